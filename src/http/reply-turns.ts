@@ -9,8 +9,8 @@ import type { Clock } from '../core/clock.ts';
  */
 const REPLIES_PER_TURN_MAX = 512;
 
-/** As many unpaid replies as this leave one a turn; of more, each turn sends this part. */
-const UNPAID_TURNS = 64;
+/** As many unpaid replies as this leave one a turn; of more, each turn sends this part. So they wait seconds at most. */
+const UNPAID_TURNS = 1_024;
 
 /** Beside paid requests an unpaid turn lasts as long as this, or as a turn of the loop that is longer. */
 const UNPAID_INTERVAL_MS = 1;
@@ -33,6 +33,8 @@ export interface Turn {
 export class ReplyTurns {
   /** Unpaid replies that wait, first come first; at most one for each connection. */
   #unpaid: (() => void)[] = [];
+  /** Memory of bodies that wait, and how many replies wait with each. */
+  readonly #bodies = new Map<ArrayBufferLike, number>();
   #isUnpaidTurnOver = true;
   /** Unpaid turns since the last paid reply. */
   #turnsSincePaid = PAID_TURNS;
@@ -80,6 +82,24 @@ export class ReplyTurns {
     if (this.#turnsSincePaid === PAID_TURNS) return true;
     this.#beginUnpaidTurn();
     return true;
+  }
+
+  /** A reply waits with this body. Gives the bytes of memory that are held for it, none where another waits with the same. */
+  retain({ buffer }: Uint8Array): number {
+    const waiting = this.#bodies.get(buffer) ?? 0;
+    this.#bodies.set(buffer, waiting + 1);
+    return waiting === 0 ? buffer.byteLength : 0;
+  }
+
+  /** It waits no more. Gives the bytes that are not held any longer. */
+  letGo({ buffer }: Uint8Array): number {
+    const waiting = this.#bodies.get(buffer)! - 1;
+    if (waiting > 0) {
+      this.#bodies.set(buffer, waiting);
+      return 0;
+    }
+    this.#bodies.delete(buffer);
+    return buffer.byteLength;
   }
 
   /** Writes an unpaid reply when its turn has come. */

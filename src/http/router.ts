@@ -13,6 +13,7 @@ import type { EntropyReader } from '../values/entropy-reader.ts';
 import { describedHead } from './answer-reply.ts';
 import { BlockStream, type StreamHost } from './block-stream.ts';
 import { compressed } from './compression.ts';
+import { DrawTurns } from './draw-turns.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply, type Reply } from './error-reply.ts';
 import type { Exchange, Pipeline } from './exchange.ts';
@@ -89,11 +90,9 @@ export class Router {
   readonly #routes = new Map<string, Route>();
   readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
   readonly #pipeline: Pipeline;
-  /** Requests for values that came in this turn of the loop. */
-  #arrived: { readonly exchange: Exchange; readonly route: Route }[] = [];
-  /** Those of the turn before: their connections are read once more before they are served. */
-  #readAgain: { readonly exchange: Exchange; readonly route: Route }[] = [];
-  #isTurnScheduled = false;
+  readonly #turns = new DrawTurns<{ readonly exchange: Exchange; readonly route: Route }>((ready) =>
+    this.#serve(ready),
+  );
   readonly #parsed: ParsedRequests;
   /** Numbers of accounts that have look-ups under way, and how many. */
   readonly #lookUps = new Map<number, number>();
@@ -176,36 +175,14 @@ export class Router {
   #admitted(exchange: Exchange, route: Route): void {
     if (route.data !== undefined) {
       if (exchange.method === 'HEAD') this.#describe(exchange, route, route.data);
-      else this.#later(exchange, route);
+      else this.#turns.add({ exchange, route });
       return;
     }
     if (route.limited) this.#admit(exchange);
     this.#plain(exchange, route, route.handler!);
   }
 
-  /**
-   * Holds a request for values until the loop has read its connection once more. The HTTP library reads a connection on
-   * after it handed a request over, and cuts it for a pipelined request; it sees the end or the reset of a connection
-   * only in the next turn, because one turn reads a socket once. A client that is gone by then is neither counted nor
-   * charged. `setImmediate` runs behind the reading of its turn, so the second one is behind the second reading.
-   */
-  #later(exchange: Exchange, route: Route): void {
-    this.#arrived.push({ exchange, route });
-    this.#scheduleTurn();
-  }
-
-  #scheduleTurn(): void {
-    if (this.#isTurnScheduled) return;
-    this.#isTurnScheduled = true;
-    setImmediate(this.#turn);
-  }
-
-  readonly #turn = (): void => {
-    this.#isTurnScheduled = false;
-    const ready = this.#readAgain;
-    this.#readAgain = this.#arrived;
-    this.#arrived = [];
-    if (this.#readAgain.length > 0) this.#scheduleTurn();
+  #serve(ready: readonly { readonly exchange: Exchange; readonly route: Route }[]): void {
     const nowMs = this.#options.clock.monotonicMs();
     for (const { exchange, route } of ready) {
       if (exchange.isGone) this.#options.record.aborted();
@@ -216,8 +193,8 @@ export class Router {
         this.#fail(exchange, error);
       }
     }
-    if (ready.length > 0) this.#options.answers.endTurn();
-  };
+    this.#options.answers.endTurn();
+  }
 
   /**
    * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw.

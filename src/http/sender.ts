@@ -131,9 +131,8 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
-   * An answer is drawn for it, which is charged. Nothing more is read from the connection until the reply is written,
-   * because the engines cut a connection whose client sends the next request meanwhile, and uWebSockets.js one whose
-   * client closes its half: the answer would be lost.
+   * An answer is drawn for it, which is charged. Until the reply is written nothing more is read: the engines would cut a
+   * connection whose client sends the next request, and uWebSockets.js one whose client closes its half.
    */
   drawing(): void {
     if (this.#isPaused || this.isAnswered || this.isAborted) return;
@@ -167,10 +166,10 @@ export abstract class Sender extends RequestHead implements Timed {
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
     const { turns } = this.#host;
-    const isPaid = this.accountNumber !== undefined && !isClientError(head);
+    const isPaid = this.accountNumber !== undefined && !isClientError(head) && this.method !== 'HEAD';
     if (isPaid) turns.paid();
     if (!isPaid && !turns.hasRoomForUnpaid()) {
-      turns.afterUnpaid(this.#laterOf(head, body));
+      this.#writeAfterUnpaid(head, body);
     } else if ((this.#insideParser && this.#closing) || !turns.hasRoom(this.#turn)) {
       setImmediate(this.#laterOf(head, body));
     } else if (this.#insideParser) {
@@ -187,6 +186,23 @@ export abstract class Sender extends RequestHead implements Timed {
     return () => {
       if (!this.isAborted) this.#sendCorked(ownHead, body);
     };
+  }
+
+  /** What waits is booked to all who do not pay, and cut where it has no room. */
+  #writeAfterUnpaid(head: Uint8Array, body: Uint8Array): void {
+    const { turns, replyBooks } = this.#host;
+    const write = this.#laterOf(head, body);
+    const bytes = turns.retain(body);
+    if (bytes > 0 && replyBooks?.hasRoom(undefined, bytes) === false) {
+      turns.letGo(body);
+      this.destroy();
+      return;
+    }
+    replyBooks?.book(undefined, bytes);
+    turns.afterUnpaid(() => {
+      replyBooks?.book(undefined, -turns.letGo(body));
+      write();
+    });
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {

@@ -91,6 +91,48 @@ describe('an exchange', () => {
     assertNothingHeld(host);
   });
 
+  it('books a document that waits for its turn, and cuts one that has no room', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    let booked = 0;
+    const host = new ModelHost();
+    host.replyBooks = {
+      hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
+      book: (_account, change) => void (booked += change),
+    };
+    const send = (body: Uint8Array) => {
+      const response = new ModelResponse();
+      const { exchange } = exchangeOn(response, host);
+      exchange.leaveHandler();
+      exchange.send(HEAD, body);
+      return exchange;
+    };
+    host.turns.paid();
+    send(new Uint8Array(1));
+    const page = new Uint8Array(20_000);
+    const waiting = [send(page), send(page)];
+    assert.equal(booked, 20_000, 'both wait with the same memory');
+    assert.ok(send(new Uint8Array(20_000)).isAborted, 'there is no room for another');
+    assert.ok(waiting.every(({ isAborted }) => !isAborted));
+    waiting[1].destroy();
+    for (let i = 0; i < 3; i++) t.mock.timers.tick(1);
+    assert.equal(booked, 0);
+    assertNothingHeld(host);
+  });
+
+  it('waits beside paid replies with the reply to HEAD, which no account pays for', () => {
+    const host = new ModelHost();
+    host.turns.paid();
+    const replies = ['HEAD', 'HEAD', 'GET'].map((method) => {
+      const response = new ModelResponse();
+      const { exchange } = exchangeOn(response, host, undefined, method);
+      exchange.account = { record: { number: 1 } } as Account;
+      exchange.leaveHandler();
+      exchange.send(HEAD, new Uint8Array(0));
+      return response.ended;
+    });
+    assert.deepEqual(replies, [true, false, true]);
+  });
+
   it('holds a large body instead of copying it', () => {
     const body = new Uint8Array(HELD_BODY_FROM_BYTES + 2_000);
     const response = new ModelResponse([1_000]);

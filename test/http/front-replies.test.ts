@@ -186,6 +186,7 @@ function replyContract(engine: EngineName): void {
           const { replies, closed, rest } = await talk(front.port, [request, request], {
             replies: 2,
             head: true,
+            inTurn: true,
           });
           assert.deepEqual([replies.length, closed, rest], [2, false, '']);
           for (const { head } of replies) {
@@ -202,7 +203,11 @@ function replyContract(engine: EngineName): void {
       });
       for (const path of ['/204', '/304']) {
         const request = GET.replace('/x', path);
-        const { replies, rest } = await talk(front.port, [request, request], { replies: 2, head: true });
+        const { replies, rest } = await talk(front.port, [request, request], {
+          replies: 2,
+          head: true,
+          inTurn: true,
+        });
         assert.deepEqual([replies.length, rest], [2, '']);
         for (const { head } of replies) assert.doesNotMatch(head, /content-length|transfer-encoding/i);
       }

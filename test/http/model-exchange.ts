@@ -125,6 +125,7 @@ export function exchangeOn(
   response: ModelResponse,
   host = new ModelHost(),
   request: NativeRequest = REQUEST,
+  method = 'GET',
 ): { exchange: Exchange; host: ModelHost } {
-  return { exchange: new Exchange(host, response, 'GET', request), host };
+  return { exchange: new Exchange(host, response, method, request), host };
 }

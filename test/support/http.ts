@@ -302,20 +302,24 @@ export interface TalkOptions {
   readonly silenceMs?: number;
   /** The replies have no body: the requests were HEAD. */
   readonly head?: boolean;
+  /** Each piece is a request, and is sent when the one before is answered. */
+  readonly inTurn?: boolean;
 }
 
 /** Sends bytes exactly as given, each piece in a packet of its own, and reads what comes back. */
 export async function talk(
   port: number,
   pieces: string | readonly string[],
-  { replies: wanted = Number.POSITIVE_INFINITY, silenceMs, head = false }: TalkOptions = {},
+  { replies: wanted = Number.POSITIVE_INFINITY, silenceMs, head = false, inTurn = false }: TalkOptions = {},
 ): Promise<Conversation> {
   const connection = await HttpConnection.open(port);
   connection.isHead = head;
-  for (const piece of typeof pieces === 'string' ? [pieces] : pieces) {
+  for (const [i, piece] of (typeof pieces === 'string' ? [pieces] : pieces).entries()) {
+    while (inTurn && connection.replies.length < i && !connection.isClosed)
+      await new Promise((resolve) => setTimeout(resolve, 2));
     if (connection.isClosed) break;
     connection.send(piece);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    if (!inTurn) await new Promise((resolve) => setTimeout(resolve, 10));
   }
   const end = silenceMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + silenceMs;
   while (connection.replies.length < wanted && !connection.isClosed && performance.now() < end)

@@ -5,10 +5,10 @@ import { Chance } from '../../support/chance.ts';
 import { fetchWhole } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
 
-/** Look-ups that need no key beside requests of a paying account: what is left of the latter's rate and time. */
+/** Floods beside requests of a paying account: what is left of the latter's rate and time. */
 
 const PAYERS = 8;
-const KEYLESS = 32;
+const OTHERS = 32;
 /** Answers in the log before anything is measured: proofs are then as long as those of a service in use. */
 const LOGGED = 3_000;
 
@@ -59,42 +59,57 @@ function clients(count: number, port: number, next: () => string): Promise<Clien
   return Promise.all(Array.from({ length: count }, () => Client.start(port, next)));
 }
 
-interface Unpaid {
+interface Flood {
   readonly what: string;
   readonly request: () => string;
-  /** How it is answered; 200 without it. */
+  /** How it is answered, beside 503; 200 without it. */
   readonly status?: number;
 }
 
-function getOf(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n\r\n`;
+function getOf(path: string, ...fields: readonly string[]): string {
+  const accept = fields.includes('Accept-Encoding: br') ? 'text/html' : 'application/json';
+  return `GET ${path} HTTP/1.1\r\n${['Host: a', `Accept: ${accept}`, ...fields].join('\r\n')}\r\n\r\n`;
 }
 
-export interface BesideLookUps {
+function postOf(path: string, body: object, ...fields: readonly string[]): string {
+  const text = JSON.stringify(body);
+  const own = ['Host: a', 'Content-Type: application/json', `Content-Length: ${text.length}`, ...fields];
+  return `POST ${path} HTTP/1.1\r\n${own.join('\r\n')}\r\n\r\n${text}`;
+}
+
+export interface Beside {
   /** What was asked for. */
   readonly what: string;
-  /** Paid requests a second beside it, and the 99th percentile of their time, as parts of those without them. */
+  /** Paid requests beside it as a part of those just before, in the middle of all rounds, and the growth of their 99th percentile. */
   readonly rateShare: number;
   readonly p99Factor: number;
-  /** Look-ups that were answered, and refused with 503 `overloaded`. */
+  /** Other requests that were answered, and refused with 503 `overloaded`. */
   readonly answered: number;
   readonly shed: number;
 }
 
-/**
- * Paid requests without and beside 32 connections that look up, in turns of `windowMs`, so that both see the same machine.
- * Every paid request must be answered 200, and every look-up 200 or 503.
- */
-export async function besideLookUps(
-  server: TestServer,
-  { rounds, windowMs }: { readonly rounds: number; readonly windowMs: number },
-): Promise<BesideLookUps[]> {
-  const port = Number(new URL(server.origin).port);
-  const { key } = await server.account('enterprise');
-  const paid = `GET /v1/integers?count=1&entropy_mode=csprng HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`;
+interface Windows {
+  readonly rounds: number;
+  readonly windowMs: number;
+}
 
-  async function pay(durationMs: number): Promise<number[]> {
-    const payers = await clients(PAYERS, port, () => paid);
+/**
+ * Paid requests without and beside 32 connections of others, in turns of `windowMs`, so that both see the same machine.
+ * Every paid request must be answered 200, and every other one as it should be or 503.
+ */
+class Beside32 {
+  readonly #port: number;
+  readonly #paid: string;
+  readonly #windows: Windows;
+
+  constructor(server: TestServer, key: string, windows: Windows) {
+    this.#port = Number(new URL(server.origin).port);
+    this.#paid = getOf('/v1/integers?count=1&entropy_mode=csprng', `X-API-Key: ${key}`);
+    this.#windows = windows;
+  }
+
+  async pay(durationMs: number): Promise<number[]> {
+    const payers = await clients(PAYERS, this.#port, () => this.#paid);
     await new Promise((resolve) => setTimeout(resolve, durationMs));
     for (const payer of payers) payer.stop();
     for (const { statuses } of payers) {
@@ -104,15 +119,49 @@ export async function besideLookUps(
     return payers.flatMap(({ latenciesMs }) => latenciesMs);
   }
 
+  async measure({ what, request, status = 200 }: Flood): Promise<Beside> {
+    const { rounds, windowMs } = this.#windows;
+    const alone: number[] = [];
+    const beside: number[] = [];
+    const shares: number[] = [];
+    let answered = 0;
+    let shed = 0;
+    for (let round = 0; round < rounds; round++) {
+      const paidAlone = await this.pay(windowMs);
+      const others = await clients(OTHERS, this.#port, request);
+      const paidBeside = await this.pay(windowMs);
+      alone.push(...paidAlone);
+      beside.push(...paidBeside);
+      shares.push(paidBeside.length / Math.max(1, paidAlone.length));
+      for (const other of others) other.stop();
+      for (const [given, count] of others.flatMap((other) => [...other.statuses])) {
+        assert.ok(given === status || given === 503, `${what} is answered ${given}`);
+        if (given === 503) shed += count;
+        else answered += count;
+      }
+    }
+    return {
+      what,
+      rateShare: percentile(shares, 0.5),
+      p99Factor: percentile(beside, 0.99) / percentile(alone, 0.99),
+      answered,
+      shed,
+    };
+  }
+}
+
+/** Requests that nobody pays for: look-ups without a key and refusals. */
+export async function besideLookUps(server: TestServer, windows: Windows): Promise<Beside[]> {
+  const { key } = await server.account('enterprise');
+  const payer = new Beside32(server, key, windows);
   const logSize = async () =>
     Number((await (await fetchWhole(`${server.origin}/log/checkpoint`)).text()).split('\n')[1]);
-  while ((await logSize()) < LOGGED) await pay(300);
+  while ((await logSize()) < LOGGED) await payer.pay(300);
   const size = await logSize();
   const answer = await fetchWhole(`${server.origin}/v1/uuid`, { headers: { 'x-api-key': server.key } });
   const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
   const chance = new Chance('look-ups');
-  const unknownMethod = '{"jsonrpc":"2.0","method":"a","params":{},"id":1}';
-  const unpaid: readonly Unpaid[] = [
+  const floods: readonly Flood[] = [
     {
       what: 'consistency of the log',
       request: () => getOf(`/log/consistency?from=${1 + chance.below(size - 1)}&to=${size}`),
@@ -123,35 +172,82 @@ export async function besideLookUps(
     { what: 'an unknown key', request: () => getOf('/v1/uuid'), status: 401 },
     {
       what: 'an unknown JSON-RPC method',
-      request: () =>
-        `POST /json-rpc/4/invoke HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${unknownMethod.length}\r\n\r\n${unknownMethod}`,
+      request: () => postOf('/json-rpc/4/invoke', { jsonrpc: '2.0', method: 'a', params: {}, id: 1 }),
     },
   ];
-  const measured: BesideLookUps[] = [];
-  for (const { what, request, status = 200 } of unpaid) {
-    const alone: number[] = [];
-    const beside: number[] = [];
-    let answered = 0;
-    let shed = 0;
-    for (let round = 0; round < rounds; round++) {
-      alone.push(...(await pay(windowMs)));
-      const others = await clients(KEYLESS, port, request);
-      beside.push(...(await pay(windowMs)));
-      for (const other of others) other.stop();
-      for (const [given, count] of others.flatMap((other) => [...other.statuses])) {
-        assert.ok(given === status || given === 503, `${what} is answered ${given}`);
-        if (given === 503) shed += count;
-        else answered += count;
-      }
-    }
-    measured.push({
-      what,
-      rateShare: beside.length / alone.length,
-      p99Factor: percentile(beside, 0.99) / percentile(alone, 0.99),
-      answered,
-      shed,
-    });
-  }
+  return inTurn(payer, floods);
+}
+
+/** More of what nobody pays for: pages, preflights, and an account that has used up its rate. */
+export async function besidePages(server: TestServer, windows: Windows): Promise<Beside[]> {
+  const { key } = await server.account('enterprise');
+  const { key: spent } = await server.account('free');
+  const withSpent = { headers: { 'x-api-key': spent } };
+  while ((await fetchWhole(`${server.baseUrl}/uuid`, withSpent)).status !== 429);
+  const answer = await fetchWhole(`${server.baseUrl}/uuid`, { headers: { 'x-api-key': key } });
+  const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
+  const page = ['Accept-Encoding: br'];
+  const fromPage = ['Origin: https://a.example', 'Access-Control-Request-Method: GET'];
+  return inTurn(new Beside32(server, key, windows), [
+    { what: 'the status page', request: () => getOf('/', ...page) },
+    { what: 'the documentation', request: () => getOf('/docs', ...page) },
+    {
+      what: 'the page of a certificate, compressed',
+      request: () => getOf(`/verify/${metadata.certificate_id}`, ...page),
+    },
+    { what: 'a PDF', request: () => getOf(`/verify/${metadata.certificate_id}.pdf`) },
+    { what: 'the OpenAPI document', request: () => getOf('/openapi.json') },
+    { what: 'a page that is not there', request: () => getOf('/nothing', ...page), status: 404 },
+    {
+      what: 'a preflight',
+      request: () => getOf('/v1/uuid', ...fromPage).replace('GET', 'OPTIONS'),
+      status: 204,
+    },
+    {
+      what: 'values beyond the rate',
+      request: () => getOf('/v1/uuid', `X-API-Key: ${spent}`),
+      status: 429,
+    },
+  ]);
+}
+
+/** Another account without limits, which pays too. */
+export async function besideTenant(server: TestServer, windows: Windows): Promise<Beside[]> {
+  const { key } = await server.account('enterprise');
+  const { key: other } = await server.account('enterprise');
+  const keyed = `X-API-Key: ${other}`;
+  const of = (query: string) => getOf(`/v1/integers?count=1&entropy_mode=csprng${query}`, keyed);
+  const chance = new Chance('tenant');
+  const name = () => chance.below(2 ** 31).toString(36);
+  const params = { apiKey: other, n: 1, min: 1, max: 6 };
+  return inTurn(new Beside32(server, key, windows), [
+    { what: 'the same', request: () => of('') },
+    { what: 'answers with one purpose', request: () => of('&purpose=raffle&public=true') },
+    { what: 'answers with many purposes', request: () => of(`&purpose=${name()}&public=true`) },
+    { what: 'answers with user data', request: () => of(`&user_data=${name()}`) },
+    { what: 'client entropy', request: () => of(`&client_entropy=${'ab'.repeat(32)}`) },
+    {
+      what: 'an Idempotency-Key each',
+      request: () => of('').replace('\r\n\r\n', `\r\nIdempotency-Key: ${name()}\r\n\r\n`),
+    },
+    { what: 'values of no valid count', request: () => of('&count=0').replace('count=1&', ''), status: 400 },
+    { what: 'HEAD of values', request: () => of('').replace('GET', 'HEAD') },
+    {
+      what: 'batches of 1,000',
+      request: () => postOf('/v1/batch', { type: 'uuid', count: 1_000, entropy_mode: 'csprng' }, keyed),
+    },
+    {
+      what: 'signed answers of JSON-RPC',
+      request: () =>
+        postOf('/json-rpc/4/invoke', { jsonrpc: '2.0', method: 'generateSignedIntegers', params, id: 1 }),
+    },
+    { what: 'usage', request: () => getOf('/v1/usage', keyed) },
+  ]);
+}
+
+async function inTurn(payer: Beside32, floods: readonly Flood[]): Promise<Beside[]> {
+  const measured: Beside[] = [];
+  for (const flood of floods) measured.push(await payer.measure(flood));
   return measured;
 }
 
