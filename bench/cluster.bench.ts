@@ -205,7 +205,11 @@ function sealTable(rounds: Rounds): Table {
   return {
     title: 'the sequencer',
     note: 'From committed segments to a signed checkpoint. The aim is 100,000 leaves/s on PostgreSQL.',
-    columns: [{ title: 'leaves/s', spread: true }, { title: 'of LMDB', spread: true }, { title: 'CPU µs a leaf' }],
+    columns: [
+      { title: 'leaves/s', spread: true },
+      { title: 'of LMDB', spread: true },
+      { title: 'CPU µs a leaf' },
+    ],
     rows: ['LMDB', 'PostgreSQL'].map((name) => ({
       label: name,
       cells: [rounds.of(name, 'perS'), rounds.ratio(name, 'LMDB', 'perS'), rounds.of(name, 'cpuUs')],

@@ -48,12 +48,9 @@ const ADD_SPENT = {
   name: 'fold_spent',
   text: `INSERT INTO qrn.spent (node, epoch, account, period, requests, credits)
     SELECT $1, $2, * FROM unnest($3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
+    WHERE EXISTS (SELECT FROM qrn.node WHERE number = $1 AND epoch = $2 AND state = 'live')
     ON CONFLICT (node, epoch, account, period) DO UPDATE
     SET requests = spent.requests + excluded.requests, credits = spent.credits + excluded.credits`,
-};
-const IS_EPOCH_LIVE = {
-  name: 'fold_is_live',
-  text: `SELECT EXISTS (SELECT FROM qrn.node WHERE number = $1 AND epoch = $2 AND state = 'live') AS is_live`,
 };
 const ADD_DISPLACED = {
   name: 'fold_displaced',
@@ -112,8 +109,6 @@ export function archiveUsage(session: Session, tally: SegmentTally): Promise<voi
 
 /** What a settled epoch spent is accounted for already. */
 async function addSpent(session: Session, node: number, epoch: number, tally: SegmentTally): Promise<void> {
-  const [{ is_live }] = await session.run<{ is_live: boolean }>(IS_EPOCH_LIVE, [node, epoch]);
-  if (!is_live) return;
   const charges = columns(tally.charges(), 'account', 'period', 'requests', 'credits');
   await session.run(ADD_SPENT, [node, epoch, ...charges]);
 }

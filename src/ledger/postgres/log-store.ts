@@ -22,7 +22,6 @@ const PUT = {
     SELECT key, substring($1::bytea FROM first FOR size) FROM unnest($2::text[], $3::int[], $4::int[]) AS r(key, first, size)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 };
-const COUNT_STEP = { name: 'log_step', text: 'UPDATE qrn.log_state SET steps = steps + 1' };
 
 /**
  * Records of the transparency log. A step is taken by one transaction, which finds the state as its writer expects it:
@@ -48,7 +47,6 @@ export class PostgresLogStore implements LogStore {
         await session.run(LOCK_FOLD);
         if (!(await this.#mayStep(session, records, step))) return;
         await foldSegments(session, this.#unsealed, step.sealed);
-        await session.run(COUNT_STEP);
       }
       await put(session, records);
     });

@@ -122,6 +122,7 @@ async function commitWhileCancelled(
   };
   t.after(wait(''));
   await wait('nobody')();
+  await standbyIsAwaited(url);
   let isAcknowledged = false;
   const committed = commit(opened, 2, url).then(() => {
     isAcknowledged = true;
@@ -134,6 +135,22 @@ async function commitWhileCancelled(
   await committed;
   assert.notEqual(await opened.books.segment(2), undefined);
   return wasAcknowledged;
+}
+
+/** The server takes up its new settings in its own time: a write tells. */
+async function standbyIsAwaited(url: string): Promise<void> {
+  for (let pid = 0; pid === 0; ) {
+    let isOver = false;
+    const written = administer(url, 'UPDATE qrn.meta SET probed_at_ms = 0').then(
+      () => {
+        isOver = true;
+      },
+      () => {}, // it was ended
+    );
+    pid = await waitingForStandby(url, 0, () => isOver);
+    if (pid !== 0) await administer(url, `SELECT pg_terminate_backend(${pid}, 10000)`);
+    await written;
+  }
 }
 
 /** The process of the server, other than `not`, whose commit waits for a standby; 0 when `isOver` comes first. */
