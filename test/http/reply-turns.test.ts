@@ -92,3 +92,16 @@ describe('replies that no account pays for', () => {
     assert.equal(unpaid(turns, 20).length, 20);
   });
 });
+
+describe('the turn of the loop in which a request comes', () => {
+  it('has the time of its first request, and the next turn a time of its own', async () => {
+    const now = { wallMs: 1_000, monotonicMs: 5 };
+    const turns = new ReplyTurns({ wallMs: () => now.wallMs, monotonicMs: () => now.monotonicMs });
+    const first = turns.current();
+    Object.assign(now, { wallMs: 1_004, monotonicMs: 9 });
+    assert.equal(turns.current(), first);
+    assert.deepEqual(first, { wallMs: 1_000, monotonicMs: 5 });
+    await nextTurn();
+    assert.deepEqual(turns.current(), { wallMs: 1_004, monotonicMs: 9 });
+  });
+});
