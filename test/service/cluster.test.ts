@@ -15,6 +15,8 @@ interface Answer {
   readonly metadata: { readonly certificate_id: string };
 }
 
+const PARCEL_BLOCKS = 'qrn_parcel_blocks_total';
+
 /** Two services on one database, in this process. The second one has no source: the first one feeds it. */
 suite('two nodes on one PostgreSQL', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
@@ -89,6 +91,15 @@ suite('two nodes on one PostgreSQL', () => {
     }
     const { status, body } = await b.ask<HealthReport>('/health');
     assert.equal(status, 200, JSON.stringify(body));
+    const moved = async (node: LocalService) =>
+      (await node.metrics())
+        .get(PARCEL_BLOCKS)
+        ?.samples.get(PARCEL_BLOCKS)
+        ?.map(({ value }) => value) ?? [];
+    const [, received, burned] = await moved(b); // read first: more may come
+    const [sent, , lost] = await moved(a);
+    assert.ok(received > 0 && received <= sent, `${received} of ${sent} blocks arrived`);
+    assert.deepEqual([burned, lost], [0, 0]);
     const page = await (await fetchWhole(`${b.origin}/`)).text();
     assert.match(page, /OTHER NODES: this node has no source of its own\./);
   });

@@ -5,6 +5,7 @@ import { BlockCommitment } from '../../crypto/block-commitment.ts';
 import { sha256 } from '../../crypto/digest.ts';
 import { seedHash } from '../../crypto/hash-tree.ts';
 import { newRecipientKey, recipientOf } from '../../crypto/sealed-box.ts';
+import type { ParcelCounts } from '../integrity.ts';
 import { type BlockRun, type ParcelLabel, ParcelSeal } from '../parcel-box.ts';
 import {
   BLOCK_KINDS,
@@ -25,16 +26,6 @@ export interface ParcelMarks {
   readonly askBelow: number;
   /** A node gives none that would leave it with fewer. At least `askBelow`, or blocks would wander. */
   readonly keep: number;
-}
-
-/** Since the start. Blocks of both kinds. */
-export interface ParcelCounts {
-  readonly blocksSent: number;
-  readonly blocksReceived: number;
-  /** Left their node, and reached no other. */
-  readonly blocksBurned: number;
-  /** Parcels and requests that were not what they said, or came twice. */
-  readonly refused: number;
 }
 
 export interface ParcelsOptions {

@@ -137,7 +137,7 @@ async function nodeLedger(
       log: new PostgresLogStore({ database, node, unsealed }),
       limits: new PostgresLimits({ database, node }),
       claims: new PostgresClaims({ database, node }),
-      upkeep: new PostgresUpkeep(database, folder, watch),
+      upkeep: new PostgresUpkeep(database, folder, watch, parcels),
     },
     () => {},
   );

@@ -15,6 +15,7 @@ import {
 } from '../usage-counters.ts';
 import type { Database, Session } from './connection.ts';
 import type { DatabaseWatch } from './database-watch.ts';
+import type { Parcels } from './parcels.ts';
 
 /** One moment of the database, however long the audit takes. */
 const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
@@ -60,16 +61,19 @@ export class PostgresUpkeep implements Upkeep {
   readonly #database: Database;
   readonly #folder: Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'> | undefined;
   readonly #watch: DatabaseWatch | undefined;
+  readonly #parcels: Pick<Parcels, 'counts'> | undefined;
 
-  /** `folder` has the blocks of this node; undefined on a machine that has none. A command has no watch. */
+  /** `folder` has the blocks of this node; undefined on a machine that has none. A command has no watch and no parcels. */
   constructor(
     database: Database,
     folder: Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'> | undefined,
     watch: DatabaseWatch | undefined,
+    parcels?: Pick<Parcels, 'counts'>,
   ) {
     this.#database = database;
     this.#folder = folder;
     this.#watch = watch;
+    this.#parcels = parcels;
   }
 
   async audit(): Promise<AuditReport> {
@@ -101,7 +105,10 @@ export class PostgresUpkeep implements Upkeep {
 
   async integrity(): Promise<LedgerIntegrity> {
     const ofFolder = (await this.#folder?.integrity()) ?? { startAudit: 'none', scrub: null };
-    return { ...ofFolder, database: this.#watch?.state() ?? null };
+    const parcels = this.#parcels?.counts();
+    const state = this.#watch?.state();
+    const database = state && { ...state, ...(parcels === undefined ? {} : { parcels }) };
+    return { ...ofFolder, database: database ?? null };
   }
 }
 

@@ -1,0 +1,35 @@
+import type { ParcelCounts } from '../ledger/integrity.ts';
+import type { ExposedFamily } from './exposition.ts';
+import type { ReadingRow } from './readings.ts';
+
+/** Blocks that move between the nodes of a cluster. */
+export const PARCEL_ROW: ReadingRow = {
+  families: ({ integrity: { database } }) =>
+    database?.parcels === undefined ? [] : parcelFamilies(database.parcels),
+};
+
+function parcelFamilies({
+  blocksSent,
+  blocksReceived,
+  blocksBurned,
+  refused,
+}: ParcelCounts): ExposedFamily[] {
+  return [
+    {
+      name: 'qrn_parcel_blocks_total',
+      type: 'counter',
+      help: 'Blocks of entropy that moved between nodes: sent by this one, received by it, or burned on the way.',
+      samples: [
+        { labels: { outcome: 'sent' }, value: blocksSent },
+        { labels: { outcome: 'received' }, value: blocksReceived },
+        { labels: { outcome: 'burned' }, value: blocksBurned },
+      ],
+    },
+    {
+      name: 'qrn_parcels_refused_total',
+      type: 'counter',
+      help: 'Parcels, and requests for one, that were not what they said or came twice. Somebody writes into the database.',
+      samples: [{ value: refused }],
+    },
+  ];
+}
