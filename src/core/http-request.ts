@@ -26,10 +26,17 @@ export interface HttpReply {
   readonly body: Uint8Array<ArrayBuffer>;
 }
 
-/** The reply has more bytes than the caller takes. */
+/** The reply has more bytes than the caller takes, or comes in too many pieces. */
 export class ReplyTooLong extends Error {
   override name = 'ReplyTooLong';
 }
+
+/**
+ * A reply may come in so many pieces, and in one more for each `PIECE_BYTES_MIN`: each costs a call, so a server that sends 64 MiB
+ * in chunks of one byte would keep a thread for a minute.
+ */
+const PIECES_MAX = 131_072;
+const PIECE_BYTES_MIN = 64;
 
 const FIELDS = {
   accept: '*/*',
@@ -81,12 +88,17 @@ function exchanged(request: HttpRequest): Promise<Exchanged> {
     sent.on('response', (response) => {
       let bytes = new Uint8Array(0);
       let length = 0;
+      let pieces = 0;
       response.on('error', fail);
       response.on('data', (piece: Uint8Array) => {
         const start = length;
         length += piece.length;
         if (length > replyBytesMax) {
           fail(new ReplyTooLong(`a reply of more than ${replyBytesMax} bytes`));
+          return;
+        }
+        if (++pieces > PIECES_MAX + length / PIECE_BYTES_MIN) {
+          fail(new ReplyTooLong(`a reply of ${pieces} pieces, of few bytes each`));
           return;
         }
         if (length > bytes.length) bytes = moved(bytes, Math.min(replyBytesMax, 2 * length));

@@ -34,6 +34,8 @@ const REPLIES: Readonly<Record<string, (socket: Socket) => void>> = {
     ),
   '/crumbs': (socket) =>
     socket.end(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CRUMBS.join('')}0\r\n\r\n`),
+  '/more-crumbs': (socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${CRUMBS.join('').repeat(2)}`),
   '/silent': () => {},
 };
 
@@ -114,6 +116,10 @@ describe('a request that the service sends', () => {
     clearInterval(looks);
     assert.ok(body.length === CRUMBS.length && body.every((byte, i) => byte === 0x30 + (i % 10)));
     assert.ok(most < 4e6, `${most} bytes were in use`); // 13 MB where every piece was kept
+  });
+
+  it('gives up a reply of 200,000 chunks of one byte, which has no end', async () => {
+    await assert.rejects(ask('/more-crumbs'), ReplyTooLong);
   });
 
   it('rejects with the reason of its signal, before the request is sent and while it waits', async () => {
