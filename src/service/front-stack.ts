@@ -138,7 +138,13 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     askForSeed: (group) => mainThread.askForSeed(group),
     askForSample: () => mainThread.askForSample(),
   });
-  const directory = await AccountDirectory.open({ directory: ledger, cells: options.cells, clock, log });
+  const directory = await AccountDirectory.open({
+    directory: ledger,
+    cells: options.cells,
+    clock,
+    log,
+    isShared: await ledger.isShared(),
+  });
   directory.start();
   const shard = new MetricShard(options.metrics.memory, options.metrics.shard);
   const gauges = new FrontGauges(shard);

@@ -277,6 +277,22 @@ describe('the view of accounts', () => {
     ]);
   });
 
+  it('serves for 1 second without the ledger on a node of several, then refuses everybody', async () => {
+    const { ledger, clock, text } = await world();
+    const cells = await OwnedCells.open(ledger, clock);
+    const directory = await AccountDirectory.open({
+      directory: ledger,
+      cells,
+      clock,
+      log: silentLog,
+      isShared: true,
+    });
+    clock.advance(1_000);
+    assert.notEqual(directory.authenticate(text), undefined);
+    clock.advance(1);
+    assert.throws(() => directory.authenticate(text), { code: 'storage_unavailable' });
+  });
+
   it('asks the ledger again when this thread was busy for longer than a view may serve', async () => {
     const { open, clock, text } = await world();
     const directory = await open();

@@ -3,8 +3,11 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { createAccount, createKey, revokeKey } from '../../src/account/administration.ts';
 import { verify } from '../../src/cli/verify.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
+import type { AccountOverrides } from '../../src/ledger/records.ts';
 import { fetchWhole } from '../support/http.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -13,6 +16,7 @@ import { LocalService } from '../support/service.ts';
 
 interface Answer {
   readonly metadata: { readonly certificate_id: string };
+  readonly quantum_credits: { readonly remaining: number };
 }
 
 const PARCEL_BLOCKS = 'qrn_parcel_blocks_total';
@@ -66,6 +70,43 @@ suite('two nodes on one PostgreSQL', () => {
     assert.equal(audit.certificates, 2);
   });
 
+  test('let an account use its quota and credits once over both nodes, to the last', async () => {
+    const { status, answers } = await spendOn(nodes, { requestsPerMonth: 12, creditsPerMonth: 64 });
+    assert.deepEqual(status, { 200: 12, 429: 12 });
+    const left = answers.slice(0, 4).map(({ quantum_credits: credits }) => credits.remaining);
+    assert.deepEqual(left, [48, 32, 16, 0]);
+  });
+
+  test('give one answer to an Idempotency-Key that both are asked for at once', async () => {
+    const [a, b] = nodes;
+    await b.knows(a.key);
+    const headers = { 'x-api-key': a.key, 'idempotency-key': 'both' };
+    const ids = new Set<string>();
+    for (let i = 0; i < 4; i++) {
+      const replies = await Promise.all(
+        nodes.map(({ service }) => fetchWhole(`${service.baseUrl}/uuid?count=1`, { headers })),
+      );
+      for (const reply of replies) {
+        if (reply.status === 200) ids.add(((await reply.json()) as Answer).metadata.certificate_id);
+        else assert.equal(reply.status, 409);
+      }
+    }
+    assert.equal(ids.size, 1);
+    const url = `${b.service.baseUrl}/uuid?count=2`;
+    assert.equal((await fetchWhole(url, { headers })).status, 422);
+  });
+
+  test('refuse a key on both nodes once its revocation on one is told of', async () => {
+    const [a, b] = nodes;
+    const { ledger } = a.service;
+    const account = await createAccount(ledger, systemClock, { name: 'revoked', tier: 'free' });
+    const { record, text } = await createKey(ledger, systemClock, { accountId: account.id });
+    await Promise.all(nodes.map((node) => node.knows(text)));
+    await revokeKey(ledger, systemClock, record.keyId);
+    await until('the key is refused', async () => (await b.ask('/usage', text)).status === 401);
+    await until('the key is refused', async () => (await a.ask('/usage', text)).status === 401);
+  });
+
   test('a node without a source draws pure and seeded values from lots of the other, which verify', async (t) => {
     const [a, b] = nodes;
     await b.knows(a.key);
@@ -104,6 +145,33 @@ suite('two nodes on one PostgreSQL', () => {
     assert.match(page, /OTHER NODES: this node has no source of its own\./);
   });
 });
+
+/** Has 24 requests made by turns on both nodes, four of them of 16 pure bytes: how many were answered how. */
+async function spendOn(
+  nodes: readonly LocalService[],
+  overrides: Partial<AccountOverrides>,
+): Promise<{ status: Record<number, number>; answers: Answer[] }> {
+  const { ledger } = nodes[0].service;
+  const wish = { name: 'spender', tier: 'enterprise', overrides } as const;
+  const account = await createAccount(ledger, systemClock, wish);
+  const { text } = await createKey(ledger, systemClock, { accountId: account.id });
+  await Promise.all(nodes.map((node) => node.knows(text)));
+  const status: Record<number, number> = {};
+  const answers: Answer[] = [];
+  for (let i = 0; i < 24; ) {
+    const mode = i < 4 ? 'pure' : 'csprng';
+    const { service } = nodes[i % nodes.length];
+    const url = `${service.baseUrl}/bytes?count=1&length=16&entropy_mode=${mode}`;
+    const reply = await fetchWhole(url, { headers: { 'x-api-key': text } });
+    // refused while the other node holds what is left, which it gives back
+    const isEarly = reply.status === 503 || (reply.status === 429 && answers.length < 12);
+    if (isEarly) continue;
+    status[reply.status] = (status[reply.status] ?? 0) + 1;
+    if (reply.status === 200) answers.push((await reply.json()) as Answer);
+    i++;
+  }
+  return { status, answers };
+}
 
 /** The proof that the node gives of a certificate, when it gives one. */
 async function proofOf({ service, key }: LocalService, id: string): Promise<string> {
