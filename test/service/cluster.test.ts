@@ -161,7 +161,7 @@ async function spendOn(
   for (let i = 0; i < 24; ) {
     const mode = i < 4 ? 'pure' : 'csprng';
     const { service } = nodes[i % nodes.length];
-    const url = `${service.baseUrl}/bytes?count=1&length=16&entropy_mode=${mode}`;
+    const url = `${service.baseUrl}/bytes?count=16&entropy_mode=${mode}`;
     const reply = await fetchWhole(url, { headers: { 'x-api-key': text } });
     // refused while the other node holds what is left, which it gives back
     const isEarly = reply.status === 503 || (reply.status === 429 && answers.length < 12);
