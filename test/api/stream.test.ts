@@ -168,82 +168,6 @@ function streamContract(engine: 'uws' | 'node'): void {
     await next.arrayBuffer();
   });
 
-  it('resumes at a block, and under an Idempotency-Key pays for no block twice', async () => {
-    const key = await account('enterprise');
-    const query = 'type=integers&min=0&max=1000000&total=8&block=2';
-    const headers = { 'idempotency-key': 'a-stream' };
-    const whole = await linesOf(query, key, headers);
-    assert.equal(await requestsOf(key), 4);
-    const rest = await linesOf(`${query}&first=2`, key, headers);
-    assert.deepEqual(rest.slice(0, -1), whole.slice(2, 4));
-    assert.deepEqual(rest.at(-1), { end: { first: 2, blocks: 2, of: 4 } });
-    assert.equal(await requestsOf(key), 4, 'blocks that were made are not charged again');
-    const fresh = await linesOf(`${query}&first=2`, key);
-    assert.notDeepEqual(fresh.slice(0, -1), whole.slice(2, 4));
-    assert.equal(await requestsOf(key), 6);
-  });
-
-  it('ends with the error of a block that is refused, and says where to resume', async () => {
-    const limited = await account('free');
-    const ofRate = await linesOf('type=uuid&total=20&block=1', limited);
-    assert.equal(ofRate.length, 16, 'the burst of 15, and the last line');
-    const { error, next, retry_after } = ofRate.at(-1)!;
-    assert.deepEqual([error?.code, error?.status, next], ['rate_limited', 429, 15]);
-    assert.ok(retry_after! >= 1);
-    assert.equal((await stream('type=uuid&total=1', limited)).status, 429);
-    const quota = await account('enterprise', { requestsPerMonth: 3 });
-    const ofQuota = await linesOf('type=uuid&total=20&block=1', quota);
-    assert.deepEqual(
-      [ofQuota.length, ofQuota.at(-1)!.error?.code, ofQuota.at(-1)!.next],
-      [4, 'quota_exceeded', 3],
-    );
-  });
-
-  it('refuses what is malformed as any endpoint does, and charges nothing', async () => {
-    const key = await account('enterprise');
-    const refused: Record<string, string> = {
-      'total=3': 'invalid_type',
-      'type=uuid': 'invalid_count',
-      'type=uuid&total=0': 'invalid_count',
-      'type=uuid&total=3&block=100001': 'invalid_count',
-      'type=uuid&total=3&block=2&first=2': 'invalid_count',
-      'type=integers&total=3&min=6&max=1': 'invalid_range',
-      'type=floats&total=3&precision=16': 'invalid_precision',
-      'type=uuid&total=3&format=csv': 'invalid_format',
-      'type=bytes&total=100000&block=100000&length=1024': 'invalid_params',
-    };
-    for (const [query, code] of Object.entries(refused)) {
-      const response = await stream(query, key);
-      assert.equal(((await response.json()) as Line).error?.code, code, query);
-    }
-    const long = await stream('type=uuid&total=1', key, { 'idempotency-key': 'k'.repeat(250) });
-    assert.equal(((await long.json()) as Line).error?.code, 'invalid_idempotency_key');
-    const ignored = await stream('type=uuid&total=1&precision=3', key);
-    assert.equal(ignored.headers.get('x-ignored-parameters'), 'precision');
-    await ignored.arrayBuffer();
-    const quote = (await (await stream('type=floats&total=1000000000&dry_run=true', key)).json()) as {
-      data: { required_bytes: number };
-    };
-    assert.equal(quote.data.required_bytes, (1_000_000_000 * 53) / 8);
-    const head = await fetchWhole(urlOf('type=uuid&total=9'), {
-      method: 'HEAD',
-      headers: { 'x-api-key': key },
-    });
-    assert.deepEqual([head.status, head.headers.get('x-entropy-mode')], [200, 'csprng']);
-    assert.equal(await requestsOf(key), 1);
-  });
-
-  it('is quoted in pure mode when each block is possible, however much all of them are', async () => {
-    const ask = async (block: number) => {
-      const query = `type=bytes&length=1000&total=1000&block=${block}&entropy_mode=pure&dry_run=true`;
-      return (
-        await local.ask<{ data?: { required_bytes: number }; error?: { code: string } }>(`/stream?${query}`)
-      ).body;
-    };
-    assert.equal((await ask(10)).data?.required_bytes, 1_000_000);
-    assert.equal((await ask(1_000)).error?.code, 'pure_too_large');
-  });
-
   it('draws and charges nothing more while its reader rests, goes on with it, and ends when it leaves', async (t) => {
     const key = await account('enterprise');
     const { asked, reply } = await openStream(
@@ -288,6 +212,87 @@ function streamContract(engine: 'uws' | 'node'): void {
     for (const { asked } of streams) asked.destroy();
     await until('what was held is given back', async () => (await heldBytes()) === 0);
   });
+
+  if (engine === 'uws') aboveTheLibrary();
+
+  /** What is the same whichever library sends it. */
+  function aboveTheLibrary(): void {
+    it('resumes at a block, and under an Idempotency-Key pays for no block twice', async () => {
+      const key = await account('enterprise');
+      const query = 'type=integers&min=0&max=1000000&total=8&block=2';
+      const headers = { 'idempotency-key': 'a-stream' };
+      const whole = await linesOf(query, key, headers);
+      assert.equal(await requestsOf(key), 4);
+      const rest = await linesOf(`${query}&first=2`, key, headers);
+      assert.deepEqual(rest.slice(0, -1), whole.slice(2, 4));
+      assert.deepEqual(rest.at(-1), { end: { first: 2, blocks: 2, of: 4 } });
+      assert.equal(await requestsOf(key), 4, 'blocks that were made are not charged again');
+      const fresh = await linesOf(`${query}&first=2`, key);
+      assert.notDeepEqual(fresh.slice(0, -1), whole.slice(2, 4));
+      assert.equal(await requestsOf(key), 6);
+    });
+
+    it('ends with the error of a block that is refused, and says where to resume', async () => {
+      const limited = await account('free');
+      const ofRate = await linesOf('type=uuid&total=20&block=1', limited);
+      assert.equal(ofRate.length, 16, 'the burst of 15, and the last line');
+      const { error, next, retry_after } = ofRate.at(-1)!;
+      assert.deepEqual([error?.code, error?.status, next], ['rate_limited', 429, 15]);
+      assert.ok(retry_after! >= 1);
+      assert.equal((await stream('type=uuid&total=1', limited)).status, 429);
+      const quota = await account('enterprise', { requestsPerMonth: 3 });
+      const ofQuota = await linesOf('type=uuid&total=20&block=1', quota);
+      assert.deepEqual(
+        [ofQuota.length, ofQuota.at(-1)!.error?.code, ofQuota.at(-1)!.next],
+        [4, 'quota_exceeded', 3],
+      );
+    });
+
+    it('refuses what is malformed as any endpoint does, and charges nothing', async () => {
+      const key = await account('enterprise');
+      const refused: Record<string, string> = {
+        'total=3': 'invalid_type',
+        'type=uuid': 'invalid_count',
+        'type=uuid&total=0': 'invalid_count',
+        'type=uuid&total=3&block=100001': 'invalid_count',
+        'type=uuid&total=3&block=2&first=2': 'invalid_count',
+        'type=integers&total=3&min=6&max=1': 'invalid_range',
+        'type=floats&total=3&precision=16': 'invalid_precision',
+        'type=uuid&total=3&format=csv': 'invalid_format',
+        'type=bytes&total=100000&block=100000&length=1024': 'invalid_params',
+      };
+      for (const [query, code] of Object.entries(refused)) {
+        const response = await stream(query, key);
+        assert.equal(((await response.json()) as Line).error?.code, code, query);
+      }
+      const long = await stream('type=uuid&total=1', key, { 'idempotency-key': 'k'.repeat(250) });
+      assert.equal(((await long.json()) as Line).error?.code, 'invalid_idempotency_key');
+      const ignored = await stream('type=uuid&total=1&precision=3', key);
+      assert.equal(ignored.headers.get('x-ignored-parameters'), 'precision');
+      await ignored.arrayBuffer();
+      const quote = (await (await stream('type=floats&total=1000000000&dry_run=true', key)).json()) as {
+        data: { required_bytes: number };
+      };
+      assert.equal(quote.data.required_bytes, (1_000_000_000 * 53) / 8);
+      const head = await fetchWhole(urlOf('type=uuid&total=9'), {
+        method: 'HEAD',
+        headers: { 'x-api-key': key },
+      });
+      assert.deepEqual([head.status, head.headers.get('x-entropy-mode')], [200, 'csprng']);
+      assert.equal(await requestsOf(key), 1);
+    });
+
+    it('is quoted in pure mode when each block is possible, however much all of them are', async () => {
+      const ask = async (block: number) => {
+        const query = `type=bytes&length=1000&total=1000&block=${block}&entropy_mode=pure&dry_run=true`;
+        return (
+          await local.ask<{ data?: { required_bytes: number }; error?: { code: string } }>(`/stream?${query}`)
+        ).body;
+      };
+      assert.equal((await ask(10)).data?.required_bytes, 1_000_000);
+      assert.equal((await ask(1_000)).error?.code, 'pure_too_large');
+    });
+  }
 }
 
 /** The value once it has stayed the same over ten looks, with turns of the service's loop between them. */

@@ -65,13 +65,16 @@ async function makeLotOf(circuit: Circuit, bits: number) {
 describe('a lot computed again from its raw shots', () => {
   for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
     it(`has every figure that it was recorded with: ${circuit}`, async () => {
-      const { lot, shots, clock } = await lotOf(circuit);
+      const { lot, shots, clock } = await lotOf(circuit, circuit === 'x-check' ? BITS : SHORT_BITS);
       assert.equal(lot.record.accepted, true, lot.record.rejection);
       assert.equal(lot.record.extraction !== undefined, circuit === 'x-check');
       const kept = decodeRawShots(encodeRawShots(shots));
       const made = await recomputeLot(lot.record, kept, clock);
       for (const { name, isEqual, notShown } of replayedFigures(lot.record, made, kept.read)) {
-        assert.ok(isEqual && notShown === undefined, name);
+        assert.ok(
+          isEqual && (notShown === undefined) === (circuit === 'x-check' || !/min-entropy/.test(name)),
+          name,
+        );
       }
       assert.equal(made.processedSha256, lot.record.processedSha256);
       assert.deepEqual(certifiedLot(made, 3), certifiedLot(lot.record, 3));
@@ -79,7 +82,7 @@ describe('a lot computed again from its raw shots', () => {
   }
 
   it('differs when a bit, a test shot or a recorded figure was changed', async () => {
-    const { lot, shots, clock } = await lotOf('x-check');
+    const { lot, shots, clock } = await lotOf('x-check', SHORT_BITS);
     const differing = async (record = lot.record, changed = encodeRawShots(shots)) => {
       const kept = decodeRawShots(changed);
       const made = await recomputeLot(record, kept, clock);
