@@ -9,7 +9,7 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
-import { Link, type LinkTarget } from './link.ts';
+import { freePort, Link, type LinkTarget } from './link.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
 import { openTool } from './tool.ts';
@@ -36,6 +36,10 @@ export interface ClusterOptions {
   readonly totals: Totals;
   /** Of every node, e.g. with a planted fault. */
   readonly environment?: Environment;
+  /** Of one node alone, by its number from 1 on. */
+  readonly ownEnvironment?: (number: number) => Environment;
+  /** Nodes that the start waits for; all unless given. */
+  readonly isAwaited?: (number: number) => boolean;
 }
 
 /** Nodes that share one PostgreSQL, each over a link of its own that can be cut, and clients that ask all of them. */
@@ -72,10 +76,10 @@ export class Cluster {
         links.push(link);
         const name = `node-${number}`;
         const dataDir = join(folder, name);
-        const environment = { QRN_LOG_LEVEL: 'info', ...options.environment };
-        nodes.push(
-          new ClusterNode({ name, dataDir, url: options.database.throughPort(link.port), environment }),
-        );
+        const own = options.ownEnvironment?.(number);
+        const environment = { QRN_LOG_LEVEL: 'info', ...options.environment, ...own };
+        const url = options.database.throughPort(link.port);
+        nodes.push(new ClusterNode({ name, dataDir, url, port: await freePort(), environment }));
       }
       const [first, ...others] = nodes;
       await first.start();
@@ -84,7 +88,8 @@ export class Cluster {
         node.launch();
       }
       const accounts = await makeAccounts(options.database.url, folder, options.totals);
-      await Promise.all(others.map((node) => node.ready()));
+      const { isAwaited = () => true } = options;
+      await Promise.all(others.filter((_, at) => isAwaited(at + 2)).map((node) => node.ready()));
       return new Cluster(options.database, folder, nodes, links, accounts);
     } catch (error) {
       await Promise.all(nodes.map((node) => node.kill()));

@@ -117,26 +117,24 @@ export class Load {
     const { plain, pure } = this.#accounts;
     // Each client asks for one kind: pure bytes may have to be waited for.
     const kind = client % 4;
+    // And asks one node, so that one that hangs does not hang them all. Keys are asked again of any node.
+    const node = this.#nodes[Math.floor(client / 4) % this.#nodes.length];
+    const ask = (account: LoadAccount, target: string) => this.#askOnce(connections, node, account, target);
     while (!this.#isStopping) {
       if (kind === 0) await this.#askKeyed(connections, false);
-      else if (kind === 1)
-        await this.#askOnce(connections, pure, `/v1/bytes?count=${PURE_BYTES}&entropy_mode=pure`);
-      else
-        await this.#askOnce(
-          connections,
-          plain,
-          '/v1/integers?count=3&min=1&max=6&entropy_mode=quantum-seeded',
-        );
+      else if (kind === 1) await ask(pure, `/v1/bytes?count=${PURE_BYTES}&entropy_mode=pure`);
+      else await ask(plain, '/v1/integers?count=3&min=1&max=6&entropy_mode=quantum-seeded');
     }
     for (const connection of connections.values()) connection.leave();
   }
 
   async #askOnce(
     connections: Map<string, HttpConnection>,
+    node: ClusterNode,
     account: LoadAccount,
     target: string,
   ): Promise<void> {
-    const reply = await this.#ask(connections, account, target);
+    const reply = await this.#ask(connections, node, account, target);
     if (reply === 'lost') this.unknown++;
     else if (reply !== 'away' && reply.status === 200) this.#acknowledge(account, reply.body);
   }
@@ -148,7 +146,8 @@ export class Load {
     if (request === undefined) return;
     const { keyed } = this.#accounts;
     const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=quantum-seeded';
-    const reply = await this.#ask(connections, keyed, target, request.idempotencyKey);
+    const node = this.#nodes[Math.floor(Math.random() * this.#nodes.length)];
+    const reply = await this.#ask(connections, node, keyed, target, request.idempotencyKey);
     if (reply === 'away' || reply === 'lost' || reply.status !== 200) {
       const isRefusedForGood = reply !== 'away' && reply !== 'lost' && reply.status === 429;
       if (!(isNew && isRefusedForGood)) this.#keyed.push(request);
@@ -167,11 +166,11 @@ export class Load {
 
   async #ask(
     connections: Map<string, HttpConnection>,
+    node: ClusterNode,
     { key }: LoadAccount,
     target: string,
     idempotencyKey?: string,
   ): Promise<{ status: number; body: Buffer } | 'away' | 'lost'> {
-    const node = this.#nodes[Math.floor(Math.random() * this.#nodes.length)];
     const { port } = node;
     if (port === undefined) {
       await sleep(AWAY_MS);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PLANT, VARIABLE } from '../../mutants/plant.ts';
@@ -17,6 +17,8 @@ export interface NodeOptions {
   readonly dataDir: string;
   /** Its PostgreSQL. */
   readonly url: string;
+  /** Where it is to listen. */
+  readonly port: number;
   readonly environment: Environment;
 }
 
@@ -33,7 +35,7 @@ export class ClusterNode {
   isPaused = false;
   readonly #options: NodeOptions;
   #process: ChildProcess | undefined;
-  #port: number | undefined;
+  #isReady = false;
 
   constructor(options: NodeOptions) {
     this.#options = options;
@@ -42,9 +44,13 @@ export class ClusterNode {
     mkdirSync(this.dataDir, { recursive: true });
   }
 
-  /** Where it listens; undefined while it does not. */
+  /** Where it listens; undefined until it is ready. */
   get port(): number | undefined {
-    return this.#port;
+    return this.#isReady ? this.listeningPort : undefined;
+  }
+
+  get listeningPort(): number {
+    return this.#options.port;
   }
 
   get isRunning(): boolean {
@@ -52,14 +58,14 @@ export class ClusterNode {
   }
 
   get environment(): Environment {
-    const { name, dataDir, url, environment } = this.#options;
-    return { QRN_DATA_DIR: dataDir, QRN_LEDGER: url, QRN_NODE: name, QRN_PORT: '0', ...environment };
+    const { name, dataDir, url, port, environment } = this.#options;
+    const own = { QRN_DATA_DIR: dataDir, QRN_LEDGER: url, QRN_NODE: name, QRN_PORT: String(port) };
+    return { ...own, ...environment };
   }
 
-  /** Takes the secrets that all nodes share from another one, unless it has them. */
+  /** Takes the secrets that all nodes share from another one. */
   copySecrets(from: ClusterNode): void {
-    const own = join(this.dataDir, 'keys');
-    if (!existsSync(own)) cpSync(join(from.dataDir, 'keys'), own, { recursive: true });
+    cpSync(join(from.dataDir, 'keys'), join(this.dataDir, 'keys'), { recursive: true });
   }
 
   /** Starts it and waits for nothing. */
@@ -79,16 +85,15 @@ export class ClusterNode {
       stream.on('data', (chunk: Buffer) => {
         const text = chunk.toString('utf8');
         this.output = (this.output + text).slice(-OUTPUT_KEPT);
-        if (this.#port !== undefined || this.#process !== child) return;
+        if (this.#isReady || this.#process !== child) return;
         printed += text;
-        const ready = /^ready http:\/\/[^\n]*:(\d+)\/v1$/m.exec(printed);
-        if (ready !== null) this.#port = Number(ready[1]);
+        this.#isReady = /^ready http:/m.test(printed);
       });
     child.once('close', (code, signal) => {
       this.ends.push(code ?? signal ?? 'unknown');
       if (this.#process !== child) return;
       this.#process = undefined;
-      this.#port = undefined;
+      this.#isReady = false;
       this.isPaused = false;
     });
   }
@@ -99,7 +104,7 @@ export class ClusterNode {
       `${this.name} is ready`,
       () => {
         if (this.#process === undefined) throw new Error(`${this.name} ended:\n${this.output}`);
-        return this.#port !== undefined;
+        return this.#isReady;
       },
       READY_WITHIN_MS,
     ).catch((error: Error) => {

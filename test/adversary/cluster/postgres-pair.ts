@@ -1,13 +1,12 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { until } from '../../support/server.ts';
 import type { DatabasePlace } from './cluster.ts';
-import { Link } from './link.ts';
+import { freePort, Link } from './link.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -275,12 +274,4 @@ function childrenOf(pid: number): number[] {
   } catch {
     return [];
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

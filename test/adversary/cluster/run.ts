@@ -1,16 +1,18 @@
 // `npm run test:cluster [-- --kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --planted yes]`: nodes on Debian's
 // PostgreSQL with a synchronous standby, under load and under faults, each series audited. With `--planted yes` only the planted
-// bugs are run, each of which must be found; with `--planted TEXT` those whose name has the text. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
+// bugs are run, each of which must be found; with `--planted TEXT` those whose name has the text. With
+// `--scenarios yes` an older database is restored, and a clock is off by a day. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
 import { parseArgs } from 'node:util';
 import { FAULTS, type FaultName } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { PostgresPair, serverPrograms } from './postgres-pair.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
+import { clockLibrary, clockOff, olderDatabase } from './scenarios.ts';
 
 /** A series ends with an audit, which reads everything; the totals run dry within one. */
 const FAULTS_EACH = 10;
 const TOTALS = { requests: 4_000, credits: 12_000 };
-const CLIENTS = 8;
+const CLIENTS = 12;
 const PAUSE_MS = 800;
 
 const { values } = parseArgs({
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     pauses: { type: 'string', default: '5' },
     nodes: { type: 'string', default: '3' },
     planted: { type: 'string', default: 'no' },
+    scenarios: { type: 'string', default: 'no' },
   },
 });
 const say = (line: string) => process.stdout.write(`${line}\n`);
@@ -104,5 +107,30 @@ async function plantedRuns(): Promise<boolean> {
   return areAllFound;
 }
 
-const isGood = values.planted !== 'no' ? await plantedRuns() : await faultRuns();
+async function scenarioRuns(): Promise<boolean> {
+  const library = clockLibrary();
+  const scenarios: Record<string, (pair: PostgresPair) => Promise<string[]>> = {
+    'an older database restored': olderDatabase,
+    ...(library !== undefined && {
+      'a clock a day ahead': (pair) => clockOff(pair, library, '+1d'),
+      'a clock a day behind': (pair) => clockOff(pair, library, '-1d'),
+    }),
+  };
+  if (library === undefined) say('clocks: not run, since the package libfaketime is missing');
+  let isGood = true;
+  for (const [name, scenario] of Object.entries(scenarios)) {
+    const pair = await PostgresPair.start({ programs: programs!, isSynchronous: true });
+    try {
+      const violations = await scenario(pair);
+      if (violations.length > 0) isGood = false;
+      say(`${name}: ${violations.length === 0 ? 'as promised' : `VIOLATION ${violations.join('; ')}`}`);
+    } finally {
+      pair.stop();
+    }
+  }
+  return isGood;
+}
+
+const runs = values.planted !== 'no' ? plantedRuns : values.scenarios === 'yes' ? scenarioRuns : faultRuns;
+const isGood = await runs();
 process.exit(isGood ? 0 : 1);
