@@ -165,6 +165,27 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
   }
 }
 
+test('a full disk of PostgreSQL refuses a commit and does not stop the node', async (t) => {
+  const url = await freshDatabase();
+  const { books } = await openBooks(t, url);
+  await administer(
+    url,
+    `CREATE FUNCTION qrn.full_disk() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER full_disk BEFORE INSERT ON qrn.segment EXECUTE FUNCTION qrn.full_disk()`,
+  );
+  await assert.rejects(books.commit([filledSegment(1, 1)], [answer(1, 7, NOON_MS + 1_000)]), {
+    code: 'storage_unavailable',
+  });
+  assert.equal(await books.storedAnswer(1, answer(1, 7, 0).keyDigest), undefined);
+  await administer(url, 'DROP TRIGGER full_disk ON qrn.segment');
+  await books.commit([filledSegment(1, 1)], []);
+  assert.deepEqual(
+    (await books.usage(1, TODAY)).map(({ requests }) => requests),
+    [1],
+  );
+});
+
 test('commits that are made at once on two nodes number a series without a gap', async (t) => {
   const url = await freshDatabase();
   const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
