@@ -145,11 +145,6 @@ CREATE TABLE qrn.saved_rate (
   admitted_at_ms double precision[] NOT NULL,
   PRIMARY KEY (node, account)
 ) WITH (fillfactor = 50);
-CREATE TABLE qrn.rate (
-  account bigint PRIMARY KEY,
-  tat_ms double precision NOT NULL,
-  admitted_at_ms double precision[] NOT NULL DEFAULT '{}'
-) WITH (fillfactor = 50);
 
 -- Idempotent answers, and who is making one.
 CREATE TABLE qrn.answer (
