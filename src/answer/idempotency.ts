@@ -106,13 +106,15 @@ export class OwnedRunningKeys implements RunningKeys {
     if (running !== undefined) return running.fingerprint === fingerprint ? 'same' : 'other';
     this.#running.set(keyDigest, { fingerprint, accountNumber: -1, reservedBytes: 0, hour: 0 });
     if (this.#claims === undefined) return 'held';
-    let holder: 'held' | 'same' | 'other' | undefined;
+    const claims = this.#claims;
     try {
-      holder = await this.#claims.claimKey(keyDigest, fingerprint);
-      return holder;
-    } finally {
-      // after a failure the claim may stand, and is taken again with the next try
+      const holder = await claims.claimKey(keyDigest, fingerprint);
       if (holder !== 'held') this.#running.delete(keyDigest);
+      return holder;
+    } catch (error) {
+      // the claim may stand all the same, and no other node could take it
+      void this.#letGo(claims, keyDigest).then(() => this.#running.delete(keyDigest));
+      throw error;
     }
   }
 

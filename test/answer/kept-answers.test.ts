@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import type { Claims } from '../../src/ledger/sharing.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, NOON_MS } from '../support/ledger-records.ts';
 
@@ -42,5 +44,31 @@ describe('the bytes of kept answers', () => {
     assert.equal(await hasRoom(1, NOON_MS), false);
     assert.equal(await hasRoom(2, NOON_MS), true);
     assert.equal(await hasRoom(1, NOON_MS + LIFETIME_MS - HOUR_MS), true, 'the first has expired');
+  });
+});
+
+describe('a key that several nodes may be asked for', () => {
+  it('is let go of when it is not known whether the ledger gave it, so that another node can take it', async () => {
+    const taken = new Set<string>();
+    let losesReply = true;
+    const claims: Claims = {
+      async claimKey(keyDigest) {
+        if (taken.has(keyDigest)) return 'same';
+        taken.add(keyDigest);
+        if (losesReply) throw new ApiError('storage_unavailable');
+        return 'held';
+      },
+      async releaseKey(keyDigest) {
+        taken.delete(keyDigest);
+      },
+    };
+    const [a, b] = [new OwnedRunningKeys(claims), new OwnedRunningKeys(claims)];
+    await assert.rejects(a.hold('k', '01'), { code: 'storage_unavailable' });
+    await new Promise(setImmediate);
+    losesReply = false;
+    assert.equal(await b.hold('k', '01'), 'held');
+    assert.equal(await a.hold('k', '01'), 'same');
+    await b.release('k', 0);
+    assert.equal(await a.hold('k', '01'), 'held');
   });
 });
