@@ -115,6 +115,12 @@ export class Reservation {
   }
 }
 
+/** What a request holds, and how the rate limit stood when it entered. */
+export interface Entry {
+  readonly reservation: Reservation;
+  readonly decision: Readonly<RateDecision>;
+}
+
 /**
  * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter
  * over the account's cell; each call is one short critical section, so the counts are exact however many
@@ -207,14 +213,18 @@ export class Meter {
     return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft));
   }
 
-  /** As `enter`, and asks for more of the month first when that is needed. Throws `overloaded` when others took it. */
-  async enterOrAsk(clock: Pick<Clock, 'monotonicMs'>, period: number): Promise<Reservation> {
+  /**
+   * As `enter`, and asks for more of the month first when that is needed. Throws `overloaded` when others took it. The decision
+   * is a copy: by the time that the promise is read, other requests have entered.
+   */
+  async enterOrAsk(clock: Pick<Clock, 'monotonicMs'>, period: number): Promise<Entry> {
     let reservation = this.enter(clock.monotonicMs(), period);
-    if (!reservation.mustAsk) return reservation;
-    await this.ask(0);
-    reservation = this.enter(clock.monotonicMs(), period);
-    if (reservation.mustAsk) throw new ApiError('overloaded', { retryAfterS: 1 });
-    return reservation;
+    if (reservation.mustAsk) {
+      await this.ask(0);
+      reservation = this.enter(clock.monotonicMs(), period);
+      if (reservation.mustAsk) throw new ApiError('overloaded', { retryAfterS: 1 });
+    }
+    return { reservation, decision: { ...this.#decision } };
   }
 
   /**

@@ -57,10 +57,8 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
   requireShare(account, clock);
   const asker = new DemoAsker(sources);
-  const reservation = await account.meter.enterOrAsk(clock, periodOf(asker.atMs));
-  if (!reservation.isAllowed) {
-    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(account.meter.decision) });
-  }
+  const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(asker.atMs));
+  if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   answers.answer(asker, account, reservation, request);
   answers.endTurn();
   const head = headOf(200, [

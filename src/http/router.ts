@@ -396,8 +396,8 @@ export class Router {
           if (directory.isOutdated) await directory.refreshInTime();
           if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
           const account = exchange.account!;
-          const reservation = await account.meter.enterOrAsk(clock, periodOf(block.atMs));
-          this.#requireRate(exchange, account, account.meter.decision);
+          const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(block.atMs));
+          this.#requireRate(exchange, account, decision);
           if (!exchange.scopes.includes(route.scope!)) {
             reservation.release();
             this.#requireScope(exchange, route.scope);

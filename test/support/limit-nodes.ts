@@ -59,8 +59,9 @@ class LimitNode {
 
   /** A request, of pure bytes with `credits`: the reservation that it would be answered with. */
   async enter(credits: number): Promise<Reservation | undefined> {
-    const reservation = await this.meter.enterOrAsk(this.#clock, 0).catch(() => undefined);
-    if (!reservation?.hasRequest) return undefined;
+    const entered = await this.meter.enterOrAsk(this.#clock, 0).catch(() => undefined);
+    if (!entered?.reservation.hasRequest) return undefined;
+    const { reservation } = entered;
     if (credits === 0 || reservation.takeCredits(credits)) return reservation;
     if (reservation.mustAsk) {
       await this.meter.ask(credits).catch(() => {});

@@ -58,9 +58,8 @@ export async function createDraw(
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const { answers, desk, clock } = sources;
   const account = exchange.account!;
-  const reservation = await account.meter.enterOrAsk(clock, periodOf(exchange.atMs));
-  const { decision, limit } = account.meter;
-  exchange.rate = rateFacts(decision, limit, exchange.atMs, sources.rateLimitFields);
+  const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(exchange.atMs));
+  exchange.rate = rateFacts(decision, account.meter.limit, exchange.atMs, sources.rateLimitFields);
   if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   let isAsked = false;
   try {

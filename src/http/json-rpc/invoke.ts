@@ -209,9 +209,10 @@ class JsonRpc {
 
   /** Takes a request of the account's rate, and reserves one of its month. */
   async #enter(exchange: Exchange, { meter }: Account): Promise<Reservation> {
-    const reservation = await meter.enterOrAsk(this.#sources.clock, periodOf(exchange.atMs));
+    const { clock } = this.#sources;
+    const { reservation, decision } = await meter.enterOrAsk(clock, periodOf(exchange.atMs));
     if (reservation.isAllowed) return reservation;
-    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(meter.decision) });
+    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
   /** The answer is kept under its serial number, as under an Idempotency-Key. */
