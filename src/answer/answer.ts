@@ -2,6 +2,7 @@ import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/meter.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
+import { UnknownOutcome } from '../ledger/linked-sink.ts';
 import type { DrawSource } from '../ledger/records.ts';
 import { packedBytesMax } from '../values/packed.ts';
 import type { ValueRequest } from '../values/value-request.ts';
@@ -87,6 +88,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   readonly #admission: Admission;
   #queued: QueuedWork | undefined;
   #isWeighed = false;
+  #isUndecided = false;
   #buffer: ReplyBuffer | undefined;
 
   // the draw
@@ -245,17 +247,32 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
 
   /** From the committer: the answer is durable, or not known to be. */
   settled(failure: Error | undefined, atMonotonicMs?: number): void {
+    if (failure instanceof UnknownOutcome) this.#keepUntil(failure.outcome);
     this.first?.finish(failure === undefined);
     this.first = undefined;
     if (failure === undefined) this.asker.answered(this, atMonotonicMs);
     else this.refuse(failure);
   }
 
+  /** The answer may yet become durable: until that is known its key stays taken, and what it costs stays spent. */
+  #keepUntil(outcome: Promise<void>): void {
+    const { first, reservation } = this;
+    this.first = undefined;
+    this.#isUndecided = true;
+    outcome.then(
+      () => first?.finish(true),
+      () => {
+        first?.finish(false);
+        reservation.release();
+      },
+    );
+  }
+
   /** Gives back all that it holds, and tells its asker why. */
   refuse(error: unknown): void {
     this.first?.finish(false);
     this.first = undefined;
-    this.reservation.release();
+    if (!this.#isUndecided) this.reservation.release();
     this.release();
     this.asker.refused(error);
   }

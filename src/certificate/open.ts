@@ -157,7 +157,8 @@ export async function beginIncarnation(folders: CertificateFolders): Promise<Beg
   const last = earlier[earlier.length - 1];
   const anchor = readAnchor(sharedAnchorPath ?? keysPath);
   const predecessor = await predecessorOf(folders, last, anchor);
-  const blocksBurned = await burnBlocks(ledger);
+  // a database that was set back took no block with it: those lie in the folders of the nodes
+  const blocksBurned = sharedAnchorPath === undefined ? await burnBlocks(ledger) : 0;
   let number = Math.max(last.number, anchor?.incarnation ?? 0) + 1;
   // the key of an incarnation that was begun and not finished has perhaps signed: it is never used again
   while (existsSync(logOf(keysPath, logName, number).directory)) number++;

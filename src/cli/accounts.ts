@@ -3,7 +3,7 @@ import { allowanceOf, UNLIMITED } from '../account/tiers.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
 import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
-import { changeDirectory, withLedger } from './ledger.ts';
+import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const OVERRIDE_OF_OPTION = {
   'requests-per-minute': 'requestsPerMinute',

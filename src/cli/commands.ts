@@ -22,6 +22,11 @@ const commands: Command[] = [
     async () => (await import('./ledger.ts')).ledger,
   ),
   later(
+    'cluster',
+    'Sets up and looks after the nodes that share a database.',
+    async () => (await import('./cluster.ts')).cluster,
+  ),
+  later(
     'verify',
     'Checks a saved answer, its certificate and its proof.',
     async () => (await import('./verify.ts')).verify,

@@ -12,7 +12,7 @@ import { acquireServerLock } from '../ledger/server-lock.ts';
 import { decodeRawShots, rawShotsPath, sealedRawShots } from '../pool/intake/raw-shots.ts';
 import { type ReplayedFigure, recomputeLot, replayedFigures } from '../pool/intake/recompute-lot.ts';
 import { action, type CommandContext, CommandError, group, json, table } from './command.ts';
-import { withLedger } from './ledger.ts';
+import { requireFolderLedger, withLedger } from './ledger-access.ts';
 
 const FORMAT = 'qrn raw shots 1';
 
@@ -80,6 +80,7 @@ const publish = action({
 /** The record of a lot of which nothing can be delivered any more. Throws a CommandError for any other. */
 async function spentLot(lotId: string, context: CommandContext): Promise<LotRecord> {
   const { dataDir } = loadSettings(context.environment);
+  requireFolderLedger(context, 'qrn evidence publish', 'another node may hold bytes or a seed of the lot');
   // A stopped service holds nothing: what it had claimed is burned, and its seeds are gone with it.
   const lock = await acquireServerLock(join(dataDir, 'ledger')).catch((error: unknown) => {
     throw new CommandError(`${messageOf(error)}: a running service may hold bytes or a seed of the lot`);

@@ -2,7 +2,7 @@ import { createKey, ROTATION_GRACE_MS, revokeKey, rotateKey } from '../account/a
 import { SCOPES } from '../core/vocabulary.ts';
 import type { KeyRecord } from '../ledger/records.ts';
 import { action, CommandError, duration, facts, group, json, listOf, moment, table } from './command.ts';
-import { changeDirectory, withLedger } from './ledger.ts';
+import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
 

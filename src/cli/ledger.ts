@@ -12,15 +12,13 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { acceptMove, beginIncarnation, type CertificateFolders } from '../certificate/open.ts';
+import { acceptMove, beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { periodOf } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
-import type { AuditReport, Ledger } from '../ledger/ledger.ts';
+import type { AuditReport } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { PeriodCorrection } from '../ledger/records.ts';
-import { serverHasApplied } from '../ledger/server-lock.ts';
 import {
   action,
   type CommandContext,
@@ -32,6 +30,7 @@ import {
   UsageError,
 } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
+import { asServer, existingLedger, ledgerPath, requireFolderLedger, withLedger } from './ledger-access.ts';
 
 const audit = action({
   path: 'ledger audit',
@@ -61,14 +60,12 @@ const backup = action({
 });
 
 const COMPACTED = 'compacted';
-/** A service looks four times a second; one that has not followed by now has trouble with its ledger. */
-const FOLLOW_DEADLINE_MS = 2_000;
-const FOLLOW_INTERVAL_MS = 10;
 
 const compact = action({
   path: 'ledger compact',
   summary: 'Rewrites the ledger without its free pages. The service must be stopped.',
   run: async (_input, context) => {
+    requireFolderLedger(context, 'qrn ledger compact', 'PostgreSQL frees the room of old records by itself');
     const path = existingLedger(context);
     const copy = join(path, COMPACTED);
     rmSync(copy, { recursive: true, force: true }); // what an interrupted run left: never the ledger itself
@@ -113,6 +110,7 @@ const restore = action({
     json: { meaning: 'one JSON object: incarnation, origin, first_segment, blocks_burned, predecessor' },
   },
   irreversible: async (input, context) => {
+    requireFolderLedger(context, 'qrn ledger restore', 'restore the database, then run qrn cluster restored');
     const from = resolve(input.operands[0]);
     if (!existsSync(join(from, 'data.mdb')))
       throw new CommandError(`${from} holds no ledger: there is no data.mdb in it`);
@@ -229,54 +227,6 @@ function copyBackup(from: string, path: string): void {
   renameSync(draft, join(path, 'data.mdb'));
 }
 
-/** Runs `use` as the one server of the folder, so that no service can be running beside it. */
-export async function asServer<T>(
-  context: CommandContext,
-  use: (folders: CertificateFolders) => Promise<T>,
-): Promise<T> {
-  const { dataDir, logName } = loadSettings(context.environment);
-  const path = existingLedger(context);
-  const { clock } = context;
-  const opened = await openLmdbLedger({
-    path,
-    clock,
-    log: silentLog,
-    role: 'server',
-    durability: 'fsync',
-    growAheadBytes: 0,
-  });
-  try {
-    return await use({
-      ledger: opened,
-      ledgerPath: path,
-      keysPath: join(dataDir, 'keys'),
-      logName,
-      clock,
-    });
-  } finally {
-    await opened.close();
-  }
-}
-
-function ledgerPath(context: CommandContext): string {
-  return join(loadSettings(context.environment).dataDir, 'ledger');
-}
-
-/**
- * The folder of a ledger that is there and belongs to this user. Commands make none: a missing one is a
- * misspelt one.
- */
-function existingLedger(context: CommandContext): string {
-  const path = ledgerPath(context);
-  if (!existsSync(path)) {
-    throw new CommandError(
-      `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,
-    );
-  }
-  requireOwnFolder(loadSettings(context.environment).dataDir);
-  return path;
-}
-
 function describeMove({ accountNumber, from, to, requests, credits }: PeriodCorrection) {
   return { account_number: accountNumber, from, to, requests, credits };
 }
@@ -298,65 +248,4 @@ function described(report: AuditReport): Record<string, string> {
   const { problems, ok, ...counts } = describe(report);
   const numbers = Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, String(value)]));
   return { ok: ok ? 'yes' : `no: ${problems.length} problems`, ...numbers };
-}
-
-/**
- * Runs `use` on the ledger of the configured data folder, beside a running service or without one. What is
- * written is on disk before `use` goes on. A reader must own the folder too: LMDB makes a lock file when it
- * finds none.
- */
-export async function withLedger<T>(
-  context: CommandContext,
-  access: 'read' | 'write',
-  use: (ledger: Ledger) => Promise<T>,
-): Promise<T> {
-  const path = existingLedger(context);
-  const ledger = await openLmdbLedger({
-    path,
-    clock: context.clock,
-    durability: 'fsync',
-    log: silentLog, // failures are thrown, and a command says one line
-    role: 'tool',
-    readOnly: access === 'read',
-  });
-  try {
-    return await use(ledger);
-  } finally {
-    await ledger.close();
-  }
-}
-
-/**
- * Runs `use`, which changes accounts or keys or withdraws a lot, and returns when the running service goes by the
- * change: a revoked key is refused from then on. Without a service it returns at once.
- */
-export async function changeDirectory<T>(
-  context: CommandContext,
-  use: (ledger: Ledger) => Promise<T>,
-): Promise<T> {
-  const { result, version } = await withLedger(context, 'write', async (ledger) => ({
-    result: await use(ledger),
-    version: await ledger.directoryVersion(),
-  }));
-  const path = ledgerPath(context);
-  const deadline = AbortSignal.timeout(FOLLOW_DEADLINE_MS);
-  while (!(await serverHasApplied(path, version).catch(() => false))) {
-    if (deadline.aborted) {
-      context.talk(
-        'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
-      );
-      break;
-    }
-    await sleep(FOLLOW_INTERVAL_MS);
-  }
-  return result;
-}
-
-/** As `withLedger`, on undefined where there is no ledger yet. */
-export async function withLedgerIfAny<T>(
-  context: CommandContext,
-  access: 'read' | 'write',
-  use: (ledger: Ledger | undefined) => Promise<T>,
-): Promise<T> {
-  return existsSync(ledgerPath(context)) ? withLedger(context, access, use) : use(undefined);
 }

@@ -9,7 +9,7 @@ import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
-import { asServer, withLedger, withLedgerIfAny } from './ledger.ts';
+import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
 import { lot } from './log-lot.ts';
 import { check, watch } from './log-watch.ts';
 

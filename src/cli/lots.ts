@@ -1,6 +1,6 @@
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
 import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
-import { changeDirectory, withLedger } from './ledger.ts';
+import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
 const LISTED = 50;

@@ -7,7 +7,7 @@ import { type DaySpend, daySpend } from '../observe/readings.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import { limitProblem, lotRawBitsOf, makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, group, json, table } from './command.ts';
-import { withLedgerIfAny } from './ledger.ts';
+import { withLedgerIfAny } from './ledger-access.ts';
 import { sourceTest } from './try-source.ts';
 
 const list = action({

@@ -16,7 +16,7 @@ import { wipe } from '../core/bytes.ts';
 import { Budget, estimateOf, readBackend } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
-import { withLedgerIfAny } from './ledger.ts';
+import { withLedgerIfAny } from './ledger-access.ts';
 
 /** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
 const TRIAL_BITS = 4096;

@@ -35,10 +35,13 @@ export interface HealthReport {
   readonly checks: Readonly<Record<string, readonly HealthCheck[]>>;
 }
 
+/** `database-away` and `clock-skewed` are of a node that shares a database with others. */
+export type Readiness = 'ready' | 'starting' | 'clock-jumped' | 'database-away' | 'clock-skewed';
+
 /** What the resources that draw no entropy are answered from. */
 export interface PlainRouteSources {
   /** `ready`, or a word that says why not. */
-  readonly readiness: () => 'ready' | 'starting' | 'clock-jumped';
+  readonly readiness: () => Readiness;
   readonly health: () => Promise<HealthReport>;
   /** Payload of GET /v1/usage for the exchange's account alone. */
   readonly usage: (exchange: Exchange) => Promise<object>;

@@ -8,10 +8,27 @@ import type { SegmentRecord, StoredAnswer } from './records.ts';
 const BEHIND_BYTES = 16 * 2 ** 20;
 /** New answers are refused when a segment has waited this long: the database cannot be reached, or is far too slow. */
 const AWAY_MS = 1_000;
+/** A segment that is not decided by then is reported as unknown: whoever waits for it is told to ask again. */
+const UNKNOWN_AFTER_MS = 3_000;
 /** The next lease is asked for when this many sequences of the last one are left. */
 const LEASE_AHEAD = 2 ** 16;
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
+
+/** A segment was sent and may be stored or not: nothing of it is acknowledged, and nothing that it spends is given back. */
+export class UnknownOutcome extends ApiError {
+  /** Resolves or rejects when it is decided. */
+  readonly outcome: Promise<void>;
+
+  constructor(outcome: Promise<void>) {
+    super('storage_unavailable', {
+      message: 'The database does not answer. Repeat the request with the same Idempotency-Key.',
+      retryAfterS: 1,
+    });
+    this.outcome = outcome;
+    outcome.catch(() => {}); // told to whoever waits for it
+  }
+}
 
 export interface LinkedSinkOptions {
   /** The ledger behind the port of its thread. Its `commit` resolves when the segment's row is committed. */
@@ -74,11 +91,18 @@ export class LinkedSink implements SegmentSink {
     const waiting = { atMs: clock.monotonicMs() };
     this.#waitingBytes += bytes;
     this.#waitingSinceMs.add(waiting);
-    try {
-      await ledger.commit([segment], answers);
-    } finally {
+    const outcome = ledger.commit([segment], answers).finally(() => {
       this.#waitingBytes -= bytes;
       this.#waitingSinceMs.delete(waiting);
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new UnknownOutcome(outcome)), UNKNOWN_AFTER_MS);
+    });
+    try {
+      await Promise.race([outcome, late]);
+    } finally {
+      clearTimeout(timer);
     }
   }
 

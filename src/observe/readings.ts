@@ -3,6 +3,7 @@ import type { DrawCounts } from '../answer/draw-keeper.ts';
 import type { Backend } from '../backend/backend.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
 import type { MetricTotals } from '../core/metrics.ts';
 import type { HealthCheck } from '../http/plain-routes.ts';
 import type { LedgerIntegrity } from '../ledger/integrity.ts';
@@ -140,7 +141,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
   const [levels, held, journalFaults, integrity, sources, checkpoint, witnesses] = await Promise.all([
     ledger.blockLevels(),
-    ledger.heldLots(LOTS_LOOKED_AT),
+    unlessAway(ledger.heldLots(LOTS_LOOKED_AT), []),
     ledger.journalFaults(),
     ledger.integrity(),
     sourceReadings(from),
@@ -178,6 +179,14 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
   };
 }
 
+/** What was asked for; `otherwise` while the database is away, which the readings say by themselves. */
+function unlessAway<T>(asked: Promise<T>, otherwise: T): Promise<T> {
+  return asked.catch((error: unknown) => {
+    if (error instanceof ApiError && error.code === 'storage_unavailable') return otherwise;
+    throw error;
+  });
+}
+
 function processUse(): ProcessUse {
   const { user, system } = process.cpuUsage();
   return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
@@ -186,7 +195,7 @@ function processUse(): ProcessUse {
 async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promise<SourceReading[]> {
   const statuses = sources.map(({ collector }) => collector.status());
   const areNew = statuses.every(({ lastLot }) => lastLot !== undefined);
-  const earlier = areNew ? [] : await ledger.lots(LOTS_LOOKED_AT);
+  const earlier = areNew ? [] : await unlessAway(ledger.lots(LOTS_LOOKED_AT), []);
   const day = dayOf(clock.wallMs());
   return Promise.all(
     statuses.map(async (status, place) => ({

@@ -2,6 +2,7 @@ import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
 import type { HealthStatus } from '../http/plain-routes.ts';
 import type { ScrubState } from '../ledger/integrity.ts';
 import { type JournalFault, journalFaultOf } from '../ledger/journal.ts';
+import { DATABASE_ROW } from './database-row.ts';
 import { type ExposedFamily, gauge, knownGauge, labelled } from './exposition.ts';
 import {
   pureSecondsLeft,
@@ -122,6 +123,7 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
     },
     families: ({ integrity: { scrub } }) => (scrub === null ? [] : scrubFamilies(scrub)),
   },
+  DATABASE_ROW,
   {
     check: {
       name: 'clock:wall',

@@ -31,7 +31,7 @@ import { logRoutes } from '../http/log-routes.ts';
 import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
 import { unknownPage, verifyRoutes } from '../http/pages/verify-routes.ts';
-import { type HealthReport, plainRoutes } from '../http/plain-routes.ts';
+import { type HealthReport, plainRoutes, type Readiness } from '../http/plain-routes.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
@@ -111,8 +111,13 @@ export interface FrontOptions {
   readonly listen?: typeof startFront;
 }
 
+/** A front that can be told why this node is not ready although it was; null when it is again. */
+export interface HeldFront {
+  holdBack(why: Readiness | null): void;
+}
+
 /** One front with everything that belongs to it alone. */
-export interface FrontStack extends FrontEvents {
+export interface FrontStack extends FrontEvents, HeldFront {
   readonly port: number;
   readonly baseUrl: string;
   readonly supply: EntropySupply;
@@ -150,6 +155,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const gauges = new FrontGauges(shard);
   const record = new RequestRecord({ shard, log, clock, logSample: config.accessLogSample });
   let ready = false;
+  let heldBack: Readiness | null = null;
   const urls = { baseUrl: '', verifyUrlBase: '' };
   const committer = new Committer({
     sink: options.sink,
@@ -205,7 +211,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
       ...publicLog.exact,
       ...verification.exact,
       ...plainRoutes({
-        readiness: () => (clock.jumpMs() !== 0 ? 'clock-jumped' : ready ? 'ready' : 'starting'),
+        readiness: () => heldBack ?? (clock.jumpMs() !== 0 ? 'clock-jumped' : ready ? 'ready' : 'starting'),
         health: () => mainThread.health(),
         usage: (call) => {
           assert(call.account !== undefined, 'usage is asked for with a key');
@@ -289,6 +295,9 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     sourcesClosed: () => supply.pure.close(),
     becomeReady: () => {
       ready = true;
+    },
+    holdBack: (why) => {
+      heldBack = why;
     },
     async drain(deadlineMs) {
       await front.drain(deadlineMs);

@@ -1,11 +1,11 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Cells } from '../account/cells.ts';
 import { Link } from '../workers/call.ts';
-import type { FrontEvents, MainThread } from './front-stack.ts';
+import type { FrontEvents, HeldFront, MainThread } from './front-stack.ts';
 import type { FrontCommands, FrontWorkerData } from './front-worker.ts';
 
 /** A front in a thread of its own. */
-export interface FrontThread extends FrontEvents {
+export interface FrontThread extends FrontEvents, HeldFront {
   /** Rejects when the thread dies unasked. Never resolves. */
   readonly failed: Promise<never>;
   drain(deadlineMs: number): Promise<void>;
@@ -42,7 +42,7 @@ export async function startFrontThread(
   failed.catch(() => {});
   const listening = new Promise((resolve) => worker.once('message', resolve));
   await Promise.race([listening, failed]);
-  const { installSeed, installSystemLot, lotsCame, sourcesClosed, becomeReady } = link.tells;
+  const { installSeed, installSystemLot, lotsCame, sourcesClosed, becomeReady, holdBack } = link.tells;
   return {
     failed,
     installSeed,
@@ -51,6 +51,7 @@ export async function startFrontThread(
     lotsRevoked: (lotIds) => link.calls.lotsRevoked(lotIds),
     sourcesClosed,
     becomeReady,
+    holdBack,
     async drain(deadlineMs) {
       draining = true;
       await link.calls.drain(deadlineMs);

@@ -7,7 +7,13 @@ import { GuardedClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
-import { type FrontEvents, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
+import {
+  type FrontEvents,
+  type FrontOptions,
+  type HeldFront,
+  type MainThread,
+  startFrontStack,
+} from './front-stack.ts';
 import type { LedgerPorts } from './ledger-link.ts';
 import { type FrontSinkData, openFrontSink, openLedgerPorts } from './ledger-thread.ts';
 
@@ -24,7 +30,7 @@ export interface FrontWorkerData {
 }
 
 /** What the main thread tells a front, and asks of it. */
-export interface FrontCommands extends FrontEvents {
+export interface FrontCommands extends FrontEvents, HeldFront {
   /** Answers what is under way and stops listening; the thread ends when its ports are closed. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -50,6 +56,7 @@ const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, 
     lotsRevoked: (...args) => stack.lotsRevoked(...args),
     sourcesClosed: () => stack.sourcesClosed(),
     becomeReady: () => stack.becomeReady(),
+    holdBack: (...args) => stack.holdBack(...args),
     async drain(deadlineMs) {
       await stack.drain(deadlineMs);
       stack.close();

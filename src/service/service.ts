@@ -25,7 +25,7 @@ import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
 import { fetchBeacon } from './fetch-beacon.ts';
-import { type FrontStack, type MainThread, startFrontStack } from './front-stack.ts';
+import { type FrontStack, type HeldFront, type MainThread, startFrontStack } from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, openFrontSink, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
@@ -70,6 +70,8 @@ const CLOCK_JUMPED =
 const DELIVERED_SAMPLE_INTERVAL_MS = 60_000;
 /** How often draws are looked at that are due. */
 const DRAWS_INTERVAL_MS = 250;
+/** How often fronts learn whether the database answers, and with what time. */
+const DATABASE_INTERVAL_MS = 500;
 const DRAIN_DEADLINE_MS = 3_000;
 /** The text of the metrics is made at most so often for those who do not ask for a fresh one. */
 const METRICS_SHARED_MS = 1_000;
@@ -274,6 +276,9 @@ async function startOn(
   const upkeep = [
     ...startUpkeep(ledger, main, config, log, clock),
     every(DRAWS_INTERVAL_MS, log, async () => keeper.lookAtDue()),
+    ...(config.ledger === ''
+      ? []
+      : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, [main, ...threads]))]),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];
   return {
@@ -290,12 +295,24 @@ async function startOn(
       await metricsFront?.drain(0);
       await entropy.stop();
       main.close();
-      await ledger.saveRates(main.directory.rates());
+      await ledger.saveRates(main.directory.rates()).catch((error: unknown) => {
+        log.warn({ reason: messageOf(error) }, 'the states of the rate limits are not stored');
+      });
       await workers.close();
       answers.close();
       await thread.stop();
     },
   };
+}
+
+async function followDatabase(ledger: Ledger, fronts: readonly HeldFront[]): Promise<void> {
+  const { database } = await ledger.integrity();
+  const why = database?.isAway ? 'database-away' : database?.isSkewed ? 'clock-skewed' : null;
+  for (const front of fronts) front.holdBack(why);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** What fronts may call of the keeper: its methods, bound to it. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
 import type { SequenceLease } from '../../src/ledger/ledger.ts';
-import { LinkedSink } from '../../src/ledger/linked-sink.ts';
+import { LinkedSink, UnknownOutcome } from '../../src/ledger/linked-sink.ts';
 import { filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -47,6 +47,18 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     commits[0].resolve();
     await waiting;
     assert.deepEqual([sink.isBehind, sink.isAway], [false, false]);
+  });
+
+  test('reports a segment as unknown that is not decided after three seconds, and tells the outcome later', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { commits, sink } = await sinkOver();
+    const commit = sink.commit(filledSegment(1, 1), []).catch((error: unknown) => error);
+    t.mock.timers.tick(3_000);
+    const unknown = await commit;
+    assert.ok(unknown instanceof UnknownOutcome);
+    assert.equal(unknown.facts.retryAfterS, 1);
+    commits[0].resolve();
+    await unknown.outcome;
   });
 
   test('takes the next lease before the last one ends, and gives no sequence twice', async () => {

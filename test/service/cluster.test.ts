@@ -8,9 +8,11 @@ import { verify } from '../../src/cli/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
+import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { fetchWhole } from '../support/http.ts';
-import { freshDatabase } from '../support/postgres.ts';
-import { runCommand } from '../support/run-command.ts';
+import { databaseOf, freshDatabase, socketOf } from '../support/postgres.ts';
+import { freshMetrics } from '../support/prometheus.ts';
+import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { type Environment, temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -25,13 +27,20 @@ const PARCEL_BLOCKS = 'qrn_parcel_blocks_total';
 suite('two nodes on one PostgreSQL', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
   const nodes: LocalService[] = [];
+  const closings: (() => void)[] = [];
+  let url: string;
+  /** Between the second node and the database. */
+  let proxy: CuttingProxy;
 
   before(async () => {
-    const url = await freshDatabase();
+    url = await freshDatabase();
+    const opened = await CuttingProxy.open({ after: (close) => closings.push(close) }, socketOf(url));
+    ({ proxy } = opened);
+    const proxied = `postgres://qrn@127.0.0.1:${opened.port}/${databaseOf(url)}`;
     for (const [i, name] of ['a', 'b'].entries()) {
       if (i > 0) cpSync(join(folders[0], 'keys'), join(folders[i], 'keys'), { recursive: true });
       const source: Environment = name === 'b' ? { QRN_BACKEND: 'none' } : {};
-      const environment = { QRN_LEDGER: url, QRN_NODE: name, ...source };
+      const environment = { QRN_LEDGER: i === 0 ? url : proxied, QRN_NODE: name, ...source };
       nodes.push(await LocalService.start(environment, {}, { dataDir: folders[i] }));
     }
     await Promise.all(nodes.map(({ service }) => service.ready));
@@ -39,6 +48,7 @@ suite('two nodes on one PostgreSQL', () => {
 
   after(async () => {
     await Promise.all(nodes.map((node) => node.stop()));
+    for (const close of closings) close();
     for (const folder of folders) rmSync(folder, { recursive: true, force: true });
   });
 
@@ -143,6 +153,58 @@ suite('two nodes on one PostgreSQL', () => {
     assert.deepEqual([burned, lost], [0, 0]);
     const page = await (await fetchWhole(`${b.origin}/`)).text();
     assert.match(page, /OTHER NODES: this node has no source of its own\./);
+  });
+
+  test('refuse a key on both nodes once the command that revoked it returns', async () => {
+    const [a, b] = nodes;
+    const qrn = (...args: string[]) => runQrnHere(a.dataDir, args, { QRN_LEDGER: url, QRN_NODE: 'tool' });
+    const made = await qrn('accounts', 'create', '--name', 'c', '--tier', 'pro', '--json');
+    const { key, key_id: keyId } = JSON.parse(made.stdout) as { key: string; key_id: string };
+    for (const node of nodes) assert.equal((await node.ask('/uuid', key)).status, 200);
+    const revoked = await qrn('keys', 'revoke', keyId, '--yes');
+    assert.deepEqual([revoked.code, revoked.stderr], [0, '']);
+    for (const node of [b, a]) assert.equal((await node.ask('/uuid', key)).status, 401);
+    const lots = JSON.parse((await qrn('lots', 'list', '--json')).stdout) as { lot_id: string }[];
+    assert.ok(lots.length >= 1);
+  });
+
+  test('are listed by qrn cluster status', async () => {
+    const { code, stdout } = await runQrnHere(nodes[0].dataDir, ['cluster', 'status', '--json'], {
+      QRN_LEDGER: url,
+    });
+    const { nodes: listed } = JSON.parse(stdout) as {
+      nodes: { name: string; state: string; epoch: number }[];
+    };
+    assert.equal(code, 0);
+    assert.deepEqual(
+      listed.map(({ name, state, epoch }) => [name, state, epoch]),
+      [
+        ['a', 'runs', 1],
+        ['b', 'runs', 1],
+      ],
+    );
+  });
+
+  test('a node that loses the database answers 503, says so, and comes back by itself', async () => {
+    const [a, b] = nodes;
+    const isUp = async () => /^qrn_database_up 1$/m.test(await freshMetrics(b.origin));
+    const ready = async () => (await (await fetchWhole(`${b.origin}/readyz`)).text()).trim();
+    assert.equal((await b.checks())['ledger:database'][0].status, 'pass');
+    assert.ok(await isUp());
+    proxy.setAway(true);
+    await until('it refuses', async () => (await b.ask('/uuid', a.key)).status === 503);
+    const refused = await b.ask<{ error: { code: string } }>('/uuid', a.key);
+    assert.equal(refused.status, 503);
+    assert.equal(refused.body.error.code, 'storage_unavailable');
+    assert.ok(Number(refused.headers.get('retry-after')) >= 1);
+    await until('it is not ready', async () => (await ready()) === 'database-away');
+    assert.ok(!(await isUp()));
+    assert.equal((await fetchWhole(`${b.origin}/livez`)).status, 200);
+    assert.equal((await a.ask('/uuid', a.key)).status, 200, 'the other node goes on');
+    proxy.setAway(false);
+    await until('it is ready', async () => (await ready()) === 'ready');
+    await until('it answers', async () => (await b.ask('/uuid', a.key)).status === 200);
+    assert.deepEqual((await a.service.ledger.audit()).problems, []);
   });
 });
 

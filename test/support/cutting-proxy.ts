@@ -1,5 +1,4 @@
 import { createConnection, createServer, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
 
 /** A TCP proxy before a server, which loses connections when it is told to. */
 export class CuttingProxy {
@@ -9,13 +8,17 @@ export class CuttingProxy {
   readonly #upstream: string;
   readonly #sockets = new Set<Socket>();
   #next: 'request' | 'reply' | undefined;
+  #isAway = false;
 
   private constructor(upstream: string) {
     this.#upstream = upstream;
   }
 
   /** `upstream` is the path of a unix socket. Gives the proxy and its port on 127.0.0.1. */
-  static async open(t: TestContext, upstream: string): Promise<{ proxy: CuttingProxy; port: number }> {
+  static async open(
+    t: { after(close: () => void): void },
+    upstream: string,
+  ): Promise<{ proxy: CuttingProxy; port: number }> {
     const proxy = new CuttingProxy(upstream);
     await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
     t.after(() => proxy.close());
@@ -29,12 +32,22 @@ export class CuttingProxy {
     this.#next = direction;
   }
 
+  /** While it is so, every connection is lost. */
+  setAway(isAway: boolean): void {
+    this.#isAway = isAway;
+    if (isAway) for (const socket of this.#sockets) socket.destroy();
+  }
+
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
   }
 
   #join(client: Socket): void {
+    if (this.#isAway) {
+      client.destroy();
+      return;
+    }
     const server = createConnection(this.#upstream);
     for (const socket of [client, server]) {
       this.#sockets.add(socket);

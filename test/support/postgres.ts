@@ -75,6 +75,15 @@ async function makeTemplate(url: TestServer['url']): Promise<void> {
   await database.close();
 }
 
+/** The socket of the server, for a proxy. */
+export function socketOf(url: string): string {
+  return `${new URL(url).searchParams.get('host') ?? ''}/.s.PGSQL.5432`;
+}
+
+export function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
+
 /** Runs one statement as the owner of the server. */
 export async function administer(url: string, statement: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });

@@ -142,7 +142,7 @@ export class Database {
         const isPatient = systemClock.monotonicMs() - begunMs < patienceMs;
         if (!mustSettle && (fate === 'full' || !isPatient)) {
           this.#options.log.warn({ cause: messageOf(error) }, 'ledger: PostgreSQL could not take a call');
-          throw new ApiError('storage_unavailable');
+          throw new ApiError('storage_unavailable', { retryAfterS: 1 });
         }
         await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {});
       }

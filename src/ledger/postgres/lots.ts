@@ -9,8 +9,8 @@ import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 const LOT = { name: 'lots_lot', text: 'SELECT record FROM qrn.lot WHERE id = $1' };
 const ADD = {
   name: 'lots_add',
-  text: `INSERT INTO qrn.lot (id, node, source, record, pure_blocks, seed_blocks, is_held)
-VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (id) DO NOTHING RETURNING id`,
+  text: `INSERT INTO qrn.lot (id, node, source, record, is_held)
+VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING id`,
 };
 const NEWEST = {
   name: 'lots_newest',
@@ -34,11 +34,6 @@ const STATES = {
   text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) UNION ALL
 SELECT part.id, is_held, released_at_ms, part.burned FROM qrn.lot_part part JOIN qrn.lot ON lot.id = lot_id WHERE part.id = ANY($1)`,
 };
-const BURNED = {
-  name: 'lots_burned',
-  text: `SELECT id FROM qrn.lot WHERE node = $1 AND burned UNION ALL
-SELECT id FROM qrn.lot_part WHERE node = $1 AND burned`,
-};
 const REVOCATION = { name: 'lots_revocation', text: 'SELECT 1 FROM qrn.revocation WHERE lot_id = $1' };
 const REVOKE = {
   name: 'lots_revoke',
@@ -61,6 +56,13 @@ const NEXT_GENERATION = {
 ON CONFLICT (tier) DO UPDATE SET last = seed_generation.last + 1 RETURNING last`,
 };
 
+interface LotState {
+  readonly id: string;
+  readonly is_held: boolean;
+  readonly released_at_ms: number | null;
+  readonly burned: boolean;
+}
+
 interface RevocationRow {
   readonly lot_id: string;
   readonly why: string;
@@ -77,6 +79,7 @@ export type BlockFolder = Pick<
   Ledger,
   | 'addLot'
   | 'lot'
+  | 'lots'
   | 'heldLots'
   | 'releaseLots'
   | 'revokeLot'
@@ -128,7 +131,7 @@ export class PostgresLots implements EntropyStore {
     this.#adding.add(lot.id);
     try {
       if (blocks.length > 0) await folder.addLot({ ...lot, commitment: lot.commitment ?? HELD_BACK }, blocks);
-      return await this.#database.transact((session) => this.#add(session, lot, blocks, jobKey));
+      return await this.#database.transact((session) => this.#add(session, lot, jobKey));
     } finally {
       this.#adding.delete(lot.id);
       await this.#follow().catch(() => {}); // the next claim does it
@@ -234,17 +237,17 @@ export class PostgresLots implements EntropyStore {
     return this.#owner;
   }
 
-  async #add(
-    session: Session,
-    lot: LotRecord,
-    blocks: readonly { kind: BlockKind }[],
-    jobKey: string | undefined,
-  ): Promise<boolean> {
+  async #add(session: Session, lot: LotRecord, jobKey: string | undefined): Promise<boolean> {
     const known = await admission(session, lot.id, jobKey);
     if (known !== 'new') return known === 'given';
-    const pure = blocks.filter(({ kind }) => kind === 'pure').length;
-    const values = [lot.id, this.#owner?.number, lot.source, JSON.stringify(lot), pure, blocks.length - pure];
-    const [added] = await session.run(ADD, [...values, lot.commitment !== undefined]);
+    const values = [
+      lot.id,
+      this.#owner?.number,
+      lot.source,
+      JSON.stringify(lot),
+      lot.commitment !== undefined,
+    ];
+    const [added] = await session.run(ADD, values);
     if (added === undefined) return (await admission(session, lot.id, jobKey)) === 'given';
     if (jobKey !== undefined) await lotStored(session, jobKey, lot.id);
     return true;
@@ -269,10 +272,7 @@ export class PostgresLots implements EntropyStore {
   }
 
   async #followRevocations({ number, folder }: BlockOwner): Promise<void> {
-    if (this.#revokedTo === undefined) {
-      for (const { id } of await this.#database.run<{ id: string }>(BURNED, [number]))
-        await giveUp(folder, { lotId: id, why: 'the node was fenced', atMs: 0 });
-    }
+    if (this.#revokedTo === undefined) await this.#giveUpLost(folder);
     const rows = await this.#database.run<RevocationRow & { version: number }>(OWN_REVOCATIONS, [
       number,
       this.#revokedTo ?? 0,
@@ -281,17 +281,33 @@ export class PostgresLots implements EntropyStore {
     this.#revokedTo = rows.at(-1)?.version ?? this.#revokedTo ?? 0;
   }
 
+  /**
+   * At a start: gives up blocks whose lot PostgreSQL burned when it fenced this node, holds back although the folder does
+   * not, or does not have, as after the restore of an earlier database.
+   */
+  async #giveUpLost(folder: BlockFolder): Promise<void> {
+    const held = new Set((await folder.heldLots(FOLLOWED_MAX)).map(({ id }) => id));
+    const free: string[] = [];
+    for (const { id } of await folder.lots(FOLLOWED_MAX))
+      if (!held.has(id) && (await folder.unclaimedBlocks(id)) > 0) free.push(id);
+    const states = await this.#statesOf(free);
+    for (const id of free) {
+      const state = states.get(id);
+      if (state === undefined || state.burned || state.is_held)
+        await giveUp(folder, { lotId: id, why: 'PostgreSQL does not let it be drawn from', atMs: 0 });
+    }
+  }
+
+  async #statesOf(lotIds: readonly string[]): Promise<Map<string, LotState>> {
+    const rows = await this.#database.run<LotState>(STATES, [lotIds]);
+    return new Map(rows.map((row) => [row.id, row]));
+  }
+
   async #followReleases({ folder }: BlockOwner): Promise<void> {
     const held = await folder.heldLots(FOLLOWED_MAX);
     const adding = new Set(this.#adding); // all others of these are in PostgreSQL by now, or never will be
     if (held.length === 0) return;
-    const rows = await this.#database.run<{
-      id: string;
-      is_held: boolean;
-      released_at_ms: number | null;
-      burned: boolean;
-    }>(STATES, [held.map(({ id }) => id)]);
-    const states = new Map(rows.map((row) => [row.id, row]));
+    const states = await this.#statesOf(held.map(({ id }) => id));
     for (const { id } of held) {
       const state = states.get(id);
       if (state === undefined && adding.has(id)) continue;

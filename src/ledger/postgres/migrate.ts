@@ -53,6 +53,18 @@ export function migrate(database: Database): Promise<void> {
   });
 }
 
+/** Throws `unusable` when the schema is missing, or not of this program's format: a command does not change it. */
+export async function requireSchema(database: Database): Promise<void> {
+  const format = await database.transact(formatOf);
+  if (format >= FORMAT) return;
+  throw new LedgerError(
+    'unusable',
+    format === 0
+      ? 'there is no ledger in the database: start a node, or run qrn cluster init'
+      : `the schema in PostgreSQL has format ${format}, and this program needs ${FORMAT}: start a node of this release, or run qrn cluster init`,
+  );
+}
+
 /** The format of the schema; 0 where there is none. */
 async function formatOf(session: Session): Promise<number> {
   const [{ has_schema }] = await session.run<{ has_schema: boolean }>(HAS_SCHEMA);

@@ -15,12 +15,12 @@ import { PostgresClaims } from './claims.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
-import { PostgresDirectory } from './directory.ts';
+import { nodesBehind, PostgresDirectory } from './directory.ts';
 import { PostgresDrawStore } from './draws.ts';
 import { PostgresLimits } from './limits.ts';
 import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
-import { migrate } from './migrate.ts';
+import { migrate, requireSchema } from './migrate.ts';
 import { COMMIT_SLOTS, NodeIdentity } from './node.ts';
 import { type ParcelMarks, Parcels, type ParcelsOptions, settleParcels } from './parcels.ts';
 import { Sequencer } from './sequencer.ts';
@@ -61,6 +61,8 @@ export interface PostgresLedger extends Ledger, FailStop {
   isSequencer(): Promise<boolean>;
   /** Blocks that move between this node and others, once it is started; undefined for a tool. */
   readonly parcels: Parcels | undefined;
+  /** Names of live nodes on which somebody serves by an older version of the directory than this one. */
+  nodesBehind(version: number): Promise<string[]>;
 }
 
 /** Opens the ledger as one of its nodes, or for a command. Throws LedgerError `unusable` with a sentence to act on. */
@@ -73,12 +75,15 @@ export async function openPostgresLedger(options: PostgresLedgerOptions): Promis
     for (const close of opened.toReversed()) await close();
   };
   try {
+    if (role === 'tool') {
+      await requireSchema(database);
+      return await toolLedger(options, database, closeAll, opened);
+    }
     await migrate(database);
-    if (role === 'tool') return toolLedger(options, database, closeAll, opened);
     return await nodeLedger(options, database, closeAll, opened);
   } catch (error) {
     await closeAll().catch(() => {}); // the first error tells more
-    throw toldOf(error, url);
+    throw openFailure(error, url);
   }
 }
 
@@ -148,6 +153,7 @@ async function nodeLedger(
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
     parcels,
+    nodesBehind: (version) => nodesBehind(database, version),
     close: () => (closed ??= closeAll()),
   };
 }
@@ -218,12 +224,13 @@ async function toolLedger(
     failed: new Promise(() => {}),
     isSequencer: async () => false,
     parcels: undefined,
+    nodesBehind: (version) => nodesBehind(database, version),
     close: closeAll,
   };
 }
 
 /** The error of an opening as a sentence that an operator can act on. */
-function toldOf(error: unknown, url: string): Error {
+export function openFailure(error: unknown, url: string): Error {
   if (error instanceof LedgerError) return error;
   const place = url.replace(/^(\w+:\/\/)[^@/?]*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
   if (error instanceof ApiError) {

@@ -6,7 +6,7 @@ import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import { encodeSegment } from '../../../src/ledger/segment.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
 import { answer, entry, filledSegment, NOON_MS, segment, TODAY } from '../../support/ledger-records.ts';
-import { administer, freshDatabase } from '../../support/postgres.ts';
+import { administer, databaseOf, freshDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
 
 const LABEL = { isPublic: true, purpose: 'lottery', series: `series_${'a'.repeat(26)}` } as const;
@@ -200,11 +200,3 @@ test('commits that are made at once on two nodes number a series without a gap',
   );
   assert.equal(new Set(answers.map(({ sequence }) => sequence)).size, 40);
 });
-
-function socketOf(url: string): string {
-  return `${new URL(url).searchParams.get('host') ?? ''}/.s.PGSQL.5432`;
-}
-
-function databaseOf(url: string): string {
-  return new URL(url).pathname.slice(1);
-}

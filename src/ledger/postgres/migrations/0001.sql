@@ -196,10 +196,9 @@ CREATE TABLE qrn.lot (
   node int NOT NULL,
   source text NOT NULL,
   record json NOT NULL,
-  pure_blocks int NOT NULL,
-  seed_blocks int NOT NULL,
   is_held bool NOT NULL,
   released_at_ms bigint,
+  -- Its node was fenced: what of its blocks was left is given up.
   burned bool NOT NULL DEFAULT false
 );
 CREATE INDEX lot_source ON qrn.lot (source, ordinal);

@@ -1,0 +1,173 @@
+import { beginIncarnation } from '../certificate/open.ts';
+import { loadSettings } from '../config/config.ts';
+import { silentLog } from '../core/log.ts';
+import { type ClusterState, clusterState, fence, type NodeState } from '../ledger/postgres/cluster.ts';
+import { Database } from '../ledger/postgres/connection.ts';
+import { migrate, requireSchema } from '../ledger/postgres/migrate.ts';
+import { openFailure } from '../ledger/postgres/postgres-ledger.ts';
+import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
+import { action, type CommandContext, CommandError, facts, group, json, table } from './command.ts';
+import { requireOwnFolder } from './data-folder.ts';
+import { asServer, type ClusterSettings, clusterSettings } from './ledger-access.ts';
+
+const init = action({
+  path: 'cluster init',
+  summary:
+    'Makes the schema in the empty database that QRN_LEDGER names, or brings it to this release, and notes the fingerprints of\n' +
+    'the secrets in QRN_DATA_DIR/keys, which all nodes share. The first node makes them; copy the folder keys to every other\n' +
+    'node before its first start. qrn serve does the same by itself.',
+  run: async (_input, context) => {
+    const { keysPath, logName } = requireCluster(context);
+    requireOwnFolder(loadSettings(context.environment).dataDir);
+    await withDatabase(context, async (database) => {
+      await migrate(database);
+      await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });
+      const { format } = await clusterState(database);
+      context.talk(`The database is ready, format ${format}. Every node needs a copy of ${keysPath}.\n`);
+    });
+    return 0;
+  },
+});
+
+const status = action({
+  path: 'cluster status',
+  summary:
+    'Shows every node: whether it runs, what it was granted, what waits to be logged. And the clock of the database.',
+  options: {
+    json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, format' },
+  },
+  run: async (input, context) => {
+    const { state, skewMs } = await withDatabase(context, async (database) => {
+      await requireSchema(database);
+      const found = await clusterState(database);
+      return { state: found, skewMs: context.clock.wallMs() - found.atMs };
+    });
+    if (input.has('json')) context.out(json({ nodes: state.nodes.map(described), ...totals(state, skewMs) }));
+    else {
+      const head = [
+        'NODE',
+        'STATE',
+        'EPOCH',
+        'STARTED',
+        'COMMITTED',
+        'UNSEALED',
+        'GRANTED REQUESTS',
+        'GRANTED CREDITS',
+      ];
+      const rows = state.nodes.map((node) => [
+        node.name,
+        wordFor(node),
+        String(node.epoch),
+        timeOf(node.startedAtMs) ?? '-',
+        timeOf(node.committedAtMs) ?? '-',
+        String(node.unsealedSegments),
+        String(node.granted.requests),
+        String(node.granted.credits),
+      ]);
+      context.out(table(head, rows));
+      const told = Object.entries(totals(state, skewMs)).map(([name, value]) => [name, String(value)]);
+      context.out(`\n${facts(Object.fromEntries(told))}`);
+    }
+    return 0;
+  },
+});
+
+const fenceNode = action({
+  path: 'cluster fence',
+  summary:
+    'Fences a node that is lost: nothing that it may still send is taken, what it was granted and did not spend goes back to the\n' +
+    'accounts, its unclaimed blocks are burned and its open jobs go to the next node that asks. A fenced node that still runs stops.\n' +
+    'It may be started again.',
+  operands: [{ name: 'NODE', meaning: 'name of the node; see cluster status' }],
+  irreversible: async (input) => `This fences the node ${input.operands[0]} and burns its unclaimed blocks.`,
+  run: async (input, context) => {
+    const [name] = input.operands;
+    const isKnown = await withDatabase(context, async (database) => {
+      await requireSchema(database);
+      return fence(database, name, silentLog);
+    });
+    if (!isKnown) throw new CommandError(`there is no node ${name}: qrn cluster status lists them`);
+    context.talk(`The node ${name} is fenced.\n`);
+    return 0;
+  },
+});
+
+const restored = action({
+  path: 'cluster restored',
+  summary:
+    'States that the database was set back to an earlier state, as by the restore of a backup. It begins a new incarnation:\n' +
+    'certificate ids get a new number, and a new log begins that names the last checkpoint before it. Stop all nodes first,\n' +
+    'run it on the node that has seen the largest checkpoint, and copy its folder keys to the others.',
+  options: { json: { meaning: 'one JSON object: incarnation, origin, first_segment, predecessor' } },
+  irreversible: async () => 'This begins a new incarnation of the ledger in PostgreSQL.',
+  run: async (input, context) => {
+    requireCluster(context);
+    const { incarnation } = await asServer(context, beginIncarnation);
+    const told = {
+      incarnation: incarnation.number,
+      origin: incarnation.origin,
+      first_segment: incarnation.firstSegment,
+    };
+    if (input.has('json')) context.out(json({ ...told, predecessor: incarnation.predecessor }));
+    else
+      context.out(
+        facts(Object.fromEntries(Object.entries(told).map(([name, each]) => [name, String(each)]))),
+      );
+    context.talk(
+      'Keys and accounts are as they were in the restored database: revoke again what was revoked since.\n',
+    );
+    return 0;
+  },
+});
+
+export const cluster = group('qrn cluster', 'Sets up and looks after the nodes that share a database.', [
+  init,
+  status,
+  fenceNode,
+  restored,
+]);
+
+function requireCluster(context: CommandContext): ClusterSettings {
+  const settings = clusterSettings(context);
+  if (settings === undefined)
+    throw new CommandError('QRN_LEDGER names no database: set it to postgres://USER@HOST:PORT/DATABASE');
+  return settings;
+}
+
+/** Runs `use` on the database of the settings. What it cannot open it says in a sentence. */
+async function withDatabase<T>(context: CommandContext, use: (database: Database) => Promise<T>): Promise<T> {
+  const { url } = requireCluster(context);
+  const database = new Database({ url, log: silentLog, name: 'qrn cluster', connections: 1 });
+  try {
+    return await use(database);
+  } catch (error) {
+    throw openFailure(error, url);
+  } finally {
+    await database.close();
+  }
+}
+
+function wordFor({ state, isConnected }: NodeState): string {
+  if (state === 'fenced') return 'fenced';
+  return isConnected ? 'runs' : 'gone';
+}
+
+function described(node: NodeState) {
+  return {
+    name: node.name,
+    state: wordFor(node),
+    epoch: node.epoch,
+    started_at: timeOf(node.startedAtMs),
+    committed_at: timeOf(node.committedAtMs),
+    unsealed_segments: node.unsealedSegments,
+    granted: node.granted,
+  };
+}
+
+function totals({ unsealedSegments, databaseBytes, format }: ClusterState, skewMs: number) {
+  return { unsealed_segments: unsealedSegments, skew_ms: skewMs, database_bytes: databaseBytes, format };
+}
+
+function timeOf(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

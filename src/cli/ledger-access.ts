@@ -1,0 +1,187 @@
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CertificateFolders } from '../certificate/open.ts';
+import { loadSettings } from '../config/config.ts';
+import { silentLog } from '../core/log.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
+import { serverHasApplied } from '../ledger/server-lock.ts';
+import { type CommandContext, CommandError } from './command.ts';
+import { requireOwnFolder } from './data-folder.ts';
+
+/**
+ * How commands reach the ledger: in the data folder, or in PostgreSQL where QRN_LEDGER names a database. Failures of the
+ * ledger are thrown, and a command says one line.
+ */
+
+/** A service looks four times a second; one that has not followed by now has trouble with its ledger. */
+const FOLLOW_DEADLINE_MS = 2_000;
+const FOLLOW_INTERVAL_MS = 10;
+
+/** Which database, and which of its nodes the settings are of. */
+export interface ClusterSettings {
+  readonly url: string;
+  readonly node: string;
+  /** Folder of the node's blocks and of its anchor. */
+  readonly path: string;
+  readonly keysPath: string;
+  readonly logName: string;
+}
+
+/** Undefined where the ledger is in the data folder. */
+export function clusterSettings(context: CommandContext): ClusterSettings | undefined {
+  const { ledger: url, node, dataDir, logName } = loadSettings(context.environment);
+  if (url === '') return undefined;
+  const paths = { path: join(dataDir, 'node'), keysPath: join(dataDir, 'keys') };
+  return { url, node: node || hostname(), logName, ...paths };
+}
+
+/** Throws a CommandError where the ledger is in PostgreSQL: `instead` says what to do there. */
+export function requireFolderLedger(context: CommandContext, command: string, instead: string): void {
+  if (clusterSettings(context) === undefined) return;
+  throw new CommandError(`${command} is for a ledger in the data folder, and QRN_LEDGER is set: ${instead}`);
+}
+
+export function ledgerPath(context: CommandContext): string {
+  return join(loadSettings(context.environment).dataDir, 'ledger');
+}
+
+/**
+ * The folder of a ledger that is there and belongs to this user. Commands make none: a missing one is a
+ * misspelt one.
+ */
+export function existingLedger(context: CommandContext): string {
+  const path = ledgerPath(context);
+  if (!existsSync(path)) {
+    throw new CommandError(
+      `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,
+    );
+  }
+  requireOwnFolder(loadSettings(context.environment).dataDir);
+  return path;
+}
+
+/** Runs `use` as the one server of the folder, or as the node of the settings: neither can be running beside it. */
+export async function asServer<T>(
+  context: CommandContext,
+  use: (folders: CertificateFolders) => Promise<T>,
+): Promise<T> {
+  const { dataDir, logName } = loadSettings(context.environment);
+  const { clock } = context;
+  const cluster = clusterSettings(context);
+  const common = { clock, log: silentLog, role: 'server', durability: 'fsync', growAheadBytes: 0 } as const;
+  const folders = { keysPath: join(dataDir, 'keys'), logName, clock };
+  if (cluster !== undefined) {
+    requireOwnFolder(dataDir);
+    const opened = await openPostgresLedger({ ...common, ...cluster, secrets: cluster });
+    try {
+      return await use({
+        ledger: opened,
+        ledgerPath: cluster.path,
+        sharedAnchorPath: cluster.path,
+        ...folders,
+      });
+    } finally {
+      await opened.close();
+    }
+  }
+  const path = existingLedger(context);
+  const opened = await openLmdbLedger({ ...common, path });
+  try {
+    return await use({ ledger: opened, ledgerPath: path, ...folders });
+  } finally {
+    await opened.close();
+  }
+}
+
+/**
+ * Runs `use` on the ledger of the settings, beside a running service or without one. What is written is on disk before
+ * `use` goes on. A reader of a folder must own it too: LMDB makes a lock file when it finds none.
+ */
+export async function withLedger<T>(
+  context: CommandContext,
+  access: 'read' | 'write',
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const common = { clock: context.clock, log: silentLog, role: 'tool', durability: 'fsync' } as const;
+  const cluster = clusterSettings(context);
+  const ledger =
+    cluster === undefined
+      ? await openLmdbLedger({ ...common, path: existingLedger(context), readOnly: access === 'read' })
+      : await openPostgresLedger({ ...common, ...cluster });
+  try {
+    return await use(ledger);
+  } finally {
+    await ledger.close();
+  }
+}
+
+/**
+ * Runs `use`, which changes accounts or keys or withdraws a lot, and returns when every running service goes by the
+ * change: a revoked key is refused from then on. Without a service it returns at once.
+ */
+export async function changeDirectory<T>(
+  context: CommandContext,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  if (clusterSettings(context) !== undefined) return changeSharedDirectory(context, use);
+  const { result, version } = await withLedger(context, 'write', async (ledger) => ({
+    result: await use(ledger),
+    version: await ledger.directoryVersion(),
+  }));
+  const path = ledgerPath(context);
+  const hasFollowed = await untilDeadline(() => serverHasApplied(path, version).catch(() => false));
+  if (!hasFollowed)
+    context.talk(
+      'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
+    );
+  return result;
+}
+
+async function changeSharedDirectory<T>(
+  context: CommandContext,
+  use: (ledger: Ledger) => Promise<T>,
+): Promise<T> {
+  const { url, path, node } = clusterSettings(context)!;
+  const common = { clock: context.clock, log: silentLog, role: 'tool', durability: 'fsync' } as const;
+  const ledger = await openPostgresLedger({ ...common, url, path, node });
+  try {
+    const result = await use(ledger);
+    const version = await ledger.directoryVersion();
+    let behind: string[] = [];
+    const haveFollowed = await untilDeadline(async () => {
+      behind = await ledger.nodesBehind(version);
+      return behind.length === 0;
+    });
+    if (!haveFollowed)
+      context.talk(
+        `The change is stored, but not every node has confirmed it (${behind.join(', ')}). A node that cannot ask PostgreSQL refuses ` +
+          'every key within seconds. Fence a node that runs no more with qrn cluster fence.\n',
+      );
+    return result;
+  } finally {
+    await ledger.close();
+  }
+}
+
+async function untilDeadline(holds: () => Promise<boolean>): Promise<boolean> {
+  const deadline = AbortSignal.timeout(FOLLOW_DEADLINE_MS);
+  while (!(await holds())) {
+    if (deadline.aborted) return false;
+    await sleep(FOLLOW_INTERVAL_MS);
+  }
+  return true;
+}
+
+/** As `withLedger`, on undefined where there is no ledger yet. */
+export async function withLedgerIfAny<T>(
+  context: CommandContext,
+  access: 'read' | 'write',
+  use: (ledger: Ledger | undefined) => Promise<T>,
+): Promise<T> {
+  const isThere = clusterSettings(context) !== undefined || existsSync(ledgerPath(context));
+  return isThere ? withLedger(context, access, use) : use(undefined);
+}

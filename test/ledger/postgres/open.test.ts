@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { cpSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { silentLog } from '../../../src/core/log.ts';
+import { fence } from '../../../src/ledger/postgres/cluster.ts';
+import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
+import { temporaryFolder } from '../../support/ledger-folder.ts';
+import { block, filledSegment, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { administer, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+
+/** A node on a folder of its own; closed with the test. */
+async function openNode(
+  t: TestContext,
+  url: string,
+  more: Partial<Parameters<typeof openPostgresLedger>[0]> = {},
+): Promise<PostgresLedger> {
+  const ledger = await openPostgresLedger({
+    url,
+    node: 'a',
+    path: more.path ?? temporaryFolder(t),
+    clock: new ManualClock(NOON_MS),
+    log: silentLog,
+    role: 'server',
+    durability: 'fsync',
+    growAheadBytes: 0,
+    freeBytesMin: 0,
+    ...more,
+  });
+  t.after(() => ledger.close());
+  return ledger;
+}
+
+const refusal = (message: RegExp) => ({ name: 'LedgerError', reason: 'unusable', message });
+
+test('a start without PostgreSQL says where it does not answer, and no password', async (t) => {
+  const url = 'postgres://qrn:geheim@127.0.0.1:1/qrn';
+  await assert.rejects(
+    openNode(t, url),
+    refusal(
+      /^PostgreSQL does not answer at postgres:\/\/127\.0\.0\.1:1\/qrn: start it, or correct QRN_LEDGER$/,
+    ),
+  );
+});
+
+test('a command makes no schema, and a node refuses one that a newer release made', async (t) => {
+  const url = await emptyDatabase();
+  await assert.rejects(
+    openNode(t, url, { role: 'tool' }),
+    refusal(/^there is no ledger in the database: start a node, or run qrn cluster init$/),
+  );
+  await (await openNode(t, url)).close();
+  await administer(url, 'UPDATE qrn.meta SET format = 999, oldest_format = 999');
+  for (const role of ['server', 'tool'] as const)
+    await assert.rejects(openNode(t, url, { role }), refusal(/has format 999.*Run the newer release$/));
+});
+
+test('a node without the secrets of the others, or with others, is refused', async (t) => {
+  const url = await freshDatabase();
+  const [first, second] = [temporaryFolder(t), temporaryFolder(t)];
+  const of = (folder: string) => ({ secrets: { keysPath: join(folder, 'keys'), logName: 'test/log' } });
+  await openNode(t, url, of(first));
+  const missing =
+    /^certificate-ids is missing from .*keys\. All nodes share one set of secrets: stop this node and replace/;
+  await assert.rejects(openNode(t, url, { node: 'b', ...of(second) }), refusal(missing));
+  cpSync(join(first, 'keys'), join(second, 'keys'), { recursive: true });
+  await (await openNode(t, url, { node: 'b', ...of(second) })).close();
+  for (const name of ['certificate-ids', 'stored-answers']) {
+    const third = temporaryFolder(t);
+    await openNode(t, await freshDatabase(), of(third)); // makes secrets of its own
+    cpSync(join(third, 'keys', name), join(second, 'keys', name));
+    const other = new RegExp(`${name} is not the one that the other nodes have: `);
+    await assert.rejects(openNode(t, url, { node: 'b', ...of(second) }), refusal(other));
+    cpSync(join(first, 'keys', name), join(second, 'keys', name));
+  }
+  rmSync(join(second, 'keys', 'log-1.json'));
+  await assert.rejects(openNode(t, url, { node: 'b', ...of(second) }), refusal(/^log-1\.json is missing/));
+});
+
+test('tells a clock that differs from the one of the database by more than a second', async (t) => {
+  const url = await freshDatabase();
+  for (const [offsetMs, isSkewed] of [
+    [0, false],
+    [5_000, true],
+    [-5_000, true],
+  ] as const) {
+    const ledger = await openNode(t, url, { clock: new ManualClock(Date.now() + offsetMs) });
+    const { database } = await ledger.integrity();
+    assert.equal(database?.isSkewed, isSkewed, String(database?.skewMs));
+    await ledger.close();
+  }
+});
+
+test('a node gives blocks of its own lots alone, none of one that another node withdrew, and none after a fence', async (t) => {
+  const url = await freshDatabase();
+  const path = temporaryFolder(t);
+  const a = await openNode(t, url, { path });
+  const b = await openNode(t, url, { node: 'b' });
+  await a.addLot(lot(1), [block('pure', 1)]);
+  await a.addLot(lot(2), [block('pure', 2), block('pure', 3)]);
+  await b.addLot(lot(3), [block('pure', 4)]);
+  await b.revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS });
+  const claimed = async (ledger: PostgresLedger, max: number) =>
+    (await ledger.claimBlocks('pure', max)).map((each) => each.lotId);
+  assert.deepEqual(await claimed(a, 1), [lotId(2)]);
+  assert.deepEqual(await claimed(b, 9), [lotId(3)]);
+  const commitment = { pureBytes: 32, blockRoots: 'AA==', seedHashes: '' };
+  await b.addLot(lot(4, { commitment }), [block('pure', 5)]);
+  assert.deepEqual(await claimed(b, 9), [], 'held back');
+  await a.releaseLots([lotId(4)], NOON_MS); // the sequencer is another node
+  assert.deepEqual(await claimed(b, 9), [lotId(4)]);
+  const database = new Database({ url, log: silentLog });
+  t.after(() => database.close());
+  assert.equal(await fence(database, 'a', silentLog), true);
+  assert.equal(await fence(database, 'nobody', silentLog), false);
+  await assert.rejects(a.commit([filledSegment(1, 1)], []), { reason: 'stopped', message: /was fenced/ });
+  await a.close();
+  const again = await openNode(t, url, { path });
+  assert.deepEqual(await claimed(again, 9), []);
+  await again.addLot(lot(5), [block('pure', 6)]);
+  assert.deepEqual(await claimed(again, 9), [lotId(5)]);
+});
+
+test('a second process of the same name is refused', async (t) => {
+  const url = await freshDatabase();
+  await openNode(t, url);
+  await assert.rejects(
+    openNode(t, url),
+    refusal(/another process runs as the node "a": give each node a name of its own/),
+  );
+});
