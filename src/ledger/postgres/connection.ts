@@ -256,6 +256,8 @@ class Connection implements HeldSession {
       await connection.run({ name: '', text: `SET synchronous_commit = ${synchronousCommit ?? 'on'}` });
       // What a lost connection still does there ends soon, and its locks with it.
       await connection.run({ name: '', text: "SET client_connection_check_interval = '2s'" });
+      // So does what a paused process left open: whoever fences it waits for those locks.
+      await connection.run({ name: '', text: "SET idle_in_transaction_session_timeout = '3s'" });
       const [{ is_standby }] = await connection.run<{ is_standby: boolean }>(IS_STANDBY);
       if (is_standby) throw new Error('the server is a standby');
       return connection;
@@ -312,8 +314,8 @@ class Connection implements HeldSession {
 
 /** `successful_completion` with a warning. */
 const UNKNOWN_COMMIT = '01000';
-/** Lost connections (08), an administrator's stop or a crash (57). */
-const UNKNOWN = /^(?:08|57)/;
+/** Lost connections (08), an administrator's stop or a crash (57), a transaction that was left open for too long (25P03). */
+const UNKNOWN = /^(?:08|57|25P03)/;
 /** Rolled back: a conflict with another transaction (40), a server that has become a standby (25006). */
 const AGAIN = /^(?:40|25006)/;
 /** No disk, no memory, no connections left: nothing was stored. */

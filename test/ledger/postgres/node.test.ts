@@ -63,6 +63,24 @@ test('a start grows the epoch, and what the former process still sends is refuse
   await next.books.commit([filledSegment(2, 1)], []);
 });
 
+test('a fence does not wait for ever for a transaction that a paused node left open, which is rolled back', async (t) => {
+  const url = await freshDatabase();
+  const { node } = await openBooks(t, url, { name: 'a' });
+  const [paused, database] = [1, 2].map(() => new Database({ url, log: silentLog }));
+  t.after(() => Promise.all([paused.close(), database.close()]));
+  const locked = Promise.withResolvers<void>();
+  const goesOn = Promise.withResolvers<void>();
+  const open = paused.transact(async (session) => {
+    await session.run({ name: '', text: `SELECT 1 FROM qrn.slot WHERE node = ${node.number} FOR UPDATE` });
+    locked.resolve();
+    await goesOn.promise;
+  });
+  await locked.promise;
+  assert.equal(await fenceNode(database, 'a', silentLog), true);
+  goesOn.resolve();
+  await assert.rejects(open, { code: 'storage_unavailable' });
+});
+
 for (const how of ['its next start', 'a fence'] as const) {
   test(`${how} gives back exactly what a node was granted and did not spend`, async (t) => {
     const url = await freshDatabase();
