@@ -110,13 +110,13 @@ const restore = action({
     json: { meaning: 'one JSON object: incarnation, origin, first_segment, blocks_burned, predecessor' },
   },
   irreversible: async (input, context) => {
-    requireFolderLedger(context, 'qrn ledger restore', 'restore the database, then run qrn cluster restored');
     const from = resolve(input.operands[0]);
     if (!existsSync(join(from, 'data.mdb')))
       throw new CommandError(`${from} holds no ledger: there is no data.mdb in it`);
     return `This begins a new incarnation of the ledger in ${ledgerPath(context)} from ${from}, and burns its unclaimed blocks.`;
   },
   run: async (input, context) => {
+    requireFolderLedger(context, 'qrn ledger restore', 'restore the database, then run qrn cluster restored');
     const path = ledgerPath(context);
     requireOwnFolder(loadSettings(context.environment).dataDir);
     const from = resolve(input.operands[0]);
