@@ -32,7 +32,8 @@ const init = action({
 const status = action({
   path: 'cluster status',
   summary:
-    'Shows every node: whether it runs, what it was granted, what waits to be logged. And the clock of the database.',
+    'Shows every node: whether it runs, what it was granted, what waits to be logged, and how many blocks came from other nodes\n' +
+    'and went to them. And the clock of the database.',
   options: {
     json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, format' },
   },
@@ -53,6 +54,8 @@ const status = action({
         'UNSEALED',
         'GRANTED REQUESTS',
         'GRANTED CREDITS',
+        'BLOCKS IN',
+        'BLOCKS OUT',
       ];
       const rows = state.nodes.map((node) => [
         node.name,
@@ -63,6 +66,8 @@ const status = action({
         String(node.unsealedSegments),
         String(node.granted.requests),
         String(node.granted.credits),
+        String(node.parcels.received),
+        String(node.parcels.sent),
       ]);
       context.out(table(head, rows));
       const told = Object.entries(totals(state, skewMs)).map(([name, value]) => [name, String(value)]);
@@ -161,6 +166,8 @@ function described(node: NodeState) {
     committed_at: timeOf(node.committedAtMs),
     unsealed_segments: node.unsealedSegments,
     granted: node.granted,
+    parcel_blocks: { received: node.parcels.received, sent: node.parcels.sent },
+    parcels_asked: node.parcels.asked,
   };
 }
 

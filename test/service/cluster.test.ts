@@ -173,9 +173,16 @@ suite('two nodes on one PostgreSQL', () => {
       QRN_LEDGER: url,
     });
     const { nodes: listed } = JSON.parse(stdout) as {
-      nodes: { name: string; state: string; epoch: number }[];
+      nodes: { name: string; state: string; epoch: number; parcel_blocks: Record<string, number> }[];
     };
     assert.equal(code, 0);
+    const [fed, feeds] = [listed[1].parcel_blocks, listed[0].parcel_blocks];
+    assert.ok(fed.received > 0, 'the node without a source lives on the blocks of the other');
+    assert.deepEqual(
+      [feeds.sent, feeds.received],
+      [fed.received, fed.sent],
+      'what one sent the other received',
+    );
     assert.deepEqual(
       listed.map(({ name, state, epoch }) => [name, state, epoch]),
       [
