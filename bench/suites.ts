@@ -1,6 +1,7 @@
 import { aims } from './aims.bench.ts';
 import { batch } from './batch.bench.ts';
 import { cluster } from './cluster.bench.ts';
+import { clusterService } from './cluster-service.bench.ts';
 import { dispatch } from './dispatch.bench.ts';
 import { durability } from './durability.bench.ts';
 import { expand } from './expand.bench.ts';
@@ -66,6 +67,7 @@ export const SUITES: readonly Suite[] = [
   }),
   durability,
   cluster,
+  clusterService,
   start,
   small,
   batch,

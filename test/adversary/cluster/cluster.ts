@@ -5,8 +5,9 @@ import pg from 'pg';
 import { createAccount, createKey } from '../../../src/account/administration.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
+import type { Directory } from '../../../src/ledger/ledger.ts';
+import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
 import { freePort, Link, type LinkTarget } from './link.ts';
@@ -107,10 +108,16 @@ export class Cluster {
   async fence(name: string): Promise<void> {
     const database = new Database({ url: this.url, log: silentLog });
     try {
-      await fenceNode(database, name, silentLog);
+      await fence(database, name, silentLog);
     } finally {
       await database.close();
     }
+  }
+
+  /** Another key of the account for plain requests. */
+  async newKey(directory: Directory): Promise<{ key: string; keyId: string }> {
+    const { text, record } = await createKey(directory, systemClock, { accountId: this.accounts.plain.id });
+    return { key: text, keyId: record.keyId };
   }
 
   /** Segments of the node that are in the books. */
