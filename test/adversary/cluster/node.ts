@@ -9,6 +9,8 @@ import { type Environment, STRIPPED, until, withSmallPool } from '../../support/
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_WITHIN_MS = 120_000;
 const OUTPUT_KEPT = 20_000;
+const NO_DATABASE = /PostgreSQL does not answer at/;
+const LAST_WORDS = 400;
 /** Each start of a killed node reads lots again: short ones, whose tests cost a fifth. */
 const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
@@ -98,11 +100,15 @@ export class ClusterNode {
     });
   }
 
-  /** Resolves when it is ready for every request; rejects with its output when it ends before. */
+  /**
+   * Resolves when it is ready for every request; rejects with its output when it ends before. A start that found no
+   * PostgreSQL is made again, as a service manager does.
+   */
   async ready(): Promise<void> {
     await until(
       `${this.name} is ready`,
       () => {
+        if (this.#process === undefined && NO_DATABASE.test(this.output.slice(-LAST_WORDS))) this.launch();
         if (this.#process === undefined) throw new Error(`${this.name} ended:\n${this.output}`);
         return this.#isReady;
       },

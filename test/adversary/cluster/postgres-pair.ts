@@ -163,13 +163,13 @@ export class PostgresPair {
     execFileSync('cp', ['-a', this.#primary.data, join(this.folder, to)]);
   }
 
-  /** Puts the copy in the place of the primary, which is down, and drops the standby. */
+  /** Puts the copy in the place of the primary, which is down, with a new standby. */
   async restoreCopy(from: string): Promise<void> {
     this.dropStandby();
     rmSync(this.#primary.data, { recursive: true, force: true });
     execFileSync('cp', ['-a', join(this.folder, from), this.#primary.data]);
-    rmSync(join(this.#primary.data, 'postmaster.pid'), { force: true });
-    await this.#launch(this.#primary);
+    await this.restartPrimary();
+    await this.addStandby();
   }
 
   dropStandby(): void {
