@@ -59,6 +59,7 @@ export class Committer {
   #answersInFlight = 0;
   #scheduled = false;
   readonly #onCommit: CommitListener | undefined;
+  readonly #isHeldBack: () => boolean;
   #failed: Error | undefined;
 
   constructor(options: {
@@ -68,6 +69,8 @@ export class Committer {
     clock: Clock;
     log: Log;
     onCommit?: CommitListener;
+    /** While true nothing new is answered. */
+    isHeldBack?: () => boolean;
   }) {
     this.#sink = options.sink;
     this.#ids = options.ids;
@@ -75,6 +78,7 @@ export class Committer {
     this.#clock = options.clock;
     this.#log = options.log;
     this.#onCommit = options.onCommit;
+    this.#isHeldBack = options.isHeldBack ?? (() => false);
   }
 
   /** Answers that wait now. */
@@ -83,11 +87,12 @@ export class Committer {
   }
 
   /**
-   * Sheds with 503 before anything is drawn when too many answers wait, the ledger is too far behind or away, or a commit
-   * has failed.
+   * Sheds with 503 before anything is drawn when too many answers wait, the ledger is too far behind or away, the front is
+   * held back, or a commit has failed.
    */
   assertRoom(): void {
-    if (this.#sink.isAway) throw new ApiError('storage_unavailable', { retryAfterS: 1 });
+    if (this.#sink.isAway || this.#isHeldBack())
+      throw new ApiError('storage_unavailable', { retryAfterS: 1 });
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
     if (this.pending >= LIMITS.pendingRepliesMax || this.#sink.isBehind)
       throw new ApiError('overloaded', { retryAfterS: 1 });

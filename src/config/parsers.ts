@@ -126,7 +126,7 @@ export function ledgerUrl(value: string): string {
 /** The connection string as it may be shown: without the password. */
 export function withoutPassword(value: string): string {
   return value
-    .replace(/^(\w+:\/\/[^:@/?]*):[^@/?]*@/, '$1:***@')
+    .replace(/^(\w+:\/\/[^:@/?]*):.*@/, '$1:***@') // a password may hold any character, as it was typed
     .replace(/([?&](?:ssl)?password=)[^&]*/g, '$1***');
 }
 

@@ -12,6 +12,13 @@ const AWAY_MS = 1_000;
 const UNKNOWN_AFTER_MS = 3_000;
 /** The next lease is asked for when this many sequences of the last one are left. */
 const LEASE_AHEAD = 2 ** 16;
+/**
+ * Retention drops the oldest certificates of all nodes, and from then on no sequence up to theirs may be stored. A lease that
+ * were kept for as long as it lasts would one day lie below what other fronts dropped, so after an hour the next one is
+ * asked for, and after a day, the shortest retention there is, the old one is used no more.
+ */
+const LEASE_RENEWED_MS = 60 * 60 * 1000;
+const LEASE_LASTS_MS = 24 * LEASE_RENEWED_MS;
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
 
@@ -30,6 +37,10 @@ export class UnknownOutcome extends ApiError {
   }
 }
 
+interface Leased extends SequenceLease {
+  readonly atMs: number;
+}
+
 export interface LinkedSinkOptions {
   /** The ledger behind the port of its thread. Its `commit` resolves when the segment's row is committed. */
   readonly ledger: Pick<Books, 'commit' | 'leaseSequences'>;
@@ -45,9 +56,9 @@ export interface LinkedSinkOptions {
  */
 export class LinkedSink implements SegmentSink {
   readonly #options: LinkedSinkOptions;
-  #lease: SequenceLease;
+  #lease: Leased;
   #next: number;
-  #following: SequenceLease | undefined;
+  #following: Leased | undefined;
   #isLeasing = false;
   #waitingBytes = 0;
   /** When each segment that waits came, oldest first; a segment's place is its identity. */
@@ -55,7 +66,7 @@ export class LinkedSink implements SegmentSink {
 
   private constructor(options: LinkedSinkOptions, lease: SequenceLease) {
     this.#options = options;
-    this.#lease = lease;
+    this.#lease = { ...lease, atMs: options.clock.monotonicMs() };
     this.#next = lease.from;
   }
 
@@ -65,8 +76,9 @@ export class LinkedSink implements SegmentSink {
   }
 
   nextSequence(): number {
-    if (this.#next === this.#lease.before) this.#takeFollowing();
-    if (this.#lease.before - this.#next <= LEASE_AHEAD) this.#leaseAhead();
+    const isDue = this.#isOlder(this.#lease, LEASE_RENEWED_MS);
+    if (this.#next === this.#lease.before || (isDue && this.#following !== undefined)) this.#takeFollowing();
+    else if (isDue || this.#lease.before - this.#next <= LEASE_AHEAD) this.#leaseAhead();
     return this.#next++;
   }
 
@@ -75,7 +87,10 @@ export class LinkedSink implements SegmentSink {
   }
 
   get isAway(): boolean {
-    if (this.#next === this.#lease.before && this.#following === undefined) {
+    if (this.#following !== undefined && this.#isOlder(this.#following, LEASE_LASTS_MS))
+      this.#following = undefined;
+    const isOver = this.#next === this.#lease.before || this.#isOlder(this.#lease, LEASE_LASTS_MS);
+    if (isOver && this.#following === undefined) {
       this.#leaseAhead();
       return true;
     }
@@ -106,14 +121,19 @@ export class LinkedSink implements SegmentSink {
     }
   }
 
+  #isOlder({ atMs }: Leased, ms: number): boolean {
+    return this.#options.clock.monotonicMs() - atMs > ms;
+  }
+
   /** Asks again with the next answer when it fails. */
   #leaseAhead(): void {
     if (this.#isLeasing || this.#following !== undefined) return;
     this.#isLeasing = true;
+    const atMs = this.#options.clock.monotonicMs();
     this.#options.ledger
       .leaseSequences()
       .then(
-        (lease) => (this.#following = lease),
+        (lease) => (this.#following = { ...lease, atMs }),
         () => {},
       )
       .finally(() => (this.#isLeasing = false));

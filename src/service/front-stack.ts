@@ -169,6 +169,8 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
       newestVersion: NEWEST_VERSION,
     }),
     onCommit: gauges.onCommit,
+    // by another time than the other nodes' it would take their stored answers for expired, and charge a retry again
+    isHeldBack: () => heldBack === 'clock-skewed',
   });
   const memory = new ReplyMemory();
   const admission = new Admission({

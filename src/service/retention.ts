@@ -15,10 +15,10 @@ const DAYS_PER_DAY = 3;
  * Deletes certificates that are older than the retention, and stored answers that expired. Deleting cannot be
  * undone, so no single reading of the clock decides about it: age is measured against the newest certificate
  * in the ledger, never against a later wall time; what may be deleted in a day is bounded; and while the
- * system's clock has jumped nothing is deleted at all.
+ * system's clock has jumped, or differs from that of the database which nodes share, nothing is deleted at all.
  */
 export class Retention {
-  readonly #ledger: Pick<Ledger, 'segmentSpan' | 'expire'>;
+  readonly #ledger: Pick<Ledger, 'segmentSpan' | 'expire' | 'integrity'>;
   readonly #retentionMs: number;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -27,7 +27,7 @@ export class Retention {
   #isBehind = false;
 
   constructor(
-    ledger: Pick<Ledger, 'segmentSpan' | 'expire'>,
+    ledger: Pick<Ledger, 'segmentSpan' | 'expire' | 'integrity'>,
     retentionDays: number,
     { clock, log }: { readonly clock: Clock; readonly log: Log },
   ) {
@@ -40,6 +40,7 @@ export class Retention {
 
   async sweep(): Promise<void> {
     if (this.#clock.jumpMs() !== 0) return;
+    if ((await this.#ledger.integrity()).database?.isSkewed === true) return;
     const nowMs = this.#clock.wallMs();
     const span = await this.#ledger.segmentSpan();
     const beforeMs = span === undefined ? 0 : this.#cutoffMs(span, nowMs);

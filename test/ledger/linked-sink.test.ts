@@ -88,6 +88,23 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     assert.equal(sink.nextSequence(), 4);
   });
 
+  test('takes a new lease after an hour, and none that is a day old: other fronts may have dropped later ones', async () => {
+    const { clock, sink } = await sinkOver();
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const leaseOf = (sequence: number) => Math.ceil(sequence / 2 ** 24);
+    assert.equal(leaseOf(sink.nextSequence()), 1);
+    clock.monotonic += 61 * 60 * 1_000;
+    assert.equal(sink.isAway, false);
+    assert.equal(leaseOf(sink.nextSequence()), 1, 'asks for the next one meanwhile');
+    await turn();
+    assert.equal(leaseOf(sink.nextSequence()), 2);
+    clock.monotonic += 25 * 60 * 60 * 1_000;
+    assert.equal(sink.isAway, true);
+    await turn();
+    assert.equal(sink.isAway, false);
+    assert.equal(leaseOf(sink.nextSequence()), 3);
+  });
+
   test('refuses every segment while the ledger is held back, with the reason', async () => {
     const { commits, sink } = await sinkOver({ held: 'restore it' });
     await assert.rejects(sink.commit(filledSegment(1, 1), []), {

@@ -8,11 +8,13 @@ const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 22);
 
 /** A retention of 400 days over a ledger that only notes what it is asked to expire. */
-function retentionOver(oldestMs: number, newestMs: number) {
+function retentionOver(oldestMs: number, newestMs: number, isSkewed = false) {
   const clock = new ManualClock(NOW_MS);
   const log = new RecordingLog();
   const asked: { nowMs: number; beforeMs: number }[] = [];
+  const database = { isAway: false, isSkewed, skewMs: isSkewed ? DAY_MS : 0, unsealedSegments: 0 };
   const ledger = {
+    integrity: async () => ({ startAudit: 'none' as const, scrub: null, database }),
     segmentSpan: async () => ({ oldestMs, newestMs }),
     expire: async (nowMs: number, beforeMs: number) => {
       asked.push({ nowMs, beforeMs });
@@ -40,6 +42,12 @@ describe('retention', () => {
   it('deletes nothing at all while the system clock has jumped', async () => {
     const { clock, asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS);
     clock.jump = 401 * DAY_MS;
+    await retention.sweep();
+    assert.deepEqual(asked, []);
+  });
+
+  it("deletes nothing while the clock differs from the database's: stored answers of other nodes would go early", async () => {
+    const { asked, retention } = retentionOver(NOW_MS - 500 * DAY_MS, NOW_MS, true);
     await retention.sweep();
     assert.deepEqual(asked, []);
   });

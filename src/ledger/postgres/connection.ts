@@ -254,6 +254,8 @@ class Connection implements HeldSession {
     try {
       await client.connect();
       await connection.run({ name: '', text: `SET synchronous_commit = ${synchronousCommit ?? 'on'}` });
+      // The warning of a cancelled wait must come, whatever the role or the URL sets: see `notice` above.
+      await connection.run({ name: '', text: 'SET client_min_messages = warning' });
       // What a lost connection still does there ends soon, and its locks with it.
       await connection.run({ name: '', text: "SET client_connection_check_interval = '2s'" });
       // So does what a paused process left open: whoever fences it waits for those locks.

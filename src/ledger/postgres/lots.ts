@@ -29,10 +29,11 @@ const RELEASE = {
   text: `UPDATE qrn.lot SET is_held = false, released_at_ms = CASE WHEN is_held THEN $2 ELSE released_at_ms END
 WHERE id = ANY($1) RETURNING id`,
 };
+/** Of this node alone: in a folder that was copied from another node, or belonged to one, nothing is its own. */
 const STATES = {
   name: 'lots_states',
-  text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) UNION ALL
-SELECT part.id, is_held, released_at_ms, part.burned FROM qrn.lot_part part JOIN qrn.lot ON lot.id = lot_id WHERE part.id = ANY($1)`,
+  text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) AND node = $2 UNION ALL
+SELECT part.id, is_held, released_at_ms, part.burned FROM qrn.lot_part part JOIN qrn.lot ON lot.id = lot_id WHERE part.id = ANY($1) AND part.node = $2`,
 };
 const REVOCATION = { name: 'lots_revocation', text: 'SELECT 1 FROM qrn.revocation WHERE lot_id = $1' };
 const REVOKE = {
@@ -154,6 +155,13 @@ export class PostgresLots implements EntropyStore {
     });
   }
 
+  /** Gives up all blocks of the folder: it is older than what this node did since, and some may have been delivered. */
+  async giveUpAll(): Promise<void> {
+    const { folder } = this.#requireOwner();
+    for (const { id } of await folder.lots(Number.MAX_SAFE_INTEGER))
+      await folder.revokeLot({ lotId: id, why: 'the folder of blocks is an earlier copy', atMs: 0 });
+  }
+
   async lot(id: string): Promise<LotRecord | undefined> {
     const [row] = await this.#database.run<{ record: LotRecord }>(LOT, [id]);
     return row?.record;
@@ -271,8 +279,9 @@ export class PostgresLots implements EntropyStore {
     return done;
   }
 
-  async #followRevocations({ number, folder }: BlockOwner): Promise<void> {
-    if (this.#revokedTo === undefined) await this.#giveUpLost(folder);
+  async #followRevocations(owner: BlockOwner): Promise<void> {
+    const { number, folder } = owner;
+    if (this.#revokedTo === undefined) await this.#giveUpLost(owner);
     const rows = await this.#database.run<RevocationRow & { version: number }>(OWN_REVOCATIONS, [
       number,
       this.#revokedTo ?? 0,
@@ -283,14 +292,14 @@ export class PostgresLots implements EntropyStore {
 
   /**
    * At a start: gives up blocks whose lot PostgreSQL burned when it fenced this node, holds back although the folder does
-   * not, or does not have, as after the restore of an earlier database.
+   * not, gave to another node, or does not have, as after the restore of an earlier database.
    */
-  async #giveUpLost(folder: BlockFolder): Promise<void> {
+  async #giveUpLost({ number, folder }: BlockOwner): Promise<void> {
     const held = new Set((await folder.heldLots(FOLLOWED_MAX)).map(({ id }) => id));
     const free: string[] = [];
     for (const { id } of await folder.lots(FOLLOWED_MAX))
       if (!held.has(id) && (await folder.unclaimedBlocks(id)) > 0) free.push(id);
-    const states = await this.#statesOf(free);
+    const states = await this.#statesOf(free, number);
     for (const id of free) {
       const state = states.get(id);
       if (state === undefined || state.burned || state.is_held)
@@ -298,16 +307,19 @@ export class PostgresLots implements EntropyStore {
     }
   }
 
-  async #statesOf(lotIds: readonly string[]): Promise<Map<string, LotState>> {
-    const rows = await this.#database.run<LotState>(STATES, [lotIds]);
+  async #statesOf(lotIds: readonly string[], node: number): Promise<Map<string, LotState>> {
+    const rows = await this.#database.run<LotState>(STATES, [lotIds, node]);
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  async #followReleases({ folder }: BlockOwner): Promise<void> {
+  async #followReleases({ number, folder }: BlockOwner): Promise<void> {
     const held = await folder.heldLots(FOLLOWED_MAX);
     const adding = new Set(this.#adding); // all others of these are in PostgreSQL by now, or never will be
     if (held.length === 0) return;
-    const states = await this.#statesOf(held.map(({ id }) => id));
+    const states = await this.#statesOf(
+      held.map(({ id }) => id),
+      number,
+    );
     for (const { id } of held) {
       const state = states.get(id);
       if (state === undefined && adding.has(id)) continue;

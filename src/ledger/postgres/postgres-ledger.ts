@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -130,6 +130,9 @@ async function nodeLedger(
   const unsealed = new UnsealedTallies();
   const lots = new PostgresLots(database, { number: node.number, folder });
   await database.transact((session) => settleParcels(session, node, 'start'));
+  // in an earlier copy of the folder are blocks that this node has delivered since
+  if (epochIn(path) < node.epoch - 1) await lots.giveUpAll();
+  writeFileSync(join(path, EPOCH_FILE), `${node.epoch}\n`, { flush: true });
   const parcels = parcelsOf(options, { database, node, lots, log });
   opened.push(async () => parcels?.stop());
   const calls = callsOver(
@@ -156,6 +159,14 @@ async function nodeLedger(
     nodesBehind: (version) => nodesBehind(database, version),
     close: () => (closed ??= closeAll()),
   };
+}
+
+/** In the folder of blocks: the epoch of the node that opened it last. */
+const EPOCH_FILE = 'epoch';
+
+function epochIn(path: string): number {
+  const file = join(path, EPOCH_FILE);
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) || 0 : 0;
 }
 
 /** Seeds that a node asks for others below, and gives none of its own below. A lot has 64, and a node asks its sources below 16. */
@@ -232,7 +243,7 @@ async function toolLedger(
 /** The error of an opening as a sentence that an operator can act on. */
 export function openFailure(error: unknown, url: string): Error {
   if (error instanceof LedgerError) return error;
-  const place = url.replace(/^(\w+:\/\/)[^@/?]*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
+  const place = url.replace(/^(\w+:\/\/).*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
   if (error instanceof ApiError) {
     const why = `PostgreSQL does not answer at ${place}: start it, or correct QRN_LEDGER`;
     return new LedgerError('unusable', why, { cause: error });

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { withoutPassword } from '../../../src/config/parsers.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
+import {
+  openFailure,
+  openPostgresLedger,
+  type PostgresLedger,
+} from '../../../src/ledger/postgres/postgres-ledger.ts';
 import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { block, filledSegment, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -43,6 +48,36 @@ test('a start without PostgreSQL says where it does not answer, and no password'
       /^PostgreSQL does not answer at postgres:\/\/127\.0\.0\.1:1\/qrn: start it, or correct QRN_LEDGER$/,
     ),
   );
+});
+
+test('no part of a password is told, whatever characters it has', () => {
+  for (const password of [
+    'geheim',
+    'a@geheim',
+    'geheim/b',
+    'geheim?b',
+    'a#geheim',
+    'a:geheim@b/',
+    'geheim@',
+  ]) {
+    const url = `postgres://qrn:${password}@db,db2/qrn`;
+    assert.match(
+      openFailure(new Error('x'), url).message,
+      / at postgres:\/\/db,db2\/qrn cannot be opened: x$/,
+    );
+    assert.equal(withoutPassword(url), 'postgres://qrn:***@db,db2/qrn');
+  }
+  const inQuery = 'postgres://qrn@db/qrn?password=geheim&x=1';
+  assert.doesNotMatch(openFailure(new Error('x'), inQuery).message + withoutPassword(inQuery), /geheim/);
+});
+
+test('a connection is told of a wait for a standby that was cancelled, whatever the role sets', async (t) => {
+  const url = `${await freshDatabase()}&options=-c%20client_min_messages%3Derror`;
+  const database = new Database({ url, log: silentLog });
+  t.after(() => database.close());
+  assert.deepEqual(await database.run({ name: '', text: 'SHOW client_min_messages' }), [
+    { client_min_messages: 'warning' },
+  ]);
 });
 
 test('a command makes no schema, and a node refuses one that a newer release made', async (t) => {
@@ -122,6 +157,34 @@ test('a node gives blocks of its own lots alone, none of one that another node w
   await again.addLot(lot(5), [block('pure', 6)]);
   assert.deepEqual(await claimed(again, 9), [lotId(5)]);
 });
+
+for (const [what, asNode] of [
+  ['a copy of the folder of another node', 'b'],
+  ['an earlier copy of its own folder', 'a'],
+] as const) {
+  test(`a node on ${what} gives none of its blocks`, async (t) => {
+    const url = await freshDatabase();
+    const path = temporaryFolder(t);
+    const copy = join(temporaryFolder(t), 'copy');
+    const open = async (more: Partial<Parameters<typeof openPostgresLedger>[0]>) => {
+      const ledger = await openNode(t, url, more);
+      const bytes = (await ledger.claimBlocks('pure', 1)).map((each) => each.bytes[0]);
+      return { ledger, bytes };
+    };
+    const first = await openNode(t, url, { path });
+    await first.addLot(
+      lot(1),
+      [1, 2, 3].map((fill) => block('pure', fill)),
+    );
+    await first.close();
+    cpSync(path, copy, { recursive: true });
+    const second = await open({ path });
+    assert.deepEqual(second.bytes, [1]);
+    await second.ledger.close();
+    assert.deepEqual((await open({ path: copy, node: asNode })).bytes, []);
+    if (asNode === 'b') assert.deepEqual((await open({ path })).bytes, [2], 'the other node keeps its own');
+  });
+}
 
 test('a second process of the same name is refused', async (t) => {
   const url = await freshDatabase();
