@@ -20,6 +20,7 @@ class SlowLedger {
   settled = 0;
   failed = 0;
   isBehind = false;
+  isHeldBack = false;
   #commits: { segment: SegmentRecord; done: (error?: Error) => void }[] = [];
   #next = 0;
 
@@ -42,6 +43,7 @@ class SlowLedger {
       context: () => ({ verifyUrlBase: 'http://a/verify', poweredBy: 'test' }),
       clock: new ManualClock(),
       log: this.log,
+      isHeldBack: () => this.isHeldBack,
     });
   }
 
@@ -109,6 +111,14 @@ describe('answers before a slow disk', () => {
     slow.committer.assertRoom();
     slow.isBehind = true;
     assert.throws(() => slow.committer.assertRoom(), isOverloaded);
+  });
+
+  it('are refused with storage_unavailable before anything is drawn while the front is held back', () => {
+    const slow = new SlowLedger();
+    slow.isHeldBack = true;
+    assert.throws(() => slow.committer.assertRoom(), { code: 'storage_unavailable' });
+    slow.isHeldBack = false;
+    slow.committer.assertRoom();
   });
 
   it('are refused when the disk refuses, and the next go through', async () => {
