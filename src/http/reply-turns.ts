@@ -31,10 +31,11 @@ export interface Turn {
  * only wait longer.
  */
 export class ReplyTurns {
-  /** Unpaid replies that wait, first come first; at most one for each connection. */
-  #unpaid: (() => void)[] = [];
-  /** Memory of bodies that wait, and how many replies wait with each. */
-  readonly #bodies = new Map<ArrayBufferLike, number>();
+  /** Unpaid replies that wait, by whose they are, first come first. Who is first in the map is served next. */
+  readonly #unpaid = new Map<number, (() => void)[]>();
+  #unpaidCount = 0;
+  /** Memory of bodies that wait, how many replies wait with each, and the account that it is booked to. */
+  readonly #bodies = new Map<ArrayBufferLike, { count: number; readonly account: number | undefined }>();
   #isUnpaidTurnOver = true;
   /** Unpaid turns since the last paid reply. */
   #turnsSincePaid = PAID_TURNS;
@@ -84,27 +85,35 @@ export class ReplyTurns {
     return true;
   }
 
-  /** A reply waits with this body. Gives the bytes of memory that are held for it, none where another waits with the same. */
-  retain({ buffer }: Uint8Array): number {
-    const waiting = this.#bodies.get(buffer) ?? 0;
-    this.#bodies.set(buffer, waiting + 1);
-    return waiting === 0 ? buffer.byteLength : 0;
+  /**
+   * A reply of the account waits with this body. Gives the bytes of memory that are held for it, none where another waits
+   * with the same.
+   */
+  retain({ buffer }: Uint8Array, account: number | undefined): number {
+    const known = this.#bodies.get(buffer);
+    if (known === undefined) this.#bodies.set(buffer, { count: 1, account });
+    else known.count++;
+    return known === undefined ? buffer.byteLength : 0;
   }
 
-  /** It waits no more. Gives the bytes that are not held any longer. */
-  letGo({ buffer }: Uint8Array): number {
-    const waiting = this.#bodies.get(buffer)! - 1;
-    if (waiting > 0) {
-      this.#bodies.set(buffer, waiting);
-      return 0;
-    }
+  /** It waits no more. Gives the bytes that are not held any longer, and the account of the first that waited with them. */
+  letGo({ buffer }: Uint8Array): { readonly bytes: number; readonly account: number | undefined } {
+    const known = this.#bodies.get(buffer)!;
+    const { account } = known;
+    if (--known.count > 0) return { bytes: 0, account };
     this.#bodies.delete(buffer);
-    return buffer.byteLength;
+    return { bytes: buffer.byteLength, account };
   }
 
-  /** Writes an unpaid reply when its turn has come. */
-  afterUnpaid(write: () => void): void {
-    this.#unpaid.push(write);
+  /**
+   * Writes an unpaid reply when its turn has come. Those of each `whose` wait for each other, and one of every other, so that
+   * a flood does not delay the refusals of an account or the probes of this machine.
+   */
+  afterUnpaid(write: () => void, whose: number): void {
+    const waiting = this.#unpaid.get(whose);
+    if (waiting === undefined) this.#unpaid.set(whose, [write]);
+    else waiting.push(write);
+    this.#unpaidCount++;
   }
 
   #beginUnpaidTurn(): void {
@@ -118,9 +127,20 @@ export class ReplyTurns {
 
   readonly #endUnpaidTurn = (): void => {
     this.#isUnpaidTurnOver = true;
-    if (this.#unpaid.length === 0) return;
+    if (this.#unpaidCount === 0) return;
     this.#beginUnpaidTurn();
     // more where many wait, so that nobody waits for many more turns than this divisor
-    for (const write of this.#unpaid.splice(0, Math.ceil(this.#unpaid.length / UNPAID_TURNS))) write();
+    for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
   };
+
+  #writeNext(): void {
+    for (const [whose, waiting] of this.#unpaid) {
+      const write = waiting.shift()!;
+      this.#unpaidCount--;
+      this.#unpaid.delete(whose);
+      if (waiting.length > 0) this.#unpaid.set(whose, waiting);
+      write();
+      return;
+    }
+  }
 }

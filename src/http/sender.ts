@@ -188,21 +188,23 @@ export abstract class Sender extends RequestHead implements Timed {
     };
   }
 
-  /** What waits is booked to all who do not pay, and cut where it has no room. */
+  /** What waits is booked to its account, or to all without a key, and cut where it has no room. Probes of this machine wait apart. */
   #writeAfterUnpaid(head: Uint8Array, body: Uint8Array): void {
     const { turns, replyBooks } = this.#host;
+    const whose = this.accountNumber ?? (this.isFromThisMachine ? -2 : -1);
     const write = this.#laterOf(head, body);
-    const bytes = turns.retain(body);
-    if (bytes > 0 && replyBooks?.hasRoom(undefined, bytes) === false) {
+    const bytes = turns.retain(body, this.accountNumber);
+    if (bytes > 0 && replyBooks?.hasRoom(this.accountNumber, bytes) === false) {
       turns.letGo(body);
       this.destroy();
       return;
     }
-    replyBooks?.book(undefined, bytes);
+    replyBooks?.book(this.accountNumber, bytes);
     turns.afterUnpaid(() => {
-      replyBooks?.book(undefined, -turns.letGo(body));
+      const freed = turns.letGo(body);
+      replyBooks?.book(freed.account, -freed.bytes);
       write();
-    });
+    }, whose);
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {

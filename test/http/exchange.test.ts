@@ -119,6 +119,35 @@ describe('an exchange', () => {
     assertNothingHeld(host);
   });
 
+  it('books a refusal that waits to its account, whatever is held for clients without a key', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const booked: (readonly [number | undefined, number])[] = [];
+    const host = new ModelHost();
+    host.replyBooks = {
+      hasRoom: (account) => account !== undefined,
+      book: (account, change) => void booked.push([account, change]),
+    };
+    const refused = (account?: number) => {
+      const response = new ModelResponse();
+      const { exchange } = exchangeOn(response, host);
+      if (account !== undefined) exchange.account = { record: { number: account } } as Account;
+      exchange.leaveHandler();
+      exchange.send(new TextEncoder().encode('429 Too Many Requests'), new Uint8Array(100));
+      return { exchange, response };
+    };
+    host.turns.paid();
+    refused();
+    assert.ok(refused().exchange.isAborted, 'nothing more is held without a key');
+    const { response } = refused(3);
+    t.mock.timers.tick(1);
+    assert.equal(response.sent.length, 100);
+    assert.deepEqual(booked, [
+      [3, 100],
+      [3, -100],
+    ]);
+    assertNothingHeld(host);
+  });
+
   it('waits beside paid replies with the reply to HEAD, which no account pays for', () => {
     const host = new ModelHost();
     host.turns.paid();

@@ -4,11 +4,11 @@ import { systemClock } from '../../src/core/clock.ts';
 import { ReplyTurns } from '../../src/http/reply-turns.ts';
 
 /** Asks for so many unpaid replies at once; the numbers of those that were written are in the list. */
-function unpaid(turns: ReplyTurns, count: number): number[] {
+function unpaid(turns: ReplyTurns, count: number, whose = -1): number[] {
   const written: number[] = [];
   for (let i = 0; i < count; i++) {
     if (turns.hasRoomForUnpaid()) written.push(i);
-    else turns.afterUnpaid(() => written.push(i));
+    else turns.afterUnpaid(() => written.push(i), whose);
   }
   return written;
 }
@@ -56,7 +56,7 @@ describe('replies that no account pays for', () => {
     const written: number[] = [];
     turns.paid();
     assert.ok(turns.hasRoomForUnpaid());
-    for (let i = 0; i < 4_000; i++) turns.afterUnpaid(() => written.push(i));
+    for (let i = 0; i < 4_000; i++) turns.afterUnpaid(() => written.push(i), -1);
     let steps = 0;
     for (; written.length < 4_000; steps++) {
       assert.ok(steps < 3_000);
@@ -68,15 +68,32 @@ describe('replies that no account pays for', () => {
     assert.ok(steps > 2_000, `${steps} turns`);
   });
 
+  it('wait for one of every other account, not for all that another has waiting', (t) => {
+    const tick = tickOf(t);
+    const turns = new ReplyTurns(systemClock);
+    turns.paid();
+    const flood = unpaid(turns, 900);
+    const refused = unpaid(turns, 2, 7);
+    for (let i = 0; i < 4; i++) tick();
+    assert.deepEqual(
+      [flood, refused],
+      [
+        [0, 1, 2],
+        [0, 1],
+      ],
+    );
+  });
+
   it('hold the memory of a body once, however many wait with it', () => {
     const turns = new ReplyTurns(systemClock);
     const shared = new Uint8Array(5_000);
     assert.deepEqual(
-      [shared, shared.subarray(9), new Uint8Array(7)].map((body) => turns.retain(body)),
+      [shared, shared.subarray(9), new Uint8Array(7)].map((body, account) => turns.retain(body, account)),
       [5_000, 0, 7],
     );
-    assert.deepEqual([turns.letGo(shared), turns.letGo(shared)], [0, 5_000]);
-    assert.equal(turns.retain(shared), 5_000);
+    assert.deepEqual(turns.letGo(shared), { bytes: 0, account: 0 });
+    assert.deepEqual(turns.letGo(shared), { bytes: 5_000, account: 0 }, 'it is booked to who came first');
+    assert.equal(turns.retain(shared, undefined), 5_000);
   });
 
   it('leave at once again when nobody has paid for 64 turns', async (t) => {
