@@ -43,6 +43,7 @@ export interface DatabaseOptions {
 const CONNECTIONS = 4;
 const PATIENCE_MS = 2_000;
 const CONNECT_TIMEOUT_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 500;
 /** A server that is silent for so long is taken for lost: a partition gives no sign of its own. */
 const REPLY_TIMEOUT_MS = 10_000;
 const RETRY_FIRST_MS = 20;
@@ -291,8 +292,11 @@ class Connection implements HeldSession {
     return result;
   }
 
+  /** Says goodbye, and does not wait for long for an answer: nobody may be there any more. */
   async close(): Promise<void> {
+    const timeout = setTimeout(() => this.#client.connection.stream.destroy(), CLOSE_TIMEOUT_MS);
     await this.#client.end().catch(() => {});
+    clearTimeout(timeout);
   }
 
   async #query<R extends object>(query: pg.QueryConfig): Promise<pg.QueryResult<R>> {

@@ -6,6 +6,7 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
+import { Link } from '../../adversary/cluster/link.ts';
 import { filledSegment, NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
@@ -61,6 +62,17 @@ test('a start grows the epoch, and what the former process still sends is refuse
     reason: 'stopped',
   });
   await next.books.commit([filledSegment(2, 1)], []);
+});
+
+test('a connection whose server is cut off is closed without an answer', async (t) => {
+  const url = new URL(await freshDatabase());
+  const link = await Link.open(`${url.searchParams.get('host')}/.s.PGSQL.5432`);
+  t.after(() => link.close());
+  const through = `postgres://qrn@127.0.0.1:${link.port}${url.pathname}`;
+  const database = new Database({ url: through, log: silentLog });
+  const session = await database.hold();
+  link.cut();
+  await session.close();
 });
 
 test('a fence does not wait for ever for a transaction that a paused node left open, which is rolled back', async (t) => {
