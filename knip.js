@@ -14,7 +14,6 @@ export default {
         'src/backend/local-device/reader-process.ts!',
         'src/cli/standalone-verifier.ts!',
         'src/http/pages/client/*.ts!',
-        'src/ledger/postgres/*.ts!', // until `qrn cluster` calls the rest of it
         'scripts/*.{ts,mjs}',
         'bench/*.bench.ts',
         'bench/peers/*.ts',

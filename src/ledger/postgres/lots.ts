@@ -76,7 +76,7 @@ const FOLLOWED_MAX = 1_024;
 const NEVER_HELD = -1;
 
 /** The blocks of this node, in a folder of its own. */
-export type BlockFolder = Pick<
+type BlockFolder = Pick<
   Ledger,
   | 'addLot'
   | 'lot'
