@@ -3,15 +3,17 @@
 // bugs are run, each of which must be found; with `--planted TEXT` those whose name has the text. With
 // `--scenarios yes` an older database is restored, and a clock is off by a day. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
 import { parseArgs } from 'node:util';
+import type { Totals } from './cluster.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { PostgresPair, serverPrograms } from './postgres-pair.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
 import { clockLibrary, clockOff, olderDatabase } from './scenarios.ts';
 
-/** A series ends with an audit, which reads everything; the totals run dry within one. */
+/** A series ends with an audit, which reads everything. In every second one the totals run dry. */
 const FAULTS_EACH = 10;
-const TOTALS = { requests: 4_000, credits: 12_000 };
+const AMPLE = { requests: 1_000_000, credits: 1_000_000 };
+const SCARCE = { requests: 300, credits: 2_400 };
 const CLIENTS = 12;
 const PAUSE_MS = 800;
 
@@ -36,6 +38,7 @@ if (programs === undefined) {
 async function runSeries(
   faults: readonly FaultName[],
   { isSynchronous, environment }: Partial<Planted>,
+  totals: Totals = AMPLE,
 ): Promise<SeriesOutcome> {
   const pair = await PostgresPair.start({ programs: programs!, isSynchronous: isSynchronous ?? true });
   try {
@@ -43,7 +46,7 @@ async function runSeries(
       pair,
       nodes: Number(values.nodes),
       database: pair.place,
-      totals: TOTALS,
+      totals,
       ...(environment !== undefined && { environment }),
       faults,
       clients: CLIENTS,
@@ -76,7 +79,7 @@ async function faultRuns(): Promise<boolean> {
   const sums = { acknowledged: 0, stored: 0, starts: 0, leaves: 0, checkpoints: 0 };
   for (let at = 0; at < asked.length && violations.length === 0; at += FAULTS_EACH) {
     const faults = asked.slice(at, at + FAULTS_EACH);
-    const outcome = await runSeries(faults, {});
+    const outcome = await runSeries(faults, {}, (at / FAULTS_EACH) % 2 === 0 ? SCARCE : AMPLE);
     for (const name of faults) runs.set(name, (runs.get(name) ?? 0) + 1);
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += outcome[name];
     violations.push(...outcome.violations);
