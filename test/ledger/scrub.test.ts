@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { silentLog } from '../../src/core/log.ts';
 import { Scrub } from '../../src/ledger/lmdb/scrub.ts';
 import { type RawStore, Store } from '../../src/ledger/lmdb/store.ts';
 import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
-import { damageMiddle, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
-import { account, filledSegment } from '../support/ledger-records.ts';
+import { damageContent, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { account, entry, filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freshMetrics } from '../support/prometheus.ts';
-import { TestServer } from '../support/server.ts';
+import { TestServer, until } from '../support/server.ts';
 
 const SEGMENTS = 500;
 const SLICE_BYTES = 64 * 1_024 + 4_096;
@@ -40,7 +40,7 @@ async function filledLedger(path: string, scrubBytesPerS = 0, log = silentLog) {
 }
 
 /** Resolves once `isTrue`; fails after so many turns of the loop. */
-async function until(isTrue: () => boolean): Promise<void> {
+async function untilTurn(isTrue: () => boolean): Promise<void> {
   for (let i = 0; i < 200_000 && !isTrue(); i++) await turn();
   assert.ok(isTrue(), 'it did not happen');
 }
@@ -66,7 +66,7 @@ suite('the scrub', () => {
     });
     const beganMs = clock.monotonicMs();
     scrub.startAfter(undefined);
-    await until(() => scrub.state().passes === 1);
+    await untilTurn(() => scrub.state().passes === 1);
     await scrub.stop();
     const { records, bytes, passMs, damaged } = scrub.state();
     let stored = 0;
@@ -96,8 +96,8 @@ suite('the scrub', () => {
     const errors: string[] = [];
     const log = { ...silentLog, error: (fields: object) => void errors.push(JSON.stringify(fields)) };
     const { ledger } = await filledLedger(path, 2 ** 30, log);
-    damageMiddle(join(path, 'data.mdb'));
-    for (let i = 0; i < 200 && (await ledger.integrity()).scrub?.damaged === 0; i++) await sleep(100);
+    damageContent(join(path, 'data.mdb'), entry(10_000 * (SEGMENTS / 2)).requestId);
+    await until('the scrub finds the damage', async () => (await ledger.integrity()).scrub!.damaged > 0);
     const { scrub } = await ledger.integrity();
     assert.ok(scrub!.damaged > 0);
     assert.match(scrub!.problems.join(), /the stored value does not match its checksum/);
@@ -112,21 +112,14 @@ suite('the scrub', () => {
     const requestId = Buffer.from(answer.headers.get('x-request-id')!.replaceAll('-', ''), 'hex');
     assert.equal(requestId.length, 16);
     const report = async () => (await server.checks())['ledger:scrub'][0];
-    for (let i = 0; i < 300 && JSON.stringify(await report()).includes('"passes":0'); i++) await sleep(100);
+    const isRead = async () => !JSON.stringify(await report()).includes('"passes":0');
+    await server.until('the scrub has read all', isRead);
     assert.equal((await report()).status, 'pass');
     const file = join(server.dataDir, 'ledger', 'data.mdb');
     // an answer is in the journal first
-    for (let i = 0; i < 100 && !readFileSync(file).includes(requestId); i++) await sleep(100);
-    const content = readFileSync(file);
-    const descriptor = openSync(file, 'r+');
-    let changed = 0;
-    for (let at = content.indexOf(requestId); at >= 0; at = content.indexOf(requestId, at + 1)) {
-      writeSync(descriptor, Buffer.from([content[at] ^ 1]), 0, 1, at);
-      changed++;
-    }
-    closeSync(descriptor);
-    assert.ok(changed > 0, 'the answer is stored');
-    for (let i = 0; i < 300 && (await report()).status === 'pass'; i++) await sleep(100);
+    await server.until('the answer is in the data file', () => readFileSync(file).includes(requestId));
+    damageContent(file, requestId);
+    await server.until('the scrub finds the damage', async () => (await report()).status !== 'pass');
     const { status, output } = await report();
     assert.equal(status, 'fail');
     assert.match(output ?? '', /segments \d+: the stored value does not match its checksum/);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
-import { besideLookUps } from '../adversary/abuse/look-ups.ts';
 import { HttpConnection } from '../support/http.ts';
 import { noProc, Target } from '../support/raw-http.ts';
 import { TestServer } from '../support/server.ts';
@@ -9,11 +8,11 @@ import { TestServer } from '../support/server.ts';
 /*
  * What connections that never finish their heads take of the service's memory. The service accepts as many as fit into a
  * quarter of its memory at 66 KiB each (service/front-stack.ts), so each must not take more than that.
+ *
+ * What requests without a key leave of the rate of paid ones is measured by `npm run test:abuse`. What it rests on is tested
+ * without a clock: one look-up a turn is run (test/service/ledger-link.test.ts), and one reply a turn is sent
+ * (test/http/reply-turns.test.ts).
  */
-
-/** Of both libraries, with no line in the log for each request. */
-const servers = new Map<'uws' | 'node', TestServer>();
-after(() => Promise.all([...servers.values()].map((server) => server.stop())));
 
 const CONNECTIONS = 1_500;
 const HEAD_BYTES_MAX = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes;
@@ -27,15 +26,16 @@ const MIB = 1024 * 1024;
 describe('a front with unfinished heads', { skip: noProc, concurrency: true }, () => {
   for (const engine of ['uws', 'node'] as const) {
     describe(`on ${engine}`, () => {
+      let server: TestServer;
       let target: Target;
       const open: HttpConnection[] = [];
       before(async () => {
-        const server = await TestServer.start({ QRN_FRONT: engine, QRN_ACCESS_LOG_SAMPLE: '0' });
-        servers.set(engine, server);
+        server = await TestServer.start({ QRN_FRONT: engine, QRN_ACCESS_LOG_SAMPLE: '0' });
         target = new Target(server, server.key);
       });
-      after(() => {
+      after(async () => {
         for (const connection of open) connection.leave();
+        await server?.stop();
       });
 
       it(`holds no more than 66 KiB for each of ${CONNECTIONS} unfinished heads, and serves others`, async (t) => {
@@ -58,22 +58,4 @@ describe('a front with unfinished heads', { skip: noProc, concurrency: true }, (
       });
     });
   }
-});
-
-/**
- * The aim is half of the rate and three times the time, and `npm run test:abuse` holds the service to it. Here the machine may be
- * busy with other tests. While answers still waited for the ledger's thread, and look-ups had no bound, the share was 0.004. That
- * one look-up a turn is run (test/service/ledger-link.test.ts), and one reply a turn sent (test/http/reply-turns.test.ts), is
- * tested without a clock.
- */
-const RATE_SHARE_MIN = 1 / 8;
-
-describe('requests without a key beside paid ones', { skip: noProc }, () => {
-  it('leave those their rate', async (t) => {
-    for (const measured of await besideLookUps(servers.get('uws')!, { rounds: 2, windowMs: 300 })) {
-      t.diagnostic(JSON.stringify(measured));
-      assert.ok(measured.answered > 0, `${measured.what} is answered too`);
-      assert.ok(measured.rateShare > RATE_SHARE_MIN, `${measured.rateShare} of the rate is left`);
-    }
-  });
 });

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,23 +18,20 @@ export function temporaryFolder(t: TestContext): string {
   return folder;
 }
 
-const PAGE_BYTES = 4_096;
-
-/** Flips 64 bytes in each page of the middle third of the content; values stand at the end of a page. */
-export function damageMiddle(file: string): void {
-  const content = readFileSync(file);
-  const zeros = Buffer.alloc(PAGE_BYTES);
-  const pageAt = (page: number) => content.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES);
-  let used = content.length / PAGE_BYTES;
-  while (pageAt(used - 1).equals(zeros)) used--; // a server's file is longer than its content
-  const fd = openSync(file, 'r+');
-  for (let page = Math.floor(used / 3); page < (2 * used) / 3; page++) {
-    const bytes = pageAt(page)
-      .subarray(-128, -64)
-      .map((byte) => byte ^ 0xa5);
-    writeSync(fd, bytes, 0, bytes.length, (page + 1) * PAGE_BYTES - 128);
+/**
+ * Changes one bit of every copy of `content` in a file, so that no reader finds it as it was stored. Throws when the file
+ * does not hold it. LMDB leaves old pages behind, so a place in the file may be free; content that is stored is not.
+ */
+export function damageContent(file: string, content: Uint8Array): void {
+  const bytes = readFileSync(file);
+  const descriptor = openSync(file, 'r+');
+  let found = 0;
+  for (let at = bytes.indexOf(content); at >= 0; at = bytes.indexOf(content, at + 1)) {
+    writeSync(descriptor, Buffer.from([bytes[at] ^ 1]), 0, 1, at);
+    found++;
   }
-  closeSync(fd);
+  closeSync(descriptor);
+  assert.ok(found > 0, `${file} does not hold the content to be damaged`);
 }
 
 export const testClock: Clock = new ManualClock(NOON_MS);
