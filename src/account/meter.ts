@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { type Clock, periodEndMs } from '../core/clock.ts';
+import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
 import type { LimitGrant, LimitStanding } from '../ledger/sharing.ts';
@@ -15,13 +15,25 @@ import {
   recall,
   remember,
 } from './rate.ts';
+import {
+  admitLeased,
+  heldOf,
+  LEASE_WORDS,
+  leaseRate,
+  leaseWanted,
+  restrict,
+  setLeaseRate,
+  takeLease,
+} from './rate-lease.ts';
+import { type Entry, Reservation } from './reservation.ts';
 import { lock, unlock } from './spin-lock.ts';
-import { type Allowance, burstOf } from './tiers.ts';
+import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
 
 /**
  * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then
  * float64 words: the calendar month that is being counted, its requests, its credits, the ceilings of both, what a node
- * that shares the account must know beside them, and the state of the rate limit (rate.ts).
+ * that shares the account must know beside them, its lease of the shared rate (rate-lease.ts), and the state of its own
+ * rate limit (rate.ts).
  *
  * On a single node the ceilings are the limits of the account. Where several nodes serve it (IS_SHARED is 1) they are
  * what this node was granted of the month, which is asked for when it is used up (shared-limits.ts).
@@ -42,12 +54,15 @@ const REQUESTS_ELSEWHERE = 8;
 const CREDITS_ELSEWHERE = 9;
 /** Requests that were refused because nothing was left anywhere: a reason to look again. */
 const REFUSALS = 10;
-const RATE = 11;
+const LEASE = 11;
+const RATE = LEASE + LEASE_WORDS;
 
 /** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
 const SLOTS_MIN = 64;
 /** 4,096 admissions, 64 KiB: exact for every tier of the table; beyond, one slot stands for several. */
 const SLOTS_MAX = 4_096;
+/** How often a request asks the ledger before it is refused, because others took what was granted. */
+export const ASKS_MAX = 3;
 
 /**
  * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size for ever: a greater burst
@@ -64,64 +79,6 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
 }
 
 /**
- * What one request holds of its account's month, from `Meter.enter` on. Its answer keeps it; a request that
- * is not answered releases it.
- */
-export class Reservation {
-  readonly #meter: Meter;
-  /** The rate limit lets the request through; if not, nothing is held. */
-  readonly isAllowed: boolean;
-  /**
-   * Nothing was decided and nothing is held: this node must ask for more of the month first (`Meter.ask`), and then try
-   * again. Never on a single node.
-   */
-  mustAsk = false;
-  /** The month that is charged: the request's own, or the later one that the books already know. */
-  readonly period: number;
-  /** It is counted against the month's requests. False when they are used up. */
-  hasRequest: boolean;
-  /**
-   * Credits that it holds, and the month that they were taken of: a later one when the request waited over
-   * its end.
-   */
-  credits = 0;
-  creditsPeriod: number;
-  /** Credits left in the month after this request. */
-  creditsRemaining: number;
-
-  constructor(
-    meter: Meter,
-    isAllowed: boolean,
-    period: number,
-    hasRequest: boolean,
-    creditsRemaining: number,
-  ) {
-    this.#meter = meter;
-    this.isAllowed = isAllowed;
-    this.period = period;
-    this.creditsPeriod = period;
-    this.hasRequest = hasRequest;
-    this.creditsRemaining = creditsRemaining;
-  }
-
-  /** Sets aside credits of the month, all of them or none: false when fewer are left, or with `mustAsk`. At most once. */
-  takeCredits(credits: number): boolean {
-    return this.#meter.takeCredits(this, credits);
-  }
-
-  /** Gives back what the request holds. Nothing is given back once its month is over. */
-  release(): void {
-    if (this.hasRequest || this.credits > 0) this.#meter.giveBack(this);
-  }
-}
-
-/** What a request holds, and how the rate limit stood when it entered. */
-export interface Entry {
-  readonly reservation: Reservation;
-  readonly decision: Readonly<RateDecision>;
-}
-
-/**
  * One account's limits: the rate, the month's requests, the month's credits. Every thread makes its own Meter
  * over the account's cell; each call is one short critical section, so the counts are exact however many
  * threads share them. A data request enters it once, a pure one once more when its price is known. A returned
@@ -134,6 +91,7 @@ export interface Entry {
 export class Meter {
   readonly #lock: Int32Array;
   readonly #words: Float64Array;
+  readonly #lease: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
   readonly #ask: ((credits: number) => Promise<void>) | undefined;
@@ -144,6 +102,7 @@ export class Meter {
     this.#ask = ask;
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
+    this.#lease = this.#words.subarray(LEASE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
   }
@@ -163,6 +122,7 @@ export class Meter {
     }
     words[REQUESTS_TOTAL] = allowance.requestsPerMonth;
     words[CREDITS_TOTAL] = allowance.creditsPerMonth;
+    setLeaseRate(this.#lease, allowance.requestsPerMinute);
     adapt(this.#rate, this.#limit);
     this.#leave();
   }
@@ -174,15 +134,34 @@ export class Meter {
   /** One request at the monotonic time `nowMs`. A refused request changes nothing. */
   admit(nowMs: number): Readonly<RateDecision> {
     this.#enter();
-    admit(this.#rate, nowMs, this.#limit, this.#decision);
+    this.#admit(nowMs);
     this.#leave();
     return this.#decision;
+  }
+
+  /** As `admit`, and leases a request of the shared rate first when none is held. The decision is a copy. */
+  async admitOrAsk(clock: Pick<Clock, 'monotonicMs'>): Promise<Readonly<RateDecision>> {
+    for (let asks = 0; this.mustLease(clock.monotonicMs()); asks++) {
+      if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+      await this.ask(0);
+    }
+    return { ...this.admit(clock.monotonicMs()) };
+  }
+
+  /** Nodes share the rate, this one holds nothing of it, and there may be some. Never on a single node. */
+  mustLease(nowMs: number): boolean {
+    if (!this.#isLeased) return false;
+    this.#enter();
+    this.#peek(nowMs);
+    const mustLease = this.#decision.allowed && heldOf(this.#lease, nowMs) < 1;
+    this.#leave();
+    return mustLease;
   }
 
   /** How the rate limit stands, without taking anything. */
   peek(nowMs: number): Readonly<RateDecision> {
     this.#enter();
-    peek(this.#rate, nowMs, this.#limit, this.#decision);
+    this.#peek(nowMs);
     this.#leave();
     return this.#decision;
   }
@@ -201,7 +180,7 @@ export class Meter {
       reservation.mustAsk = true;
       return reservation;
     }
-    admit(this.#rate, nowMs, this.#limit, this.#decision);
+    this.#admit(nowMs);
     const { allowed } = this.#decision;
     if (allowed) this.#turnTo(period);
     const hasRequest = allowed && words[REQUESTS] < words[REQUESTS_MAX];
@@ -219,16 +198,16 @@ export class Meter {
    */
   async enterOrAsk(clock: Pick<Clock, 'monotonicMs'>, period: number): Promise<Entry> {
     let reservation = this.enter(clock.monotonicMs(), period);
-    if (reservation.mustAsk) {
+    for (let asks = 0; reservation.mustAsk; asks++) {
+      if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
       await this.ask(0);
       reservation = this.enter(clock.monotonicMs(), period);
-      if (reservation.mustAsk) throw new ApiError('overloaded', { retryAfterS: 1 });
     }
     return { reservation, decision: { ...this.#decision } };
   }
 
   /**
-   * Asks for so many credits more of the month, or with 0 for a request more. Resolves when the answer is in the cell,
+   * Asks for so many credits more of the month, or with 0 for a request more, of the month and of the rate. Resolves when the answer is in the cell,
    * whatever it is; rejects with `storage_unavailable` or `overloaded`.
    */
   async ask(credits: number): Promise<void> {
@@ -341,6 +320,15 @@ export class Meter {
     return standing;
   }
 
+  /** What the ledger must know to lease requests of the shared rate, when so many wait. */
+  rateAsk(waiting: number, nowMs: number): { requestsPerMinute: number; burst: number; rateWanted: number } {
+    this.#enter();
+    const requestsPerMinute = leaseRate(this.#lease);
+    const rateWanted = leaseWanted(this.#lease, waiting, nowMs);
+    this.#leave();
+    return { requestsPerMinute, burst: burstOf(requestsPerMinute), rateWanted };
+  }
+
   /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
   get activity(): number {
     const words = this.#words;
@@ -362,9 +350,10 @@ export class Meter {
   }
 
   /** What this node holds from now on, and what is left beside it. A later month begins with it. */
-  grant(grant: Omit<LimitGrant, 'accountNumber'>): void {
+  grant(grant: Omit<LimitGrant, 'accountNumber'>, askedAtMs: number, nowMs: number): void {
     const words = this.#words;
     this.#enter();
+    takeLease(this.#lease, grant, askedAtMs, nowMs);
     if (grant.period > words[PERIOD]) {
       words[PERIOD] = grant.period;
       words[REQUESTS] = 0;
@@ -439,11 +428,26 @@ export class Meter {
     return Math.max(0, words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE]);
   }
 
-  /** The rate limit would let a request through, this node has none left of the month, and there may be more. */
+  get #isLeased(): boolean {
+    return this.#words[IS_SHARED] !== 0 && this.#limit.requestsPerMinute < UNLIMITED;
+  }
+
+  #admit(nowMs: number): void {
+    if (this.#isLeased) admitLeased(this.#rate, this.#lease, nowMs, this.#limit, this.#decision);
+    else admit(this.#rate, nowMs, this.#limit, this.#decision);
+  }
+
+  #peek(nowMs: number): void {
+    peek(this.#rate, nowMs, this.#limit, this.#decision);
+    if (this.#isLeased) restrict(this.#lease, nowMs, this.#limit, this.#decision);
+  }
+
+  /** The rate limit would let a request through, this node has none left of it or of the month, and there may be more. */
   #mustAsk(nowMs: number): boolean {
     const words = this.#words;
-    if (words[REQUESTS] < words[REQUESTS_MAX] || words[REQUESTS_ELSEWHERE] <= 0) return false;
-    peek(this.#rate, nowMs, this.#limit, this.#decision);
+    const isShort = words[REQUESTS] >= words[REQUESTS_MAX] && words[REQUESTS_ELSEWHERE] > 0;
+    if (!isShort && (!this.#isLeased || heldOf(this.#lease, nowMs) >= 1)) return false;
+    this.#peek(nowMs);
     return this.#decision.allowed;
   }
 
@@ -455,14 +459,6 @@ export class Meter {
     words[REQUESTS] = 0;
     words[CREDITS] = 0;
   }
-}
-
-/**
- * Throws 429 `quota_exceeded` when the month's requests are used up; `atMs` is the Unix time of the request.
- */
-export function requireRequest({ hasRequest }: Pick<Reservation, 'hasRequest'>, atMs: number): void {
-  if (hasRequest) return;
-  throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
 }
 
 /** X-RateLimit-Reset: the Unix second at which the full burst is there again; now without a limit. */

@@ -41,7 +41,7 @@ interface Waiting {
 }
 
 /**
- * The parts that this node holds of the months of accounts which several nodes serve. Whoever finds a meter's ceiling
+ * The parts that this node holds of the months and rates of accounts which several nodes serve. Whoever finds a meter's ceiling
  * reached asks here; all who ask in one turn of the loop share one call, and one call is under way at a time.
  *
  * A meter is lowered before the ledger is told, and raised after the ledger has granted. So a node may use less than the
@@ -170,7 +170,7 @@ export class SharedLimits {
       if (wantedBy(account).credits > 0) account.grantedAtMs = nowMs;
       // what those who asked for credits have not taken by now goes back
       else if (nowMs - account.grantedAtMs >= LOOK_INTERVAL_MS) account.meter.yieldUnused('credits');
-      const ask = askOf(account);
+      const ask = askOf(account, nowMs);
       const { refusals } = account.meter;
       // whoever was refused may come again: what other nodes do not use is called back
       const isShort = refusals !== account.refusals && ask.requestsWanted === 0;
@@ -182,7 +182,7 @@ export class SharedLimits {
     }
     try {
       const { grants, recalled, period } = await this.#options.limits.askLimits(++this.#order, asks);
-      for (const grant of grants) this.#take(grant);
+      for (const grant of grants) this.#take(grant, nowMs);
       const needed = new Set(asks.filter(isForMore).map(({ accountNumber }) => accountNumber));
       for (const number of recalled) if (!needed.has(number)) this.#yield(number);
       if (period > this.#period) this.#turn(period);
@@ -195,10 +195,10 @@ export class SharedLimits {
     }
   }
 
-  #take(grant: LimitGrant): void {
+  #take(grant: LimitGrant, askedAtMs: number): void {
     const account = this.#accounts.get(grant.accountNumber);
     if (account === undefined) return;
-    account.meter.grant(grant);
+    account.meter.grant(grant, askedAtMs, this.#options.clock.monotonicMs());
     // what is granted and not taken in the next turns goes back with the next look
     account.isDue = hasUnusedCredits(account.meter);
   }
@@ -220,10 +220,17 @@ export class SharedLimits {
   }
 }
 
-function askOf(account: SharedAccount): LimitAsk {
+function askOf(account: SharedAccount, nowMs: number): LimitAsk {
   const { requests, credits } = wantedBy(account);
   const standing = account.meter.standing();
-  return { accountNumber: account.number, ...standing, requestsWanted: requests, creditsWanted: credits };
+  return {
+    accountNumber: account.number,
+    ...standing,
+    ...account.meter.rateAsk(requests, nowMs),
+    // some wait for the rate alone
+    requestsWanted: Math.max(0, requests - (standing.requestsGranted - standing.requestsUsed)),
+    creditsWanted: credits,
+  };
 }
 
 function isForMore({ requestsWanted, creditsWanted }: LimitAsk): boolean {

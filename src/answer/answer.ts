@@ -1,5 +1,5 @@
 import type { Account } from '../account/directory.ts';
-import type { Reservation } from '../account/meter.ts';
+import type { Reservation } from '../account/reservation.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
 import { UnknownOutcome } from '../ledger/linked-sink.ts';

@@ -1,5 +1,5 @@
 import type { Account } from '../account/directory.ts';
-import { type Reservation, requireRequest } from '../account/meter.ts';
+import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';

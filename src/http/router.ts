@@ -1,6 +1,7 @@
 import type { Account, AccountDirectory } from '../account/directory.ts';
-import { requireRequest, retryAfterS } from '../account/meter.ts';
+import { ASKS_MAX, retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
+import { requireRequest } from '../account/reservation.ts';
 import type { Answers } from '../answer/answers.ts';
 import { entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
@@ -178,8 +179,26 @@ export class Router {
       else this.#turns.add({ exchange, route });
       return;
     }
+    if (route.limited && exchange.account?.meter.mustLease(this.#options.clock.monotonicMs())) {
+      void this.#plainAfterAsking(exchange, route);
+      return;
+    }
     if (route.limited) this.#admit(exchange);
     this.#plain(exchange, route, route.handler!);
+  }
+
+  /** Nodes share the rate: the ledger is asked for a request of it. */
+  async #plainAfterAsking(exchange: Exchange, route: Route): Promise<void> {
+    const account = exchange.account!;
+    try {
+      const decision = await account.meter.admitOrAsk(this.#options.clock);
+      if (exchange.isGone) this.#options.record.aborted();
+      if (exchange.isGone || exchange.isAnswered) return;
+      this.#requireRate(exchange, account, decision);
+      this.#plain(exchange, route, route.handler!);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
   }
 
   #serve(ready: readonly { readonly exchange: Exchange; readonly route: Route }[]): void {
@@ -323,18 +342,19 @@ export class Router {
     });
   }
 
-  /** Another node may have what is left of the month: the ledger is asked, and the request enters once more. */
+  /** Another node may have what is left of the month or the rate: the ledger is asked, and the request enters once more. */
   async #dataAfterAsking(
     exchange: Exchange,
     route: Route,
     endpoint: DrawingEndpointDefinition,
+    asks: number,
   ): Promise<void> {
     const { clock, answers, record } = this.#options;
     try {
       await exchange.account!.meter.ask(0);
       if (exchange.isGone) record.aborted();
       if (exchange.isGone || exchange.isAnswered) return;
-      this.#data(exchange, route, endpoint, clock.monotonicMs(), true);
+      this.#data(exchange, route, endpoint, clock.monotonicMs(), asks);
       answers.endTurn();
     } catch (error) {
       this.#fail(exchange, error);
@@ -346,14 +366,14 @@ export class Router {
     route: Route,
     endpoint: DrawingEndpointDefinition,
     nowMs: number,
-    hasAsked = false,
+    asks = 0,
   ): void {
     const account = exchange.account!;
     const { answers } = this.#options;
     const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
     if (reservation.mustAsk) {
-      if (hasAsked) throw new ApiError('overloaded', { retryAfterS: 1 });
-      void this.#dataAfterAsking(exchange, route, endpoint);
+      if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+      void this.#dataAfterAsking(exchange, route, endpoint, asks + 1);
       return;
     }
     this.#requireRate(exchange, account, account.meter.decision);

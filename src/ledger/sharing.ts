@@ -7,7 +7,7 @@ export interface Limits {
   isShared(): Promise<boolean>;
   /**
    * `order` grows with every call of this node. A call that is repeated or late changes nothing twice: what a node says that it
-   * holds is what counts. Each account is in a call once.
+   * holds is what counts; only what it leases of a rate is then lost. Each account is in a call once.
    */
   askLimits(order: number, asks: readonly LimitAsk[]): Promise<LimitAnswer>;
 }
@@ -32,6 +32,11 @@ export interface LimitAsk extends LimitStanding {
   readonly requestsWanted: number;
   /** Credits that wait; no more than these are granted. */
   readonly creditsWanted: number;
+  /** The rate limit over all nodes; Number.MAX_SAFE_INTEGER is none. */
+  readonly requestsPerMinute: number;
+  readonly burst: number;
+  /** Requests of the rate to lease, no more than these. */
+  readonly rateWanted: number;
 }
 
 export interface LimitGrant {
@@ -43,6 +48,10 @@ export interface LimitGrant {
   /** What nobody was granted yet. */
   readonly requestsLeft: number;
   readonly creditsLeft: number;
+  /** Requests of the rate that were leased by this call. They are not taken back: the node uses them within a second or loses them. */
+  readonly rateLeased: number;
+  /** Requests in the bucket of all nodes after this call, leased ones included; each adds one, and the rate drains it. */
+  readonly rateLevel: number;
 }
 
 export interface LimitAnswer {

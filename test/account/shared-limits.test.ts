@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { LimitNodes, type LimitStore } from '../support/limit-nodes.ts';
 import { type LimitFaults, MemoryLimits } from '../support/memory-limits.ts';
 import { sharedLimitsContract } from './shared-limits.contract.ts';
@@ -11,9 +12,9 @@ function memoryStore(faults: LimitFaults = {}): LimitStore {
   let started = 0;
   const names = new Map<object, string>();
   return {
-    async start() {
+    async start(clock) {
       const name = `node ${++started}`;
-      const limits = memory.node(name);
+      const limits = memory.node(name, clock);
       names.set(limits, name);
       return limits;
     },
@@ -33,6 +34,61 @@ async function spendWith(faults: LimitFaults): Promise<number> {
   return nodes.spent().requests;
 }
 
+describe('the rate that nodes share', () => {
+  const rateStep = fc.record({
+    node: fc.nat({ max: 2 }),
+    together: fc.integer({ min: 1, max: 8 }),
+    passMs: fc.oneof(fc.constant(0), fc.nat({ max: 400 }), fc.nat({ max: 20_000 })),
+    happens: fc.constantFrom('nothing', 'nothing', 'nothing', 'crash', 'lose'),
+  });
+
+  it('is never more than one bucket would admit in a second longer, whatever happens to nodes and replies', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(rateStep, { minLength: 10, maxLength: 60 }),
+        fc.integer({ min: 1, max: 900 }),
+        async (steps, perMinute) => {
+          const nodes = await LimitNodes.startRate(memoryStore(), 3, perMinute);
+          const times: number[] = [];
+          for (const { node, together, passMs, happens } of steps) {
+            nodes.clock.advance(passMs);
+            if (happens === 'crash') await nodes.restart(node);
+            const each = nodes.nodes[node];
+            each.losesReplies = happens === 'lose';
+            const before = nodes.spent().requests;
+            await Promise.all(Array.from({ length: together }, () => each.enter(0)));
+            for (let n = nodes.spent().requests - before; n > 0; n--) times.push(nodes.clock.monotonicMs());
+            each.losesReplies = false;
+          }
+          requireRate(times, perMinute);
+        },
+      ),
+      { numRuns: 60, interruptAfterTimeLimit: 30_000 },
+    );
+  });
+
+  it('lets through all requests of a client that stays below it on each of two nodes', async () => {
+    const nodes = await LimitNodes.startRate(memoryStore(), 2, 600);
+    for (let i = 0; i < 9 * 60 * 2; i++) {
+      nodes.clock.advance(111.2);
+      assert.ok(await nodes.nodes[i % 2].enter(0), `request ${i}, 9 a second of 10`);
+    }
+  });
+});
+
+/** In no stretch of time more than the burst and what the rate adds in a time one second longer. */
+function requireRate(times: readonly number[], perMinute: number): void {
+  for (const [first, from] of times.entries()) {
+    for (let last = first; last < times.length; last++) {
+      const most = Math.floor(perMinute * 1.5) + ((times[last] - from + 1_000) * perMinute) / 60_000;
+      assert.ok(
+        last - first + 1 <= most + 1e-3,
+        `${last - first + 1} in ${times[last] - from} ms, of ${most}`,
+      );
+    }
+  }
+}
+
 describe('a fault that is planted in the limits that nodes share', () => {
   const faults: readonly [string, LimitFaults, (spent: number) => boolean][] = [
     ['no fault', {}, (spent) => spent === 160],
@@ -50,5 +106,11 @@ describe('a fault that is planted in the limits that nodes share', () => {
     const nodes = await LimitNodes.start(memoryStore({ ignoresTotal: true }), 2, 10, 0);
     for (let i = 0; i < 11; i++) await nodes.nodes[i % 2].enter(0);
     assert.equal(nodes.spent().requests, 11);
+  });
+
+  it('shows as a burst beyond the limit: leases that the shared bucket does not count', async () => {
+    const nodes = await LimitNodes.startRate(memoryStore({ leasesForNothing: true }), 2, 10);
+    for (let i = 0; i < 40; i++) await nodes.nodes[i % 2].enter(0);
+    assert.equal(nodes.spent().requests, 30);
   });
 });

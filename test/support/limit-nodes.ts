@@ -1,4 +1,5 @@
-import { createCell, Meter, type Reservation } from '../../src/account/meter.ts';
+import { createCell, Meter } from '../../src/account/meter.ts';
+import type { Reservation } from '../../src/account/reservation.ts';
 import { SharedLimits } from '../../src/account/shared-limits.ts';
 import { type Allowance, TIER_ALLOWANCES } from '../../src/account/tiers.ts';
 import { ApiError } from '../../src/core/errors.ts';
@@ -8,8 +9,8 @@ import { ManualClock } from './manual-clock.ts';
 
 /** Where the nodes of a test have their limits: the model, or PostgreSQL. */
 export interface LimitStore {
-  /** A new node, or a new life of one that died. */
-  start(): Promise<Limits>;
+  /** A new node, or a new life of one that died. The model's rates go by the clock of the nodes. */
+  start(clock: ManualClock): Promise<Limits>;
   /** The node runs no more. What it was granted beyond what it spent of the account goes back. */
   settle(limits: Limits, account: number, spent: LimitSpent): Promise<void>;
 }
@@ -80,9 +81,9 @@ export class LimitNodes {
   readonly #nodes: LimitNode[] = [];
   readonly #settled = { requests: 0, credits: 0 };
 
-  private constructor(store: LimitStore, requestsPerMonth: number, creditsPerMonth: number) {
+  private constructor(store: LimitStore, limits: Partial<Allowance>) {
     this.#store = store;
-    this.allowance = { ...TIER_ALLOWANCES.enterprise, requestsPerMonth, creditsPerMonth };
+    this.allowance = { ...TIER_ALLOWANCES.enterprise, ...limits };
   }
 
   static async start(
@@ -91,7 +92,16 @@ export class LimitNodes {
     requests: number,
     credits: number,
   ): Promise<LimitNodes> {
-    const nodes = new LimitNodes(store, requests, credits);
+    return LimitNodes.#startAll(store, count, { requestsPerMonth: requests, creditsPerMonth: credits });
+  }
+
+  /** Nodes that share a rate, and a month of 100,000 requests. */
+  static async startRate(store: LimitStore, count: number, requestsPerMinute: number): Promise<LimitNodes> {
+    return LimitNodes.#startAll(store, count, { requestsPerMinute, requestsPerMonth: 100_000 });
+  }
+
+  static async #startAll(store: LimitStore, count: number, limits: Partial<Allowance>): Promise<LimitNodes> {
+    const nodes = new LimitNodes(store, limits);
     for (let i = 0; i < count; i++) nodes.#nodes.push(await nodes.#start());
     return nodes;
   }
@@ -140,7 +150,7 @@ export class LimitNodes {
   }
 
   async #start(): Promise<LimitNode> {
-    const node = new LimitNode(await this.#store.start(), this.allowance, this.clock);
+    const node = new LimitNode(await this.#store.start(this.clock), this.allowance, this.clock);
     await node.shared.look();
     return node;
   }

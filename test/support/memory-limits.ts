@@ -1,3 +1,4 @@
+import type { Clock } from '../../src/core/clock.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../../src/ledger/sharing.ts';
 
 interface Month {
@@ -19,6 +20,8 @@ export interface LimitFaults {
   readonly settlesNothing?: boolean;
   /** Grants are made without looking at what is left. */
   readonly ignoresTotal?: boolean;
+  /** What is leased of a rate is not counted. */
+  readonly leasesForNothing?: boolean;
 }
 
 /**
@@ -29,17 +32,18 @@ export class MemoryLimits {
   period = 202_611;
   readonly #months = new Map<string, Month>();
   readonly #parts = new Map<string, Map<string, Part>>();
+  readonly #rates = new Map<number, { level: number; atMs: number }>();
   readonly #faults: LimitFaults;
 
   constructor(faults: LimitFaults = {}) {
     this.#faults = faults;
   }
 
-  node(name: string): Limits {
+  node(name: string, clock: Pick<Clock, 'monotonicMs'>): Limits {
     this.#parts.set(name, new Map());
     return {
       isShared: async () => true,
-      askLimits: async (order, asks) => this.#ask(name, order, asks),
+      askLimits: async (order, asks) => this.#ask(name, order, asks, clock.monotonicMs()),
     };
   }
 
@@ -54,7 +58,7 @@ export class MemoryLimits {
     granted.credits -= part.credits - spent.credits;
   }
 
-  #ask(name: string, order: number, asks: readonly LimitAsk[]): LimitAnswer {
+  #ask(name: string, order: number, asks: readonly LimitAsk[], nowMs: number): LimitAnswer {
     const parts = this.#parts.get(name);
     if (parts === undefined) throw new Error('a settled node asks');
     const grants = asks.map((ask): LimitGrant => {
@@ -94,10 +98,22 @@ export class MemoryLimits {
         creditsGranted: part.credits,
         requestsLeft: Math.max(0, ask.requestsTotal - month.granted.requests),
         creditsLeft: Math.max(0, ask.creditsTotal - month.granted.credits),
+        ...this.#lease(ask, nowMs),
       };
     });
     const recalled = [...parts.keys()].filter((key) => this.#months.get(key)?.isRecalled);
     return { period: this.period, grants, recalled: recalled.map((key) => Number(key.split(' ')[0])) };
+  }
+
+  #lease(ask: LimitAsk, nowMs: number): Pick<LimitGrant, 'rateLeased' | 'rateLevel'> {
+    const { accountNumber, requestsPerMinute, burst, rateWanted } = ask;
+    if (requestsPerMinute === Number.MAX_SAFE_INTEGER) return { rateLeased: 0, rateLevel: 0 };
+    const { level, atMs } = this.#rates.get(accountNumber) ?? { level: 0, atMs: nowMs };
+    const now = Math.min(burst, Math.max(0, level - ((nowMs - atMs) * requestsPerMinute) / 60_000));
+    const rateLeased = Math.min(rateWanted, Math.floor(burst - now + 1e-6));
+    const rateLevel = this.#faults.leasesForNothing ? now : now + rateLeased;
+    this.#rates.set(accountNumber, { level: rateLevel, atMs: nowMs });
+    return { rateLeased, rateLevel };
   }
 
   #month(key: string): Month {

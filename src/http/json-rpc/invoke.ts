@@ -1,6 +1,7 @@
 import type { Account, AccountDirectory } from '../../account/directory.ts';
-import { type Reservation, retryAfterS } from '../../account/meter.ts';
+import { retryAfterS } from '../../account/meter.ts';
 import type { RateDecision } from '../../account/rate.ts';
+import type { Reservation } from '../../account/reservation.ts';
 import type { Usage } from '../../account/usage.ts';
 import type { Answers } from '../../answer/answers.ts';
 import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from '../../answer/idempotency.ts';
@@ -169,8 +170,8 @@ class JsonRpc {
   }
 
   /** Takes a request of the account's rate, for a call that draws nothing. */
-  #admit({ meter }: Account): Readonly<RateDecision> {
-    const decision = meter.admit(this.#sources.clock.monotonicMs());
+  async #admit({ meter }: Account): Promise<Readonly<RateDecision>> {
+    const decision = await meter.admitOrAsk(this.#sources.clock);
     if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
     return decision;
   }
@@ -282,7 +283,7 @@ class JsonRpc {
 
   async #usage(exchange: Exchange, params: Params): Promise<object> {
     const account = await this.#account(exchange, params, 'usage:read');
-    this.#admit(account);
+    await this.#admit(account);
     const { by_mode: modes, requests } = await this.#lookUp(account.record.number, () =>
       this.#sources.usage(account),
     );
@@ -301,7 +302,7 @@ class JsonRpc {
     const { serialNumber } = params;
     if (typeof serialNumber !== 'number' || !Number.isSafeInteger(serialNumber) || serialNumber < 0)
       throw invalid('serialNumber');
-    this.#admit(account);
+    await this.#admit(account);
     const { number } = account.record;
     const kept = await this.#lookUp(number, () => this.#find(number, serialNumber, exchange.atMs));
     if (kept === undefined)
@@ -344,7 +345,7 @@ class JsonRpc {
     if (n < 1 || n > TICKETS_MAX)
       throw new RpcError('outOfRange', `Give n from 1 to ${TICKETS_MAX}.`, ['n', 1, TICKETS_MAX]);
     if (typeof showResult !== 'boolean') throw invalid('showResult');
-    this.#admit(account);
+    await this.#admit(account);
     return Array.from({ length: n }, () => {
       const { ticketId, createdAtMs } = this.#sources.signer.newTicket(
         account.record.number,

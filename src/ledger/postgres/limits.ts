@@ -1,6 +1,6 @@
 import { ApiError } from '../../core/errors.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../sharing.ts';
-import type { Database } from './connection.ts';
+import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
 import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';
 
@@ -75,11 +75,31 @@ const GRANT = {
       t.requests_left AS "requestsLeft", t.credits_left AS "creditsLeft"
     FROM decided d JOIN totals t USING (account, period)`,
 };
+/**
+ * One bucket for all nodes: GCRA in the form of account/rate.ts. `asked` and `leased` are of the call that wrote the row last. A
+ * call that is repeated leases again, which admits nothing more: the first lease never reached a node.
+ */
+const LEASE = {
+  name: 'limits_lease',
+  text: `INSERT INTO qrn.rate AS r (account, per_minute, burst, leased, level, at_ms)
+    SELECT account, per_minute, burst, least(wanted, burst), least(wanted, burst), $5
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS t(account, per_minute, burst, wanted)
+    ORDER BY account
+    ON CONFLICT (account) DO UPDATE SET (per_minute, burst, leased, level, at_ms) = (
+      SELECT excluded.per_minute, excluded.burst, n.leased, d.level + n.leased, greatest(r.at_ms, excluded.at_ms)
+      FROM (SELECT least(excluded.burst, greatest(0,
+          r.level - greatest(0, excluded.at_ms - r.at_ms) * excluded.per_minute / 60000.0)) AS level) d,
+        LATERAL (SELECT least(excluded.leased, floor(excluded.burst - d.level + 1e-6)::bigint) AS leased) n)
+    RETURNING account AS "accountNumber", leased AS "rateLeased", level AS "rateLevel"`,
+};
 const RECALLED = {
   name: 'limits_recalled',
   text: `SELECT account FROM qrn.allowance a JOIN qrn.granted g USING (account, period)
     WHERE a.recalled_at_ms > $3 AND g.node = $1 AND g.epoch = $2 AND g.requests + g.credits > 0`,
 };
+
+type RateLease = Pick<LimitGrant, 'rateLeased' | 'rateLevel'>;
+const NO_LEASE: RateLease = { rateLeased: 0, rateLevel: 0 };
 
 interface LimitsOptions {
   readonly database: Database;
@@ -115,7 +135,7 @@ export class PostgresLimits implements Limits {
       let grants: LimitGrant[] = [];
       if (rows.length > 0) {
         await session.run(LOCK, columns(rows, 'account', 'period', 'requestsMax', 'creditsMax'));
-        grants = await session.run<LimitGrant>(GRANT, [
+        const granted = await session.run<Omit<LimitGrant, keyof RateLease>>(GRANT, [
           node.number,
           node.epoch,
           order,
@@ -132,7 +152,9 @@ export class PostgresLimits implements Limits {
           Math.max(1, now.nodes),
           now.now_ms,
         ]);
-        if (grants.length !== rows.length) throw new ApiError('storage_unavailable');
+        if (granted.length !== rows.length) throw new ApiError('storage_unavailable');
+        const leases = await leaseRates(session, asks, now.now_ms);
+        grants = granted.map((grant) => ({ ...grant, ...(leases.get(grant.accountNumber) ?? NO_LEASE) }));
       }
       const recalled = await session.run<{ account: number }>(RECALLED, [
         node.number,
@@ -142,6 +164,22 @@ export class PostgresLimits implements Limits {
       return { period: now.period, grants, recalled: recalled.map(({ account }) => account) };
     });
   }
+}
+
+async function leaseRates(
+  session: Session,
+  asks: readonly LimitAsk[],
+  nowMs: number,
+): Promise<Map<number, RateLease>> {
+  const limited = asks.filter(({ requestsPerMinute }) => requestsPerMinute < Number.MAX_SAFE_INTEGER);
+  if (limited.length === 0) return new Map();
+  const leases = await session.run<RateLease & { accountNumber: number }>(LEASE, [
+    ...columns(limited, 'accountNumber', 'requestsPerMinute', 'burst', 'rateWanted'),
+    nowMs,
+  ]);
+  return new Map(
+    leases.map(({ accountNumber, rateLeased, rateLevel }) => [accountNumber, { rateLeased, rateLevel }]),
+  );
 }
 
 /** Nothing is held of a month that has just begun. */

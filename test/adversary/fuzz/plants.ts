@@ -1,4 +1,4 @@
-import { Reservation } from '../../../src/account/meter.ts';
+import { Reservation } from '../../../src/account/reservation.ts';
 import { Idempotency } from '../../../src/answer/idempotency.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { DataEndpoint } from '../../../src/core/vocabulary.ts';

@@ -1,5 +1,5 @@
 import './machine.ts';
-import { Reservation } from '../../../src/account/meter.ts';
+import { Reservation } from '../../../src/account/reservation.ts';
 import { Answers } from '../../../src/answer/answers.ts';
 import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';

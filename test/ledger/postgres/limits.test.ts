@@ -32,7 +32,7 @@ let started = 0;
 
 /** A store of its own for each run: the tables are emptied. */
 async function postgresStore(): Promise<LimitStore> {
-  await administer(url, 'TRUNCATE qrn.allowance, qrn.granted, qrn.spent, qrn.node, qrn.slot');
+  await administer(url, 'TRUNCATE qrn.allowance, qrn.granted, qrn.rate, qrn.spent, qrn.node, qrn.slot');
   const nodes = new Map<Limits, NodeEpoch & { readonly name: string }>();
   return {
     async start() {
@@ -57,7 +57,7 @@ sharedLimitsContract('PostgreSQL', postgresStore, 2);
 
 test('a month starts from what the books have of it already', async () => {
   const store = await postgresStore();
-  const limits = await store.start();
+  const limits = await store.start(new ManualClock());
   const ask = {
     accountNumber: 9,
     period: 0,
@@ -69,12 +69,24 @@ test('a month starts from what the books have of it already', async () => {
     creditsTotal: 50,
     requestsWanted: 0,
     creditsWanted: 0,
+    requestsPerMinute: 10,
+    burst: 15,
+    rateWanted: 0,
   };
   const { period } = await limits.askLimits(1, []);
   await administer(url, `INSERT INTO qrn.balance VALUES (9, ${period}, 98, 60)`);
-  const { grants } = await limits.askLimits(2, [{ ...ask, requestsWanted: 5 }]);
+  const { grants } = await limits.askLimits(2, [{ ...ask, requestsWanted: 5, rateWanted: 40 }]);
   assert.deepEqual(grants, [
-    { accountNumber: 9, period, requestsGranted: 2, creditsGranted: 0, requestsLeft: 0, creditsLeft: 0 },
+    {
+      accountNumber: 9,
+      period,
+      requestsGranted: 2,
+      creditsGranted: 0,
+      requestsLeft: 0,
+      creditsLeft: 0,
+      rateLeased: 15,
+      rateLevel: 15,
+    },
   ]);
 });
 

@@ -137,6 +137,16 @@ CREATE TABLE qrn.granted (
   call_order bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (node, epoch, account, period)
 ) WITH (fillfactor = 50);
+-- The rate limit of an account over all nodes: a bucket of `burst` requests that drains by `per_minute`.
+CREATE TABLE qrn.rate (
+  account bigint PRIMARY KEY,
+  per_minute bigint NOT NULL,
+  burst bigint NOT NULL,
+  -- By the call that wrote the row last.
+  leased bigint NOT NULL CHECK (leased >= 0),
+  level double precision NOT NULL CHECK (level >= 0 AND level <= burst + 1),
+  at_ms bigint NOT NULL
+) WITH (fillfactor = 50);
 -- What limiters of a node had admitted when it stopped.
 CREATE TABLE qrn.saved_rate (
   node int NOT NULL,
