@@ -87,6 +87,36 @@ suite('two nodes on one PostgreSQL', () => {
     assert.deepEqual(left, [48, 32, 16, 0]);
   });
 
+  test('let an account burst once over both nodes, and tell truly how much is left of its rate', async () => {
+    const { ledger } = nodes[0].service;
+    const account = await createAccount(ledger, systemClock, { name: 'bursts', tier: 'free' });
+    const { text } = await createKey(ledger, systemClock, { accountId: account.id });
+    await Promise.all(nodes.map((node) => node.knows(text)));
+    const { burst, rate } = { burst: 15, rate: 10 / 60_000 };
+    const startedMs = performance.now();
+    const replies: { status: number; left: number; retryAfterS: number }[] = [];
+    const ask = async (i: number) => {
+      // some other requests count as well
+      const path = i % 5 === 4 ? '/usage' : '/uuid?entropy_mode=csprng';
+      const { status, headers } = await nodes[i % 2].ask(path, text);
+      const left = Number(headers.get('x-ratelimit-remaining'));
+      replies.push({ status, left, retryAfterS: Number(headers.get('retry-after')) });
+    };
+    for (let i = 0; i < 10; i++) await ask(i);
+    await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i)));
+    const added = Math.floor((performance.now() - startedMs) * rate);
+    const admitted = replies.filter(({ status }) => status === 200);
+    assert.ok(admitted.length >= burst && admitted.length <= burst + added, `${admitted.length} admitted`);
+    const first = replies.slice(0, 10).map(({ left }) => left);
+    if (added === 0) assert.deepEqual(first, [14, 13, 12, 11, 10, 9, 8, 7, 6, 5]);
+    const refused = replies.filter(({ status }) => status === 429);
+    assert.equal(admitted.length + refused.length, 30);
+    for (const { left, retryAfterS } of refused) {
+      assert.equal(left, 0);
+      assert.ok(retryAfterS >= 1 && retryAfterS <= 6, `Retry-After: ${retryAfterS}`);
+    }
+  });
+
   test('give one answer to an Idempotency-Key that both are asked for at once', async () => {
     const [a, b] = nodes;
     await b.knows(a.key);
