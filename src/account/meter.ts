@@ -96,6 +96,8 @@ export class Meter {
   readonly #decision: RateDecision = newDecision();
   readonly #ask: ((credits: number) => Promise<void>) | undefined;
   #limit: RateLimit;
+  /** Nodes share the account, and it has a rate limit. */
+  #isLeased: boolean;
 
   /** `ask` gets more of the month of an account that nodes share: see Meter.ask. */
   constructor(cell: SharedArrayBuffer, allowance: Allowance, ask?: (credits: number) => Promise<void>) {
@@ -105,11 +107,13 @@ export class Meter {
     this.#lease = this.#words.subarray(LEASE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
+    this.#isLeased = this.#mustShare(allowance);
   }
 
   /** Takes other limits; what was used stays used. The ceilings of the month hold for every thread from now on. */
   configure(allowance: Allowance): void {
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
+    this.#isLeased = this.#mustShare(allowance);
     const words = this.#words;
     this.#enter();
     if (words[IS_SHARED] === 0) {
@@ -428,8 +432,8 @@ export class Meter {
     return Math.max(0, words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE]);
   }
 
-  get #isLeased(): boolean {
-    return this.#words[IS_SHARED] !== 0 && this.#limit.requestsPerMinute < UNLIMITED;
+  #mustShare({ requestsPerMinute }: Allowance): boolean {
+    return this.#words[IS_SHARED] !== 0 && requestsPerMinute < UNLIMITED;
   }
 
   #admit(nowMs: number): void {

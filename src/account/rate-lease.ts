@@ -8,7 +8,7 @@ import { UNLIMITED } from './tiers.ts';
  *
  * The state is plain float64 words in the account's cell. Times are milliseconds of the clock of rate.ts.
  */
-export const LEASE_MS = 1_000;
+const LEASE_MS = 1_000;
 /** Of the requests that a node used in the last second, so many are leased beyond those that wait. */
 const AHEAD = 1 / 4;
 const MINUTE_MS = 60_000;
