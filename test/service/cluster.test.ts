@@ -104,16 +104,25 @@ suite('two nodes on one PostgreSQL', () => {
     };
     for (let i = 0; i < 10; i++) await ask(i);
     await Promise.all(Array.from({ length: 20 }, (_, i) => ask(i)));
-    const added = Math.floor((performance.now() - startedMs) * rate);
+    const passedMs = performance.now() - startedMs;
     const admitted = replies.filter(({ status }) => status === 200);
-    assert.ok(admitted.length >= burst && admitted.length <= burst + added, `${admitted.length} admitted`);
-    const first = replies.slice(0, 10).map(({ left }) => left);
-    if (added === 0) assert.deepEqual(first, [14, 13, 12, 11, 10, 9, 8, 7, 6, 5]);
+    assert.ok(
+      admitted.length > 0 && admitted.length <= burst + Math.floor(passedMs * rate),
+      `${admitted.length}`,
+    );
+    // in a second no lease ends unused, however slow the machine
+    if (passedMs < 1_000) {
+      assert.equal(admitted.length, burst);
+      const first = replies.slice(0, 10).map(({ left }) => left);
+      assert.deepEqual(first, [14, 13, 12, 11, 10, 9, 8, 7, 6, 5]);
+    }
     const refused = replies.filter(({ status }) => status === 429);
     assert.equal(admitted.length + refused.length, 30);
     for (const { left, retryAfterS } of refused) {
-      assert.equal(left, 0);
-      assert.ok(retryAfterS >= 1 && retryAfterS <= 6, `Retry-After: ${retryAfterS}`);
+      assert.ok(
+        left === 0 && retryAfterS >= 1 && retryAfterS <= 6,
+        `${left} left, Retry-After: ${retryAfterS}`,
+      );
     }
   });
 
