@@ -18,7 +18,10 @@ function memoryStore(faults: LimitFaults = {}): LimitStore {
       names.set(limits, name);
       return limits;
     },
-    settle: (limits, account, spent) => memory.settle(names.get(limits)!, spent, account),
+    async settle(limits, account, spent) {
+      const nothing = { requests: 0, credits: 0 };
+      memory.settle(names.get(limits)!, (each) => (each === account ? spent : nothing));
+    },
   };
 }
 

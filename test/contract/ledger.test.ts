@@ -5,8 +5,10 @@ import { NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
+import { MemoryNodes } from '../support/memory-nodes.ts';
 import { drawsContract } from './draws.contract.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
+import { inTurn, nodesContract } from './nodes.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
 
 /** Both suites on one implementation. */
@@ -49,6 +51,33 @@ function lmdb(
   };
   contract(name, open, options);
 }
+
+contract(
+  'two nodes of the model in turn',
+  async () => {
+    const clock = new ManualClock(NOON_MS);
+    const nodes = new MemoryNodes(clock);
+    const start = () => inTurn(['a', 'b'].map((name) => nodes.start(name)));
+    let ledger = start();
+    const reopen = async () => (ledger = start());
+    return { ledger, clock, reopen, current: () => ledger, close: async () => {} };
+  },
+  {
+    withoutBackup: 'the model forgets with its process',
+    withoutOneLimiter: 'each node joins what it saved with what it committed itself',
+  },
+);
+
+nodesContract('the model', async () => {
+  const nodes = new MemoryNodes(new ManualClock(NOON_MS));
+  return {
+    a: nodes.start('a'),
+    b: nodes.start('b'),
+    fenceA: async () => nodes.fence('a'),
+    startA: async () => nodes.start('a'),
+    close: async () => {},
+  };
+});
 
 lmdb('LMDB', (path, clock) => openTestLedger(path, { clock }));
 for (const durability of ['fsync', 'commit'] as const) {

@@ -1,6 +1,12 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
-import { LEDGER_CALLS, type Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
+import { fence } from '../../src/ledger/postgres/cluster.ts';
+import { Database } from '../../src/ledger/postgres/connection.ts';
 import { openPostgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
@@ -8,9 +14,8 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { freshDatabase } from '../support/postgres.ts';
 import { drawsContract } from './draws.contract.ts';
 import { ledgerContract } from './ledger.contract.ts';
+import { inTurn, nodesContract } from './nodes.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
-
-const WITHOUT_BACKUP = { withoutBackup: 'PostgreSQL is backed up with its own tools' };
 
 function openNode(url: string, node: string, path: string, clock: ManualClock): Promise<Ledger> {
   return openPostgresLedger({
@@ -39,41 +44,46 @@ async function openWith(t: TestContext, openOn: (url: string, clock: ManualClock
   return { ledger, clock, reopen, current: () => ledger, close: () => ledger.close() };
 }
 
-function openOne(t: TestContext) {
-  const path = temporaryFolder(t);
-  return openWith(t, (url, clock) => openNode(url, 'a', path, clock));
-}
-
-/** What lies in the folder of one node: its blocks, and so its lots and the jobs that give them. */
-const OF_ONE_NODE: readonly string[] = ['entropy', 'sources', 'upkeep'];
-
 /** Two nodes over one database take turns, call by call; what a node has of its own is asked of the first. */
 function openTwo(t: TestContext) {
   const paths = [temporaryFolder(t), temporaryFolder(t)];
-  return openWith(t, async (url, clock) => {
-    const nodes = [await openNode(url, 'a', paths[0], clock), await openNode(url, 'b', paths[1], clock)];
-    let turn = 0;
-    const calls = Object.entries(LEDGER_CALLS).map(([name, { part }]) => {
-      const call = (...args: readonly unknown[]) => {
-        const node = OF_ONE_NODE.includes(part) ? nodes[0] : nodes[turn++ % 2];
-        return (node as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[name](...args);
-      };
-      return [name, call];
-    });
-    const close = async () => {
-      for (const node of nodes) await node.close();
-    };
-    return { ...Object.fromEntries(calls), close } as Ledger;
-  });
+  return openWith(t, async (url, clock) =>
+    inTurn([await openNode(url, 'a', paths[0], clock), await openNode(url, 'b', paths[1], clock)]),
+  );
 }
 
-ledgerContract('PostgreSQL', openOne, WITHOUT_BACKUP);
-sourcesContract('PostgreSQL', openOne, WITHOUT_BACKUP);
-drawsContract('PostgreSQL', openOne);
-
 const TWO_NODES = 'two nodes on PostgreSQL in turn';
-ledgerContract(TWO_NODES, openTwo, {
-  ...WITHOUT_BACKUP,
+const OF_TWO_NODES = {
+  withoutBackup: 'PostgreSQL is backed up with its own tools',
   withoutOneLimiter: 'each node joins what it saved with what it committed itself',
-});
+};
+ledgerContract(TWO_NODES, openTwo, OF_TWO_NODES);
+sourcesContract(TWO_NODES, openTwo, OF_TWO_NODES);
 drawsContract(TWO_NODES, openTwo);
+
+nodesContract('PostgreSQL', async () => {
+  const url = await freshDatabase();
+  const clock = new ManualClock(NOON_MS);
+  const paths = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
+  const [a, b] = await Promise.all(['a', 'b'].map((name, i) => openNode(url, name, paths[i], clock)));
+  const open = [a, b];
+  return {
+    a,
+    b,
+    async fenceA() {
+      const database = new Database({ url, log: silentLog });
+      assert.equal(await fence(database, 'a', silentLog), true);
+      await database.close();
+    },
+    async startA() {
+      await a.close(); // a node keeps its name until its process ends
+      const again = await openNode(url, 'a', paths[0], clock);
+      open.splice(0, 1, again);
+      return again;
+    },
+    async close() {
+      for (const ledger of open) await ledger.close();
+      for (const path of paths) rmSync(path, { recursive: true, force: true });
+    },
+  };
+});

@@ -51,10 +51,19 @@ interface MutableUsageDay {
   byMode: Record<string, UsageCount>;
 }
 
+/** A run of a node, from its start until it starts again or is fenced. */
+export interface Writer {
+  readonly node: string;
+  readonly epoch: number;
+}
+
+const SOLE_WRITER: Writer = { node: '', epoch: 0 };
+
 /**
  * The ledger as plain maps: the model that the contract suite holds every other ledger against. For tests only; it
  * forgets everything with the process. It derives nothing ahead of time: counters are sums over all entries that were
- * ever committed, worked out at each question.
+ * ever committed, worked out at each question. Several nodes have it as their books through MemoryNodes, which says who
+ * writes.
  */
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
@@ -75,17 +84,19 @@ export class MemoryLedger implements Ledger {
   readonly #sources = new MemorySources();
   readonly #draws = new MemoryDraws();
   readonly #segments = new Map<number, SegmentRecord>();
+  readonly #writers = new Map<number, Writer>();
   readonly #sealed = new Set<number>();
   readonly #series = new Map<string, SeriesAnswer[]>();
   /** Series by public purpose. */
   readonly #publicSeries = new Map<string, Set<string>>();
   /** Entries of all segments, also of those that retention dropped. */
-  readonly #entries: (AnswerEntry & { chargedPeriod: number; isCorrected?: true })[] = [];
+  readonly #entries: (AnswerEntry & { chargedPeriod: number; isCorrected?: true; writer: Writer })[] = [];
   #lastSegment = 0;
   #leasedBefore = 0;
   #droppedSegment = 0;
   readonly #answers = new Map<string, StoredAnswer>();
-  readonly #rates = new Map<number, RateRecord>();
+  /** By node, and then by account. */
+  readonly #rates = new Map<string, Map<number, RateRecord>>();
   readonly #log = new Map<string, Uint8Array>();
 
   /** With `holdsLots: false`, lots with a commitment are released at once: where no log releases them. */
@@ -222,12 +233,17 @@ export class MemoryLedger implements Ledger {
       .filter((block) => block.lotId === lotId).length;
   }
 
-  async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
-    const ids = [...this.#lots.keys()];
+  /** `isOwn` tells the lots whose blocks the node has. */
+  async claimBlocks(
+    kind: BlockKind,
+    max: number,
+    isOwn: (lotId: string) => boolean = () => true,
+  ): Promise<ClaimedBlock[]> {
+    const ids = [...this.#lots.keys()].filter(isOwn);
     const firstHeld = ids.findIndex((id) => this.#held.has(id));
-    const after = new Set(firstHeld < 0 ? [] : ids.slice(firstHeld));
-    const free = this.#unclaimed[kind].findIndex(({ lotId }) => after.has(lotId));
-    const claimed = this.#unclaimed[kind].splice(0, Math.max(0, free < 0 ? max : Math.min(max, free)));
+    const free = new Set(firstHeld < 0 ? ids : ids.slice(0, firstHeld));
+    const claimed = this.#unclaimed[kind].filter(({ lotId }) => free.has(lotId)).slice(0, Math.max(0, max));
+    this.#unclaimed[kind] = this.#unclaimed[kind].filter((block) => !claimed.includes(block));
     this.#blocksClaimed += claimed.length;
     return claimed.map((block) => ({ ...block, releasedAtMs: this.#releasedAtMs.get(block.lotId) ?? null }));
   }
@@ -249,8 +265,11 @@ export class MemoryLedger implements Ledger {
     return next;
   }
 
-  async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
-    const level = (blocks: readonly ClaimedBlock[]) => {
+  async blockLevels(
+    isOwn: (lotId: string) => boolean = () => true,
+  ): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
+    const level = (all: readonly ClaimedBlock[]) => {
+      const blocks = all.filter(({ lotId }) => isOwn(lotId));
       return { blocks: blocks.length, bytes: blocks.reduce((sum, { bytes }) => sum + bytes.length, 0) };
     };
     return { pure: level(this.#unclaimed.pure), seed: level(this.#unclaimed.seed) };
@@ -319,7 +338,11 @@ export class MemoryLedger implements Ledger {
     return { from: start + 1, before: this.#leasedBefore };
   }
 
-  async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
+  async commit(
+    segments: readonly SegmentRecord[],
+    answers: readonly StoredAnswer[],
+    writer = SOLE_WRITER,
+  ): Promise<void> {
     const fresh: SegmentRecord[] = [];
     for (const segment of segments) {
       const stored = this.#segments.get(segment.sequence);
@@ -337,11 +360,13 @@ export class MemoryLedger implements Ledger {
     }
     for (const segment of fresh) {
       this.#segments.set(segment.sequence, segment);
+      this.#writers.set(segment.sequence, writer);
       this.#lastSegment = Math.max(this.#lastSegment, segment.sequence);
       this.#number(segment);
       [...readEntries(segment.entries)].forEach((entry, i) => {
         const displaced = segment.displaced.find(({ index }) => index === i);
-        this.#entries.push({ ...entry, chargedPeriod: displaced?.period ?? periodOf(entry.issuedAtMs) });
+        const chargedPeriod = displaced?.period ?? periodOf(entry.issuedAtMs);
+        this.#entries.push({ ...entry, chargedPeriod, writer });
       });
     }
     for (const answer of answers) {
@@ -408,6 +433,18 @@ export class MemoryLedger implements Ledger {
       .map(([accountNumber, sum]) => ({ accountNumber, period, ...sum }));
   }
 
+  /** What was charged to an account's month: by everybody, or by one run of a node. */
+  charged(accountNumber: number, period: number, by?: Writer): { requests: number; credits: number } {
+    const charged = { requests: 0, credits: 0 };
+    for (const entry of this.#entries) {
+      if (entry.accountNumber !== accountNumber || entry.chargedPeriod !== period) continue;
+      if (by !== undefined && entry.writer !== by) continue;
+      charged.requests += 1;
+      charged.credits += entry.credits;
+    }
+    return charged;
+  }
+
   async latestPeriod(): Promise<number> {
     return Math.max(
       0,
@@ -457,27 +494,42 @@ export class MemoryLedger implements Ledger {
     return [...days.values()].sort((a, b) => a.day - b.day);
   }
 
-  async saveRates(rates: readonly RateRecord[]): Promise<void> {
-    for (const rate of rates) this.#rates.set(rate.accountNumber, structuredClone(rate));
+  async saveRates(rates: readonly RateRecord[], { node } = SOLE_WRITER): Promise<void> {
+    const saved = this.#rates.get(node) ?? new Map<number, RateRecord>();
+    this.#rates.set(node, saved);
+    for (const rate of rates) saved.set(rate.accountNumber, structuredClone(rate));
   }
 
+  /** What a node saved lacks what that node committed later. */
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    const recent = [...this.#segments.values()]
-      .filter(({ committedAtMs }) => committedAtMs >= sinceMs)
-      .flatMap(({ entries }) => [...readEntries(entries)]);
-    const accounts = new Set([...this.#rates.keys(), ...recent.map(({ accountNumber }) => accountNumber)]);
+    const saved = [...this.#rates.values()];
+    const admitted = saved.flatMap((rates) =>
+      [...rates.values()].flatMap(({ accountNumber, admittedAtMs }) =>
+        admittedAtMs.map((atMs) => ({ accountNumber, atMs })),
+      ),
+    );
+    for (const { sequence, committedAtMs, entries } of this.#segments.values()) {
+      if (committedAtMs < sinceMs) continue;
+      const rates = this.#rates.get(this.#writers.get(sequence)!.node);
+      for (const { accountNumber, issuedAtMs: atMs } of readEntries(entries)) {
+        const newestMs = rates?.get(accountNumber)?.admittedAtMs.at(-1) ?? Number.NEGATIVE_INFINITY;
+        if (atMs > newestMs) admitted.push({ accountNumber, atMs });
+      }
+    }
+    const accounts = new Set([
+      ...saved.flatMap((rates) => [...rates.keys()]),
+      ...admitted.map((each) => each.accountNumber),
+    ]);
     return [...accounts]
       .sort((a, b) => a - b)
-      .map((accountNumber) => {
-        const saved = this.#rates.get(accountNumber);
-        const savedAtMs = saved?.admittedAtMs ?? [];
-        const newest = Math.max(Number.NEGATIVE_INFINITY, ...savedAtMs.slice(-1));
-        const later = recent
-          .filter((entry) => entry.accountNumber === accountNumber && entry.issuedAtMs > newest)
-          .map(({ issuedAtMs }) => issuedAtMs);
-        const admittedAtMs = [...savedAtMs, ...later].sort((a, b) => a - b);
-        return { accountNumber, tatMs: saved?.tatMs ?? 0, admittedAtMs };
-      });
+      .map((accountNumber) => ({
+        accountNumber,
+        tatMs: Math.max(0, ...saved.map((rates) => rates.get(accountNumber)?.tatMs ?? 0)),
+        admittedAtMs: admitted
+          .filter((each) => each.accountNumber === accountNumber)
+          .map(({ atMs }) => atMs)
+          .sort((a, b) => a - b),
+      }));
   }
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {

@@ -1,8 +1,16 @@
 import type { Clock } from '../../src/core/clock.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../../src/ledger/sharing.ts';
 
+interface Amounts {
+  requests: number;
+  credits: number;
+}
+
+/** What was spent of an account's month. */
+type SpentIn = (accountNumber: number, period: number) => Readonly<Amounts>;
+
 interface Month {
-  granted: { requests: number; credits: number };
+  readonly granted: Amounts;
   isRecalled: boolean;
 }
 
@@ -30,13 +38,16 @@ export interface LimitFaults {
  */
 export class MemoryLimits {
   period = 202_611;
+  readonly #bookedIn: SpentIn;
   readonly #months = new Map<string, Month>();
   readonly #parts = new Map<string, Map<string, Part>>();
   readonly #rates = new Map<number, { level: number; atMs: number }>();
   readonly #faults: LimitFaults;
 
-  constructor(faults: LimitFaults = {}) {
+  /** `bookedIn` tells what a month begins with: what the books have of it already. */
+  constructor(faults: LimitFaults = {}, bookedIn: SpentIn = () => ({ requests: 0, credits: 0 })) {
     this.#faults = faults;
+    this.#bookedIn = bookedIn;
   }
 
   node(name: string, clock: Pick<Clock, 'monotonicMs'>): Limits {
@@ -48,14 +59,22 @@ export class MemoryLimits {
   }
 
   /** A node died: what it was granted and did not spend goes back. */
-  async settle(name: string, spent: { requests: number; credits: number }, account: number): Promise<void> {
-    const key = `${account} ${this.period}`;
-    const part = this.#parts.get(name)?.get(key);
+  settle(name: string, spentIn: SpentIn): void {
+    const parts = this.#parts.get(name) ?? new Map<string, Part>();
     this.#parts.delete(name);
-    if (part === undefined || this.#faults.settlesNothing) return;
-    const { granted } = this.#month(key);
-    granted.requests -= part.requests - spent.requests;
-    granted.credits -= part.credits - spent.credits;
+    if (this.#faults.settlesNothing) return;
+    for (const [key, part] of parts) {
+      const [accountNumber, period] = key.split(' ').map(Number);
+      const spent = spentIn(accountNumber, period);
+      const { granted } = this.#month(key);
+      granted.requests -= Math.max(0, part.requests - spent.requests);
+      granted.credits -= Math.max(0, part.credits - spent.credits);
+    }
+  }
+
+  /** What is granted of an account's month, to all nodes together. */
+  granted(accountNumber: number, period: number): Amounts {
+    return { ...this.#month(`${accountNumber} ${period}`).granted };
   }
 
   #ask(name: string, order: number, asks: readonly LimitAsk[], nowMs: number): LimitAnswer {
@@ -119,7 +138,8 @@ export class MemoryLimits {
   #month(key: string): Month {
     let month = this.#months.get(key);
     if (month === undefined) {
-      month = { granted: { requests: 0, credits: 0 }, isRecalled: false };
+      const [accountNumber, period] = key.split(' ').map(Number);
+      month = { granted: { ...this.#bookedIn(accountNumber, period) }, isRecalled: false };
       this.#months.set(key, month);
     }
     return month;
