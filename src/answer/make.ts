@@ -218,11 +218,14 @@ interface EntropyStream {
   close(): void;
 }
 
-/** The caller closes it, which erases what is left. Takes over the key material of the order. */
-export function openStream(draw: DrawOrder): EntropyStream {
+/**
+ * The caller closes it, which erases what is left. Takes over the key material of the order. A key is expanded in pieces of
+ * `pieceBytes`, whatever of them is used.
+ */
+export function openStream(draw: DrawOrder, pieceBytes?: number): EntropyStream {
   switch (draw.from) {
     case 'one-time-key':
-      return expansionOf(draw.key);
+      return expansionOf(draw.key, pieceBytes);
     case 'system': {
       const reader = new EntropyReader(() => expandSystemEntropy(KEYSTREAM_SLOT_BYTES));
       return { reader, takeRest: () => [], close: () => reader.discard() };
@@ -232,12 +235,12 @@ export function openStream(draw: DrawOrder): EntropyStream {
   }
 }
 
-function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
+function expansionOf(key: Uint8Array<ArrayBuffer>, pieceBytes: number | undefined): EntropyStream {
   const root = new Expander(key);
   wipe(key);
   const reader = new EntropyReader(() => {
     const pieceKey = root.deriveKey();
-    const piece = expandPiece(pieceKey, 'system');
+    const piece = expandPiece(pieceKey, 'system', pieceBytes);
     wipe(pieceKey);
     return piece;
   });

@@ -1,3 +1,4 @@
+import type { Clock } from '../core/clock.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -6,8 +7,23 @@ import type { Exchange } from './exchange.ts';
  */
 const SHARE_MIN = 8;
 
+/**
+ * So much of the loop's time an account has in a turn while others ask too. What each of its requests costs it decides itself
+ * (batches, client entropy), and those of the others need several turns each.
+ */
+const SLICE_MS = 1;
+/** Others ask too for so long after one of them was served. */
+const SHARED_MS = 100;
+
 interface Waiting {
   readonly exchange: Exchange;
+}
+
+/** Serves what has its turn. Neither throws. */
+interface Server<T> {
+  /** `nowMs` is one reading of the monotonic clock for the turn. */
+  serve(each: T, nowMs: number): void;
+  endTurn(): void;
 }
 
 /**
@@ -18,11 +34,12 @@ interface Waiting {
  * because one turn reads a socket once. A client that is gone by then is neither counted nor charged. `setImmediate` runs
  * behind the reading of its turn, so the second one is behind the second reading.
  *
- * Where several accounts have requests, none gets more than half of a turn: a client asks again when it is answered, so the
- * length of a turn decides how often everybody is.
+ * Where several accounts have requests, none gets more than half of a turn, nor more than a slice of time: a client asks again
+ * when it is answered, so the length of a turn decides how often everybody is.
  */
 export class DrawTurns<T extends Waiting> {
-  readonly #serve: (ready: readonly T[]) => void;
+  readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #server: Server<T>;
   /** Came in this turn of the loop. */
   #arrived: T[] = [];
   /** Those of the turn before. */
@@ -30,10 +47,13 @@ export class DrawTurns<T extends Waiting> {
   /** Were read twice, and had no share of the turn. */
   #held: T[] = [];
   #isScheduled = false;
+  /** The account that was served last, and until when it shares the turns. */
+  #lastServed: unknown = undefined;
+  #sharedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** `serve` never throws. */
-  constructor(serve: (ready: readonly T[]) => void) {
-    this.#serve = serve;
+  constructor(clock: Pick<Clock, 'monotonicMs'>, server: Server<T>) {
+    this.#clock = clock;
+    this.#server = server;
   }
 
   add(waiting: T): void {
@@ -55,9 +75,41 @@ export class DrawTurns<T extends Waiting> {
     this.#held = later;
     this.#readAgain = this.#arrived;
     this.#arrived = [];
-    if (this.#readAgain.length > 0 || later.length > 0) this.#schedule();
     if (now.length > 0) this.#serve(now);
+    if (this.#readAgain.length > 0 || this.#held.length > 0) this.#schedule();
   };
+
+  #serve(now: readonly T[]): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const { exchange } of now) {
+      if (exchange.account === this.#lastServed) continue;
+      if (this.#lastServed !== undefined) this.#sharedUntilMs = nowMs + SHARED_MS;
+      this.#lastServed = exchange.account;
+    }
+    if (nowMs < this.#sharedUntilMs) this.#serveSlices(now, nowMs);
+    else for (const each of now) this.#server.serve(each, nowMs);
+    this.#server.endTurn();
+  }
+
+  /** Each account is served for as long as its slice is not used up; the rest is held, first come first. */
+  #serveSlices(now: readonly T[], nowMs: number): void {
+    const spentMs = new Map<unknown, number>();
+    const held: T[] = [];
+    let startedMs = nowMs;
+    for (const each of now) {
+      const { account } = each.exchange;
+      const spent = spentMs.get(account) ?? 0;
+      if (spent >= SLICE_MS) {
+        held.push(each);
+        continue;
+      }
+      this.#server.serve(each, nowMs);
+      const endedMs = this.#clock.monotonicMs();
+      spentMs.set(account, spent + endedMs - startedMs);
+      startedMs = endedMs;
+    }
+    if (held.length > 0) this.#held = held.concat(this.#held);
+  }
 }
 
 /** What is served now, first come first, and what waits for the next turn. */

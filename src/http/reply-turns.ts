@@ -15,6 +15,14 @@ const UNPAID_TURNS = 1_024;
 /** Beside paid requests an unpaid turn lasts as long as this, or as a turn of the loop that is longer. */
 const UNPAID_INTERVAL_MS = 1;
 
+/**
+ * Beside paid requests the time that unpaid replies took is followed by so many times as much in which none is sent: pages that
+ * take milliseconds to make and to compress would otherwise be in every turn of the loop, of which a paid request needs several.
+ */
+const REST_PER_COST = 3;
+/** The longest such pause, so that cheap replies still wait for seconds at most. */
+const REST_MAX_MS = 100;
+
 /** Paid requests count as under way for so many unpaid turns after a paid reply. */
 const PAID_TURNS = 64;
 
@@ -37,6 +45,8 @@ export class ReplyTurns {
   /** Memory of bodies that wait, how many replies wait with each, and the account that it is booked to. */
   readonly #bodies = new Map<ArrayBufferLike, { count: number; readonly account: number | undefined }>();
   #isUnpaidTurnOver = true;
+  /** Of the loop's time that unpaid replies took, what no pause has followed yet. */
+  #unpaidCostMs = 0;
   /** Unpaid turns since the last paid reply. */
   #turnsSincePaid = PAID_TURNS;
   readonly #clock: Pick<Clock, 'wallMs' | 'monotonicMs'>;
@@ -116,21 +126,37 @@ export class ReplyTurns {
     this.#unpaidCount++;
   }
 
+  /** An unpaid reply took so much time of the loop, to be made or to be written. */
+  spentOnUnpaid(ms: number): void {
+    this.#unpaidCostMs = Math.min(this.#unpaidCostMs + ms, REST_MAX_MS / REST_PER_COST);
+  }
+
   #beginUnpaidTurn(): void {
     this.#isUnpaidTurnOver = false;
-    if (this.#turnsSincePaid === PAID_TURNS) setImmediate(this.#endUnpaidTurn);
-    else {
+    if (this.#turnsSincePaid === PAID_TURNS) {
+      this.#unpaidCostMs = 0; // it was at nobody's expense
+      setImmediate(this.#endUnpaidTurn);
+    } else {
       this.#turnsSincePaid++;
-      setTimeout(this.#endUnpaidTurn, UNPAID_INTERVAL_MS);
+      const restMs = Math.floor(REST_PER_COST * this.#unpaidCostMs); // timers take whole milliseconds
+      this.#unpaidCostMs -= restMs / REST_PER_COST;
+      setTimeout(this.#endUnpaidTurn, UNPAID_INTERVAL_MS + restMs);
     }
   }
 
   readonly #endUnpaidTurn = (): void => {
-    this.#isUnpaidTurnOver = true;
-    if (this.#unpaidCount === 0) return;
-    this.#beginUnpaidTurn();
+    if (this.#unpaidCount === 0) {
+      this.#isUnpaidTurnOver = true;
+      return;
+    }
+    const startedMs = this.#clock.monotonicMs();
     // more where many wait, so that nobody waits for many more turns than this divisor
-    for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
+    try {
+      for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
+    } finally {
+      this.spentOnUnpaid(this.#clock.monotonicMs() - startedMs);
+      this.#beginUnpaidTurn();
+    }
   };
 
   #writeNext(): void {

@@ -91,15 +91,17 @@ export class Router {
   readonly #routes = new Map<string, Route>();
   readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
   readonly #pipeline: Pipeline;
-  readonly #turns = new DrawTurns<{ readonly exchange: Exchange; readonly route: Route }>((ready) =>
-    this.#serve(ready),
-  );
+  readonly #turns: DrawTurns<{ readonly exchange: Exchange; readonly route: Route }>;
   readonly #parsed: ParsedRequests;
   /** Numbers of accounts that have look-ups under way, and how many. */
   readonly #lookUps = new Map<number, number>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
+    this.#turns = new DrawTurns(options.clock, {
+      serve: ({ exchange, route }, nowMs) => this.#serve(exchange, route, nowMs),
+      endTurn: () => options.answers.endTurn(),
+    });
     this.#parsed = new ParsedRequests(options.dataEndpoints, options.strictParameters);
     const { record, cors, random } = options;
     this.#pipeline = { record, cors, random, fail: (exchange, error) => this.#fail(exchange, error) };
@@ -201,18 +203,14 @@ export class Router {
     }
   }
 
-  #serve(ready: readonly { readonly exchange: Exchange; readonly route: Route }[]): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    for (const { exchange, route } of ready) {
-      if (exchange.isGone) this.#options.record.aborted();
-      if (exchange.isGone || exchange.isAnswered) continue;
-      try {
-        this.#data(exchange, route, route.data!, nowMs);
-      } catch (error) {
-        this.#fail(exchange, error);
-      }
+  #serve(exchange: Exchange, route: Route, nowMs: number): void {
+    if (exchange.isGone) this.#options.record.aborted();
+    if (exchange.isGone || exchange.isAnswered) return;
+    try {
+      this.#data(exchange, route, route.data!, nowMs);
+    } catch (error) {
+      this.#fail(exchange, error);
     }
-    this.#options.answers.endTurn();
   }
 
   /**
@@ -435,7 +433,16 @@ export class Router {
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {
-    const { head, body } = compressed(reply, exchange.acceptEncoding);
+    const { account, acceptEncoding } = exchange;
+    if (account !== undefined) {
+      const { head, body } = compressed(reply, acceptEncoding);
+      exchange.reply(head, body);
+      return;
+    }
+    const { clock } = this.#options;
+    const startedMs = clock.monotonicMs();
+    const { head, body } = compressed(reply, acceptEncoding); // a page is written out when its body is read
+    exchange.spentOnUnpaid(clock.monotonicMs() - startedMs);
     exchange.reply(head, body);
   }
 

@@ -52,9 +52,7 @@ export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
-/**
- * cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns.
- */
+/** cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns. */
 let corked: Sender;
 let corkedHead: Uint8Array;
 let corkedBody: Uint8Array;
@@ -89,10 +87,7 @@ export abstract class Sender extends RequestHead implements Timed {
   #owner: BodyOwner | undefined = undefined;
   /** What this reply has booked in `replyBooks` of its host. */
   #bookedBytes = 0;
-  /**
-   * What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a
-   * view.
-   */
+  /** What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a view. */
   #heldBytes = 0;
   readonly #turn: Turn;
   readonly #host: SenderHost;
@@ -143,6 +138,11 @@ export abstract class Sender extends RequestHead implements Timed {
   /** The turn of the loop that runs now. */
   protected get currentTurn(): Turn {
     return this.#host.turns.current();
+  }
+
+  /** Making the reply took so much time of the loop, and no account pays for it. */
+  spentOnUnpaid(ms: number): void {
+    this.#host.turns.spentOnUnpaid(ms);
   }
 
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */

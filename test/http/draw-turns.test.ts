@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { Account } from '../../src/account/directory.ts';
 import { DrawTurns, sharedTurn } from '../../src/http/draw-turns.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 const accounts = Array.from({ length: 40 }, (_, number) => ({ record: { number } }) as Account);
 
@@ -37,20 +38,63 @@ describe('requests for values that are ready in one turn', () => {
   });
 
   it('are each served once, after two turns of the loop or later', async () => {
-    const served: number[] = [];
-    let turns = 0;
-    const sizes: number[] = [];
-    const waiting = new DrawTurns<ReturnType<typeof requests>[number]>((ready) => {
-      assert.ok(turns >= 1, 'their connections were read once more');
-      sizes.push(ready.length);
-      served.push(...numbersOf(ready));
-    });
+    const { waiting, served, sizes, turns } = turnsOf(new ManualClock());
     for (const each of [...requests(1, 30), ...requests(2, 9)]) waiting.add(each);
-    for (; served.length < 39 && turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(await turns(39), 3, 'their connections were read once more, and half of them waited');
     assert.deepEqual(sizes, [18, 21], 'alone, an account has the whole turn');
     assert.deepEqual(
       [1, 2].map((number) => served.filter((each) => each === number).length),
       [30, 9],
     );
   });
+
+  it('take a millisecond of an account and turn while others ask too, in the order in which they came', async () => {
+    const clock = new ManualClock();
+    const { waiting, served, sizes, turns } = turnsOf(clock, ({ number }) =>
+      clock.advance(number === 1 ? 0.4 : 0.1),
+    );
+    for (const each of [...requests(2, 8), ...requests(1, 8)]) waiting.add(each);
+    await turns(16);
+    assert.deepEqual(sizes, [11, 3, 2]);
+    assert.deepEqual(served, [...Array(8).fill(2), ...Array(8).fill(1)]);
+  });
+
+  it('have no such bound when nobody else has asked for a while', async () => {
+    const clock = new ManualClock();
+    const { waiting, sizes, turns } = turnsOf(clock, () => clock.advance(0.4));
+    for (const each of [...requests(2, 1), ...requests(1, 1)]) waiting.add(each);
+    await turns(2);
+    clock.advance(1_000);
+    for (const each of requests(1, 100)) waiting.add(each);
+    await turns(102);
+    assert.deepEqual(sizes, [2, 100]);
+  });
 });
+
+/** Turns whose requests take as long as `serve` says, and what was served in each of them. */
+function turnsOf(clock: ManualClock, serve: (each: ReturnType<typeof requests>[number]) => void = () => {}) {
+  const served: number[] = [];
+  const sizes: number[] = [];
+  let size = 0;
+  const waiting = new DrawTurns<ReturnType<typeof requests>[number]>(clock, {
+    serve(each) {
+      size++;
+      served.push(each.number);
+      serve(each);
+    },
+    endTurn() {
+      sizes.push(size);
+      size = 0;
+    },
+  });
+  /** Turns of the loop until so many were served. */
+  const turns = async (count: number) => {
+    let passed = 0;
+    for (; served.length < count; passed++) {
+      assert.ok(passed < 100, 'all are served');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return passed;
+  };
+  return { waiting, served, sizes, turns };
+}

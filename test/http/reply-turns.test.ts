@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { systemClock } from '../../src/core/clock.ts';
 import { ReplyTurns } from '../../src/http/reply-turns.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
 /** Asks for so many unpaid replies at once; the numbers of those that were written are in the list. */
 function unpaid(turns: ReplyTurns, count: number, whose = -1): number[] {
@@ -36,12 +36,12 @@ describe('replies that no account pays for', () => {
   };
 
   it('leave at once while nobody pays', () => {
-    assert.equal(unpaid(new ReplyTurns(systemClock), 32).length, 32);
+    assert.equal(unpaid(new ReplyTurns(new ManualClock()), 32).length, 32);
   });
 
   it('leave a millisecond apart beside paid ones, however many turns the loop makes', async (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns(systemClock);
+    const turns = new ReplyTurns(new ManualClock());
     turns.paid();
     const written = unpaid(turns, 32);
     for (let i = 0; i < 100; i++) await nextTurn();
@@ -52,7 +52,7 @@ describe('replies that no account pays for', () => {
 
   it('leave four a millisecond where 4,000 wait, and are all sent within 3,000', async (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns(systemClock);
+    const turns = new ReplyTurns(new ManualClock());
     const written: number[] = [];
     turns.paid();
     assert.ok(turns.hasRoomForUnpaid());
@@ -68,9 +68,30 @@ describe('replies that no account pays for', () => {
     assert.ok(steps > 2_000, `${steps} turns`);
   });
 
+  it('are followed by three times as long a pause as they took, to be made and to be written', (t) => {
+    const tick = tickOf(t);
+    const clock = new ManualClock();
+    const turns = new ReplyTurns(clock);
+    turns.paid();
+    assert.ok(turns.hasRoomForUnpaid());
+    let written = 0;
+    for (let i = 0; i < 30; i++) {
+      turns.afterUnpaid(() => {
+        written++;
+        clock.advance(2);
+        turns.spentOnUnpaid(4); // the page that is asked for next
+      }, -1);
+    }
+    for (let ms = 0; ms < 190; ms++) tick();
+    assert.equal(written, 10, 'one in 19 ms, of which 18 follow 6 ms of work');
+    turns.spentOnUnpaid(60_000);
+    for (let ms = 0; ms < 110; ms++) tick();
+    assert.equal(written, 12, 'no pause is longer than 100 ms');
+  });
+
   it('wait for one of every other account, not for all that another has waiting', (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns(systemClock);
+    const turns = new ReplyTurns(new ManualClock());
     turns.paid();
     const flood = unpaid(turns, 900);
     const refused = unpaid(turns, 2, 7);
@@ -85,7 +106,7 @@ describe('replies that no account pays for', () => {
   });
 
   it('hold the memory of a body once, however many wait with it', () => {
-    const turns = new ReplyTurns(systemClock);
+    const turns = new ReplyTurns(new ManualClock());
     const shared = new Uint8Array(5_000);
     assert.deepEqual(
       [shared, shared.subarray(9), new Uint8Array(7)].map((body, account) => turns.retain(body, account)),
@@ -98,7 +119,7 @@ describe('replies that no account pays for', () => {
 
   it('leave at once again when nobody has paid for 64 turns', async (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns(systemClock);
+    const turns = new ReplyTurns(new ManualClock());
     turns.paid();
     await stepsUntil(unpaid(turns, 60), 60, tick);
     for (let i = 0; i < 10; i++) {

@@ -10,7 +10,8 @@ export const FAIR_DRAWS_PATH = '/docs/draws';
 export interface Page {
   readonly status: number;
   readonly title: string;
-  readonly main: Markup;
+  /** What takes long is made when the page is written out. */
+  readonly main: Markup | (() => Markup);
   readonly cacheControl: string;
   /** The asset that it runs; the check of certificates when nothing else is said, null for none. */
   readonly script?: string | null;
@@ -67,7 +68,27 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
     ['X-Frame-Options', 'DENY'],
     ...(page.fields ?? CAPABILITY_FIELDS),
   ]);
-  return { status: page.status, head, body: utf8Bytes(documentOf(page, assets).text) };
+  return new PageReply(page, head, assets);
+}
+
+/** Writes its page out when the body is first read: that time is booked to who asks for it (http/router.ts). */
+class PageReply implements Reply {
+  readonly status: number;
+  readonly head: Uint8Array<ArrayBuffer>;
+  readonly #page: Page;
+  readonly #assets: PageAssets;
+  #body: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor(page: Page, head: Uint8Array<ArrayBuffer>, assets: PageAssets) {
+    this.status = page.status;
+    this.head = head;
+    this.#page = page;
+    this.#assets = assets;
+  }
+
+  get body(): Uint8Array<ArrayBuffer> {
+    return (this.#body ??= utf8Bytes(documentOf(this.#page, this.#assets).text));
+  }
 }
 
 function documentOf(
@@ -91,7 +112,7 @@ ${script === null ? null : html`<script type="module" src="${assets.path(script)
 <header class="site"><a href="/">Quantum Random Number Service</a>
 <nav aria-label="Site">${MENU.map(([name, path, text]) => html`<a href="${path}"${name === place ? html` aria-current="page"` : null}>${text}</a>`)}</nav></header>
 <main id="main" tabindex="-1">
-${main}
+${typeof main === 'function' ? main() : main}
 </main>
 <footer class="site">
 <p>Public record: <a href="/log/checkpoint">signed checkpoint of the log</a>,

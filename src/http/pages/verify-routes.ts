@@ -108,7 +108,7 @@ async function certificateReply(
   if (prefersJson(accept)) return jsonReply(found);
   if (found === 'malformed') return malformedReply(assets);
   if (found === 'unknown') return unknownReply(id, assets);
-  const main = certificateMain(found);
+  const main = () => certificateMain(found);
   const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
   const page = { status: 200, title: `Certificate ${id}`, main, cacheControl, style: 'drawings.css' };
   return pageReply(page, assets);
@@ -130,7 +130,8 @@ async function lotReply(
     const page = { status: 404, title: 'No such lot', cacheControl: NOT_CACHED };
     return pageReply({ ...page, main: startMain(problem, '') }, assets);
   }
-  const main = lotMain(lot, await certificates.publicLot(id));
+  const publicLot = await certificates.publicLot(id);
+  const main = () => lotMain(lot, publicLot);
   return pageReply(
     { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED, script: null, style: 'drawings.css' },
     assets,
@@ -155,7 +156,10 @@ async function drawReply(
     return pageReply({ ...page, main: startMain(problem, '') }, assets);
   }
   const page = { title: `Draw ${id}`, script: 'draw-page.mjs', style: 'drawings.css' };
-  return pageReply({ ...page, status: 200, main: drawMain(draw, atMs), cacheControl: NOT_CACHED }, assets);
+  return pageReply(
+    { ...page, status: 200, main: () => drawMain(draw, atMs), cacheControl: NOT_CACHED },
+    assets,
+  );
 }
 
 function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply {

@@ -1,0 +1,68 @@
+import type { EngineName } from '../../../src/http/engine.ts';
+import { Target } from '../../support/raw-http.ts';
+import { TestServer } from '../../support/server.ts';
+
+/** What a case measured, and whether it is within its bound. */
+export interface Finding {
+  readonly figure: string;
+  readonly isMet: boolean;
+}
+
+/** One attack of the long run. It may also throw: the message is then its figure, and it has failed. */
+export interface AbuseCase {
+  readonly name: string;
+  /** What must hold, as it stands in the table. */
+  readonly bound: string;
+  /** 120 s without it. */
+  readonly limitS?: number;
+  run(arena: Arena): Promise<Finding>;
+}
+
+/**
+ * The service that the cases of one engine attack in turn. It is started for the first case that needs it, and again after a
+ * case that did not end, so that one failure is not counted twice.
+ */
+export class Arena {
+  readonly engine: EngineName;
+  /** Of the random choices of a case. */
+  readonly seed: number;
+  #server: TestServer | undefined;
+  #target: Target | undefined;
+
+  constructor(engine: EngineName, seed: number) {
+    this.engine = engine;
+    this.seed = seed;
+  }
+
+  get environment(): Readonly<Record<string, string>> {
+    return { QRN_ACCESS_LOG_SAMPLE: '0', QRN_FRONT: this.engine };
+  }
+
+  /** The shared service with a key of an account without limits. */
+  async target(): Promise<Target> {
+    if (this.#target !== undefined) return this.#target;
+    this.#server = await TestServer.start(this.environment);
+    const { key } = await this.#server.account('enterprise', '--credits-per-month', '1000000000');
+    this.#target = new Target(this.#server, key);
+    return this.#target;
+  }
+
+  async server(): Promise<TestServer> {
+    return (await this.target()).server;
+  }
+
+  /** The shared service has been attacked: its books are worth a look. */
+  get isStarted(): boolean {
+    return this.#target !== undefined;
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    this.#target = undefined;
+    if (server === undefined) return;
+    const killer = setTimeout(() => server.process.kill('SIGKILL'), 20_000);
+    await server.stop();
+    clearTimeout(killer);
+  }
+}

@@ -1,0 +1,20 @@
+/*
+ * Loaded into a service by NODE_OPTIONS: its wall clock is wrong by as many milliseconds as stand in the file that
+ * ABUSE_CLOCK_FILE names. Monotonic time stays true.
+ */
+import { readFileSync } from 'node:fs';
+
+const LOOK_MS = 20;
+const path = process.env['ABUSE_CLOCK_FILE'];
+const now = Date.now;
+let offsetMs = 0;
+let lookedAtMs = Number.NEGATIVE_INFINITY;
+
+Date.now = () => {
+  const monotonicMs = performance.now();
+  if (path !== undefined && monotonicMs - lookedAtMs >= LOOK_MS) {
+    lookedAtMs = monotonicMs;
+    offsetMs = Number(readFileSync(path, 'utf8'));
+  }
+  return now() + offsetMs;
+};
