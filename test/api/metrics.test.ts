@@ -4,7 +4,7 @@ import { before, describe, it } from 'node:test';
 import { fetchWhole, talk } from '../support/http.ts';
 import { missing } from '../support/programs.ts';
 import { type ParsedFamily, parseExposition } from '../support/prometheus.ts';
-import { ALL_ON, SMALL_LOT_BITS, TestServer } from '../support/server.ts';
+import { ALL_ON, ASSESSED_LOT_BITS, TestServer } from '../support/server.ts';
 
 let server: TestServer;
 describe('metrics of a running service', () => {
@@ -106,7 +106,7 @@ describe('metrics of a running service', () => {
       assert.equal(total(families, 'qrn_seed_in_force'), 4);
       assert.equal(total(families, 'qrn_seed_interval_seconds', { group: 'pro/3600000' }), 3600);
       assert.ok(total(families, 'qrn_lot_min_entropy_per_bit') > 0.3);
-      assert.ok(total(families, 'qrn_health_test_samples_total') >= SMALL_LOT_BITS);
+      assert.ok(total(families, 'qrn_health_test_samples_total') >= ASSESSED_LOT_BITS);
       assert.equal(total(families, 'qrn_ledger_writable'), 1);
     });
 

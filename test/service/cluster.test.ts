@@ -13,7 +13,7 @@ import { fetchWhole } from '../support/http.ts';
 import { databaseOf, freshDatabase, socketOf } from '../support/postgres.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
-import { type Environment, temporaryFolder, until } from '../support/server.ts';
+import { ASSESSED_LOTS, type Environment, temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
 interface Answer {
@@ -39,7 +39,7 @@ suite('two nodes on one PostgreSQL', () => {
     const proxied = `postgres://qrn@127.0.0.1:${opened.port}/${databaseOf(url)}`;
     for (const [i, name] of ['a', 'b'].entries()) {
       if (i > 0) cpSync(join(folders[0], 'keys'), join(folders[i], 'keys'), { recursive: true });
-      const source: Environment = name === 'b' ? { QRN_BACKEND: 'none' } : {};
+      const source: Environment = name === 'b' ? { QRN_BACKEND: 'none' } : ASSESSED_LOTS;
       const environment = { QRN_LEDGER: i === 0 ? url : proxied, QRN_NODE: name, ...source };
       nodes.push(await LocalService.start(environment, {}, { dataDir: folders[i] }));
     }

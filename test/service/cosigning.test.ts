@@ -37,7 +37,7 @@ import { LogWorld } from '../certificate/log-world.ts';
 import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrnHere } from '../support/run-command.ts';
-import { TestServer } from '../support/server.ts';
+import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
 
 const LOT = lotRecord('a');
 
@@ -394,7 +394,7 @@ describe('a service with a witness', () => {
       response.writeHead(reply?.status ?? 404, { 'content-type': reply?.contentType ?? 'text/plain' });
       response.end(reply?.body);
     });
-    const server = TestServer.spawnFor(t, { QRN_WITNESSES: `${verifier}@${url}` });
+    const server = TestServer.spawnFor(t, { ...ASSESSED_LOTS, QRN_WITNESSES: `${verifier}@${url}` });
     await server.listening();
     // the witness does not know the log yet: what it needs is public before there is any entropy
     const { keys } = (await server.keys()) as { keys: [{ verifier_key: string }] };

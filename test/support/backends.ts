@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { BackendError, type RawRead, type StreamBackend, wholeShots } from '../../src/backend/backend.ts';
 import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 import { Chance } from './chance.ts';
-import { SMALL_LOT_BITS } from './server.ts';
+import { ASSESSED_LOT_BITS } from './server.ts';
 
 /** An endless run of bytes that depends on the label alone. */
 export function fixedBytes(label: string): ByteSource {
@@ -49,7 +49,7 @@ function testBackend(device: string, width: number, fill: Fill): StreamBackend {
     quantumBackend: `test-${device}`,
     deterministic: true,
     claimedMinEntropyPerBit: 1,
-    lotRawBits: SMALL_LOT_BITS,
+    lotRawBits: ASSESSED_LOT_BITS,
     async read(bits, signal) {
       signal.throwIfAborted();
       const shots = wholeShots(bits, width);

@@ -28,10 +28,19 @@ export const STRIPPED: readonly string[] = [
   ...(MUTANT === undefined ? [] : ['--import', `${root}test/mutants/plant.ts`]),
 ];
 
-/** Raw bits of a small lot, see withSmallPool. */
-export const SMALL_LOT_BITS = 2_000_000;
+/** Raw bits of a lot that gets each judgement that a lot can get, see ASSESSED_LOTS. */
+export const ASSESSED_LOT_BITS = 2_000_000;
+
+/**
+ * The simulator's lots of one qubit, with two windows of raw bits, which have one order where there is one channel
+ * (test/pool/intake tests both), and one of conditioned ones. Their tests are half of the processor time of a start, so only a
+ * service whose evidence is looked at has them.
+ */
+export const ASSESSED_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: String(ASSESSED_LOT_BITS) };
+
+/** Lots that are too short for the batteries: a reservoir takes several, which together are below 10^6 bits too. */
 const SMALL_LOTS = {
-  QRN_SOURCE_SIMULATOR_LOT_BITS: String(SMALL_LOT_BITS),
+  QRN_SOURCE_SIMULATOR_LOT_BITS: '131072',
   QRN_SOURCE_SIMULATOR_QUBITS: '1',
 };
 const SMALL_RESERVOIR = { QRN_RESERVOIR_BYTES: '65536' };
@@ -39,9 +48,8 @@ const SMALL_RESERVOIR = { QRN_RESERVOIR_BYTES: '65536' };
 const SOURCE_SETTINGS = ['QRN_BACKEND', 'QRN_SOURCES', 'QRN_CONFIG'];
 
 /**
- * The settings, with a pool that one small lot of one qubit fills: the tests of a lot are most of a start, and these take a
- * quarter of the default's. It is enough for each judgement that a lot can get: two windows of raw bits, which have one order
- * where there is one channel (test/pool/intake tests both), and of conditioned ones.
+ * The settings, with a small reservoir that a few short lots of one qubit fill. Each passes the health tests and the estimate of
+ * min-entropy; the batteries of tests are for longer lots.
  */
 export function withSmallPool(environment: Environment): Environment {
   if (SOURCE_SETTINGS.some((name) => environment[name] !== undefined)) {
@@ -53,14 +61,16 @@ export function withSmallPool(environment: Environment): Environment {
 /** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
 export const ALLOWED_ORIGIN = 'http://localhost:8';
 
-/** What `shared` starts its server with: pages of two origins may call, and every request has its line in the log. */
+/** What `shared` starts its server with: evidence, pages of two origins that may call, and a line in the log for each request. */
 const SHARED: Environment = {
+  ...ASSESSED_LOTS,
   QRN_CORS_ORIGINS: `https://app.example,${ALLOWED_ORIGIN}`,
   QRN_ACCESS_LOG_SAMPLE: '1',
 };
 
 /** Of a shared server on which everything is switched on: three fronts, of which two run beside the main thread. */
 export const ALL_ON: Environment = {
+  ...ASSESSED_LOTS,
   QRN_FRONTS: '3',
   QRN_METRICS_PORT: 'public',
   QRN_STRICT_PARAMETERS: '1',

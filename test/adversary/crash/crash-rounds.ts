@@ -53,20 +53,13 @@ const PURPOSE = 'crash rounds';
 /** Rows of the series that are read at a time. */
 const SERIES_LIMIT = 1_000;
 /**
- * Each kill burns the pure blocks that the front had claimed, and the next start reads lots again: short ones, whose tests
- * cost a fifth. They get no verdict of SP 800-22, which is no matter here.
- */
-const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
-
-/**
  * Runs clients against the real service and kills it with SIGKILL at a random moment, again and again on one data
  * folder. After each kill: the ledger audits clean, every acknowledged certificate is there and is the request's
  * own, credits used are no less than acknowledged and no more than granted, no pure byte came twice, and the answers of
  * a purpose have the serials from 1 on without a gap, each the one that it had before. When something of that is broken
  * and there is a `report`, the folder is kept.
  */
-export async function crashRounds(asked: CrashOptions): Promise<CrashOutcome> {
-  const options = { ...asked, environment: { ...SHORT_LOTS, ...asked.environment } };
+export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> {
   const outcome: CrashOutcome = { rounds: 0, acknowledged: 0, recovered: 0, startsKilled: 0, violations: [] };
   const all: Acknowledged[] = [];
   const pureSeen = new Map<string, string>();
