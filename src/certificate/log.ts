@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
@@ -45,11 +46,13 @@ import {
   lotLeafKey,
   newLots,
   readLotLeaf,
+  readLotsOf,
   releaseLots,
 } from './lot-release.ts';
 import {
   collectPublicLeaves,
   loadPublicState,
+  newRevocations,
   PublicBatch,
   type PublicLeaf,
   type PublicState,
@@ -90,6 +93,8 @@ export interface CertificateLogOptions {
   readonly isWitnessed?: boolean;
   /** Signs nothing and stores nothing. */
   readonly readOnly?: true;
+  /** See BATCH_LEAVES, which it is by default. */
+  readonly batchLeaves?: number;
 }
 
 export interface LoggedLeaf {
@@ -101,12 +106,16 @@ export interface LoggedLeaf {
 
 /** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles too. */
 export const BATCH_LEAVES = 1_024;
-/** Lots kept at hand. */
-const LOTS_MAX = 1_024;
+/** The same for a store on another machine: a batch costs a dozen round trips, however many leaves it has. */
+export const REMOTE_BATCH_LEAVES = 16_384;
+/** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
+const LEAVES_PER_TURN = 1_024;
 /** A log that grows says at least this often which lots have been withdrawn. */
 const STATEMENT_INTERVAL_S = 3_600;
 
 export class CertificateLog {
+  /** A call of `seal` that logs fewer leaves has left none behind. */
+  readonly batchLeaves: number;
   readonly #store: CertificateLogOptions['store'];
   readonly #ids: CertificateIds;
   readonly #keys: LogKeys;
@@ -138,6 +147,7 @@ export class CertificateLog {
     this.#anchored = options.anchored ?? (() => {});
     this.#isWitnessed = options.isWitnessed === true;
     this.#isReadOnly = options.readOnly === true;
+    this.batchLeaves = options.batchLeaves ?? BATCH_LEAVES;
     this.#hasher = new LeafHasher(options.ids);
     this.#state = state;
     this.#public = published;
@@ -343,16 +353,16 @@ export class CertificateLog {
   async #sealBatch(): Promise<number> {
     if (this.#isReadOnly) throw new CertificateLogError('this log can only be read');
     if (this.#unknown) await this.#reload();
-    const lots = await newLots(this.#store);
-    const revocations = await this.#newRevocations();
+    const { lots, held } = await newLots(this.#store);
+    const revocations = await newRevocations(this.#store, this.#loggedLots);
     const draws = await newDrawLeaves(this.#store);
-    const segments = await this.#store.unsealed(BATCH_LEAVES);
-    for (const segment of segments) await this.#prepareLots(segment);
+    const segments = await this.#store.unsealed(this.batchLeaves);
+    await readLotsOf(segments, this.#store, this.#lots);
     if (segments.length + revocations.length + lots.length + draws.length === 0) {
-      await this.#releaseLots();
+      await this.#releaseLots(held);
       return 0;
     }
-    const { state, published, records } = this.#append(lots, segments, revocations, draws);
+    const { state, published, records } = await this.#append(lots, segments, revocations, draws);
     const leaves = state.range.size - this.#state.range.size;
     try {
       const sealed = segments.map(({ sequence }) => sequence);
@@ -366,23 +376,23 @@ export class CertificateLog {
     this.#state = state;
     this.#public = published;
     await forgetDrawLeaves(this.#store, draws);
-    await this.#releaseLots();
+    await this.#releaseLots(held);
     return leaves;
   }
 
   /** Lets the lots that are logged be drawn from. */
-  async #releaseLots(): Promise<void> {
+  async #releaseLots(held: number): Promise<void> {
     const atMs = Math.max(this.#clock.wallMs(), this.#state.sealedAtS * 1_000);
-    this.#heldLots = await releaseLots(this.#store, this.#isWitnessed, atMs);
+    this.#heldLots = held === 0 ? 0 : await releaseLots(this.#store, this.#isWitnessed, atMs);
   }
 
   /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
-  #append(
+  async #append(
     lots: readonly LotRecord[],
     segments: readonly SegmentRecord[],
     revocations: readonly LotRevocation[],
     draws: readonly WaitingDrawLeaf[],
-  ): { state: ReturnType<typeof recorded>; published: PublicState; records: TileRecord[] } {
+  ): Promise<{ state: ReturnType<typeof recorded>; published: PublicState; records: TileRecord[] }> {
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: TileRecord[] = [];
@@ -417,13 +427,19 @@ export class CertificateLog {
     let latestMs = this.#clock.wallMs();
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
-    const seals = segments.map((segment) => {
+    const seals: { key: string; firstLeaf: number; count: number }[] = [];
+    let turnFrom = range.size;
+    for (const segment of segments) {
       const firstLeaf = range.size;
+      if (firstLeaf - turnFrom >= LEAVES_PER_TURN) {
+        await nextTurn();
+        turnFrom = firstLeaf;
+      }
       const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => this.#lotAtHand(id));
       for (const leaf of hashes) append(leaf);
       latestMs = Math.max(latestMs, issuedAtMs);
-      return { key: sealKey(segment.sequence), firstLeaf, count: segment.count };
-    });
+      seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
+    }
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
     const sinceS = secondsOf(this.#clock.wallMs()) - this.#public.lastAtS;
     if (logged.length === 0 && sinceS >= STATEMENT_INTERVAL_S) {
@@ -459,28 +475,6 @@ export class CertificateLog {
     this.#state = stored;
     this.#public = (await loadPublicState(this.#store)) ?? this.#public;
     this.#unknown = false;
-  }
-
-  async #newRevocations(): Promise<LotRevocation[]> {
-    const fresh: LotRevocation[] = [];
-    for (const revocation of await this.#store.revocations()) {
-      if (this.#loggedLots.has(revocation.lotId)) continue;
-      const logged = await this.#store.getLog(revocationKey(revocation.lotId));
-      if (logged === undefined) fresh.push(revocation);
-      else this.#loggedLots.add(revocation.lotId);
-    }
-    return fresh;
-  }
-
-  async #prepareLots(segment: SegmentRecord): Promise<void> {
-    if (this.#lots.size > LOTS_MAX) this.#lots.clear();
-    for (const id of segment.sources.flatMap((source) => source.lotIds)) {
-      if (this.#lots.has(id)) continue;
-      const lot = await this.#store.lot(id);
-      if (lot === undefined)
-        throw new CertificateLogError(`segment ${segment.sequence} names the unknown lot ${id}`);
-      this.#lots.set(id, lot);
-    }
   }
 
   #lotAtHand(id: string): LotRecord {

@@ -1,12 +1,14 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { parseProof, readTimestamped } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
-import type { LotRecord } from '../ledger/records.ts';
-import { noteOf, textOf } from './log-state.ts';
+import type { LotRecord, SegmentRecord } from '../ledger/records.ts';
+import { CertificateLogError, noteOf, textOf } from './log-state.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
 const HELD_READ_MAX = 64;
+/** Lots that are kept at hand from one batch to the next. */
+const KNOWN_MAX = 1_024;
 
 /** The record of a lot's leaf, under `lot/<id>`. */
 export interface LotLeafRecord {
@@ -59,13 +61,34 @@ export async function readLotLeaf(
   return record && (JSON.parse(textOf(record)) as LotLeafRecord);
 }
 
-/** Lots that have no leaf yet, in the order in which they came. */
-export async function newLots(store: HoldingStore): Promise<LotRecord[]> {
-  const fresh: LotRecord[] = [];
-  for (const lot of await store.heldLots(HELD_READ_MAX)) {
-    if ((await readLotLeaf(store, lot.id)) === undefined) fresh.push(lot);
+/** Lots that have no leaf yet, in the order in which they came, and how many of those that were read are held back. */
+export async function newLots(store: HoldingStore): Promise<{ lots: LotRecord[]; held: number }> {
+  const held = await store.heldLots(HELD_READ_MAX);
+  const lots: LotRecord[] = [];
+  for (const lot of held) {
+    if ((await readLotLeaf(store, lot.id)) === undefined) lots.push(lot);
   }
-  return fresh;
+  return { lots, held: held.length };
+}
+
+/**
+ * Adds the lots that the segments name to those that are known from earlier batches. What was known may be forgotten, but
+ * nothing that these segments name.
+ */
+export async function readLotsOf(
+  segments: readonly SegmentRecord[],
+  store: Pick<EntropyStore, 'lot'>,
+  known: Map<string, LotRecord>,
+): Promise<void> {
+  if (known.size > KNOWN_MAX) known.clear();
+  for (const { sequence, sources } of segments) {
+    for (const id of sources.flatMap(({ lotIds }) => lotIds)) {
+      if (known.has(id)) continue;
+      const lot = await store.lot(id);
+      if (lot === undefined) throw new CertificateLogError(`segment ${sequence} names the unknown lot ${id}`);
+      known.set(id, lot);
+    }
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { CompactRange, leafHash } from '../crypto/merkle.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { LotRevocation } from '../ledger/records.ts';
 import { textOf } from './log-state.ts';
 import { paddedNumber, type TileRecord } from './tiles.ts';
 
@@ -170,6 +171,20 @@ async function readPublicLeaf(store: Pick<LogStore, 'getLog'>, n: number): Promi
 
 function withdrawnKey(n: number): string {
   return `withdrawn/${paddedNumber(n)}`;
+}
+
+/** Withdrawals that have no leaf yet. `logged` keeps the ids of lots whose withdrawal was found to have one. */
+export async function newRevocations(
+  store: Pick<LogStore, 'getLog'> & Pick<EntropyStore, 'revocations'>,
+  logged: Set<string>,
+): Promise<LotRevocation[]> {
+  const fresh: LotRevocation[] = [];
+  for (const revocation of await store.revocations()) {
+    if (logged.has(revocation.lotId)) continue;
+    if ((await store.getLog(revocationKey(revocation.lotId))) === undefined) fresh.push(revocation);
+    else logged.add(revocation.lotId);
+  }
+  return fresh;
 }
 
 export function revocationKey(lotId: string): string {

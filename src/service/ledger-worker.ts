@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { BATCH_LEAVES, type CertificateLog } from '../certificate/log.ts';
+import type { CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
 import { assert } from '../core/assert.ts';
@@ -249,7 +249,8 @@ async function keepSealing(
       );
     }
     // an abort ends the wait early, as intended
-    if (sealed < BATCH_LEAVES) await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
+    if (sealed < certificateLog.batchLeaves)
+      await sleep(SEAL_INTERVAL_MS, undefined, { signal }).catch(() => {});
     else await new Promise((resolve) => setImmediate(resolve));
   }
 }

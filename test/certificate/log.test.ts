@@ -6,6 +6,7 @@ import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { CertificateLogError } from '../../src/certificate/log-state.ts';
+import { readLotsOf } from '../../src/certificate/lot-release.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { verifyConsistency } from '../../src/crypto/merkle.ts';
@@ -44,6 +45,36 @@ describe('CertificateLog', () => {
     assert.equal(await w.check(log), 0);
     assert.equal(await log.seal(), 0);
     assert.equal(await log.proofOf(1, 0), undefined);
+  });
+
+  it('hashes a large batch in several turns of the loop, and writes it at once', async () => {
+    const w = world();
+    const log = await CertificateLog.open({ ...w.options(), batchLeaves: 4_000 });
+    for (let sequence = 1; sequence <= 8; sequence++) w.commit(segment(sequence, 500));
+    const writes = w.writes;
+    let turns = 0;
+    let isSealing = true;
+    const count = () => {
+      turns++;
+      if (isSealing) setImmediate(count);
+    };
+    setImmediate(count);
+    assert.equal(await log.seal(), 4_000);
+    isSealing = false;
+    assert.equal(w.writes, writes + 1);
+    assert.ok(turns >= 2, `${turns} turns`);
+    assert.equal(await w.check(log), 4_000);
+  });
+
+  it('keeps the lots of all segments of a batch at hand, however many it knows from earlier ones', async () => {
+    const w = world();
+    const known = new Map(Array.from({ length: 1_025 }, (_, i) => [`known-${i}`, lotRecord(`known-${i}`)]));
+    w.lots.set('new', lotRecord('new'));
+    const segments = ['new', LOT.id].map((id, i) =>
+      segmentRecord(i + 1, [seededSource(id)], [answerEntry(answers++)]),
+    );
+    await readLotsOf(segments, w.store, known);
+    assert.deepEqual([...known.keys()], ['new', LOT.id]);
   });
 
   it('logs what is committed, in one write a batch, and proves every certificate', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { SeriesPage } from '../label-records.ts';
 import {
@@ -43,6 +44,8 @@ export interface PostgresBooksOptions {
 
 /** Segments of which bodies are read at once: some megabytes. */
 const SEGMENTS_PER_READ = 256;
+/** Bodies that are decoded before the loop has a turn: about 1,000 certificates. */
+const BYTES_PER_TURN = 96 * 1_024;
 
 const LEASE = {
   name: 'books_lease',
@@ -137,9 +140,18 @@ export class PostgresBooks implements Books {
   }
 
   async unsealed(certificates: number): Promise<SegmentRecord[]> {
-    const segments = await this.#decoded(await this.#database.run<Body>(UNSEALED, [certificates]));
-    for (const segment of segments) this.#unsealed.note(segment);
-    return segments;
+    const segments: SegmentRecord[] = [];
+    let bytes = 0;
+    for (const { body } of await this.#database.run<Body>(UNSEALED, [certificates])) {
+      const segment = decodeSegment(new Uint8Array(body));
+      this.#unsealed.note(segment);
+      segments.push(segment);
+      bytes += body.length;
+      if (bytes < BYTES_PER_TURN) continue;
+      bytes = 0;
+      await nextTurn();
+    }
+    return withSerials(this.#database, segments);
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {

@@ -27,7 +27,9 @@ const READ_DAYS = {
 };
 const WRITE_DAYS = {
   name: 'fold_put_days',
-  text: `INSERT INTO qrn.usage_day (account, day, counters) SELECT * FROM unnest($1::bigint[], $2::int[], $3::bytea[])
+  text: `INSERT INTO qrn.usage_day (account, day, counters)
+    SELECT account, day, substring($3::bytea FROM first FOR size)
+    FROM unnest($1::bigint[], $2::int[], $4::int[], $5::int[]) AS t(account, day, first, size)
     ON CONFLICT (account, day) DO UPDATE SET counters = excluded.counters`,
 };
 const READ_ARCHIVED = { name: 'fold_archived', text: READ_DAYS.text.replace('usage_day', 'usage_archived') };
@@ -44,11 +46,13 @@ const ADD_BALANCES = {
     ON CONFLICT (account, period) DO UPDATE
     SET requests = balance.requests + excluded.requests, credits = balance.credits + excluded.credits`,
 };
+/** A settled epoch has no row of its own any more: what it spent is accounted for. */
 const ADD_SPENT = {
   name: 'fold_spent',
   text: `INSERT INTO qrn.spent (node, epoch, account, period, requests, credits)
-    SELECT $1, $2, * FROM unnest($3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
-    WHERE EXISTS (SELECT FROM qrn.node WHERE number = $1 AND epoch = $2 AND state = 'live')
+    SELECT t.* FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[], $5::bigint[], $6::bigint[])
+      AS t(node, epoch, account, period, requests, credits)
+    JOIN qrn.node ON node.number = t.node AND node.epoch = t.epoch AND node.state = 'live'
     ON CONFLICT (node, epoch, account, period) DO UPDATE
     SET requests = spent.requests + excluded.requests, credits = spent.credits + excluded.credits`,
 };
@@ -85,7 +89,10 @@ export async function foldSegments(
   for (const { tally } of byEpoch.values()) all.addTally(tally);
   await addDays(session, all.usage.counters, READ_DAYS, WRITE_DAYS);
   await addBalances(session, all.charges());
-  for (const { node, epoch, tally } of byEpoch.values()) await addSpent(session, node, epoch, tally);
+  const spent = [...byEpoch.values()].flatMap(({ node, epoch, tally }) =>
+    tally.charges().map((charge) => ({ node, epoch, ...charge })),
+  );
+  await session.run(ADD_SPENT, columns(spent, 'node', 'epoch', 'account', 'period', 'requests', 'credits'));
   const displaced = [...all.displaced.sums()].map(({ key: [charged, issued, account], charge }) => {
     return { charged, issued, account, ...charge };
   });
@@ -107,12 +114,6 @@ export function archiveUsage(session: Session, tally: SegmentTally): Promise<voi
   return addDays(session, tally.usage.counters, READ_ARCHIVED, WRITE_ARCHIVED);
 }
 
-/** What a settled epoch spent is accounted for already. */
-async function addSpent(session: Session, node: number, epoch: number, tally: SegmentTally): Promise<void> {
-  const charges = columns(tally.charges(), 'account', 'period', 'requests', 'credits');
-  await session.run(ADD_SPENT, [node, epoch, ...charges]);
-}
-
 async function addDays(
   session: Session,
   counters: ReadonlyMap<number, UsageCounters>,
@@ -131,16 +132,31 @@ async function addDays(
   const packed = keys.map((key) => {
     const more = counters.get(key) as UsageCounters;
     const sum = sums.get(key);
-    if (sum === undefined) return Buffer.from(countersCodec.encode(more));
+    if (sum === undefined) return countersCodec.encode(more);
     addCounters(sum, more);
-    return Buffer.from(countersCodec.encode(sum));
+    return countersCodec.encode(sum);
   });
-  await session.run(write, [accounts, days, packed]);
+  await session.run(write, [accounts, days, ...packedColumn(packed)]);
 }
 
 /** The rows as one array for each column, for `unnest`. */
 export function columns<R extends object>(rows: readonly R[], ...names: readonly (keyof R)[]): unknown[][] {
   return names.map((name) => rows.map((row) => row[name]));
+}
+
+/**
+ * Many values as one, with where each begins (from 1) and its size: one value is sent as it is, and an array of them would
+ * be sent as text.
+ */
+export function packedColumn(values: readonly Uint8Array[]): [Buffer, number[], number[]] {
+  const sizes = values.map(({ length }) => length);
+  let next = 1;
+  const firsts = sizes.map((size) => {
+    const first = next;
+    next += size;
+    return first;
+  });
+  return [Buffer.concat(values), firsts, sizes];
 }
 
 interface Unsealed {

@@ -1,6 +1,6 @@
 import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
-import { foldSegments, LOCK_FOLD } from './fold.ts';
+import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
 import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
@@ -15,11 +15,10 @@ const FENCE = {
   text: 'SELECT 1 FROM qrn.slot WHERE node = $1 AND slot = $2 AND epoch = $3 FOR SHARE',
 };
 const READ = { name: 'log_read', text: 'SELECT value FROM qrn.log WHERE key = $1' };
-/** All values come as one, which is sent as it is: an array of them would be sent as text. */
 const PUT = {
   name: 'log_put',
   text: `INSERT INTO qrn.log (key, value)
-    SELECT key, substring($1::bytea FROM first FOR size) FROM unnest($2::text[], $3::int[], $4::int[]) AS r(key, first, size)
+    SELECT key, substring($2::bytea FROM first FOR size) FROM unnest($1::text[], $3::int[], $4::int[]) AS r(key, first, size)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 };
 
@@ -74,18 +73,7 @@ export class PostgresLogStore implements LogStore {
 async function put(session: Session, records: readonly LogRecord[]): Promise<void> {
   const newest = new Map(records.map(({ key, value }) => [key, value]));
   const sorted = [...newest].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in which all writers lock them
-  let first = 1;
-  const firsts = sorted.map(([, { length }]) => {
-    const here = first;
-    first += length;
-    return here;
-  });
-  await session.run(PUT, [
-    Buffer.concat(sorted.map(([, value]) => value)),
-    sorted.map(([key]) => key),
-    firsts,
-    sorted.map(([, { length }]) => length),
-  ]);
+  await session.run(PUT, [sorted.map(([key]) => key), ...packedColumn(sorted.map(([, value]) => value))]);
 }
 
 function isSame(stored: Uint8Array | undefined, other: Uint8Array | undefined): boolean {

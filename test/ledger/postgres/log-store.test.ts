@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import pg from 'pg';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
-import { CertificateLog } from '../../../src/certificate/log.ts';
+import { CertificateLog, REMOTE_BATCH_LEAVES } from '../../../src/certificate/log.ts';
 import { periodOf } from '../../../src/core/clock.ts';
 import type { LogRecord, LogStep, LogStore } from '../../../src/ledger/ledger.ts';
 import { logKeys } from '../../certificate/log-world.ts';
@@ -55,8 +56,31 @@ function openLog(node: TestNode, store: LogStore): Promise<CertificateLog> {
     ids: new CertificateIds(new Uint8Array(32).fill(9)),
     keys: logKeys(1),
     clock,
+    batchLeaves: REMOTE_BATCH_LEAVES,
   });
 }
+
+test('a batch costs twelve statements, whether it has one segment or those of two nodes with 5,000 leaves', async (t) => {
+  const url = await freshDatabase();
+  const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
+  const log = await openLog(nodes[0], nodes[0].logStore);
+  const isOfBatch = (name: string) => name !== 'node_epoch'; // each node looks for its fence in its own time
+  const query = t.mock.method(pg.Client.prototype, 'query');
+  const sealing = async () => {
+    query.mock.resetCalls();
+    const leaves = await log.seal();
+    const sent = query.mock.calls.map(({ arguments: [sent] }) => sent as unknown as pg.QueryConfig);
+    return { leaves, statements: sent.map(({ name, text }) => name ?? text).filter(isOfBatch) };
+  };
+  await nodes[0].books.commit([filledSegment(1, 1, {}, [source('csprng', [1])])], []);
+  const small = await sealing();
+  for (let n = 2; n <= 41; n++)
+    await nodes[n % 2].books.commit([filledSegment(n, 125, {}, [source('csprng', [1])])], []);
+  const large = await sealing();
+  assert.deepEqual([small.leaves, large.leaves], [1, 5_000]);
+  assert.deepEqual(large.statements, small.statements);
+  assert.equal(large.statements.length, 12, String(large.statements));
+});
 
 test('counters that are read while segments are sealed are always whole', async (t) => {
   const url = await freshDatabase();
