@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CertificateIds } from '../src/certificate/ids.ts';
-import { CertificateLog } from '../src/certificate/log.ts';
+import { BATCH_LEAVES, CertificateLog, REMOTE_BATCH_LEAVES } from '../src/certificate/log.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { silentLog } from '../src/core/log.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
@@ -43,6 +43,7 @@ export const cluster: Suite = {
       new MeasuredBooks(
         'PostgreSQL',
         await openPostgresLedger({ ...common, url, node: 'bench', path: join(folder, 'node') }),
+        REMOTE_BATCH_LEAVES,
       ),
     ];
     try {
@@ -72,13 +73,15 @@ export const cluster: Suite = {
 class MeasuredBooks {
   readonly #name: string;
   readonly #ledger: Ledger;
+  readonly #batchLeaves: number;
   readonly #writer = new SegmentWriter();
   #log: CertificateLog | undefined;
   #sequence = 0;
 
-  constructor(name: string, ledger: Ledger) {
+  constructor(name: string, ledger: Ledger, batchLeaves = BATCH_LEAVES) {
     this.#name = name;
     this.#ledger = ledger;
+    this.#batchLeaves = batchLeaves;
   }
 
   async open(): Promise<void> {
@@ -89,6 +92,7 @@ class MeasuredBooks {
       ids: new CertificateIds(new Uint8Array(32).fill(9)),
       keys: logKeys(1),
       clock: systemClock,
+      batchLeaves: this.#batchLeaves,
     });
   }
 

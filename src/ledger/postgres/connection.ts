@@ -10,6 +10,8 @@ export interface Statement {
   /** Unique among all statements; at most 63 characters. */
   readonly name: string;
   readonly text: string;
+  /** It may work for minutes before it gives its first row. */
+  readonly isLong?: true;
 }
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -38,14 +40,19 @@ export interface DatabaseOptions {
   readonly patienceMs?: number;
   /** See `synchronous_commit` of PostgreSQL. */
   readonly synchronousCommit?: 'on' | 'remote_write';
+  /** A server that sends nothing for so long is taken for lost: a partition gives no sign of its own. */
+  readonly silenceMs?: number;
 }
 
 const CONNECTIONS = 4;
 const PATIENCE_MS = 2_000;
+/** Calls that wait for a connection at most; the next one is refused. */
+const WAITING_MAX = 1_024;
 const CONNECT_TIMEOUT_MS = 1_000;
 const CLOSE_TIMEOUT_MS = 500;
-/** A server that is silent for so long is taken for lost: a partition gives no sign of its own. */
-const REPLY_TIMEOUT_MS = 10_000;
+const SILENCE_MS = 10_000;
+/** For statements that are long. */
+const LONG_SILENCE_MS = 600_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 500;
 const INT8 = 20;
@@ -166,6 +173,7 @@ export class Database {
           throw error;
         }
       }
+      if (this.#waiting.length >= WAITING_MAX) throw new ApiError('storage_unavailable', { retryAfterS: 1 });
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
@@ -221,15 +229,42 @@ class ConnectionLost extends Error {
 const BEGIN = 'BEGIN';
 const COMMIT = 'COMMIT';
 const ROLLBACK = 'ROLLBACK';
+/**
+ * What the code relies on, whatever the role, the database or the URL sets. Settings that this release of PostgreSQL does
+ * not have are passed over.
+ */
+const SETTINGS = {
+  // The warning of a cancelled wait must come: see `notice` below.
+  client_min_messages: 'warning',
+  // Nothing is cancelled: see Database. A lock is waited for, and a held connection lives as long as its locks.
+  statement_timeout: '0',
+  lock_timeout: '0',
+  transaction_timeout: '0',
+  idle_session_timeout: '0',
+  // What a lost connection still does there ends soon, and its locks with it.
+  client_connection_check_interval: '2s',
+  // So does what a paused process left open: whoever fences it waits for those locks.
+  idle_in_transaction_session_timeout: '3s',
+  default_transaction_isolation: 'read committed',
+  default_transaction_read_only: 'off',
+  // Times and levels come back as they were stored.
+  extra_float_digits: '1',
+} as const;
+const SET = {
+  name: '',
+  text: `SELECT set_config(name, value, false) FROM pg_settings JOIN unnest($1::text[], $2::text[]) AS s(name, value) USING (name)`,
+};
 const IS_STANDBY = { name: '', text: 'SELECT pg_is_in_recovery() AS is_standby' };
 
 class Connection implements HeldSession {
   readonly #client: pg.Client;
+  readonly #silenceMs: number;
   #isLost = false;
   #isUnknown = false;
 
-  private constructor(client: pg.Client) {
+  private constructor(client: pg.Client, silenceMs: number) {
     this.#client = client;
+    this.#silenceMs = silenceMs;
     const end = () => {
       this.#isLost = true;
     };
@@ -241,7 +276,8 @@ class Connection implements HeldSession {
     });
   }
 
-  static async open(server: string, { name, synchronousCommit }: DatabaseOptions): Promise<Connection> {
+  static async open(server: string, options: DatabaseOptions): Promise<Connection> {
+    const { name, synchronousCommit, silenceMs = SILENCE_MS } = options;
     const client = new pg.Client({
       connectionString: server,
       application_name: name ?? 'qrn',
@@ -251,16 +287,11 @@ class Connection implements HeldSession {
         getTypeParser: (oid, format) => (oid === INT8 ? integerOf : pg.types.getTypeParser(oid, format)),
       },
     });
-    const connection = new Connection(client);
+    const connection = new Connection(client, silenceMs);
     try {
       await client.connect();
-      await connection.run({ name: '', text: `SET synchronous_commit = ${synchronousCommit ?? 'on'}` });
-      // The warning of a cancelled wait must come, whatever the role or the URL sets: see `notice` above.
-      await connection.run({ name: '', text: 'SET client_min_messages = warning' });
-      // What a lost connection still does there ends soon, and its locks with it.
-      await connection.run({ name: '', text: "SET client_connection_check_interval = '2s'" });
-      // So does what a paused process left open: whoever fences it waits for those locks.
-      await connection.run({ name: '', text: "SET idle_in_transaction_session_timeout = '3s'" });
+      const settings = { ...SETTINGS, synchronous_commit: synchronousCommit ?? 'on' };
+      await connection.run(SET, [Object.keys(settings), Object.values(settings)]);
       const [{ is_standby }] = await connection.run<{ is_standby: boolean }>(IS_STANDBY);
       if (is_standby) throw new Error('the server is a standby');
       return connection;
@@ -274,8 +305,9 @@ class Connection implements HeldSession {
     return this.#isLost;
   }
 
-  async run<R extends object>({ name, text }: Statement, values: readonly unknown[] = []): Promise<R[]> {
-    const { rows } = await this.#query<R>({ name, text, values: [...values] });
+  async run<R extends object>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {
+    const { name, text, isLong } = statement;
+    const { rows } = await this.#query<R>({ name, text, values: [...values] }, isLong);
     return rows;
   }
 
@@ -299,9 +331,13 @@ class Connection implements HeldSession {
     clearTimeout(timeout);
   }
 
-  async #query<R extends object>(query: pg.QueryConfig): Promise<pg.QueryResult<R>> {
+  async #query<R extends object>(query: pg.QueryConfig, isLong = false): Promise<pg.QueryResult<R>> {
     this.#isUnknown = false;
-    const timeout = setTimeout(() => this.#client.connection.stream.destroy(), REPLY_TIMEOUT_MS);
+    const { stream } = this.#client.connection;
+    const silenceMs = isLong ? LONG_SILENCE_MS : this.#silenceMs;
+    const timeout = setTimeout(() => stream.destroy(), silenceMs);
+    const heard = () => void timeout.refresh();
+    stream.on('data', heard);
     try {
       const result = await this.#client.query<R>(query);
       if (this.#isUnknown) throw new ConnectionLost('PostgreSQL gave up the wait for a standby');
@@ -314,6 +350,7 @@ class Connection implements HeldSession {
       throw new ConnectionLost(`the connection to PostgreSQL was lost: ${messageOf(error)}`);
     } finally {
       clearTimeout(timeout);
+      stream.off('data', heard);
     }
   }
 }

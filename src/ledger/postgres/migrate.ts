@@ -28,7 +28,8 @@ const FORMAT = MIGRATIONS.length;
 /** Names the lock under which schemas are changed: "qrn" in ASCII. */
 const MIGRATION_LOCK = 0x71_72_6e;
 
-const LOCK = { name: 'migrate_lock', text: 'SELECT pg_advisory_xact_lock($1)' };
+/** Waits while another node changes the schema. */
+const LOCK = { name: 'migrate_lock', text: 'SELECT pg_advisory_xact_lock($1)', isLong: true } as const;
 const HAS_SCHEMA = {
   name: 'migrate_has_schema',
   text: "SELECT to_regclass('qrn.meta') IS NOT NULL AS has_schema",
@@ -46,7 +47,8 @@ export function migrate(database: Database): Promise<void> {
     let format = await formatOf(session);
     for (const { number, text, oldestFormat } of MIGRATIONS) {
       if (number <= format) continue;
-      for (const statement of statementsOf(text)) await session.run({ name: '', text: statement });
+      for (const statement of statementsOf(text))
+        await session.run({ name: '', text: statement, isLong: true });
       await session.run(WRITE, [number, oldestFormat]);
       format = number;
     }

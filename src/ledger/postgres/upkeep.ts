@@ -13,7 +13,7 @@ import {
   UsageTally,
   usageKey,
 } from '../usage-counters.ts';
-import type { Database, Session } from './connection.ts';
+import type { Database, Session, Statement } from './connection.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Parcels } from './parcels.ts';
 
@@ -28,9 +28,18 @@ const UNSEALED_ALONE = {
   name: 'audit_unsealed_alone',
   text: `SELECT sequence FROM qrn.unsealed u WHERE NOT EXISTS (SELECT FROM qrn.segment s WHERE s.sequence = u.sequence AND s.count = u.count)
 ORDER BY sequence`,
-};
-const DAYS = { name: 'audit_days', text: 'SELECT account, day, counters FROM qrn.usage_day' };
-const ARCHIVED = { name: 'audit_archived', text: 'SELECT account, day, counters FROM qrn.usage_archived' };
+  isLong: true,
+} as const;
+const DAYS = {
+  name: 'audit_days',
+  text: 'SELECT account, day, counters FROM qrn.usage_day',
+  isLong: true,
+} as const;
+const ARCHIVED = {
+  name: 'audit_archived',
+  text: 'SELECT account, day, counters FROM qrn.usage_archived',
+  isLong: true,
+} as const;
 const UNKNOWN_LOTS = {
   name: 'audit_unknown_lots',
   text: `SELECT id FROM unnest($1::text[]) AS named(id) WHERE NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = named.id)`,
@@ -38,17 +47,24 @@ const UNKNOWN_LOTS = {
 const UNKNOWN_ACCOUNTS = {
   name: 'audit_unknown_accounts',
   text: `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
-};
-const COUNT_LOTS = { name: 'audit_count_lots', text: 'SELECT count(*) AS lots FROM qrn.lot' };
+  isLong: true,
+} as const;
+const COUNT_LOTS = {
+  name: 'audit_count_lots',
+  text: 'SELECT count(*) AS lots FROM qrn.lot',
+  isLong: true,
+} as const;
 const UNFINISHED_JOBS = {
   name: 'audit_jobs',
   text: `SELECT key FROM qrn.job WHERE record->>'state' <> state OR (state = 'stored') AND lot_id IS NULL
 OR lot_id IS NOT NULL AND NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = job.lot_id)`,
-};
+  isLong: true,
+} as const;
 const UNKNOWN_DRAWS = {
   name: 'audit_draws',
   text: `SELECT ordinal, draw_id FROM qrn.draw_leaf WHERE NOT EXISTS (SELECT FROM qrn.draw WHERE draw.id = draw_leaf.draw_id)`,
-};
+  isLong: true,
+} as const;
 
 interface DayRow {
   readonly account: number;
@@ -210,10 +226,7 @@ class BooksAudit {
     }
   }
 
-  async #find(
-    statement: { readonly name: string; readonly text: string },
-    tell: (row: Readonly<Record<string, unknown>>) => string,
-  ): Promise<void> {
+  async #find(statement: Statement, tell: (row: Readonly<Record<string, unknown>>) => string): Promise<void> {
     for (const row of await this.#session.run(statement)) this.#problems.push(tell(row));
   }
 }

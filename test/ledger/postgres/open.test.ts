@@ -3,7 +3,9 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { withoutPassword } from '../../../src/config/parsers.ts';
+import type { ApiError } from '../../../src/core/errors.ts';
 import { silentLog } from '../../../src/core/log.ts';
+import type { LedgerError } from '../../../src/ledger/ledger.ts';
 import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import {
@@ -71,13 +73,63 @@ test('no part of a password is told, whatever characters it has', () => {
   assert.doesNotMatch(openFailure(new Error('x'), inQuery).message + withoutPassword(inQuery), /geheim/);
 });
 
-test('a connection is told of a wait for a standby that was cancelled, whatever the role sets', async (t) => {
-  const url = `${await freshDatabase()}&options=-c%20client_min_messages%3Derror`;
+test('a connection sets what the code relies on, whatever the role sets', async (t) => {
+  const role = {
+    client_min_messages: 'error',
+    lock_timeout: '1min',
+    statement_timeout: '1min',
+    idle_session_timeout: '1min',
+    default_transaction_read_only: 'on',
+    default_transaction_isolation: 'serializable',
+    extra_float_digits: '0',
+  };
+  const options = Object.entries(role).map(([name, value]) => `-c ${name}=${value}`);
+  const url = `${await freshDatabase()}&options=${encodeURIComponent(options.join(' '))}`;
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
-  assert.deepEqual(await database.run({ name: '', text: 'SHOW client_min_messages' }), [
-    { client_min_messages: 'warning' },
+  const names = Object.keys(role);
+  const text =
+    'SELECT array_agg(current_setting(name) ORDER BY n) AS is FROM unnest($1::text[]) WITH ORDINALITY AS s(name, n)';
+  const [{ is }] = await database.run<{ is: string[] }>({ name: '', text }, [names]);
+  assert.deepEqual(is, ['warning', '0', '0', '0', 'off', 'read committed', '1']);
+});
+
+test('a server that is silent for too long is taken for lost, one that works on a long statement or sends rows is not', async (t) => {
+  const database = new Database({
+    url: await freshDatabase(),
+    log: silentLog,
+    silenceMs: 1_000,
+    patienceMs: 0,
+  });
+  t.after(() => database.close());
+  const run = (text: string, isLong?: true) => database.run({ name: '', text, ...(isLong && { isLong }) });
+  const rows = "SELECT pg_sleep(0.4), repeat('x', 9000) FROM generate_series(1, 5)"; // each fills what the server gathers
+  const [silent, long, sending] = await Promise.allSettled([
+    run('SELECT pg_sleep(2)'),
+    run('SELECT pg_sleep(2)', true),
+    run(rows),
   ]);
+  assert.equal(silent.status === 'rejected' && (silent.reason as ApiError).code, 'storage_unavailable');
+  assert.equal(long.status, 'fulfilled');
+  assert.equal(sending.status === 'fulfilled' && sending.value.length, 5);
+});
+
+test('of calls that wait for a connection 1,024 are kept, and the next one is refused at once', async () => {
+  const database = new Database({ url: await freshDatabase(), log: silentLog, connections: 1 });
+  const held = Promise.withResolvers<void>();
+  const holding = database.transact(() => held.promise);
+  const one = { name: 'one', text: 'SELECT 1' };
+  const waiting = Array.from({ length: 1_024 }, () => database.run(one));
+  await assert.rejects(database.run(one), { code: 'storage_unavailable' });
+  const outcomes = Promise.allSettled(waiting);
+  const closed = database.close(); // ends the wait of those that were kept
+  held.resolve();
+  await holding;
+  await closed;
+  const reasons = (await outcomes).map(
+    (each) => each.status === 'rejected' && (each.reason as LedgerError).reason,
+  );
+  assert.deepEqual(new Set(reasons), new Set(['stopped']));
 });
 
 test('a command makes no schema, and a node refuses one that a newer release made', async (t) => {
