@@ -2,13 +2,12 @@ import { beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
 import { type ClusterState, clusterState, fence, type NodeState } from '../ledger/postgres/cluster.ts';
-import { Database } from '../ledger/postgres/connection.ts';
 import { migrate, requireSchema } from '../ledger/postgres/migrate.ts';
-import { openFailure } from '../ledger/postgres/postgres-ledger.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
-import { action, type CommandContext, CommandError, facts, group, json, table } from './command.ts';
+import { action, CommandError, facts, group, json, table } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
-import { asServer, type ClusterSettings, clusterSettings } from './ledger-access.ts';
+import { importLmdb } from './import-lmdb.ts';
+import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
 
 const init = action({
   path: 'cluster init',
@@ -130,27 +129,8 @@ export const cluster = group('qrn cluster', 'Sets up and looks after the nodes t
   status,
   fenceNode,
   restored,
+  importLmdb,
 ]);
-
-function requireCluster(context: CommandContext): ClusterSettings {
-  const settings = clusterSettings(context);
-  if (settings === undefined)
-    throw new CommandError('QRN_LEDGER names no database: set it to postgres://USER@HOST:PORT/DATABASE');
-  return settings;
-}
-
-/** Runs `use` on the database of the settings. What it cannot open it says in a sentence. */
-async function withDatabase<T>(context: CommandContext, use: (database: Database) => Promise<T>): Promise<T> {
-  const { url } = requireCluster(context);
-  const database = new Database({ url, log: silentLog, name: 'qrn cluster', connections: 1 });
-  try {
-    return await use(database);
-  } catch (error) {
-    throw openFailure(error, url);
-  } finally {
-    await database.close();
-  }
-}
 
 function wordFor({ state, isConnected }: NodeState): string {
   if (state === 'fenced') return 'fenced';

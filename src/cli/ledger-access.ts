@@ -6,8 +6,10 @@ import type { CertificateFolders } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
-import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
+import { Database } from '../ledger/postgres/connection.ts';
+import { openFailure, openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
 import { serverHasApplied } from '../ledger/server-lock.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
@@ -32,11 +34,34 @@ export interface ClusterSettings {
 }
 
 /** Undefined where the ledger is in the data folder. */
-export function clusterSettings(context: CommandContext): ClusterSettings | undefined {
+function clusterSettings(context: CommandContext): ClusterSettings | undefined {
   const { ledger: url, node, dataDir, logName } = loadSettings(context.environment);
   if (url === '') return undefined;
   const paths = { path: join(dataDir, 'node'), keysPath: join(dataDir, 'keys') };
   return { url, node: node || hostname(), logName, ...paths };
+}
+
+export function requireCluster(context: CommandContext): ClusterSettings {
+  const settings = clusterSettings(context);
+  if (settings === undefined)
+    throw new CommandError('QRN_LEDGER names no database: set it to postgres://USER@HOST:PORT/DATABASE');
+  return settings;
+}
+
+/** Runs `use` on the database of the settings. What it cannot open it says in a sentence. */
+export async function withDatabase<T>(
+  context: CommandContext,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  const { url } = requireCluster(context);
+  const database = new Database({ url, log: silentLog, name: 'qrn cluster', connections: 1 });
+  try {
+    return await use(database);
+  } catch (error) {
+    throw error instanceof CommandError ? error : openFailure(error, url);
+  } finally {
+    await database.close();
+  }
 }
 
 /** Throws a CommandError where the ledger is in PostgreSQL: `instead` says what to do there. */
@@ -55,6 +80,7 @@ export function ledgerPath(context: CommandContext): string {
  */
 export function existingLedger(context: CommandContext): string {
   const path = ledgerPath(context);
+  requireNotImported(path);
   if (!existsSync(path)) {
     throw new CommandError(
       `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,

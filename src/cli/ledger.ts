@@ -17,6 +17,7 @@ import { loadSettings } from '../config/config.ts';
 import { periodOf } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import type { AuditReport } from '../ledger/ledger.ts';
+import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { PeriodCorrection } from '../ledger/records.ts';
 import {
@@ -118,6 +119,7 @@ const restore = action({
   run: async (input, context) => {
     requireFolderLedger(context, 'qrn ledger restore', 'restore the database, then run qrn cluster restored');
     const path = ledgerPath(context);
+    requireNotImported(path);
     requireOwnFolder(loadSettings(context.environment).dataDir);
     const from = resolve(input.operands[0]);
     if (from !== resolve(path)) copyBackup(from, path);

@@ -26,6 +26,7 @@ import type { Scrub } from './scrub.ts';
 import type { LmdbSourceStore } from './sources.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
+import type { Snapshot } from './table.ts';
 import type { Tables } from './tables.ts';
 
 /**
@@ -40,6 +41,8 @@ export interface LmdbLedger extends Ledger, FailStop {
   compactTo(directory: string): Promise<void>;
   /** Where its fronts write their journals. */
   readonly journals: readonly JournalPlace[];
+  /** All records as they are now, for a copy into another ledger. `at.done` must be called. */
+  records(): { readonly tables: Tables; readonly at: Snapshot };
   /** Ends the jobs of all sources that have no lot yet, with this failure. */
   abandonJobs(failure: string): Promise<void>;
 }
@@ -179,6 +182,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     failed: writer.failed,
     journals,
     compactTo: (directory) => copyTo(directory, true),
+    records: () => ({ tables, at: store.snapshot() }),
     async abandonJobs(failure) {
       requireServer('abandonJobs');
       await parts.sources.abandonJobs(failure);

@@ -23,6 +23,7 @@ import {
 import { LmdbDrawStore } from './draws.ts';
 import { LmdbEntropyStore } from './entropy.ts';
 import { GroupWriter } from './group-writer.ts';
+import { requireNotImported } from './import-mark.ts';
 import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
 import { Scrub } from './scrub.ts';
 import { LmdbSourceStore } from './sources.ts';
@@ -67,6 +68,8 @@ export interface LmdbLedgerOptions {
   readonly startAuditWaitMs?: number;
   /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
   readonly scrubBytesPerS?: number;
+  /** Opens a folder whose records went into a database: for the import alone. */
+  readonly evenImported?: true;
   /** Wraps the store; tests make it fail. */
   readonly wrap?: (raw: RawStore) => RawStore;
 }
@@ -96,6 +99,7 @@ export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLe
   const { path, role } = options;
   const readOnly = options.readOnly ?? false;
   assert(role === 'tool' || !readOnly, 'a server writes');
+  if (options.evenImported !== true) requireNotImported(path);
   if (readOnly && !existsSync(join(path, DATA_FILE))) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }

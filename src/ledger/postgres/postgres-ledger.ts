@@ -243,7 +243,7 @@ async function toolLedger(
 /** The error of an opening as a sentence that an operator can act on. */
 export function openFailure(error: unknown, url: string): Error {
   if (error instanceof LedgerError) return error;
-  const place = url.replace(/^(\w+:\/\/).*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
+  const place = placeOf(url);
   if (error instanceof ApiError) {
     const why = `PostgreSQL does not answer at ${place}: start it, or correct QRN_LEDGER`;
     return new LedgerError('unusable', why, { cause: error });
@@ -252,4 +252,9 @@ export function openFailure(error: unknown, url: string): Error {
   return new LedgerError('unusable', `the ledger in PostgreSQL at ${place} cannot be opened: ${why}`, {
     cause: error,
   });
+}
+
+/** A connection string without its user and password, for messages. */
+export function placeOf(url: string): string {
+  return url.replace(/^(\w+:\/\/).*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
 }

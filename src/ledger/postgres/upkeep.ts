@@ -95,7 +95,7 @@ export class PostgresUpkeep implements Upkeep {
   async audit(): Promise<AuditReport> {
     const books = await this.#database.transact(async (session) => {
       await session.run(ONE_MOMENT);
-      return new BooksAudit(session).run();
+      return auditBooks(session);
     });
     const blocks = await this.#folder?.audit();
     const problems = [...books.problems, ...(blocks?.problems ?? [])];
@@ -128,6 +128,13 @@ export class PostgresUpkeep implements Upkeep {
   }
 }
 
+type BooksReport = Omit<AuditReport, 'ok' | 'blocksUnclaimed' | 'blocksClaimed'>;
+
+/** Re-verifies the books of all nodes, within a transaction that sees one moment of them. */
+export function auditBooks(session: Session): Promise<BooksReport> {
+  return new BooksAudit(session).run();
+}
+
 /** One audit. Counters are held to the segments that are sealed, and those that retention dropped. */
 class BooksAudit {
   readonly #session: Session;
@@ -141,7 +148,7 @@ class BooksAudit {
     this.#session = session;
   }
 
-  async run(): Promise<Omit<AuditReport, 'ok' | 'blocksUnclaimed' | 'blocksClaimed'>> {
+  async run(): Promise<BooksReport> {
     await this.#walkSegments();
     await this.#compareDays();
     await this.#find(UNSEALED_ALONE, ({ sequence }) => {

@@ -10,7 +10,9 @@ CREATE TABLE qrn.meta (
   created_at_ms double precision NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
   -- SHA-256 (hex) of the secrets that all nodes share, by name.
   fingerprints jsonb NOT NULL DEFAULT '{}',
-  probed_at_ms double precision
+  probed_at_ms double precision,
+  -- Of the folder whose records were imported (import.ts).
+  import_id text
 );
 INSERT INTO qrn.meta (format, oldest_format) VALUES (0, 0);
 

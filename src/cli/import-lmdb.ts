@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  type Anchor,
+  checkIdentity,
+  logStoreOf,
+  readAnchor,
+  readIncarnations,
+  writeAnchor,
+} from '../certificate/incarnation.ts';
+import { storedStateOf } from '../certificate/log-state.ts';
+import { loadSettings } from '../config/config.ts';
+import { silentLog } from '../core/log.ts';
+import { toBase64 } from '../crypto/base64.ts';
+import { parseCheckpoint, parseNote } from '../crypto/note.ts';
+import { syncFolder } from '../ledger/block-keys.ts';
+import { readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
+import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
+import type { Database } from '../ledger/postgres/connection.ts';
+import { type ImportCounts, importFolder, importStateOf } from '../ledger/postgres/import.ts';
+import { requireSchema } from '../ledger/postgres/migrate.ts';
+import { placeOf } from '../ledger/postgres/postgres-ledger.ts';
+import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
+import { action, type CommandContext, CommandError, facts } from './command.ts';
+import { requireOwnFolder } from './data-folder.ts';
+import { type ClusterSettings, ledgerPath, requireCluster, withDatabase } from './ledger-access.ts';
+
+/** The folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
+interface Move {
+  readonly context: CommandContext;
+  readonly settings: ClusterSettings;
+  readonly database: Database;
+  /** Folder of the ledger. */
+  readonly from: string;
+}
+
+export const importLmdb = action({
+  path: 'cluster import-lmdb',
+  summary:
+    'Moves the ledger of QRN_DATA_DIR into the empty database that QRN_LEDGER names, after qrn cluster init. It proves that the\n' +
+    'log, the balances and the counts of all records are the same before it commits. Unclaimed blocks stay in the folder, which\n' +
+    'becomes that of this node (QRN_NODE). The folder serves no more as a ledger. The service must be stopped. When the command\n' +
+    'was interrupted, run it again: it goes on.',
+  irreversible: async (_input, context) => {
+    const { url, path } = requireCluster(context);
+    return `This moves the ledger in ${ledgerPath(context)} into PostgreSQL at ${placeOf(url)}; the folder becomes ${path} and serves no more as a ledger.`;
+  },
+  run: async (_input, context) => {
+    const settings = requireCluster(context);
+    requireOwnFolder(loadSettings(context.environment).dataDir);
+    await withDatabase(context, (database) =>
+      moveLedger({ context, settings, database, from: ledgerPath(context) }),
+    );
+    return 0;
+  },
+});
+
+async function moveLedger(move: Move): Promise<void> {
+  const { context, settings, database, from } = move;
+  await requireSchema(database);
+  const { importId, madeAtMs } = await importStateOf(database);
+  const mark = readImportMark(from);
+  if (mark !== undefined && mark.databaseMadeAtMs !== madeAtMs)
+    throw new CommandError(
+      `${from} went, or was about to go, into another database, at ${mark.database}: set QRN_LEDGER to that one`,
+    );
+  const isCommitted = mark !== undefined && mark.id === importId;
+  if (!existsSync(from)) {
+    if (!isCommitted)
+      throw new CommandError(
+        `there is no ledger in ${from}: set QRN_DATA_DIR to the data folder of the service`,
+      );
+    context.talk('The ledger is in the database already.\n');
+    return;
+  }
+  if (!isCommitted && hasFiles(settings.path))
+    throw new CommandError(
+      `${settings.path} is not empty: this data folder has served as a node. Move it out of the way, and its blocks are lost`,
+    );
+  const ledger = await openLmdbLedger({
+    path: from,
+    clock: context.clock,
+    log: silentLog,
+    role: 'server',
+    durability: 'fsync',
+    growAheadBytes: 0,
+    evenImported: true,
+  });
+  try {
+    if (!isCommitted) {
+      const counts = await importRecords(move, ledger, madeAtMs);
+      context.out(facts(described(counts, await logHeadOf(ledger))));
+    }
+    // in the database they expire; here nobody would erase them
+    await ledger.expire(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+  } finally {
+    await ledger.close();
+  }
+  becomeNode(move);
+}
+
+async function importRecords(
+  { context, settings, database, from }: Move,
+  ledger: LmdbLedger,
+  databaseMadeAtMs: number,
+): Promise<ImportCounts> {
+  const { keysPath, logName, node, url } = settings;
+  const identity = await checkIdentity(ledger, from, readAnchor(keysPath));
+  if (identity.kind === 'new')
+    throw new CommandError(`nothing was ever served from ${from}: start a node on the database instead`);
+  if (identity.kind !== 'original')
+    throw new CommandError(
+      `the ledger in ${from} is not the one that was signed for last: ${identity.reason}; see docs/operations.md`,
+    );
+  const { ok, problems } = await ledger.audit();
+  if (!ok) throw new CommandError(`the ledger is not sound, nothing was imported: ${problems.join('; ')}`);
+  await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });
+  const records = ledger.records();
+  const id = randomUUID();
+  try {
+    return await importFolder({
+      database,
+      records,
+      node,
+      id,
+      nowMs: context.clock.wallMs(),
+      beforeCommit: () => writeImportMark(from, { id, database: placeOf(url), databaseMadeAtMs }),
+    });
+  } finally {
+    records.at.done();
+  }
+}
+
+/** The folder of the ledger becomes that of the node's blocks, and remembers what was signed last. */
+function becomeNode({ context, settings: { keysPath, path, node }, from }: Move): void {
+  if (hasFiles(path)) {
+    context.talk(
+      `The records are in the database. ${path} is not empty, because a node was started before this command ended: the unclaimed ` +
+        `blocks in ${from} are lost, delete it.\n`,
+    );
+    return;
+  }
+  writeAnchor(from, readAnchor(keysPath) as Anchor);
+  if (existsSync(path)) rmdirSync(path);
+  renameSync(from, path);
+  syncFolder(dirname(path));
+  context.talk(
+    `The ledger is in the database. Start the service with QRN_LEDGER and QRN_NODE=${node}: its blocks are in ${path}.\n`,
+  );
+}
+
+interface LogHead {
+  readonly size: number;
+  readonly root: string;
+}
+
+/** Of the log of the newest incarnation. */
+async function logHeadOf(ledger: LmdbLedger): Promise<LogHead | undefined> {
+  const newest = (await readIncarnations(ledger))?.at(-1)?.number ?? 0;
+  const state = await storedStateOf(logStoreOf(ledger, newest));
+  const note = state && parseNote(state.checkpoint);
+  const checkpoint = note && parseCheckpoint(note.text);
+  return checkpoint && { size: checkpoint.size, root: toBase64(checkpoint.root) };
+}
+
+function described(counts: ImportCounts, log: LogHead | undefined): Record<string, string> {
+  const told = Object.entries(counts).map(([table, rows]) => [`${table} records`, String(rows)]);
+  return { ...Object.fromEntries(told), 'log size': String(log?.size ?? 0), 'log root': log?.root ?? '-' };
+}
+
+function hasFiles(path: string): boolean {
+  return existsSync(path) && readdirSync(path).length > 0;
+}

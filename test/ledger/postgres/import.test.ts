@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { before, suite, type TestContext, test } from 'node:test';
+import { silentLog } from '../../../src/core/log.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
+import type { LmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
+import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { importFolder, importStateOf } from '../../../src/ledger/postgres/import.ts';
+import { openPostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
+import {
+  account,
+  answer,
+  block,
+  DAY_MS,
+  entry,
+  filledSegment,
+  job,
+  key,
+  lot,
+  lotId,
+  NO_LIMITS,
+  NOON_MS,
+  segment,
+  source,
+  spend,
+  submitted,
+  TODAY,
+} from '../../support/ledger-records.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
+import { administer, freshDatabase } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/server.ts';
+
+const clock = new ManualClock(NOON_MS);
+const common = { clock, log: silentLog, durability: 'fsync' } as const;
+
+async function openFolder(t: TestContext): Promise<LmdbLedger> {
+  const path = join(temporaryFolder(t), 'ledger');
+  const ledger = await openLmdbLedger({ ...common, path, role: 'server', growAheadBytes: 0 });
+  t.after(() => ledger.close());
+  return ledger;
+}
+
+/** Something of every kind that a ledger keeps, logged but for what waits to be. */
+async function fill(ledger: LmdbLedger): Promise<void> {
+  for (const n of [1, 2]) {
+    const { id } = await ledger.createAccount(account(n));
+    for (const each of [0, 1]) await ledger.putKey(key(10 * n + each, id));
+  }
+  await ledger.openJob(job(1), NO_LIMITS);
+  await ledger.openJob(job(2), NO_LIMITS);
+  await ledger.putJob(submitted(1));
+  await ledger.addLot(lot(1), [block('pure', 1), block('seed', 2)], 'job 1');
+  await ledger.addLot(lot(2), [block('pure', 3)]);
+  await ledger.addLot(lot(3, { source: 'other', accepted: false, rejection: 'biased' }), []);
+  const commitment = { pureBytes: 32, blockRoots: '', seedHashes: '' };
+  await ledger.addLot(lot(4, { commitment }), [block('pure', 4)]);
+  for (const n of [2, 3]) await ledger.revokeLot({ lotId: lotId(n), why: `reason ${n}`, atMs: NOON_MS - n });
+  await ledger.putSourceNote('simulator', 'seen', 'yes');
+  await ledger.charge('a charge', spend(1.25), NO_LIMITS);
+  await ledger.nextSeedGeneration('pro');
+  await ledger.saveRates([{ accountNumber: 1, tatMs: NOON_MS + 5, admittedAtMs: [NOON_MS - 1.5, NOON_MS] }]);
+  const { from } = await ledger.leaseSequences();
+  const answers = [answer(1, 7, NOON_MS + DAY_MS)];
+  await ledger.commit(
+    [filledSegment(from, 3, { mode: 'quantum-seeded' }, [source('quantum-seeded', [1])])],
+    answers,
+  );
+  await ledger.commit([labelled(from + 1)], []);
+  // issued in November, charged to December, and part of that moved back
+  await ledger.commit([segment(from + 2, [entry(900), entry(901, { accountNumber: 2 })], {}, 202_612)], []);
+  await ledger.correctPeriods(202_611);
+  // dropped by retention
+  await ledger.commit([segment(from + 3, [entry(950)], { committedAtMs: 5 })], []);
+  const sealed = [from, from + 1, from + 2, from + 3];
+  const state = { key: 'state', value: new Uint8Array([1, 2, 3]) };
+  await ledger.putLog([state, { key: 'tile/é', value: new Uint8Array(600).fill(255) }], {
+    key: 'state',
+    expected: undefined,
+    sealed,
+  });
+  await ledger.expire(0, 6);
+  const draw = {
+    id: 'draw_1',
+    accountNumber: 1,
+    state: 'opening',
+    dueAtMs: NOON_MS,
+    body: '{"a": 1}',
+  } as const;
+  await ledger.openDraw(draw, 10);
+  await ledger.putDraw(
+    { ...draw, state: 'committed' },
+    { drawId: 'draw_1', kind: 'commit', text: '{"leaf":1}' },
+  );
+}
+
+function labelled(sequence: number) {
+  const label = { series: 'series 1', purpose: 'lottery', isPublic: true };
+  return { ...segment(sequence, [entry(500), entry(501)]), notes: [{ index: 1, label }] } as ReturnType<
+    typeof segment
+  >;
+}
+
+/** What a ledger tells of everything that it keeps. */
+async function told(ledger: Ledger) {
+  const segments = await ledger.segmentsFrom(0, 100);
+  return {
+    accounts: await ledger.accounts(),
+    keys: await ledger.keys(),
+    version: await ledger.directoryVersion(),
+    lots: await ledger.lots(100),
+    others: await ledger.lots(100, 'other'),
+    held: await ledger.heldLots(10),
+    revocations: await ledger.revocations(),
+    note: await ledger.sourceNote('simulator', 'seen'),
+    spent: await ledger.spent('simulator', TODAY),
+    jobs: await ledger.openJobs('simulator'),
+    draws: await ledger.openDraws(10),
+    leaves: (await ledger.drawLeaves(10)).map(({ drawId, kind, text }) => ({ drawId, kind, text })),
+    segments,
+    one: await ledger.segment(segments[1]?.sequence ?? 0),
+    series: await ledger.seriesPage('lottery', { series: undefined, from: 0, limit: 10 }),
+    span: await ledger.segmentSpan(),
+    latest: await ledger.latestPeriod(),
+    balances: [await ledger.balances(202_611), await ledger.balances(202_612)],
+    usage: [await ledger.usage(1, 0), await ledger.usage(2, 0)],
+    answer: await ledger.storedAnswer(1, answer(1, 7, 0).keyDigest),
+    rates: await ledger.loadRates(0),
+    state: await ledger.getLog('state'),
+    tile: await ledger.getLog('tile/é'),
+  };
+}
+
+suite('the import of a folder', () => {
+  let url: string;
+  before(async () => {
+    url = await freshDatabase();
+  });
+
+  function importOf(t: TestContext, ledger: LmdbLedger, to: string, beforeCommit = () => {}) {
+    const database = new Database({ url: to, log: silentLog, connections: 1 });
+    t.after(() => database.close());
+    const records = ledger.records();
+    return importFolder({ database, records, node: 'a', id: 'one', nowMs: NOON_MS, beforeCommit }).finally(
+      () => records.at.done(),
+    );
+  }
+
+  test('leaves nothing behind when it fails before its commit, and then tells of every record what the folder told', async (t) => {
+    const ledger = await openFolder(t);
+    await fill(ledger);
+    const failing = importOf(t, ledger, url, () => {
+      throw new Error('the power went');
+    });
+    await assert.rejects(failing, /the power went/);
+    const counts = await importOf(t, ledger, url);
+    for (const [table, rows] of Object.entries(counts)) assert.ok(rows > 0, `${table} was tested`);
+    assert.deepEqual(
+      await importOf(t, ledger, url),
+      counts,
+      'whoever does not know of the commit asks again',
+    );
+    const node = await openPostgresLedger({
+      ...common,
+      url,
+      node: 'a',
+      path: temporaryFolder(t),
+      role: 'server',
+    });
+    t.after(() => node.close());
+    assert.deepEqual(await told(node), await told(ledger));
+    assert.deepEqual((await node.audit()).problems, []);
+    const [lease, next] = [await ledger.leaseSequences(), await node.leaseSequences()];
+    assert.deepEqual(next, lease, 'no sequence is leased twice');
+    assert.equal(await node.nextSeedGeneration('pro'), await ledger.nextSeedGeneration('pro'));
+  });
+
+  test('refuses answers that are not in the log yet', async (t) => {
+    const ledger = await openFolder(t);
+    const { from } = await ledger.leaseSequences();
+    await ledger.commit([filledSegment(from, 1)], []);
+    await assert.rejects(
+      importOf(t, ledger, url),
+      /are not in the transparency log yet.*stop it with SIGTERM/s,
+    );
+  });
+
+  test('refuses a database that holds anything', async (t) => {
+    const ledger = await openFolder(t);
+    const other = await freshDatabase();
+    await administer(other, "INSERT INTO qrn.source_note VALUES ('simulator', 'seen', 'yes')");
+    await assert.rejects(importOf(t, ledger, other), /not empty: there are records in qrn\.source_note/);
+    await administer(other, 'TRUNCATE qrn.source_note');
+    assert.equal((await importOf(t, ledger, other)).account, 0);
+  });
+
+  test('stores nothing when the copy is not the folder', async (t) => {
+    const ledger = await openFolder(t);
+    await fill(ledger);
+    for (const damage of [
+      "UPDATE qrn.log SET value = 'x' WHERE key = 'state'",
+      'DELETE FROM qrn.charge',
+      'UPDATE qrn.balance SET credits = credits + 1 WHERE account = 1',
+      'UPDATE qrn.segment SET body = substring(body FOR 20) WHERE sequence = (SELECT max(sequence) FROM qrn.segment)',
+    ]) {
+      const other = await freshDatabase();
+      // the rule of a hostile or broken database: what is stored is changed as soon as all is there
+      await administer(
+        other,
+        `CREATE FUNCTION damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${damage}; RETURN NULL; END $$`,
+      );
+      await administer(
+        other,
+        'CREATE TRIGGER damage AFTER UPDATE ON qrn.retention EXECUTE FUNCTION damage()',
+      );
+      await assert.rejects(
+        importOf(t, ledger, other),
+        /the copy in PostgreSQL is not that of the folder/,
+        damage,
+      );
+      const database = new Database({ url: other, log: silentLog, connections: 1 });
+      assert.equal((await importStateOf(database)).importId, null);
+      await database.close();
+    }
+  });
+});

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, suite, test } from 'node:test';
+import { createKey, revokeKey } from '../../src/account/administration.ts';
+import { verify } from '../../src/cli/verify.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { readImportMark, writeImportMark } from '../../src/ledger/lmdb/import-mark.ts';
+import { Database } from '../../src/ledger/postgres/connection.ts';
+import { importStateOf } from '../../src/ledger/postgres/import.ts';
+import { fetchWhole } from '../support/http.ts';
+import { emptyDatabase } from '../support/postgres.ts';
+import { runCommand, runQrnHere } from '../support/run-command.ts';
+import { until } from '../support/server.ts';
+import { LocalService } from '../support/service.ts';
+
+interface Answer {
+  readonly metadata: { readonly certificate_id: string };
+}
+
+suite('a service on LMDB that moves to PostgreSQL', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-import-'));
+  const ledgerPath = join(folder, 'ledger');
+  const nodePath = join(folder, 'node');
+  let service: LocalService;
+  let database: Database | undefined;
+  after(async () => {
+    await service?.stop();
+    await database?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** An answer, and the text of it as it came. */
+  async function draw(
+    path: string,
+    headers: Record<string, string> = {},
+    key = service.key,
+  ): Promise<string> {
+    const reply = await fetchWhole(`${service.service.baseUrl}/${path}`, {
+      headers: { 'x-api-key': key, ...headers },
+    });
+    const text = await reply.text();
+    assert.equal(reply.status, 200, text);
+    return text;
+  }
+
+  test('keeps its keys, answers, counters, blocks and its one log, and never serves from both', async () => {
+    const url = await emptyDatabase();
+    const qrn = (...args: string[]) => runQrnHere(folder, args, { QRN_LEDGER: url, QRN_NODE: 'a' });
+    const refused = async (why: RegExp) => {
+      const { code, stderr, stdout } = await qrn('cluster', 'import-lmdb', '--yes');
+      assert.deepEqual([code, stdout], [1, ''], stderr);
+      assert.match(stderr, why);
+    };
+    service = await LocalService.start({}, {}, { dataDir: folder });
+    await service.service.ready;
+    const { key } = service;
+    const pure = await draw('bytes?count=32&entropy_mode=pure');
+    const kept = await draw('uuid?count=2&purpose=lottery', { 'idempotency-key': 'once' });
+    await draw('integers?count=3&min=1&max=6&entropy_mode=quantum-seeded');
+    const { ledger } = service.service;
+    const [{ id: accountId }] = await ledger.accounts();
+    const lost = await createKey(ledger, systemClock, { accountId });
+    await revokeKey(ledger, systemClock, lost.record.keyId);
+    const usage = await draw('usage');
+    await refused(/there is no ledger in the database: start a node, or run qrn cluster init/);
+    assert.equal((await qrn('cluster', 'init')).code, 0);
+    await refused(/another server \(process \d+\) is using .*: stop it first/);
+    await service.stop();
+
+    mkdirSync(nodePath);
+    writeFileSync(join(nodePath, 'data.mdb'), '');
+    await refused(/node is not empty: this data folder has served as a node/);
+    rmSync(nodePath, { recursive: true });
+    database = new Database({ url, log: silentLog, connections: 1 });
+    const { madeAtMs: databaseMadeAtMs } = await importStateOf(database);
+    writeImportMark(ledgerPath, { id: 'x', database: 'elsewhere', databaseMadeAtMs: databaseMadeAtMs + 1 });
+    await refused(/about to go, into another database, at elsewhere: set QRN_LEDGER to that one/);
+
+    // as a crash between the mark and the commit leaves it: neither serves, and the command goes on
+    writeImportMark(ledgerPath, { id: 'x', database: 'here', databaseMadeAtMs });
+    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /imported into PostgreSQL at here/);
+    const audit = await runQrnHere(folder, ['ledger', 'audit']);
+    assert.match(audit.stderr, /serves no more.*set QRN_LEDGER.*run it again/s);
+    const moved = await qrn('cluster', 'import-lmdb', '--yes');
+    assert.equal(moved.code, 0, moved.stderr);
+    assert.match(moved.stdout, /segment records +[1-9]/);
+    assert.match(moved.stdout, /log size +[1-9]\d*\n.*log root +\S{44}\n/);
+    assert.match(moved.stderr, /Start the service with QRN_LEDGER and QRN_NODE=a: its blocks are in .*node/);
+    assert.ok(!existsSync(ledgerPath));
+    assert.equal(readImportMark(ledgerPath)?.id, (await importStateOf(database)).importId);
+    const anchor = readFileSync(join(nodePath, 'anchor.json'), 'utf8');
+    assert.equal(anchor, readFileSync(join(folder, 'keys', 'anchor.json'), 'utf8'));
+
+    // as a crash after the commit leaves it
+    renameSync(nodePath, ledgerPath);
+    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
+    const finished = await qrn('cluster', 'import-lmdb', '--yes');
+    assert.deepEqual([finished.code, finished.stdout], [0, '']);
+    const again = await qrn('cluster', 'import-lmdb', '--yes');
+    assert.match(again.stderr, /The ledger is in the database already/);
+    await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
+
+    // without a source of its own: what is drawn comes from the blocks of before
+    const environment = { QRN_LEDGER: url, QRN_NODE: 'a', QRN_BACKEND: 'none' };
+    service = await LocalService.start(environment, {}, { dataDir: folder });
+    await service.service.ready;
+    assert.equal((await service.ask('/usage', lost.text)).status, 401);
+    assert.equal(await draw('uuid?count=2&purpose=lottery', { 'idempotency-key': 'once' }, key), kept);
+    assert.deepEqual(counted(await draw('usage', {}, key)), counted(usage));
+    const fresh = await draw('bytes?count=32&entropy_mode=pure', {}, key);
+    assert.notEqual(fresh, pure);
+    const path = join(folder, 'answer.json');
+    for (const answer of [pure, kept, fresh]) {
+      await logged(answer, key);
+      writeFileSync(path, answer);
+      const { status, out, talk } = await runCommand(verify, [path, '--url', service.service.baseUrl]);
+      assert.equal(status, 0, out + talk);
+    }
+    const report = await service.service.ledger.audit();
+    assert.deepEqual(report.problems, []);
+    assert.equal(report.certificates, 4);
+  });
+
+  async function logged(answer: string, key: string): Promise<void> {
+    const { certificate_id: id } = (JSON.parse(answer) as Answer).metadata;
+    await until(`${id} is proven`, async () => {
+      const { body } = await service.ask<{ certificate: { proof: string | null } }>(
+        `/certificate?id=${id}`,
+        key,
+      );
+      return body.certificate.proof !== null;
+    });
+  }
+});
+
+/** What an account used, without its rate, which goes on with time. */
+function counted(text: string): unknown {
+  const { data } = JSON.parse(text) as { data: { rate: unknown } };
+  return { ...data, rate: undefined };
+}
