@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +49,31 @@ describe('the container image', () => {
     assert.ok(images.length >= 3);
     // a digest can be read from a registry alone: docs/operations.md has the command that pins one
     for (const image of images) assert.match(image, /:v?\d+\.\d+(\.\d+)?(-[\w.-]+)?(@sha256:[0-9a-f]{64})?$/);
+  });
+
+  it('is pinned by digest, as are the others, by the commands of docs/operations.md', (t) => {
+    const commands = /```sh\n(digest\(\)[\s\S]+?)```/.exec(read('docs/operations.md'))![1];
+    const folder = mkdtempSync(join(tmpdir(), 'qrn-test-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, 'deploy'));
+    for (const name of ['compose.yml', 'compose.cluster.yml'])
+      writeFileSync(join(folder, 'deploy', name), read(`deploy/${name}`));
+    // stands for the registry: a digest that depends on the name
+    const docker =
+      'docker() { if [ "$1" = buildx ]; then echo "sha256:$(printf %s "$4" | sha256sum | cut -d " " -f 1)"; else echo "$@"; fi; }';
+    const run = spawnSync('sh', ['-e', '-c', `${docker}\n${commands}`], { cwd: folder, encoding: 'utf8' });
+    assert.deepEqual([run.status, run.stderr], [0, '']);
+    const pinned = /\S+@sha256:[0-9a-f]{64}/;
+    const [built] = pinned.exec(run.stdout)!;
+    const files = ['compose.yml', 'compose.cluster.yml'].map((name) =>
+      readFileSync(join(folder, 'deploy', name), 'utf8'),
+    );
+    const images = [...files.join('').matchAll(/^ +image: (\S+)$/gm)].map(([, image]) => image);
+    assert.ok(images.length >= 3 && built.startsWith('BASE=node:'));
+    for (const image of [built.slice('BASE='.length), ...images]) {
+      const [name, digest] = image.split('@sha256:');
+      assert.equal(digest, hash('sha256', name));
+    }
   });
 
   it('reports liveness, not readiness, as its health', () => {

@@ -1,3 +1,4 @@
+import { after } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Log } from '../../src/core/log.ts';
 import { type Front, type FrontOptions, startFront } from '../../src/http/front.ts';
@@ -28,6 +29,10 @@ export class RecordingLog implements Log {
 
 export const PLAIN_HEAD = headOf(200, [['Content-Type', 'text/plain']]);
 
+/** A test that fails leaves its front open, which would keep the process of its file from ending. */
+const started = new Set<Front>();
+after(() => Promise.all([...started].map((front) => front.drain(0))));
+
 /** A front on a free port with short deadlines. Close it with `drain(0)`. */
 export async function frontWith(
   handle: FrontOptions['handle'],
@@ -35,10 +40,16 @@ export async function frontWith(
 ): Promise<{ front: Front; log: RecordingLog }> {
   const log = new RecordingLog();
   const front = await startFront({ host: '127.0.0.1', port: 0, clock: systemClock, log, handle, ...options });
+  started.add(front);
   return { front, log };
 }
 
-/** Resolves when `condition` holds; the suite's own time limit ends a wait that never does. */
+const UNTIL_LOOKS_MAX = 30_000;
+
+/** Resolves when `condition` holds; throws after 30,000 looks, a minute at least. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+  for (let looks = 0; !condition(); looks++) {
+    if (looks === UNTIL_LOOKS_MAX) throw new Error(`waited in vain for: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }

@@ -225,7 +225,7 @@ function replyContract(engine: EngineName): void {
         received.push(chunk);
         size += chunk.length;
         if (received.length % 16 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-        if (size > body.length + 60) break;
+        if (size >= received[0].indexOf('\r\n\r\n') + 4 + body.length) break;
       }
       const all = Buffer.concat(received);
       const got = all.subarray(all.indexOf('\r\n\r\n') + 4);
