@@ -38,14 +38,17 @@ async function confirm(question: string): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-// a reader that has seen enough (`qrn keys list | head`) closes the pipe: no failure
+const args = process.argv.slice(2);
+
+// A reader that has seen enough (`qrn keys list | head`) closes the pipe, which is no failure. The service goes on without the
+// lines that it cannot write, e.g. on a full disk.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') return;
+  if (error.code === 'EPIPE' || args[0] === 'serve') return;
   context.talk(`qrn: cannot write to stdout: ${error.message}\n`);
   process.exit(1);
 });
+process.stderr.on('error', () => {}); // there is nobody left to tell
 
-const args = process.argv.slice(2);
 if (args[0] === '--version') {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   context.out(`${manifest.version}\n`);

@@ -6,7 +6,7 @@ import { parseKey } from '../account/api-keys.ts';
 import { DEMO_ACCOUNT_NAME, DEMO_KEY_LIFE_MS } from '../account/directory.ts';
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
 import { loadConfig } from '../config/sources.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, GuardedClock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
 import { type Service, startService } from '../service/service.ts';
@@ -30,7 +30,7 @@ export const serve = action({
       for (const warning of warnings) log.warn({ source: name }, warning);
     }
     const stopped = stopSignal();
-    const service = await startService(config, log, { clock: context.clock });
+    const service = await startService(config, log, { clock: new GuardedClock(context.clock) });
     await renewDemoKey(service.ledger, config.dataDir, context.clock, !input.has('no-demo'));
     if (!input.has('no-demo')) await introduce(service, config.dataDir, context);
     const started = await Promise.race([

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { noProc } from '../support/raw-http.ts';
 import { STRIPPED } from '../support/server.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -16,6 +17,12 @@ interface Done {
   readonly status: number;
   readonly out: string;
   readonly talk: string;
+}
+
+/** The exit status of the program on full disks. */
+function onFullDisk(...args: string[]): number | null {
+  const shell = 'exec "$0" "$@" >/dev/full 2>/dev/full';
+  return spawnSync('sh', ['-c', shell, process.execPath, ...STRIPPED, MAIN, ...args]).status;
 }
 
 /** Runs the program as a script does: another process, its streams and its exit status. */
@@ -31,6 +38,10 @@ function qrn(args: readonly string[], environment: Record<string, string> = {}):
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the program', () => {
+  it('fails where it cannot write its results, but not where it serves', { skip: noProc }, () => {
+    assert.deepEqual([onFullDisk('--help'), onFullDisk('serve', '--help')], [1, 0]);
+  });
+
   it('tells its version and its commands', async () => {
     const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     const [version, help] = await Promise.all([qrn(['--version']), qrn(['--help'])]);

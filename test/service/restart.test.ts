@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { verify } from '../../src/cli/verify.ts';
+import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand } from '../support/run-command.ts';
-import { TestServer } from '../support/server.ts';
+import { TestServer, withWallClock } from '../support/server.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PURE = '/bytes?count=30&entropy_mode=pure';
@@ -15,6 +16,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 /** One service that is killed, and its second life on the same folder: what the first one promised still holds. */
 describe('a service that was killed and started again', () => {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-restart-'));
+  const clockFile = join(folder, 'clock');
   let server: TestServer;
   let free: string;
   let pro: string;
@@ -44,7 +46,9 @@ describe('a service that was killed and started again', () => {
     rotated = JSON.parse(await server.qrn('log', 'rotate-key', '--json'));
     assert.deepEqual(await server.keys(), oldKeys, 'a running service goes on with the old key');
     await server.kill('SIGKILL');
-    server = await TestServer.start({ QRN_ACCESS_LOG_SAMPLE: '1' }, server.dataDir, {
+    writeFileSync(clockFile, '0');
+    const secondLife = { QRN_ACCESS_LOG_SAMPLE: '1', ...withWallClock(clockFile) };
+    server = await TestServer.start(secondLife, server.dataDir, {
       serveArgs: ['--no-demo'],
       shell: 'exec "$0" "$@" 2>/dev/full',
     });
@@ -93,6 +97,20 @@ describe('a service that was killed and started again', () => {
     assert.equal((await demoKey()).status, 'expired');
     assert.equal((await server.get('/integers')).status, 401);
     assert.doesNotMatch(server.output(), /demo key/);
+  });
+
+  it('is not ready while its wall clock is 401 days ahead, keeps the period and the certificates, and is ready again', async () => {
+    const readiness = async () => (await fetchWhole(`${server.origin}/readyz`)).text();
+    const period = async () => JSON.parse(await text('/usage', bearer(pro))).data.period;
+    const before = await period();
+    const { certificate_id: id } = JSON.parse(answers.pure).metadata;
+    writeFileSync(clockFile, String(401 * DAY_MS));
+    await server.until('it is not ready', async () => (await readiness()) === 'clock-jumped\n');
+    assert.equal((await server.get('/uuid', bearer(pro))).status, 200);
+    assert.deepEqual(await period(), before);
+    assert.equal(JSON.parse(await text(`/certificate?id=${id}`, bearer(pro))).certificate.id, id);
+    writeFileSync(clockFile, '0');
+    await server.until('it is ready again', async () => (await readiness()) === 'ready\n');
   });
 
   it('goes on when its stderr is a full disk: it counts the lines of its log that are lost', async () => {

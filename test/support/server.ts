@@ -58,6 +58,14 @@ export function withSmallPool(environment: Environment): Environment {
   return { ...SMALL_RESERVOIR, ...SMALL_LOTS, ...environment };
 }
 
+/** Settings of a service whose wall clock is wrong by as many milliseconds as the file says, which may change meanwhile. */
+export function withWallClock(file: string): Environment {
+  return {
+    NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${root}test/support/wall-clock.ts`,
+    QRN_TEST_CLOCK_FILE: file,
+  };
+}
+
 /** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
 export const ALLOWED_ORIGIN = 'http://localhost:8';
 

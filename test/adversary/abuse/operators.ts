@@ -18,7 +18,7 @@ import { Chance } from '../../support/chance.ts';
 import { fetchWhole } from '../../support/http.ts';
 import { freePort } from '../../support/programs.ts';
 import { freshMetrics } from '../../support/prometheus.ts';
-import { runQrn, TestServer, until } from '../../support/server.ts';
+import { runQrn, TestServer, until, withWallClock } from '../../support/server.ts';
 import type { AbuseCase, Arena, Finding } from './arena.ts';
 
 /** What goes wrong around a service, on its machine: clocks, disks, other users, other binaries. */
@@ -95,8 +95,7 @@ async function renewsNothing(arena: Arena): Promise<Finding> {
     mkdirSync(dataDir, { mode: 0o700 });
     const environment = {
       ...arena.environment,
-      NODE_OPTIONS: `--import ${join(root, 'test/adversary/abuse/wall-clock.ts')}`,
-      ABUSE_CLOCK_FILE: clock,
+      ...withWallClock(clock),
     };
     let key = '';
     const spent: number[] = [];
@@ -127,8 +126,7 @@ async function believesNoClock(arena: Arena): Promise<Finding> {
     writeFileSync(clock, '0');
     const server = await TestServer.start({
       ...arena.environment,
-      NODE_OPTIONS: `--import ${join(root, 'test/adversary/abuse/wall-clock.ts')}`,
-      ABUSE_CLOCK_FILE: clock,
+      ...withWallClock(clock),
     });
     try {
       const { key } = await server.account('pro');
