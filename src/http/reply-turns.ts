@@ -16,11 +16,12 @@ const UNPAID_TURNS = 1_024;
 const UNPAID_INTERVAL_MS = 1;
 
 /**
- * Beside paid requests the time that unpaid replies took is followed by so many times as much in which none is sent: pages that
- * take milliseconds to make and to compress would otherwise be in every turn of the loop, of which a paid request needs several.
+ * Beside paid requests the time that it took to make unpaid replies is followed by so many times as much in which none is sent:
+ * pages that take milliseconds to make and to compress would otherwise be in every turn of the loop, of which a paid request needs
+ * several.
  */
 const REST_PER_COST = 3;
-/** The longest such pause, so that cheap replies still wait for seconds at most. */
+/** The longest such pause. */
 const REST_MAX_MS = 100;
 
 /** Paid requests count as under way for so many unpaid turns after a paid reply. */
@@ -45,7 +46,7 @@ export class ReplyTurns {
   /** Memory of bodies that wait, how many replies wait with each, and the account that it is booked to. */
   readonly #bodies = new Map<ArrayBufferLike, { count: number; readonly account: number | undefined }>();
   #isUnpaidTurnOver = true;
-  /** Of the loop's time that unpaid replies took, what no pause has followed yet. */
+  /** Of the loop's time that was spent on making unpaid replies, what no pause has followed yet. */
   #unpaidCostMs = 0;
   /** Unpaid turns since the last paid reply. */
   #turnsSincePaid = PAID_TURNS;
@@ -126,7 +127,7 @@ export class ReplyTurns {
     this.#unpaidCount++;
   }
 
-  /** An unpaid reply took so much time of the loop, to be made or to be written. */
+  /** Making an unpaid reply took so much time of the loop. */
   spentOnUnpaid(ms: number): void {
     this.#unpaidCostMs = Math.min(this.#unpaidCostMs + ms, REST_MAX_MS / REST_PER_COST);
   }
@@ -149,14 +150,9 @@ export class ReplyTurns {
       this.#isUnpaidTurnOver = true;
       return;
     }
-    const startedMs = this.#clock.monotonicMs();
+    this.#beginUnpaidTurn();
     // more where many wait, so that nobody waits for many more turns than this divisor
-    try {
-      for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
-    } finally {
-      this.spentOnUnpaid(this.#clock.monotonicMs() - startedMs);
-      this.#beginUnpaidTurn();
-    }
+    for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
   };
 
   #writeNext(): void {

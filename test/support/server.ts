@@ -62,7 +62,7 @@ export function withSmallPool(environment: Environment): Environment {
 export function withWallClock(file: string): Environment {
   return {
     NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${root}test/support/wall-clock.ts`,
-    QRN_TEST_CLOCK_FILE: file,
+    TEST_CLOCK_FILE: file,
   };
 }
 

@@ -1,11 +1,11 @@
 /*
  * Loaded into a service by NODE_OPTIONS (see withWallClock in server.ts): its wall clock is wrong by as many milliseconds as
- * stand in the file that QRN_TEST_CLOCK_FILE names. Monotonic time stays true.
+ * stand in the file that TEST_CLOCK_FILE names. Monotonic time stays true.
  */
 import { readFileSync } from 'node:fs';
 
 const LOOK_MS = 20;
-const path = process.env['QRN_TEST_CLOCK_FILE'];
+const path = process.env['TEST_CLOCK_FILE'];
 const now = Date.now;
 let offsetMs = 0;
 let lookedAtMs = Number.NEGATIVE_INFINITY;

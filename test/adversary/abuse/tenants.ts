@@ -167,7 +167,7 @@ const PROBES = 40;
 /** The image counts as unhealthy when a probe takes 3 s. */
 const PROBE_MAX_MS = 3_000;
 
-/** Slowest of `PROBES` requests on connections of their own, in ms; a connection that is cut counts as the bound. */
+/** Slowest of `PROBES` requests on connections of their own, in ms; one that is cut or refused has missed the bound. */
 async function slowestProbe(port: number, request: string, statusWanted: number): Promise<number> {
   let slowest = 0;
   for (let i = 0; i < PROBES; i++) {
@@ -181,7 +181,7 @@ async function slowestProbe(port: number, request: string, statusWanted: number)
     socket.write(request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
     await once(socket, 'close');
     const isAnswered = start === `HTTP/1.1 ${statusWanted}`;
-    slowest = Math.max(slowest, isAnswered ? performance.now() - startedMs : PROBE_MAX_MS);
+    slowest = Math.max(slowest, isAnswered ? performance.now() - startedMs : Number.POSITIVE_INFINITY);
     await new Promise((resolve) => setTimeout(resolve, PROBE_PAUSE_MS));
   }
   return slowest;
@@ -191,7 +191,7 @@ async function slowestProbe(port: number, request: string, statusWanted: number)
 function probesBeside(flooders: number, from: 'elsewhere' | 'this machine'): AbuseCase {
   return {
     name: `probes beside ${flooders} keyless connections from ${from}`,
-    bound: `each within ${PROBE_MAX_MS / 1000} s`,
+    bound: `all but probes from where the flood comes within ${PROBE_MAX_MS / 1000} s`,
     run: (arena) =>
       withFronts(
         arena,
@@ -216,6 +216,7 @@ function probesBeside(flooders: number, from: 'elsewhere' | 'this machine'): Abu
             ['a refusal of an account', getOf('/v1/integers?count=0', `X-API-Key: ${key}`), 400],
             ['values', getOf('/v1/integers?count=1', `X-API-Key: ${key}`), 200],
           ] as const;
+          const floodedFrom = from === 'elsewhere' ? 'elsewhere' : 'here';
           const slowest = await Promise.all(
             probes.map(([, request, status]) => slowestProbe(port, request, status)),
           );
@@ -223,7 +224,7 @@ function probesBeside(flooders: number, from: 'elsewhere' | 'this machine'): Abu
           for (const connection of connections) connection.leave();
           return {
             figure: probes.map(([what], i) => `${what} ${Math.round(slowest[i])} ms`).join(', '),
-            isMet: slowest.every((ms) => ms < PROBE_MAX_MS),
+            isMet: slowest.every((ms, i) => ms < PROBE_MAX_MS || probes[i][0] === `/livez ${floodedFrom}`),
           };
         },
         '1',
