@@ -28,7 +28,7 @@ import {
 import type { SegmentCommits } from './commit.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
-import type { NodeEpoch } from './node.ts';
+import { CALL_SLOT, type NodeEpoch } from './node.ts';
 import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './periods.ts';
 import { dropSegments, expireAnswers } from './retention.ts';
 import { seriesPage, withSerials } from './series.ts';
@@ -94,6 +94,12 @@ const ANSWER = {
   name: 'books_answer',
   text: `SELECT account AS "accountNumber", key_digest AS "keyDigest", fingerprint, expires_at_ms AS "expiresAtMs", sealed
     FROM qrn.answer WHERE account = $1 AND key_digest = $2 AND expires_at_ms > $3`,
+};
+/** What may be read may not be on a standby yet: see READ_KEPT of log-store.ts. */
+const KEPT_ANSWER = {
+  name: 'books_answer_kept',
+  text: `WITH fence AS (SELECT 1 FROM qrn.slot WHERE node = $4 AND slot = ${CALL_SLOT} FOR SHARE)
+    ${ANSWER.text.replace('sealed', 'sealed, (SELECT count(*) FROM fence) AS fences')}`,
 };
 const ANSWER_SIZES = {
   name: 'books_answer_sizes',
@@ -243,8 +249,18 @@ export class PostgresBooks implements Books {
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
     const values = [accountNumber, keyDigest, this.#clock.wallMs()];
-    const [answer] = await this.#database.run<StoredAnswer>(ANSWER, values);
-    return answer && { ...answer, sealed: new Uint8Array(answer.sealed) };
+    const [readable] = await this.#database.run<StoredAnswer>(ANSWER, values);
+    if (readable === undefined) return undefined;
+    const [answer] = await this.#database.run<StoredAnswer>(KEPT_ANSWER, [...values, this.#node.number]);
+    if (answer === undefined) return undefined;
+    const { accountNumber: account, keyDigest: digest, fingerprint, expiresAtMs, sealed } = answer;
+    return {
+      accountNumber: account,
+      keyDigest: digest,
+      fingerprint,
+      expiresAtMs,
+      sealed: new Uint8Array(sealed),
+    };
   }
 
   storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {

@@ -64,13 +64,13 @@ const ADD_DISPLACED = {
     SET requests = displaced.requests + excluded.requests, credits = displaced.credits + excluded.credits`,
 };
 
-/** Adds those of the segments to the counters that are unsealed, within the transaction and under the lock. */
+/** Adds those of the segments to the counters that are unsealed, within the transaction and under the lock; gives how many. */
 export async function foldSegments(
   session: Session,
   unsealed: UnsealedTallies,
   sequences: readonly number[],
-): Promise<void> {
-  if (sequences.length === 0) return;
+): Promise<number> {
+  if (sequences.length === 0) return 0;
   const taken = await session.run<Unsealed>(TAKE_UNSEALED, [sequences]);
   const tallies = await unsealed.of(
     session,
@@ -102,6 +102,7 @@ export async function foldSegments(
       columns(displaced, 'charged', 'issued', 'account', 'requests', 'credits'),
     );
   }
+  return taken.length;
 }
 
 /** Adds charges to months. */

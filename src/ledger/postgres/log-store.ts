@@ -15,6 +15,18 @@ const FENCE = {
   text: 'SELECT 1 FROM qrn.slot WHERE node = $1 AND slot = $2 AND epoch = $3 FOR SHARE',
 };
 const READ = { name: 'log_read', text: 'SELECT value FROM qrn.log WHERE key = $1' };
+/**
+ * A commit that waited for a standby in vain, because somebody cancelled the wait or the primary restarted, can be read before a
+ * standby has it, and is lost in a failover. The lock makes this read a commit of its own, which follows what it read:
+ * when it ends, the standby has both.
+ */
+const READ_KEPT = {
+  name: 'log_read_kept',
+  text: `WITH fence AS (SELECT 1 FROM qrn.slot WHERE node = $2 AND slot = $3 FOR SHARE)
+    SELECT value, (SELECT count(*) FROM fence) AS fences FROM qrn.log WHERE key = $1`,
+};
+/** The record of a log, or of an incarnation's, that says how large it is: what it covers was stored with it. */
+const STATE = /(?:^|\/)state$/;
 const PUT = {
   name: 'log_put',
   text: `INSERT INTO qrn.log (key, value)
@@ -31,6 +43,8 @@ export class PostgresLogStore implements LogStore {
   readonly #database: Database;
   readonly #node: NodeEpoch & { readonly name: string };
   readonly #unsealed: UnsealedTallies;
+  /** States that a standby has. */
+  readonly #kept = new Map<string, Uint8Array>();
 
   constructor({ database, node, unsealed }: PostgresLogStoreOptions) {
     this.#database = database;
@@ -45,7 +59,10 @@ export class PostgresLogStore implements LogStore {
       if (step !== undefined) {
         await session.run(LOCK_FOLD);
         if (!(await this.#mayStep(session, records, step))) return;
-        await foldSegments(session, this.#unsealed, step.sealed);
+        const folded = await foldSegments(session, this.#unsealed, step.sealed);
+        // They could be read, and a failover lost them before a standby had them.
+        if (folded < step.sealed.length)
+          throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
       }
       await put(session, records);
     });
@@ -54,7 +71,14 @@ export class PostgresLogStore implements LogStore {
 
   async getLog(key: string): Promise<Uint8Array | undefined> {
     const [record] = await this.#database.run<{ value: Uint8Array }>(READ, [key]);
-    return record && new Uint8Array(record.value);
+    if (record === undefined || !STATE.test(key)) return record && new Uint8Array(record.value);
+    if (isSame(this.#kept.get(key), record.value)) return new Uint8Array(record.value);
+    const { number } = this.#node;
+    const [kept] = await this.#database.run<{ value: Uint8Array }>(READ_KEPT, [key, number, CALL_SLOT]);
+    if (kept === undefined) return undefined;
+    const value = new Uint8Array(kept.value);
+    this.#kept.set(key, value);
+    return value.slice();
   }
 
   /** False when the step was taken already. Throws `conflict` when another one was. */

@@ -116,13 +116,7 @@ async function commitWhileCancelled(
   const url = await freshDatabase();
   const opened = await openBooks(t, url);
   await opened.books.commit([filledSegment(1, 1)], []);
-  const wait = (names: string) => async () => {
-    await administer(url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
-    await administer(url, 'SELECT pg_reload_conf()');
-  };
-  t.after(wait(''));
-  await wait('nobody')();
-  await standbyIsAwaited(url);
+  const noLongerAwaited = await awaitNobody(t, url);
   let isAcknowledged = false;
   const committed = commit(opened, 2, url).then(() => {
     isAcknowledged = true;
@@ -131,7 +125,7 @@ async function commitWhileCancelled(
   await administer(url, `SET synchronous_commit = off; SELECT pg_cancel_backend(${first})`);
   await waitingForStandby(url, first, () => isAcknowledged); // until it was sent again
   const wasAcknowledged = isAcknowledged;
-  await wait('')();
+  await noLongerAwaited();
   await committed;
   assert.notEqual(await opened.books.segment(2), undefined);
   return wasAcknowledged;
@@ -163,6 +157,64 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
     if (rows.length > 0) return (rows as { pid: number }[])[0].pid;
     if (isOver()) return 0;
   }
+}
+
+test('a node repeats no stored answer, and shows no state of the log, that no standby has', async (t) => {
+  const url = await freshDatabase();
+  const writer = await openBooks(t, url, { name: 'a' });
+  const reader = await openBooks(t, url, { name: 'b' });
+  const { keyDigest } = answer(1, 7, 0);
+  await writer.books.commit([filledSegment(1, 1)], []);
+  await reader.logStore.getLog('state');
+  const noLongerAwaited = await awaitNobody(t, url);
+  const written = [
+    writer.books.commit([filledSegment(2, 1)], [answer(1, 7, NOON_MS + 1_000)]),
+    writer.logStore.putLog([{ key: 'state', value: Uint8Array.of(1) }]),
+  ];
+  await waitFor(url, "SELECT count(*) = 2 AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  await administer(
+    url,
+    "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+  );
+  await waitFor(
+    url,
+    'SELECT (SELECT count(*) FROM qrn.answer) = 1 AND (SELECT count(*) FROM qrn.log) = 1 AS is_so',
+  );
+  const shown: string[] = [];
+  const show = async (what: string, read: Promise<unknown>) => {
+    if ((await read) !== undefined) shown.push(what);
+  };
+  const readings = [
+    show('the answer', reader.books.storedAnswer(1, keyDigest)),
+    show('the log', reader.logStore.getLog('state')),
+  ];
+  // The writers' second attempts wait, and so must both who read.
+  await waitFor(
+    url,
+    "SELECT count(*) = 4 AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+    () => shown.length > 0,
+  );
+  const shownBefore = [...shown];
+  await noLongerAwaited();
+  await Promise.all([...written, ...readings]);
+  assert.deepEqual(shownBefore, []);
+  assert.deepEqual(shown.sort(), ['the answer', 'the log']);
+});
+
+/** Makes commits wait for a standby that there is not, until what it gives is called. */
+async function awaitNobody(t: TestContext, url: string): Promise<() => Promise<void>> {
+  const wait = (names: string) => async () => {
+    await administer(url, `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await administer(url, 'SELECT pg_reload_conf()');
+  };
+  t.after(wait(''));
+  await wait('nobody')();
+  await standbyIsAwaited(url);
+  return wait('');
+}
+
+async function waitFor(url: string, question: string, isOver: () => boolean = () => false): Promise<void> {
+  while (!isOver()) if ((await administer(url, question)).rows[0].is_so === true) return;
 }
 
 test('a full disk of PostgreSQL refuses a commit and does not stop the node', async (t) => {
