@@ -135,6 +135,27 @@ export class Cluster {
     }
   }
 
+  /**
+   * Of answers that were acknowledged before a fault, how many the books lack now: a count alone, which is cheap enough to
+   * take after each fault. The audit looks for each answer.
+   */
+  async lostCount(acknowledged: number): Promise<string[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      const { rows } = await client.query<{ stored: string | null }>(
+        'SELECT sum(count) AS stored FROM qrn.segment',
+      );
+      const stored = Number(rows[0].stored ?? 0);
+      if (stored >= acknowledged) return [];
+      return [
+        `${acknowledged} acknowledged answers, and ${stored} in the books: acknowledged answers are lost`,
+      ];
+    } finally {
+      await client.end();
+    }
+  }
+
   /** Points all nodes at another primary. Connections to the old one are gone with it. */
   follow(database: DatabasePlace): void {
     this.#database = database;

@@ -122,6 +122,26 @@ const cutStandbyThenFailover: Fault = async (arena) => {
   await pair.addStandby();
 };
 
+/**
+ * The standby is cut off, and the primary restarts without it: after its recovery it shows commits that waited for the standby
+ * and that no client was told of. Nodes must not show them either, for the standby takes over then.
+ */
+const restartAloneThenFailover: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  pair.link.cut();
+  await someMs(300, 1_000);
+  pair.killPrimary();
+  await pair.restartPrimary();
+  await someMs(500, 2_000);
+  pair.killPrimary();
+  pair.link.healWithLoss();
+  await pair.promote();
+  arena.cluster.follow(pair.place);
+  await answersAgain(arena);
+  await pair.addStandby();
+};
+
 /** As before, and meanwhile an administrator cancels the commits that wait for the standby. */
 const cancelThenFailover: Fault = async (arena) => {
   const pair = pairOf(arena);
@@ -167,6 +187,11 @@ export const FAULTS = {
     needsPair: true,
   },
   'failover after cancelled commits': { fault: cancelThenFailover, group: 'failovers', needsPair: true },
+  'failover after a restart without the standby': {
+    fault: restartAloneThenFailover,
+    group: 'failovers',
+    needsPair: true,
+  },
   'partition of a node': { fault: cutNode, group: 'partitions', needsPair: false },
   'partition of a node that is fenced': { fault: cutAndFence, group: 'partitions', needsPair: false },
   'partition of the standby': { fault: cutStandby, group: 'partitions', needsPair: true },

@@ -42,6 +42,8 @@ const WINDOW_HEX = 32;
 const AWAY_MS = 20;
 const CHECKPOINT_EVERY_MS = 150;
 const VIOLATIONS_MAX = 50;
+/** Keys that are asked again and again. */
+const KEYS_KEPT = 32;
 
 export interface Accounts {
   /** Asks for quantum-seeded values, each request once. */
@@ -71,6 +73,8 @@ export class Load {
   /** Every 16 pure bytes that were delivered, in hex, and to which request. */
   readonly #pure = new Map<string, string>();
   readonly #largest = new Map<string, number>();
+  /** The first that was seen of each size. */
+  readonly #roots = new Map<number, SeenCheckpoint>();
   readonly #keyed: KeyedRequest[] = [];
   #running: Promise<unknown>[] = [];
   #isStopping = false;
@@ -161,6 +165,8 @@ export class Load {
       this.#keyed.push(request); // it is asked once more, of whichever node
     } else if (request.first !== digest) {
       this.#violate(`the key ${request.idempotencyKey} was answered twice, with different bodies`);
+    } else if (!onlyOld && this.#keyed.length < KEYS_KEPT) {
+      this.#keyed.push(request); // repetitions cost nothing: they are answered when the totals have run dry too
     }
   }
 
@@ -243,7 +249,7 @@ export class Load {
           const largest = this.#largest.get(`${name} ${port}`) ?? 0;
           if (seen.size < largest)
             this.#violate(`${name} showed a log of ${seen.size} leaves after one of ${largest}`);
-          if (seen.size > largest) this.checkpoints.push(seen);
+          if (seen.size > largest) this.#see(seen);
           this.#largest.set(`${name} ${port}`, Math.max(largest, seen.size));
         } catch (error) {
           if (!(error instanceof ConnectionLost)) throw error;
@@ -251,6 +257,15 @@ export class Load {
       }
       await sleep(CHECKPOINT_EVERY_MS);
     }
+  }
+
+  /** Two nodes that show logs of one size show the same log. */
+  #see(seen: SeenCheckpoint): void {
+    this.checkpoints.push(seen);
+    const before = this.#roots.get(seen.size);
+    if (before === undefined) this.#roots.set(seen.size, seen);
+    else if (before.root !== seen.root)
+      this.#violate(`the log forked: ${before.node} and ${seen.node} showed two of ${seen.size} leaves`);
   }
 
   #violate(what: string): void {

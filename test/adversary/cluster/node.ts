@@ -86,7 +86,7 @@ export class ClusterNode {
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
         const text = chunk.toString('utf8');
-        this.output = (this.output + text).slice(-OUTPUT_KEPT);
+        this.output = withoutRequests(this.output + text).slice(-OUTPUT_KEPT);
         if (this.#isReady || this.#process !== child) return;
         printed += text;
         this.#isReady = /^ready http:/m.test(printed);
@@ -146,4 +146,12 @@ export class ClusterNode {
   async ended(withinMs: number): Promise<void> {
     await until(`${this.name} ends`, () => this.#process === undefined, withinMs);
   }
+}
+
+/** Without the lines of single requests, which would drive out what tells more. */
+function withoutRequests(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => !line.endsWith('"msg":"request"}'))
+    .join('\n');
 }

@@ -50,6 +50,14 @@ export const PLANTED = {
     isSynchronous: true,
     finds: /acknowledged answers are lost/,
   },
+  'a log shown before a standby has it': {
+    faults: Array.from({ length: 6 }, () => 'failover after cancelled commits' as const),
+    environment: planted({
+      [`${POSTGRES}/log-store.ts`]: ['!STATE.test(key)', 'key.length > 0'],
+    }),
+    isSynchronous: true,
+    finds: /log/,
+  },
 } as const satisfies Record<string, Planted>;
 
 /** For the environment of a node: in each file one text stands in the place of another, which it holds once. */

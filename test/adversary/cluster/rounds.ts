@@ -12,9 +12,13 @@ export interface SeriesOptions extends ClusterOptions {
   /** Between two faults. */
   readonly pauseMs: number;
   readonly report?: (line: string) => void;
+  /** False ends the series before its next fault; it is audited then. */
+  readonly mayGoOn?: () => boolean;
 }
 
 export interface SeriesOutcome extends AuditOutcome {
+  /** Those that took place, in their order. */
+  readonly faults: readonly FaultName[];
   readonly acknowledged: number;
   readonly outcomes: ReadonlyMap<string, number>;
   /** Times that nodes were started. */
@@ -32,20 +36,27 @@ const SETTLED_WITHIN_MS = 60_000;
  * fault. The first node is killed last and does not come back: the audit finds what it left behind.
  */
 export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
-  const { pair, faults, clients, pauseMs, report = () => {} } = options;
+  const { pair, clients, pauseMs, report = () => {}, mayGoOn = () => true } = options;
+  const faults: FaultName[] = [];
   const cluster = await Cluster.start(options);
   const { load, nodes } = cluster;
   try {
     const arena: Arena = { cluster, pair, answeredAfterMs: [] };
     load.start(clients);
     await sleep(pauseMs);
-    for (const [round, name] of faults.entries()) {
+    for (const name of options.faults) {
+      if (!mayGoOn() || load.violations.length > 0) break;
+      const begunMs = performance.now();
+      const before = load.acknowledged.length;
       await FAULTS[name].fault(arena);
+      faults.push(name);
       for (const node of nodes) if (!node.isRunning) node.launch();
       await oneReady(cluster);
       await sleep(pauseMs);
+      load.violations.push(...(await cluster.lostCount(before)));
+      const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
       const told = `${load.acknowledged.length} answers, ${load.violations.length} violations`;
-      report(`round ${round + 1} of ${faults.length}: ${name}; ${told}`);
+      report(`${faults.length} of ${options.faults.length}: ${name}, ${seconds} s; ${told}`);
     }
     await Promise.all(nodes.map((node) => node.ready()));
     await nodes[0].kill();
@@ -55,6 +66,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
     const audited = await cluster.audit();
     return {
       ...audited,
+      faults,
       acknowledged: load.acknowledged.length,
       outcomes: load.outcomes,
       starts: nodes.reduce((sum, { starts }) => sum + starts, 0),

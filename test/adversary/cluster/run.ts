@@ -1,21 +1,26 @@
-// `npm run test:cluster [-- --kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --planted yes]`: nodes on Debian's
-// PostgreSQL with a synchronous standby, under load and under faults, each series audited. With `--planted yes` only the planted
-// bugs are run, each of which must be found; with `--planted TEXT` those whose name has the text. With
-// `--scenarios yes` an older database is restored, and a clock is off by a day. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
+// `npm run test:cluster [-- --kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --out FILE --minutes 9]`: nodes on
+// Debian's PostgreSQL with a synchronous standby, under load and under faults, each series of faults audited. With `--out` the
+// result of each series is added to the file, and what it has already is not run again. After `--minutes`, and at SIGTERM or
+// SIGINT, no further fault begins: the series under way is audited and counts.
+// With `--planted yes` only the planted bugs are run, each of which must be found; with `--planted TEXT` those whose name has
+// the text. With `--scenarios yes` the rest of what goes wrong with several nodes is run (see scenarios.ts), with
+// `--scenarios TEXT` what has the text in its name. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
 import { parseArgs } from 'node:util';
 import type { Totals } from './cluster.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { PostgresPair, serverPrograms } from './postgres-pair.ts';
+import { Results, type SeriesResult } from './results.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
-import { clockLibrary, clockOff, olderDatabase } from './scenarios.ts';
+import { scenariosHere } from './scenarios.ts';
 
-/** A series ends with an audit, which reads everything. In every second one the totals run dry. */
-const FAULTS_EACH = 10;
+/** Faults that one cluster goes through before its audit, which reads everything. */
+const FAULTS_EACH = 30;
+/** In every second series the totals run dry, in the last third of its faults. */
 const AMPLE = { requests: 1_000_000, credits: 1_000_000 };
-const SCARCE = { requests: 300, credits: 2_400 };
+const SCARCE = { requests: 6_000, credits: 24_000 };
 const CLIENTS = 12;
-const PAUSE_MS = 800;
+const PAUSE_MS = 500;
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +29,8 @@ const { values } = parseArgs({
     partitions: { type: 'string', default: '5' },
     pauses: { type: 'string', default: '5' },
     nodes: { type: 'string', default: '3' },
+    out: { type: 'string' },
+    minutes: { type: 'string', default: '600' },
     planted: { type: 'string', default: 'no' },
     scenarios: { type: 'string', default: 'no' },
   },
@@ -34,6 +41,14 @@ if (programs === undefined) {
   say('There is no PostgreSQL server in /usr/lib/postgresql: install the package postgresql.');
   process.exit(1);
 }
+const endMs = performance.now() + Number(values.minutes) * 60_000;
+let isStopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.once(signal, () => {
+    isStopping = true;
+    say(`${signal}: no further fault begins; the series under way is audited`);
+  });
+const mayGoOn = () => !isStopping && performance.now() < endMs;
 
 async function runSeries(
   faults: readonly FaultName[],
@@ -52,50 +67,75 @@ async function runSeries(
       clients: CLIENTS,
       pauseMs: PAUSE_MS,
       report: say,
+      mayGoOn,
     });
   } finally {
     pair.stop();
   }
 }
 
-/** So many of each group, its faults in turn, in an order of chance. */
-function faultsAsked(): FaultName[] {
-  const asked: FaultName[] = [];
+/** What is left of so many of each group, its faults in turn, in an order of chance. */
+function faultsLeft(results: Results): FaultName[] {
+  const left: FaultName[] = [];
   for (const group of ['kills', 'failovers', 'partitions', 'pauses'] as const) {
     const names = (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
-    for (let i = 0; i < Number(values[group]); i++) asked.push(names[i % names.length]);
+    const asked = Number(values[group]);
+    for (const [at, name] of names.entries()) {
+      const share = Math.floor(asked / names.length) + (at < asked % names.length ? 1 : 0);
+      for (let i = results.countOf(name); i < share; i++) left.push(name);
+    }
   }
-  return asked
+  return left
     .map((name) => ({ name, order: Math.random() }))
     .sort((a, b) => a.order - b.order)
     .map(({ name }) => name);
 }
 
 async function faultRuns(): Promise<boolean> {
-  const asked = faultsAsked();
-  const runs = new Map<FaultName, number>();
-  const violations: string[] = [];
-  const answeredAfterMs: number[] = [];
-  const sums = { acknowledged: 0, stored: 0, starts: 0, leaves: 0, checkpoints: 0 };
-  for (let at = 0; at < asked.length && violations.length === 0; at += FAULTS_EACH) {
-    const faults = asked.slice(at, at + FAULTS_EACH);
-    const outcome = await runSeries(faults, {}, (at / FAULTS_EACH) % 2 === 0 ? SCARCE : AMPLE);
-    for (const name of faults) runs.set(name, (runs.get(name) ?? 0) + 1);
-    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += outcome[name];
-    violations.push(...outcome.violations);
-    answeredAfterMs.push(...outcome.answeredAfterMs);
-    say(
-      `${at + faults.length} of ${asked.length} faults: ${JSON.stringify({ ...sums, outcomes: [...outcome.outcomes] })}`,
-    );
+  const results = new Results(values.out);
+  const left = faultsLeft(results);
+  say(`${left.length} faults are left to run`);
+  let isGood = true;
+  for (let at = 0; at < left.length && isGood && mayGoOn(); at += FAULTS_EACH) {
+    const faults = left.slice(at, at + FAULTS_EACH);
+    const result = await resultOf(faults, Math.random() < 0.5 ? SCARCE : AMPLE);
+    results.add(result);
+    isGood = result.isAudited && result.violations.length === 0;
+  }
+  for (const line of results.lines()) say(line);
+  return isGood;
+}
+
+/** A series that throws counts for nothing, and is told as a failure. */
+async function resultOf(faults: readonly FaultName[], totals: Totals): Promise<SeriesResult> {
+  const begunMs = performance.now();
+  const ended = () => ({
+    endedAt: new Date().toISOString(),
+    seconds: Math.round((performance.now() - begunMs) / 1_000),
+  });
+  try {
+    const outcome = await runSeries(faults, {}, totals);
+    const counts: Partial<Record<FaultName, number>> = {};
+    for (const name of outcome.faults) counts[name] = (counts[name] ?? 0) + 1;
     for (const violation of outcome.violations) say(`  VIOLATION ${violation}`);
     if (outcome.violations.length > 0) say(outcome.output);
+    say(JSON.stringify(Object.fromEntries(outcome.outcomes)));
+    const { acknowledged, stored, leaves, checkpoints, starts, answeredAfterMs, violations } = outcome;
+    const sums = { acknowledged, stored, leaves, checkpoints, starts };
+    return {
+      ...ended(),
+      faults: counts,
+      isAudited: true,
+      ...sums,
+      answeredAfterMs: answeredAfterMs.map(Math.round),
+      violations,
+    };
+  } catch (error) {
+    const failure = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    say(`  FAILED ${failure}`);
+    const none = { acknowledged: 0, stored: 0, leaves: 0, checkpoints: 0, starts: 0, answeredAfterMs: [] };
+    return { ...ended(), faults: {}, isAudited: false, ...none, violations: [], failure };
   }
-  for (const [name, count] of [...runs].sort()) say(`${String(count).padStart(5)}  ${name}`);
-  const sorted = answeredAfterMs.toSorted((a, b) => a - b).map(Math.round);
-  if (sorted.length > 0)
-    say(`answers after a promotion: median ${sorted[sorted.length >> 1]} ms, longest ${sorted.at(-1)} ms`);
-  say(`${JSON.stringify(sums)}, ${violations.length} violations`);
-  return violations.length === 0;
 }
 
 async function plantedRuns(): Promise<boolean> {
@@ -111,17 +151,9 @@ async function plantedRuns(): Promise<boolean> {
 }
 
 async function scenarioRuns(): Promise<boolean> {
-  const library = clockLibrary();
-  const scenarios: Record<string, (pair: PostgresPair) => Promise<string[]>> = {
-    'an older database restored': olderDatabase,
-    ...(library !== undefined && {
-      'a clock a day ahead': (pair) => clockOff(pair, library, '+1d'),
-      'a clock a day behind': (pair) => clockOff(pair, library, '-1d'),
-    }),
-  };
-  if (library === undefined) say('clocks: not run, since the package libfaketime is missing');
   let isGood = true;
-  for (const [name, scenario] of Object.entries(scenarios)) {
+  for (const [name, scenario] of scenariosHere(say)) {
+    if (values.scenarios !== 'yes' && !name.includes(values.scenarios)) continue;
     const pair = await PostgresPair.start({ programs: programs!, isSynchronous: true });
     try {
       const violations = await scenario(pair);
@@ -134,6 +166,6 @@ async function scenarioRuns(): Promise<boolean> {
   return isGood;
 }
 
-const runs = values.planted !== 'no' ? plantedRuns : values.scenarios === 'yes' ? scenarioRuns : faultRuns;
+const runs = values.planted !== 'no' ? plantedRuns : values.scenarios !== 'no' ? scenarioRuns : faultRuns;
 const isGood = await runs();
 process.exit(isGood ? 0 : 1);

@@ -20,7 +20,7 @@ const SAYS_SO_WITHIN_MS = 60_000;
  * The database is set back to an earlier state while the nodes are down. They must notice and hold back, since they would give
  * out certificate ids a second time and sign another history; after `qrn cluster restored` they must serve again, under new ids.
  */
-export async function olderDatabase(pair: PostgresPair): Promise<string[]> {
+async function olderDatabase(pair: PostgresPair): Promise<string[]> {
   const cluster = await Cluster.start({ nodes: 2, database: pair.place, totals: TOTALS });
   const { nodes, load } = cluster;
   const violations: string[] = [];
@@ -68,15 +68,32 @@ export async function olderDatabase(pair: PostgresPair): Promise<string[]> {
   }
 }
 
+export type Scenario = (pair: PostgresPair) => Promise<string[]>;
+
+/** Every scenario by its name; `say` is told which cannot run on this machine. */
+export function scenariosHere(say: (line: string) => void): (readonly [name: string, scenario: Scenario])[] {
+  const library = clockLibrary();
+  if (library === undefined) say('clocks: not run, since the package libfaketime is missing');
+  return [
+    ['an older database restored', olderDatabase],
+    ...(library === undefined
+      ? []
+      : [
+          ['a clock a day ahead', (pair: PostgresPair) => clockOff(pair, library, '+1d')] as const,
+          ['a clock a day behind', (pair: PostgresPair) => clockOff(pair, library, '-1d')] as const,
+        ]),
+  ];
+}
+
 /** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */
-export function clockLibrary(): string | undefined {
+function clockLibrary(): string | undefined {
   return readdirSync('/usr/lib')
     .map((name) => join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
     .find((path) => existsSync(path));
 }
 
 /** The clock of one node is off by `offset`, e.g. `+1d`: it is not ready and says so, and the books stay exact. */
-export async function clockOff(pair: PostgresPair, library: string, offset: string): Promise<string[]> {
+async function clockOff(pair: PostgresPair, library: string, offset: string): Promise<string[]> {
   const environment = { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
   const cluster = await Cluster.start({
     nodes: 2,

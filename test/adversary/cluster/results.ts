@@ -1,0 +1,82 @@
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { FAULTS, type FaultName } from './faults.ts';
+
+/** What one series that was audited, or failed, gave: one line of a file of results. */
+export interface SeriesResult {
+  /** ISO 8601, UTC. */
+  readonly endedAt: string;
+  /** Of each fault, how many there were. Only audited series count. */
+  readonly faults: Readonly<Partial<Record<FaultName, number>>>;
+  readonly isAudited: boolean;
+  readonly acknowledged: number;
+  readonly stored: number;
+  readonly leaves: number;
+  readonly checkpoints: number;
+  readonly starts: number;
+  readonly seconds: number;
+  readonly answeredAfterMs: readonly number[];
+  readonly violations: readonly string[];
+  /** Why it could not be audited. */
+  readonly failure?: string;
+}
+
+const SUMS = ['acknowledged', 'stored', 'leaves', 'checkpoints', 'starts', 'seconds'] as const;
+
+/** Results of all runs that write into one file, so that a run that was interrupted counts and the next goes on from it. */
+export class Results {
+  readonly #path: string | undefined;
+  readonly #all: SeriesResult[] = [];
+
+  /** Throws when the file holds something else. */
+  constructor(path: string | undefined) {
+    this.#path = path;
+    if (path === undefined || !existsSync(path)) return;
+    const lines = readFileSync(path, 'utf8').split('\n');
+    for (const line of lines) if (line !== '') this.#all.push(JSON.parse(line) as SeriesResult);
+  }
+
+  add(result: SeriesResult): void {
+    this.#all.push(result);
+    if (this.#path !== undefined) appendFileSync(this.#path, `${JSON.stringify(result)}\n`);
+  }
+
+  /** Times that the fault was part of an audited series. */
+  countOf(name: FaultName): number {
+    return this.#audited.reduce((sum, { faults }) => sum + (faults[name] ?? 0), 0);
+  }
+
+  get areGood(): boolean {
+    return this.#all.every(({ isAudited, violations }) => isAudited && violations.length === 0);
+  }
+
+  /** The matrix of faults by runs, and the sums. */
+  lines(): string[] {
+    const lines = ['faults  series  violated  fault'];
+    for (const name of Object.keys(FAULTS) as FaultName[]) {
+      const having = this.#audited.filter(({ faults }) => (faults[name] ?? 0) > 0);
+      const violated = having.filter(({ violations }) => violations.length > 0);
+      const cells = [this.countOf(name), having.length, violated.length];
+      lines.push(`${cells.map((cell) => String(cell).padStart(6)).join('  ')}    ${name}`);
+    }
+    for (const group of new Set(Object.values(FAULTS).map((each) => each.group))) {
+      const names = (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
+      lines.push(`${String(names.reduce((sum, name) => sum + this.countOf(name), 0)).padStart(6)}  ${group}`);
+    }
+    const sums = SUMS.map((name) => [name, this.#audited.reduce((sum, each) => sum + each[name], 0)]);
+    const answered = this.#audited.flatMap((each) => each.answeredAfterMs).toSorted((a, b) => a - b);
+    if (answered.length > 0)
+      lines.push(
+        `answers after a promotion: median ${answered[answered.length >> 1]} ms, longest ${answered.at(-1)} ms, ${answered.length} times`,
+      );
+    const violations = this.#audited.flatMap((each) => each.violations);
+    const failed = this.#all.length - this.#audited.length;
+    lines.push(
+      `${this.#audited.length} series audited: ${JSON.stringify(Object.fromEntries(sums))}, ${violations.length} violations; ${failed} not audited`,
+    );
+    return lines;
+  }
+
+  get #audited(): readonly SeriesResult[] {
+    return this.#all.filter(({ isAudited }) => isAudited);
+  }
+}
