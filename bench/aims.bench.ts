@@ -1,13 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
 import { type BareType, bareMediaType } from '../src/core/vocabulary.ts';
+import { aimText, NO_AIM, verdictOn } from './support/aims.ts';
 import { hammered, loadOn, withCosts } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
-import { residentMemory } from './support/process-usage.ts';
+import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Server, startService } from './support/server.ts';
-import { type Summary, scaled, summarize } from './support/statistics.ts';
-import type { BenchRun, Report, Row, Suite } from './support/suite.ts';
+import { scaled, summarize } from './support/statistics.ts';
+import type { Aim, BenchRun, Report, Row, Suite } from './support/suite.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
 
+const IDLE_MS = 1_000;
 const SMALL = '/v1/integers?count=10';
 const MANY_CONNECTIONS = 256;
 const FEW_CONNECTIONS = 64;
@@ -29,16 +32,6 @@ const BATCH_AIMS: readonly { readonly kind: string; readonly octets?: BareType; 
   { kind: 'bytes 16 hex', octets: 'bytes', aimNs: 14 },
 ];
 
-interface Figure {
-  readonly what: string;
-  readonly measured: Summary | undefined;
-  readonly aim: number;
-  /** Of the figure and its aim. */
-  readonly unit: string;
-  /** The aim is a least value, and else a greatest. */
-  readonly isLeast?: boolean;
-}
-
 /** What the service is to reach on two cores like those of November 2026, beside what it does. */
 export const aims: Suite = {
   name: 'aims',
@@ -56,8 +49,26 @@ export const aims: Suite = {
       const commit = await startService(subject, { QRN_DURABILITY: 'commit' });
       servers.push(commit);
       const figures = await smallFigures(run, bare, fsync, commit);
-      for (const aim of BATCH_AIMS) figures.push(...(await batchFigures(run, fsync, aim)));
+      const privateMib: (number | undefined)[] = [];
+      for (const aim of BATCH_AIMS) {
+        figures.push(...(await batchFigures(run, fsync, aim)));
+        privateMib.push(residentMemory(fsync.pid)?.privateMib);
+      }
+      figures.push({
+        what: `private memory after batches of each kind, ${BATCH.connections} connections`,
+        unit: 'MiB',
+        measured: summarize(privateMib),
+        aim: NO_AIM,
+      });
+      const idle = await alternate([idling(fsync)], run.rounds);
+      figures.push({
+        what: 'CPU of the idle service, all threads',
+        unit: 'ms a second',
+        measured: idle.of('idle', 'cpuMs'),
+        aim: NO_AIM,
+      });
       return {
+        aims: figures,
         tables: [
           {
             title: 'Aims',
@@ -75,14 +86,11 @@ export const aims: Suite = {
   },
 };
 
-function rowOf({ what, measured, aim, unit, isLeast = false }: Figure): Row {
-  const isMet = measured !== undefined && (isLeast ? measured.median >= aim : measured.median <= aim);
-  const hasAim = Number.isFinite(aim);
-  const verdict = hasAim ? (isMet ? 'met' : 'missed') : '-';
-  return { label: `${what}, ${unit}`, cells: [measured, hasAim ? String(aim) : '-', verdict] };
+function rowOf(aim: Aim): Row {
+  return { label: `${aim.what}, ${aim.unit}`, cells: [aim.measured, aimText(aim), verdictOn(aim)] };
 }
 
-async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: Server): Promise<Figure[]> {
+async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: Server): Promise<Aim[]> {
   const race = async (service: Server, connections: number): Promise<Rounds> => {
     run.talk(`${SMALL}, ${connections} connections`);
     const load = { connections, seconds: run.seconds };
@@ -130,7 +138,19 @@ async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: 
   ];
 }
 
-const NO_AIM = Number.NaN;
+function idling(server: Server): Contender {
+  return {
+    name: 'idle',
+    async measure() {
+      const before = cpuTime(server.pid);
+      const startedMs = performance.now();
+      await setTimeout(IDLE_MS);
+      const after = cpuTime(server.pid);
+      const seconds = (performance.now() - startedMs) / 1e3;
+      return { cpuMs: before && after && (after.allNs - before.allNs) / 1e6 / seconds };
+    },
+  };
+}
 
 function atRate(run: BenchRun, server: Server, ratePerS: number): Contender {
   return {
@@ -147,7 +167,7 @@ async function batchFigures(
   run: BenchRun,
   service: Server,
   { kind, octets, aimNs }: (typeof BATCH_AIMS)[number],
-): Promise<Figure[]> {
+): Promise<Aim[]> {
   const { path, count, connections, timeMs } = BATCH;
   const what = `batch, ${kind}, ${octets ?? 'json'}`;
   run.talk(what);

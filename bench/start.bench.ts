@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestServer } from '../test/support/server.ts';
+import { NO_AIM } from './support/aims.ts';
 import { endWithUs } from './support/children.ts';
 import { cpuTime, cpuTimeEver, residentMemory } from './support/process-usage.ts';
 import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
 import { type Contender, Rounds, type Sample } from './support/rounds.ts';
 import { dataFolder } from './support/server.ts';
+import { type Summary, scaled } from './support/statistics.ts';
 import type { BenchRun, Report, Row, Subject, Suite } from './support/suite.ts';
 
 /** What goes on after a service is ready is counted until then. */
@@ -17,6 +19,7 @@ const SETTINGS = {
   QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
   QRN_LOG_LEVEL: 'error',
 };
+const READY_AIM_S = 1;
 const STARTS = ['empty folder', 'restart'] as const;
 
 /** What a start of the service costs until it can serve every mode, and in the seconds after. */
@@ -34,6 +37,20 @@ export const start: Suite = {
       }
     }
     return {
+      aims: rounds.names.flatMap((name) => [
+        {
+          what: `start, ${name}: ready`,
+          unit: 's',
+          measured: inSeconds(rounds.of(name, 'readyMs')),
+          aim: READY_AIM_S,
+        },
+        {
+          what: `start, ${name}: CPU to ready`,
+          unit: 's',
+          measured: inSeconds(rounds.of(name, 'cpuMs')),
+          aim: NO_AIM,
+        },
+      ]),
       tables: [
         {
           title: 'A start of the service',
@@ -52,6 +69,10 @@ export const start: Suite = {
     };
   },
 };
+
+function inSeconds(ms: Summary | undefined): Summary | undefined {
+  return ms && scaled(ms, 1e-3);
+}
 
 function rowOf(run: BenchRun, rounds: Rounds, label: string): Row {
   const quantities = ['readyMs', 'cpuMs', 'mainMs', 'settledMs', 'privateMib'];

@@ -1,6 +1,7 @@
 import { createCipheriv, hash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { NO_AIM } from './support/aims.ts';
 import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
@@ -8,6 +9,8 @@ import type { Report, Row, Suite, Table } from './support/suite.ts';
 
 const TOTAL = 10_000_000;
 const BLOCK = 100_000;
+const STREAM_AIM_MS = 150;
+const GROWN_AIM_MIB = 64;
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const BATCH_BODY = JSON.stringify({ type: 'floats', count: BLOCK });
 const STREAM = 'GET /v1/stream';
@@ -33,7 +36,20 @@ export const stream: Suite = {
         bare(DIGEST, (block) => hash('sha256', block, 'buffer')),
       ];
       const rounds = await alternate(contenders, run.rounds);
-      return { tables: [tableOf(rounds)] };
+      const ofStream = (quantity: string) => rounds.of(STREAM, quantity);
+      return {
+        aims: [
+          { what: '10^7 float64 by one stream', unit: 'ms', measured: ofStream('ms'), aim: STREAM_AIM_MS },
+          { what: '10^7 float64 by one stream: CPU', unit: 'ms', measured: ofStream('cpuMs'), aim: NO_AIM },
+          {
+            what: '10^7 float64 by one stream: memory grown',
+            unit: 'MiB',
+            measured: ofStream('grownMib'),
+            aim: GROWN_AIM_MIB,
+          },
+        ],
+        tables: [tableOf(rounds)],
+      };
     } finally {
       await service.stop();
     }

@@ -4,7 +4,7 @@ import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
 import { scaled } from './support/statistics.ts';
-import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import type { Aim, BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { batchBody, VALUE_KINDS, type ValueKind, valueRequest } from './support/value-kinds.ts';
 
 const PATH = '/v1/batch';
@@ -53,14 +53,17 @@ export const targets: Suite = {
     try {
       const rows: Row[] = [];
       const missed: string[] = [];
+      const aims: Aim[] = [];
       for (const each of CASES) {
         run.talk(each.name);
         const rounds = await alternate([contender(run, service, each)], run.rounds);
         const { row, isMissed } = rowOf(each, rounds);
         rows.push(row);
         if (isMissed) missed.push(each.name);
+        const measured = rounds.of(each.name, 'ns');
+        aims.push({ what: each.name, unit: 'ns a number', measured, aim: TARGETS_NS[each.mode] });
       }
-      return { tables: [tableOf(rows)], missed };
+      return { tables: [tableOf(rows)], missed, aims };
     } finally {
       await service.stop();
     }

@@ -70,7 +70,7 @@ function cellText(cell: Summary | string | undefined, column: Column): string {
 }
 
 /** Three significant digits, whole numbers in full. */
-function figure(value: number): string {
+export function figure(value: number): string {
   if (!Number.isFinite(value)) return '-';
   const size = Math.abs(value);
   if (size >= 100) return Math.round(value).toLocaleString('en-US');

@@ -30,8 +30,22 @@ export interface Suite {
   run(run: BenchRun): Promise<Report | undefined>;
 }
 
+/** A measured figure beside what the project wants of it. */
+export interface Aim {
+  readonly what: string;
+  readonly measured: Summary | undefined;
+  /** NaN where a figure is told and has no aim. */
+  readonly aim: number;
+  /** Of the figure and its aim. */
+  readonly unit: string;
+  /** The aim is the least allowed value; otherwise it is the greatest. */
+  readonly isLeast?: boolean;
+}
+
 export interface Report {
   readonly tables: readonly Table[];
+  /** What `npm run bench:aims` puts into one table. */
+  readonly aims?: readonly Aim[];
   readonly plots?: readonly Plot[];
   /** Targets that were missed: the suite then counts as failed. */
   readonly missed?: readonly string[];
