@@ -33,6 +33,9 @@ export interface CrashOutcome {
   readonly violations: string[];
 }
 
+/** What one round added to the outcome. */
+export type CrashRound = Omit<CrashOutcome, 'rounds'>;
+
 export interface CrashOptions {
   readonly rounds: number;
   /** Extra environment of the service, e.g. NODE_OPTIONS with a planted bug, or QRN_DURABILITY. */
@@ -40,6 +43,9 @@ export interface CrashOptions {
   /** Kills up to two starts in a row after each kill, while they open the ledger and store what journals hold. */
   readonly killsStarts?: boolean;
   readonly report?: (line: string) => void;
+  readonly onRound?: (round: CrashRound) => void;
+  /** Asked after each round; true ends the run early. */
+  readonly isOver?: () => boolean;
 }
 
 const CLIENTS = 8;
@@ -72,6 +78,7 @@ export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> 
   );
   try {
     for (let round = 1; round <= options.rounds; round++) {
+      const before = { ...outcome, violations: outcome.violations.length };
       const got: Acknowledged[] = [];
       const clients = Array.from({ length: CLIENTS }, (_, client) => runClient(server, key, client, got));
       // the moment is what the test is about: any of them must be safe, so it needs no seed to be replayed
@@ -87,7 +94,13 @@ export async function crashRounds(options: CrashOptions): Promise<CrashOutcome> 
       options.report?.(
         `round ${round}: ${got.length} answers acknowledged, ${outcome.violations.length} violations`,
       );
-      if (outcome.violations.length > 0 || round === options.rounds) break;
+      options.onRound?.({
+        acknowledged: got.length,
+        recovered: outcome.recovered - before.recovered,
+        startsKilled: outcome.startsKilled - before.startsKilled,
+        violations: outcome.violations.slice(before.violations),
+      });
+      if (outcome.violations.length > 0 || round === options.rounds || options.isOver?.()) break;
       server = await TestServer.start(options.environment, server.dataDir);
     }
   } finally {
