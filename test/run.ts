@@ -32,12 +32,17 @@ const FIRST: readonly string[] = [
   'test/adversary/crash/crash.test.ts',
   'test/certificate/incarnation.test.ts',
   'test/clients/python.test.ts',
+  'test/secrets/secrets.test.ts',
+  'test/adversary/cluster/cluster.test.ts',
 ];
 /** Every thread that a test starts takes its sources without types too. */
 const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];
 const TEST_TIMEOUT_MS = 180_000;
 /** Lines of the failures of one process that are repeated at the end. */
 const FAILURE_LINES_MAX = 60;
+/** The processes that took longest are named at the end. */
+const LONGEST_NAMED = 12;
+const NAME_LENGTH = 100;
 /** One more than there are cores, for a sixth of the time of most groups is waiting. */
 const LANES = Math.min(4, availableParallelism() + 1);
 
@@ -50,9 +55,15 @@ if (files.length === 0) throw new Error(`no test file has ${texts.join(' or ')} 
 
 const startedMs = performance.now();
 const waiting = tasks();
-const failed: Ended[] = [];
+const ended: Ended[] = [];
 await Promise.all(Array.from({ length: LANES }, lane));
 const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+const failed = ended.filter(({ code }) => code !== 0);
+const longest = ended.sort((a, b) => b.tookS - a.tookS).slice(0, LONGEST_NAMED);
+for (const { command, beganS, tookS } of longest) {
+  const shown = command.length > NAME_LENGTH ? `${command.slice(0, NAME_LENGTH)}...` : command;
+  process.stdout.write(`${tookS.toFixed(0)} s, begun after ${beganS.toFixed(0)} s: ${shown}\n`);
+}
 process.stdout.write(`${files.length} files in ${seconds} s: ${failed.length === 0 ? 'passed' : 'FAILED'}\n`);
 for (const { command, output, errors } of failed) {
   process.stdout.write(`  failed: ${command}\n`);
@@ -68,8 +79,7 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 
 async function lane(): Promise<void> {
   for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-    const ended = await run(task);
-    if (ended.code !== 0) failed.push(ended);
+    ended.push(await run(task));
   }
 }
 
@@ -99,6 +109,9 @@ function testCommand(task: readonly string[]): readonly string[] {
 interface Ended {
   /** How to run it again. */
   readonly command: string;
+  /** When it was begun, after the beginning of all. */
+  readonly beganS: number;
+  readonly tookS: number;
   /** The exit code; null when a signal ended it. */
   readonly code: number | null;
   /** What it wrote to stdout: TAP. */
@@ -114,6 +127,7 @@ function run([program, ...args]: readonly string[]): Promise<Ended> {
     ? ['node', 'test/run.ts', ...args.filter((arg) => arg.startsWith('test/'))]
     : [program, ...args];
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const beganS = (performance.now() - startedMs) / 1_000;
   const written: Buffer[] = [];
   const errors: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => written.push(chunk));
@@ -128,6 +142,8 @@ function run([program, ...args]: readonly string[]): Promise<Ended> {
       if (signal !== null) errors.push(Buffer.from(`the process was ended by ${signal}`));
       resolve({
         command: again.join(' '),
+        beganS,
+        tookS: (performance.now() - startedMs) / 1_000 - beganS,
         code,
         output: output.toString('utf8'),
         errors: Buffer.concat(errors).toString('utf8'),

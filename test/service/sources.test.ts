@@ -24,7 +24,7 @@ const named = (name: string, backend: StreamBackend): StreamBackend => ({
 
 /** A source that dies when the test says so. */
 function mortal(name: string) {
-  const sound = named(name, soundBackend(name));
+  const sound = named(name, soundBackend(name, 1));
   const dead = deadBackend();
   const life = { isOver: false };
   const backend: StreamBackend = {
@@ -38,8 +38,8 @@ describe('several sources', () => {
   it('serve while one of them does, and the one behind it stands by once the pool is full', async (t) => {
     const backends: Backend[] = [
       named('first', deadBackend()),
-      named('second', soundBackend('second')),
-      named('third', soundBackend('third')),
+      named('second', soundBackend('second', 1)),
+      named('third', soundBackend('third', 1)),
     ];
     // a start with options that contradict each other leaves the ledger in order for the next
     const dataDir = temporaryFolder(t);
@@ -93,7 +93,7 @@ describe('several sources', () => {
   });
 
   it('by shares: a source that hangs keeps no other from filling', async (t) => {
-    const backends = [named('first', stallingBackend()), named('second', soundBackend())];
+    const backends = [named('first', stallingBackend()), named('second', soundBackend('second', 1))];
     const { service, states } = await LocalService.startFor(t, { QRN_SOURCE_POLICY: 'share' }, { backends });
     await service.ready;
     await until('one serves', async () => isDeepStrictEqual(await states(), ['starting', 'ok']));

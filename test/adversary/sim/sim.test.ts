@@ -18,13 +18,11 @@ describe('the whole service, simulated from one seed', () => {
     });
   }
 
-  it('repeats a world exactly, with the ledger in memory or in LMDB', async () => {
+  it('repeats a world exactly, whether the ledger is in memory or in LMDB', async () => {
     const course = { seed: 5, steps: 60 };
     const first = await runCourse(course);
-    const second = await runCourse(course);
     const real = await runCourse({ ...course, store: 'lmdb' });
     assert.equal(first.broken, undefined);
-    assert.equal(second.trace, first.trace);
     assert.equal(real.trace, first.trace);
     const other = await runCourse({ ...course, seed: 6 });
     assert.notEqual(other.trace, first.trace);
