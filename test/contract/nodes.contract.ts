@@ -164,6 +164,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.deepEqual(await b.getLog('state'), new Uint8Array([taken]));
       assert.equal((await waiting()).includes(11), taken === 3);
       assert.equal((await waiting()).includes(12), taken === 2);
+      await assertRejects(step(b, 9, [], 1), 'conflict');
     });
 
     test('a key that one node claims is held until its answer is committed or let go of', async () => {

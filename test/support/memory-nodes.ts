@@ -53,6 +53,7 @@ export class MemoryNodes {
     this.#live.delete(node);
     this.limits.settle(node, (account, period) => this.books.charged(account, period, writer));
     for (const [key, claim] of this.#claims) if (claim.writer === writer) this.#claims.delete(key);
+    if (this.#faults.fencesNobody) this.limits.node(node, this.#clock); // it may ask again
   }
 
   #ledgerOf(writer: Writer): Ledger {

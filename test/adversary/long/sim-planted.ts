@@ -22,7 +22,16 @@ const KEYS_CHANGE: Likely = {
   crash: 6,
 };
 
+const NODES_FAIL: Likely = {
+  burst: 30,
+  'request again': 20,
+  'cut a node off': 2,
+  'pause a node': 1,
+  'fence a node': 4,
+};
+
 interface Hint {
+  readonly nodes?: number;
   readonly seed: number;
   readonly steps: number;
   readonly likely?: Likely;
@@ -53,6 +62,10 @@ const FOUND: Readonly<Record<string, Hint>> = {
   'the log drops what was not logged before a restart': { seed: 6, steps: 20 },
   'two fronts lease the same sequences': { seed: 1, steps: 40 },
   'a batch of the log is stored whatever state it began from': { seed: 1, steps: 40 },
+  'a node that was fenced goes on': { nodes: 2, seed: 1, steps: 40, likely: NODES_FAIL },
+  'two nodes step from one state of the log': { nodes: 2, seed: 1, steps: 30, likely: NODES_FAIL },
+  'what nodes are granted is not deducted': { nodes: 2, seed: 1, steps: 40, likely: NODES_FAIL },
+  'what a dead node did not use is lost': { nodes: 2, seed: 1, steps: 40, likely: NODES_FAIL },
 };
 
 const ownFault = (what: string) => new Violation('no fault of its own', what);

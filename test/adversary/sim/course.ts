@@ -2,13 +2,13 @@ import './machine.ts'; // first: it takes its place before anything of the servi
 import { allowanceOf, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
 import { Chance } from '../../support/chance.ts';
-import type { SimClient, SimKey } from './clients.ts';
+import { mostAllowed, type SimClient, type SimKey } from './clients.ts';
 import { Connection, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
 import { type Mutant, unchanged } from './mutants.ts';
-import { Violation } from './oracle/violation.ts';
+import { hold, Violation } from './oracle/violation.ts';
 import { isAnswer, type Sent, watchAdmission } from './sent.ts';
-import { World } from './simulation.ts';
+import { type Member, World } from './simulation.ts';
 import { openStore, type StoreKind } from './stores.ts';
 import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
 
@@ -33,7 +33,9 @@ const DEEDS = {
   look: 1.5,
   quiet: 0.5,
 } as const;
-type Deed = keyof typeof DEEDS;
+/** With several nodes. */
+const NODE_DEEDS = { 'cut a node off': 1, 'pause a node': 1, 'fence a node': 0.7 } as const;
+type Deed = keyof typeof DEEDS | keyof typeof NODE_DEEDS;
 
 const STEP_MS = 25;
 const PROGRESS_STEPS = 500;
@@ -50,6 +52,8 @@ export interface CourseOptions {
   readonly steps: number;
   readonly mutant?: Mutant;
   readonly store?: StoreKind;
+  /** Nodes that share the books, in memory: 1 by default. */
+  readonly nodes?: number;
   /** Weights in place of some of DEEDS, for worlds in which a planted bug shows soon. */
   readonly likely?: Likely;
   /** Told of everything that happens. */
@@ -71,11 +75,11 @@ export interface Outcome {
 
 /** Runs one world from its seed until a promise is broken or all steps are taken. */
 export async function runCourse(options: CourseOptions): Promise<Outcome> {
-  const { seed, steps, mutant = unchanged, store = 'memory', tell = () => {} } = options;
+  const { seed, steps, mutant = unchanged, store = 'memory', nodes = 1, tell = () => {} } = options;
   const random = new Chance(`simulation ${seed}`);
   const machine = new SimMachine(random.fork('machine'));
-  const opened = await openStore(store, machine);
-  const world = new World(machine, random, opened, mutant, tell);
+  const opened = await openStore(store, machine, nodes > 1, mutant.faults ?? {});
+  const world = new World(machine, random, opened, mutant, tell, nodes);
   const unhandled = (error: unknown) =>
     world.breaks(
       new Violation('no fault of its own', `nobody heard of ${String((error as Error)?.stack ?? error)}`),
@@ -84,7 +88,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
   const unplant = mutant.plant();
   machine.powerOn();
   try {
-    const course = new Course(world, { ...DEEDS, ...options.likely });
+    const course = new Course(world, { ...DEEDS, ...(nodes > 1 && NODE_DEEDS), ...options.likely });
     const taken = await course.run(steps, options.progressed);
     return {
       seed,
@@ -105,12 +109,15 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
 class Course {
   readonly #world: World;
   readonly #random: Chance;
-  readonly #deeds: Readonly<Record<Deed, number>>;
+  readonly #deeds: Likely;
+  /** The node that this step is about. */
+  #member: Member;
   readonly #sent: { readonly sent: Sent; readonly connection: Connection }[] = [];
   #number = 0;
 
-  constructor(world: World, deeds: Readonly<Record<Deed, number>>) {
+  constructor(world: World, deeds: Likely) {
     this.#world = world;
+    this.#member = world.members[0];
     this.#deeds = deeds;
     this.#random = world.random.fork('course');
   }
@@ -120,11 +127,14 @@ class Course {
     let step = 0;
     try {
       await world.operator.openAccounts();
-      world.start();
-      await world.machine.pass(2_000);
+      for (const member of world.members) {
+        world.start(member);
+        await world.machine.pass(member.number === 0 ? 2_000 : 500);
+      }
       for (; step < steps && world.broken === undefined; step++) {
         if (step > 0 && step % PROGRESS_STEPS === 0) progressed(step);
-        await this.#do(this.#random.weighted(this.#deeds));
+        if (world.members.length > 1) this.#member = this.#random.pick(world.members);
+        await this.#do(this.#random.weighted(this.#deeds as Record<Deed, number>));
         await world.machine.pass(this.#random.chance(0.3) ? 0 : this.#random.gap(STEP_MS));
       }
       if (world.broken === undefined) await this.#finish();
@@ -194,10 +204,21 @@ class Course {
         break;
       }
       case 'crash':
-        world.crash(random.chance(0.85) ? random.gap(200) : random.gap(20_000));
+        world.crash(this.#member, random.chance(0.85) ? random.gap(200) : random.gap(20_000));
         break;
       case 'stop in order':
-        await world.stop(random.gap(2_000));
+        await world.stop(this.#member, random.gap(2_000));
+        break;
+      case 'cut a node off':
+        world.count('nodes cut off');
+        this.#member.life.cutOffUntilMs = world.machine.nowMs + random.pick([300, 2_000, 20_000]);
+        break;
+      case 'pause a node':
+        world.count('nodes paused');
+        this.#member.life.pausedUntilMs = world.machine.nowMs + random.pick([300, 2_000, 20_000]);
+        break;
+      case 'fence a node':
+        if (!this.#member.life.dead) world.fence(this.#member);
         break;
       case 'change the weather':
         world.weather.change();
@@ -286,13 +307,16 @@ class Course {
     const { sent, connection } = this.#random.pick(open);
     sent.hungUp = true;
     this.#world.count('clients gone');
+    this.#world.machine.enter(sent.life);
     connection.hangUp();
   }
 
   #send(client: SimClient, plan: Plan, key: SimKey, idempotencyKey: string): void {
     const world = this.#world;
-    const { node, life, machine } = world;
-    if (node === undefined) return; // nobody listens
+    const { machine } = world;
+    const { node, life } = this.#member;
+    if (node === undefined || !this.#member.isServing(machine.nowMs)) return; // nobody listens
+    machine.enter(life);
     const front = this.#random.between(0, node.fronts.length - 1);
     const sent: Sent = {
       number: ++this.#number,
@@ -333,6 +357,11 @@ class Course {
     if (sent.reply === undefined) {
       if (exchange.rate === undefined) {
         const isCounted = (allowed: boolean, snapshot: string) => {
+          if (world.nodes !== undefined) {
+            // it may have asked for its place, and others have come and gone meanwhile
+            queueMicrotask(() => exchange.error !== 'rate_limited' && admitted());
+            return;
+          }
           sent.before = snapshot;
           queueMicrotask(() => (sent.before = undefined)); // then others have changed what stands
           if (allowed) admitted();
@@ -361,7 +390,8 @@ class Course {
 
   /** What a refusal must leave as it is: every account's month, and every front's entropy. */
   #snapshot(): string {
-    const { node, operator, machine } = this.#world;
+    const { operator, machine } = this.#world;
+    const { node } = this.#member;
     if (node === undefined) return '';
     const { directory } = node.fronts[0].stack;
     const used = operator.clients.map(({ account }) =>
@@ -435,26 +465,51 @@ class Course {
     const world = this.#world;
     const { weather, machine, keepers } = world;
     weather.clear();
-    await machine.pass(QUIET_MS);
-    for (let tries = 0; world.node === undefined && tries < 20; tries++) await machine.pass(QUIET_MS);
-    const { node, life } = world;
-    if (node === undefined) throw new Violation('progress', 'the service does not start in fair weather');
-    if (life.stopped) return;
+    const pausedMs = Math.max(...world.members.map(({ life }) => life.pausedUntilMs - machine.nowMs), 0);
+    for (const { life } of world.members) life.cutOffUntilMs = 0;
+    await machine.pass(pausedMs + QUIET_MS);
+    const isDown = () => world.members.some(({ node }) => node === undefined);
+    for (let tries = 0; isDown() && tries < 20; tries++) await machine.pass(QUIET_MS);
+    if (isDown()) throw new Violation('progress', 'the service does not start in fair weather');
+    const lives = world.members.map(({ life }) => life);
+    if (lives.some(({ stopped }) => stopped)) return;
     const waiting = this.#sent.filter(
-      ({ sent }) => sent.life === life && sent.reply === undefined && !sent.hungUp,
+      ({ sent }) => lives.includes(sent.life) && sent.reply === undefined && !sent.hungUp,
     );
     if (waiting.length > 0)
       throw new Violation('progress', `request ${waiting[0].sent.number} is never answered`);
-    keepers.books.compareMeters(({ account }) => {
-      const known = node.fronts[0].stack.directory.account(account.id);
-      if (known === undefined) throw new Violation('progress', `account ${account.id} is not seen`);
-      return known.meter.used(periodOf(machine.wallMs()));
-    });
+    keepers.books.compareMeters((client) => this.#usedBy(client));
     await keepers.certificates.look(world.ledger);
     if (keepers.certificates.unlogged > 0) {
       throw new Violation('progress', `${keepers.certificates.unlogged} certificates are never logged`);
     }
     weather.usual();
+  }
+
+  /** What the meters of all nodes count of the month: with several nodes, what is granted and not held unused. */
+  #usedBy(client: SimClient): { period: number; requests: number; credits: number } {
+    const { members, machine, nodes } = this.#world;
+    const { account } = client;
+    const period = periodOf(machine.wallMs());
+    const meters = members.map(({ node }) => {
+      const known = node?.fronts[0].stack.directory.account(account.id);
+      if (known === undefined) throw new Violation('progress', `account ${account.id} is not seen`);
+      return known.meter;
+    });
+    if (nodes === undefined) return meters[0].used(period);
+    const used = nodes.limits.granted(account.number, period);
+    const most = mostAllowed(client, 0);
+    hold(
+      used.requests <= most.quota && used.credits <= most.credits,
+      'credits and quota',
+      () => `${used.requests} requests and ${used.credits} credits are granted to ${client.name}`,
+    );
+    for (const standing of meters.map((meter) => meter.standing())) {
+      if (standing.period !== period) continue;
+      used.requests -= standing.requestsGranted - standing.requestsUsed;
+      used.credits -= standing.creditsGranted - standing.creditsUsed;
+    }
+    return { period, ...used };
   }
 
   async #audit(): Promise<void> {
@@ -467,12 +522,13 @@ class Course {
     const world = this.#world;
     await this.#quiet();
     world.weather.clear();
-    world.crash(100);
+    for (const member of world.members) world.crash(member, 100);
     await world.machine.pass(90_000);
     await this.#quiet();
     world.weather.clear();
-    const { node, operator, keepers } = world;
-    if (!node?.isReady) throw new Violation('progress', 'the service does not get ready in fair weather');
+    const { operator, keepers } = world;
+    if (!world.members.every(({ node }) => node?.isReady))
+      throw new Violation('progress', 'the service does not get ready in fair weather');
     const unread = keepers.jobs.unread(world.machine.wallMs() - JOB_DONE_MS);
     if (unread.length > 0)
       throw new Violation('progress', `job ${unread[0].key} is ${unread[0].state} for ever`);
@@ -480,15 +536,21 @@ class Course {
     await operator.addKey(wide);
     await world.machine.pass(2_000);
     const before = keepers.books.answered.length;
-    for (const mode of allowanceOf(wide.account).modes) {
-      let plan = dataPlan(this.#random, mode);
-      while (plan.data?.dryRun !== false || plan.data.priceBytes > 1_000) plan = dataPlan(this.#random, mode);
-      this.#send(wide, plan, wide.keys.at(-1)!, '');
-    }
+    for (const member of world.members)
+      for (const mode of allowanceOf(wide.account).modes) {
+        this.#member = member;
+        let plan = dataPlan(this.#random, mode);
+        while (plan.data?.dryRun !== false || plan.data.priceBytes > 1_000)
+          plan = dataPlan(this.#random, mode);
+        this.#send(wide, plan, wide.keys.at(-1)!, '');
+        if (world.nodes !== undefined) await world.machine.pass(0); // the next may be sent to another node
+      }
     await world.machine.pass(5_000);
     await this.#audit();
     const served = keepers.books.answered.length - before;
-    if (served !== 3) throw new Violation('progress', `${served} of 3 modes are served in fair weather`);
+    const modes = 3 * world.members.length;
+    if (served !== modes)
+      throw new Violation('progress', `${served} of ${modes} modes are served in fair weather`);
   }
 }
 

@@ -14,8 +14,15 @@ import { isEntropyDevice } from '../../support/system-entropy.ts';
  */
 let powered: SimMachine | undefined;
 
-/** Who scheduled a task: those of the process die with it, those of the world go on. */
-type Owner = 'process' | 'world';
+/** A process of the machine. */
+export interface Process {
+  readonly dead: boolean;
+  /** True time before which nothing of it runs. */
+  readonly pausedUntilMs: number;
+}
+
+/** Who scheduled a task: those of a process die with it, those of the world go on. */
+type Owner = Process | 'world';
 
 class Task {
   atMs: number;
@@ -84,6 +91,8 @@ export class SimMachine {
   wallOffsetMs = 0;
   /** Tasks that were run. */
   tasks = 0;
+  /** Whose code runs now. */
+  #owner: Owner = 'world';
   readonly #heap: Task[] = [];
   readonly #order: Chance;
   readonly #entropy: Chance;
@@ -108,14 +117,30 @@ export class SimMachine {
     return EPOCH_MS + this.nowMs + this.wallOffsetMs;
   }
 
-  /** The clocks that a process sees that starts now; where its monotonic clock stands says nothing of the last one's. */
-  clock(): Clock {
+  get owner(): Owner {
+    return this.#owner;
+  }
+
+  /** What the caller does, and what follows from it until time passes, is done by this process. */
+  enter(owner: Owner): void {
+    this.#owner = owner;
+  }
+
+  /**
+   * The clocks that a process sees that starts now; where its monotonic clock stands says nothing of the last one's. Its wall
+   * clock is off by so much more.
+   */
+  clock(offsetMs = 0): Clock {
     const base = 1_000 + this.#order.between(0, 1_000_000) - this.nowMs;
-    return { wallMs: () => Math.floor(this.wallMs()), monotonicMs: () => base + this.nowMs, jumpMs: () => 0 };
+    return {
+      wallMs: () => Math.floor(this.wallMs() + offsetMs),
+      monotonicMs: () => base + this.nowMs,
+      jumpMs: () => 0,
+    };
   }
 
   /** Runs `run` after so long. Tasks that are due at one time run in an order that the seed decides. */
-  after(ms: number, run: () => void | Promise<void>, owner: Owner = 'process', everyMs?: number): Task {
+  after(ms: number, run: () => void | Promise<void>, owner = this.#owner, everyMs?: number): Task {
     const task = new Task(this.nowMs + ms, this.#order.u32(), owner, run, everyMs);
     this.#push(task);
     return task;
@@ -130,15 +155,24 @@ export class SimMachine {
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms;
     await turn();
+    this.#owner = 'world';
     for (;;) {
       const next = this.#heap[0];
       if (next === undefined || next.atMs > untilMs) break;
       this.#pop();
-      if (next.cancelled) continue;
+      const { owner } = next;
+      if (next.cancelled || (owner !== 'world' && owner.dead)) continue;
+      if (owner !== 'world' && owner.pausedUntilMs > Math.max(this.nowMs, next.atMs)) {
+        next.atMs = owner.pausedUntilMs;
+        this.#push(next);
+        continue;
+      }
       this.nowMs = Math.max(this.nowMs, next.atMs); // it may be overdue: see stall
       this.tasks++;
+      this.#owner = owner;
       await next.run();
       await turn();
+      this.#owner = 'world';
       if (next.everyMs === undefined || next.cancelled) continue;
       next.atMs = this.nowMs + next.everyMs;
       this.#push(next);
@@ -149,16 +183,6 @@ export class SimMachine {
   /** Nothing runs for `ms`: a machine that was paused. Everything that came due is overdue afterwards. */
   stall(ms: number): void {
     this.nowMs += ms;
-  }
-
-  /** The process is gone, and its timers with it. */
-  killProcess(): void {
-    const left = this.#heap.filter((task) => {
-      if (task.owner === 'process') task.cancelled = true;
-      return task.owner !== 'process';
-    });
-    this.#heap.length = 0;
-    for (const task of left) this.#push(task);
   }
 
   /** Work that needs the real timers, such as those of a real database; nothing of the simulation goes on meanwhile. */
@@ -259,7 +283,7 @@ Object.assign(globalThis, {
   setInterval: (run: Callback, ms = TIMER_MIN_MS, ...args: unknown[]) => {
     const machine = inPlace();
     if (machine === undefined) return real.setInterval(run, ms, ...args);
-    return machine.after(ms, () => void run(...args), 'process', ms);
+    return machine.after(ms, () => void run(...args), undefined, ms);
   },
   setImmediate: (run: Callback, ...args: unknown[]) => {
     const machine = inPlace();

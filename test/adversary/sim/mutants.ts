@@ -6,6 +6,7 @@ import { ApiError } from '../../../src/core/errors.ts';
 import type { Ledger, SequenceLease } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
 import type { LotShare } from '../../../src/pool/supply/pure.ts';
+import type { NodeFaults } from '../../support/memory-nodes.ts';
 import type { Invariant } from './oracle/violation.ts';
 import type { Life } from './wire.ts';
 
@@ -20,6 +21,8 @@ export interface Mutant {
   ledger(inner: Ledger, life: Life): Ledger;
   /** What the service has for its ledger. */
   ledgerFor(ledger: Ledger): Ledger;
+  /** Of what several nodes share: the bug shows with two of them. */
+  readonly faults?: NodeFaults;
   /** Changes code of the service; what it returns changes it back. */
   plant(): () => void;
 }
@@ -272,6 +275,30 @@ export const MUTANTS: readonly Mutant[] = [
         putLog: async (records, step) =>
           inner.putLog(records, step && { ...step, expected: await inner.getLog(step.key) }),
       }),
+  },
+  {
+    ...unchanged,
+    name: 'a node that was fenced goes on',
+    breaks: ['credits and quota', 'idempotency', 'refused changes nothing'],
+    faults: { fencesNobody: true },
+  },
+  {
+    ...unchanged,
+    name: 'two nodes step from one state of the log',
+    breaks: ['log', 'certificates', 'no fault of its own'],
+    faults: { stepsFromAnywhere: true },
+  },
+  {
+    ...unchanged,
+    name: 'what nodes are granted is not deducted',
+    breaks: ['credits and quota'],
+    faults: { ignoresTotal: true },
+  },
+  {
+    ...unchanged,
+    name: 'what a dead node did not use is lost',
+    breaks: ['refused changes nothing'],
+    faults: { settlesNothing: true },
   },
 ];
 

@@ -1,4 +1,5 @@
 import { OwnedCells } from '../../../src/account/cells.ts';
+import { SharedLimits } from '../../../src/account/shared-limits.ts';
 import { OwnedRunningKeys } from '../../../src/answer/idempotency.ts';
 import { CertificateArchive, certificateService } from '../../../src/certificate/archive.ts';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
@@ -90,8 +91,10 @@ export class SimNode {
     const { machine, random, clock, config, log, keys, ledgerFor, workers, sources, seen } = options;
     const { certificates, stopSealing } = await startLog(options);
     const ledger = ledgerFor('main');
-    const cells = await OwnedCells.open(ledger, clock);
-    const running = await OwnedRunningKeys.open(ledger, clock.wallMs());
+    const isShared = await ledger.isShared();
+    const limits = isShared ? new SharedLimits({ limits: ledger, clock, log }) : undefined;
+    const cells = await OwnedCells.open(ledger, clock, limits);
+    const running = await OwnedRunningKeys.open(ledger, clock.wallMs(), isShared ? ledger : undefined);
     const memory = createMetricMemory(config.fronts);
     let pool: Pool | undefined;
     const unwatched = async () => {
@@ -134,6 +137,8 @@ export class SimNode {
         }),
       );
     }
+    await limits?.look();
+    limits?.start();
     const told = fronts.map(({ stack }, i) => {
       const watched = watchedFront(stack, i, seen);
       return i === 0 ? watched : remoteFront(watched, lines[i].back);
@@ -161,6 +166,7 @@ export class SimNode {
     ];
     return new SimNode(fronts, started, async () => {
       await Promise.all(fronts.map(({ stack }) => stack.drain(DRAIN_DEADLINE_MS)));
+      await limits?.close();
       for (const timer of upkeep) clearInterval(timer);
       await started.stop();
       for (const { stack } of fronts) stack.close();

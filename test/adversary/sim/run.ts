@@ -6,7 +6,7 @@ import { MUTANTS, unchanged } from './mutants.ts';
 import { STORE_KINDS } from './stores.ts';
 
 // `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
-// `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--trace` tells everything that happens.
+// `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--nodes 2` runs two nodes over one set of books, `--trace` tells everything that happens.
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
@@ -15,9 +15,11 @@ const { values } = parseArgs({
     minutes: { type: 'string' },
     mutant: { type: 'string' },
     store: { type: 'string', default: 'memory' },
+    nodes: { type: 'string', default: '1' },
     trace: { type: 'boolean', default: false },
   },
 });
+const nodes = Number(values.nodes);
 const first = Number(values.seed);
 const steps = Number(values.steps);
 const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
@@ -25,7 +27,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 const mutant = [unchanged, ...MUTANTS].find(({ name }) => name === (values.mutant ?? unchanged.name));
 const store = STORE_KINDS.find((kind) => kind === values.store);
 if (mutant === undefined || store === undefined) throw new Error('there is no such mutant, or no such store');
-const how = `${mutant === unchanged ? '' : ` --mutant '${mutant.name}'`}${store === 'memory' ? '' : ` --store ${store}`}`;
+const how = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${mutant === unchanged ? '' : ` --mutant '${mutant.name}'`}${store === 'memory' ? '' : ` --store ${store}`}`;
 const totals: Record<string, number> = {};
 let runs = 0;
 let broken = 0;
@@ -40,6 +42,7 @@ for (
     steps,
     mutant,
     store,
+    nodes,
     progressed,
     ...(values.trace && { tell: say }),
   });

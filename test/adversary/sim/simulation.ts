@@ -9,41 +9,78 @@ import { COSIGNATURE_TYPE, noteKeyId, verifierKey } from '../../../src/crypto/no
 import { SigningKey } from '../../../src/crypto/signing.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { Chance } from '../../support/chance.ts';
+import type { MemoryNodes } from '../../support/memory-nodes.ts';
 import { Operator } from './clients.ts';
 import type { SimMachine } from './machine.ts';
 import type { Mutant } from './mutants.ts';
 import { type NodeKeys, SimNode } from './node.ts';
 import { Keepers } from './oracle/keepers.ts';
 import { Violation } from './oracle/violation.ts';
-import { SimSources } from './sources.ts';
+import { SimSources, type SourceWatch } from './sources.ts';
 import type { SimStore } from './stores.ts';
 import { Weather } from './weather.ts';
 import { type Life, wired } from './wire.ts';
 import { SimWorkers } from './workers.ts';
 
+/** Half of what two clocks may differ by (ledger/postgres/database-watch.ts). */
+const CLOCKS_DIFFER_MS = 450;
 const LINES_KEPT = 80;
 const FRONTS = 2;
 
 /** What a run's faults and deeds came to, by name. */
 export type Counts = Record<string, number>;
 
-/** One world: a machine, what lasts on it, the providers outside, and one run of the service after the other. */
+/** A node of the service: one run of it after the other, and the providers that it asks. */
+export class Member {
+  readonly number: number;
+  readonly sources: SimSources;
+  node: SimNode | undefined;
+  life: Life;
+  /** What it has for its ledger in this life. */
+  ledger: Ledger;
+
+  constructor(number: number, sources: SimSources, ledger: Ledger) {
+    this.number = number;
+    this.sources = sources;
+    this.ledger = ledger;
+    this.life = newLife(0, number);
+    this.life.dead = true;
+  }
+
+  /** It takes requests. */
+  isServing(nowMs: number): boolean {
+    return this.node !== undefined && this.life.pausedUntilMs <= nowMs;
+  }
+}
+
+function newLife(number: number, node: number): Life {
+  return {
+    number,
+    node,
+    dead: false,
+    stopped: false,
+    pausedUntilMs: 0,
+    cutOffUntilMs: 0,
+    isSettled: false,
+  };
+}
+
+/** One world: a machine, what lasts on it, the providers outside, and one run after the other of each node of the service. */
 export class World {
   readonly machine: SimMachine;
   readonly random: Chance;
   readonly weather: Weather;
-  readonly sources: SimSources;
+  readonly members: readonly Member[];
   readonly operator: Operator;
   readonly keepers: Keepers;
   readonly counts: Counts = {};
   readonly recent: string[] = [];
-  node: SimNode | undefined;
-  life: Life = { number: 0, dead: true, stopped: false };
   /** The first promise that was broken. */
   broken: Error | undefined;
   /** Deaths of workers that were told in the log as the fault of a request, and those requests, in hex. */
   readonly #deathsTold = new Set<string>();
   readonly #killed = new Set<string>();
+  #lives = 0;
   readonly #store: SimStore;
   readonly #mutant: Mutant;
   readonly #tell: (line: string) => void;
@@ -57,6 +94,7 @@ export class World {
     store: SimStore,
     mutant: Mutant,
     tell: (line: string) => void,
+    nodeCount: number,
   ) {
     this.machine = machine;
     this.random = random;
@@ -77,11 +115,20 @@ export class World {
       random: random.fork('looks'),
     });
     const { jobs, lots } = this.keepers;
-    this.sources = new SimSources(machine, random.fork('sources'), this.weather.source, {
+    const watch: SourceWatch = {
       submitted: (key, bits) => this.check(() => jobs.submitted(key, bits)),
       paid: (key) => this.check(() => jobs.started(key)),
       spoilt: (rawSha256) => lots.spoilt(rawSha256),
+    };
+    this.members = Array.from({ length: nodeCount }, (_, i) => {
+      const chance = random.fork(i === 0 ? 'sources' : `sources ${i}`);
+      return new Member(i, new SimSources(machine, chance, this.weather.source, watch), store.ledger);
     });
+  }
+
+  /** What several nodes share; undefined with a single one. */
+  get nodes(): MemoryNodes | undefined {
+    return this.#store.nodes;
   }
 
   /** As it is on disk. */
@@ -121,17 +168,20 @@ export class World {
     this.note(`BROKEN ${error.message}`);
   }
 
-  /** Starts the service unless it runs. A start that fails is tried again. */
-  start(): void {
-    if (!this.life.dead) return;
-    const life: Life = { number: this.life.number + 1, dead: false, stopped: false };
-    this.life = life;
+  /** Starts the node unless it runs. A start that fails is tried again. */
+  start(member: Member): void {
+    if (!member.life.dead) return;
+    const life = newLife(++this.#lives, member.number);
+    member.life.isSettled = true;
+    member.life = life;
+    member.ledger = this.nodes?.start(nameOfNode(member)) ?? this.ledger;
     this.count('starts');
     this.note(`life ${life.number} starts`);
-    this.#startNode(life).then(
+    this.machine.enter(life);
+    this.#startNode(member, life).then(
       (node) => {
         if (life.dead) return;
-        this.node = node;
+        member.node = node;
         this.note(`life ${life.number} serves`);
       },
       (error: unknown) => {
@@ -139,58 +189,69 @@ export class World {
         const why = `${String(error)}: ${String((error as Error).cause ?? '')}`;
         this.note(`life ${life.number} does not start: ${why}`);
         if (!isInjected(why)) this.breaks(new Violation('no fault of its own', why));
-        this.crash(500);
+        this.crash(member, 500);
       },
     );
   }
 
   /** The process is gone at once; the next one starts after `downMs`. */
-  crash(downMs: number): void {
-    if (this.life.dead) return;
+  crash(member: Member, downMs: number): void {
+    if (member.life.dead) return;
     this.count('crashes');
-    this.note(`life ${this.life.number} dies`);
-    this.#end(downMs);
+    this.note(`life ${member.life.number} dies`);
+    this.#end(member, downMs);
+  }
+
+  /** An operator fences the node, whose process finds out when it next writes. */
+  fence(member: Member): void {
+    this.count('fences');
+    this.note(`life ${member.life.number} is fenced`);
+    this.nodes?.fence(nameOfNode(member));
+    member.life.isSettled = true;
   }
 
   /** Stops the service in order. */
-  async stop(downMs: number): Promise<void> {
-    const { node, life } = this;
+  async stop(member: Member, downMs: number): Promise<void> {
+    const { node, life } = member;
     if (node === undefined) return;
     this.count('orderly stops');
     this.note(`life ${life.number} stops`);
-    this.node = undefined; // takes no more requests
+    member.node = undefined; // takes no more requests
+    this.machine.enter(life);
     const stopping = node.stop().catch((error: unknown) => this.note(`stopped with ${String(error)}`));
     let isOver = false;
     stopping.then(() => (isOver = true));
     for (let i = 0; i < 400 && !isOver && !life.dead; i++) await this.machine.pass(50);
-    if (!life.dead) this.#end(downMs);
+    if (!life.dead) this.#end(member, downMs);
   }
 
-  #end(downMs: number): void {
-    this.life.dead = true;
-    this.node = undefined;
-    this.machine.killProcess();
+  #end(member: Member, downMs: number): void {
+    member.life.dead = true;
+    member.node = undefined;
     const next = async () => {
       await this.#store.reopen();
-      this.start();
+      this.start(member);
     };
     this.machine.after(downMs, next, 'world');
   }
 
-  async #startNode(life: Life): Promise<SimNode> {
-    const { machine, weather, sources, keepers } = this;
+  async #startNode({ sources, ledger }: Member, life: Life): Promise<SimNode> {
+    const { machine, weather, keepers } = this;
     const random = this.random.fork(`life ${life.number}`);
     const entropyOf = (bits: Uint8Array) => (bits[0] % 32 === 0 && !weather.isFair ? 0.1 : 0.85);
-    const clock = machine.clock();
+    // the clocks of nodes differ by less than what would make one of them stop serving
+    const offsetMs =
+      this.nodes === undefined ? 0 : random.fork('clock').between(-CLOCKS_DIFFER_MS, CLOCKS_DIFFER_MS);
+    const clock = machine.clock(offsetMs);
     return SimNode.start({
       machine,
       random: random.fork('lines'),
       clock,
       config: this.#config,
-      log: this.#log(),
+      log: this.#log(life),
       keys: this.#keys,
       // The label is part of the seed: another one gives other courses than those that sim.test.ts names.
-      ledgerFor: (of) => this.#ledgerFor(life, of, random.fork(`door ${of}`)),
+      ledgerFor: (of) => this.#ledgerFor(ledger, life, of, random.fork(`door ${of}`)),
       workers: new SimWorkers(machine, random.fork('workers'), weather.workers, entropyOf, (pieces, left) =>
         this.check(() => keepers.pure.worked(pieces, left)),
       ),
@@ -206,9 +267,10 @@ export class World {
     });
   }
 
-  #ledgerFor(life: Life, of: 'main' | 'log' | 'other log' | number, random: Chance): Ledger {
+  #ledgerFor(inner: Ledger, life: Life, of: 'main' | 'log' | 'other log' | number, random: Chance): Ledger {
     const { machine, weather, keepers } = this;
-    const ledger = wired(this.#mutant.ledger(this.ledger, life), {
+    const member = this.members[life.node];
+    const ledger = wired(this.#mutant.ledger(inner, life), {
       machine,
       random,
       life,
@@ -222,7 +284,7 @@ export class World {
       // as cli/serve.ts does: fail-stop, and whoever supervises the process starts the next
       stopped: () => {
         const end = () => {
-          if (this.life === life) this.crash(random.gap(1_000));
+          if (member.life === life) this.crash(member, random.gap(1_000));
         };
         machine.after(random.gap(200), end, 'world');
       },
@@ -235,13 +297,13 @@ export class World {
     return this.#killed.delete(requestId);
   }
 
-  #log(): Log {
+  #log(life: Life): Log {
     const error = (facts: object, message: string) => {
       const told = { ...facts } as { fault?: string; reason?: string; err?: Error; x_request_id?: string };
       const why = told.fault ?? told.reason ?? String(told.err ?? '');
       this.note(`error: ${message}: ${why.split('\n')[0]}`);
       const death = /injected: worker death (\d+)/.exec(why)?.[1];
-      const name = `${this.life.number}/${death}`; // each process counts its own
+      const name = `${life.number}/${death}`; // each process counts its own
       if (message === 'fault' && death !== undefined && !this.#deathsTold.has(name)) {
         this.#deathsTold.add(name);
         this.#killed.add(String(told.x_request_id).replaceAll('-', ''));
@@ -268,9 +330,13 @@ const FAULTS_TOLD: ReadonlySet<string> = new Set([
   'earlier lots not read',
 ]);
 
+function nameOfNode({ number }: Member): string {
+  return `node-${number}`;
+}
+
 /** What was made to fail says so. */
 export function isInjected(why: string): boolean {
-  return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity/.test(
+  return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity|was fenced/.test(
     why,
   );
 }

@@ -147,8 +147,10 @@ export class SimSources {
   async #call<T>(work: () => T, meanMs = CALL_MS): Promise<T> {
     const { fails, lost, stalls, permanent } = this.#faults();
     const drawn = this.#random.uniform();
+    const { owner } = this.#machine;
     // what is on its way arrives, whatever becomes of who sent it
     await new Promise<void>((resolve) => this.#machine.after(this.#random.gap(meanMs), resolve, 'world'));
+    this.#machine.enter(owner);
     if (drawn < fails) throw new BackendError('retryable', 'injected: the call failed');
     if (drawn < fails + permanent) throw new BackendError('permanent', 'injected: the source is broken');
     if (drawn < fails + permanent + stalls) await new Promise<never>(() => {});

@@ -5,11 +5,15 @@ import type { Clock } from '../../../src/core/clock.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { openTestLedger } from '../../support/ledger-folder.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { MemoryNodes, type NodeFaults } from '../../support/memory-nodes.ts';
 import type { SimMachine } from './machine.ts';
 
 /** What outlives a process: the ledger, from where it was left. */
 export interface SimStore {
+  /** As it is stored. */
   readonly ledger: Ledger;
+  /** Undefined where one node has the ledger to itself. */
+  readonly nodes?: MemoryNodes;
   /** A process is gone and the next one opens the ledger. */
   reopen(): Promise<void>;
   close(): Promise<void>;
@@ -18,7 +22,17 @@ export interface SimStore {
 export const STORE_KINDS = ['memory', 'lmdb'] as const;
 export type StoreKind = (typeof STORE_KINDS)[number];
 
-export async function openStore(kind: StoreKind, machine: SimMachine): Promise<SimStore> {
+/** `faults` are planted into what several nodes share. */
+export async function openStore(
+  kind: StoreKind,
+  machine: SimMachine,
+  isShared: boolean,
+  faults: NodeFaults,
+): Promise<SimStore> {
+  if (isShared) {
+    const nodes = new MemoryNodes(machine.clock(), faults);
+    return { ledger: nodes.books, nodes, reopen: async () => {}, close: async () => {} };
+  }
   if (kind === 'lmdb') return LmdbStore.open(machine);
   const ledger = new MemoryLedger(machine.clock(), { holdsLots: true });
   // as the real one does for its journals, which the simulation leaves unused: ids are the same with both

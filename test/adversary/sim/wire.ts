@@ -45,11 +45,24 @@ const WRITES: ReadonlySet<string> = new Set([
   'nextSeedGeneration',
   'probe',
   'putLog',
+  'askLimits',
+  'claimKey',
+  'releaseKey',
 ]);
+/** What nodes share is asked for over a connection, whose loss is not the end of the node. */
+const SHARED_CALLS: ReadonlySet<string> = new Set(['askLimits', 'claimKey', 'releaseKey']);
+const RECONNECT_MS = 250;
 
-/** One run of the service, from its start to its end. */
+/** One run of a node of the service, from its start to its end. */
 export interface Life {
   readonly number: number;
+  /** The node, of those that share the books: 0 for a single one. */
+  readonly node: number;
+  pausedUntilMs: number;
+  /** True time before which the node cannot reach the books. */
+  cutOffUntilMs: number;
+  /** The node was fenced or has started again: what it held is free. */
+  isSettled: boolean;
   /** Nothing that it asked for is done any more, and nothing is told to it. */
   dead: boolean;
   /** A commit failed: nothing more is written, and the service is to stop. */
@@ -103,12 +116,22 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
   const fate = fateOf(method, options);
   const calledAtMs = machine.nowMs;
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+  const isCutOff = () => life.cutOffUntilMs > machine.nowMs;
+  const away = () =>
+    reject(new ApiError('storage_unavailable', { message: 'injected: the books are away', retryAfterS: 1 }));
+  // what a commit came to is asked for until it is known; other calls fail
   const back = (settle: () => void) =>
     machine.after(delayMs(options), () => {
-      if (!life.dead) settle();
+      if (!isCutOff()) settle();
+      else if (method === 'commit') machine.after(RECONNECT_MS, () => void back(settle));
+      else away();
     });
-  machine.after(delayMs(options), async () => {
-    if (life.dead) return;
+  const there = async (): Promise<void> => {
+    if (isCutOff()) {
+      if (method === 'commit') machine.after(RECONNECT_MS, there);
+      else away();
+      return;
+    }
     options.note(`${method} ${fate}`);
     try {
       const result = await apply(inner, { method, args: sent, calledAtMs }, fate, options);
@@ -116,7 +139,8 @@ function call(inner: Methods, method: string, args: unknown[], options: WireOpti
     } catch (error) {
       back(() => reject(error as Error));
     }
-  });
+  };
+  machine.after(delayMs(options), there);
   return promise;
 }
 
@@ -129,7 +153,11 @@ async function apply(
   const { method, args } = call;
   const isWrite = WRITES.has(method);
   if (life.stopped && isWrite) throw stoppedError();
-  if (fate === 'lost before') throw new InjectedFault(`${method}: lost before it was made`);
+  const lost = (what: string) =>
+    SHARED_CALLS.has(method)
+      ? new ApiError('storage_unavailable', { message: what, retryAfterS: 1 })
+      : new InjectedFault(what);
+  if (fate === 'lost before') throw lost(`${method}: lost before it was made`);
   if (fate === 'full') throw new ApiError('storage_unavailable', { retryAfterS: 5 });
   const fail = () => {
     life.stopped = true;
@@ -137,11 +165,18 @@ async function apply(
     return stoppedError();
   };
   if (fate === 'stop before') throw fail();
-  const make = (own: unknown[]) => machine.really(() => inner[method](...own));
+  const make = async (own: unknown[]) => {
+    try {
+      return await machine.really(() => inner[method](...own));
+    } catch (error) {
+      if (error instanceof LedgerError && error.reason === 'stopped') fail(); // it was fenced
+      throw error;
+    }
+  };
   const result = await make(fate === 'duplicate' ? structuredClone(args) : args);
   applied({ ...call, result, again: false });
   if (fate === 'duplicate') applied({ ...call, result: await make(args), again: true });
-  if (fate === 'lost after') throw new InjectedFault(`${method}: made, and its answer lost`);
+  if (fate === 'lost after') throw lost(`${method}: made, and its answer lost`);
   if (fate === 'stop after') throw fail();
   return result;
 }

@@ -92,11 +92,11 @@ export class BookKeeper {
       index,
       atMs: this.#machine.nowMs,
     };
-    this.#spend(sent.client, entry);
+    const displaced = segment.displaced.find((each) => each.index === index);
+    this.#spend(sent.client, entry, displaced?.period ?? periodOf(entry.issuedAtMs));
   }
 
-  #spend(client: SimClient, { accountNumber, issuedAtMs, credits }: AnswerEntry): void {
-    const period = periodOf(issuedAtMs);
+  #spend(client: SimClient, { accountNumber, credits }: AnswerEntry, period: number): void {
     const used = this.usedIn(accountNumber, period);
     used.requests += 1;
     used.credits += credits;

@@ -6,6 +6,9 @@ import { hold } from './violation.ts';
 /** An answer is kept this long: decisions on Idempotency-Key. */
 const LIFETIME_MS = 24 * 3_600_000;
 
+/** A claim that cannot be let go of is tried again. */
+const LETTING_GO_MS = 60_000;
+
 /** What was sent under one key of one account. */
 interface Attempts {
   readonly all: Sent[];
@@ -74,6 +77,11 @@ export class KeyKeeper {
 
   /** Whether the other may still be under way: what a client gave up goes on. */
   #mayRun(other: Sent, { life, sentAtMs }: Sent): boolean {
+    if (other.life.node !== life.node) {
+      // what a node claimed stays its own until it is settled, and it may take a while to let go of it
+      const letGoMs = (other.repliedAtMs ?? Number.POSITIVE_INFINITY) + LETTING_GO_MS;
+      return !other.life.isSettled && other.sentAtMs <= this.#machine.nowMs && letGoMs >= sentAtMs;
+    }
     if (other.life !== life || other.sentAtMs > this.#machine.nowMs) return false;
     const isOver = other.reply !== undefined && !other.hungUp && other.reply.status !== 503;
     return !isOver || (other.repliedAtMs ?? 0) >= sentAtMs;

@@ -6,6 +6,8 @@ import { hold } from './violation.ts';
 export class JobKeeper {
   /** As the ledger has them, by key. */
   readonly records = new Map<string, JobRecord>();
+  /** The nodes that opened them. */
+  readonly #nodes = new Map<string, number>();
   readonly #paid = new Set<string>();
   readonly #lots = new Map<string, string>();
   readonly #calls = new Map<number, number>();
@@ -14,14 +16,15 @@ export class JobKeeper {
     return this.#paid.size;
   }
 
-  /** A job is on disk. */
-  recorded(job: JobRecord, isNew: boolean): void {
+  /** A job is on disk; `node` tells who asked for it. */
+  recorded(node: number, job: JobRecord, isNew: boolean): void {
     const known = this.records.get(job.key);
     if (known?.state === 'ended') return;
     if (isNew && known === undefined) {
       const open = [...this.records.values()].filter(
-        ({ state }) => state === 'intended' || state === 'submitted',
+        ({ key, state }) => (state === 'intended' || state === 'submitted') && this.#nodes.get(key) === node,
       );
+      this.#nodes.set(job.key, node);
       hold(open.length === 0, 'jobs', () => `job ${job.key} is intended while ${open[0].key} is open`);
       const calls = (this.#calls.get(job.day) ?? 0) + 1;
       this.#calls.set(job.day, calls);

@@ -69,16 +69,16 @@ export class Keepers {
         if (args[0] === 'pure' && !again) this.#claimed(life, thread, result as readonly ClaimedBlock[]);
         break;
       case 'openJob':
-        if (result === true) this.jobs.recorded(args[0] as JobRecord, true);
+        if (result === true) this.jobs.recorded(life.node, args[0] as JobRecord, true);
         break;
       case 'putJob':
-        this.jobs.recorded(args[0] as JobRecord, false);
+        this.jobs.recorded(life.node, args[0] as JobRecord, false);
         break;
       case 'loadRates':
         this.rates.began(life);
         break;
       case 'saveRates':
-        this.rates.saved(args[0] as readonly RateRecord[], call.calledAtMs);
+        this.rates.saved(life, args[0] as readonly RateRecord[], call.calledAtMs);
         break;
     }
   }
@@ -166,6 +166,7 @@ const EARLIER_REFUSALS: ReadonlySet<string> = new Set([
   'quota_exceeded',
   'auth_scope',
   'storage_unavailable',
+  'overloaded', // another request took what was asked for
 ]);
 
 type LotArguments = readonly [

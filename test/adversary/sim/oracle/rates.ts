@@ -7,6 +7,8 @@ import { nameOf } from './books.ts';
 import { hold } from './violation.ts';
 
 const WINDOW_MS = 60_000;
+/** As account/rate-lease.ts has it. */
+const LEASE_MS = 1_000;
 /** A changed limit is in force at the latest after the age of a view. */
 const LIMITS_LAG_MS = 6_000;
 
@@ -21,8 +23,8 @@ interface Admission {
 export class RateKeeper {
   readonly #machine: SimMachine;
   readonly #admissions = new Map<SimClient, Admission[]>();
-  /** By account number: true time of the newest limiter state that is durable. */
-  readonly #savedAtMs = new Map<number, number>();
+  /** By node and account number: true time of the newest limiter state that is durable. */
+  readonly #savedAtMs = new Map<string, number>();
   /** When each call of saveRates was made, by its records. */
   #wallForwardAtMs = Number.NEGATIVE_INFINITY;
 
@@ -31,8 +33,8 @@ export class RateKeeper {
   }
 
   /** A limiter's states, taken at this true time, became durable. */
-  saved(rates: readonly RateRecord[], takenAtMs: number): void {
-    for (const { accountNumber } of rates) this.#savedAtMs.set(accountNumber, takenAtMs);
+  saved(life: Life, rates: readonly RateRecord[], takenAtMs: number): void {
+    for (const { accountNumber } of rates) this.#savedAtMs.set(`${life.node} ${accountNumber}`, takenAtMs);
   }
 
   /** The wall clock leapt forward: what a restart reads is older than it is. */
@@ -43,13 +45,18 @@ export class RateKeeper {
   /** A process begins: it knows of those before it what is on record. */
   began(life: Life): void {
     for (const [client, admissions] of this.#admissions) {
-      const savedAtMs = this.#savedAtMs.get(client.account.number) ?? Number.NEGATIVE_INFINITY;
+      const savedAtMs =
+        this.#savedAtMs.get(`${life.node} ${client.account.number}`) ?? Number.NEGATIVE_INFINITY;
       for (const each of admissions) {
-        if (each.sent.life === life) continue;
+        if (each.sent.life === life || each.sent.life.node !== life.node) continue;
         const isRecorded = each.sent.persisted !== undefined || each.atMs <= savedAtMs;
         each.isRemembered &&= isRecorded && each.atMs > this.#wallForwardAtMs;
       }
     }
+  }
+
+  #isSingle(admissions: readonly Admission[]): boolean {
+    return new Set(admissions.map((each) => each.sent.life.node)).size < 2;
   }
 
   admitted(sent: Sent): void {
@@ -59,7 +66,8 @@ export class RateKeeper {
     const recent = before.filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
     recent.push({ sent, atMs: nowMs, isRemembered: true });
     this.#admissions.set(client, recent);
-    const counted = recent.filter(({ isRemembered }) => isRemembered).length;
+    const own = recent.filter((each) => each.isRemembered && each.sent.life.node === sent.life.node);
+    const counted = own.length;
     const { burst } = mostAllowed(client, nowMs - WINDOW_MS - LIMITS_LAG_MS);
     hold(
       counted <= burst,
@@ -67,6 +75,13 @@ export class RateKeeper {
       () =>
         `${nameOf(sent)} at ${nowMs.toFixed(3)} is number ${counted} in 60 seconds, the burst is ${burst}; ` +
         `the oldest is request ${recent[0].sent.number} at ${recent[0].atMs.toFixed(3)}`,
+    );
+    // one bucket for all nodes: full at first, and filled at its rate for a second more, in which a lease is used
+    const most = burst + (burst / 1.5) * ((WINDOW_MS + LEASE_MS) / 60_000) + 1;
+    hold(
+      recent.length <= most || this.#isSingle(recent),
+      'rate limit',
+      () => `${nameOf(sent)} is number ${recent.length} in 60 seconds over all nodes, of ${most}`,
     );
   }
 }

@@ -20,7 +20,7 @@ export class SeedKeeper {
   /** By tier and number. */
   readonly #byGeneration = new Map<string, Installed>();
   readonly #byDigest = new Map<string, Installed>();
-  /** By tier: the highest number of all lives but the last, and of the last. */
+  /** By node and tier: the highest number of all lives but the last, and of the last. */
   readonly #highest = new Map<string, { life: Life; before: number; now: number }>();
   /** The last of each group and front. */
   readonly #current = new Map<string, Installed>();
@@ -56,7 +56,8 @@ export class SeedKeeper {
 
   /** Numbers of a process are above those of every process before it. */
   #number(life: Life, { tier, generation }: SeedInForce): void {
-    const highest = this.#highest.get(tier) ?? { life, before: 0, now: 0 };
+    const counted = `${life.node} ${tier}`;
+    const highest = this.#highest.get(counted) ?? { life, before: 0, now: 0 };
     if (highest.life !== life) {
       highest.before = highest.now;
       highest.life = life;
@@ -67,7 +68,7 @@ export class SeedKeeper {
       () => `seed ${generation} of ${tier}: ${highest.before} was given out before a restart`,
     );
     highest.now = Math.max(highest.now, generation);
-    this.#highest.set(tier, highest);
+    this.#highest.set(counted, highest);
   }
 
   /** A seeded answer became durable. */
