@@ -143,6 +143,14 @@ export class AccountDirectory {
         retryAfterS: 5,
       });
     }
+    return this.authenticateByView(keyText);
+  }
+
+  /**
+   * The same by what is known, however old: for what spends nothing and answers while the ledger is away, the health of
+   * the service.
+   */
+  authenticateByView(keyText: string): Authenticated | undefined {
     const authenticated = this.#cache.get(keyText) ?? this.#lookUp(keyText);
     if (authenticated === undefined || !this.#isLive(authenticated.key)) return undefined;
     return authenticated;

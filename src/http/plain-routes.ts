@@ -76,6 +76,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       methods: READ_METHODS,
       scope: HEALTH.scope,
       limited: false,
+      answersAlways: true,
       handler: async (exchange) =>
         healthReply(await sources.health(), exchange.accept, [['X-Request-ID', exchange.requestUuid]]),
     },

@@ -305,7 +305,14 @@ async function startOn(
   };
 }
 
-async function followDatabase(ledger: Ledger, fronts: readonly HeldFront[]): Promise<void> {
+/**
+ * A node is not ready while the database is away or its clock is another.
+ * @internal for tests
+ */
+export async function followDatabase(
+  ledger: Pick<Ledger, 'integrity'>,
+  fronts: readonly HeldFront[],
+): Promise<void> {
   const { database } = await ledger.integrity();
   const why = database?.isAway ? 'database-away' : database?.isSkewed ? 'clock-skewed' : null;
   for (const front of fronts) front.holdBack(why);

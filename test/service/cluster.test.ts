@@ -245,6 +245,7 @@ suite('two nodes on one PostgreSQL', () => {
     assert.ok(Number(refused.headers.get('retry-after')) >= 1);
     await until('it is not ready', async () => (await ready()) === 'database-away');
     assert.ok(!(await isUp()));
+    assert.equal((await b.checks())['ledger:database'][0].status, 'fail', 'health answers');
     assert.equal((await fetchWhole(`${b.origin}/livez`)).status, 200);
     assert.equal((await a.ask('/uuid', a.key)).status, 200, 'the other node goes on');
     proxy.setAway(false);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { DATABASE_ROW } from '../../src/observe/database-row.ts';
 import { Retention } from '../../src/service/retention.ts';
+import { followDatabase } from '../../src/service/service.ts';
 import { RecordingLog } from '../http/front-fixture.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -23,6 +25,30 @@ function retentionOver(oldestMs: number, newestMs: number, isSkewed = false) {
   };
   return { clock, log, asked, retention: new Retention(ledger, 400, { clock, log }) };
 }
+
+describe('a node on PostgreSQL', () => {
+  for (const [isAway, isSkewed, reason, status] of [
+    [false, false, null, 'pass'],
+    [false, true, 'clock-skewed', 'fail'],
+    [true, true, 'database-away', 'fail'],
+  ] as const) {
+    it(`is held back with the reason ${reason}, and its health says ${status}`, async () => {
+      const database = { isAway, isSkewed, skewMs: isSkewed ? 1_001 : 0, unsealedSegments: 0 };
+      const integrity = { startAudit: 'none' as const, scrub: null, database };
+      const told: (string | null)[] = [];
+      const front = { holdBack: (why: string | null) => void told.push(why) };
+      await followDatabase({ integrity: async () => integrity }, [front, front]);
+      assert.deepEqual(told, [reason, reason]);
+      const checks = DATABASE_ROW.check!.of({ integrity } as Parameters<
+        NonNullable<typeof DATABASE_ROW.check>['of']
+      >[0]);
+      assert.deepEqual(
+        checks.map((check) => check.status),
+        [status],
+      );
+    });
+  }
+});
 
 describe('retention', () => {
   it('deletes what is older than the retention', async () => {

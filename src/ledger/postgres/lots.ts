@@ -72,6 +72,7 @@ interface RevocationRow {
 
 /** Lots of one step of `follow`. More are settled by the next one. */
 const FOLLOWED_MAX = 1_024;
+const ALL = Number.MAX_SAFE_INTEGER;
 /** In the folder, when a lot was released that was never held back. */
 const NEVER_HELD = -1;
 
@@ -158,7 +159,7 @@ export class PostgresLots implements EntropyStore {
   /** Gives up all blocks of the folder: it is older than what this node did since, and some may have been delivered. */
   async giveUpAll(): Promise<void> {
     const { folder } = this.#requireOwner();
-    for (const { id } of await folder.lots(Number.MAX_SAFE_INTEGER))
+    for (const { id } of await folder.lots(ALL))
       await folder.revokeLot({ lotId: id, why: 'the folder of blocks is an earlier copy', atMs: 0 });
   }
 
@@ -295,9 +296,9 @@ export class PostgresLots implements EntropyStore {
    * not, gave to another node, or does not have, as after the restore of an earlier database.
    */
   async #giveUpLost({ number, folder }: BlockOwner): Promise<void> {
-    const held = new Set((await folder.heldLots(FOLLOWED_MAX)).map(({ id }) => id));
+    const held = new Set((await folder.heldLots(ALL)).map(({ id }) => id));
     const free: string[] = [];
-    for (const { id } of await folder.lots(FOLLOWED_MAX))
+    for (const { id } of await folder.lots(ALL))
       if (!held.has(id) && (await folder.unclaimedBlocks(id)) > 0) free.push(id);
     const states = await this.#statesOf(free, number);
     for (const id of free) {

@@ -2,7 +2,7 @@ import { type ChargeBook, correctCharges, NO_CHARGE, sumOf } from '../period-cor
 import type { Balance, PeriodCorrection } from '../records.ts';
 import type { Charge, CorrectedCharge, CorrectionKey, DisplacedKey } from '../usage-counters.ts';
 import type { Session } from './connection.ts';
-import { addBalances, LOCK_FOLD } from './fold.ts';
+import { addBalances, columns, LOCK_FOLD } from './fold.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 /** Counters and the segments that they lack, of one moment: one statement reads both. */
@@ -34,6 +34,22 @@ const PUT_CORRECTION = {
       (to_period, from_period, account, requests, credits, returned_requests, returned_credits, at_ms)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (to_period, from_period, account) DO UPDATE
     SET requests = $4, credits = $5, returned_requests = $6, returned_credits = $7, at_ms = $8`,
+};
+
+/**
+ * What was granted of a month goes with the charges that are moved. A month whose limit is below what it has now keeps
+ * that, and nothing more is granted. A month that nobody asked for begins by the balance: see limits.ts.
+ */
+const MOVE_GRANTS = {
+  name: 'periods_move_grants',
+  text: `WITH moved AS (
+      SELECT a.account, a.period, greatest(0, a.requests_granted + m.requests) AS requests, greatest(0, a.credits_granted + m.credits) AS credits
+      FROM (SELECT account, period, sum(requests) AS requests, sum(credits) AS credits
+        FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[]) AS t(account, period, requests, credits) GROUP BY account, period) m
+      JOIN qrn.allowance a USING (account, period) ORDER BY account, period FOR UPDATE OF a)
+    UPDATE qrn.allowance a SET requests_granted = m.requests, requests_max = greatest(a.requests_max, m.requests),
+      credits_granted = m.credits, credits_max = greatest(a.credits_max, m.credits)
+    FROM moved m WHERE a.account = m.account AND a.period = m.period`,
 };
 
 /** As Books.balances: every account that the month knows. */
@@ -139,6 +155,7 @@ export async function correctPeriodsAfter(
     { account, period: from, requests: -requests, credits: -credits },
   ]);
   await addBalances(session, changes);
+  await session.run(MOVE_GRANTS, columns(changes, 'account', 'period', 'requests', 'credits'));
   return moved;
 }
 
