@@ -19,7 +19,7 @@ import { readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import type { Database } from '../ledger/postgres/connection.ts';
-import { type ImportCounts, importFolder, importStateOf } from '../ledger/postgres/import.ts';
+import { type ImportCounts, importFolder, importStateOf, isImported } from '../ledger/postgres/import.ts';
 import { requireSchema } from '../ledger/postgres/migrate.ts';
 import { placeOf } from '../ledger/postgres/postgres-ledger.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
@@ -60,13 +60,13 @@ export const importLmdb = action({
 async function moveLedger(move: Move): Promise<void> {
   const { context, settings, database, from } = move;
   await requireSchema(database);
-  const { importId, madeAtMs } = await importStateOf(database);
+  const { madeAtMs } = await importStateOf(database);
   const mark = readImportMark(from);
   if (mark !== undefined && mark.databaseMadeAtMs !== madeAtMs)
     throw new CommandError(
       `${from} went, or was about to go, into another database, at ${mark.database}: set QRN_LEDGER to that one`,
     );
-  const isCommitted = mark !== undefined && mark.id === importId;
+  const isCommitted = mark !== undefined && (await isImported(database, mark.id));
   if (!existsSync(from)) {
     if (!isCommitted)
       throw new CommandError(

@@ -69,6 +69,11 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     assert.equal((await qrn('cluster', 'init')).code, 0);
     await refused(/another server \(process \d+\) is using .*: stop it first/);
     await service.stop();
+    const unclaimed = async (environment: Record<string, string>) => {
+      const { stdout } = await runQrnHere(folder, ['ledger', 'audit', '--json'], environment);
+      return (JSON.parse(stdout) as { blocks_unclaimed: number }).blocks_unclaimed;
+    };
+    const blocks = await unclaimed({});
 
     mkdirSync(nodePath);
     writeFileSync(join(nodePath, 'data.mdb'), '');
@@ -103,9 +108,8 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     assert.match(again.stderr, /The ledger is in the database already/);
     await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
 
-    // without a source of its own: what is drawn comes from the blocks of before
-    const environment = { QRN_LEDGER: url, QRN_NODE: 'a', QRN_BACKEND: 'none' };
-    service = await LocalService.start(environment, {}, { dataDir: folder });
+    assert.equal(await unclaimed({ QRN_LEDGER: url, QRN_NODE: 'a' }), blocks);
+    service = await LocalService.start({ QRN_LEDGER: url, QRN_NODE: 'a' }, {}, { dataDir: folder });
     await service.service.ready;
     assert.equal((await service.ask('/usage', lost.text)).status, 401);
     assert.equal(await draw('uuid?count=2&purpose=lottery', { 'idempotency-key': 'once' }, key), kept);

@@ -40,6 +40,11 @@ const STATE = {
   name: 'import_state',
   text: 'SELECT import_id AS "importId", created_at_ms AS "madeAtMs" FROM qrn.meta',
 };
+/** Changes nothing. Its commit waits for the standby, and so for all that was committed before. */
+const CONFIRM = {
+  name: 'import_confirm',
+  text: 'UPDATE qrn.meta SET import_id = import_id WHERE import_id = $1 RETURNING 1',
+};
 const LOCK_STATE = { name: 'import_lock', text: 'SELECT import_id FROM qrn.meta FOR UPDATE' };
 /** The session works between its statements: it reads the folder. */
 const MAY_PAUSE = { name: '', text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
@@ -69,6 +74,11 @@ export async function importStateOf(database: Database): Promise<ImportState> {
   return state;
 }
 
+/** Whether the import was committed, for good: it may be read before the standby has it, and go with the primary. */
+export async function isImported(database: Database, id: string): Promise<boolean> {
+  return (await database.run(CONFIRM, [id])).length > 0;
+}
+
 /**
  * Copies every record of a folder into an empty database, holds what is stored against the folder, and audits it, all in one
  * transaction: a database has all of a folder or nothing. Throws LedgerError `refused` for what cannot be imported and
@@ -81,7 +91,7 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
     await session.run(MAY_PAUSE);
     const [state] = await session.run<{ import_id: string | null }>(LOCK_STATE);
     const copies = copiesOf(records, 0);
-    if (state.import_id === id) return storedCounts(session, copies); // the commit was not known
+    if (state.import_id === id) return storedCounts(session, copies); // the commit was not known; the lock waits for it as CONFIRM does
     await session.run(LOCK_NODES);
     await lockDirectory(session);
     await requireEmpty(session, copies);
