@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { fetchWhole } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 /** A request that is refused, at whatever step, has drawn nothing, spent nothing and counted nowhere. */
@@ -86,4 +87,38 @@ describe('a refused request', () => {
     assert.deepEqual(await books(), before);
     assert.deepEqual(await audit(), { ok: true, certificates });
   });
+});
+
+it('a request that fails several checks is refused by the first of them', async () => {
+  const keyOf = async (tier: string, options: readonly string[], scopes?: string) => {
+    const { account_id: account, key: own } = await server.account(tier, ...options);
+    if (scopes === undefined) return own;
+    const made = await server.qrn('keys', 'create', '--account', account, '--scopes', scopes, '--json');
+    return { own, scoped: (JSON.parse(made) as { key: string }).key };
+  };
+  const codeOf = async (path: string, apiKey: string, accept = 'image/png', method = 'GET') => {
+    const headers = { accept, ...(apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }) };
+    const response = await fetchWhole(`${server.baseUrl}${path}`, { method, headers });
+    const text = await response.text();
+    return response.status === 200
+      ? 'answered'
+      : (JSON.parse(text) as { error: { code: string } }).error.code;
+  };
+  const wrong = '/bytes?count=0&entropy_mode=pure';
+  assert.equal(await codeOf('/nothing?count=0', ''), 'not_found');
+  assert.equal(await codeOf(wrong, '', 'image/png', 'PUT'), 'method_not_allowed');
+  assert.equal(await codeOf(wrong, ''), 'auth_missing');
+  const free = (await keyOf('free', [], 'usage:read')) as { own: string; scoped: string };
+  for (let i = 0; i < 15; i++) await codeOf('/uuid', free.own, '*/*');
+  assert.equal(await codeOf(wrong, free.scoped), 'rate_limited');
+  const used = (await keyOf('enterprise', ['--requests-per-month', '1'], 'usage:read')) as typeof free;
+  assert.equal(await codeOf('/uuid', used.own, '*/*'), 'answered');
+  assert.equal(await codeOf(wrong, used.scoped), 'quota_exceeded');
+  const developer = (await keyOf('developer', [], 'usage:read')) as typeof free;
+  assert.equal(await codeOf(wrong, developer.scoped), 'auth_scope');
+  assert.equal(await codeOf(wrong, developer.own), 'invalid_count');
+  assert.equal(await codeOf(wrong.replace('=0', '=9'), developer.own), 'not_acceptable');
+  assert.equal(await codeOf(wrong.replace('=0', '=9'), developer.own, '*/*'), 'mode_not_allowed');
+  const poor = (await keyOf('enterprise', ['--credits-per-month', '1'])) as string;
+  assert.equal(await codeOf(wrong.replace('=0', '=9'), poor, '*/*'), 'credits_exhausted');
 });
