@@ -67,7 +67,6 @@ describe('rate limit', () => {
     const { account_id, key } = await server.account('free');
     const second = JSON.parse(await server.qrn('keys', 'create', '--account', account_id, '--json'));
     let left = 15;
-    await new Promise((resolve) => setTimeout(resolve, 600));
     for (const each of [key, second.key, key, second.key]) {
       const response = await server.get('/integers', bearer(each));
       assert.equal(response.headers.get('x-ratelimit-remaining'), String(--left));
