@@ -49,6 +49,8 @@ const PATIENCE_MS = 2_000;
 /** Calls that wait for a connection at most; the next one is refused. */
 const WAITING_MAX = 1_024;
 const CONNECT_TIMEOUT_MS = 1_000;
+/** Until the first connection is had: a start can wait for a busy server, and no client waits for the start. */
+const FIRST_CONNECT_TIMEOUT_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 500;
 const SILENCE_MS = 10_000;
 /** For statements that are long. */
@@ -73,6 +75,7 @@ export class Database {
   #server = 0;
   #open = 0;
   #isAway = false;
+  #hasConnected = false;
 
   constructor(options: DatabaseOptions) {
     this.#options = options;
@@ -117,9 +120,19 @@ export class Database {
     return fateOf(error) === 'unknown';
   }
 
-  /** A connection outside the pool. It is not opened again when it is lost. */
-  hold(): Promise<HeldSession> {
-    return this.#connect();
+  /** A connection outside the pool. It is tried for as long as a call, and not opened again when it is lost. */
+  async hold(): Promise<HeldSession> {
+    const patienceMs = this.#options.patienceMs ?? PATIENCE_MS;
+    const begunMs = systemClock.monotonicMs();
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(2 * waitMs, RETRY_MAX_MS)) {
+      try {
+        return await this.#connect();
+      } catch (error) {
+        const isPatient = systemClock.monotonicMs() - begunMs < patienceMs;
+        if (!isPatient || this.#closing.signal.aborted) throw error;
+      }
+      await sleep(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    }
   }
 
   async close(): Promise<void> {
@@ -191,11 +204,13 @@ export class Database {
   /** Asks each server once, first the one that had the last connection. */
   async #connect(): Promise<Connection> {
     const failures: string[] = [];
+    const connectTimeoutMs = this.#hasConnected ? CONNECT_TIMEOUT_MS : FIRST_CONNECT_TIMEOUT_MS;
     for (let tried = 0; tried < this.#servers.length; tried++) {
       const server = (this.#server + tried) % this.#servers.length;
       try {
-        const connection = await Connection.open(this.#servers[server], this.#options);
+        const connection = await Connection.open(this.#servers[server], this.#options, connectTimeoutMs);
         this.#server = server;
+        this.#hasConnected = true;
         if (this.#isAway) this.#options.log.info({}, 'ledger: PostgreSQL answers again');
         this.#isAway = false;
         return connection;
@@ -276,12 +291,12 @@ class Connection implements HeldSession {
     });
   }
 
-  static async open(server: string, options: DatabaseOptions): Promise<Connection> {
+  static async open(server: string, options: DatabaseOptions, connectTimeoutMs: number): Promise<Connection> {
     const { name, synchronousCommit, silenceMs = SILENCE_MS } = options;
     const client = new pg.Client({
       connectionString: server,
       application_name: name ?? 'qrn',
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      connectionTimeoutMillis: connectTimeoutMs,
       keepAlive: true,
       types: {
         getTypeParser: (oid, format) => (oid === INT8 ? integerOf : pg.types.getTypeParser(oid, format)),
