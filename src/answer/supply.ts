@@ -91,10 +91,13 @@ export class EntropySupply {
     };
   }
 
-  /** The group's keystream, or undefined when its seed must be waited for (`awaitSeed`). */
+  /**
+   * The group's keystream, or undefined when its seed must be waited for (`awaitSeed`), which is in vain once the supply is
+   * closed: a request may wait for the ledger for longer than the service waits for requests when it stops.
+   */
   seeded(group: SeedGroup): { stream: SeededKeystream; from: DrawnFrom } | undefined {
     const held = this.#seeded.get(this.#nameOf(group));
-    if (held === undefined) return undefined;
+    if (held === undefined || !held.stream.seeded) return undefined;
     if (this.#clock.monotonicMs() < held.seed.dueAtMonotonicMs) return held;
     held.stream.erase(); // the interval ended and no new seed came: an old seed is never stretched
     return undefined;

@@ -6,6 +6,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { LotCatalog } from '../../src/pool/supply/catalog.ts';
+import { seedGroupName } from '../../src/pool/supply/seeds.ts';
 import { lot } from '../support/ledger-records.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 
@@ -56,5 +57,25 @@ describe('csprng before the first sample of its stream is tested', () => {
     const waiting = supply.awaitSystemLot();
     supply.close();
     await assert.rejects(waiting, isUnavailable);
+  });
+});
+
+describe('a seeded answer after the service has stopped', () => {
+  it('is refused with entropy_unavailable: the request waited for the ledger longer than the service for it', async () => {
+    const supply = emptySupply();
+    const group = { tier: 'pro', intervalMs: 1_000 } as const;
+    const seed = {
+      tier: 'pro',
+      group: seedGroupName(group),
+      generation: 1,
+      lotId: lot(1).id,
+      index: 0,
+    } as const;
+    const times = { releasedAtMs: null, seededAtMs: 0, dueAtMonotonicMs: Number.POSITIVE_INFINITY };
+    supply.installSeed({ ...seed, ...times }, new Uint8Array(32).fill(1), lot(1));
+    supply.seeded(group)!.stream.reader.fill(new Uint8Array(8));
+    supply.close();
+    assert.equal(supply.seeded(group), undefined);
+    await assert.rejects(supply.awaitSeed(group), isUnavailable);
   });
 });
