@@ -43,6 +43,9 @@ export interface ClusterOptions {
   readonly isAwaited?: (number: number) => boolean;
 }
 
+/** An operator tries again too. */
+const FENCED_WITHIN_MS = 60_000;
+
 /** Nodes that share one PostgreSQL, each over a link of its own that can be cut, and clients that ask all of them. */
 export class Cluster {
   readonly nodes: readonly ClusterNode[];
@@ -106,7 +109,7 @@ export class Cluster {
 
   /** Fences a node, as `qrn cluster fence` does. */
   async fence(name: string): Promise<void> {
-    const database = new Database({ url: this.url, log: silentLog });
+    const database = new Database({ url: this.url, log: silentLog, patienceMs: FENCED_WITHIN_MS });
     try {
       await fence(database, name, silentLog);
     } finally {

@@ -108,7 +108,7 @@ export class ClusterNode {
     await until(
       `${this.name} is ready`,
       () => {
-        if (this.#process === undefined && NO_DATABASE.test(this.output.slice(-LAST_WORDS))) this.launch();
+        this.relaunch();
         if (this.#process === undefined) throw new Error(`${this.name} ended:\n${this.output}`);
         return this.#isReady;
       },
@@ -116,6 +116,11 @@ export class ClusterNode {
     ).catch((error: Error) => {
       throw new Error(`${error.message}\n${this.output}`);
     });
+  }
+
+  /** Starts it again when its last start found no PostgreSQL. */
+  relaunch(): void {
+    if (this.#process === undefined && NO_DATABASE.test(this.output.slice(-LAST_WORDS))) this.launch();
   }
 
   async start(): Promise<void> {

@@ -45,10 +45,6 @@ export class Results {
     return this.#audited.reduce((sum, { faults }) => sum + (faults[name] ?? 0), 0);
   }
 
-  get areGood(): boolean {
-    return this.#all.every(({ isAudited, violations }) => isAudited && violations.length === 0);
-  }
-
   /** The matrix of faults by runs, and the sums. */
   lines(): string[] {
     const lines = ['faults  series  violated  fault'];

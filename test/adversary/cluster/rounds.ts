@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../support/server.ts';
 import type { AuditOutcome } from './auditor.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { type Arena, FAULTS, type FaultName } from './faults.ts';
@@ -30,6 +31,7 @@ export interface SeriesOutcome extends AuditOutcome {
 }
 
 const SETTLED_WITHIN_MS = 60_000;
+const READY_WITHIN_MS = 120_000;
 
 /**
  * One cluster under load, one fault after the other, and an audit in the end. A node that ended is started again after each
@@ -81,8 +83,14 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   }
 }
 
-/** A round without a node that serves shows nothing. */
+/** A round without a node that serves shows nothing. Nothing goes on in the background afterwards. */
 async function oneReady({ nodes }: Cluster): Promise<void> {
-  if (nodes.some(({ port }) => port !== undefined)) return;
-  await Promise.any(nodes.filter(({ isRunning }) => isRunning).map((node) => node.ready()));
+  await until(
+    'a node is ready',
+    () => {
+      for (const node of nodes) node.relaunch();
+      return nodes.some(({ port }) => port !== undefined);
+    },
+    READY_WITHIN_MS,
+  );
 }
