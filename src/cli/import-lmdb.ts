@@ -60,7 +60,7 @@ export const importLmdb = action({
 async function moveLedger(move: Move): Promise<void> {
   const { context, settings, database, from } = move;
   await requireSchema(database);
-  const { madeAtMs } = await importStateOf(database);
+  const { madeAtMs, firstNode } = await importStateOf(database);
   const mark = readImportMark(from);
   if (mark !== undefined && mark.databaseMadeAtMs !== madeAtMs)
     throw new CommandError(
@@ -75,6 +75,10 @@ async function moveLedger(move: Move): Promise<void> {
     context.talk('The ledger is in the database already.\n');
     return;
   }
+  if (isCommitted && firstNode !== settings.node)
+    throw new CommandError(
+      `the ledger was imported for the node ${firstNode}, and another one would give up its blocks: set QRN_NODE=${firstNode}, and run this again`,
+    );
   if (!isCommitted && hasFiles(settings.path))
     throw new CommandError(
       `${settings.path} is not empty: this data folder has served as a node. Move it out of the way, and its blocks are lost`,
@@ -126,7 +130,14 @@ async function importRecords(
       node,
       id,
       nowMs: context.clock.wallMs(),
-      beforeCommit: () => writeImportMark(from, { id, database: placeOf(url), databaseMadeAtMs }),
+      beforeCommit: () => {
+        writeImportMark(from, { id, database: placeOf(url), databaseMadeAtMs });
+        // no command writes from the mark on: what one wrote before is seen here
+        if (ledger.isChangedSince(records.at))
+          throw new CommandError(
+            'a command changed the ledger while it was copied, nothing was imported: run qrn cluster import-lmdb again',
+          );
+      },
     });
   } finally {
     records.at.done();

@@ -102,6 +102,10 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     // as a crash after the commit leaves it
     renameSync(nodePath, ledgerPath);
     await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /this folder serves no more/);
+    const another = { QRN_LEDGER: url, QRN_NODE: 'b' };
+    const { stderr } = await runQrnHere(folder, ['cluster', 'import-lmdb', '--yes'], another);
+    assert.match(stderr, /imported for the node a, .*: set QRN_NODE=a/);
+    assert.ok(existsSync(ledgerPath));
     const finished = await qrn('cluster', 'import-lmdb', '--yes');
     assert.deepEqual([finished.code, finished.stdout], [0, '']);
     const again = await qrn('cluster', 'import-lmdb', '--yes');

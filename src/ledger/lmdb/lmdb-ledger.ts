@@ -9,6 +9,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { BlockKeys } from '../block-keys.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
 import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
@@ -43,6 +44,8 @@ export interface LmdbLedger extends Ledger, FailStop {
   readonly journals: readonly JournalPlace[];
   /** All records as they are now, for a copy into another ledger. `at.done` must be called. */
   records(): { readonly tables: Tables; readonly at: Snapshot };
+  /** Whether a command has written accounts, keys, revocations, notes or charges since `at`. Waits for one that writes now. */
+  isChangedSince(at: Snapshot): boolean;
   /** Ends the jobs of all sources that have no lot yet, with this failure. */
   abandonJobs(failure: string): Promise<void>;
 }
@@ -183,6 +186,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     journals,
     compactTo: (directory) => copyTo(directory, true),
     records: () => ({ tables, at: store.snapshot() }),
+    isChangedSince: (at) => isChangedSince(store, tables, at),
     async abandonJobs(failure) {
       requireServer('abandonJobs');
       await parts.sources.abandonJobs(failure);
@@ -211,4 +215,15 @@ function syncToDisk(path: string): void {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Each change of a directory, and each new record, changes a number; a note may change alone. */
+function isChangedSince(store: Store, { meta, sourceNotes }: Tables, at: Snapshot): boolean {
+  let isChanged = false;
+  store.transact(() => {
+    isChanged =
+      !isDeepStrictEqual([...meta.entries()], [...meta.entries({}, at)]) ||
+      !isDeepStrictEqual([...sourceNotes.entries()], [...sourceNotes.entries({}, at)]);
+  });
+  return isChanged;
 }

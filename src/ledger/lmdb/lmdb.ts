@@ -144,6 +144,7 @@ async function openLocked(
     }
     const writer = new GroupWriter(store, log, () => {
       if (isServer) requireEpoch(tables, epoch);
+      else requireNotImported(path); // an import may have begun since this tool opened the folder
     });
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
     const books = new LmdbBooks(tables, writer, clock);

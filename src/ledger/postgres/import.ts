@@ -38,7 +38,8 @@ const ROWS_MAX = 1_000;
 const BYTES_MAX = 2 ** 20;
 const STATE = {
   name: 'import_state',
-  text: 'SELECT import_id AS "importId", created_at_ms AS "madeAtMs" FROM qrn.meta',
+  text: `SELECT import_id AS "importId", created_at_ms AS "madeAtMs",
+    (SELECT name FROM qrn.node ORDER BY number LIMIT 1) AS "firstNode" FROM qrn.meta`,
 };
 /** Changes nothing. Its commit waits for the standby, and so for all that was committed before. */
 const CONFIRM = {
@@ -67,6 +68,8 @@ export interface ImportState {
   /** Of the import that the database holds; null without one. */
   readonly importId: string | null;
   readonly madeAtMs: number;
+  /** After an import the node that has the blocks of the folder; null without nodes. */
+  readonly firstNode: string | null;
 }
 
 export async function importStateOf(database: Database): Promise<ImportState> {
@@ -236,6 +239,7 @@ async function storedCounts(session: Session, copies: readonly Copy[]): Promise<
     const [{ rows }] = await session.run<{ rows: number }>({
       name: '',
       text: `SELECT count(*) AS rows FROM qrn.${table}`,
+      isLong: true,
     });
     counts[table] = rows;
   }

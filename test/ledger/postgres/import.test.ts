@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { before, suite, type TestContext, test } from 'node:test';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
+import { writeImportMark } from '../../../src/ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
@@ -173,6 +174,31 @@ suite('the import of a folder', () => {
     const [lease, next] = [await ledger.leaseSequences(), await node.leaseSequences()];
     assert.deepEqual(next, lease, 'no sequence is leased twice');
     assert.equal(await node.nextSeedGeneration('pro'), await ledger.nextSeedGeneration('pro'));
+  });
+
+  test('sees a key that a command revokes while the folder is copied, and lets no command write after its mark', async (t) => {
+    const path = join(temporaryFolder(t), 'ledger');
+    const ledger = await openLmdbLedger({ ...common, path, role: 'server', growAheadBytes: 0 });
+    t.after(() => ledger.close());
+    const { id } = await ledger.createAccount(account(1));
+    await ledger.putKey(key(1, id));
+    await ledger.putSourceNote('simulator', 'seen', 'yes');
+    const command = await openLmdbLedger({ ...common, path, role: 'tool' });
+    t.after(() => command.close());
+    const changes = {
+      'a revoked key': () => command.putKey({ ...key(1, id), revokedAtMs: NOON_MS }),
+      'another note': () => command.putSourceNote('simulator', 'seen', 'no'),
+      'a charge': () => command.charge('a charge', spend(1.25), NO_LIMITS),
+    };
+    for (const [name, change] of Object.entries(changes)) {
+      const { at } = ledger.records();
+      assert.equal(ledger.isChangedSince(at), false, name);
+      await change();
+      assert.equal(ledger.isChangedSince(at), true, name);
+      at.done();
+    }
+    writeImportMark(path, { id: 'x', database: 'here', databaseMadeAtMs: 1 });
+    await assert.rejects(command.putKey(key(1, id)), /was imported into PostgreSQL at here/);
   });
 
   test('refuses answers that are not in the log yet', async (t) => {
