@@ -170,3 +170,13 @@ export class HeadTemplate {
 function refuse(text: string): never {
   throw new InvariantError(`not visible ASCII: ${JSON.stringify(text)}`);
 }
+
+/** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+export function hasNoContent(head: Uint8Array): boolean {
+  return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
+}
+
+/** No account pays for a refusal: one that has used up its rate would else take the loop from those that pay. */
+export function isClientError(head: Uint8Array): boolean {
+  return head[0] === 0x34;
+}

@@ -24,6 +24,9 @@ const REST_PER_COST = 3;
 /** The longest such pause. */
 const REST_MAX_MS = 100;
 
+/** What a document takes, about, that waits to be written out. */
+export const UNMADE_REPLY_BYTES = 16 * 1024;
+
 /** Paid requests count as under way for so many unpaid turns after a paid reply. */
 const PAID_TURNS = 64;
 
@@ -127,9 +130,12 @@ export class ReplyTurns {
     this.#unpaidCount++;
   }
 
-  /** Making an unpaid reply took so much time of the loop. */
-  spentOnUnpaid(ms: number): void {
-    this.#unpaidCostMs = Math.min(this.#unpaidCostMs + ms, REST_MAX_MS / REST_PER_COST);
+  /** Makes an unpaid reply, and notes how much time of the loop it took. */
+  spendOnUnpaid(make: () => void): void {
+    const startedMs = this.#clock.monotonicMs();
+    make();
+    const spentMs = this.#clock.monotonicMs() - startedMs;
+    this.#unpaidCostMs = Math.min(this.#unpaidCostMs + spentMs, REST_MAX_MS / REST_PER_COST);
   }
 
   #beginUnpaidTurn(): void {
@@ -150,9 +156,12 @@ export class ReplyTurns {
       this.#isUnpaidTurnOver = true;
       return;
     }
-    this.#beginUnpaidTurn();
-    // more where many wait, so that nobody waits for many more turns than this divisor
-    for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
+    try {
+      // more where many wait, so that nobody waits for many more turns than this divisor
+      for (let left = Math.ceil(this.#unpaidCount / UNPAID_TURNS); left > 0; left--) this.#writeNext();
+    } finally {
+      this.#beginUnpaidTurn();
+    }
   };
 
   #writeNext(): void {

@@ -437,17 +437,21 @@ export class Router {
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {
-    const { account, acceptEncoding } = exchange;
-    if (account !== undefined) {
-      const { head, body } = compressed(reply, acceptEncoding);
+    const send = () => {
+      const { head, body } = compressed(reply, exchange.acceptEncoding);
       exchange.reply(head, body);
+    };
+    if (exchange.account !== undefined || reply.isMadeLate === undefined) {
+      send();
       return;
     }
-    const { clock } = this.#options;
-    const startedMs = clock.monotonicMs();
-    const { head, body } = compressed(reply, acceptEncoding); // a page is written out when its body is read
-    exchange.spentOnUnpaid(clock.monotonicMs() - startedMs);
-    exchange.reply(head, body);
+    exchange.makeUnpaid(() => {
+      try {
+        send();
+      } catch (error) {
+        this.#fail(exchange, error);
+      }
+    });
   }
 
   /** What a client is told of anything thrown; a fault is logged. */

@@ -1,7 +1,8 @@
 import { assert } from '../core/assert.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
-import type { ReplyTurns, Turn } from './reply-turns.ts';
+import { hasNoContent, isClientError } from './head.ts';
+import { type ReplyTurns, type Turn, UNMADE_REPLY_BYTES } from './reply-turns.ts';
 import { type NativeRequest, RequestHead } from './request-head.ts';
 
 /** Who owns the memory of a body. */
@@ -11,8 +12,7 @@ export interface BodyOwner {
 }
 
 /**
- * Books the memory of replies that wait for their readers, by number of the account; undefined stands for all
- * without a key.
+ * Books the memory of replies that wait for their readers, by number of the account; undefined stands for all without a key.
  */
 export interface ReplyBooks {
   /** Whether the account may hold so many bytes more. */
@@ -93,12 +93,10 @@ export abstract class Sender extends RequestHead implements Timed {
   readonly #host: SenderHost;
   readonly #response: NativeResponse;
   #queue: DeadlineQueue<Sender> | null = null;
-  /**
-   * The library's parser is on the stack, where it has corked the socket already and may hold more bytes of
-   * it.
-   */
+  /** The library's parser is on the stack, where it has corked the socket already and may hold more bytes of it. */
   #insideParser = true;
   #finished = false;
+  #hasTurn = false; // of unpaid replies
   #watching = false;
   #closing = false;
   #isPaused = false;
@@ -140,9 +138,26 @@ export abstract class Sender extends RequestHead implements Timed {
     return this.#host.turns.current();
   }
 
-  /** Making the reply took so much time of the loop, and no account pays for it. */
-  spentOnUnpaid(ms: number): void {
-    this.#host.turns.spentOnUnpaid(ms);
+  /** Has a reply that no account pays for made and sent in one turn of those. `make` never throws. */
+  makeUnpaid(make: () => void): void {
+    const { turns, replyBooks } = this.#host;
+    let booked: BodyOwner | undefined;
+    const inTurn = () => {
+      booked?.release();
+      this.#hasTurn = true;
+      if (!this.isAborted && !this.isAnswered) turns.spendOnUnpaid(make);
+    };
+    const isAtOnce = turns.hasRoomForUnpaid();
+    if (isAtOnce) inTurn();
+    else if (replyBooks?.hasRoom(this.accountNumber, UNMADE_REPLY_BYTES) === false) this.destroy();
+    if (isAtOnce || this.isAborted) return;
+    booked = this.bookedBytes(UNMADE_REPLY_BYTES);
+    turns.afterUnpaid(inTurn, this.#whose);
+  }
+
+  /** Whose turns of unpaid replies it waits for: its account's, those of probes of this machine, or all without a key. */
+  get #whose(): number {
+    return this.accountNumber ?? (this.isFromThisMachine ? -2 : -1);
   }
 
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */
@@ -151,10 +166,9 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
-   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole.
-   * A HEAD request gets the same head with the length that the body has. The second call, and any after the
-   * client has gone, does nothing. The body must not change until its owner releases it, which happens once
-   * in any case.
+   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole. A HEAD request
+   * gets the same head with the length that the body has. The second call, and any after the client has gone, does nothing. The
+   * body must not change until its owner releases it, which happens once in any case.
    */
   send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
     if (this.isAnswered || this.isAborted) {
@@ -168,7 +182,7 @@ export abstract class Sender extends RequestHead implements Timed {
     const { turns } = this.#host;
     const isPaid = this.accountNumber !== undefined && !isClientError(head) && this.method !== 'HEAD';
     if (isPaid) turns.paid();
-    if (!isPaid && !turns.hasRoomForUnpaid()) {
+    if (!isPaid && !this.#hasTurn && !turns.hasRoomForUnpaid()) {
       this.#writeAfterUnpaid(head, body);
     } else if ((this.#insideParser && this.#closing) || !turns.hasRoom(this.#turn)) {
       setImmediate(this.#laterOf(head, body));
@@ -191,7 +205,6 @@ export abstract class Sender extends RequestHead implements Timed {
   /** What waits is booked to its account, or to all without a key, and cut where it has no room. Probes of this machine wait apart. */
   #writeAfterUnpaid(head: Uint8Array, body: Uint8Array): void {
     const { turns, replyBooks } = this.#host;
-    const whose = this.accountNumber ?? (this.isFromThisMachine ? -2 : -1);
     const write = this.#laterOf(head, body);
     const bytes = turns.retain(body, this.accountNumber);
     if (bytes > 0 && replyBooks?.hasRoom(this.accountNumber, bytes) === false) {
@@ -204,7 +217,7 @@ export abstract class Sender extends RequestHead implements Timed {
       const freed = turns.letGo(body);
       replyBooks?.book(freed.account, -freed.bytes);
       write();
-    }, whose);
+    }, this.#whose);
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {
@@ -254,9 +267,8 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
-   * Begins a reply whose body is sent in parts, because its length is not known. The head leaves with the first part.
-   * `onRoom` is called when a socket that was full takes more. To be called inside `gather`, never under the library's
-   * parser.
+   * Begins a reply whose body is sent in parts, because its length is not known. The head leaves with the first part. `onRoom`
+   * is called when a socket that was full takes more. To be called inside `gather`, never under the library's parser.
    */
   beginParts(head: Uint8Array, onRoom: () => void): void {
     assert(!this.#insideParser && !this.isAnswered, 'a body in parts begins in a turn of its own');
@@ -371,9 +383,8 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
-   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a
-   * closing connection: whatever else its client sends is not served, and the library cuts it when it has
-   * been idle for 10 s.
+   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a closing connection:
+   * whatever else its client sends is not served, and the library cuts it when it has been idle for 10 s.
    */
   #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
     if (this.#closing) this.#response.pause();
@@ -381,9 +392,8 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
-   * A document or a replay whose account already holds its share of memory is cut: its client can ask again
-   * without paying. An answer is never cut for this, since it was admitted before it was paid for
-   * (answer/admission.ts).
+   * A document or a replay whose account already holds its share of memory is cut: its client can ask again without paying. An
+   * answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
    */
   #hold(body: Uint8Array): void {
     const taken = this.#response.getWriteOffset();
@@ -478,16 +488,6 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#queue = queue;
     queue.join(this, this.#host.nowMs);
   }
-}
-
-/** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
-function hasNoContent(head: Uint8Array): boolean {
-  return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
-}
-
-/** No account pays for a refusal: one that has used up its rate would else take the loop from those that pay. */
-function isClientError(head: Uint8Array): boolean {
-  return head[0] === 0x34;
 }
 
 /** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */

@@ -214,6 +214,32 @@ function replyContract(engine: EngineName): void {
       await front.drain(0);
     });
 
+    it('that nobody pays for is made one in a turn of the loop beside paid ones', async () => {
+      let made = 0;
+      let inTurn = 0;
+      let most = 0;
+      const { front } = await startOn(engine, (exchange) => {
+        if (exchange.path === '/paid') {
+          exchange.account = PAYER;
+          exchange.send(PLAIN_HEAD, OK);
+          return;
+        }
+        exchange.makeUnpaid(() => {
+          made++;
+          most = Math.max(most, ++inTurn);
+          setImmediate(() => {
+            inTurn = 0;
+          });
+          exchange.send(PLAIN_HEAD, OK);
+        });
+      });
+      await talk(front.port, GET.replace('/x', '/paid'), { replies: 1 });
+      const talks = Array.from({ length: 20 }, () => talk(front.port, GET, { replies: 1 }));
+      for (const { replies } of await Promise.all(talks)) assert.equal(replies[0].status, 200);
+      assert.deepEqual([made, most], [20, 1]);
+      await front.drain(0);
+    });
+
     it('of 10 MB arrives whole at a reader that rests between its reads', async () => {
       const body = patterned(10 * MEGABYTE);
       const { front } = await startOn(engine, (exchange) => exchange.send(PLAIN_HEAD, body));

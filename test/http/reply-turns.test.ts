@@ -70,20 +70,21 @@ describe('replies that no account pays for', () => {
 
   it('wait three times as long as it took to make others, and no longer than 100 ms', (t) => {
     const tick = tickOf(t);
-    const turns = new ReplyTurns(new ManualClock());
+    const clock = new ManualClock();
+    const turns = new ReplyTurns(clock);
     turns.paid();
     assert.ok(turns.hasRoomForUnpaid());
     let written = 0;
     for (let i = 0; i < 30; i++) {
       turns.afterUnpaid(() => {
         written++;
-        turns.spentOnUnpaid(6); // the page that is asked for next
+        turns.spendOnUnpaid(() => clock.advance(6));
       }, -1);
     }
     for (let ms = 0; ms < 190; ms++) tick();
     const before = written;
     assert.ok(before >= 9 && before <= 11, `${before} in 190 ms, of which a page and its pause take 19`);
-    turns.spentOnUnpaid(60_000);
+    turns.spendOnUnpaid(() => clock.advance(60_000));
     for (let ms = 0; ms < 120; ms++) tick();
     assert.equal(written - before, 2, 'a pause of 100 ms and not of minutes');
   });

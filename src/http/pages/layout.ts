@@ -71,8 +71,9 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
   return new PageReply(page, head, assets);
 }
 
-/** Writes its page out when the body is first read: that time is booked to who asks for it (http/router.ts). */
+/** Writes its page out when the body is first read. */
 class PageReply implements Reply {
+  readonly isMadeLate = true;
   readonly status: number;
   readonly head: Uint8Array<ArrayBuffer>;
   readonly #page: Page;
