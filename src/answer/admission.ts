@@ -171,12 +171,12 @@ export class Admission {
 
   /**
    * Lets an answer be made in this thread, now. Returns when that began, for `madeHere`, or NaN for one that
-   * is too cheap to be weighed. Throws `overloaded` when this turn has done enough.
+   * is too cheap to be weighed. Throws `overloaded` when this turn has done enough, or the answer comes late.
    */
-  enterTurn(answer: WeighedAnswer): number {
+  enterTurn(answer: WeighedAnswer, isLate = false): number {
     const costUs = this.costUs(answer);
     if (costUs < WEIGHED_FROM_US && answer.valuesBytesMax < WEIGHED_FROM_BYTES) return Number.NaN;
-    const isRoom = this.#turn.fits(answer.accountNumber, costUs) && this.#fitsInMemory(answer);
+    const isRoom = !isLate && this.#turn.fits(answer.accountNumber, costUs) && this.#fitsInMemory(answer);
     if (!isRoom) throw overloaded();
     this.#turn.add(answer.accountNumber, costUs);
     this.#endTurn();

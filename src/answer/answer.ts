@@ -32,6 +32,8 @@ export interface Asker {
   readonly ignored: string;
   /** Known from now on to whoever counts requests. */
   mode: EntropyMode | undefined;
+  /** It waited for its turn of the loop for longer than the front may be busy: a dear answer is shed. */
+  readonly isLate?: boolean;
   /** It has left: whatever it is told now reaches nobody. */
   readonly isGone: boolean;
   /** Its answer is drawn now, and charged: it must be told of it even if it sends nothing more, or more than it may. */

@@ -335,7 +335,7 @@ export class Answers {
 
   #makeHere(answer: Answer, reader: EntropyReader): void {
     const { admission, memory } = this.#options;
-    const startedMs = admission.enterTurn(answer);
+    const startedMs = admission.enterTurn(answer, answer.asker.isLate);
     this.#newSalt(answer.salt);
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
     answer.asker.drawing();

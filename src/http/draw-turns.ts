@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { LIMITS } from '../core/limits.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -17,6 +18,8 @@ const SHARED_MS = 100;
 
 interface Waiting {
   readonly exchange: Exchange;
+  /** When it was first held for another turn (monotonic). */
+  heldSinceMs?: number;
 }
 
 /** Serves what has its turn. Neither throws. */
@@ -35,7 +38,8 @@ interface Server<T> {
  * behind the reading of its turn, so the second one is behind the second reading.
  *
  * Where several accounts have requests, none gets more than half of a turn, nor more than a slice of time: a client asks again
- * when it is answered, so the length of a turn decides how often everybody is.
+ * when it is answered, so the length of a turn decides how often everybody is. What is held for longer than a front may be busy
+ * (`frontTurnMs`) is marked as late, and admission sheds it if it is dear: slices would otherwise take the bound from the queue.
  */
 export class DrawTurns<T extends Waiting> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
@@ -75,13 +79,17 @@ export class DrawTurns<T extends Waiting> {
     this.#held = later;
     this.#readAgain = this.#arrived;
     this.#arrived = [];
-    if (now.length > 0) this.#serve(now);
+    if (now.length > 0) {
+      const nowMs = this.#clock.monotonicMs();
+      for (const each of later) each.heldSinceMs ??= nowMs;
+      this.#serve(now, nowMs);
+    }
     if (this.#readAgain.length > 0 || this.#held.length > 0) this.#schedule();
   };
 
-  #serve(now: readonly T[]): void {
-    const nowMs = this.#clock.monotonicMs();
-    for (const { exchange } of now) {
+  #serve(now: readonly T[], nowMs: number): void {
+    for (const { exchange, heldSinceMs } of now) {
+      exchange.isLate = heldSinceMs !== undefined && nowMs - heldSinceMs > LIMITS.frontTurnMs;
       if (exchange.account === this.#lastServed) continue;
       if (this.#lastServed !== undefined) this.#sharedUntilMs = nowMs + SHARED_MS;
       this.#lastServed = exchange.account;
@@ -100,6 +108,7 @@ export class DrawTurns<T extends Waiting> {
       const { account } = each.exchange;
       const spent = spentMs.get(account) ?? 0;
       if (spent >= SLICE_MS) {
+        each.heldSinceMs ??= nowMs;
         held.push(each);
         continue;
       }

@@ -41,6 +41,7 @@ export class Exchange extends Sender implements Asker {
   account: Account | undefined;
   /** The ledger was asked for its key, which was not known. */
   isKeyLookedUp = false;
+  isLate = false;
   /** The API key's scopes allow this; known from authentication on. */
   scopes: readonly string[] = [];
   /** Where the account stands with its rate, known from admission on; every reply to this client tells it. */

@@ -59,6 +59,22 @@ describe('requests for values that are ready in one turn', () => {
     assert.deepEqual(served, [...Array(8).fill(2), ...Array(8).fill(1)]);
   });
 
+  it('are late when they were held for longer than a front may be busy', async () => {
+    const clock = new ManualClock();
+    const late: number[] = [];
+    const { waiting, turns } = turnsOf(clock, ({ number, exchange }) => {
+      clock.advance(number === 1 ? 10 : 0.01);
+      if (exchange.isLate) late.push(number);
+    });
+    for (const each of [...requests(2, 1), ...requests(1, 8)]) waiting.add(each);
+    await turns(9);
+    assert.deepEqual(
+      late,
+      [1, 1, 1],
+      'the first began at 0 ms, so the last three begin after 50, 60 and 70 ms',
+    );
+  });
+
   it('have no such bound when nobody else has asked for a while', async () => {
     const clock = new ManualClock();
     const { waiting, sizes, turns } = turnsOf(clock, () => clock.advance(0.4));

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
 import { HttpConnection } from '../support/http.ts';
 import { noProc, Target } from '../support/raw-http.ts';
-import { TestServer } from '../support/server.ts';
+import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
 
 /*
  * What connections that never finish their heads take of the service's memory. The service accepts as many as fit into a
@@ -30,7 +30,7 @@ describe('a front with unfinished heads', { skip: noProc, concurrency: true }, (
       let target: Target;
       const open: HttpConnection[] = [];
       before(async () => {
-        server = await TestServer.start({ QRN_FRONT: engine, QRN_ACCESS_LOG_SAMPLE: '0' });
+        server = await TestServer.start({ ...ASSESSED_LOTS, QRN_FRONT: engine, QRN_ACCESS_LOG_SAMPLE: '0' });
         target = new Target(server, server.key);
       });
       after(async () => {
