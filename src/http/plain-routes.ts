@@ -35,8 +35,14 @@ export interface HealthReport {
   readonly checks: Readonly<Record<string, readonly HealthCheck[]>>;
 }
 
-/** `database-away` and `clock-skewed` are of a node that shares a database with others. */
-export type Readiness = 'ready' | 'starting' | 'clock-jumped' | 'database-away' | 'clock-skewed';
+/** `database-away`, `clock-skewed` and `standby-late` are of a node that shares a database with others. */
+export type Readiness =
+  | 'ready'
+  | 'starting'
+  | 'clock-jumped'
+  | 'database-away'
+  | 'clock-skewed'
+  | 'standby-late';
 
 /** What the resources that draw no entropy are answered from. */
 export interface PlainRouteSources {

@@ -19,6 +19,8 @@ export interface DatabaseState {
   readonly skewMs: number;
   /** The clocks differ so much that this node must not serve. */
   readonly isSkewed: boolean;
+  /** Commits have waited for a standby for seconds: nothing can be acknowledged until it follows again. */
+  readonly isStandbyLate: boolean;
   /** Segments of all nodes that wait to be logged. */
   readonly unsealedSegments: number;
   /** Absent where no blocks move between nodes. */

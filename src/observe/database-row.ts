@@ -9,6 +9,9 @@ const DATABASE_AWAY =
 const CLOCK_SKEWED =
   "The clock of this node differs from PostgreSQL's by more than a second, and the node is not ready. Set the clock.";
 
+const STANDBY_LATE =
+  'Commits wait for a standby of PostgreSQL: requests that draw are refused with 503 until one follows. See pg_stat_replication.';
+
 /** The database that several nodes share; nothing where the books lie in a folder. */
 export const DATABASE_ROW: ReadingRow = {
   check: {
@@ -20,8 +23,9 @@ export const DATABASE_ROW: ReadingRow = {
 };
 
 /** Without the database nothing is acknowledged; with a clock of its own a node would begin months at another time. */
-function databaseCheck({ isAway, isSkewed, skewMs, unsealedSegments }: DatabaseState): HealthCheck {
-  const output = isAway ? DATABASE_AWAY : isSkewed ? CLOCK_SKEWED : undefined;
+function databaseCheck(state: DatabaseState): HealthCheck {
+  const { isAway, isSkewed, isStandbyLate, skewMs, unsealedSegments } = state;
+  const output = isAway ? DATABASE_AWAY : isSkewed ? CLOCK_SKEWED : isStandbyLate ? STANDBY_LATE : undefined;
   return {
     componentType: 'datastore',
     status: output === undefined ? 'pass' : 'fail',

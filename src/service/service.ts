@@ -306,7 +306,7 @@ async function startOn(
 }
 
 /**
- * A node is not ready while the database is away or its clock is another.
+ * A node is not ready while the database is away, its clock is another, or commits wait for a standby.
  * @internal for tests
  */
 export async function followDatabase(
@@ -314,7 +314,13 @@ export async function followDatabase(
   fronts: readonly HeldFront[],
 ): Promise<void> {
   const { database } = await ledger.integrity();
-  const why = database?.isAway ? 'database-away' : database?.isSkewed ? 'clock-skewed' : null;
+  const why = database?.isAway
+    ? 'database-away'
+    : database?.isSkewed
+      ? 'clock-skewed'
+      : database?.isStandbyLate
+        ? 'standby-late'
+        : null;
   for (const front of fronts) front.holdBack(why);
 }
 

@@ -14,7 +14,13 @@ function retentionOver(oldestMs: number, newestMs: number, isSkewed = false) {
   const clock = new ManualClock(NOW_MS);
   const log = new RecordingLog();
   const asked: { nowMs: number; beforeMs: number }[] = [];
-  const database = { isAway: false, isSkewed, skewMs: isSkewed ? DAY_MS : 0, unsealedSegments: 0 };
+  const database = {
+    isAway: false,
+    isSkewed,
+    isStandbyLate: false,
+    skewMs: isSkewed ? DAY_MS : 0,
+    unsealedSegments: 0,
+  };
   const ledger = {
     integrity: async () => ({ startAudit: 'none' as const, scrub: null, database }),
     segmentSpan: async () => ({ oldestMs, newestMs }),
@@ -27,13 +33,15 @@ function retentionOver(oldestMs: number, newestMs: number, isSkewed = false) {
 }
 
 describe('a node on PostgreSQL', () => {
-  for (const [isAway, isSkewed, reason, status] of [
-    [false, false, null, 'pass'],
-    [false, true, 'clock-skewed', 'fail'],
-    [true, true, 'database-away', 'fail'],
+  for (const [isAway, isSkewed, isStandbyLate, reason, status] of [
+    [false, false, false, null, 'pass'],
+    [false, false, true, 'standby-late', 'fail'],
+    [false, true, true, 'clock-skewed', 'fail'],
+    [true, true, true, 'database-away', 'fail'],
   ] as const) {
     it(`is held back with the reason ${reason}, and its health says ${status}`, async () => {
-      const database = { isAway, isSkewed, skewMs: isSkewed ? 1_001 : 0, unsealedSegments: 0 };
+      const skewMs = isSkewed ? 1_001 : 0;
+      const database = { isAway, isSkewed, isStandbyLate, skewMs, unsealedSegments: 0 };
       const integrity = { startAudit: 'none' as const, scrub: null, database };
       const told: (string | null)[] = [];
       const front = { holdBack: (why: string | null) => void told.push(why) };

@@ -11,10 +11,18 @@ const SKEW_MAX_MS = 1_000;
 const LOOK = {
   name: 'watch_look',
   text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at_ms,
-  (SELECT count(*) FROM qrn.unsealed) AS unsealed`,
+  (SELECT count(*) FROM qrn.unsealed) AS unsealed,
+  EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()
+    AND query_start < clock_timestamp() - interval '2 s') AS is_late`,
 };
 
-/** Looks once a second at whether PostgreSQL answers, and what time it is there. */
+interface Look {
+  readonly at_ms: number;
+  readonly unsealed: number;
+  readonly is_late: boolean;
+}
+
+/** Looks once a second at whether PostgreSQL answers, what time it is there, and whether its standby keeps up. */
 export class DatabaseWatch {
   readonly #options: { readonly database: Database; readonly clock: Clock; readonly log: Log };
   readonly #stopping = new AbortController();
@@ -22,6 +30,7 @@ export class DatabaseWatch {
   #skewMs = 0;
   #unsealed = 0;
   #wasSkewed = false;
+  #isStandbyLate = false;
 
   constructor(options: { readonly database: Database; readonly clock: Clock; readonly log: Log }) {
     this.#options = options;
@@ -30,7 +39,13 @@ export class DatabaseWatch {
   state(): DatabaseState {
     const { database } = this.#options;
     const isSkewed = Math.abs(this.#skewMs) > SKEW_MAX_MS;
-    return { isAway: database.isAway, skewMs: this.#skewMs, isSkewed, unsealedSegments: this.#unsealed };
+    return {
+      isAway: database.isAway,
+      skewMs: this.#skewMs,
+      isSkewed,
+      isStandbyLate: this.#isStandbyLate,
+      unsealedSegments: this.#unsealed,
+    };
   }
 
   start(): void {
@@ -46,7 +61,7 @@ export class DatabaseWatch {
   async look(): Promise<void> {
     const { database, clock, log } = this.#options;
     const askedAtMs = clock.monotonicMs();
-    const [{ at_ms, unsealed }] = await database.run<{ at_ms: number; unsealed: number }>(LOOK);
+    const [{ at_ms, unsealed, is_late }] = await database.run<Look>(LOOK);
     const tookMs = clock.monotonicMs() - askedAtMs;
     const differenceMs = clock.wallMs() - at_ms;
     // Between the reading there and here lies at most the whole time that the question took.
@@ -61,6 +76,13 @@ export class DatabaseWatch {
     if (!isSkewed && this.#wasSkewed)
       log.info({ skewMs }, "the clock of this node agrees with PostgreSQL's again");
     this.#wasSkewed = isSkewed;
+    if (is_late && !this.#isStandbyLate)
+      log.error(
+        {},
+        'commits have waited for a standby of PostgreSQL for more than 2 s: requests that draw are refused until one follows; see pg_stat_replication',
+      );
+    if (!is_late && this.#isStandbyLate) log.info({}, 'no commit waits for a standby any more');
+    this.#isStandbyLate = is_late;
   }
 
   async #run(): Promise<void> {

@@ -22,6 +22,8 @@ export interface NodeOptions {
   /** Where it is to listen. */
   readonly port: number;
   readonly environment: Environment;
+  /** The folder of its release; this one unless given. */
+  readonly release?: string | undefined;
 }
 
 /** One node: the real service in a process of its own, with a data folder of its own, which may be started many times. */
@@ -76,7 +78,7 @@ export class ClusterNode {
     this.starts++;
     const planted = this.environment[VARIABLE] === undefined ? [] : ['--import', PLANT];
     const child = spawn(process.execPath, [...STRIPPED, ...planted, 'src/main.ts', 'serve', '--no-demo'], {
-      cwd: root,
+      cwd: this.#options.release ?? root,
       env: { PATH: process.env['PATH'], ...withSmallPool({ ...SHORT_LOTS, ...this.environment }) },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

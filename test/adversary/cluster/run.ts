@@ -16,9 +16,9 @@ import { scenariosHere } from './scenarios.ts';
 
 /** Faults that one cluster goes through before its audit, which reads everything. */
 const FAULTS_EACH = 30;
-/** In every second series the totals run dry, in the last third of its faults. */
+/** In every second series the totals run dry, about halfway. */
 const AMPLE = { requests: 1_000_000, credits: 1_000_000 };
-const SCARCE = { requests: 6_000, credits: 24_000 };
+const SCARCE = { requests: 500, credits: 4_000 };
 const CLIENTS = 12;
 const PAUSE_MS = 500;
 

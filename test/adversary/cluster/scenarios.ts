@@ -1,6 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { qrn } from '../../../src/cli/commands.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { HttpConnection, requestBytes } from '../../support/http.ts';
@@ -10,11 +13,22 @@ import { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const TOTALS = { requests: 100_000, credits: 1_000_000 };
 const CLIENTS = 8;
 const LOAD_MS = 3_000;
 const HELD_MS = 6_000;
 const SAYS_SO_WITHIN_MS = 60_000;
+const FOLLOWS_WITHIN_MS = 60_000;
+/** Until a node takes a standby for away. */
+const SAYS_STANDBY_WITHIN_MS = 6_000;
+/** Longer than a connection waits for a reply, so that commits are sent again. */
+const STANDBY_AWAY_MS = 30_000;
+/** Of one node. */
+const CONNECTIONS_MAX = 20;
+const PARCEL_KILLS = 8;
+/** Idempotency keys that are repeated while a clock is off. */
+const KEYS = 6;
 
 /**
  * The database is set back to an earlier state while the nodes are down. They must notice and hold back, since they would give
@@ -76,6 +90,9 @@ export function scenariosHere(say: (line: string) => void): (readonly [name: str
   if (library === undefined) say('clocks: not run, since the package libfaketime is missing');
   return [
     ['an older database restored', olderDatabase],
+    ['a standby that is away', standbyAway],
+    ['nodes killed while parcels are under way', killsWithParcels],
+    ['two releases side by side', twoReleases],
     ...(library === undefined
       ? []
       : [
@@ -83,6 +100,137 @@ export function scenariosHere(say: (line: string) => void): (readonly [name: str
           ['a clock a day behind', (pair: PostgresPair) => clockOff(pair, library, '-1d')] as const,
         ]),
   ];
+}
+
+/**
+ * No packet passes between the primary and its standby for longer than a connection waits for a reply. Every request that draws
+ * is refused with 503 within seconds, each node says why, what waits in PostgreSQL stays bounded, and answers come again.
+ */
+async function standbyAway(pair: PostgresPair): Promise<string[]> {
+  const cluster = await Cluster.start({ nodes: 2, database: pair.place, totals: TOTALS });
+  const { nodes, load } = cluster;
+  const violations: string[] = [];
+  try {
+    load.start(CLIENTS);
+    await sleep(LOAD_MS);
+    pair.link.cut();
+    await sleep(SAYS_STANDBY_WITHIN_MS);
+    const answeredBefore = load.acknowledged.length;
+    const refusedBefore = load.outcomes.get('503 storage_unavailable') ?? 0;
+    let connectionsMost = 0;
+    for (let waitedMs = 0; waitedMs < STANDBY_AWAY_MS; waitedMs += HELD_MS) {
+      await sleep(HELD_MS);
+      const [{ count }] = await pair.query<{ count: string }>(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = 'qrn'",
+      );
+      connectionsMost = Math.max(connectionsMost, Number(count));
+      for (const node of nodes) {
+        const status = await readiness(node);
+        if (status !== 503) violations.push(`${node.name} has readiness ${status} without the standby`);
+        if (!/waited for a standby/.test(node.output))
+          violations.push(`${node.name} does not say that the standby is away: ${node.output.slice(-500)}`);
+      }
+    }
+    const answered = load.acknowledged.length - answeredBefore;
+    if (answered > 0) violations.push(`${answered} answers were acknowledged without the standby`);
+    const refused = (load.outcomes.get('503 storage_unavailable') ?? 0) - refusedBefore;
+    if (refused === 0) violations.push('no request was refused with 503 storage_unavailable');
+    if (connectionsMost > CONNECTIONS_MAX * nodes.length)
+      violations.push(`${connectionsMost} connections to PostgreSQL`);
+    pair.link.heal();
+    await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+    const healedAtMs = performance.now();
+    await until('answers come again', () => load.lastAnswerAtMs > healedAtMs, FOLLOWS_WITHIN_MS);
+    await load.stop();
+    await load.settle(FOLLOWS_WITHIN_MS);
+    return [...violations, ...(await cluster.audit()).violations];
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/**
+ * One node has a source, the other lives on its parcels, and both are killed again and again. The pure bytes that clients got
+ * are compared, and the books say of each block that left a node whether it came or was burned.
+ */
+async function killsWithParcels(pair: PostgresPair): Promise<string[]> {
+  const cluster = await Cluster.start({
+    nodes: 2,
+    database: pair.place,
+    totals: TOTALS,
+    ownEnvironment: (number) => (number === 2 ? { QRN_BACKEND: 'none' } : {}),
+    isAwaited: (number) => number === 1,
+  });
+  const { nodes, load } = cluster;
+  try {
+    load.start(CLIENTS);
+    const parcels = async () =>
+      (
+        await pair.query<{ parcels: number }>(
+          'SELECT count(*)::int AS parcels FROM qrn.parcel WHERE sender IS NOT NULL',
+        )
+      )[0].parcels;
+    let underWay = 0;
+    for (let round = 0; round < PARCEL_KILLS; round++) {
+      const node = nodes[round % nodes.length];
+      await until('a parcel is under way', async () => (await parcels()) > 0, SAYS_SO_WITHIN_MS);
+      underWay++;
+      await node.kill();
+      node.launch();
+      await node.ready();
+    }
+    await load.stop();
+    await load.settle(FOLLOWS_WITHIN_MS);
+    const { violations } = await cluster.audit();
+    return underWay === PARCEL_KILLS ? [...violations] : [...violations, 'no parcel was under way'];
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/**
+ * A node of a release with a newer schema starts beside one of this release, which goes on, and can start again on that schema.
+ * The newer release is this one with a migration more, since there is only one so far.
+ */
+async function twoReleases(pair: PostgresPair): Promise<string[]> {
+  const release = newerRelease();
+  try {
+    const cluster = await Cluster.start({
+      nodes: 2,
+      database: pair.place,
+      totals: TOTALS,
+      releaseOf: (number) => (number === 2 ? release : undefined),
+    });
+    try {
+      const [{ format }] = await pair.query<{ format: number }>('SELECT format FROM qrn.meta');
+      await answersFor(cluster, LOAD_MS);
+      for (const node of cluster.nodes) {
+        await node.kill();
+        await node.start();
+      }
+      await answersFor(cluster, LOAD_MS);
+      const { violations } = await cluster.audit();
+      return format === 2 ? [...violations] : [...violations, `the schema has format ${format}`];
+    } finally {
+      await cluster.stop();
+    }
+  } finally {
+    rmSync(release, { recursive: true, force: true });
+  }
+}
+
+/** The folder of a release like this one, whose schema has a column and a table more that this one can live with. */
+function newerRelease(): string {
+  const release = mkdtempSync(join(tmpdir(), 'qrn-cluster-release-'));
+  for (const name of readdirSync(ROOT))
+    if (name !== 'src' && name !== '.git') symlinkSync(join(ROOT, name), join(release, name));
+  cpSync(join(ROOT, 'src'), join(release, 'src'), { recursive: true });
+  const migration = `-- compatible with programs of format 1
+ALTER TABLE qrn.segment ADD COLUMN newer text;
+CREATE TABLE qrn.newer (id int PRIMARY KEY);
+`;
+  writeFileSync(join(release, 'src/ledger/postgres/migrations/0002.sql'), migration);
+  return release;
 }
 
 /** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */
@@ -112,10 +260,52 @@ async function clockOff(pair: PostgresPair, library: string, offset: string): Pr
     const status = await readiness(wrong);
     if (status === 200) violations.push('a node whose clock is off is ready');
     await answersFor(cluster, LOAD_MS);
-    return [...violations, ...(await cluster.audit()).violations];
+    violations.push(...(await repeatedKeys(cluster)));
+    const { unacknowledged, violations: found } = await cluster.audit();
+    if (unacknowledged > KEYS + cluster.load.unknown)
+      violations.push(
+        `${unacknowledged} answers that nobody got, for ${KEYS} keys: a repetition was charged again`,
+      );
+    return [...violations, ...found];
   } finally {
     await cluster.stop();
   }
+}
+
+/** Keys that are asked of both nodes in turn: the node whose clock is off may refuse them, and must not answer them anew. */
+async function repeatedKeys({ nodes, accounts }: Cluster): Promise<string[]> {
+  const [right, wrong] = nodes;
+  const violations: string[] = [];
+  for (let i = 0; i < KEYS; i++) {
+    const idempotencyKey = randomUUID();
+    const asked = i % 2 === 0 ? [right, wrong, right, wrong] : [wrong, right, wrong, right];
+    const bodies = new Set<string>();
+    for (const node of asked) {
+      const reply = await askUnderKey(node, accounts.plain.key, idempotencyKey);
+      if (reply?.status === 200) bodies.add(reply.body.toString('utf8'));
+      else if (node === right) violations.push(`${right.name} answered a repeated key with ${reply?.status}`);
+    }
+    if (bodies.size > 1) violations.push('a repeated key was answered twice, with different bodies');
+  }
+  return violations;
+}
+
+async function askUnderKey(
+  { listeningPort, isRunning }: ClusterNode,
+  key: string,
+  idempotencyKey: string,
+): Promise<{ status: number; body: Buffer } | undefined> {
+  if (!isRunning) return undefined;
+  const connection = await HttpConnection.open(listeningPort).catch(() => undefined);
+  if (connection === undefined) return undefined;
+  const headers: [string, string][] = [
+    ['authorization', `Bearer ${key}`],
+    ['idempotency-key', idempotencyKey],
+  ];
+  const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=quantum-seeded';
+  const reply = await connection.ask(requestBytes({ method: 'GET', target, headers }));
+  connection.leave();
+  return reply;
 }
 
 /** The status of /readyz; undefined when nobody listens. */
