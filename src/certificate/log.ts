@@ -131,9 +131,7 @@ export class CertificateLog {
   #public: PublicState;
   /** Of the lots that were looked at last. */
   #heldLots = 0;
-  /**
-   * The outcome of the last write is not known: what is stored decides, and is read before the next batch.
-   */
+  /** The outcome of the last write is not known: what is stored decides, and is read before the next batch. */
   #unknown = false;
   #sealing: Promise<unknown> = Promise.resolve();
   #witnessing: Promise<unknown> = Promise.resolve();
@@ -261,7 +259,7 @@ export class CertificateLog {
       const record = await store.getLog(sealKey(segment));
       if (record === undefined) continue;
       const { firstLeaf, count, size } = decodeSeal(record);
-      if (index >= count) return undefined;
+      if (index >= count || !(await this.#isShown(store, size))) return undefined;
       const witnessed = await firstWitnessed(store, size);
       return await this.#proof(store, firstLeaf + index, witnessed?.size ?? size, witnessed?.note);
     }
@@ -283,10 +281,21 @@ export class CertificateLog {
       const record = await store.getLog(key);
       if (record === undefined) continue;
       const { leaf, size, text } = JSON.parse(textOf(record)) as LotLeafRecord;
+      if (!(await this.#isShown(store, size))) return undefined;
       const witnessed = await firstWitnessed(store, size);
       return { text, proof: await this.#proof(store, leaf, witnessed?.size ?? size, witnessed?.note) };
     }
     return undefined;
+  }
+
+  /**
+   * Whether this process may show a checkpoint of that size. Another writer's records can be read before a standby has them, and
+   * its state cannot (ledger/postgres/log-store.ts): a checkpoint beyond the state may be lost, and another signed in its place.
+   */
+  async #isShown(store: LogStore, size: number): Promise<boolean> {
+    if (store !== this.#store || size <= this.size) return true;
+    await this.follow().catch(() => {}); // what was shown before stays so
+    return size <= this.size;
   }
 
   /** Undefined until the lot is released, and for a lot without a leaf. */
@@ -328,10 +337,7 @@ export class CertificateLog {
     return await consistencyProof(sha256, from, to, nodeReader(this.#store));
   }
 
-  /**
-   * A tile of the newest checkpoint's tree, whole or partial (c2sp.org/tlog-tiles); undefined when it is
-   * empty.
-   */
+  /** A tile of the newest checkpoint's tree, whole or partial (c2sp.org/tlog-tiles); undefined when it is empty. */
   async tile(level: number, index: number): Promise<Uint8Array | undefined> {
     return await tileOf(this.#store, level, index, this.size);
   }

@@ -305,6 +305,32 @@ describe('two writers of one log', () => {
     assert.equal(logs[0].checkpoint, logs[1].checkpoint);
   });
 
+  it('prove nothing by a checkpoint of the other one before they may read its state', async () => {
+    const w = world();
+    const writer = await w.open();
+    let isKept = true;
+    const getLog = async (key: string) => {
+      if (key === 'state' && !isKept) throw new StoreFault('no standby has it');
+      return w.store.getLog(key);
+    };
+    const reader = await CertificateLog.open({ ...w.options(), store: { ...w.store, getLog } });
+    isKept = false;
+    w.commit(segment(1, 2));
+    w.withdrawn.push({ lotId: LOT.id, why: 'a fault', atMs: TIME_MS });
+    w.addDrawLeaf({ drawId: 'draw', kind: 'commit', text: '{}' });
+    await sealAll(writer);
+    const shown = async (log: CertificateLog) => [
+      await log.proofOf(1, 1),
+      (await log.revocationOf(LOT.id))?.proof,
+      (await log.drawLeafOf({ drawId: 'draw', kind: 'commit' }))?.proof,
+    ];
+    assert.deepEqual(await shown(reader), [undefined, undefined, undefined]);
+    isKept = true;
+    assert.deepEqual(await shown(reader), await shown(writer));
+    assert.equal(reader.checkpoint, writer.checkpoint);
+    assert.ok((await shown(reader)).every((proof) => proof !== undefined));
+  });
+
   it('fork the log where a step is not compared with what is stored', async () => {
     const w = world();
     w.comparesStates = false;
