@@ -10,6 +10,9 @@ const UNLIMITED_CHUNK = 2 ** 20;
 /** A node that looks four times a second sees each recall. */
 const RECALL_LASTS_MS = 1_000;
 
+/** Calls that wait for each other's rows read the clock in another order, but never by so much. */
+const SET_BACK_MS = 60_000;
+
 /** The month by PostgreSQL's clock. After a failover that clock may be a little behind: see `period` of an ask. */
 const NOW = {
   name: 'limits_now',
@@ -77,7 +80,8 @@ const GRANT = {
 };
 /**
  * One bucket for all nodes: GCRA in the form of account/rate.ts. `asked` and `leased` are of the call that wrote the row last. A
- * call that is repeated leases again, which admits nothing more: the first lease never reached a node.
+ * call that is repeated leases again, which admits nothing more: the first lease never reached a node. A row from the future
+ * was written before PostgreSQL's clock was set back: the bucket keeps its level and drains from now on.
  */
 const LEASE = {
   name: 'limits_lease',
@@ -86,7 +90,8 @@ const LEASE = {
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS t(account, per_minute, burst, wanted)
     ORDER BY account
     ON CONFLICT (account) DO UPDATE SET (per_minute, burst, leased, level, at_ms) = (
-      SELECT excluded.per_minute, excluded.burst, n.leased, d.level + n.leased, greatest(r.at_ms, excluded.at_ms)
+      SELECT excluded.per_minute, excluded.burst, n.leased, d.level + n.leased,
+        CASE WHEN r.at_ms - excluded.at_ms > ${SET_BACK_MS} THEN excluded.at_ms ELSE greatest(r.at_ms, excluded.at_ms) END
       FROM (SELECT least(excluded.burst, greatest(0,
           r.level - greatest(0, excluded.at_ms - r.at_ms) * excluded.per_minute / 60000.0)) AS level) d,
         LATERAL (SELECT least(excluded.leased, floor(excluded.burst - d.level + 1e-6)::bigint) AS leased) n)

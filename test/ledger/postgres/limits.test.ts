@@ -6,7 +6,7 @@ import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresLimits } from '../../../src/ledger/postgres/limits.ts';
 import type { NodeEpoch } from '../../../src/ledger/postgres/node.ts';
 import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
-import type { Limits } from '../../../src/ledger/sharing.ts';
+import type { LimitAsk, Limits } from '../../../src/ledger/sharing.ts';
 import { sharedLimitsContract } from '../../account/shared-limits.contract.ts';
 import type { LimitStore } from '../../support/limit-nodes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -56,27 +56,28 @@ async function postgresStore(): Promise<LimitStore> {
 
 sharedLimitsContract('PostgreSQL', postgresStore, 2);
 
+const ASK: LimitAsk = {
+  accountNumber: 9,
+  period: 0,
+  requestsGranted: 0,
+  creditsGranted: 0,
+  requestsUsed: 0,
+  creditsUsed: 0,
+  requestsTotal: 100,
+  creditsTotal: 50,
+  requestsWanted: 0,
+  creditsWanted: 0,
+  requestsPerMinute: 10,
+  burst: 15,
+  rateWanted: 0,
+};
+
 test('a month starts from what the books have of it already', async () => {
   const store = await postgresStore();
   const limits = await store.start(new ManualClock());
-  const ask = {
-    accountNumber: 9,
-    period: 0,
-    requestsGranted: 0,
-    creditsGranted: 0,
-    requestsUsed: 0,
-    creditsUsed: 0,
-    requestsTotal: 100,
-    creditsTotal: 50,
-    requestsWanted: 0,
-    creditsWanted: 0,
-    requestsPerMinute: 10,
-    burst: 15,
-    rateWanted: 0,
-  };
   const { period } = await limits.askLimits(1, []);
   await administer(url, `INSERT INTO qrn.balance VALUES (9, ${period}, 98, 60)`);
-  const { grants } = await limits.askLimits(2, [{ ...ask, requestsWanted: 5, rateWanted: 40 }]);
+  const { grants } = await limits.askLimits(2, [{ ...ASK, requestsWanted: 5, rateWanted: 40 }]);
   assert.deepEqual(grants, [
     {
       accountNumber: 9,
@@ -89,6 +90,21 @@ test('a month starts from what the books have of it already', async () => {
       rateLevel: 15,
     },
   ]);
+});
+
+test('a rate goes on after the clock of PostgreSQL was a day ahead', async () => {
+  const store = await postgresStore();
+  const limits = await store.start(new ManualClock());
+  const lease = async (order: number) => {
+    const { grants } = await limits.askLimits(order, [{ ...ASK, requestsPerMinute: 1, rateWanted: 40 }]);
+    return grants[0].rateLeased;
+  };
+  assert.equal(await lease(1), 15);
+  const moveRow = (ms: number) => administer(url, `UPDATE qrn.rate SET at_ms = at_ms + ${ms}`);
+  await moveRow(86_400_000);
+  assert.equal(await lease(2), 0, 'nothing drains in the future');
+  await moveRow(-600_000);
+  assert.equal(await lease(3), 10, 'ten minutes later there is what ten minutes bring');
 });
 
 test('what was granted of a month goes with charges that a correction moves', async (t) => {
