@@ -15,6 +15,7 @@ import { silentLog } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
 import { syncFolder } from '../ledger/block-keys.ts';
+import { LedgerError } from '../ledger/ledger.ts';
 import { readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
@@ -120,7 +121,14 @@ async function importRecords(
     );
   const { ok, problems } = await ledger.audit();
   if (!ok) throw new CommandError(`the ledger is not sound, nothing was imported: ${problems.join('; ')}`);
-  await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });
+  await agreeOnSecrets({ database, keysPath, logName, clock: context.clock }).catch((error: unknown) => {
+    if (!(error instanceof LedgerError)) throw error;
+    // here it is the database that is wrong: without these keys nobody could prove what was signed
+    throw new CommandError(
+      `the database was set up with other secrets than those in ${keysPath}, which the ledger needs: keep that folder, make a new ` +
+        'empty database, and run qrn cluster init with this QRN_DATA_DIR and QRN_LOG_NAME',
+    );
+  });
   const records = ledger.records();
   const id = randomUUID();
   try {

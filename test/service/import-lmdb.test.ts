@@ -75,6 +75,16 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     };
     const blocks = await unclaimed({});
 
+    const strange = { QRN_LEDGER: await emptyDatabase(), QRN_NODE: 'a' };
+    const strangerFolder = join(folder, 'stranger');
+    mkdirSync(strangerFolder, { mode: 0o700 });
+    assert.equal((await runQrnHere(strangerFolder, ['cluster', 'init'], strange)).code, 0);
+    const astray = await runQrnHere(folder, ['cluster', 'import-lmdb', '--yes'], strange);
+    assert.match(
+      astray.stderr,
+      /set up with other secrets than those in .*: keep that folder, make a new empty database/,
+    );
+
     mkdirSync(nodePath);
     writeFileSync(join(nodePath, 'data.mdb'), '');
     await refused(/node is not empty: this data folder has served as a node/);
