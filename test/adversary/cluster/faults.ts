@@ -71,7 +71,8 @@ const failover: Fault = async (arena) => {
   arena.cluster.follow(pair.place);
   const promotedAtMs = performance.now();
   await answersAgain(arena);
-  arena.answeredAfterMs.push(arena.cluster.load.lastAnswerAtMs - promotedAtMs);
+  const afterMs = arena.cluster.load.lastAnswerAtMs - promotedAtMs;
+  if (afterMs > 0) arena.answeredAfterMs.push(afterMs); // there may be no node that could answer
   await pair.addStandby();
 };
 
