@@ -1,7 +1,7 @@
 /*
  * Attacks on the real service over real sockets, on each HTTP engine, with a table at the end:
  *   node test/adversary/abuse/run.ts [--engine uws|node] [--cases TEXT] [--results FILE] [--seed N]
- * About 10 minutes an engine on two cores. With --results each finding is appended to the file as a line of JSON, and cases that
+ * About a quarter of an hour an engine on two cores. With --results each finding is appended to the file as a line of JSON, and cases that
  * stand there as passed are not run again: an interrupted run is continued by the same command.
  */
 import assert from 'node:assert/strict';
