@@ -3,9 +3,13 @@
 // Node starts a process for each test file, and what most of that takes is the start: half a second of processor time to
 // load the service's modules. Here the files of a group share a process, and with it one running service (TestServer.shared).
 // Files that change their process (patched prototypes, memory that is searched for keys) keep one to themselves.
-import { spawn } from 'node:child_process';
+//
+// A run ends, whatever a test does. A process exits after its last test, though a test that failed left a server or a timer
+// behind; one that writes nothing for SILENCE_MS is ended, and what it started with it. Such a process is no verdict on a test:
+// its files are run once more when nothing else runs, and the last lines name it.
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { type Ended, runProcess } from './support/test-process.ts';
 
 /** Groups of folders of test/, the longest first; what is in none makes a group of its own. */
 const GROUPS: readonly (readonly string[])[] = [
@@ -38,11 +42,15 @@ const FIRST: readonly string[] = [
 /** Every thread that a test starts takes its sources without types too. */
 const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];
 const TEST_TIMEOUT_MS = 180_000;
+/** Every test tells of its end, so that a process is silent for no longer than a test may take; types and lint take less. */
+const SILENCE_MS = 2 * TEST_TIMEOUT_MS;
 /** Lines of the failures of one process that are repeated at the end. */
 const FAILURE_LINES_MAX = 60;
 /** The processes that took longest are named at the end. */
 const LONGEST_NAMED = 12;
 const NAME_LENGTH = 100;
+/** What a process that hung wrote last is shown. */
+const HUNG_LINES = 10;
 /** One more than there are cores, for a sixth of the time of most groups is waiting. */
 const LANES = Math.min(4, availableParallelism() + 1);
 
@@ -57,29 +65,43 @@ const startedMs = performance.now();
 const waiting = tasks();
 const ended: Ended[] = [];
 await Promise.all(Array.from({ length: LANES }, lane));
-const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
-const failed = ended.filter(({ code }) => code !== 0);
-const longest = ended.sort((a, b) => b.tookS - a.tookS).slice(0, LONGEST_NAMED);
-for (const { command, beganS, tookS } of longest) {
-  const shown = command.length > NAME_LENGTH ? `${command.slice(0, NAME_LENGTH)}...` : command;
-  process.stdout.write(`${tookS.toFixed(0)} s, begun after ${beganS.toFixed(0)} s: ${shown}\n`);
+const hung = ended.filter((each) => each.hung);
+for (const each of hung) {
+  process.stdout.write(`hung, and is run again: ${shownOf(each.command)}\n`);
+  ended[ended.indexOf(each)] = await runAndPrint(each.command);
 }
+const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+const failed = ended.filter(({ hasPassed }) => !hasPassed);
+const longest = ended.sort((a, b) => b.tookMs - a.tookMs).slice(0, LONGEST_NAMED);
+for (const { command, beganMs, tookMs } of longest) {
+  const whole = shownOf(command);
+  const shown = whole.length > NAME_LENGTH ? `${whole.slice(0, NAME_LENGTH)}...` : whole;
+  const [tookS, beganS] = [tookMs, beganMs - startedMs].map((each) => (each / 1_000).toFixed(0));
+  process.stdout.write(`${tookS} s, begun after ${beganS} s: ${shown}\n`);
+}
+process.stdout.write(
+  `${sumOf('pass')} tests passed, ${sumOf('fail') + sumOf('cancelled')} failed, ${sumOf('skipped')} were skipped\n`,
+);
 process.stdout.write(`${files.length} files in ${seconds} s: ${failed.length === 0 ? 'passed' : 'FAILED'}\n`);
 for (const { command, output, errors } of failed) {
-  process.stdout.write(`  failed: ${command}\n`);
+  process.stdout.write(`  failed: ${shownOf(command)}\n`);
   const lines = [
-    ...(command.startsWith('npm') ? output.split('\n').slice(-FAILURE_LINES_MAX) : failuresIn(output)),
+    ...(isTest(command) ? failuresIn(output) : output.split('\n').slice(-FAILURE_LINES_MAX)),
     ...errors.split('\n').filter((line) => line !== ''),
   ];
   for (const line of lines.slice(0, FAILURE_LINES_MAX)) process.stdout.write(`    ${line}\n`);
   if (lines.length > FAILURE_LINES_MAX)
     process.stdout.write(`    and ${lines.length - FAILURE_LINES_MAX} lines more\n`);
 }
+for (const { command, output } of hung) {
+  process.stdout.write(`  hung at first: ${shownOf(command)}\n`);
+  for (const line of output.trimEnd().split('\n').slice(-HUNG_LINES)) process.stdout.write(`    ${line}\n`);
+}
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 async function lane(): Promise<void> {
   for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-    ended.push(await run(task));
+    ended.push(await runAndPrint(task));
   }
 }
 
@@ -102,54 +124,41 @@ function tasks(): (readonly string[])[] {
 }
 
 function testCommand(task: readonly string[]): readonly string[] {
-  const isolation = ['--experimental-test-isolation=none', `--test-timeout=${TEST_TIMEOUT_MS}`];
-  return [process.execPath, ...STRIPPED, '--test', '--test-reporter=tap', ...isolation, ...task];
+  const options = [
+    '--experimental-test-isolation=none',
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+    '--test-force-exit',
+  ];
+  return [process.execPath, ...STRIPPED, '--test', '--test-reporter=tap', ...options, ...task];
 }
 
-interface Ended {
-  /** How to run it again. */
-  readonly command: string;
-  /** When it was begun, after the beginning of all. */
-  readonly beganS: number;
-  readonly tookS: number;
-  /** The exit code; null when a signal ended it. */
-  readonly code: number | null;
-  /** What it wrote to stdout: TAP. */
-  readonly output: string;
-  /** What it wrote to stderr. */
-  readonly errors: string;
+function isTest(command: readonly string[]): boolean {
+  return command.includes('--test');
 }
 
-/** Runs a command and prints what it wrote when it has ended. */
-function run([program, ...args]: readonly string[]): Promise<Ended> {
-  const isTest = program === process.execPath;
-  const again = isTest
-    ? ['node', 'test/run.ts', ...args.filter((arg) => arg.startsWith('test/'))]
-    : [program, ...args];
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const beganS = (performance.now() - startedMs) / 1_000;
-  const written: Buffer[] = [];
-  const errors: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => written.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => {
-    written.push(chunk);
-    errors.push(chunk);
-  });
-  return new Promise((resolve) => {
-    child.once('close', (code, signal) => {
-      const output = Buffer.concat(written);
-      process.stdout.write(output);
-      if (signal !== null) errors.push(Buffer.from(`the process was ended by ${signal}`));
-      resolve({
-        command: again.join(' '),
-        beganS,
-        tookS: (performance.now() - startedMs) / 1_000 - beganS,
-        code,
-        output: output.toString('utf8'),
-        errors: Buffer.concat(errors).toString('utf8'),
-      });
-    });
-  });
+/** How to run it by hand. */
+function shownOf(command: readonly string[]): string {
+  if (!isTest(command)) return command.join(' ');
+  return ['node', 'test/run.ts', ...command.filter((arg) => arg.startsWith('test/'))].join(' ');
+}
+
+/** Runs a command, and prints what it wrote when it has ended: of a passed test its line alone. */
+async function runAndPrint(command: readonly string[]): Promise<Ended> {
+  const one = await runProcess(command, SILENCE_MS);
+  process.stdout.write(one.hasPassed && isTest(command) ? withoutDiagnoses(one.output) : one.output);
+  process.stdout.write(one.errors);
+  return one;
+}
+
+/** The lines of the results of a TAP stream. */
+function withoutDiagnoses(output: string): string {
+  return output.replaceAll(/^(?! *ok |# (?!Subtest)).*\n/gm, '');
+}
+
+/** How many tests had this outcome, by the last lines of each TAP stream. */
+function sumOf(outcome: string): number {
+  const line = new RegExp(`^# ${outcome} (\\d+)$`, 'm');
+  return ended.reduce((sum, { output }) => sum + Number(line.exec(output)?.[1] ?? 0), 0);
 }
 
 /** The lines of a TAP stream that say which tests failed and why, without suites that failed through their tests alone. */
