@@ -181,7 +181,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const random = new SystemStream().reader;
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
-  const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
+  const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets, clock);
   const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,

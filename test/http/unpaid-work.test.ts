@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
-import { UnpaidWork } from '../../src/http/json-rpc/unpaid-work.ts';
+import { UnpaidWork } from '../../src/http/unpaid-work.ts';
 
 describe('work that nobody is known to pay for', () => {
   it('runs one piece at a time, in order, and refuses what exceeds the queue', async () => {

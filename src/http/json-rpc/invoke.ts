@@ -18,6 +18,7 @@ import { headOf } from '../head.ts';
 import { requestNames } from '../request-id.ts';
 import type { RequestRecord } from '../request-record.ts';
 import type { PlainRoute } from '../router.ts';
+import { UnpaidWork } from '../unpaid-work.ts';
 import { type Kept, RpcAsker, requirePresent, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
 import { RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
@@ -32,7 +33,6 @@ import {
   type Ticket,
   unixRpcTime,
 } from './signed.ts';
-import { UnpaidWork } from './unpaid-work.ts';
 
 /**
  * `POST /json-rpc/4/invoke`: the JSON-RPC interface of random.org over the service's own requests, so that its clients run

@@ -1,12 +1,14 @@
 import type { CertificateService } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/document.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Reply } from '../error-reply.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
 import { parseAccept } from '../representation.ts';
 import type { PlainRoute } from '../router.ts';
+import { UnpaidWork } from '../unpaid-work.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
@@ -16,8 +18,8 @@ import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
 const PDF = '.pdf';
-/** Of one front. Clients with a key are not held up: theirs are bounded by their rate. */
-const PDFS_AT_ONCE = 2;
+/** Of clients without a key, drawn or waiting in a front. With their rests these take less than `answerDeadlineMs`. */
+const PDFS_MAX = 8;
 const LOTS = '/lots/';
 const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 const DRAWS = '/draws/';
@@ -33,12 +35,13 @@ export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
+  clock: Pick<Clock, 'monotonicMs'>,
 ): {
   exact: PlainRoute[];
   prefixes: PlainRoute[];
 } {
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
-  const pdfs = new PublicPdfs(certificates, drawPdf);
+  const unpaid = new UnpaidWork(clock, PDFS_MAX);
   return {
     exact: [
       ...assets.routes,
@@ -51,7 +54,7 @@ export function verifyRoutes(
         path: PREFIX,
         handler: (exchange) =>
           exchange.path.endsWith(PDF)
-            ? pdfs.reply(exchange.path.slice(PREFIX.length, -PDF.length))
+            ? pdfReply(exchange, certificates, drawPdf, unpaid)
             : certificateReply(exchange, certificates, assets),
       },
       { ...open, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
@@ -62,38 +65,30 @@ export function verifyRoutes(
 
 type DrawPdf = (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 
-/** Certificates as PDF for anybody who has the id. Few are drawn at once, since each takes a thread for a while. */
-class PublicPdfs {
-  readonly #certificates: Pick<CertificateService, 'find'>;
-  readonly #draw: DrawPdf;
-  #drawing = 0;
-
-  constructor(certificates: Pick<CertificateService, 'find'>, draw: DrawPdf) {
-    this.#certificates = certificates;
-    this.#draw = draw;
-  }
-
-  async reply(id: string): Promise<Reply> {
-    const found = await this.#certificates.find(id);
+/**
+ * A certificate as PDF for anybody who has the id. Drawing takes a tenth of a second of a worker, so one is drawn at a time, in an
+ * eighth of the worker's time. Clients with a key do not wait for these; their PDFs are bounded by their rate.
+ */
+function pdfReply(
+  exchange: Exchange,
+  certificates: Pick<CertificateService, 'find'>,
+  drawPdf: DrawPdf,
+  unpaid: UnpaidWork,
+): Promise<Reply> {
+  const id = exchange.path.slice(PREFIX.length, -PDF.length);
+  return unpaid.run(async () => {
+    if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
+    const found = await certificates.find(id);
     if (found === 'malformed') throw new ApiError('invalid_id');
     if (found === 'unknown') throw new ApiError('cert_not_found');
-    if (this.#drawing >= PDFS_AT_ONCE) {
-      const message = 'Other certificates are being drawn; retry after Retry-After.';
-      throw new ApiError('overloaded', { message, retryAfterS: 1 });
-    }
-    this.#drawing++;
-    try {
-      const head = headOf(200, [
-        ['Content-Type', 'application/pdf'],
-        ['Content-Disposition', `inline; filename="${id}.pdf"`],
-        ['Cache-Control', NOT_CACHED],
-        ...CAPABILITY_FIELDS,
-      ]);
-      return { status: 200, head, body: await this.#draw(found) };
-    } finally {
-      this.#drawing--;
-    }
-  }
+    const head = headOf(200, [
+      ['Content-Type', 'application/pdf'],
+      ['Content-Disposition', `inline; filename="${id}.pdf"`],
+      ['Cache-Control', NOT_CACHED],
+      ...CAPABILITY_FIELDS,
+    ]);
+    return { status: 200, head, body: await drawPdf(found) };
+  });
 }
 
 async function certificateReply(

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import { loadPageAssets } from '../../../src/http/pages/assets.ts';
+import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
 import { lotEvidence, lotRecord, lotWithEvidence } from '../../certificate/fixtures.ts';
 import { scene } from '../../certificate/scene.ts';
@@ -173,10 +176,13 @@ describe('the page of a certificate', () => {
 });
 
 describe('a certificate as PDF', () => {
-  it('is drawn for whoever has the id, two at once and no more', async () => {
+  it('is drawn for whoever has the id, one at a time, and refused while eight are asked for', async () => {
     const { service, id } = await scene();
-    const replies = await Promise.all(Array.from({ length: 5 }, () => replyOf(service, `/verify/${id}.pdf`)));
-    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 200, 503, 503, 503]);
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => replyOf(service, `/verify/${id}.pdf`)),
+    );
+    const refused = replies.filter(({ status }) => status === 503);
+    assert.deepEqual([replies.filter(({ status }) => status === 200).length, refused.length], [8, 2]);
     const { fields, text } = replies.find(({ status }) => status === 200)!;
     assert.equal(fields.get('content-type'), 'application/pdf');
     assert.match(fields.get('x-robots-tag')!, /noindex/);
@@ -184,6 +190,24 @@ describe('a certificate as PDF', () => {
     assert.equal((await replyOf(service, `/verify/${id}.pdf`)).status, 200, 'those that ended make room');
     assert.equal((await replyOf(service, `/verify/${UNKNOWN}.pdf`)).status, 404);
     assert.equal((await replyOf(service, '/verify/cert_short.pdf')).status, 400);
+  });
+});
+
+describe('a certificate as PDF for a client that has gone', () => {
+  it('is not drawn', async () => {
+    const { service, id } = await scene();
+    let drawn = 0;
+    const drawPdf = async () => {
+      drawn++;
+      return new Uint8Array(0);
+    };
+    const { prefixes } = verifyRoutes(service, drawPdf, loadPageAssets(), { monotonicMs: () => 0 });
+    const { handler } = prefixes.find(({ path }) => path === '/verify/')!;
+    const ask = async (isGone: boolean) => handler({ path: `/verify/${id}.pdf`, isGone } as Exchange);
+    await assert.rejects(ask(true), { code: 'overloaded' });
+    assert.equal(drawn, 0);
+    assert.equal((await ask(false)).status, 200);
+    assert.equal(drawn, 1);
   });
 });
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../../core/clock.ts';
-import { ApiError } from '../../core/errors.ts';
+import type { Clock } from '../core/clock.ts';
+import { ApiError } from '../core/errors.ts';
 
-/** Pieces of work that may wait or run; one more is refused. */
+/** Pieces of work that may wait or run unless told otherwise; one more is refused. */
 const PIECES_MAX = 32;
 /** The thread has so many times as long for everything else before the next piece. */
 const REST_FACTOR = 7;
@@ -15,16 +15,18 @@ const REST_MAX_MS = 1_000;
  */
 export class UnpaidWork {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
+  readonly #piecesMax: number;
   #pieces = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>, piecesMax = PIECES_MAX) {
     this.#clock = clock;
+    this.#piecesMax = piecesMax;
   }
 
   /** Rejects with `overloaded` when too many wait, else with what `work` throws. */
   async run<T>(work: () => T | Promise<T>): Promise<T> {
-    if (this.#pieces >= PIECES_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+    if (this.#pieces >= this.#piecesMax) throw new ApiError('overloaded', { retryAfterS: 1 });
     this.#pieces++;
     const before = this.#last;
     const { promise, resolve } = Promise.withResolvers<unknown>();
