@@ -208,7 +208,7 @@ function tableOf(run: BenchRun, rows: readonly Row[]): Table {
     title:
       'Certificates made durable in the journal of a front, one commit in flight, the ledger in the same thread',
     note:
-      'fsync: written through to the disk. commit: written, and on the disk within 10 ms; its time is no wait for the disk.\n' +
+      'fsync: written through to the disk. commit: written, and on the disk within 10 ms; its time is not a wait for the disk.\n' +
       'What a client feels of it: the rows fsync, commit and dropped of `small`.',
     columns,
     rows,

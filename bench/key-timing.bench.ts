@@ -14,7 +14,7 @@ import { directoryOfOneKey } from './support/one-key.ts';
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '200000' } } });
 const ROUNDS = Number(values.rounds);
 const WARM_UP = 20_000;
-/** What the machine adds to a few times is no part of the question. */
+/** What the machine adds to a few times is not a part of the question. */
 const CROPPED_ABOVE = 0.9;
 const SECRET_AT = 'qrn_f_'.length + 22;
 const CHECKSUM_AT = SECRET_AT + 26;

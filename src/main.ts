@@ -40,7 +40,7 @@ async function confirm(question: string): Promise<boolean> {
 
 const args = process.argv.slice(2);
 
-// A reader that has seen enough (`qrn keys list | head`) closes the pipe, which is no failure. The service goes on without the
+// A reader that has seen enough (`qrn keys list | head`) closes the pipe, which is not a failure. The service goes on without the
 // lines that it cannot write, e.g. on a full disk.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE' || args[0] === 'serve') return;

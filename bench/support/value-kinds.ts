@@ -18,7 +18,7 @@ export const VALUE_KINDS: readonly ValueKind[] = [
   { name: 'bytes 16 hex', type: 'bytes', params: { length: 16 } },
 ];
 
-/** The kinds measured where time is short: one cheap, one dear. */
+/** The kinds measured where time is short: one cheap, one expensive. */
 export const TWO_KINDS = VALUE_KINDS.filter(
   ({ name }) => name === 'integers 0..100' || name === 'floats 53 bits',
 );

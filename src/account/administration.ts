@@ -120,7 +120,7 @@ export async function rotateKey(
   return { created, old };
 }
 
-/** Ends a key for ever. Revoking it again keeps the first time. */
+/** Ends a key forever. Revoking it again keeps the first time. */
 export async function revokeKey(directory: Directory, clock: Clock, keyId: string): Promise<KeyRecord> {
   const key = await keyOf(directory, keyId);
   if (key.revokedAtMs !== null) return key;

@@ -65,7 +65,7 @@ const SLOTS_MAX = 4_096;
 export const ASKS_MAX = 3;
 
 /**
- * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size for ever: a greater burst
+ * Memory for the limits of a new account, with the ceilings of its allowance. It keeps its size forever: a greater burst
  * later widens the stride.
  */
 export function createCell(allowance: Allowance, isShared = false): SharedArrayBuffer {
@@ -392,7 +392,7 @@ export class Meter {
   }
 
   /**
-   * Takes a saved state: a restart is no way to a new burst. Whatever the wall clock did meanwhile, the
+   * Takes a saved state: a restart is not a way to a new burst. Whatever the wall clock did meanwhile, the
    * account waits no longer than for one full bucket and window.
    */
   restore(record: RateRecord, wallMs: number, nowMs: number): void {

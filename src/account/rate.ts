@@ -38,7 +38,7 @@ const OLDEST = 3;
 const GROUPS = 4;
 const RING = 5;
 
-/** UNLIMITED in both is no limit. */
+/** UNLIMITED in both is not a limit. */
 export interface RateLimit {
   readonly requestsPerMinute: number;
   readonly burst: number;

@@ -107,7 +107,7 @@ const NEWEST_SHARE = 1 / 16;
 /** Stands for the number of an account where there is none: all clients without a key share it. */
 const KEYLESS = -1;
 
-/** One answer that was held up for long, by another process or a collection of garbage, is no new price. */
+/** One answer that was held up for long, by another process or a collection of garbage, is not a new price. */
 const STEP_MAX = 4;
 
 /**
@@ -119,7 +119,7 @@ const WEIGHED_FROM_US = 25;
 const WEIGHED_FROM_BYTES = 16 * 1024;
 
 /**
- * Decides before anything is drawn whether a dear answer is made now or shed with 503 `overloaded`. What a
+ * Decides before anything is drawn whether an expensive answer is made now or shed with 503 `overloaded`. What a
  * queue holds is counted in time and bytes, not in requests: a batch of 100,000 UUIDs costs a thousand times
  * what 100 integers do. So small requests go on while large ones are shed, and what was let in is done within
  * a bound.
@@ -136,7 +136,7 @@ export class Admission {
   readonly #queued: Load;
   /** Bytes of their answers, at most, from here until their readers have taken them. */
   readonly #replies = new Load(LIMITS.largeReplyBytesMax);
-  /** µs that this turn of the loop has spent on dear answers. */
+  /** µs that this turn of the loop has spent on expensive answers. */
   readonly #turn = new Load(1000 * LIMITS.frontTurnMs);
   #turnOpen = false;
   #largeAnswers = 0;

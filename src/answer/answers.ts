@@ -117,7 +117,7 @@ export class Answers {
     this.#options.committer.endTurn();
   }
 
-  /** A draw that the full reservoir could not serve would be told to retry for ever. */
+  /** A draw that the full reservoir could not serve would be told to retry forever. */
   #requirePossible({ drawBytesMax }: Plan): void {
     const { reservoirBytes } = this.#options;
     if (drawBytesMax <= reservoirBytes) return;

@@ -81,7 +81,7 @@ export interface JobBackend extends BackendIdentity {
   /** Asks the provider not to run a job that nobody will fetch. */
   cancel(job: JobReference): Promise<void>;
   /**
-   * Deletes the raw results at the provider, once their lot is durable. Deleting what is gone is no error.
+   * Deletes the raw results at the provider, once their lot is durable. Deleting what is gone is not an error.
    */
   forget?(job: JobReference, signal: AbortSignal): Promise<void>;
 }

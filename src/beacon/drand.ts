@@ -117,7 +117,7 @@ function holds({ scheme, publicKey }: BeaconChain, message: Uint8Array, signatur
     const long = bls12_381.longSignatures;
     return long.verify(signature, long.hash(message, scheme.domain), publicKey);
   } catch {
-    return false; // bytes that are no point of the curve
+    return false; // bytes that are not a point of the curve
   }
 }
 

@@ -154,7 +154,7 @@ function rangeOf(request: Members, count: number): Omit<Integers, 'sort'> | unde
   const [min, max, unique] = [request.get('min'), request.get('max'), request.get('unique') === true];
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count === 0) return undefined;
   const range = { count, min: Number(min), max: Number(max), unique };
-  // compared without the 1: 2^53 + 1 is no double, and a span beyond 2^53 is one that no word is accepted for
+  // compared without the 1: 2^53 + 1 is not a double, and a span beyond 2^53 is one that no word is accepted for
   const reach = range.max - range.min;
   return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count) ? range : undefined;
 }

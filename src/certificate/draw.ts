@@ -49,7 +49,7 @@ type DrawEnd = 'revealed' | 'cancelled' | 'failed';
 /** Why a draw has no values, or none that count. */
 export type DrawReason = 'cancelled' | 'beacon_missing' | 'beacon_wrong' | 'nonce_missing' | 'secret_lost';
 
-/** How a draw ended, for ever. */
+/** How a draw ended, forever. */
 export interface DrawOutcome {
   readonly type: 'draw_outcome';
   readonly version: 1;

@@ -469,7 +469,7 @@ export function isStatement(leaf: string): boolean {
   return member(leafOf(leaf), 'type') === 'statement';
 }
 
-/** A public leaf, parsed; undefined for what is no object. */
+/** A public leaf, parsed; undefined for what is not an object. */
 export function leafOf(leaf: string): unknown {
   try {
     const value: unknown = JSON.parse(leaf);

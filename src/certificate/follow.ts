@@ -186,7 +186,7 @@ class Follower {
     else this.#keys = await this.#vouched(state.keys, served, note);
   }
 
-  /** A new incarnation: it must name the log that was followed, with a checkpoint that is no fork of it. */
+  /** A new incarnation: it must name the log that was followed, with a checkpoint that is not a fork of it. */
   async #succeed(state: FollowState, served: unknown): Promise<void> {
     const [from, to] = [text(member(state.keys, 'origin')) ?? '', text(member(served, 'origin')) ?? ''];
     const all = member(served, 'predecessors') as readonly unknown[];

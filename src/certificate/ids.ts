@@ -39,7 +39,7 @@ export class CertificateIds {
   readonly fingerprint: string;
 
   /**
-   * `nodeKey` has 32 bytes and never changes: ids that were given out are read with it for ever. `incarnations` of the ledger,
+   * `nodeKey` has 32 bytes and never changes: ids that were given out are read with it forever. `incarnations` of the ledger,
    * oldest first: the number of a segment's own one is in its ids.
    */
   constructor(
@@ -53,7 +53,7 @@ export class CertificateIds {
       assert(isCount(number, NODE_MAX), 'an incarnation is numbered in 16 bits');
     this.#incarnations = incarnations.toReversed();
     const key = deriveKey('certificateId', [nodeKey]);
-    // ECB without padding: each block stands alone, so one cipher object serves for ever and `update` is the
+    // ECB without padding: each block stands alone, so one cipher object serves forever and `update` is the
     // whole call.
     this.#cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false);
     this.#decipher = createDecipheriv('aes-256-ecb', key, null).setAutoPadding(false);

@@ -40,7 +40,7 @@ export class LogSource {
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
     }
-    throw new LogUnavailable(`${path} is no JSON object`);
+    throw new LogUnavailable(`${path} is not a JSON object`);
   }
 
   /** The texts of the public leaves in [from, before), by their index and in order. */

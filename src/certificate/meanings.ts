@@ -39,7 +39,7 @@ const ORIGIN_MEANINGS: Readonly<Record<Origin, string>> = {
   system: 'Raw bits: from the operating system; no quantum origin.',
 };
 
-/** A declaration is no attestation, and one declared lot among several makes the whole declared. */
+/** A declaration is not an attestation, and one declared lot among several makes the whole declared. */
 export function originMeaning(origin: Origin, lots: readonly LotRecord[]): string {
   const isDeclared = isQuantum(origin) && lots.some((lot) => lot.isDeclared === true);
   return isDeclared

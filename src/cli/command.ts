@@ -15,7 +15,7 @@ export interface CommandContext {
   readonly stdin: () => Promise<Uint8Array>;
   /** From the call on, Ctrl-C aborts the signal and does not end the process. The second Ctrl-C does. */
   readonly interruption: () => AbortSignal;
-  /** Stdout is a terminal: bytes that are no text would garble it. */
+  /** Stdout is a terminal: bytes that are not text would garble it. */
   readonly isTerminal: boolean;
   /** Asks a person at a terminal; undefined where nobody is there to answer. */
   readonly confirm: ((question: string) => Promise<boolean>) | undefined;

@@ -229,7 +229,7 @@ export function commonOf(input: Input): DrawParameters {
   };
 }
 
-/** Of a file, because the arguments of a process are no secret on its machine. */
+/** Of a file, because the arguments of a process are not secret on its machine. */
 function clientEntropyOf(file: string): Uint8Array {
   let bytes: Uint8Array;
   try {

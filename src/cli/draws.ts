@@ -106,8 +106,8 @@ const cancel = action({
       const { state, statement } = await client.draws.get(id);
       if (state !== 'committed') throw new CommandError(`the draw ${id} has ended: it is ${state}`);
       if (Date.parse(statement.due_at) <= context.clock.wallMs())
-        throw new CommandError(`the draw ${id} is due since ${statement.due_at} and cannot be cancelled`);
-      return `This cancels the draw ${id} (${printable(statement.purpose)}): its secret bytes are opened, and the log says for ever that it was cancelled.`;
+        throw new CommandError(`the draw ${id} was due at ${statement.due_at} and cannot be cancelled`);
+      return `This cancels the draw ${id} (${printable(statement.purpose)}): its secret bytes are opened, and the log says forever that it was cancelled.`;
     });
   },
   run: (input, context) => {

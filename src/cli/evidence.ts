@@ -158,7 +158,7 @@ function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
   if (recorded === undefined) throw new CommandError(`the certificate does not name the lot ${made.id}`);
   if (version !== 1 && version !== 2 && version !== 3 && version !== 4 && version !== 5)
     throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 5`);
-  // whether the lot was logged is no figure of its shots
+  // whether the lot was logged is not a figure of its shots
   const { commitment: _, ...unlogged } = made;
   const recomputed = certifiedLot(recorded.committed === false ? unlogged : made, version);
   return {

@@ -121,7 +121,7 @@ const rotate = action({
 
 const revoke = action({
   path: 'keys revoke',
-  summary: 'Ends a key for ever. A running service refuses it from the moment that the command returns.',
+  summary: 'Ends a key forever. A running service refuses it from the moment that the command returns.',
   operands: [KEY_ID],
   options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
   irreversible: async (input, context) => {
@@ -133,7 +133,7 @@ const revoke = action({
     if (found.key === undefined) throw new CommandError(`there is no key ${keyId}`);
     const { accountId } = found.key;
     const name = found.accounts.find(({ id }) => id === accountId)?.name ?? '';
-    return `This ends key ${keyId} of account ${accountId} (${name}) for ever.`;
+    return `This ends key ${keyId} of account ${accountId} (${name}) forever.`;
   },
   run: async (input, context) => {
     const key = await changeDirectory(context, (ledger) =>

@@ -40,7 +40,7 @@ const show = action({
 const rotateKey = action({
   path: 'log rotate-key',
   summary:
-    'Makes a new key for the log and destroys the private part of the old one. Its public part stays published for ever,\n' +
+    'Makes a new key for the log and destroys the private part of the old one. Its public part stays published forever,\n' +
     'so whatever it signed stays verifiable. A running service signs with the old key until it is restarted: restart it.\n' +
     'The first checkpoint after that carries the signature of both.',
   options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },

@@ -60,7 +60,7 @@ const show = action({
 const revoke = action({
   path: 'lots revoke',
   summary:
-    'Withdraws a lot for ever: its unused bytes are erased, a running service has dropped what it held of it when this returns,\n' +
+    'Withdraws a lot forever: its unused bytes are erased, a running service has dropped what it held of it when this returns,\n' +
     'and every certificate that names it answers revoked, with time and reason. No certificate is rewritten; the withdrawal\n' +
     'itself becomes an entry of the public log.',
   operands: [LOT_ID],

@@ -43,7 +43,7 @@ async function isMain({ argv }: Program): Promise<boolean> {
     import('node:fs/promises'),
     import('node:url'),
   ]);
-  // a test runner or a bundler may name there what is no file
+  // a test runner or a bundler may name there what is not a file
   const started = await realpath(argv[1]).catch(() => '');
   return pathToFileURL(started).href === import.meta.url;
 }

@@ -111,7 +111,7 @@ function readSourcesFile(path: string): FiledSources {
   return new Map(
     Object.entries(readJsonObject(SOURCES_VARIABLE, path)).map(([name, options]) => {
       if (!isSourceName(name)) {
-        throw new ConfigError(`${path}: ${JSON.stringify(name)} is no name of a source: a-z, 0-9 and -`);
+        throw new ConfigError(`${path}: ${JSON.stringify(name)} is not a name of a source: a-z, 0-9 and -`);
       }
       if (!isObject(options)) throw new ConfigError(`${path}: ${name} is not an object of options`);
       return [name, options] as const;
@@ -183,7 +183,7 @@ function unknownVariable(variable: string, sources: readonly DescribedSource[]):
     return `${variable} names no source; known are ${sources.map(({ name }) => name).join(', ')}`;
   }
   const options = Object.keys(optionsOf(owner.backend)).join(', ');
-  return `${variable} is no option of ${owner.name} (${owner.backend.type}); its options are ${options}`;
+  return `${variable} is not an option of ${owner.name} (${owner.backend.type}); its options are ${options}`;
 }
 
 function checkFiledOptions(
@@ -197,7 +197,7 @@ function checkFiledOptions(
     if (!Object.hasOwn(options, option)) {
       const known = Object.keys(options).join(', ');
       throw new ConfigError(
-        `${path}: ${option} is no option of ${source} (${backend.type}); its options are ${known}`,
+        `${path}: ${option} is not an option of ${source} (${backend.type}); its options are ${known}`,
       );
     }
     if (options[option].secret === true) {

@@ -142,7 +142,7 @@ export function expandPiece(
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
   const refilled = refill(key, size, mix);
   wipe(refilled.subarray(0, CHACHA20_KEY_BYTES));
-  // not a Buffer, whose `slice` is no copy
+  // not a Buffer, whose `slice` is not a copy
   return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, size);
 }
 

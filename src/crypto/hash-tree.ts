@@ -140,7 +140,7 @@ export function rootOfRun(
   return level[0];
 }
 
-/** Hashes one behind the other; undefined for bytes that are no whole number of hashes. */
+/** Hashes one behind the other; undefined for bytes that are not a whole number of hashes. */
 export function splitHashes(bytes: Uint8Array): Hash[] | undefined {
   if (bytes.length % HASH_BYTES !== 0) return undefined;
   const hashes: Hash[] = [];

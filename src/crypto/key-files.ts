@@ -22,7 +22,7 @@ import { fillSystemEntropy } from './system-entropy.ts';
 /**
  * Keys on disk. Files are created once, never overwritten, readable by their owner alone and on disk before
  * they are used. A log's folder holds, for its n-th key, `log-n.pem` (private; only of the current key),
- * `log-n.json` (public; kept for ever, so that what an old key signed stays verifiable), and `log-n.retired`
+ * `log-n.json` (public; kept forever, so that what an old key signed stays verifiable), and `log-n.retired`
  * (since when it does not sign any more).
  */
 
@@ -84,7 +84,7 @@ export function openSecretFile(path: string): Uint8Array<ArrayBuffer> {
  */
 export function openLogKeys(directory: string, name: string, clock: Clock): LogKeys {
   if (!isKeyName(name))
-    throw new KeyFileError(`${JSON.stringify(name)} is no key name: empty, or with space or plus`);
+    throw new KeyFileError(`${JSON.stringify(name)} is not a key name: empty, or with space or plus`);
   mkdirSync(directory, { recursive: true, mode: PRIVATE_FOLDER_MODE });
   const numbers = keyNumbers(directory);
   if (numbers.length === 0) return addKey(directory, name, clock, 1, []);
@@ -188,7 +188,7 @@ function readPublished(directory: string, number: number, name: string): Publish
   const { name: storedName, public_key, cosigner_key, created_at } = stored as Record<string, unknown>;
   const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
   if (publicKey?.length !== 32 || typeof public_key !== 'string' || typeof created_at !== 'string') {
-    throw new KeyFileError(`${path}: is no public key`);
+    throw new KeyFileError(`${path}: is not a public key`);
   }
   // The key id covers the name: the same keys under another name would verify nothing that is signed already.
   if (storedName !== name)

@@ -44,7 +44,7 @@ export function recipientOf(privateKey: Uint8Array): Uint8Array<ArrayBuffer> {
   return publicBytes(privateObject(privateKey));
 }
 
-/** Throws RangeError when `recipient` is no public key. */
+/** Throws RangeError when `recipient` is not a public key. */
 export function seal(
   recipient: Uint8Array,
   bytes: Uint8Array,

@@ -35,7 +35,7 @@ export function fillSystemEntropy<Bytes extends Uint8Array | Uint32Array>(out: B
   let at = 0;
   while (at < out.byteLength) {
     const count = readSync(device, out, at, out.byteLength - at, null);
-    if (count === 0) throw new Error(`${DEVICE} is at its end: it is no generator`);
+    if (count === 0) throw new Error(`${DEVICE} is at its end, so it is not a generator`);
     at += count;
   }
   return out;
@@ -59,7 +59,7 @@ export function expandSystemEntropy(size: number): Uint8Array<ArrayBuffer> {
   return piece;
 }
 
-/** A file in its place, as a broken chroot may have, is no generator. */
+/** A file in its place, as a broken chroot may have, is not a generator. */
 function openDevice(): number | undefined {
   let opened: number | undefined;
   try {

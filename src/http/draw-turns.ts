@@ -39,7 +39,7 @@ interface Server<T> {
  *
  * Where several accounts have requests, none gets more than half of a turn, nor more than a slice of time: a client asks again
  * when it is answered, so the length of a turn decides how often everybody is. What is held for longer than a front may be busy
- * (`frontTurnMs`) is marked as late, and admission sheds it if it is dear: slices would otherwise take the bound from the queue.
+ * (`frontTurnMs`) is marked as late, and admission sheds it if it is expensive: slices would otherwise take the bound from the queue.
  */
 export class DrawTurns<T extends Waiting> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;

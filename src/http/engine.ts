@@ -86,6 +86,6 @@ export function readTlsFiles({ certFile, keyFile }: EngineOptions['tls'] & objec
     createSecureContext(files);
     return files;
   } catch (error) {
-    throw new Error(`${certFile} and ${keyFile} are no certificate with its key`, { cause: error });
+    throw new Error(`${certFile} and ${keyFile} are not a certificate and its key`, { cause: error });
   }
 }

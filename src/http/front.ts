@@ -316,7 +316,7 @@ class ListeningFront implements Front, SenderHost {
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
       tell(late, 'request not answered in time');
       this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }));
-      if (!late.isAnswered) late.destroy(); // a `fail` that does not answer at once must not keep it here for ever
+      if (!late.isAnswered) late.destroy(); // a `fail` that does not answer at once must not keep it here forever
     }
     for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
       tell(slow, 'reply not taken in time');

@@ -71,7 +71,7 @@ class NodeEngine implements Engine {
         return;
       }
       socket.end('HTTP/1.1 505 HTTP Version Not Supported\r\n\r\n');
-      // node:http keeps no deadline for it: a client that never closes would keep it for ever
+      // node:http keeps no deadline for it: a client that never closes would keep it forever
       socket.destroySoon();
     });
     this.#server.on(tls === null ? 'connection' : 'secureConnection', (socket: Socket) => {

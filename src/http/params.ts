@@ -133,7 +133,7 @@ const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
  * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by
- * proper name; `read` turns one into its value or, for what is no value of it, undefined. `prefix` stands
+ * proper name; `read` turns one into its value or, for what is not a value of it, undefined. `prefix` stands
  * before names in messages, e.g. `params.`.
  */
 export function readParameters<const Definitions extends readonly ParameterDefinition[], Given>(
@@ -398,7 +398,7 @@ export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery
 
 /**
  * Adds a name to those that are reported as ignored. What is reported stands in a header, so only characters
- * of a token that are no list separator stay (RFC 9110 §5.6.2); others are percent-encoded.
+ * of a token that are not list separators stay (RFC 9110 §5.6.2); others are percent-encoded.
  */
 export function ignore(ignored: string[], name: string): void {
   if (ignored.length >= IGNORED_NAMES_MAX) return;

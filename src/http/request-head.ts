@@ -60,7 +60,7 @@ export class RequestHead {
   acceptEncoding = '';
   /** `Cache-Control: no-cache`: the client wants nothing that was made before it asked (RFC 9111 §5.2.1.4). */
   asksForFresh = false;
-  /** Undefined without the field; '' also for bytes that are no text. */
+  /** Undefined without the field; '' also for bytes that are not text. */
   idempotencyKey: string | undefined = undefined;
   /** '' also when it was sent twice: W3C Trace Context then ignores it. */
   traceparent = '';
@@ -73,7 +73,7 @@ export class RequestHead {
   /** The client says that this is the last request of its connection (RFC 9112 §9.6). */
   asksToClose = false;
   /**
-   * Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is no length.
+   * Declared length of the body in bytes; -1 when none is declared, NaN when what is declared is not a length.
    */
   contentLength = -1;
   transferEncoding = '';

@@ -111,7 +111,7 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#response = response;
   }
 
-  /** The client connects from a loopback address and is no proxy that says so. */
+  /** The client connects from a loopback address and is not a proxy that says so. */
   get isFromThisMachine(): boolean {
     if (this.isAborted || this.isForwarded) return false;
     return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));

@@ -58,7 +58,7 @@ type Places = Readonly<Record<BlockKind, Place>>;
  *       48    8  ordinal of the seed chain's link, float64
  *       56   32  the link
  *
- * The file is no part of a backup: a copy cannot give what its ledger goes on to give.
+ * The file is not a part of a backup: a copy cannot give what its ledger goes on to give.
  */
 export class BlockKeys {
   readonly #fd: number;

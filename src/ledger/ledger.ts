@@ -108,7 +108,7 @@ export interface BlockStore {
   /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
   unclaimedBlocks(lotId: string): Promise<number>;
   /**
-   * Takes up to `max` blocks, oldest first, for this process alone and for ever: the claim is on disk and the
+   * Takes up to `max` blocks, oldest first, for this process alone and forever: the claim is on disk and the
    * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of lots that
    * are held back and of those after them. A block is never returned twice, to anyone; one whose claimant dies is
    * burned.

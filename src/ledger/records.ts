@@ -426,7 +426,7 @@ export interface StoredAnswer {
 }
 
 /**
- * A limiter's state, written down so that a restart is no way to a new burst. All times are Unix
+ * A limiter's state, written down so that a restart is not a way to a new burst. All times are Unix
  * milliseconds.
  */
 export interface RateRecord {

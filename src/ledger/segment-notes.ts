@@ -49,7 +49,7 @@ export function flawOfNotes(notes: readonly EntryNote[], count: number): string 
   return undefined;
 }
 
-/** Undefined for anything that is no list of charges. */
+/** Undefined for anything that is not a list of charges. */
 export function displacedOf(packed: unknown): DisplacedCharge[] | undefined {
   if (!Array.isArray(packed)) return undefined;
   const displaced: DisplacedCharge[] = [];

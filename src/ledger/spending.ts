@@ -33,11 +33,11 @@ export function spendOf(source: string, day: number, { micros, currency, calls }
   return { source, day, amount: micros / MICROS, currency, calls };
 }
 
-/** Throws `refused` for a charge that is none: negative, not finite, parts of a call. */
+/** Throws `refused` for an invalid charge: negative, not finite, or a fraction of a call. */
 export function requireCharge({ amount, calls }: Charge): void {
   const isAmount = amount >= 0 && amount <= CHARGE_MAX; // false for NaN
   if (isAmount && Number.isSafeInteger(calls) && calls >= 0) return;
-  throw new LedgerError('refused', `a charge of ${amount} and ${calls} calls is none`);
+  throw new LedgerError('refused', `invalid charge: ${amount} and ${calls} calls`);
 }
 
 /**
@@ -86,7 +86,7 @@ export function replacedJob(stored: JobWithLot, job: JobRecord): JobRecord | und
   if (stored.job.state === 'ended' || ORDER[job.state] < ORDER[stored.job.state]) return undefined;
   const refuse = (why: string) => new LedgerError('refused', `job ${job.key} ${why}`);
   if (stored.job.jobId !== null && stored.job.jobId !== job.jobId) {
-    throw new LedgerError('conflict', `job ${job.key} is ${stored.job.jobId} for ever`);
+    throw new LedgerError('conflict', `job ${job.key} is already bound to provider job ${stored.job.jobId}`);
   }
   if (job.state === 'submitted' && job.jobId === null) throw refuse('was submitted and has no name');
   if (job.state === 'stored' && stored.lotId === null) throw refuse('is stored with its lot, by addLot');

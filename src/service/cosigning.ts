@@ -188,7 +188,7 @@ export class Cosigning {
   /** The witness's own signature among the lines that it answered; lines of other keys are ignored. */
   #cosignatureIn(lines: string, { key }: KnownWitness, { text }: Note): Signature {
     const answered = parseNote(`${text}\n${lines}`);
-    if (answered?.text !== text) throw new Error('it answered what is no signature');
+    if (answered?.text !== text) throw new Error('its answer is not a signature');
     const own = answered.signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId);
     const timed = own && readTimestamped(own.signature);
     if (own === undefined || timed === undefined) throw new Error('it answered no cosignature of its key');

@@ -219,7 +219,7 @@ export class OneEachTurn {
 }
 
 /**
- * An object whose every method is `call` with the method's name. It is no promise, so `then` is not among
+ * An object whose every method is `call` with the method's name. It is not a promise, so `then` is not among
  * them.
  */
 function proxyOf<T extends object>(call: (method: string, args: readonly unknown[]) => unknown): T {

@@ -186,7 +186,7 @@ describe('keys', () => {
     await refused(ledger, () => rotateKey(ledger, clock, 'none'), /there is no key none/);
   });
 
-  it('are revoked once and for ever', async () => {
+  it('are revoked once and forever', async () => {
     const { clock, ledger, account } = await world();
     const { record } = await createKey(ledger, clock, { accountId: account.id });
     const revoked = await revokeKey(ledger, clock, record.keyId);

@@ -187,7 +187,7 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).outcome?.state, 'revealed');
   });
 
-  it('fails for ever with its reason when the round never comes, or only a wrong one', async () => {
+  it('fails forever with its reason when the round never comes, or only a wrong one', async () => {
     for (const [reason, publish] of [
       ['beacon_missing', () => {}],
       ['beacon_wrong', () => drand.publish(ROUND, ROUND + 1)],

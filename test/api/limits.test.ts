@@ -107,7 +107,7 @@ describe('monthly quota', () => {
 });
 
 describe('credits', () => {
-  it('are spent by the price, and a request that is too dear changes nothing', async () => {
+  it('are spent by the price, and a request that is too expensive changes nothing', async () => {
     const { key } = await server.account('enterprise', '--credits-per-month', '100');
     const get = (path: string) =>
       server.get(`${path}${path.includes('?') ? '&' : '?'}entropy_mode=pure`, bearer(key));

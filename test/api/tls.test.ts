@@ -90,6 +90,6 @@ describe('TLS', { skip }, () => {
     const dataDir = mkdtempSync(join(folder, 'data-'));
     const { code, stderr } = await runQrn(dataDir, ['serve'], environment);
     assert.equal(code, 1);
-    assert.match(stderr, /qrn serve: .*cert\.pem are no certificate with its key/);
+    assert.match(stderr, /qrn serve: .*cert\.pem are not a certificate and its key/);
   });
 });

@@ -166,7 +166,7 @@ jobBackendContract<IonqSubject>('ionq', makeSettled, [
   },
   {
     on: 'fetch',
-    what: 'shots that are no JSON',
+    what: 'shots that are not JSON',
     kind: 'retryable',
     arrange: ({ local }) => void local.server.inject('none').then(() => local.server.inject('broken-json')),
   },
@@ -196,7 +196,7 @@ jobBackendContract<IonqSubject>('ionq', makeSettled, [
       ['truncated', 'url-v1', /1259 shots of 1260/],
       ['truncated', 'artifact-v2', /1259 shots of 1260/],
       ['wide', 'artifact-v1', /more than 9 qubits/],
-      ['not-a-number', 'url-v1', /no number/],
+      ['not-a-number', 'url-v1', /not a number/],
       ['short-register', 'artifact-v2', /not 9 bits/],
       ['foreign-url', 'url-v1', /a URL of another place/],
       ['other-backend', 'url-v1', /ran on qpu\.aria-1/],
@@ -500,7 +500,7 @@ suite('ionq: what is refused before a job is paid for', () => {
   test('refuses a system that prepares and reads badly', (t) =>
     refused(t, (local) => (local.spamFidelity = 0.94), {
       kind: 'retryable',
-      message: /is 0\.94, 0\.95 is asked/,
+      message: /is 0\.94, and 0\.95 is required/,
     }));
 
   test('refuses a system that says nothing of it', (t) =>
@@ -516,7 +516,12 @@ suite('ionq: what is refused before a job is paid for', () => {
     }));
 
   test('refuses more qubits than there are', (t) =>
-    refused(t, () => {}, { kind: 'permanent', message: /has 36 qubits, 37 are asked/ }, { qubits: '37' }));
+    refused(
+      t,
+      () => {},
+      { kind: 'permanent', message: /has 36 qubits, and 37 are required/ },
+      { qubits: '37' },
+    ));
 
   test('options that contradict each other', () => {
     const make = (texts: Texts) => () => makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1', ...texts });

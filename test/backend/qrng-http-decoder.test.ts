@@ -93,7 +93,7 @@ test('base64 may lack its padding and be broken into lines, and nothing else', (
   }
 });
 
-test('a reply that is no JSON is taken whole', () => {
+test('a reply that is not JSON is taken whole', () => {
   const plain = { itemBytes: 1, list: 'pieces', path: '' } as const;
   assert.deepEqual([...decoded({ ...plain, decoder: 'hex' }, 'c0FFee\n', 3)], [0xc0, 0xff, 0xee]);
   assert.deepEqual([...decoded({ ...plain, decoder: 'decimal' }, '1\n22,133\n', 3)], [1, 22, 133]);

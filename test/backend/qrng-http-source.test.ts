@@ -119,7 +119,7 @@ const MISTAKES: readonly [what: string, texts: Parameters<typeof source>[0], mes
   ['a header without a key', { ...CUSTOM, auth_header: 'x-api-key: 1' }, /\{key\}/],
   ['a header of two lines', { ...CUSTOM, auth_header: 'x-api-key: {key}\nx: y' }, /\{key\}/],
   ['a path that is none', { ...CUSTOM, path: 'data[0]' }, /names and dots/],
-  ['bytes within JSON', { ...CUSTOM, decoder: 'bytes' }, /no JSON/],
+  ['bytes within JSON', { ...CUSTOM, decoder: 'bytes' }, /not JSON/],
   ['a GET with a body', { ...CUSTOM, body: '{}' }, /a GET has none/],
   ['a call of a few bytes', { ...CUSTOM, items_per_call: '31' }, /at least 32 bytes/],
   ['a lot too small to start with', { ...CUSTOM, items_per_call: '64' }, /not within 1024/],

@@ -372,7 +372,7 @@ suite('a file of characters', () => {
 
 suite('what cannot be replayed', () => {
   test('rejects a device or a FIFO, which a source of type device reads', async (t) => {
-    const words = failsWith('permanent', /no regular file.*device/);
+    const words = failsWith('permanent', /not a regular file.*device/);
     await assert.rejects(next(replay({ path: makeFifo(t) }), 1), words);
     await assert.rejects(next(replay({ path: '/dev/null' }), 1), words);
   });

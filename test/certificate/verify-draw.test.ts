@@ -149,7 +149,7 @@ describe('a committed draw', () => {
     assert.ok(stranger.notCovered.includes('winners'));
   });
 
-  it('refuses a request that no number of words would answer, where it would count for ever', () => {
+  it('refuses a request that no number of words would answer, where it would count forever', () => {
     const none = () => assert.fail('nothing is drawn');
     for (const request of [
       { kind: 'integers', count: 1, min: -1, max: 2 ** 53 - 1, unique: false, sort: 'none' },

@@ -71,7 +71,7 @@ describe('normal', () => {
       const drawn = [0, 65_535, 65_535, ...digits];
       return standardNormal((span) => (span === 2 ** 16 ? (drawn.shift() ?? 65_535) : 0));
     };
-    assert.equal(await roundedOf(0), 2 ** -16); // 65,535 for ever
+    assert.equal(await roundedOf(0), 2 ** -16); // 65,535 forever
     assert.equal(await roundedOf(0, 2 ** 15, 0, 0, 1_023), 2 ** 63 / 2 ** 80);
     assert.equal(await roundedOf(0, 2 ** 15, 0, 0, 1_024), (2 ** 63 + 2_048) / 2 ** 80); // half, and more behind it
   });

@@ -112,13 +112,16 @@ describe('sources', () => {
   it('refuse what they do not know, and list what they do', () => {
     refused(
       { ...ANU, QRN_SOURCE_ANU_KEY: 'x' },
-      /^QRN_SOURCE_ANU_KEY is no option of anu \(qrng-http\); its options are type, budget_per_day, .*api_key/,
+      /^QRN_SOURCE_ANU_KEY is not an option of anu \(qrng-http\); its options are type, budget_per_day, .*api_key/,
     );
     refused({ QRN_SOURCE_NOBODY_KEY: 'x' }, /^QRN_SOURCE_NOBODY_KEY names no source; known are simulator/);
     refused({ QRN_SOURCE_POLICE: 'share' }, /^QRN_SOURCE_POLICE names no source/);
     const filed = file({ simulator: { qbits: 3 } });
-    refused({ QRN_SOURCES: filed }, /: qbits is no option of simulator \(simulator\); its options are type,/);
-    refused({ QRN_SOURCES: file({ toString: {} }) }, /"toString" is no name of a source/);
+    refused(
+      { QRN_SOURCES: filed },
+      /: qbits is not an option of simulator \(simulator\); its options are type,/,
+    );
+    refused({ QRN_SOURCES: file({ toString: {} }) }, /"toString" is not a name of a source/);
     refused({ QRN_SOURCES: file({ anu: 3 }) }, /anu is not an object of options/);
     refused(
       { QRN_SOURCES: file({ anu: { calls_per_day: null } }), ...ANU },

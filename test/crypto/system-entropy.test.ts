@@ -61,8 +61,8 @@ describe('system entropy', () => {
     ]) {
       t.mock.method(fs, 'readSync', read as never);
       syncBuiltinESMExports();
-      assert.throws(() => fillSystemEntropy(new Uint8Array(32)), /no generator|EIO/);
-      assert.throws(() => expandSystemEntropy(32), /no generator|EIO/);
+      assert.throws(() => fillSystemEntropy(new Uint8Array(32)), /not a generator|EIO/);
+      assert.throws(() => expandSystemEntropy(32), /not a generator|EIO/);
       t.mock.restoreAll();
       syncBuiltinESMExports();
     }

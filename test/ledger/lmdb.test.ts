@@ -86,7 +86,7 @@ suite('opening', () => {
     writeFileSync(join(path, 'data.mdb'), 'this is not an LMDB file'.repeat(1_000));
     await assert.rejects(openTestLedger(path), {
       reason: 'unusable',
-      message: /data\.mdb is no ledger, or its header is damaged: restore a backup$/,
+      message: /data\.mdb is not a ledger, or its header is damaged: restore a backup$/,
     });
   });
 

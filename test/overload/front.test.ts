@@ -27,7 +27,7 @@ function ask(socket: Socket, key: string, path: string): Promise<number> {
   });
 }
 
-describe('more dear answers at once than a front can make', () => {
+describe('more expensive answers at once than a front can make', () => {
   const clock = steppingClock(ANSWER_MS);
   let front: OverloadedFront;
   const keys: string[] = [];

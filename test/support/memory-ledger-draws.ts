@@ -13,7 +13,11 @@ export class MemoryDraws implements DrawStore {
   #leafCount = 0;
 
   async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
-    if (draw.state !== 'opening') throw new LedgerError('refused', `draw ${draw.id} opens as ${draw.state}`);
+    if (draw.state !== 'opening')
+      throw new LedgerError(
+        'refused',
+        `draw ${draw.id} must be opened in the state opening, not ${draw.state}`,
+      );
     if (this.#draws.has(draw.id)) throw new LedgerError('conflict', `draw ${draw.id} exists`);
     const open = this.#open().filter(({ accountNumber }) => accountNumber === draw.accountNumber);
     if (open.length >= openMax) return false;

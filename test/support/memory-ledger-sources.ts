@@ -43,7 +43,11 @@ export class MemorySources implements SourceStore {
 
   async openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
     requireCharge(job);
-    if (job.state !== 'intended') throw new LedgerError('refused', `job ${job.key} opens as ${job.state}`);
+    if (job.state !== 'intended')
+      throw new LedgerError(
+        'refused',
+        `job ${job.key} must be opened in the state intended, not ${job.state}`,
+      );
     const known = this.#jobs.get(job.key);
     if (known !== undefined) {
       requireSameCharge(known.job, job);

@@ -85,7 +85,7 @@ class DrawRound(_Round, total=False):
 
 
 class DrawOutcome(TypedDict):
-    """How a draw ended, for ever."""
+    """How a draw ended, forever."""
 
     type: str
     version: int

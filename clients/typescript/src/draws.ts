@@ -79,7 +79,7 @@ export interface DrawStatement {
   readonly gives_up_at?: string;
 }
 
-/** How a draw ended, for ever. Bytes are in hex. */
+/** How a draw ended, forever. Bytes are in hex. */
 export interface DrawOutcome {
   readonly type: 'draw_outcome';
   readonly version: number;

@@ -85,7 +85,7 @@ export function deviceOf(reply: DeviceReply): Device {
   const [shotsMin, shotsMax] = Array.isArray(service.shotsRange) ? service.shotsRange : [];
   const arn = reply.deviceArn ?? '';
   if (!isCount(shotsMin) || !isCount(shotsMax) || !isCount(paradigm.qubitCount)) {
-    throw new BackendError('permanent', `${arn}: no gate-model device: its shots or qubits are not given`);
+    throw new BackendError('permanent', `${arn}: not a gate-model device: its shots or qubits are not given`);
   }
   const natives = nativesOf(paradigm.nativeGateSet);
   const cost = objectOf(service.deviceCost);
@@ -121,7 +121,7 @@ function capabilitiesOf({ deviceArn, deviceCapabilities }: DeviceReply): Json {
     return objectOf(JSON.parse(String(deviceCapabilities)));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new BackendError('retryable', `${deviceArn}: capabilities that are no JSON`);
+    throw new BackendError('retryable', `${deviceArn}: capabilities that are not JSON`);
   }
 }
 

@@ -72,7 +72,7 @@ class Objects {
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
     }
-    throw new BackendError('retryable', `${key} is no JSON object`);
+    throw new BackendError('retryable', `${key} is not a JSON object`);
   }
 
   /** The value itself, or the object at that path below `folder`. */

@@ -304,7 +304,7 @@ function awsError(error: unknown, what: string, nowMs: number): BackendError | u
     return new BackendError('auth', `${what}: ${name}: ${message.slice(0, WORDS_MAX)}`);
   }
   const status = $metadata?.httpStatusCode;
-  // A body that is no JSON or XML: the SDK's message may quote it, so the status has to do.
+  // A body that is not JSON or XML: the SDK's message may quote it, so the status has to do.
   if (error instanceof SyntaxError || status === undefined || status < 400) {
     if ($metadata === undefined && $response === undefined) return undefined;
     return new BackendError('retryable', `${what}: a reply that cannot be read (HTTP ${status ?? '?'})`);

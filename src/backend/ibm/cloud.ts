@@ -83,7 +83,7 @@ export class IbmCloud {
     if (typeof json !== 'object' || json === null) {
       throw new BackendError(
         'retryable',
-        `IBM Quantum, ${path.replace(/\?.*/, '')}: a reply that is no JSON object`,
+        `IBM Quantum, ${path.replace(/\?.*/, '')}: a reply that is not a JSON object`,
       );
     }
     return objectIn(json);

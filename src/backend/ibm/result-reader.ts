@@ -46,7 +46,7 @@ export class ResultReader {
     const rawSha256 = sha256Hex(reply.body);
     const json = resultJson(reply);
     if (json === undefined) {
-      throw new BackendError('retryable', `job ${jobId}: IBM Quantum gave results that are no JSON`);
+      throw new BackendError('retryable', `job ${jobId}: IBM Quantum gave results that are not JSON`);
     }
     await this.#seen.admit(rawSha256, jobId);
     try {
@@ -56,7 +56,7 @@ export class ResultReader {
     }
   }
 
-  /** The reply with the results. That IBM has none is no news of a job that has just finished. */
+  /** The reply with the results. That IBM has none is not news of a job that has just finished. */
   async #results(jobId: string, plan: Plan, finishedAtMs: number, signal: AbortSignal): Promise<HttpReply> {
     await this.#begun.load();
     const isBegun = this.#begun.get(jobId) !== undefined;

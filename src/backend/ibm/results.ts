@@ -80,7 +80,7 @@ async function decodeSamples(
     if (shot % SHOTS_PER_TURN === SHOTS_PER_TURN - 1) await setImmediate();
     const sample = samples[shot];
     if (typeof sample !== 'string' || !/^0x[0-9a-f]+$/i.test(sample))
-      throw incomplete('a shot that is no number');
+      throw incomplete('a shot that is not a number');
     setFromHex(bits, (firstShot + shot) * width, width, sample);
   }
 }

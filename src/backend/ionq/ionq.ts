@@ -143,7 +143,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
     const available = numberOf(backend.qubits);
     if (available === null || available < qubits) {
-      throw new BackendError('permanent', `${name} has ${available} qubits, ${qubits} are asked`);
+      throw new BackendError('permanent', `${name} has ${available} qubits, and ${qubits} are required`);
     }
     await this.#checkPrice(bits, signal);
     return {
@@ -180,7 +180,10 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
     const fidelity = spamFidelity(objectOf(characterization));
     if (this.origin !== 'simulated' && (fidelity ?? 0) < fidelityMin) {
       const found = fidelity === null ? 'is not published' : `is ${fidelity}`;
-      throw new BackendError('retryable', `${backend}: its SPAM fidelity ${found}, ${fidelityMin} is asked`);
+      throw new BackendError(
+        'retryable',
+        `${backend}: its SPAM fidelity ${found}, and ${fidelityMin} is required`,
+      );
     }
     if (characterization === undefined) return null;
     const { id, date } = characterization;

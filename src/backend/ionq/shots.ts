@@ -46,7 +46,7 @@ function shotsIn(format: ShotFormat, document: Uint8Array, expected: ExpectedSho
   const list = format === 'v1' ? json : objectOf(json).shots;
   // A histogram or probabilities are an object: nobody makes shots of them.
   if (!Array.isArray(list))
-    throw new BackendError('no_raw_shots', `${expected.jobId}: a result that is no list of shots`);
+    throw new BackendError('no_raw_shots', `${expected.jobId}: a result that is not a list of shots`);
   return list;
 }
 
@@ -55,7 +55,7 @@ function parsed(document: Uint8Array, { jobId }: ExpectedShots): unknown {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(document));
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
-    throw new BackendError('retryable', `${jobId}: shots that are no JSON`);
+    throw new BackendError('retryable', `${jobId}: shots that are not JSON`);
   }
 }
 
@@ -63,7 +63,7 @@ function parsed(document: Uint8Array, { jobId }: ExpectedShots): unknown {
 function addNumber(packer: ShotPacker, shot: unknown, expected: ExpectedShots): boolean {
   const { qubits } = expected;
   if (typeof shot !== 'string' || !/^\d{1,310}$/.test(shot))
-    throw refused(expected, 'a shot that is no number');
+    throw refused(expected, 'a shot that is not a number');
   const value = BigInt(shot); // 2^36 and more: no bit operation on a Number reaches that far
   if (value >> BigInt(qubits) !== 0n) throw refused(expected, `a shot of more than ${qubits} qubits`);
   const bits = value.toString(2);

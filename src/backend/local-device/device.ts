@@ -325,7 +325,7 @@ async function attribute(path: string): Promise<string | null> {
 }
 
 /**
- * Generators that are no quantum devices, whatever the operator declares: a TPM, and what a host gives its
+ * Generators that are not quantum devices, whatever the operator declares: a TPM, and what a host gives its
  * guest.
  */
 const NOT_QUANTUM = /^(tpm-rng|virtio_rng)/;
@@ -337,7 +337,7 @@ function assertGenerator({ rng_current: current }: HwRandom, isDeclaredQuantum: 
   if (current !== null && isDeclaredQuantum && NOT_QUANTUM.test(current)) {
     throw new BackendError(
       'permanent',
-      `rng_current is ${current}, which is no quantum device as is declared`,
+      `rng_current is ${current}, which is not a quantum device as declared`,
     );
   }
 }

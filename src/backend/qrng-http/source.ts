@@ -46,7 +46,7 @@ const options = {
   method: override('GET or POST', oneOf('GET', 'POST')),
   body: override('JSON body of a call with the same places, or none', orNone),
   auth_header: override('header with {key} in the place of the API key, or none', orNone),
-  path: override('where the items lie in the JSON of a reply, or none for a reply that is no JSON', orNone),
+  path: override('where the items lie in the JSON of a reply, or none for a reply that is not JSON', orNone),
   decoder: override(`form of the items, one of ${DECODERS.join(', ')}`, oneOf(...DECODERS)),
   list: override(
     'items: one entry of the list for each item; pieces: entries of any size',
@@ -155,7 +155,7 @@ function checked(service: QrngService): QrngService {
   }
   if (path !== '' && !isJsonPath(path)) throw new OptionError('path: names and dots, e.g. jobs[].bytes');
   if (decoder === 'bytes' && path !== '')
-    throw new OptionError('decoder bytes is for a reply that is no JSON');
+    throw new OptionError('decoder bytes is for a reply that is not JSON');
   if (body !== '' && method === 'GET') throw new OptionError('body: a GET has none');
   const callBytes = bytesPerCall(service);
   const lotBits = 8 * callBytes * callsPerLot;

@@ -137,7 +137,7 @@ class Replay implements StreamBackend {
       if (!(await file.stat()).isFile()) {
         throw new BackendError(
           'permanent',
-          `${path} is no regular file: a source of type device reads devices`,
+          `${path} is not a regular file: a source of type device reads devices`,
         );
       }
       return await use(file);
@@ -176,7 +176,7 @@ function wholeByteBits(width: number): number {
 const OPEN_ERRORS: Readonly<Record<string, readonly ['permanent' | 'auth', string]>> = {
   ENOENT: ['permanent', 'does not exist'],
   ENOTDIR: ['permanent', 'does not exist'],
-  ENXIO: ['permanent', 'is no regular file: a source of type device reads devices'],
+  ENXIO: ['permanent', 'is not a regular file: a source of type device reads devices'],
   EACCES: ['auth', 'may not be read: permission denied'],
   EPERM: ['auth', 'may not be read: permission denied'],
 };

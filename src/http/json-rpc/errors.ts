@@ -12,7 +12,7 @@ export const RPC_CODES = {
   internalError: -32603,
   /** The service cannot answer now, or the key sends too many requests: `data` has the seconds to wait. */
   later: -32000,
-  /** A parameter that is no value of its kind. */
+  /** A parameter that is not a value of its kind. */
   malformed: 200,
   /** A parameter beyond its bounds: `data` has its name and, of a number, the bounds. */
   outOfRange: 202,

@@ -80,7 +80,7 @@ const TICKETS_MAX = 50;
 const USER_DATA_LENGTH_MAX = 1_000;
 /** Look-ups of one account that may be under way in a front. */
 const LOOK_UPS_MAX = 32;
-/** Serial numbers of one millisecond may collide; the third time is no chance. */
+/** Serial numbers of one millisecond may collide; the third time is not chance. */
 const SERIAL_TRIES = 3;
 
 class JsonRpc {
@@ -404,7 +404,7 @@ function valuesOf(body: Uint8Array, { request, dataOf }: Pick<Draw, 'dataOf' | '
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Throws `parseError` for what is no JSON, `invalidRequest` for what is no one object. */
+/** Throws `parseError` for what is not JSON, `invalidRequest` for what is not one object. */
 function readBody(body: Uint8Array): Params {
   let text: string;
   let value: unknown;

@@ -82,7 +82,7 @@ function pathItem(endpoint: EndpointDefinition): Schema {
   return { [endpoint.method.toLowerCase()]: operation };
 }
 
-/** One shape for each type: `params` of one is no `params` of another. */
+/** One shape for each type: `params` of one is not a `params` of another. */
 function requestBody({ members, params }: NonNullable<EndpointDefinition['body']>, name: string): Schema {
   const common = members.filter((member) => member.name !== 'type');
   const required = members.filter((member) => member.required === true).map((member) => member.name);

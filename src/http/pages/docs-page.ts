@@ -166,7 +166,7 @@ function valuesText(definition: ParameterDefinition): string {
 
 const CERTIFICATE_ID = 'cert_3mvc5b4r2yp8rj671bp7xp4fkg';
 
-/** Of the endpoints whose reply is no single answer of values. */
+/** Of the endpoints whose reply is not a single answer of values. */
 const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
   stream: {
     query: 'type=integers&total=6&block=3&min=1&max=6',

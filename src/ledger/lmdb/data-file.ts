@@ -34,7 +34,7 @@ export function requireLmdbFile(file: string): void {
   } finally {
     closeSync(descriptor);
   }
-  throw new LedgerError('unusable', `${file} is no ledger, or its header is damaged: restore a backup`);
+  throw new LedgerError('unusable', `${file} is not a ledger, or its header is damaged: restore a backup`);
 }
 
 /**
@@ -77,7 +77,7 @@ const CHUNK_BYTES = 2 ** 20;
  * carries the list of freed pages.
  *
  * Only inside a write transaction in which nothing was put yet: LMDB then writes nowhere, and all its pages
- * lie before the end of the file. A full disk ends the growth early and is no error.
+ * lie before the end of the file. A full disk ends the growth early and is not an error.
  */
 export function growAhead(file: string, usedBytes: number, aheadBytes: number): void {
   const descriptor = openSync(file, 'r+');

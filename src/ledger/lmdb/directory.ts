@@ -92,7 +92,10 @@ export class LmdbDirectory implements Directory {
       const stored = accounts.get(account.id);
       if (stored === undefined) throw new LedgerError('refused', `there is no account ${account.id}`);
       if (stored.number !== account.number) {
-        throw new LedgerError('refused', `account ${account.id} has number ${stored.number} for ever`);
+        throw new LedgerError(
+          'refused',
+          `account ${account.id} has number ${stored.number}, which never changes`,
+        );
       }
       if (isDeepStrictEqual(stored, account)) return;
       accounts.put(account.id, account);

@@ -20,7 +20,8 @@ export class LmdbDrawStore implements DrawStore {
     return this.#writer.submit(() => {
       const { draws, openDraws, meta } = this.#tables;
       const { id, accountNumber } = draw;
-      if (draw.state !== 'opening') throw new LedgerError('refused', `draw ${id} opens as ${draw.state}`);
+      if (draw.state !== 'opening')
+        throw new LedgerError('refused', `draw ${id} must be opened in the state opening, not ${draw.state}`);
       if (draws.has(id)) throw new LedgerError('conflict', `draw ${id} exists`);
       const open = openDraws.entries({
         from: [accountNumber, ''],

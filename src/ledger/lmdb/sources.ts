@@ -62,7 +62,11 @@ export class LmdbSourceStore implements SourceStore {
     return this.#writer.submit(() => {
       const { jobs, openJobs, meta } = this.#tables;
       requireCharge(job);
-      if (job.state !== 'intended') throw new LedgerError('refused', `job ${job.key} opens as ${job.state}`);
+      if (job.state !== 'intended')
+        throw new LedgerError(
+          'refused',
+          `job ${job.key} must be opened in the state intended, not ${job.state}`,
+        );
       const stored = jobs.get(job.key);
       if (stored !== undefined) {
         requireSameCharge(stored.job, job);

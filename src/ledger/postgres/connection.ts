@@ -29,7 +29,7 @@ export interface HeldSession extends Session {
 }
 
 export interface DatabaseOptions {
-  /** `postgres://user:password@host:port/database`; of several hosts, `a:5432,b:5432`, the one that is no standby serves. */
+  /** `postgres://user:password@host:port/database`; of several hosts, `a:5432,b:5432`, the one that is not a standby serves. */
   readonly url: string;
   readonly log: Log;
   /** Connections that are open at most, without those of `hold`. */

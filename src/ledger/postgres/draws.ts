@@ -61,7 +61,8 @@ export class PostgresDrawStore implements DrawStore {
 
   async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
     const { id, accountNumber, state, dueAtMs, body } = draw;
-    if (state !== 'opening') throw new LedgerError('refused', `draw ${id} opens as ${state}`);
+    if (state !== 'opening')
+      throw new LedgerError('refused', `draw ${id} must be opened in the state opening, not ${state}`);
     return this.#database.transact(
       asOneCall(async (session, isRepeated) => {
         await session.run(LOCK_ACCOUNT, [accountNumber]);

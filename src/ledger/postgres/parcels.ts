@@ -398,7 +398,7 @@ function runsOf(blocks: readonly ClaimedBlock[]): BlockRun[] {
   return runs;
 }
 
-/** What stands in the row may be anything; of what is no run nothing opens. */
+/** What stands in the row may be anything; of what is not a run nothing opens. */
 function runsIn(value: unknown): BlockRun[] {
   const isRun = (run: Partial<BlockRun> | null) =>
     typeof run?.lotId === 'string' && Number.isSafeInteger(run.first) && Number.isSafeInteger(run.count);

@@ -188,7 +188,7 @@ function parcelsOf(
   }
 }
 
-/** A command is no node: what it would write as one finds no epoch. */
+/** A command is not a node: what it would write as one finds no epoch. */
 const NO_NODE = { name: 'a command', number: 0, epoch: 0 };
 
 async function refuseCommit(): Promise<void> {

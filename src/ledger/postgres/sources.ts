@@ -99,7 +99,11 @@ export class PostgresSourceStore implements SourceStore {
 
   async openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
     requireCharge(job);
-    if (job.state !== 'intended') throw new LedgerError('refused', `job ${job.key} opens as ${job.state}`);
+    if (job.state !== 'intended')
+      throw new LedgerError(
+        'refused',
+        `job ${job.key} must be opened in the state intended, not ${job.state}`,
+      );
     return this.#database.transact(async (session) => {
       const day = await openDay(session, job);
       const stored = await jobIn(session, job.key);

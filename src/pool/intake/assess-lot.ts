@@ -13,7 +13,7 @@ type BitOrder = AssessedWindow['order'];
 
 /**
  * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. The
- * last window reaches back where the lot is no multiple of 10^6; a shorter lot is one window. With one
+ * last window reaches back where the lot is not a multiple of 10^6; a shorter lot is one window. With one
  * channel the orders are the same and one is assessed.
  *
  * `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Synchronous, 0.17 s a window on an idle core

@@ -89,7 +89,7 @@ export const LOT_RAW_BITS = 4 * 1024 * 1024;
 export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
 /**
  * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses
- * a good lot once in 500 at most (refusals.ts): three of them in a row are no chance. Reads that fail the
+ * a good lot once in 500 at most (refusals.ts): three of them in a row are not chance. Reads that fail the
  * health tests are not among them: the monitor counts those itself and has its own, derived limit.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
@@ -228,7 +228,7 @@ export class Collector {
   }
 
   /**
-   * What earlier runs found counts across lots: a restart is no way to a clean slate. Nothing is read before
+   * What earlier runs found counts across lots: a restart is not a way to a clean slate. Nothing is read before
    * it is known: a result that a provider delivers again is told from it alone. False when it could not be
    * read.
    */
@@ -294,7 +294,7 @@ export class Collector {
     if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
     this.#remember(lot.record);
-    // A startup that lacks samples is no sign of a failure, and none of health either.
+    // A startup that lacks samples is not a sign of a failure, and none of health either.
     const isTested = health.grade === 'pass' || health.failures.some(({ test }) => test !== 'startup');
     if (isTested) this.#refusals.add(!lot.record.accepted, refusalChance(read));
     if (lot.record.accepted) this.#givesPure = lot.blocks.some(({ kind }) => kind === 'pure');

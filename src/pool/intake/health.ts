@@ -232,9 +232,9 @@ export class HealthMonitor {
       return { grade: 'permanent', failures: this.#latchedBy, counters: NOTHING_SEEN };
 
     const replay = this.#replayFailure(read);
-    // A replayed read is no new sample: it must not enter the runs and windows.
+    // A replayed read is not a new sample: it must not enter the runs and windows.
     const failures = replay === undefined ? yield* this.#testSamples(read) : [replay];
-    // Only of bits that no other test has refused: what a stuck channel repeats is no copy.
+    // Only of bits that no other test has refused: what a stuck channel repeats is not a copy.
     if (failures.every(({ test }) => test === 'startup')) failures.push(...(yield* this.#copyFailures(read)));
     const counters = this.#countersOf(failures, replay === undefined ? read.shots * read.width : 0);
     this.#totals = added(this.#totals, counters);
@@ -279,7 +279,7 @@ export class HealthMonitor {
       this.#intermittentInARow = 0;
       return 'pass';
     }
-    // A startup that lacks samples is no sign of a failure, and none of health either: it does not count.
+    // A startup that lacks samples is not a sign of a failure, and none of health either: it does not count.
     if (failures.every(({ test }) => test === 'startup')) return 'intermittent';
     this.#intermittentReads++;
     this.#intermittentInARow++;

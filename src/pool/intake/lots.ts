@@ -252,7 +252,7 @@ function rejectionOf(tested: readonly AssessedBlock[]): string | undefined {
     : undefined;
 }
 
-/** Too few bits for a verdict are no failure. */
+/** Too few bits for a verdict are not a failure. */
 function hasFailed({ bits, sp80022 }: AssessedBlock): boolean {
   return bits >= ASSESSED_BITS && !sp80022.verified;
 }

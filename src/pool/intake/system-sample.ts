@@ -18,7 +18,7 @@ export const SYSTEM_SAMPLE_INTERVAL_MS = 6 * 3_600_000;
 
 /**
  * A sound generator is rejected by SP 800-22 at most once in 500 samples, and by the health tests once in
- * 2,000: three in a row are no chance.
+ * 2,000: three in a row are not chance.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
 

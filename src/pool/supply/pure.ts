@@ -51,7 +51,7 @@ export interface HeldBlock {
 }
 
 /**
- * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, for ever. Small draws
+ * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, forever. Small draws
  * come from a ring of claimed blocks that is kept filled ahead; large ones claim their blocks for themselves.
  * Claims are durable before the first byte is used; what a crash leaves claimed is burned.
  */

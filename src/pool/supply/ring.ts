@@ -25,7 +25,7 @@ const FIRST_SLOT = 2;
 
 export function createRingMemory(slotCount: number, slotBytes: number): RingMemory {
   assert(slotBytes >= 1, 'a slot has at least one byte');
-  // Else the slot that a counter names would jump when the counter wraps: 2^32 is no multiple of the slot
+  // Else the slot that a counter names would jump when the counter wraps: 2^32 is not a multiple of the slot
   // count.
   assert(slotCount >= 1 && (slotCount & (slotCount - 1)) === 0, 'a ring has a power of two of slots');
   return {

@@ -40,7 +40,7 @@ export function verdict(rows: readonly TestRow[]): Verdict {
     if (pValue < smallestP) smallestP = pValue;
   }
   if (rows.length < ROWS_MIN) {
-    const rule = `fewer than ${ROWS_MIN} rows are no verdict: the battery needs 10^6 bits`;
+    const rule = `fewer than ${ROWS_MIN} rows give no verdict: the battery needs 10^6 bits`;
     return { passed: false, failures, smallestP, rule, falseRejectRate: 1 };
   }
   return {

@@ -93,7 +93,7 @@ export function walkOf(bits: BitSequence): Walk {
   }
   if (sum !== 0) {
     near.endCycle(); // 2.14.4 step 3: a zero is appended
-    near.visits[VISIT_STATES]--; // it is no S_k
+    near.visits[VISIT_STATES]--; // it is not an S_k
   }
   const { visits, cycleCounts, cycles } = near;
   return { end: sum, minimum, maximum, cycles, visits, cycleCounts };
@@ -191,7 +191,7 @@ export function randomExcursionsVariantTest(walk: Walk): VariantState[] {
   });
 }
 
-/** 2.14.4 step 3: with fewer cycles than this the tests do not apply; that is no failure of the sequence. */
+/** 2.14.4 step 3: with fewer cycles than this the tests do not apply; that is not a failure of the sequence. */
 export function minimumCycles(length: number): number {
   return Math.max(500, 0.005 * Math.sqrt(length));
 }

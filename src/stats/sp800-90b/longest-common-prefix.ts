@@ -71,7 +71,7 @@ function rankByDoubling(order: Int32Array, windows: Uint32Array, windowSymbols: 
   let tied: number[] = [];
   for (let last = n - 1, first = last; last >= 0; last = --first) {
     const window = windows[order[last]];
-    // A window cut off by the end is tied with none: its padding is no part of the suffix.
+    // A window cut off by the end is tied with none: its padding is not a part of the suffix.
     while (first > 0 && windows[order[first - 1]] === window && order[first - 1] + windowSymbols <= n)
       first--;
     if (first < last) tied.push(first);

@@ -227,7 +227,7 @@ function refusals(target: Target): readonly (readonly [status: number, request: 
   ];
 }
 
-/** What a client may repeat for ever, and what it sends before. Whatever is answered at all is answered at once. */
+/** What a client may repeat forever, and what it sends before. Whatever is answered at all is answered at once. */
 function endless(target: Target): readonly (readonly [name: string, first: string, again: string])[] {
   const live = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
   const chunked = head(target, 'POST /v1/batch', 'Transfer-Encoding: chunked');

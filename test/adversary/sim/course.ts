@@ -531,7 +531,7 @@ class Course {
       throw new Violation('progress', 'the service does not get ready in fair weather');
     const unread = keepers.jobs.unread(world.machine.wallMs() - JOB_DONE_MS);
     if (unread.length > 0)
-      throw new Violation('progress', `job ${unread[0].key} is ${unread[0].state} for ever`);
+      throw new Violation('progress', `job ${unread[0].key} is ${unread[0].state} forever`);
     const wide = operator.clients.find(({ name }) => name === 'wide')!;
     await operator.addKey(wide);
     await world.machine.pass(2_000);

@@ -271,7 +271,7 @@ describe('/verify alone', () => {
 });
 
 describe('what pages load', () => {
-  it('is there under the names that pages use, for ever', async () => {
+  it('is there under the names that pages use, forever', async () => {
     const { service, id } = await scene();
     const { text } = await replyOf(service, `/verify/${id}`);
     const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);

@@ -75,7 +75,7 @@ test('a connection whose server is cut off is closed without an answer', async (
   await session.close();
 });
 
-test('a fence does not wait for ever for a transaction that a paused node left open, which is rolled back', async (t) => {
+test('a fence does not wait forever for a transaction that a paused node left open, which is rolled back', async (t) => {
   const url = await freshDatabase();
   const { node } = await openBooks(t, url, { name: 'a' });
   const [paused, database] = [1, 2].map(() => new Database({ url, log: silentLog }));

@@ -137,7 +137,7 @@ suite('compression', () => {
     }
   });
 
-  test('one block for ever has no entropy', () => {
+  test('one block forever has no entropy', () => {
     assertClose(compression(new Uint8Array(12_000))?.minEntropy ?? -1, 0, 'stuck');
   });
 

@@ -74,7 +74,7 @@ function outcomeOf(environment: Readonly<Record<string, string>>, isSecret: bool
       assert.ok(!(isSecret && message.includes(SECRET)), 'no error holds a secret');
       assert.ok(message.length > 10, 'an error says what is wrong');
       return (
-        /is not a setting|is not one of|is no option|cannot be read as JSON|needs|belong together|not an object|names no source|there is no source|is not/.exec(
+        /is not a setting|is not one of|is not an option|cannot be read as JSON|needs|belong together|not an object|names no source|there is no source|is not/.exec(
           message,
         )?.[0] ?? 'other'
       );
