@@ -9,8 +9,8 @@ import { loadConfig } from '../config/sources.ts';
 import { type Clock, GuardedClock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
-import { type Service, startService } from '../service/service.ts';
-import { action, type CommandContext } from './command.ts';
+import { startService } from '../service/service.ts';
+import { action } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 
 /** What is not done this long after SIGTERM is given up. */
@@ -32,13 +32,19 @@ export const serve = action({
     const stopped = stopSignal();
     const service = await startService(config, log, { clock: new GuardedClock(context.clock) });
     await renewDemoKey(service.ledger, config.dataDir, context.clock, !input.has('no-demo'));
-    if (!input.has('no-demo')) await introduce(service, config.dataDir, context);
+    const key = input.has('no-demo')
+      ? undefined
+      : await demoKey(service.ledger, config.dataDir, context.clock);
+    context.out(`listening on ${service.baseUrl}, gathering entropy\n\n`);
     const started = await Promise.race([
       service.ready.then(() => true),
       stopped.then(() => false),
       service.failed,
     ]).catch((error: unknown) => fatal(error, log));
-    if (started) context.out(`ready ${service.baseUrl}\n`);
+    if (started) {
+      if (key !== undefined) context.out(introduction(key, service.baseUrl));
+      context.out(`ready ${service.baseUrl}\n`);
+    }
     await Promise.race([stopped, service.failed]).catch((error: unknown) => fatal(error, log));
     log.info({}, 'stopping');
     const deadline = setTimeout(() => {
@@ -68,26 +74,22 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/**
- * On an empty data folder: one demo account of tier Pro, its key shown once with what it may do, a line that works when
- * pasted, and where to go next.
- */
-async function introduce(service: Service, dataDir: string, context: CommandContext): Promise<void> {
-  const key = await demoKey(service.ledger, dataDir, context.clock);
-  if (key === undefined) return;
+/** The new demo key, shown once with what it may do, a line that works when pasted, and where to go next. */
+function introduction(key: string, baseUrl: string): string {
   const { requestsPerMinute, requestsPerMonth, creditsPerMonth } = TIER_ALLOWANCES[DEMO_TIER];
   const [minute, month, credits] = [requestsPerMinute, requestsPerMonth, creditsPerMonth].map((each) =>
     each.toLocaleString('en'),
   );
-  const { origin } = new URL(service.baseUrl);
-  context.out(
+  const { origin } = new URL(baseUrl);
+  return (
     `demo key ${key}\n` +
-      `tier ${DEMO_TIER}: ${minute} requests a minute, ${month} a month, ${credits} bytes of pure mode a month; valid for a day\n\n` +
-      `  curl -H 'Authorization: Bearer ${key}' '${service.baseUrl}/integers?count=10&min=1&max=6'\n\n` +
-      `next: ${origin}/docs explains every call, ${origin}/ shows the service, qrn accounts create makes accounts\n\n`,
+    `tier ${DEMO_TIER}: ${minute} requests a minute, ${month} a month, ${credits} bytes of pure mode a month; valid for a day\n\n` +
+    `  curl -H 'Authorization: Bearer ${key}' '${baseUrl}/integers?count=10&min=1&max=6'\n\n` +
+    `next: ${origin}/docs explains every call, ${origin}/ shows the service, qrn accounts create makes accounts\n\n`
   );
 }
 
+/** On an empty data folder: makes one demo account, and a file with its key. */
 async function demoKey(directory: Directory, dataDir: string, clock: Clock): Promise<string | undefined> {
   if ((await directory.accounts()).length > 0) return undefined;
   const account = await createAccount(directory, clock, { name: DEMO_ACCOUNT_NAME, tier: DEMO_TIER });

@@ -8,6 +8,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { LineWriter, personLine } from '../../src/core/log.ts';
+import { fetchWhole } from '../support/http.ts';
 import { STRIPPED, withSmallPool } from '../support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -79,8 +80,8 @@ describe('a log line for a person', () => {
 });
 
 describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, () => {
-  /** Interrupts it once it has written what matches. */
-  const serveOnTerminal = async (awaited: RegExp) => {
+  /** Interrupts it once it has written what matches and `seen` has resolved. */
+  const serveOnTerminal = async (awaited: RegExp, seen: (output: string) => Promise<void>) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-terminal-'));
     // script(1) gives the service a pseudo-terminal for stdout and stderr
     const serve = `exec ${process.execPath} ${STRIPPED.join(' ')} src/main.ts serve`;
@@ -103,6 +104,7 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
     const exited = once(child, 'exit');
     try {
       await Promise.race([ready, exited]);
+      await seen(output);
       child.stdin.write('\u0003'); // Ctrl-C
       assert.deepEqual(await exited, [0, null], output);
     } finally {
@@ -112,11 +114,14 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
     return output;
   };
 
-  it('prints the key, a command to paste and where to read on, and its log in colour', async () => {
-    const output = await serveOnTerminal(/^next: .*\r$/m);
+  it('prints the key, a command that works when pasted and where to read on, and its log in colour', async () => {
+    const output = await serveOnTerminal(/^next: .*\r$/m, async (printed) => {
+      const [, authorization, url] = /^ {2}curl -H 'Authorization: ([^']+)' '([^']+)'\r$/m.exec(printed)!;
+      const response = await fetchWhole(url, { headers: { authorization } });
+      assert.equal(response.status, 200, await response.text());
+    });
     assert.match(output, /^demo key qrn_\S+\r$/m);
     assert.match(output, /^tier pro: 500 requests a minute, 500,000 a month, 10,240 bytes of pure mode/m);
-    assert.match(output, /^ {2}curl -H 'Authorization: Bearer qrn_/m);
     assert.match(output, /^next: http:\/\/127\.0\.0\.1:\d+\/docs explains every call, /m);
     assert.ok(output.includes('\u001b[36minfo \u001b[0m  stopped'));
     assert.ok(!output.includes('"level"'), 'no line is JSON');

@@ -203,11 +203,11 @@ export class TestServer {
     return started;
   }
 
-  /** On a new folder: resolves when it listens, which is before it has entropy. */
+  /** Resolves when it listens, which is before it has entropy. */
   async listening(): Promise<this> {
-    const example = /^ {2}curl .* '(\S+)\/integers\?/m;
-    await this.until('the service listens', () => example.test(this.#output), READY_DEADLINE_MS);
-    this.#baseUrl = example.exec(this.#output)![1];
+    const listening = /^listening on (\S+), /m;
+    await this.until('the service listens', () => listening.test(this.#output), READY_DEADLINE_MS);
+    this.#baseUrl = listening.exec(this.#output)![1];
     this.#key = readFileSync(join(this.dataDir, 'demo-key'), 'utf8').trim();
     return this;
   }
