@@ -33,11 +33,12 @@ export const clusterService: Suite = {
     if (programs === undefined)
       throw new Error('there is no PostgreSQL server: install the package postgresql');
     const service = await startService(run.subjects[0]);
-    const pair = await PostgresPair.start({ programs, isSynchronous: true, isOnDisk: true });
+    const pair = await PostgresPair.start({ programs, isSynchronous: true, isTimed: true });
     const cluster = await Cluster.start({
       nodes: 2,
       database: pair.place,
       totals: TOTALS,
+      isTimed: true,
       environment: QUIET,
     }).catch((error: unknown) => {
       pair.stop();

@@ -48,7 +48,7 @@ export const cluster: Suite = {
     const pair =
       programs === undefined
         ? undefined
-        : await PostgresPair.start({ programs, isSynchronous: true, isOnDisk: true });
+        : await PostgresPair.start({ programs, isSynchronous: true, isTimed: true });
     if (pair === undefined) run.talk('without a standby: install the package postgresql');
     const onPostgres = async (name: string, database: string, path: string) => {
       const options = { ...common, url: database, node: 'bench', path: join(folder, path) };

@@ -35,6 +35,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   readonly database: DatabasePlace;
   readonly totals: Totals;
+  /** For timings: nodes connect without links, which cost more than the commits that they forward. */
+  readonly isTimed?: boolean;
   /** Of every node, e.g. with a planted fault. */
   readonly environment?: Environment;
   /** Of one node alone, by its number from 1 on. */
@@ -80,11 +82,12 @@ export class Cluster {
       for (let number = 1; number <= options.nodes; number++) {
         const link = await Link.open(options.database.target);
         links.push(link);
+        const { url: direct, throughPort } = options.database;
         const name = `node-${number}`;
         const dataDir = join(folder, name);
         const own = options.ownEnvironment?.(number);
         const environment = { QRN_LOG_LEVEL: 'info', ...options.environment, ...own };
-        const url = options.database.throughPort(link.port);
+        const url = options.isTimed === true ? direct : throughPort(link.port);
         const release = options.releaseOf?.(number);
         nodes.push(new ClusterNode({ name, dataDir, url, port: await freePort(), environment, release }));
       }

@@ -29,8 +29,11 @@ interface PairOptions {
   readonly programs: string;
   /** False plants a fault: a commit is acknowledged before the standby has it. */
   readonly isSynchronous: boolean;
-  /** Whether commits wait for the disk. The death of a process keeps what the kernel has, so only timings need it. */
-  readonly isOnDisk?: boolean;
+  /**
+   * For timings: commits wait for the disk, and the standby follows without a link. The death of a process keeps what the
+   * kernel has, so faults need no disk.
+   */
+  readonly isTimed?: boolean;
 }
 
 /** One server of the two, with its data folder. */
@@ -111,7 +114,8 @@ export class PostgresPair {
   async addStandby(): Promise<void> {
     const standby = { data: join(this.folder, String(++this.#servers)), port: await freePort() };
     this.link.retarget(this.#primary.port);
-    const source = `host=127.0.0.1 port=${this.link.port} user=${USER} application_name=${STANDBY}`;
+    const port = this.#options.isTimed === true ? this.#primary.port : this.link.port;
+    const source = `host=127.0.0.1 port=${port} user=${USER} application_name=${STANDBY}`;
     await this.#run('pg_basebackup', [
       '-D',
       standby.data,
@@ -217,7 +221,7 @@ export class PostgresPair {
       'wal_receiver_timeout=5s',
       'wal_sender_timeout=5s',
       'wal_retrieve_retry_interval=100ms',
-      `fsync=${this.#options.isOnDisk === true ? 'on' : 'off'}`,
+      `fsync=${this.#options.isTimed === true ? 'on' : 'off'}`,
     ].flatMap((setting) => ['-c', setting]);
     const server = spawn(join(this.#options.programs, 'postgres'), ['-D', data, ...settings], {
       ...NOBODY,
