@@ -42,7 +42,6 @@ const STEP_INTERVAL_MS = 500;
 /** One-time keys that a node has published at most: as many parcels may be under way to it. */
 const OPEN_REQUESTS: Readonly<Record<BlockKind, number>> = { pure: 4, seed: 1 };
 const PARCEL_BLOCKS: Readonly<Record<BlockKind, number>> = { pure: 32, seed: 8 };
-const BLOCK_BYTES: Readonly<Record<BlockKind, number>> = { pure: PURE_BLOCK_BYTES, seed: SEED_BLOCK_BYTES };
 /** Parcels that a node sends or takes in one step, at most. */
 const PARCELS_PER_STEP = 4;
 /** A request is made anew after this time, so that nobody seals blocks for a node that is gone. */
@@ -332,21 +331,23 @@ export class Parcels {
 
   async #partsOf(label: ParcelLabel, bytes: Uint8Array): Promise<LotPart[]> {
     const { kind } = label;
-    const size = BLOCK_BYTES[kind];
     const parts: LotPart[] = [];
     let at = 0;
     for (const run of label.runs) {
       const lot = await this.#options.lots.lot(run.lotId);
       if (lot === undefined)
         throw new Refusal(`a parcel of lot ${run.lotId}, which PostgreSQL does not have`);
-      const blocks = Array.from({ length: run.count }, () => bytes.subarray(at, (at += size)));
+      const blocks = Array.from({ length: run.count }, (_, i) =>
+        bytes.subarray(at, (at += blockBytes(lot, kind, run.first + i))),
+      );
       for (const [i, block] of blocks.entries()) {
         if (!isCommitted(lot, kind, run.first + i, block))
           throw new Refusal(`a parcel whose blocks are not those of lot ${run.lotId}`);
       }
       parts.push({ parcel: label.publicKey, kind, lot, run, blocks });
     }
-    if (at !== bytes.length) throw new Refusal('a parcel with more bytes than it names');
+    if (at !== bytes.length)
+      throw new Refusal('a parcel whose bytes are not those of the blocks that it names');
     return parts;
   }
 
@@ -403,6 +404,13 @@ function runsIn(value: unknown): BlockRun[] {
   const isRun = (run: Partial<BlockRun> | null) =>
     typeof run?.lotId === 'string' && Number.isSafeInteger(run.first) && Number.isSafeInteger(run.count);
   return Array.isArray(value) && value.every(isRun) ? (value as BlockRun[]) : [];
+}
+
+/** Of the block with this place in its lot: the last pure block may be shorter. Lots without a commitment tell no size. */
+function blockBytes({ commitment }: LotRecord, kind: BlockKind, index: number): number {
+  if (kind === 'seed') return SEED_BLOCK_BYTES;
+  const left = commitment === undefined ? PURE_BLOCK_BYTES : commitment.pureBytes - index * PURE_BLOCK_BYTES;
+  return Math.max(0, Math.min(left, PURE_BLOCK_BYTES));
 }
 
 /** Whether it is the block that the lot's leaf in the log holds it to. Lots of releases that committed to none pass. */

@@ -30,6 +30,9 @@ export interface SeriesOutcome extends AuditOutcome {
   readonly output: string;
 }
 
+/** Nobody alters parcels here: such a refusal burns the blocks of an honest node. */
+const ALTERED = /refused a parcel (?:whose|that was altered)[^"]*/g;
+
 const SETTLED_WITHIN_MS = 60_000;
 const READY_WITHIN_MS = 120_000;
 
@@ -66,14 +69,16 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
     await load.stop();
     await load.settle(SETTLED_WITHIN_MS);
     const audited = await cluster.audit();
+    const output = nodes.map((node) => `${node.name}:\n${node.output}`).join('\n');
     return {
       ...audited,
+      violations: [...audited.violations, ...new Set(output.match(ALTERED) ?? [])],
       faults,
       acknowledged: load.acknowledged.length,
       outcomes: load.outcomes,
       starts: nodes.reduce((sum, { starts }) => sum + starts, 0),
       answeredAfterMs: arena.answeredAfterMs,
-      output: nodes.map(({ name, output }) => `${name}:\n${output}`).join('\n'),
+      output,
     };
   } catch (error) {
     for (const { name, output } of nodes) report(`${name}:\n${output.slice(-3_000)}`);

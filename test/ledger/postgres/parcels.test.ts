@@ -34,6 +34,11 @@ interface Node {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
+/** The last pure block of a lot is shorter. */
+const LAST_BYTES = 1_056;
+/** Pure blocks of each lot of the test. */
+const pureBlocks = new Map<number, number>();
+
 const folder = mkdtempSync(join(tmpdir(), 'qrn-parcels-'));
 let database: Database;
 const opened: (() => Promise<void>)[] = [];
@@ -71,12 +76,14 @@ function parcelsOf(
 }
 
 function contentOf(kind: BlockKind, n: number, index: number): Uint8Array {
-  const size = kind === 'pure' ? PURE_BLOCK_BYTES : 32;
+  const isLast = index === pureBlocks.get(n)! - 1;
+  const size = kind === 'seed' ? 32 : isLast ? LAST_BYTES : PURE_BLOCK_BYTES;
   const name = createHash('sha256').update(`${kind} ${n} ${index}`).digest();
   return Uint8Array.from({ length: size }, (_, i) => name[i % 32]);
 }
 
 async function addLot({ lots }: Node, n: number, pure: number, seed = 0): Promise<void> {
+  pureBlocks.set(n, pure);
   const blocks = (['pure', 'seed'] as const).flatMap((kind) =>
     Array.from({ length: kind === 'pure' ? pure : seed }, (_, i) => ({ kind, bytes: contentOf(kind, n, i) })),
   );
