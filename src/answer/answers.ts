@@ -148,7 +148,8 @@ export class Answers {
     if ('first' in outcome) {
       answer.first = outcome.first;
       requireRequest(answer.reservation, asker.atMs);
-      this.#begin(answer);
+      if (asker.spend === undefined) this.#begin(answer);
+      else asker.spend(() => this.#begin(answer));
     } else {
       this.#options.admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();

@@ -357,6 +357,10 @@ class Block implements Asker {
   /** The connection is read on: its client may leave between two blocks. */
   drawing(): void {}
 
+  spend(work: () => void): void {
+    this.#stream.exchange.spend(work);
+  }
+
   get isAnswered(): boolean {
     return this.#stream.isRefused;
   }

@@ -13,7 +13,7 @@ import type { Reply } from './error-reply.ts';
 import { headOf } from './head.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
 import type { RequestRecord } from './request-record.ts';
-import type { PlainRoute } from './router.ts';
+import type { PlainRoute } from './route-table.ts';
 
 export interface DemoSources {
   readonly answers: Answers;

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
+import { type AccountShares, SHARE } from './account-shares.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -8,13 +9,11 @@ import type { Exchange } from './exchange.ts';
  */
 const SHARE_MIN = 8;
 
-/**
- * So much of the loop's time an account has in a turn while others ask too. What each of its requests costs it decides itself
- * (batches, client entropy), and those of the others need several turns each.
- */
-const SLICE_MS = 1;
-/** Others ask too for so long after one of them was served. */
-const SHARED_MS = 100;
+/** How long requests are held when all of them are of accounts that have used up their time. */
+const REST_MS = 1;
+
+/** An account whose requests wait for longer has more of them than a front may be busy with, by its share of the time. */
+const LATE_MS = LIMITS.frontTurnMs / SHARE;
 
 interface Waiting {
   readonly exchange: Exchange;
@@ -30,20 +29,22 @@ interface Server<T> {
 }
 
 /**
- * Requests for values between their arrival and their draw.
+ * Requests for values between their arrival and their draw, and others that count against the rate of an account.
  *
  * They wait until the loop has read their connections once more. The HTTP library reads a connection on after it handed a
  * request over, and cuts it for a pipelined request; it sees the end or the reset of a connection only in the next turn,
  * because one turn reads a socket once. A client that is gone by then is neither counted nor charged. `setImmediate` runs
  * behind the reading of its turn, so the second one is behind the second reading.
  *
- * Where several accounts have requests, none gets more than half of a turn, nor more than a slice of time: a client asks again
- * when it is answered, so the length of a turn decides how often everybody is. What is held for longer than a front may be busy
- * (`frontTurnMs`) is marked as late, and admission sheds it if it is expensive: slices would otherwise take the bound from the queue.
+ * Where several accounts have requests, none gets more than half of a turn, nor more than its share of the loop's time
+ * (account-shares.ts), and an account that has used none of late is first: a client asks again when it is answered, so the length of a turn
+ * decides how often everybody is. What is held for too long is marked as late, and admission sheds it if it is expensive: shares would
+ * otherwise take the bound from the queue.
  */
 export class DrawTurns<T extends Waiting> {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
   readonly #server: Server<T>;
+  readonly #shares: AccountShares;
   /** Came in this turn of the loop. */
   #arrived: T[] = [];
   /** Those of the turn before. */
@@ -51,12 +52,11 @@ export class DrawTurns<T extends Waiting> {
   /** Were read twice, and had no share of the turn. */
   #held: T[] = [];
   #isScheduled = false;
-  /** The account that was served last, and until when it shares the turns. */
-  #lastServed: unknown = undefined;
-  #sharedUntilMs = Number.NEGATIVE_INFINITY;
+  #rest: NodeJS.Timeout | undefined;
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>, server: Server<T>) {
+  constructor(clock: Pick<Clock, 'monotonicMs'>, shares: AccountShares, server: Server<T>) {
     this.#clock = clock;
+    this.#shares = shares;
     this.#server = server;
   }
 
@@ -84,39 +84,48 @@ export class DrawTurns<T extends Waiting> {
       for (const each of later) each.heldSinceMs ??= nowMs;
       this.#serve(now, nowMs);
     }
-    if (this.#readAgain.length > 0 || this.#held.length > 0) this.#schedule();
+    if (this.#readAgain.length > 0) this.#schedule();
+    else if (this.#held.length > 0) this.#scheduleHeld();
+  };
+
+  /** Turns that serve nothing would take a processor from the threads that commit and make answers. */
+  #scheduleHeld(): void {
+    if (this.#held.some(({ exchange }) => this.#shares.hasTime(exchange.account))) this.#schedule();
+    else this.#rest ??= setTimeout(this.#afterRest, REST_MS);
+  }
+
+  readonly #afterRest = (): void => {
+    this.#rest = undefined;
+    this.#schedule();
   };
 
   #serve(now: readonly T[], nowMs: number): void {
-    for (const { exchange, heldSinceMs } of now) {
-      exchange.isLate = heldSinceMs !== undefined && nowMs - heldSinceMs > LIMITS.frontTurnMs;
-      if (exchange.account === this.#lastServed) continue;
-      if (this.#lastServed !== undefined) this.#sharedUntilMs = nowMs + SHARED_MS;
-      this.#lastServed = exchange.account;
-    }
-    if (nowMs < this.#sharedUntilMs) this.#serveSlices(now, nowMs);
+    for (const { exchange, heldSinceMs } of now)
+      exchange.isLate = heldSinceMs !== undefined && nowMs - heldSinceMs > LATE_MS;
+    this.#shares.beginTurn(now, nowMs);
+    if (this.#shares.isShared) this.#serveShares(now, nowMs);
     else for (const each of now) this.#server.serve(each, nowMs);
     this.#server.endTurn();
   }
 
-  /** Each account is served for as long as its slice is not used up; the rest is held, first come first. */
-  #serveSlices(now: readonly T[], nowMs: number): void {
-    const spentMs = new Map<unknown, number>();
+  /** Each account is served while it has time, those that used none of late before the others; the rest is held, first come first. */
+  #serveShares(now: readonly T[], nowMs: number): void {
+    const shares = this.#shares;
+    const others: T[] = [];
     const held: T[] = [];
-    let startedMs = nowMs;
-    for (const each of now) {
+    const serve = (each: T) => {
       const { account } = each.exchange;
-      const spent = spentMs.get(account) ?? 0;
-      if (spent >= SLICE_MS) {
+      if (shares.take(account)) shares.spend(account, () => this.#server.serve(each, nowMs));
+      else {
         each.heldSinceMs ??= nowMs;
         held.push(each);
-        continue;
       }
-      this.#server.serve(each, nowMs);
-      const endedMs = this.#clock.monotonicMs();
-      spentMs.set(account, spent + endedMs - startedMs);
-      startedMs = endedMs;
+    };
+    for (const each of now) {
+      if (shares.owedMs(each.exchange.account) === 0) serve(each);
+      else others.push(each);
     }
+    for (const each of others) serve(each);
     if (held.length > 0) this.#held = held.concat(this.#held);
   }
 }

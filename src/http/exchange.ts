@@ -2,8 +2,9 @@ import type { Account } from '../account/directory.ts';
 import type { Answer, Asker, Quote } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
-import type { ErrorCode } from '../core/errors.ts';
+import { ApiError, type ErrorCode } from '../core/errors.ts';
 import type { BareType, EntropyMode } from '../core/vocabulary.ts';
+import type { AccountShares } from './account-shares.ts';
 import { type AnswerOffer, AS_JSON, answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import type { CorsPolicy, RateFacts } from './reply-fields.ts';
@@ -26,6 +27,10 @@ export interface Pipeline {
   readonly cors: CorsPolicy;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
+  /** Of the loop's time among accounts. */
+  readonly shares: AccountShares;
+  /** Resolves when the request has its turn among those of all accounts (draw-turns.ts). */
+  readonly awaitTurn: (exchange: Exchange) => Promise<void>;
   /** Answers an error in the form that the exchange asks for. */
   readonly fail: (exchange: Exchange, error: unknown) => void;
 }
@@ -58,6 +63,21 @@ export class Exchange extends Sender implements Asker {
   /** The code of the error that is answered. */
   error: ErrorCode | undefined;
   #pipeline: Pipeline | undefined = undefined;
+
+  /**
+   * Waits as requests for values wait for their draw: until the loop has read the connection twice, and the account has time.
+   * Throws `overloaded` when the client is gone by then: it is neither counted nor charged.
+   */
+  async awaitTurn(): Promise<void> {
+    await this.#pipeline!.awaitTurn(this);
+    if (this.isGone || this.isAnswered)
+      throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
+  }
+
+  /** Does some of the work of this request, and counts its time as its account's. */
+  spend<T>(work: () => T): T {
+    return this.#pipeline!.shares.spend(this.account, work);
+  }
 
   /** The request enters the pipeline; only the first call counts. */
   begin(pipeline: Pipeline): void {
@@ -133,14 +153,16 @@ export class Exchange extends Sender implements Asker {
    * the clock where the time is known; `owner` releases the body once it is not read any more.
    */
   reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
-    const { record } = this.#pipeline!;
+    const { record, shares } = this.#pipeline!;
     if (this.isAnswered || this.isAborted) {
       owner?.release();
       if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
       return;
     }
     const plain = this.origin === '' && this.traceparent === '';
-    this.send(plain ? head : withFields(head, this.#fieldsBeside(head)), body, owner);
+    const fullHead = plain ? head : withFields(head, this.#fieldsBeside(head));
+    if (shares.isShared) shares.spend(this.account, () => this.send(fullHead, body, owner));
+    else this.send(fullHead, body, owner);
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 

@@ -12,7 +12,7 @@ import { fairDrawsMain } from './pages/fair-draws.ts';
 import { FAIR_DRAWS_PATH, type Page, pageReply } from './pages/layout.ts';
 import { eventOf } from './pages/status-live.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
-import type { PlainRoute } from './router.ts';
+import type { PlainRoute } from './route-table.ts';
 
 /**
  * The text of the metrics: one that all share for a second, or one that is made now. Whoever may ask for the latter can keep

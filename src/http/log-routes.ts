@@ -3,7 +3,7 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Reply } from './error-reply.ts';
 import { headOf } from './head.ts';
-import type { PlainRoute } from './router.ts';
+import type { PlainRoute } from './route-table.ts';
 
 /**
  * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles

@@ -11,7 +11,7 @@ import { type Field, headOf } from './head.ts';
 import { unknownParameters } from './params.ts';
 import { rateFields } from './reply-fields.ts';
 import { MEDIA_TYPES, negotiate } from './representation.ts';
-import type { PlainRoute } from './router.ts';
+import type { PlainRoute } from './route-table.ts';
 
 export type HealthStatus = 'pass' | 'warn' | 'fail';
 

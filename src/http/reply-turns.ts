@@ -16,9 +16,9 @@ const UNPAID_TURNS = 1_024;
 const UNPAID_INTERVAL_MS = 1;
 
 /**
- * Beside paid requests the time that it took to make unpaid replies is followed by so many times as much in which none is sent:
- * pages that take milliseconds to make and to compress would otherwise be in every turn of the loop, of which a paid request needs
- * several.
+ * Beside paid requests the time that it took to make unpaid replies and to send them is followed by so many times as much in which
+ * none is sent: pages that take milliseconds to make and to compress, and documents of 200 KB, would otherwise be in every turn of
+ * the loop, of which a paid request needs several.
  */
 const REST_PER_COST = 3;
 /** The longest such pause. */
@@ -130,12 +130,13 @@ export class ReplyTurns {
     this.#unpaidCount++;
   }
 
-  /** Makes an unpaid reply, and notes how much time of the loop it took. */
-  spendOnUnpaid(make: () => void): void {
+  /** Makes or sends an unpaid reply, or a part of it, and notes how much time of the loop it took. */
+  spendOnUnpaid<T>(work: () => T): T {
     const startedMs = this.#clock.monotonicMs();
-    make();
+    const done = work();
     const spentMs = this.#clock.monotonicMs() - startedMs;
     this.#unpaidCostMs = Math.min(this.#unpaidCostMs + spentMs, REST_MAX_MS / REST_PER_COST);
+    return done;
   }
 
   #beginUnpaidTurn(): void {

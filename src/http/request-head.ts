@@ -237,3 +237,11 @@ export function bearerOf(authorization: string): string {
   const scheme = authorization.slice(0, 7);
   return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
 }
+
+/** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
+export function isLoopback(address: Uint8Array): boolean {
+  if (address.length === 4) return address[0] === 127;
+  if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
+  if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
+  return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
+}

@@ -8,9 +8,9 @@ import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
+import { AccountShares } from './account-shares.ts';
 import { describedHead } from './answer-reply.ts';
 import { BlockStream, type StreamHost } from './block-stream.ts';
 import { compressed } from './compression.ts';
@@ -23,36 +23,14 @@ import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.t
 import { type CorsPolicy, rateFacts, rateFields } from './reply-fields.ts';
 import { bearerOf } from './request-head.ts';
 import { requestNames } from './request-id.ts';
-import { endpointRow, type RequestRecord } from './request-record.ts';
+import type { RequestRecord } from './request-record.ts';
+import { type Handler, type PlainRoute, type Route, RouteTable } from './route-table.ts';
 
-/** Answers an exchange that passed the limits. What it throws or rejects with is answered as an error. */
-export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
-
-/** A resource that draws no entropy. */
-export interface PlainRoute {
-  readonly path: string;
-  readonly methods: readonly string[];
-  /** The key's scope it needs; null needs no key and knows no limits. */
-  readonly scope: Scope | null;
-  /** Counts against the rate limit. */
-  readonly limited: boolean;
-  /** While the ledger is away a key is judged by what was known last. */
-  readonly answersAlways?: true;
-  readonly handler: Handler;
-}
-
-interface Route {
-  /** The endpoint that its requests are counted under. */
-  readonly endpoint: number;
-  readonly methods: readonly string[];
-  readonly scope: Scope | null;
-  readonly limited: boolean;
-  readonly answersAlways?: true;
-  readonly data: DrawingEndpointDefinition | undefined;
-  readonly handler: Handler | undefined;
-  /** Of the same path, for other methods. */
-  next?: Route;
-}
+/** A request that waits for its turn: one of a route, or one that its handler goes on with. */
+type TurnTaker = { readonly exchange: Exchange } & (
+  | { readonly route: Route; readonly resume?: undefined }
+  | { readonly route: undefined; readonly resume: () => void }
+);
 
 /**
  * Look-ups of one account that may be under way in a front: its certificates and its usage. One more is refused, so that
@@ -91,39 +69,36 @@ export interface RouterOptions {
  */
 export class Router {
   readonly #options: RouterOptions;
-  readonly #routes = new Map<string, Route>();
-  readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
+  readonly #routes: RouteTable;
   readonly #pipeline: Pipeline;
-  readonly #turns: DrawTurns<{ readonly exchange: Exchange; readonly route: Route }>;
+  readonly #shares: AccountShares;
+  readonly #turns: DrawTurns<TurnTaker>;
   readonly #parsed: ParsedRequests;
   /** Numbers of accounts that have look-ups under way, and how many. */
   readonly #lookUps = new Map<number, number>();
 
   constructor(options: RouterOptions) {
     this.#options = options;
-    this.#turns = new DrawTurns(options.clock, {
-      serve: ({ exchange, route }, nowMs) => this.#serve(exchange, route, nowMs),
+    this.#shares = new AccountShares(options.clock);
+    this.#turns = new DrawTurns(options.clock, this.#shares, {
+      serve: ({ exchange, route, resume }, nowMs) => {
+        if (route === undefined) resume();
+        else this.#serve(exchange, route, nowMs);
+      },
       endTurn: () => options.answers.endTurn(),
     });
     this.#parsed = new ParsedRequests(options.dataEndpoints, options.strictParameters);
     const { record, cors, random } = options;
-    this.#pipeline = { record, cors, random, fail: (exchange, error) => this.#fail(exchange, error) };
-    for (const endpoint of options.dataEndpoints) {
-      const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
-      this.#routes.set(endpoint.path, {
-        endpoint: endpointRow(endpoint.name),
-        methods,
-        scope: endpoint.scope,
-        limited: true,
-        data: endpoint,
-        handler: undefined,
-      });
-    }
-    const routes = this.#routes;
-    for (const route of options.routes) addRoute(routes, route);
-    const prefixes = new Map<string, Route>();
-    for (const route of options.prefixes) addRoute(prefixes, route);
-    this.#prefixes = [...prefixes].map(([path, route]) => ({ path, route }));
+    this.#pipeline = {
+      record,
+      cors,
+      random,
+      shares: this.#shares,
+      awaitTurn: (exchange) =>
+        new Promise((resume) => this.#turns.add({ exchange, route: undefined, resume })),
+      fail: (exchange, error) => this.#fail(exchange, error),
+    };
+    this.#routes = new RouteTable(options.dataEndpoints, options.routes, options.prefixes);
   }
 
   /** Takes a request from the front. Never throws. */
@@ -142,16 +117,12 @@ export class Router {
    */
   refuse(exchange: Exchange, error: ApiError): void {
     exchange.begin(this.#pipeline);
-    exchange.endpoint = this.#routeOf(exchange.path)?.endpoint ?? exchange.endpoint;
+    exchange.endpoint = this.#routes.of(exchange.path)?.endpoint ?? exchange.endpoint;
     this.#fail(exchange, error);
   }
 
-  #routeOf(path: string): Route | undefined {
-    return this.#routes.get(path) ?? this.#prefixed(path);
-  }
-
   #walk(exchange: Exchange): void {
-    const first = this.#routeOf(exchange.path);
+    const first = this.#routes.of(exchange.path);
     if (first === undefined) {
       this.#unknown(exchange);
       return;
@@ -182,13 +153,16 @@ export class Router {
     if (route.data !== undefined) {
       if (exchange.method === 'HEAD') this.#describe(exchange, route, route.data);
       else this.#turns.add({ exchange, route });
-      return;
-    }
-    if (route.limited && exchange.account?.meter.mustLease(this.#options.clock.monotonicMs())) {
+    } else if (route.limited) this.#turns.add({ exchange, route });
+    else this.#plain(exchange, route, route.handler!);
+  }
+
+  #limited(exchange: Exchange, route: Route, nowMs: number): void {
+    if (exchange.account!.meter.mustLease(nowMs)) {
       void this.#plainAfterAsking(exchange, route);
       return;
     }
-    if (route.limited) this.#admit(exchange);
+    this.#admit(exchange);
     this.#plain(exchange, route, route.handler!);
   }
 
@@ -210,7 +184,8 @@ export class Router {
     if (exchange.isGone) this.#options.record.aborted();
     if (exchange.isGone || exchange.isAnswered) return;
     try {
-      this.#data(exchange, route, route.data!, nowMs);
+      if (route.data === undefined) this.#limited(exchange, route, nowMs);
+      else this.#data(exchange, route, route.data, nowMs);
     } catch (error) {
       this.#fail(exchange, error);
     }
@@ -268,10 +243,6 @@ export class Router {
     const rest = this.#lookUps.get(account)! - 1;
     if (rest === 0) this.#lookUps.delete(account);
     else this.#lookUps.set(account, rest);
-  }
-
-  #prefixed(path: string): Route | undefined {
-    return this.#prefixes.find((each) => path.startsWith(each.path))?.route;
   }
 
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
@@ -476,18 +447,3 @@ export class Router {
 }
 
 const LOOK_UPS_FULL = `At most ${LOOK_UPS_PER_ACCOUNT_MAX} requests of an account for usage and certificates are answered at the same time; retry after Retry-After.`;
-
-/** Routes of one path differ in their methods. */
-function addRoute(routes: Map<string, Route>, route: PlainRoute): void {
-  const added = plainRoute(route);
-  let last = routes.get(route.path);
-  while (last?.next !== undefined) last = last.next;
-  if (last === undefined) routes.set(route.path, added);
-  else last.next = added;
-}
-
-function plainRoute(route: PlainRoute): Route {
-  const name = route.path.slice('/v1/'.length);
-  const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
-  return { ...route, endpoint: endpointRow(label), data: undefined };
-}

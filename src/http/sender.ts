@@ -3,7 +3,7 @@ import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
 import { hasNoContent, isClientError } from './head.ts';
 import { type ReplyTurns, type Turn, UNMADE_REPLY_BYTES } from './reply-turns.ts';
-import { type NativeRequest, RequestHead } from './request-head.ts';
+import { isLoopback, type NativeRequest, RequestHead } from './request-head.ts';
 
 /** Who owns the memory of a body. */
 export interface BodyOwner {
@@ -97,6 +97,7 @@ export abstract class Sender extends RequestHead implements Timed {
   #insideParser = true;
   #finished = false;
   #hasTurn = false; // of unpaid replies
+  #isUnpaid = false;
   #watching = false;
   #closing = false;
   #isPaused = false;
@@ -182,15 +183,18 @@ export abstract class Sender extends RequestHead implements Timed {
     const { turns } = this.#host;
     const isPaid = this.accountNumber !== undefined && !isClientError(head) && this.method !== 'HEAD';
     if (isPaid) turns.paid();
-    if (!isPaid && !this.#hasTurn && !turns.hasRoomForUnpaid()) {
-      this.#writeAfterUnpaid(head, body);
-    } else if ((this.#insideParser && this.#closing) || !turns.hasRoom(this.#turn)) {
+    this.#isUnpaid = !isPaid;
+    if (!isPaid && !this.#hasTurn) {
+      if (turns.hasRoomForUnpaid()) turns.spendOnUnpaid(() => this.#sendNow(head, body));
+      else this.#writeAfterUnpaid(head, body);
+    } else this.#sendNow(head, body);
+  }
+
+  #sendNow(head: Uint8Array, body: Uint8Array): void {
+    if ((this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn))
       setImmediate(this.#laterOf(head, body));
-    } else if (this.#insideParser) {
-      this.write(head, body);
-    } else {
-      this.#sendCorked(head, body);
-    }
+    else if (this.#insideParser) this.write(head, body);
+    else this.#sendCorked(head, body);
   }
 
   /** An answered request leaves `waiting` at once: a sweep that finds it there refuses it again and again. */
@@ -216,7 +220,7 @@ export abstract class Sender extends RequestHead implements Timed {
     turns.afterUnpaid(() => {
       const freed = turns.letGo(body);
       replyBooks?.book(freed.account, -freed.bytes);
-      write();
+      turns.spendOnUnpaid(write);
     }, this.#whose);
   }
 
@@ -404,7 +408,10 @@ export abstract class Sender extends RequestHead implements Timed {
     }
     this.#keep(body, taken);
     this.#enter(this.#host.sending);
-    this.#response.onWritable((offset) => this.#resume(offset));
+    const { turns } = this.#host;
+    this.#response.onWritable((offset) =>
+      this.#isUnpaid ? turns.spendOnUnpaid(() => this.#resume(offset)) : this.#resume(offset),
+    );
   }
 
   /**
@@ -488,12 +495,4 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#queue = queue;
     queue.join(this, this.#host.nowMs);
   }
-}
-
-/** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
-export function isLoopback(address: Uint8Array): boolean {
-  if (address.length === 4) return address[0] === 127;
-  if (address.length !== 16 || !address.subarray(0, 10).every((byte) => byte === 0)) return false;
-  if (address[10] === 0xff && address[11] === 0xff) return address[12] === 127;
-  return address.subarray(10, 15).every((byte) => byte === 0) && address[15] === 1;
 }

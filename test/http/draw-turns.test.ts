@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Account } from '../../src/account/directory.ts';
+import { AccountShares } from '../../src/http/account-shares.ts';
 import { DrawTurns, sharedTurn } from '../../src/http/draw-turns.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -48,31 +49,47 @@ describe('requests for values that are ready in one turn', () => {
     );
   });
 
-  it('take a millisecond of an account and turn while others ask too, in the order in which they came', async () => {
+  it('are served while their account has time of the loop, by what its requests took before', async () => {
     const clock = new ManualClock();
-    const { waiting, served, sizes, turns } = turnsOf(clock, ({ number }) =>
-      clock.advance(number === 1 ? 0.4 : 0.1),
-    );
-    for (const each of [...requests(2, 8), ...requests(1, 8)]) waiting.add(each);
-    await turns(16);
-    assert.deepEqual(sizes, [11, 3, 2]);
-    assert.deepEqual(served, [...Array(8).fill(2), ...Array(8).fill(1)]);
+    const { waiting, served, turns } = turnsOf(clock, ({ number }) => clock.advance(number === 1 ? 5 : 0));
+    for (const each of [...requests(2, 1), ...requests(1, 8)]) waiting.add(each);
+    await turns(3);
+    assert.deepEqual(served, [2, 1, 1], 'nothing is known of the first, the second is charged with 5 ms');
+    for (const each of requests(3, 1)) waiting.add(each);
+    await turns(4);
+    assert.equal(served.at(-1), 3, 'of 5 ms, 10 ms have made good a third');
+    clock.advance(2.1);
+    await turns(5);
+    assert.equal(served.at(-1), 1, 'the account owes less than a millisecond');
+    clock.advance(1_000);
+    await turns(10);
   });
 
-  it('are late when they were held for longer than a front may be busy', async () => {
+  it('are served before those of an account that owes some of its time', async () => {
+    const clock = new ManualClock();
+    const { waiting, served, turns } = turnsOf(clock, () => clock.advance(0.3));
+    for (const each of [...requests(2, 1), ...requests(1, 3)]) waiting.add(each);
+    await turns(4);
+    for (const each of [...requests(1, 2), ...requests(3, 2)]) waiting.add(each);
+    await turns(8);
+    assert.deepEqual(served.slice(4), [3, 3, 1, 1]);
+  });
+
+  it('are late when they were held for longer than a front may be busy, by the share of their account', async () => {
     const clock = new ManualClock();
     const late: number[] = [];
-    const { waiting, turns } = turnsOf(clock, ({ number, exchange }) => {
-      clock.advance(number === 1 ? 10 : 0.01);
-      if (exchange.isLate) late.push(number);
+    const { waiting, served } = turnsOf(clock, ({ number, exchange }) => {
+      clock.advance(number === 1 ? 20 : 0);
+      if (exchange.isLate) late.push(served.filter((each) => each === 1).length);
     });
-    for (const each of [...requests(2, 1), ...requests(1, 8)]) waiting.add(each);
-    await turns(9);
-    assert.deepEqual(
-      late,
-      [1, 1, 1],
-      'the first began at 0 ms, so the last three begin after 50, 60 and 70 ms',
-    );
+    for (const each of requests(1, 8)) waiting.add(each);
+    for (let passedMs = 0; passedMs < 500; passedMs++) {
+      for (const each of requests(2, 1)) waiting.add(each);
+      clock.advance(1);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    // two at once, then one whenever less than 1 ms of what may be owed is left, which is every 47 ms
+    assert.deepEqual(late, [6, 7, 8]);
   });
 
   it('have no such bound when nobody else has asked for a while', async () => {
@@ -92,7 +109,8 @@ function turnsOf(clock: ManualClock, serve: (each: ReturnType<typeof requests>[n
   const served: number[] = [];
   const sizes: number[] = [];
   let size = 0;
-  const waiting = new DrawTurns<ReturnType<typeof requests>[number]>(clock, {
+  const shares = new AccountShares(clock);
+  const waiting = new DrawTurns<ReturnType<typeof requests>[number]>(clock, shares, {
     serve(each) {
       size++;
       served.push(each.number);
@@ -107,7 +125,7 @@ function turnsOf(clock: ManualClock, serve: (each: ReturnType<typeof requests>[n
   const turns = async (count: number) => {
     let passed = 0;
     for (; served.length < count; passed++) {
-      assert.ok(passed < 100, 'all are served');
+      assert.ok(passed < 10_000, 'all are served');
       await new Promise((resolve) => setImmediate(resolve));
     }
     return passed;

@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Account } from '../../src/account/directory.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { type BodyOwner, HELD_BODY_FROM_BYTES, isLoopback } from '../../src/http/sender.ts';
+import { isLoopback } from '../../src/http/request-head.ts';
+import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/sender.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
 
 function assertNothingHeld(host: ModelHost): void {
@@ -60,7 +62,7 @@ describe('an exchange', () => {
 
   it('waits beside paid replies with a document of any size and with the refusal of an account', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const host = new ModelHost();
+    const host = new ModelHost(new ManualClock());
     const reply = (status: string, account: Account | undefined, size: number) => {
       const response = new ModelResponse();
       const { exchange } = exchangeOn(response, host);
@@ -91,10 +93,39 @@ describe('an exchange', () => {
     assertNothingHeld(host);
   });
 
+  it('rests after a document for three times as long as it took to send, while others pay', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const clock = new ManualClock();
+    const host = new ModelHost(clock);
+    const document = () => {
+      const response = new ModelResponse([20_000]);
+      const { tryEnd } = response;
+      response.tryEnd = (body, totalBytes) => {
+        clock.advance(5);
+        return tryEnd.call(response, body, totalBytes);
+      };
+      const { exchange } = exchangeOn(response, host);
+      exchange.leaveHandler();
+      exchange.send(HEAD, new Uint8Array(40_000));
+      return response;
+    };
+    const paid = exchangeOn(new ModelResponse(), host).exchange;
+    paid.account = { record: { number: 1 } } as Account;
+    paid.send(HEAD, HEAD);
+    const [first, second, third] = [document(), document(), document()];
+    t.mock.timers.tick(1);
+    first.writable!(20_000); // the reader has taken the first half
+    assert.deepEqual([first.ended, second.sent.length, third.sent.length], [true, 20_000, 0]);
+    t.mock.timers.tick(30);
+    assert.equal(third.sent.length, 0, 'three parts of 5 ms were sent');
+    t.mock.timers.tick(16);
+    assert.equal(third.sent.length, 20_000);
+  });
+
   it('books a document that waits for its turn, and cuts one that has no room', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let booked = 0;
-    const host = new ModelHost();
+    const host = new ModelHost(new ManualClock());
     host.replyBooks = {
       hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
       book: (_account, change) => void (booked += change),

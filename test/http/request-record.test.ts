@@ -15,6 +15,7 @@ import {
   MetricShard,
   MetricTotals,
 } from '../../src/core/metrics.ts';
+import { AccountShares } from '../../src/http/account-shares.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
@@ -59,7 +60,9 @@ class World {
     const random = {
       fill: (bytes: Uint8Array) => new DataView(bytes.buffer).setUint32(12, options.last ?? 0),
     };
-    exchange.begin({ record, random, cors: corsPolicy(['https://a.example']), fail: () => {} });
+    const cors = corsPolicy(['https://a.example']);
+    const shares = new AccountShares(clock);
+    exchange.begin({ record, random, cors, shares, awaitTurn: async () => {}, fail: () => {} });
     return exchange;
   }
 

@@ -53,12 +53,13 @@ describe('more expensive answers at once than a front can make', () => {
     return statuses;
   }
 
-  /** Longer than accounts share the turns after they asked at once (http/draw-turns.ts). */
+  /** Longer than accounts share the turns after they asked at once (http/account-shares.ts). */
   function pass(): void {
     for (let passedMs = 0; passedMs < 1_000; passedMs += ANSWER_MS) clock.monotonicMs();
   }
 
   it('makes those of one account up to half of the bound of a turn', async () => {
+    pass();
     const many = await together(Array.from({ length: OWN + 10 }, () => ({ key: keys[2], path: PATH })));
     assert.equal(many.filter((status) => status === 200).length, OWN);
     assert.equal(many.filter((status) => status === 503).length, 10);

@@ -243,6 +243,10 @@ class DrawAsker implements Asker {
     this.#exchange.drawing();
   }
 
+  spend(work: () => void): void {
+    this.#exchange.spend(work);
+  }
+
   get isAnswered(): boolean {
     return this.#exchange.isAnswered;
   }

@@ -3,10 +3,9 @@ import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Reply } from '../error-reply.ts';
 import { type Field, headOf } from '../head.ts';
-import { requirePresent } from '../json-rpc/asker.ts';
 import { type ParameterDefinition, parseQuery, unknownParameters } from '../params.ts';
 import { isJson } from '../representation.ts';
-import type { PlainRoute } from '../router.ts';
+import type { PlainRoute } from '../route-table.ts';
 import { createDraw, type DrawSources } from './create.ts';
 import { readNonce } from './request.ts';
 
@@ -66,7 +65,7 @@ export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; pr
         limited: false,
         handler: async (exchange) => {
           if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
-          await requirePresent(exchange);
+          await exchange.awaitTurn();
           const { id, isNew } = await createDraw(sources, exchange);
           return documentOf(sources, id, isNew ? 201 : 200);
         },

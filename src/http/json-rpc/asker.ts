@@ -1,8 +1,6 @@
-import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Answer, Asker } from '../../answer/answer.ts';
 import type { FirstAnswer } from '../../answer/idempotency.ts';
 import { InvariantError } from '../../core/assert.ts';
-import { ApiError } from '../../core/errors.ts';
 import type { EntropyMode } from '../../core/vocabulary.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Field } from '../head.ts';
@@ -22,17 +20,6 @@ export const SIGNED_FINGERPRINT = 'json-rpc signed';
 /** The Idempotency-Key under which a signed answer is kept. */
 export function serialKey(serialNumber: number): string {
   return `json-rpc/${serialNumber}`;
-}
-
-/**
- * Holds a call that draws until the loop has read its connection twice, as the router holds other requests for values: a client
- * that is gone by then is neither counted nor charged.
- */
-export async function requirePresent(exchange: Exchange): Promise<void> {
-  await turnOfLoop();
-  await turnOfLoop();
-  if (exchange.isGone || exchange.isAnswered)
-    throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 
 /** Asks as an HTTP request would, and keeps a copy of the answer's body. */
@@ -71,6 +58,10 @@ export class RpcAsker implements Asker {
 
   drawing(): void {
     this.#exchange.drawing();
+  }
+
+  spend(work: () => void): void {
+    this.#exchange.spend(work);
   }
 
   get isAnswered(): boolean {

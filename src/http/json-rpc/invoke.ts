@@ -17,9 +17,9 @@ import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
 import { requestNames } from '../request-id.ts';
 import type { RequestRecord } from '../request-record.ts';
-import type { PlainRoute } from '../router.ts';
+import type { PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
-import { type Kept, RpcAsker, requirePresent, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
+import { type Kept, RpcAsker, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
 import { RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
 import {
@@ -183,7 +183,7 @@ class JsonRpc {
       kind === 'Blobs' ? 'entropy:batch' : 'entropy:read',
     );
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
-    await requirePresent(exchange);
+    await exchange.awaitTurn();
     const reservation = await this.#enter(exchange, account);
     let draw: Draw;
     let signing: Omit<SignedFacts, 'serialNumber'> | undefined;
@@ -205,7 +205,8 @@ class JsonRpc {
       return { random, bitsUsed, ...this.#standing(account) };
     }
     const kept = await this.#keptAnswer(exchange, account, reservation, draw, signing, ticket);
-    return { ...this.#signedResult(kept, draw), cost: 0, bitsUsed, ...this.#standing(account) };
+    const result = exchange.spend(() => this.#signedResult(kept, draw));
+    return { ...result, cost: 0, bitsUsed, ...this.#standing(account) };
   }
 
   /** Takes a request of the account's rate, and reserves one of its month. */
@@ -258,8 +259,9 @@ class JsonRpc {
   ): RpcAsker['outcome'] {
     const { answers, record } = this.#sources;
     const asker = new RpcAsker(exchange, record, facts);
-    answers.answer(asker, account, reservation, draw.request);
-    answers.endTurn();
+    exchange.spend(() => {
+      answers.answer(asker, account, reservation, draw.request);
+    });
     return asker.outcome;
   }
 

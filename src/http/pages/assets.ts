@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { Reply } from '../error-reply.ts';
 import { headOf } from '../head.ts';
-import type { PlainRoute } from '../router.ts';
+import type { PlainRoute } from '../route-table.ts';
 
 /**
  * What pages load. Each name that a page uses carries the hash of them all, so that a copy never goes stale.

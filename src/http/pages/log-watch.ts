@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { headOf } from '../head.ts';
-import type { PlainRoute } from '../router.ts';
+import type { PlainRoute } from '../route-table.ts';
 
 /** Where the page stands that follows the log in a browser. */
 export const LOG_PAGE_PATH = '/log';

@@ -7,7 +7,7 @@ import type { Reply } from '../error-reply.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
 import { parseAccept } from '../representation.ts';
-import type { PlainRoute } from '../router.ts';
+import type { PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';

@@ -69,9 +69,10 @@ function beside(who: string, floods: readonly Flood[], shares: Shares): AbuseCas
     name: `${who}: ${flood.what}`,
     bound: `at least ${percent(shares.rateMin)} of the paid rate, at most ${shares.p99Max} times its p99`,
     async run(arena): Promise<Finding> {
-      const { rateShare, p99Factor, answered, shed } = await (await besiegedOf(arena)).measure(flood, shares);
+      const found = await (await besiegedOf(arena)).measure(flood, shares);
+      const { rateShare, p99Factor, paidPerS, answered, shed } = found;
       return {
-        figure: `${percent(rateShare)}, ${p99Factor.toFixed(1)} times; ${answered} answered, ${shed} shed`,
+        figure: `${percent(rateShare)} of ${paidPerS}/s, ${p99Factor.toFixed(1)} times; ${answered} answered, ${shed} shed`,
         isMet: rateShare >= shares.rateMin && p99Factor <= shares.p99Max,
       };
     },

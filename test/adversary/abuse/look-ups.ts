@@ -116,6 +116,8 @@ export interface Beside {
    */
   readonly rateShare: number;
   readonly p99Factor: number;
+  /** Paid requests a second without it, in the middle of all rounds. */
+  readonly paidPerS: number;
   /** Other requests that were answered, and refused with 503 `overloaded`. */
   readonly answered: number;
   readonly shed: number;
@@ -181,7 +183,7 @@ export class Besieged {
     const others = await clients(OTHERS, this.#port, () => flood.request(this.#context));
     const beside = await this.#pay(windowMs);
     for (const other of others) other.stop();
-    rounds.add(alone, beside, others);
+    rounds.add({ aloneMs: alone, besideMs: beside, windowMs }, others);
   }
 
   async #pay(durationMs: number): Promise<number[]> {
@@ -196,11 +198,19 @@ export class Besieged {
   }
 }
 
+/** Latencies of paid requests without and beside others, in windows of one length. */
+interface Round {
+  readonly aloneMs: readonly number[];
+  readonly besideMs: readonly number[];
+  readonly windowMs: number;
+}
+
 /** What came of the rounds of one flood. */
 class Rounds {
   readonly #flood: Flood;
   readonly #shares: number[] = [];
   readonly #p99Factors: number[] = [];
+  readonly #paidPerS: number[] = [];
   #answered = 0;
   #shed = 0;
   #served = 0;
@@ -213,8 +223,9 @@ class Rounds {
     return this.#shares.length;
   }
 
-  add(aloneMs: readonly number[], besideMs: readonly number[], others: readonly Client[]): void {
+  add({ aloneMs, besideMs, windowMs }: Round, others: readonly Client[]): void {
     const { what, status = 200 } = this.#flood;
+    this.#paidPerS.push((1_000 * aloneMs.length) / windowMs);
     this.#shares.push(besideMs.length / Math.max(1, aloneMs.length));
     this.#p99Factors.push(percentile(besideMs, 0.99) / percentile(aloneMs, 0.99));
     for (const [given, count] of others.flatMap((other) => [...other.statuses])) {
@@ -232,6 +243,7 @@ class Rounds {
       what,
       rateShare: percentile(this.#shares, 0.5),
       p99Factor: percentile(this.#p99Factors, 0.5),
+      paidPerS: Math.round(percentile(this.#paidPerS, 0.5)),
       answered: this.#answered,
       shed: this.#shed,
     };

@@ -10,7 +10,7 @@ import type { Exchange } from '../../../src/http/exchange.ts';
 import { logRoutes } from '../../../src/http/log-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
-import type { PlainRoute } from '../../../src/http/router.ts';
+import type { PlainRoute } from '../../../src/http/route-table.ts';
 
 /**
  * The public routes over a certificate service of the test's own making, on a small server: what pages need that no

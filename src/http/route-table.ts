@@ -1,0 +1,84 @@
+import { ENDPOINT_LABELS } from '../core/metrics.ts';
+import type { Scope } from '../core/vocabulary.ts';
+import type { DrawingEndpointDefinition } from './endpoint.ts';
+import type { Reply } from './error-reply.ts';
+import type { Exchange } from './exchange.ts';
+import { endpointRow } from './request-record.ts';
+
+/** Answers an exchange that passed the limits. What it throws or rejects with is answered as an error. */
+export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
+
+/** A resource that draws no entropy. */
+export interface PlainRoute {
+  readonly path: string;
+  readonly methods: readonly string[];
+  /** The key's scope it needs; null needs no key and knows no limits. */
+  readonly scope: Scope | null;
+  /** Counts against the rate limit. */
+  readonly limited: boolean;
+  /** While the ledger is away a key is judged by what was known last. */
+  readonly answersAlways?: true;
+  readonly handler: Handler;
+}
+
+/** A resource as its requests are walked through. */
+export interface Route {
+  /** The endpoint that its requests are counted under. */
+  readonly endpoint: number;
+  readonly methods: readonly string[];
+  readonly scope: Scope | null;
+  readonly limited: boolean;
+  readonly answersAlways?: true;
+  readonly data: DrawingEndpointDefinition | undefined;
+  readonly handler: Handler | undefined;
+  /** Of the same path, for other methods. */
+  next?: Route;
+}
+
+/** The resources of the service, by path. */
+export class RouteTable {
+  readonly #routes = new Map<string, Route>();
+  readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
+
+  constructor(
+    dataEndpoints: readonly DrawingEndpointDefinition[],
+    plainRoutes: readonly PlainRoute[],
+    plainPrefixes: readonly PlainRoute[],
+  ) {
+    for (const endpoint of dataEndpoints) {
+      const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
+      this.#routes.set(endpoint.path, {
+        endpoint: endpointRow(endpoint.name),
+        methods,
+        scope: endpoint.scope,
+        limited: true,
+        data: endpoint,
+        handler: undefined,
+      });
+    }
+    for (const route of plainRoutes) addRoute(this.#routes, route);
+    const prefixes = new Map<string, Route>();
+    for (const route of plainPrefixes) addRoute(prefixes, route);
+    this.#prefixes = [...prefixes].map(([path, route]) => ({ path, route }));
+  }
+
+  /** The first route of a path, by its whole path before any prefix. */
+  of(path: string): Route | undefined {
+    return this.#routes.get(path) ?? this.#prefixes.find((each) => path.startsWith(each.path))?.route;
+  }
+}
+
+/** Routes of one path differ in their methods. */
+function addRoute(routes: Map<string, Route>, route: PlainRoute): void {
+  const added = plainRoute(route);
+  let last = routes.get(route.path);
+  while (last?.next !== undefined) last = last.next;
+  if (last === undefined) routes.set(route.path, added);
+  else last.next = added;
+}
+
+function plainRoute(route: PlainRoute): Route {
+  const name = route.path.slice('/v1/'.length);
+  const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
+  return { ...route, endpoint: endpointRow(label), data: undefined };
+}
