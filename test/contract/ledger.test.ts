@@ -8,6 +8,7 @@ import { MemoryLedger } from '../support/memory-ledger.ts';
 import { MemoryNodes } from '../support/memory-nodes.ts';
 import { drawsContract } from './draws.contract.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
+import { ledgerModel } from './ledger-model.ts';
 import { inTurn, nodesContract } from './nodes.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
 
@@ -108,3 +109,7 @@ contract('LMDB behind a thread', async (t) => {
     close: () => opened.close(),
   };
 });
+
+// Both run one code but for the flush. `npm run test:long` runs a hundred histories of each.
+ledgerModel('fsync', 10);
+ledgerModel('commit', 30);

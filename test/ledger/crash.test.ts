@@ -251,11 +251,11 @@ suite('the disk is full', () => {
 
   for (const durability of ['fsync', 'commit'] as const) {
     test(`${durability}: without a floor the ledger stops, and nothing acknowledged is lost`, async (t) => {
-      const disk = mountSmallDisk(t, 16);
+      const disk = mountSmallDisk(t, 8);
       if (disk === undefined) return t.skip('needs the right to mount; group-commit.test.ts injects it');
       const path = join(disk, 'ledger');
       const ballast = join(disk, 'ballast');
-      writeFileSync(ballast, new Uint8Array(4 * 2 ** 20));
+      writeFileSync(ballast, new Uint8Array(2 * 2 ** 20));
       const said = start(['write', path, durability, '0']);
       assert.equal((await said.ended()).code, 3);
       assert.ok(wordsOf(said, 'rejected').length > 0);

@@ -282,11 +282,8 @@ const commands = [
   fc.constant(new Restart()),
 ];
 
-/** Both run one code but for the flush: the histories of fsync are the first of commit's. */
-for (const [durability, numRuns] of [
-  ['fsync', 40],
-  ['commit', 100],
-] as const) {
+/** Runs that many random histories on the model and on LMDB with this durability; those of a smaller number are the first of these. */
+export function ledgerModel(durability: 'fsync' | 'commit', numRuns: number): void {
   test(`random histories with faults: LMDB (${durability}) does what the model does`, async () => {
     const histories = fc.commands(commands, { maxCommands: 25, size: 'max' });
     const property = fc.asyncProperty(histories, fc.integer(), async (history, simSeed) => {
