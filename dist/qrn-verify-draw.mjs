@@ -455,6 +455,1421 @@ var sha256 = /* @__PURE__ */ createHasher(
   /* @__PURE__ */ oidNist(1)
 );
 
+// src/beacon/drand.ts
+var G1_DOMAIN = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_";
+var G2_DOMAIN = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
+var SCHEMES = {
+  "pedersen-bls-chained": { isChained: true, hasShortSignatures: false, domain: G2_DOMAIN },
+  "pedersen-bls-unchained": { isChained: false, hasShortSignatures: false, domain: G2_DOMAIN },
+  // an early form that hashes to G1 in the domain of G2
+  "bls-unchained-on-g1": { isChained: false, hasShortSignatures: true, domain: G2_DOMAIN },
+  "bls-unchained-g1-rfc9380": { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN }
+};
+var BeaconError = class extends Error {
+  name = "BeaconError";
+};
+function chainOf(info, hash) {
+  const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);
+  const scheme = typeof schemeID === "string" && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : void 0;
+  if (scheme === void 0)
+    throw new BeaconError(
+      `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(", ")}`
+    );
+  const publicKey = bytesOf("public_key", public_key);
+  const seed = bytesOf("groupHash", rest["groupHash"]);
+  const periodS = numberOf("period", period, 2 ** 32 - 1);
+  const genesisS = numberOf("genesis_time", genesis_time, Number.MAX_SAFE_INTEGER);
+  const beaconId = typeof metadata === "object" ? membersOf(metadata)["beaconID"] : void 0;
+  const named = typeof beaconId === "string" && beaconId !== "default" ? beaconId : "";
+  const head = new Uint8Array(12);
+  new DataView(head.buffer).setUint32(0, periodS);
+  new DataView(head.buffer).setBigInt64(4, BigInt(genesisS));
+  const computed = digestOf(head, publicKey, seed, new TextEncoder().encode(named));
+  if (bytesToHex(computed) !== hash)
+    throw new BeaconError(`the information is that of chain ${bytesToHex(computed)}, not of ${hash}`);
+  return { hash, scheme, publicKey, periodS, genesisS };
+}
+function dueMs({ genesisS, periodS }, round) {
+  return (genesisS + (round - 1) * periodS) * 1e3;
+}
+function membersOf(value) {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new BeaconError("the answer is not a JSON object");
+  return value;
+}
+function bytesOf(name, value) {
+  if (typeof value !== "string" || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
+    throw new BeaconError(`${name} is not up to 256 bytes in hex`);
+  return hexToBytes(value);
+}
+function numberOf(name, value, max) {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > max)
+    throw new BeaconError(`${name} is ${JSON.stringify(value)}, not a whole number from 1 to ${max}`);
+  return value;
+}
+function digestOf(...parts) {
+  const hash = sha256.create();
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
+// src/core/assert.ts
+var InvariantError = class extends Error {
+  name = "InvariantError";
+};
+function assert(condition, what) {
+  if (!condition) throw new InvariantError(what);
+}
+
+// src/crypto/merkle.ts
+var HASH_BYTES = 32;
+function leafHash(sha2566, entry) {
+  const input = new Uint8Array(1 + entry.length);
+  input.set(entry, 1);
+  return sha2566(input);
+}
+var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
+nodeInput[0] = 1;
+function nodeHash(sha2566, left, right) {
+  assert(left.length === HASH_BYTES && right.length === HASH_BYTES, "a node has two hashes of 32 bytes");
+  nodeInput.set(left, 1);
+  nodeInput.set(right, 1 + HASH_BYTES);
+  return sha2566(nodeInput);
+}
+function verifyInclusion(sha2566, leaf, index, size, proof, root) {
+  if (!isCount(index) || !isCount(size) || index >= size) return false;
+  let fn = index;
+  let sn = size - 1;
+  let hash = leaf;
+  for (const sibling of proof) {
+    if (sn === 0) return false;
+    if (fn % 2 === 1 || fn === sn) {
+      hash = nodeHash(sha2566, sibling, hash);
+      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
+    } else {
+      hash = nodeHash(sha2566, hash, sibling);
+    }
+    [fn, sn] = [half(fn), half(sn)];
+  }
+  return sn === 0 && equalHashes(hash, root);
+}
+function half(count) {
+  return Math.floor(count / 2);
+}
+function isCount(count) {
+  return Number.isSafeInteger(count) && count >= 0;
+}
+function equalHashes(a, b) {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
+
+// src/crypto/base64.ts
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+function fromBase64(text2) {
+  if (text2.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text2)) return void 0;
+  const binary = atob(text2);
+  if (btoa(binary) !== text2) return void 0;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+// src/crypto/note.ts
+var ED25519_TYPE = 1;
+var COSIGNATURE_TYPE = 4;
+var PUBLIC_KEY_BYTES = 32;
+var TIMESTAMP_BYTES = 8;
+var ED25519_SIGNATURE_BYTES = 64;
+var KEY_ID_BYTES = 4;
+var NOTE_LENGTH_MAX = 65536;
+var PROOF_VERSION = "c2sp.org/tlog-proof@v1";
+var PROOF_HASHES_MAX = 53;
+var utf8 = new TextEncoder();
+function noteKeyId(sha2566, name, publicKey, type = ED25519_TYPE) {
+  const prefix = utf8.encode(`${name}
+`);
+  const input = new Uint8Array(prefix.length + 1 + publicKey.length);
+  input.set(prefix);
+  input[prefix.length] = type;
+  input.set(publicKey, prefix.length + 1);
+  return hexOf(sha2566(input).subarray(0, KEY_ID_BYTES));
+}
+function verifierKey(sha2566, name, publicKey, type = ED25519_TYPE) {
+  const typed = new Uint8Array(1 + publicKey.length);
+  typed[0] = type;
+  typed.set(publicKey, 1);
+  return `${name}+${noteKeyId(sha2566, name, publicKey, type)}+${toBase64(typed)}`;
+}
+function parseVerifierKey(sha2566, text2) {
+  const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text2) ?? [];
+  const bytes = fromBase64(typed ?? "");
+  if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return void 0;
+  const [type] = bytes;
+  const publicKey = bytes.slice(1);
+  if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return void 0;
+  return keyId === noteKeyId(sha2566, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
+}
+function isKeyName(name) {
+  return name !== "" && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
+}
+function parseNote(note) {
+  if (note.length > NOTE_LENGTH_MAX || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note))
+    return void 0;
+  const blank = note.lastIndexOf("\n\n");
+  if (blank <= 0 || !note.endsWith("\n")) return void 0;
+  const signatures = [];
+  for (const line of note.slice(blank + 2, -1).split("\n")) {
+    const [dash, name, text2, ...rest] = line.split(" ");
+    const bytes = fromBase64(text2 ?? "");
+    if (dash !== "—" || !isKeyName(name ?? "") || bytes === void 0 || rest.length > 0) return void 0;
+    if (bytes.length <= KEY_ID_BYTES) return void 0;
+    signatures.push({
+      name,
+      keyId: hexOf(bytes.subarray(0, KEY_ID_BYTES)),
+      signature: bytes.slice(KEY_ID_BYTES)
+    });
+  }
+  return { text: note.slice(0, blank + 1), signatures };
+}
+function cosignatureText(atS, text2) {
+  return `cosignature/v1
+time ${atS}
+${text2}`;
+}
+function readTimestamped(bytes) {
+  if (bytes.length !== TIMESTAMP_BYTES + ED25519_SIGNATURE_BYTES) return void 0;
+  const atS = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
+  if (atS === 0 || !Number.isSafeInteger(atS)) return void 0;
+  return { atS, signature: bytes.slice(TIMESTAMP_BYTES) };
+}
+function parseCheckpoint(text2) {
+  if (!text2.endsWith("\n")) return void 0;
+  const [origin, sizeText, rootText, ...extensions] = text2.slice(0, -1).split("\n");
+  const size = parseCount(sizeText ?? "");
+  const root = fromBase64(rootText ?? "");
+  if (origin === "" || size === void 0 || root?.length !== HASH_BYTES) return void 0;
+  if (extensions.includes("")) return void 0;
+  return { origin, size, root };
+}
+function parseProof(text2) {
+  const blank = text2.indexOf("\n\n");
+  if (blank < 0) return void 0;
+  const [version, indexLine, ...hashLines] = text2.slice(0, blank).split("\n");
+  if (version !== PROOF_VERSION || !indexLine?.startsWith("index ")) return void 0;
+  const index = parseCount(indexLine.slice("index ".length));
+  if (index === void 0 || hashLines.length > PROOF_HASHES_MAX) return void 0;
+  const path = [];
+  for (const line of hashLines) {
+    const hash = fromBase64(line);
+    if (hash?.length !== HASH_BYTES) return void 0;
+    path.push(hash);
+  }
+  return { index, path, note: text2.slice(blank + 2) };
+}
+function parseCount(text2) {
+  const count = /^(0|[1-9][0-9]{0,15})$/.test(text2) ? Number(text2) : Number.NaN;
+  return Number.isSafeInteger(count) ? count : void 0;
+}
+function hexOf(bytes) {
+  let hex = "";
+  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
+  return hex;
+}
+
+// node_modules/canonicalize/lib/canonicalize.js
+function serializeString(value) {
+  if (!value.isWellFormed()) {
+    throw new Error("Lone surrogate is not allowed");
+  }
+  return JSON.stringify(value);
+}
+function serializePrimitive(value) {
+  switch (typeof value) {
+    case "number":
+      if (isNaN(value)) {
+        throw new Error("NaN is not allowed");
+      }
+      if (!isFinite(value)) {
+        throw new Error("Infinity is not allowed");
+      }
+      return JSON.stringify(value);
+    case "string":
+      return serializeString(value);
+    case "boolean":
+      return value ? "true" : "false";
+    default:
+      return JSON.stringify(value);
+  }
+}
+function enterValue(value, seen) {
+  let wrappers = null;
+  while (value !== null && typeof value === "object" && typeof value.toJSON === "function") {
+    if (seen.has(value)) {
+      throw new Error("Circular reference detected");
+    }
+    seen.add(value);
+    (wrappers ??= []).push(value);
+    value = value.toJSON();
+  }
+  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+    value = value.valueOf();
+  }
+  if (value === null || typeof value !== "object") {
+    if (wrappers !== null) {
+      for (const wrapper of wrappers) seen.delete(wrapper);
+    }
+    return serializePrimitive(value);
+  }
+  if (seen.has(value)) {
+    throw new Error("Circular reference detected");
+  }
+  seen.add(value);
+  return {
+    container: value,
+    // null marks an array frame; object frames carry their sorted keys.
+    // `sort()`'s default comparator orders by UTF-16 code unit, which is the
+    // order JCS requires.
+    keys: Array.isArray(value) ? null : Object.keys(value).sort(),
+    // Next child to serialize; the frame resumes here after a nested
+    // container's subtree completes.
+    index: 0,
+    // Whether no member has been emitted yet (controls comma placement).
+    first: true,
+    // toJSON wrappers to release from `seen` when this frame completes.
+    wrappers
+  };
+}
+function canonicalize(object) {
+  if (object === null || typeof object !== "object") {
+    return serializePrimitive(object);
+  }
+  const seen = /* @__PURE__ */ new Set();
+  const root = enterValue(object, seen);
+  if (typeof root !== "object") {
+    return root;
+  }
+  let result = root.keys === null ? "[" : "{";
+  const stack = [root];
+  outer:
+    while (stack.length > 0) {
+      const frame = stack[stack.length - 1];
+      const container = frame.container;
+      if (frame.keys === null) {
+        while (frame.index < container.length) {
+          const i = frame.index++;
+          if (i > 0) {
+            result += ",";
+          }
+          const element = container[i];
+          const value = element === void 0 || typeof element === "symbol" || typeof element === "function" ? null : element;
+          if (value === null || typeof value !== "object") {
+            result += serializePrimitive(value);
+            continue;
+          }
+          const child = enterValue(value, seen);
+          if (typeof child !== "object") {
+            result += child === void 0 ? "null" : child;
+            continue;
+          }
+          result += child.keys === null ? "[" : "{";
+          stack.push(child);
+          continue outer;
+        }
+        result += "]";
+      } else {
+        const keys = frame.keys;
+        while (frame.index < keys.length) {
+          const key = keys[frame.index++];
+          const value = container[key];
+          if (value === void 0 || typeof value === "symbol" || typeof value === "function") {
+            continue;
+          }
+          if (value === null || typeof value !== "object") {
+            if (frame.first) {
+              frame.first = false;
+            } else {
+              result += ",";
+            }
+            result += serializeString(key) + ":" + serializePrimitive(value);
+            continue;
+          }
+          const child = enterValue(value, seen);
+          if (child === void 0) {
+            continue;
+          }
+          if (frame.first) {
+            frame.first = false;
+          } else {
+            result += ",";
+          }
+          result += serializeString(key) + ":";
+          if (typeof child !== "object") {
+            result += child;
+            continue;
+          }
+          result += child.keys === null ? "[" : "{";
+          stack.push(child);
+          continue outer;
+        }
+        result += "}";
+      }
+      seen.delete(container);
+      if (frame.wrappers !== null) {
+        for (const wrapper of frame.wrappers) seen.delete(wrapper);
+      }
+      stack.pop();
+    }
+  return result;
+}
+
+// src/certificate/members.ts
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : void 0;
+  return found;
+}
+function text(value) {
+  return typeof value === "string" ? value : void 0;
+}
+function show(value) {
+  if (value === void 0) return "nothing";
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
+  return typeof value === "string" ? JSON.stringify(value) : String(value);
+}
+function canonical(value) {
+  return isJson(value) ? canonicalize(value) : void 0;
+}
+function isJson(value) {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === "string") {
+      if (!next.isWellFormed()) return false;
+    } else if (typeof next === "number") {
+      if (!Number.isFinite(next)) return false;
+    } else if (Array.isArray(next)) {
+      for (const inner of next) left.push(inner);
+    } else if (isObject(next)) {
+      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
+    } else if (next !== null && typeof next !== "boolean") return false;
+  }
+  return true;
+}
+function timeOf(value) {
+  const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
+  const atMs = isTime ? Date.parse(value) : Number.NaN;
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString() === value ? atMs : Number.NaN;
+}
+function timeText(atS) {
+  const at = new Date(atS * 1e3);
+  return Number.isNaN(at.getTime()) ? `${atS} s after 1970` : at.toISOString();
+}
+
+// src/certificate/signed-checkpoint.ts
+var utf82 = new TextEncoder();
+var sha2562 = (data) => new Uint8Array(sha256(data));
+function readProof(proofText) {
+  if (proofText === null || proofText === void 0) {
+    return "The certificate has no proof: fetch it again, it is logged a moment after it was issued.";
+  }
+  const proof = typeof proofText === "string" ? parseProof(proofText) : void 0;
+  if (proof === void 0) return "proof is not of the form c2sp.org/tlog-proof@v1.";
+  const read = readCheckpoint(proof.note);
+  return typeof read === "string" ? read : { proof, ...read };
+}
+function readCheckpoint(noteText) {
+  const note = parseNote(noteText);
+  if (note === void 0) return "The checkpoint is not a signed note.";
+  const checkpoint = parseCheckpoint(note.text);
+  if (checkpoint === void 0) return "The signed note is not a checkpoint.";
+  return { note, checkpoint };
+}
+function knownKeys(keys) {
+  const predecessors = member(keys, "predecessors") ?? [];
+  if (!Array.isArray(predecessors)) return "This is not a keys document.";
+  const known = [];
+  for (const log of [keys, ...predecessors]) {
+    const ofLog = keysOfLog(log);
+    if (typeof ofLog === "string") return ofLog;
+    known.push(...ofLog);
+  }
+  return known;
+}
+function keysOfLog(log) {
+  const origin = text(member(log, "origin"));
+  const listed = member(log, "keys");
+  if (origin === void 0 || !Array.isArray(listed)) return "This is not a keys document.";
+  const known = [];
+  for (const key of listed) {
+    const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
+    const keyId = text(member(key, "key_id"));
+    if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
+      return "A key is not an Ed25519 public key.";
+    }
+    if (known.some((other) => other.keyId === keyId)) return `Key ${keyId} is listed twice.`;
+    if (keyId !== noteKeyId(sha2562, origin, publicKey))
+      return `Key ${keyId} is not the key it is named after.`;
+    if (member(key, "verifier_key") !== verifierKey(sha2562, origin, publicKey))
+      return `Key ${keyId} is given in two ways.`;
+    const cosignerKey = member(key, "cosigner_key") ?? null;
+    if (cosignerKey !== null && cosignerKey !== verifierKey(sha2562, origin, publicKey, COSIGNATURE_TYPE))
+      return `Key ${keyId} is given in two ways.`;
+    const retiredAt = member(key, "retired_at") ?? null;
+    known.push({
+      name: origin,
+      keyId,
+      publicKey,
+      isTimed: cosignerKey !== null,
+      beganMs: timeOf(member(key, "created_at")),
+      retiredMs: retiredAt === null ? null : timeOf(retiredAt)
+    });
+  }
+  return known;
+}
+async function readSignatures(keys, logged) {
+  if (typeof logged === "string") return logged;
+  const known = knownKeys(keys);
+  if (typeof known === "string") return known;
+  const { note, checkpoint } = logged;
+  const signed = [];
+  const { origin } = checkpoint;
+  if (!known.some(({ name }) => name === origin))
+    return `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`;
+  for (const { name, keyId, signature } of note.signatures) {
+    for (const key of known) {
+      if (key.name !== name || name !== origin) continue;
+      const isTimed = keyId === noteKeyId(sha2562, name, key.publicKey, COSIGNATURE_TYPE);
+      if (!isTimed && keyId !== key.keyId) continue;
+      const timed2 = isTimed ? readTimestamped(signature) : { atS: void 0, signature };
+      if (timed2 === void 0) return `The signature of key ${keyId} on the checkpoint is malformed.`;
+      const message = timed2.atS === void 0 ? note.text : cosignatureText(timed2.atS, note.text);
+      const failure = await signatureFailure(key.publicKey, keyId, message, timed2.signature);
+      if (failure !== void 0) return failure;
+      signed.push({ key, atS: timed2.atS });
+    }
+  }
+  if (!signed.some(({ atS }) => atS === void 0)) return "None of the known keys signed the checkpoint.";
+  const timed = new Set(signed.filter(({ atS }) => atS !== void 0).map(({ key }) => key));
+  const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
+  if (silent !== void 0) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
+  return signed;
+}
+async function readCosignatures(keys, logged) {
+  if (typeof logged === "string") return logged;
+  const seen = /* @__PURE__ */ new Map();
+  for (const each of keys) {
+    const key = parseVerifierKey(sha2562, each);
+    if (key?.type !== COSIGNATURE_TYPE) return `${each} is not the verifier key of a witness.`;
+    for (const { name, keyId, signature } of logged.note.signatures) {
+      if (name !== key.name || keyId !== key.keyId) continue;
+      const timed = readTimestamped(signature);
+      if (timed === void 0) return `The cosignature of ${name} is malformed.`;
+      const message = cosignatureText(timed.atS, logged.note.text);
+      const failure = await signatureFailure(key.publicKey, keyId, message, timed.signature);
+      if (failure !== void 0) return failure;
+      const bytes = key.publicKey.join();
+      if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
+    }
+  }
+  return [...seen.values()];
+}
+async function signatureFailure(publicKey, keyId, signedText, signature) {
+  const { subtle } = crypto;
+  if (subtle === void 0) return "Signatures cannot be checked here: this page was not loaded over https.";
+  try {
+    const imported = await subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
+    const holds3 = await subtle.verify("Ed25519", imported, signature, utf82.encode(signedText));
+    return holds3 ? void 0 : `The signature of key ${keyId} on the checkpoint is wrong.`;
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
+  }
+}
+
+// src/certificate/logged-leaf.ts
+var utf83 = new TextEncoder();
+var sha2563 = (data) => new Uint8Array(sha256(data));
+async function loggedLeaf(leaf, proof, keys) {
+  if (proof === null || proof === void 0) return "It is not in the log yet: fetch it again in a moment.";
+  const at = readProof(proof);
+  if (typeof at === "string") return at;
+  const { index, path } = at.proof;
+  const { size, root } = at.checkpoint;
+  if (!verifyInclusion(sha2563, leafHash(sha2563, utf83.encode(leaf)), index, size, path, root))
+    return `It is not leaf ${index} of the tree that its proof names.`;
+  const signed = await readSignatures(keys, at);
+  if (typeof signed === "string") return signed;
+  const atS = Math.min(...signed.flatMap((each) => each.atS ?? []));
+  if (!Number.isFinite(atS)) return "The checkpoint does not say when the log signed it.";
+  const isRightful = signed.some(
+    ({ key, atS: timed }) => timed === void 0 && (key.retiredMs === null || atS * 1e3 <= key.retiredMs)
+  );
+  return isRightful ? { at, atS } : "The key that signed the checkpoint had been retired before.";
+}
+
+// src/core/ids.ts
+var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
+var VALUE_OF = new Int8Array(128).fill(-1);
+for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
+var ID_TEXT_LENGTH = 26;
+function bytesOfBase32(text2) {
+  if (text2.length !== ID_TEXT_LENGTH) return void 0;
+  const id = new Uint8Array(16);
+  let at = 0;
+  let bits = -2;
+  let accumulator = 0;
+  for (let i = 0; i < text2.length; i++) {
+    const code = text2.charCodeAt(i);
+    const value = code < 128 ? VALUE_OF[code] : -1;
+    if (value < 0 || i === 0 && value > 7) return void 0;
+    accumulator = accumulator << 5 | value;
+    bits += 5;
+    if (bits >= 8) {
+      bits -= 8;
+      id[at++] = accumulator >>> bits & 255;
+      accumulator &= (1 << bits) - 1;
+    }
+  }
+  return id;
+}
+
+// src/core/vocabulary.ts
+var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
+var OCTET_TYPES = ["int32", "int64", "float64", "uuid", "bytes"];
+var TEXT_TYPES = ["plain", "csv"];
+var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
+
+// src/ledger/records.ts
+var EVIDENCE_LEVELS = [
+  "simulated",
+  "statistical",
+  "calibrated",
+  "source-independent",
+  "bell-witness"
+];
+function isEvidenceLevel(value) {
+  return EVIDENCE_LEVELS.some((claim) => claim === value);
+}
+function weakestEvidence(claims) {
+  return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
+}
+function sharedEvidence(lots) {
+  const shared = EVIDENCE_LEVELS.filter(
+    (level) => lots.every(({ claim, notReached }) => rankOf(level) <= rankOf(claim) && !notReached.includes(level))
+  );
+  return shared.at(-1) ?? "simulated";
+}
+function allowsEvidence(origin, claim) {
+  const known = ORIGINS.find((each) => each === origin);
+  return known !== void 0 && rankOf(claim) <= rankOf(CEILINGS[known]);
+}
+var CEILINGS = {
+  "quantum-processor": "bell-witness",
+  "qrng-device": "bell-witness",
+  simulated: "simulated",
+  replay: "statistical",
+  system: "statistical"
+};
+function rankOf(claim) {
+  return EVIDENCE_LEVELS.indexOf(claim);
+}
+
+// src/certificate/not-covered.ts
+var REPEATED = [
+  [["metadata", "timestamp"], ["issued_at"]],
+  [
+    ["metadata", "lang_circuit"],
+    ["provenance", "lang_circuit"]
+  ],
+  [
+    ["metadata", "lang_version"],
+    ["provenance", "lang_version"]
+  ],
+  [
+    ["metadata", "quantum_backend"],
+    ["provenance", "quantum_backend"]
+  ],
+  [
+    ["metadata", "entropy_origin"],
+    ["provenance", "origin"]
+  ],
+  [
+    ["metadata", "nist_verified"],
+    ["verification", "nist_verified"]
+  ],
+  [["metadata", "powered_by"], ["powered_by"]],
+  [["data", "metadata", "entropy_mode"], ["entropy_mode"]]
+];
+function notCovered(response, isOctets) {
+  const covered = /* @__PURE__ */ new Set([
+    ...REPEATED.map(([path]) => path.join(".")),
+    "metadata.certificate_id",
+    "metadata.certificate_salt",
+    "metadata.request_id",
+    "meta.request_id",
+    "media_type",
+    "label.public",
+    "label.purpose",
+    "label.series",
+    "label.user_data",
+    "label.user_data_sha256",
+    "label.client_entropy_sha256",
+    "opening",
+    "opening.bytes",
+    "opening.path",
+    "opening.salts"
+  ]);
+  const names = [];
+  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
+    if (outer === "data" && !isOctets) continue;
+    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
+    names.push(...paths.filter((path) => !covered.has(path)));
+  }
+  return names;
+}
+function pathsOf(outer, members) {
+  return Object.entries(members).flatMap(
+    ([name, value]) => outer === "data" && name === "metadata" && isObject(value) ? pathsOf("data.metadata", value) : [`${outer}.${name}`]
+  );
+}
+
+// src/certificate/verify-label.ts
+var utf84 = new TextEncoder();
+var PURPOSE_BYTE = 4;
+var USER_DATA_BYTE = 5;
+function labelFinding(response, certificate) {
+  const certified = member(certificate, "label");
+  const told = member(response, "label");
+  if (certified === void 0 && told === void 0) return void 0;
+  if (certified === void 0) return { failure: "The answer has a label, the certificate has none." };
+  if (!isObject(certified) || typeof certified["public"] !== "boolean")
+    return { failure: "The label of the certificate is not an object that says whether it is public." };
+  const failure = flawOf(certified) ?? (response === void 0 ? void 0 : difference(response, told, certified));
+  return failure === void 0 ? { holds: holdsText(certified) } : { failure };
+}
+function flawOf(certified) {
+  const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
+  const odd = noText(certified);
+  if (odd !== void 0) return `${odd} of the certificate's label is not well-formed text.`;
+  const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
+  const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
+  if (hasPurpose && !(typeof series === "string" && isNumbered))
+    return "The label has a purpose without a series and a serial.";
+  if (!hasPurpose && (series !== void 0 || serial !== void 0))
+    return "The label has a serial without a purpose.";
+  if (userData !== void 0 && digest !== digestText(utf84.encode(text(userData) ?? "")))
+    return "user_data_sha256 of the certificate is not the hash of its user_data.";
+  return void 0;
+}
+function noText(label) {
+  return ["purpose", "user_data"].find((name) => {
+    const value = member(label, name);
+    return value !== void 0 && text(value)?.isWellFormed() !== true;
+  });
+}
+function difference(response, told, certified) {
+  if (told === void 0) return "The certificate has a label, the answer has none.";
+  const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
+  if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
+  const odd = noText(told);
+  if (odd !== void 0) return `${odd} of the answer's label is not well-formed text.`;
+  const isPublic = certified["public"];
+  const expected = { public: isPublic };
+  const purpose = member(told, "purpose");
+  const userData = member(told, "user_data");
+  if (purpose !== void 0) {
+    expected["series"] = member(told, "series");
+    if (isPublic === true) expected["purpose"] = purpose;
+    else expected["purpose_commitment"] = commitment(PURPOSE_BYTE, salt, purpose);
+  }
+  if (userData !== void 0) {
+    if (isPublic === true) {
+      expected["user_data"] = userData;
+      expected["user_data_sha256"] = digestText(utf84.encode(text(userData) ?? ""));
+    } else expected["user_data_commitment"] = commitment(USER_DATA_BYTE, salt, userData);
+  }
+  const digest = member(told, "user_data_sha256");
+  if (digest !== void 0) expected["user_data_sha256"] = digest;
+  const mixed = member(told, "client_entropy_sha256");
+  if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
+  if (member(told, "public") !== isPublic)
+    return "The label of the answer differs from the certificate in public.";
+  const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
+  names.delete("serial");
+  const differing = [...names].filter((name) => expected[name] !== certified[name]);
+  return differing.length === 0 ? void 0 : `The label of the answer differs from the certificate in ${differing.join(", ")}.`;
+}
+function holdsText(certified) {
+  const { serial, series, purpose } = certified;
+  const of = purpose === void 0 ? "its purpose" : `the purpose ${show(purpose)}`;
+  const numbered = serial === void 0 ? "" : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
+  return `What the caller said of the answer is as certified.${numbered}`;
+}
+function commitment(byte, salt, value) {
+  const words = utf84.encode(text(value) ?? "");
+  const bytes = new Uint8Array(33 + words.length);
+  bytes[0] = byte;
+  bytes.set(hexToBytes(salt), 1);
+  bytes.set(words, 33);
+  return digestText(bytes);
+}
+function digestText(bytes) {
+  return `sha256:${bytesToHex(sha256(bytes))}`;
+}
+
+// src/crypto/hash-tree.ts
+var PIECE_BYTES = 16;
+var PIECE_SALT_BYTES = 16;
+var PIECE = 2;
+function pieceHash(sha2566, salt, piece) {
+  const input = new Uint8Array(1 + PIECE_SALT_BYTES + PIECE_BYTES);
+  input[0] = PIECE;
+  input.set(salt, 1);
+  input.set(piece, 1 + PIECE_SALT_BYTES);
+  const hash = sha2566(input);
+  input.fill(0);
+  return hash;
+}
+function rootOfRun(sha2566, size, from, run, proof) {
+  const isPlaced = Number.isSafeInteger(size) && Number.isSafeInteger(from) && from >= 0;
+  if (!isPlaced || run.length === 0 || from + run.length > size) return void 0;
+  let first = from;
+  let level = [...run];
+  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
+    const last = first + level.length - 1;
+    const hasLeft = first % 2 === 1;
+    const hasRight = last % 2 === 0 && last + 1 < width;
+    if (proof.length < Number(hasLeft) + Number(hasRight)) return void 0;
+    if (hasLeft) level.unshift(proof.shift());
+    if (hasRight) level.push(proof.shift());
+    const above = [];
+    for (let i = 0; i < level.length; i += 2) {
+      above.push(i + 1 < level.length ? nodeHash(sha2566, level[i], level[i + 1]) : level[i]);
+    }
+    level = above;
+    first = Math.floor(first / 2);
+  }
+  return level[0];
+}
+function splitHashes(bytes) {
+  if (bytes.length % HASH_BYTES !== 0) return void 0;
+  const hashes = [];
+  for (let at = 0; at < bytes.length; at += HASH_BYTES)
+    hashes.push(new Uint8Array(bytes.slice(at, at + HASH_BYTES)));
+  return hashes;
+}
+
+// src/certificate/verify-lots.ts
+var utf85 = new TextEncoder();
+var sha2564 = (data) => new Uint8Array(sha256(data));
+var OPENED_BYTES_MAX = 2048;
+async function fixedFinding(input) {
+  const { certificate, response } = input;
+  const lots = member(certificate, "provenance", "lots");
+  if (!Array.isArray(lots)) return { failure: "The certificate names no lot." };
+  const missing = input.isRequired ? notFixed(certificate, lots) : void 0;
+  if (missing !== void 0) return { failure: `Required, and not shown: ${missing}` };
+  const fixed = [];
+  for (const lot of lots) {
+    if (member(lot, "committed") === false) fixed.push(void 0);
+    else {
+      const found = await fixedLot(input, lot);
+      if (typeof found === "string") return { failure: found };
+      fixed.push(found);
+    }
+  }
+  const loose = fixed.filter((lot) => lot === void 0).length;
+  const bound = member(certificate, "entropy_mode") === "pure" ? pureFinding(certificate, fixed, response) : seedFinding(certificate, fixed);
+  if ("failure" in bound) return bound;
+  if (loose === fixed.length)
+    return {
+      holds: "Not shown: its lots are of an earlier release, which logged none before they were used."
+    };
+  const latestS = Math.max(...fixed.flatMap((lot) => lot === void 0 ? [] : [lot.atS]));
+  const but = loose === 0 ? "" : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
+  const { witnesses, clockMs } = input;
+  const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${clockMs / 1e3} s`;
+  return {
+    holds: `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}${but}`
+  };
+}
+function notFixed(certificate, lots) {
+  const version = member(certificate, "version");
+  if (member(certificate, "entropy_mode") === "csprng") return "values of csprng mode come from no lot.";
+  if (typeof version !== "number" || version < 4)
+    return `a certificate of version ${show(version)} does not say where in its lots an answer was drawn.`;
+  const loose = lots.filter((lot) => member(lot, "committed") !== true).length;
+  if (loose === 0) return void 0;
+  return `${loose} of its lots are of an earlier release, which logged none before they were used.`;
+}
+async function fixedLot(input, lot) {
+  const { document, certificate, logged, keys, witnesses, clockMs } = input;
+  const id = text(member(lot, "id"));
+  const proofs = member(document, "lots");
+  const proof = Array.isArray(proofs) ? proofs.find((each) => member(each, "lot_id") === id) : void 0;
+  const leaf = text(member(proof, "leaf"));
+  if (id === void 0 || leaf === void 0) return `There is no leaf of lot ${show(id)}.`;
+  const told = parse(leaf);
+  const isLot = member(told, "type") === "lot" && member(told, "version") === 1;
+  if (!isLot || canonical(told) !== leaf || member(told, "lot_id") !== id)
+    return `The given leaf of lot ${id} is not a lot leaf.`;
+  const facts = canonical(lot);
+  if (facts === void 0 || member(told, "facts") !== `sha256:${bytesToHex(sha2564(utf85.encode(facts)))}`)
+    return `The leaf of lot ${id} says other facts of it than the certificate.`;
+  const lotAt = readProof(member(proof, "proof"));
+  if (typeof lotAt === "string") return `Lot ${id}: ${lotAt}`;
+  const { index, path } = lotAt.proof;
+  const { size, root, origin } = lotAt.checkpoint;
+  if (!verifyInclusion(sha2564, leafHash(sha2564, utf85.encode(leaf)), index, size, path, root))
+    return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
+  if (typeof logged !== "string" && logged.checkpoint.origin === origin && index >= logged.proof.index)
+    return `Lot ${id} was logged after the certificate.`;
+  const signed = await readSignatures(keys, lotAt);
+  if (typeof signed === "string") return `Lot ${id}: ${signed}`;
+  const issuedMs = timeOf(member(certificate, "issued_at"));
+  const atS = Math.min(...signed.flatMap((each) => each.atS ?? []));
+  const isRightful = signed.some(
+    ({ key, atS: at }) => at === void 0 && (key.retiredMs === null || atS * 1e3 <= key.retiredMs)
+  );
+  if (!isRightful) return `Lot ${id}: the key that signed the checkpoint had been retired before.`;
+  if (!(Math.floor(timeOf(member(lot, "finished_at")) / 1e3) <= atS))
+    return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
+  if (!(atS * 1e3 <= issuedMs))
+    return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
+  if (witnesses !== void 0) {
+    const seen = await readCosignatures(witnesses.keys, lotAt);
+    if (typeof seen === "string") return `Lot ${id}: ${seen}`;
+    const before = seen.filter((each) => each.atS * 1e3 <= issuedMs + clockMs).length;
+    if (before < witnesses.quorum)
+      return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
+  }
+  return commitmentIn(told, proof, atS) ?? `The leaf of lot ${id} has another form.`;
+}
+function commitmentIn(leaf, proof, atS) {
+  const count = (...path) => {
+    const value = member(leaf, ...path);
+    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : void 0;
+  };
+  const pureBytes = count("pure", "bytes");
+  const blockBytes = count("pure", "block_bytes");
+  const seedCount = count("seeds", "count");
+  const pureRoot = text(member(leaf, "pure", "root"));
+  const seedRoot = text(member(leaf, "seeds", "root"));
+  const runs = member(proof, "runs");
+  const isWhole2 = pureBytes !== void 0 && blockBytes !== void 0 && seedCount !== void 0 && Array.isArray(runs);
+  if (!isWhole2 || pureRoot === void 0 || seedRoot === void 0) return void 0;
+  const isCut = blockBytes > 0 && blockBytes % PIECE_BYTES === 0 && pureBytes % PIECE_BYTES === 0;
+  if (!isCut || member(leaf, "pure", "piece_bytes") !== PIECE_BYTES) return void 0;
+  return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
+}
+function seedFinding(certificate, fixed) {
+  const index = member(certificate, "provenance", "seed", "index");
+  const mode = member(certificate, "entropy_mode");
+  const [lot] = fixed;
+  if (mode !== "quantum-seeded" || fixed.length !== 1)
+    return {
+      failure: `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`
+    };
+  if (lot === void 0) return { holds: "" };
+  const run = readRun(lot.runs[0]);
+  if (run === void 0 || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
+    return { failure: `Nothing leads from seed ${show(index)} to its lot.` };
+  const root = rootOfRun(sha2564, lot.seedCount, run.first, run.hashes, run.path);
+  if (root === void 0 || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
+    return { failure: `Seed ${index} is not among the seeds that its lot committed to.` };
+  return { holds: `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.` };
+}
+function pureFinding(certificate, fixed, response) {
+  const drawn = member(certificate, "provenance", "drawn");
+  if (!Array.isArray(drawn) || drawn.length === 0) return { failure: "It does not say what was drawn." };
+  const used = fixed.map(() => 0);
+  const bound = [];
+  let total = 0;
+  for (const each of drawn) {
+    const range = readRange(each, fixed.length);
+    if (range === void 0) return { failure: "What it says was drawn are no whole pieces of its lots." };
+    total += range.bytes;
+    const lot = fixed[range.lot];
+    const one = lot === void 0 ? void 0 : boundRange(range, lot, lot.runs[used[range.lot]++]);
+    if (lot !== void 0 && one === void 0)
+      return {
+        failure: `Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`
+      };
+    bound.push(one);
+  }
+  if (fixed.some((lot, i) => lot !== void 0 && lot.runs.length !== used[i]))
+    return { failure: "The proof of a lot has more than was drawn." };
+  if (response === void 0)
+    return {
+      holds: "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
+    };
+  const ranges = bound.filter((each) => each !== void 0);
+  if (ranges.length < bound.length) return { holds: "" };
+  const opening = member(response, "opening");
+  if (opening === null && text(member(certificate, "media_type")) !== void 0)
+    return { holds: "Not shown of its bytes: an answer in octets carries no opening." };
+  if (opening !== void 0 && opening !== null) return openingFinding(ranges, response);
+  return (plainBytes(member(response, "data")) ?? total) > OPENED_BYTES_MAX ? { holds: "The answer is too long to carry what shows that its bytes are those." } : { failure: "The answer lacks the opening that shows which bytes it was made of." };
+}
+function boundRange(range, fixed, told) {
+  const { offset, bytes } = range;
+  const { pureBytes, blockBytes, pureRoot } = fixed;
+  if (offset + bytes > pureBytes) return void 0;
+  const firstBlock = Math.floor(offset / blockBytes);
+  const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
+  const run = readRun(told);
+  if (run === void 0 || run.first !== firstBlock || run.hashes.length !== blocks) return void 0;
+  const root = rootOfRun(sha2564, Math.ceil(pureBytes / blockBytes), firstBlock, run.hashes, run.path);
+  if (root === void 0 || run.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
+  return { ...range, fixed, firstBlock, blockRoots: run.hashes };
+}
+function openingFinding(ranges, response) {
+  const part = (name) => fromBase64(text(member(response, "opening", name)) ?? "");
+  const [bytes, salts, pathBytes] = [part("bytes"), part("salts"), part("path")];
+  const path = pathBytes && splitHashes(pathBytes);
+  const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
+  const isWhole2 = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
+  if (!isWhole2 || path === void 0) return { failure: "The opening does not hold what was drawn." };
+  let at = 0;
+  for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
+    let from = offset;
+    for (const [i, blockRoot] of blockRoots.entries()) {
+      const start = (firstBlock + i) * fixed.blockBytes;
+      const end = Math.min(start + fixed.blockBytes, fixed.pureBytes);
+      const pieces = [];
+      for (let piece = from; piece < Math.min(end, offset + size); piece += PIECE_BYTES, at += PIECE_BYTES) {
+        const saltAt = at / PIECE_BYTES * PIECE_SALT_BYTES;
+        const salt = salts.subarray(saltAt, saltAt + PIECE_SALT_BYTES);
+        pieces.push(pieceHash(sha2564, salt, bytes.subarray(at, at + PIECE_BYTES)));
+      }
+      const root = rootOfRun(sha2564, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
+      if (root === void 0 || toBase64(root) !== toBase64(blockRoot))
+        return { failure: "The bytes in the opening are not those that the lot committed to." };
+      from = end;
+    }
+  }
+  if (path.length > 0) return { failure: "The opening holds more than what was drawn." };
+  return derivedFinding(bytes, response);
+}
+function derivedFinding(bytes, response) {
+  const data = member(response, "data");
+  const isDerived = isDrawn(bytes, data);
+  if (isDerived === false) return { failure: "The values are not the bytes that were drawn." };
+  return {
+    holds: isDerived ? "Its values are bytes that the lots committed to." : "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
+  };
+}
+function plainBytes(data) {
+  const encoded = text(member(data, "bytes"));
+  if (encoded !== void 0)
+    return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
+  const bits = text(member(data, "bitstring"));
+  if (bits !== void 0) return Math.ceil(bits.length / 8);
+  const uuids = member(data, "uuids");
+  return Array.isArray(uuids) ? 16 * uuids.length : void 0;
+}
+function isDrawn(drawn, data) {
+  const encoded = text(member(data, "bytes"));
+  const count = member(data, "count");
+  if (encoded !== void 0) {
+    if (!isCount2(count)) return false;
+    const bytes = drawn.subarray(0, count);
+    const asked = member(data, "encoding") === "hex" ? bytesToHex(bytes) : toBase64(bytes);
+    return bytes.length === count && encoded === asked;
+  }
+  const bits = text(member(data, "bitstring"));
+  if (bits !== void 0) {
+    let all = "";
+    for (const byte of drawn.subarray(0, Math.ceil(bits.length / 8)))
+      all += byte.toString(2).padStart(8, "0");
+    return all.length >= bits.length && all.slice(0, bits.length) === bits;
+  }
+  const uuids = member(data, "uuids");
+  if (!Array.isArray(uuids)) return void 0;
+  return uuids.every((uuid2, i) => {
+    const own = new Uint8Array(drawn.slice(16 * i, 16 * (i + 1)));
+    own[6] = own[6] & 15 | 64;
+    own[8] = own[8] & 63 | 128;
+    return own.length === 16 && text(uuid2)?.replaceAll("-", "") === bytesToHex(own);
+  });
+}
+function readRange(value, lots) {
+  const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));
+  if (!isCount2(lot) || !isCount2(offset) || !isCount2(bytes) || lot >= lots || bytes === 0) return void 0;
+  const isWhole2 = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
+  return isWhole2 && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : void 0;
+}
+function isCount2(value) {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+function readRun(value) {
+  const first = member(value, "first");
+  const hashes = readHashes(member(value, "hashes"));
+  const path = readHashes(member(value, "path"));
+  return isCount2(first) && hashes !== void 0 && path !== void 0 ? { first, hashes, path } : void 0;
+}
+function readHashes(value) {
+  if (!Array.isArray(value)) return void 0;
+  const hashes = [];
+  for (const each of value) {
+    const hash = fromBase64(text(each) ?? "");
+    if (hash?.length !== HASH_BYTES) return void 0;
+    hashes.push(hash);
+  }
+  return hashes;
+}
+function parse(json) {
+  try {
+    const value = JSON.parse(json);
+    return isObject(value) ? value : void 0;
+  } catch {
+    return void 0;
+  }
+}
+
+// src/certificate/verify-witnesses.ts
+var WITNESS_CLOCK_MS = 6e4;
+async function witnessFinding(document, certificate, logged, policy) {
+  const { keys, quorum } = policy;
+  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
+    return { failure: `The quorum is ${quorum}, and ${keys.length} witnesses are named.` };
+  const seen = await readCosignatures(keys, logged);
+  if (typeof seen === "string" || typeof logged === "string") return { failure: String(seen) };
+  const issuedMs = timeOf(member(certificate, "issued_at"));
+  const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
+  if (early !== void 0)
+    return {
+      failure: `${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`
+    };
+  const told = namesAndTimes(seen);
+  if (seen.length < quorum) {
+    const who = told === "" ? "" : `: ${told}`;
+    return { failure: `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.` };
+  }
+  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
+  const before = await seenWithout(document, logged, policy);
+  const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
+  return { holds: `Seen by ${told}: logged between ${since} and ${timeText(byS)}.` };
+}
+async function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
+  let latest;
+  const lots = member(document, "lots");
+  for (const lot of Array.isArray(lots) ? lots : []) {
+    const logged = readProof(member(lot, "proof"));
+    if (typeof logged === "string") continue;
+    const { origin, size } = logged.checkpoint;
+    if (origin !== checkpoint.origin || size > proof.index) continue;
+    const seen = await readCosignatures(keys, logged);
+    if (typeof seen === "string" || seen.length < quorum) continue;
+    const atS = Math.min(...seen.map((each) => each.atS));
+    if (latest === void 0 || atS > latest.atS) latest = { atS, size };
+  }
+  return latest;
+}
+function namesAndTimes(seen) {
+  return seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(", ");
+}
+
+// src/certificate/verify.ts
+var utf86 = new TextEncoder();
+var sha2565 = (data) => new Uint8Array(sha256(data));
+async function verifyAnswer(input) {
+  const document = member(input.certificate, "certificate") ?? input.certificate;
+  const logged = readProof(member(document, "proof"));
+  const signed = await readSignatures(input.keys, logged);
+  const checks = [];
+  if (input.response !== void 0) {
+    checks.push(
+      checkCertificateId(input.response, document),
+      checkRequestId(input.response, document),
+      checkMetadata(input, document)
+    );
+  }
+  if (input.response !== void 0 || input.octets !== void 0) {
+    checks.push(checkDelivered(input, document));
+  }
+  const label = labelFinding(input.octets === void 0 ? input.response : void 0, document);
+  if (label !== void 0) {
+    checks.push(
+      "failure" in label ? check("label", label.failure, "") : check("label", void 0, label.holds)
+    );
+  }
+  checks.push(
+    checkLots(document),
+    checkStatus(input.certificate, document),
+    checkKeys(input.keys),
+    checkInclusion(document, logged),
+    checkSignature(logged, signed),
+    checkDates(document, signed)
+  );
+  if (versionOf(document) >= 4 || input.requireFixed === true)
+    checks.push(await checkFixed(input, document, logged));
+  if (input.witnesses !== void 0)
+    checks.push(await checkWitnesses(input, document, logged, input.witnesses));
+  return {
+    ok: checks.every((check3) => check3.ok),
+    checks,
+    notCovered: input.response === void 0 ? [] : notCovered(input.response, input.octets !== void 0)
+  };
+}
+function check(name, failure, holds3) {
+  return failure === void 0 ? { name, ok: true, why: holds3 } : { name, ok: false, why: failure };
+}
+function checkCertificateId(response, document) {
+  const id = text(member(document, "id"));
+  const url = text(member(document, "verify_url"));
+  const asked = member(response, "metadata", "certificate_id");
+  let failure;
+  if (id === void 0) failure = "The certificate has no id.";
+  else if (asked !== id) failure = `The response names ${show(asked)}, the certificate is ${id}.`;
+  else if (!url?.endsWith(`/${id}`)) failure = "verify_url does not end in the id.";
+  return check("certificate id", failure, `The response names certificate ${id}.`);
+}
+function checkRequestId(response, document) {
+  const id = text(member(document, "request_id"));
+  const named = member(response, "metadata", "request_id");
+  const uuid2 = member(response, "meta", "request_id");
+  const bits = id?.startsWith("req_") ? bytesOfBase32(id.slice(4)) : void 0;
+  let failure;
+  if (bits === void 0) failure = "The certificate has no request_id.";
+  else if (named !== id) failure = `The response has request ${show(named)}, the certificate is for ${id}.`;
+  else if (uuid2 !== uuidOf(bits))
+    failure = `meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`;
+  return check("request id", failure, `Both are of request ${id}.`);
+}
+function checkMetadata({ response, octets }, document) {
+  const differing = REPEATED.filter(([inResponse, inCertificate]) => {
+    const certified = member(document, ...inCertificate);
+    const told = member(response, ...inResponse);
+    if (octets !== void 0 && told === void 0 && inResponse[1] === "powered_by") return false;
+    return certified === void 0 || told !== certified;
+  });
+  const type = member(response, "media_type");
+  if (type !== void 0 && type !== member(document, "media_type")) {
+    differing.push([["media_type"], ["media_type"]]);
+  }
+  const names = differing.map(([inResponse]) => inResponse.join(".")).join(", ");
+  return check(
+    "metadata",
+    names === "" ? void 0 : `Not as certified: ${names}.`,
+    "Time, circuit, backend, origin, mode and test result are as certified."
+  );
+}
+function checkDelivered({ response, octets, salt: given }, document) {
+  const certified = member(document, "hashes", "delivered");
+  const type = member(document, "media_type");
+  const salt = given ?? text(member(response, "metadata", "certificate_salt"));
+  const bytes = type === void 0 ? jsonBytes(response, octets) : octets;
+  let failure;
+  if (salt === void 0 || !/^[0-9a-f]{64}$/.test(salt))
+    failure = "metadata.certificate_salt is not 64 hex digits.";
+  else if (type !== void 0 && octets === void 0)
+    failure = `The certificate is of octets, ${show(type)}; the answer is not.`;
+  else if (bytes === void 0 && octets !== void 0)
+    failure = "The certificate is of JSON; the answer is in octets.";
+  else if (bytes === void 0) failure = "The response has no data.";
+  else {
+    const salted = new Uint8Array(32 + bytes.length);
+    salted.set(hexToBytes(salt));
+    salted.set(bytes, 32);
+    const delivered = digestText2(salted);
+    if (delivered !== certified)
+      failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
+  }
+  const what = type === void 0 ? "data is" : "octets are";
+  const named = type === void 0 ? "" : ` They are ${text(type) ?? show(type)}.`;
+  return check("delivered", failure, `The ${what} what was delivered, bit for bit.${named}`);
+}
+function jsonBytes(response, octets) {
+  const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
+  return data === void 0 ? void 0 : utf86.encode(data);
+}
+function checkLots(document) {
+  const lots = member(document, "provenance", "lots");
+  if (!Array.isArray(lots) || lots.length === 0) return check("lots", "The certificate names no lot.", "");
+  const failures = [];
+  if (!VERSIONS.includes(member(document, "version")))
+    failures.push(`The version is ${show(member(document, "version"))}; this verifier knows 1 to 5.`);
+  for (const name of ["raw_output", "processed"]) {
+    const certified = member(document, "hashes", name);
+    const digests = lots.map((lot) => text(member(lot, name)) ?? "");
+    if (!digests.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest)))
+      failures.push(`A lot has no ${name}.`);
+    else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
+  }
+  const isSilent = versionOf(document) === 1 || member(document, "entropy_mode") === "csprng" || versionOf(document) >= 4 && lots.some((lot) => member(lot, "evidence") === void 0);
+  const evidence = isSilent ? noEvidence(document) : checkEvidence(document, lots);
+  if (evidence !== void 0) failures.push(evidence);
+  return check(
+    "lots",
+    failures.length === 0 ? void 0 : failures.join(" "),
+    `The hashes are those of the lots named${evidenceText(document)}.`
+  );
+}
+async function checkFixed({ response, octets, certificate, keys, witnesses, requireFixed = false }, document, logged) {
+  const finding = await fixedFinding({
+    // an answer that is bare values has no place for an opening
+    response: octets === void 0 || !isObject(response) ? response : { opening: null, ...response },
+    document: certificate,
+    certificate: document,
+    logged,
+    keys,
+    witnesses,
+    clockMs: WITNESS_CLOCK_MS,
+    isRequired: requireFixed
+  });
+  return "failure" in finding ? check("fixed", finding.failure, "") : check("fixed", void 0, finding.holds.trim());
+}
+var VERSIONS = [1, 2, 3, 4, 5];
+function versionOf(document) {
+  const version = member(document, "version");
+  return typeof version === "number" ? version : 0;
+}
+function noEvidence(document) {
+  const isWithout = versionOf(document) === 1 || member(document, "entropy_mode") === "csprng";
+  const lots = isWithout ? member(document, "provenance", "lots") : [];
+  const told = [member(document, "provenance", "evidence")];
+  for (const lot of Array.isArray(lots) ? lots : []) told.push(member(lot, "evidence"));
+  if (told.every((each) => each === void 0)) return void 0;
+  return isWithout ? "Version 1 and csprng do not speak of evidence." : "It speaks of evidence that one of its lots does not have.";
+}
+function evidenceText(document) {
+  const claim = text(member(document, "provenance", "evidence"));
+  if (claim === void 0) return "";
+  const reached = reachedEvidence(member(document, "provenance", "lots"));
+  const shared = typeof reached === "string" ? claim : sharedEvidence(reached);
+  const caution = shared === claim ? "" : ` is the weakest claim, and all lots reach only ${shared}`;
+  return `, and so is the evidence: ${claim}${caution}`;
+}
+function checkEvidence(document, lots) {
+  const reached = reachedEvidence(lots);
+  if (typeof reached === "string") return reached;
+  const certified = member(document, "provenance", "evidence");
+  if (versionOf(document) >= 5) {
+    const shared = sharedEvidence(reached);
+    if (certified === shared) return void 0;
+    return `The evidence is ${show(certified)}, the strongest that all lots reach is ${show(shared)}.`;
+  }
+  const weakest = weakestEvidence(reached.map(({ claim }) => claim));
+  if (certified === weakest) return void 0;
+  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
+}
+function reachedEvidence(lots) {
+  const reached = [];
+  for (const lot of Array.isArray(lots) ? lots : []) {
+    const claim = member(lot, "evidence", "claim");
+    if (!isEvidenceLevel(claim)) return "A lot has no evidence.";
+    const origin = member(lot, "origin");
+    if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
+    const listed = member(lot, "evidence", "not_reached");
+    const notReached = Array.isArray(listed) ? listed.map((each) => member(each, "claim")) : [];
+    reached.push({ claim, notReached: notReached.filter(isEvidenceLevel) });
+  }
+  return reached;
+}
+function joined(digests) {
+  if (digests.length === 1) return digests[0];
+  return digestText2(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
+}
+function checkStatus(certificate, document) {
+  const status = member(document, "status");
+  const lots = member(document, "provenance", "lots");
+  const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, "deterministic") === true);
+  let failure;
+  if (status === "revoked") {
+    const reason = member(certificate, "revocation", "reason");
+    failure = `A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`;
+  } else if (status !== (deterministic ? "test" : "valid")) {
+    failure = `status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`;
+  }
+  const holds3 = deterministic ? "A deterministic test source made this: not random." : "The document says of no lot that it was withdrawn.";
+  return check("status", failure, holds3);
+}
+function checkInclusion(document, logged) {
+  if (typeof logged === "string") return check("inclusion", logged, "");
+  const { status: _, proof: __, ...issued } = document;
+  const leafText = canonical(issued);
+  const { index, path } = logged.proof;
+  const { size, root } = logged.checkpoint;
+  const included = leafText !== void 0 && verifyInclusion(sha2565, leafHash(sha2565, utf86.encode(leafText)), index, size, path, root);
+  return check(
+    "inclusion",
+    included ? void 0 : `The certificate is not leaf ${index} of the tree of ${size} that the proof names.`,
+    `The certificate is leaf ${index} of the logged tree of ${size}.`
+  );
+}
+function checkKeys(keys) {
+  const listed = knownKeys(keys);
+  const current = member(keys, "current_key_id");
+  let failure;
+  if (typeof listed === "string") failure = listed;
+  else if (!listed.some((key) => key.keyId === current))
+    failure = "current_key_id does not name a listed key.";
+  return check("keys", failure, "The keys are well-formed.");
+}
+function checkSignature(logged, signed) {
+  if (typeof logged === "string") return check("signature", logged, "");
+  if (typeof signed === "string") return check("signature", signed, "");
+  const keyIds = signed.filter(({ atS }) => atS === void 0).map(({ key }) => key.keyId);
+  return check(
+    "signature",
+    void 0,
+    `The checkpoint is signed by ${keyIds.join(" and ")} of ${logged.checkpoint.origin}.`
+  );
+}
+function checkDates(document, signed) {
+  const issuedAt = member(document, "issued_at");
+  const issuedMs = timeOf(issuedAt);
+  const failed2 = (why) => check("dates", why, "");
+  if (Number.isNaN(issuedMs)) return failed2(`issued_at is ${show(issuedAt)}, not a time.`);
+  const lots = member(document, "provenance", "lots");
+  for (const lot of Array.isArray(lots) ? lots : []) {
+    const finishedAt = member(lot, "finished_at");
+    if (!(timeOf(finishedAt) <= issuedMs))
+      return failed2(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
+  }
+  if (typeof signed === "string") {
+    return check("dates", void 0, "Issued after its lots ended. No signature that holds says more.");
+  }
+  const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
+  if (!valid.some(({ atS }) => atS === void 0))
+    return failed2(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
+  const times2 = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
+  const lastMsOf = (each) => Math.max(issuedMs, ...signed.map(({ key, atS }) => key === each && atS !== void 0 ? atS * 1e3 : 0));
+  if (!valid.some(
+    ({ atS, key }) => atS === void 0 && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs)
+  ))
+    return failed2("The key that signed the checkpoint had been retired before.");
+  if (times2.length === 0) {
+    return check("dates", void 0, "Issued after its lots ended. The log did not say when it signed.");
+  }
+  const earliest = Math.min(...times2);
+  if (earliest < Math.floor(issuedMs / 1e3))
+    return failed2(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
+  return check(
+    "dates",
+    void 0,
+    `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`
+  );
+}
+async function checkWitnesses({ certificate }, document, logged, policy) {
+  const finding = await witnessFinding(certificate, document, logged, policy);
+  return "failure" in finding ? check("witnesses", finding.failure, "") : check("witnesses", void 0, finding.holds);
+}
+function digestText2(bytes) {
+  return `sha256:${bytesToHex(sha2565(bytes))}`;
+}
+function uuidOf(bits) {
+  return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
 // node_modules/@noble/curves/utils.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 function aarray(item, title, inner = () => {
@@ -4191,43 +5606,7 @@ function mapToG2(scalars) {
   return isogenyMapG2(x, y);
 }
 
-// src/beacon/drand.ts
-var G1_DOMAIN = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_";
-var G2_DOMAIN = "BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";
-var SCHEMES = {
-  "pedersen-bls-chained": { isChained: true, hasShortSignatures: false, domain: G2_DOMAIN },
-  "pedersen-bls-unchained": { isChained: false, hasShortSignatures: false, domain: G2_DOMAIN },
-  // an early form that hashes to G1 in the domain of G2
-  "bls-unchained-on-g1": { isChained: false, hasShortSignatures: true, domain: G2_DOMAIN },
-  "bls-unchained-g1-rfc9380": { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN }
-};
-var BeaconError = class extends Error {
-  name = "BeaconError";
-};
-function chainOf(info, hash) {
-  const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);
-  const scheme = typeof schemeID === "string" && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : void 0;
-  if (scheme === void 0)
-    throw new BeaconError(
-      `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(", ")}`
-    );
-  const publicKey = bytesOf("public_key", public_key);
-  const seed = bytesOf("groupHash", rest["groupHash"]);
-  const periodS = numberOf("period", period, 2 ** 32 - 1);
-  const genesisS = numberOf("genesis_time", genesis_time, Number.MAX_SAFE_INTEGER);
-  const beaconId = typeof metadata === "object" ? membersOf(metadata)["beaconID"] : void 0;
-  const named = typeof beaconId === "string" && beaconId !== "default" ? beaconId : "";
-  const head = new Uint8Array(12);
-  new DataView(head.buffer).setUint32(0, periodS);
-  new DataView(head.buffer).setBigInt64(4, BigInt(genesisS));
-  const computed = digestOf(head, publicKey, seed, new TextEncoder().encode(named));
-  if (bytesToHex(computed) !== hash)
-    throw new BeaconError(`the information is that of chain ${bytesToHex(computed)}, not of ${hash}`);
-  return { hash, scheme, publicKey, periodS, genesisS };
-}
-function dueMs({ genesisS, periodS }, round) {
-  return (genesisS + (round - 1) * periodS) * 1e3;
-}
+// src/beacon/round.ts
 function roundOf(chain, round, answer) {
   const members = membersOf(answer);
   if (members["round"] !== round)
@@ -4254,1383 +5633,6 @@ function holds({ scheme, publicKey }, message, signature) {
   } catch {
     return false;
   }
-}
-function membersOf(value) {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new BeaconError("the answer is not a JSON object");
-  return value;
-}
-function bytesOf(name, value) {
-  if (typeof value !== "string" || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
-    throw new BeaconError(`${name} is not up to 256 bytes in hex`);
-  return hexToBytes(value);
-}
-function numberOf(name, value, max) {
-  if (typeof value !== "number" || !Number.isInteger(value) || value < 1 || value > max)
-    throw new BeaconError(`${name} is ${JSON.stringify(value)}, not a whole number from 1 to ${max}`);
-  return value;
-}
-function digestOf(...parts) {
-  const hash = sha256.create();
-  for (const part of parts) hash.update(part);
-  return hash.digest();
-}
-
-// src/core/assert.ts
-var InvariantError = class extends Error {
-  name = "InvariantError";
-};
-function assert(condition, what) {
-  if (!condition) throw new InvariantError(what);
-}
-
-// src/crypto/merkle.ts
-var HASH_BYTES = 32;
-function leafHash(sha2566, entry) {
-  const input = new Uint8Array(1 + entry.length);
-  input.set(entry, 1);
-  return sha2566(input);
-}
-var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
-nodeInput[0] = 1;
-function nodeHash(sha2566, left, right) {
-  assert(left.length === HASH_BYTES && right.length === HASH_BYTES, "a node has two hashes of 32 bytes");
-  nodeInput.set(left, 1);
-  nodeInput.set(right, 1 + HASH_BYTES);
-  return sha2566(nodeInput);
-}
-function verifyInclusion(sha2566, leaf, index, size, proof, root) {
-  if (!isCount(index) || !isCount(size) || index >= size) return false;
-  let fn = index;
-  let sn = size - 1;
-  let hash = leaf;
-  for (const sibling of proof) {
-    if (sn === 0) return false;
-    if (fn % 2 === 1 || fn === sn) {
-      hash = nodeHash(sha2566, sibling, hash);
-      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
-    } else {
-      hash = nodeHash(sha2566, hash, sibling);
-    }
-    [fn, sn] = [half(fn), half(sn)];
-  }
-  return sn === 0 && equalHashes(hash, root);
-}
-function half(count) {
-  return Math.floor(count / 2);
-}
-function isCount(count) {
-  return Number.isSafeInteger(count) && count >= 0;
-}
-function equalHashes(a, b) {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
-// src/crypto/base64.ts
-function toBase64(bytes) {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-function fromBase64(text2) {
-  if (text2.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text2)) return void 0;
-  const binary = atob(text2);
-  if (btoa(binary) !== text2) return void 0;
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-}
-
-// src/crypto/note.ts
-var ED25519_TYPE = 1;
-var COSIGNATURE_TYPE = 4;
-var PUBLIC_KEY_BYTES = 32;
-var TIMESTAMP_BYTES = 8;
-var ED25519_SIGNATURE_BYTES = 64;
-var KEY_ID_BYTES = 4;
-var NOTE_LENGTH_MAX = 65536;
-var PROOF_VERSION = "c2sp.org/tlog-proof@v1";
-var PROOF_HASHES_MAX = 53;
-var utf8 = new TextEncoder();
-function noteKeyId(sha2566, name, publicKey, type = ED25519_TYPE) {
-  const prefix = utf8.encode(`${name}
-`);
-  const input = new Uint8Array(prefix.length + 1 + publicKey.length);
-  input.set(prefix);
-  input[prefix.length] = type;
-  input.set(publicKey, prefix.length + 1);
-  return hexOf(sha2566(input).subarray(0, KEY_ID_BYTES));
-}
-function verifierKey(sha2566, name, publicKey, type = ED25519_TYPE) {
-  const typed = new Uint8Array(1 + publicKey.length);
-  typed[0] = type;
-  typed.set(publicKey, 1);
-  return `${name}+${noteKeyId(sha2566, name, publicKey, type)}+${toBase64(typed)}`;
-}
-function parseVerifierKey(sha2566, text2) {
-  const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text2) ?? [];
-  const bytes = fromBase64(typed ?? "");
-  if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return void 0;
-  const [type] = bytes;
-  const publicKey = bytes.slice(1);
-  if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return void 0;
-  return keyId === noteKeyId(sha2566, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
-}
-function isKeyName(name) {
-  return name !== "" && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
-}
-function parseNote(note) {
-  if (note.length > NOTE_LENGTH_MAX || !note.isWellFormed() || /[\0-\x09\x0b-\x1f]/.test(note))
-    return void 0;
-  const blank = note.lastIndexOf("\n\n");
-  if (blank <= 0 || !note.endsWith("\n")) return void 0;
-  const signatures = [];
-  for (const line of note.slice(blank + 2, -1).split("\n")) {
-    const [dash, name, text2, ...rest] = line.split(" ");
-    const bytes = fromBase64(text2 ?? "");
-    if (dash !== "—" || !isKeyName(name ?? "") || bytes === void 0 || rest.length > 0) return void 0;
-    if (bytes.length <= KEY_ID_BYTES) return void 0;
-    signatures.push({
-      name,
-      keyId: hexOf(bytes.subarray(0, KEY_ID_BYTES)),
-      signature: bytes.slice(KEY_ID_BYTES)
-    });
-  }
-  return { text: note.slice(0, blank + 1), signatures };
-}
-function cosignatureText(atS, text2) {
-  return `cosignature/v1
-time ${atS}
-${text2}`;
-}
-function readTimestamped(bytes) {
-  if (bytes.length !== TIMESTAMP_BYTES + ED25519_SIGNATURE_BYTES) return void 0;
-  const atS = Number(new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0));
-  if (atS === 0 || !Number.isSafeInteger(atS)) return void 0;
-  return { atS, signature: bytes.slice(TIMESTAMP_BYTES) };
-}
-function parseCheckpoint(text2) {
-  if (!text2.endsWith("\n")) return void 0;
-  const [origin, sizeText, rootText, ...extensions] = text2.slice(0, -1).split("\n");
-  const size = parseCount(sizeText ?? "");
-  const root = fromBase64(rootText ?? "");
-  if (origin === "" || size === void 0 || root?.length !== HASH_BYTES) return void 0;
-  if (extensions.includes("")) return void 0;
-  return { origin, size, root };
-}
-function parseProof(text2) {
-  const blank = text2.indexOf("\n\n");
-  if (blank < 0) return void 0;
-  const [version, indexLine, ...hashLines] = text2.slice(0, blank).split("\n");
-  if (version !== PROOF_VERSION || !indexLine?.startsWith("index ")) return void 0;
-  const index = parseCount(indexLine.slice("index ".length));
-  if (index === void 0 || hashLines.length > PROOF_HASHES_MAX) return void 0;
-  const path = [];
-  for (const line of hashLines) {
-    const hash = fromBase64(line);
-    if (hash?.length !== HASH_BYTES) return void 0;
-    path.push(hash);
-  }
-  return { index, path, note: text2.slice(blank + 2) };
-}
-function parseCount(text2) {
-  const count = /^(0|[1-9][0-9]{0,15})$/.test(text2) ? Number(text2) : Number.NaN;
-  return Number.isSafeInteger(count) ? count : void 0;
-}
-function hexOf(bytes) {
-  let hex = "";
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
-  return hex;
-}
-
-// node_modules/canonicalize/lib/canonicalize.js
-function serializeString(value) {
-  if (!value.isWellFormed()) {
-    throw new Error("Lone surrogate is not allowed");
-  }
-  return JSON.stringify(value);
-}
-function serializePrimitive(value) {
-  switch (typeof value) {
-    case "number":
-      if (isNaN(value)) {
-        throw new Error("NaN is not allowed");
-      }
-      if (!isFinite(value)) {
-        throw new Error("Infinity is not allowed");
-      }
-      return JSON.stringify(value);
-    case "string":
-      return serializeString(value);
-    case "boolean":
-      return value ? "true" : "false";
-    default:
-      return JSON.stringify(value);
-  }
-}
-function enterValue(value, seen) {
-  let wrappers = null;
-  while (value !== null && typeof value === "object" && typeof value.toJSON === "function") {
-    if (seen.has(value)) {
-      throw new Error("Circular reference detected");
-    }
-    seen.add(value);
-    (wrappers ??= []).push(value);
-    value = value.toJSON();
-  }
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-    value = value.valueOf();
-  }
-  if (value === null || typeof value !== "object") {
-    if (wrappers !== null) {
-      for (const wrapper of wrappers) seen.delete(wrapper);
-    }
-    return serializePrimitive(value);
-  }
-  if (seen.has(value)) {
-    throw new Error("Circular reference detected");
-  }
-  seen.add(value);
-  return {
-    container: value,
-    // null marks an array frame; object frames carry their sorted keys.
-    // `sort()`'s default comparator orders by UTF-16 code unit, which is the
-    // order JCS requires.
-    keys: Array.isArray(value) ? null : Object.keys(value).sort(),
-    // Next child to serialize; the frame resumes here after a nested
-    // container's subtree completes.
-    index: 0,
-    // Whether no member has been emitted yet (controls comma placement).
-    first: true,
-    // toJSON wrappers to release from `seen` when this frame completes.
-    wrappers
-  };
-}
-function canonicalize(object) {
-  if (object === null || typeof object !== "object") {
-    return serializePrimitive(object);
-  }
-  const seen = /* @__PURE__ */ new Set();
-  const root = enterValue(object, seen);
-  if (typeof root !== "object") {
-    return root;
-  }
-  let result = root.keys === null ? "[" : "{";
-  const stack = [root];
-  outer:
-    while (stack.length > 0) {
-      const frame = stack[stack.length - 1];
-      const container = frame.container;
-      if (frame.keys === null) {
-        while (frame.index < container.length) {
-          const i = frame.index++;
-          if (i > 0) {
-            result += ",";
-          }
-          const element = container[i];
-          const value = element === void 0 || typeof element === "symbol" || typeof element === "function" ? null : element;
-          if (value === null || typeof value !== "object") {
-            result += serializePrimitive(value);
-            continue;
-          }
-          const child = enterValue(value, seen);
-          if (typeof child !== "object") {
-            result += child === void 0 ? "null" : child;
-            continue;
-          }
-          result += child.keys === null ? "[" : "{";
-          stack.push(child);
-          continue outer;
-        }
-        result += "]";
-      } else {
-        const keys = frame.keys;
-        while (frame.index < keys.length) {
-          const key = keys[frame.index++];
-          const value = container[key];
-          if (value === void 0 || typeof value === "symbol" || typeof value === "function") {
-            continue;
-          }
-          if (value === null || typeof value !== "object") {
-            if (frame.first) {
-              frame.first = false;
-            } else {
-              result += ",";
-            }
-            result += serializeString(key) + ":" + serializePrimitive(value);
-            continue;
-          }
-          const child = enterValue(value, seen);
-          if (child === void 0) {
-            continue;
-          }
-          if (frame.first) {
-            frame.first = false;
-          } else {
-            result += ",";
-          }
-          result += serializeString(key) + ":";
-          if (typeof child !== "object") {
-            result += child;
-            continue;
-          }
-          result += child.keys === null ? "[" : "{";
-          stack.push(child);
-          continue outer;
-        }
-        result += "}";
-      }
-      seen.delete(container);
-      if (frame.wrappers !== null) {
-        for (const wrapper of frame.wrappers) seen.delete(wrapper);
-      }
-      stack.pop();
-    }
-  return result;
-}
-
-// src/certificate/members.ts
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-function member(value, ...path) {
-  let found = value;
-  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : void 0;
-  return found;
-}
-function text(value) {
-  return typeof value === "string" ? value : void 0;
-}
-function show(value) {
-  if (value === void 0) return "nothing";
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
-}
-function canonical(value) {
-  return isJson(value) ? canonicalize(value) : void 0;
-}
-function isJson(value) {
-  const left = [value];
-  while (left.length > 0) {
-    const next = left.pop();
-    if (typeof next === "string") {
-      if (!next.isWellFormed()) return false;
-    } else if (typeof next === "number") {
-      if (!Number.isFinite(next)) return false;
-    } else if (Array.isArray(next)) {
-      for (const inner of next) left.push(inner);
-    } else if (isObject(next)) {
-      for (const [name, inner] of Object.entries(next)) left.push(name, inner);
-    } else if (next !== null && typeof next !== "boolean") return false;
-  }
-  return true;
-}
-function timeOf(value) {
-  const isTime = typeof value === "string" && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
-  const atMs = isTime ? Date.parse(value) : Number.NaN;
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString() === value ? atMs : Number.NaN;
-}
-function timeText(atS) {
-  const at = new Date(atS * 1e3);
-  return Number.isNaN(at.getTime()) ? `${atS} s after 1970` : at.toISOString();
-}
-
-// src/certificate/signed-checkpoint.ts
-var utf82 = new TextEncoder();
-var sha2562 = (data) => new Uint8Array(sha256(data));
-function readProof(proofText) {
-  if (proofText === null || proofText === void 0) {
-    return "The certificate has no proof: fetch it again, it is logged a moment after it was issued.";
-  }
-  const proof = typeof proofText === "string" ? parseProof(proofText) : void 0;
-  if (proof === void 0) return "proof is not of the form c2sp.org/tlog-proof@v1.";
-  const read = readCheckpoint(proof.note);
-  return typeof read === "string" ? read : { proof, ...read };
-}
-function readCheckpoint(noteText) {
-  const note = parseNote(noteText);
-  if (note === void 0) return "The checkpoint is not a signed note.";
-  const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === void 0) return "The signed note is not a checkpoint.";
-  return { note, checkpoint };
-}
-function knownKeys(keys) {
-  const predecessors = member(keys, "predecessors") ?? [];
-  if (!Array.isArray(predecessors)) return "This is not a keys document.";
-  const known = [];
-  for (const log of [keys, ...predecessors]) {
-    const ofLog = keysOfLog(log);
-    if (typeof ofLog === "string") return ofLog;
-    known.push(...ofLog);
-  }
-  return known;
-}
-function keysOfLog(log) {
-  const origin = text(member(log, "origin"));
-  const listed = member(log, "keys");
-  if (origin === void 0 || !Array.isArray(listed)) return "This is not a keys document.";
-  const known = [];
-  for (const key of listed) {
-    const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
-    const keyId = text(member(key, "key_id"));
-    if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
-      return "A key is not an Ed25519 public key.";
-    }
-    if (known.some((other) => other.keyId === keyId)) return `Key ${keyId} is listed twice.`;
-    if (keyId !== noteKeyId(sha2562, origin, publicKey))
-      return `Key ${keyId} is not the key it is named after.`;
-    if (member(key, "verifier_key") !== verifierKey(sha2562, origin, publicKey))
-      return `Key ${keyId} is given in two ways.`;
-    const cosignerKey = member(key, "cosigner_key") ?? null;
-    if (cosignerKey !== null && cosignerKey !== verifierKey(sha2562, origin, publicKey, COSIGNATURE_TYPE))
-      return `Key ${keyId} is given in two ways.`;
-    const retiredAt = member(key, "retired_at") ?? null;
-    known.push({
-      name: origin,
-      keyId,
-      publicKey,
-      isTimed: cosignerKey !== null,
-      beganMs: timeOf(member(key, "created_at")),
-      retiredMs: retiredAt === null ? null : timeOf(retiredAt)
-    });
-  }
-  return known;
-}
-async function readSignatures(keys, logged) {
-  if (typeof logged === "string") return logged;
-  const known = knownKeys(keys);
-  if (typeof known === "string") return known;
-  const { note, checkpoint } = logged;
-  const signed = [];
-  const { origin } = checkpoint;
-  if (!known.some(({ name }) => name === origin))
-    return `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`;
-  for (const { name, keyId, signature } of note.signatures) {
-    for (const key of known) {
-      if (key.name !== name || name !== origin) continue;
-      const isTimed = keyId === noteKeyId(sha2562, name, key.publicKey, COSIGNATURE_TYPE);
-      if (!isTimed && keyId !== key.keyId) continue;
-      const timed2 = isTimed ? readTimestamped(signature) : { atS: void 0, signature };
-      if (timed2 === void 0) return `The signature of key ${keyId} on the checkpoint is malformed.`;
-      const message = timed2.atS === void 0 ? note.text : cosignatureText(timed2.atS, note.text);
-      const failure = await signatureFailure(key.publicKey, keyId, message, timed2.signature);
-      if (failure !== void 0) return failure;
-      signed.push({ key, atS: timed2.atS });
-    }
-  }
-  if (!signed.some(({ atS }) => atS === void 0)) return "None of the known keys signed the checkpoint.";
-  const timed = new Set(signed.filter(({ atS }) => atS !== void 0).map(({ key }) => key));
-  const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
-  if (silent !== void 0) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
-  return signed;
-}
-async function readCosignatures(keys, logged) {
-  if (typeof logged === "string") return logged;
-  const seen = /* @__PURE__ */ new Map();
-  for (const each of keys) {
-    const key = parseVerifierKey(sha2562, each);
-    if (key?.type !== COSIGNATURE_TYPE) return `${each} is not the verifier key of a witness.`;
-    for (const { name, keyId, signature } of logged.note.signatures) {
-      if (name !== key.name || keyId !== key.keyId) continue;
-      const timed = readTimestamped(signature);
-      if (timed === void 0) return `The cosignature of ${name} is malformed.`;
-      const message = cosignatureText(timed.atS, logged.note.text);
-      const failure = await signatureFailure(key.publicKey, keyId, message, timed.signature);
-      if (failure !== void 0) return failure;
-      const bytes = key.publicKey.join();
-      if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
-    }
-  }
-  return [...seen.values()];
-}
-async function signatureFailure(publicKey, keyId, signedText, signature) {
-  const { subtle } = crypto;
-  if (subtle === void 0) return "Signatures cannot be checked here: this page was not loaded over https.";
-  try {
-    const imported = await subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
-    const holds3 = await subtle.verify("Ed25519", imported, signature, utf82.encode(signedText));
-    return holds3 ? void 0 : `The signature of key ${keyId} on the checkpoint is wrong.`;
-  } catch (error) {
-    if (!(error instanceof DOMException)) throw error;
-    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
-  }
-}
-
-// src/certificate/logged-leaf.ts
-var utf83 = new TextEncoder();
-var sha2563 = (data) => new Uint8Array(sha256(data));
-async function loggedLeaf(leaf, proof, keys) {
-  if (proof === null || proof === void 0) return "It is not in the log yet: fetch it again in a moment.";
-  const at = readProof(proof);
-  if (typeof at === "string") return at;
-  const { index, path } = at.proof;
-  const { size, root } = at.checkpoint;
-  if (!verifyInclusion(sha2563, leafHash(sha2563, utf83.encode(leaf)), index, size, path, root))
-    return `It is not leaf ${index} of the tree that its proof names.`;
-  const signed = await readSignatures(keys, at);
-  if (typeof signed === "string") return signed;
-  const atS = Math.min(...signed.flatMap((each) => each.atS ?? []));
-  if (!Number.isFinite(atS)) return "The checkpoint does not say when the log signed it.";
-  const isRightful = signed.some(
-    ({ key, atS: timed }) => timed === void 0 && (key.retiredMs === null || atS * 1e3 <= key.retiredMs)
-  );
-  return isRightful ? { at, atS } : "The key that signed the checkpoint had been retired before.";
-}
-
-// src/core/ids.ts
-var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
-var VALUE_OF = new Int8Array(128).fill(-1);
-for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
-var ID_TEXT_LENGTH = 26;
-function bytesOfBase32(text2) {
-  if (text2.length !== ID_TEXT_LENGTH) return void 0;
-  const id = new Uint8Array(16);
-  let at = 0;
-  let bits = -2;
-  let accumulator = 0;
-  for (let i = 0; i < text2.length; i++) {
-    const code = text2.charCodeAt(i);
-    const value = code < 128 ? VALUE_OF[code] : -1;
-    if (value < 0 || i === 0 && value > 7) return void 0;
-    accumulator = accumulator << 5 | value;
-    bits += 5;
-    if (bits >= 8) {
-      bits -= 8;
-      id[at++] = accumulator >>> bits & 255;
-      accumulator &= (1 << bits) - 1;
-    }
-  }
-  return id;
-}
-
-// src/core/vocabulary.ts
-var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
-var OCTET_TYPES = ["int32", "int64", "float64", "uuid", "bytes"];
-var TEXT_TYPES = ["plain", "csv"];
-var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
-
-// src/ledger/records.ts
-var EVIDENCE_LEVELS = [
-  "simulated",
-  "statistical",
-  "calibrated",
-  "source-independent",
-  "bell-witness"
-];
-function isEvidenceLevel(value) {
-  return EVIDENCE_LEVELS.some((claim) => claim === value);
-}
-function weakestEvidence(claims) {
-  return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
-}
-function sharedEvidence(lots) {
-  const shared = EVIDENCE_LEVELS.filter(
-    (level) => lots.every(({ claim, notReached }) => rankOf(level) <= rankOf(claim) && !notReached.includes(level))
-  );
-  return shared.at(-1) ?? "simulated";
-}
-function allowsEvidence(origin, claim) {
-  const known = ORIGINS.find((each) => each === origin);
-  return known !== void 0 && rankOf(claim) <= rankOf(CEILINGS[known]);
-}
-var CEILINGS = {
-  "quantum-processor": "bell-witness",
-  "qrng-device": "bell-witness",
-  simulated: "simulated",
-  replay: "statistical",
-  system: "statistical"
-};
-function rankOf(claim) {
-  return EVIDENCE_LEVELS.indexOf(claim);
-}
-
-// src/certificate/not-covered.ts
-var REPEATED = [
-  [["metadata", "timestamp"], ["issued_at"]],
-  [
-    ["metadata", "lang_circuit"],
-    ["provenance", "lang_circuit"]
-  ],
-  [
-    ["metadata", "lang_version"],
-    ["provenance", "lang_version"]
-  ],
-  [
-    ["metadata", "quantum_backend"],
-    ["provenance", "quantum_backend"]
-  ],
-  [
-    ["metadata", "entropy_origin"],
-    ["provenance", "origin"]
-  ],
-  [
-    ["metadata", "nist_verified"],
-    ["verification", "nist_verified"]
-  ],
-  [["metadata", "powered_by"], ["powered_by"]],
-  [["data", "metadata", "entropy_mode"], ["entropy_mode"]]
-];
-function notCovered(response, isOctets) {
-  const covered = /* @__PURE__ */ new Set([
-    ...REPEATED.map(([path]) => path.join(".")),
-    "metadata.certificate_id",
-    "metadata.certificate_salt",
-    "metadata.request_id",
-    "meta.request_id",
-    "media_type",
-    "label.public",
-    "label.purpose",
-    "label.series",
-    "label.user_data",
-    "label.user_data_sha256",
-    "label.client_entropy_sha256",
-    "opening",
-    "opening.bytes",
-    "opening.path",
-    "opening.salts"
-  ]);
-  const names = [];
-  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === "data" && !isOctets) continue;
-    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
-    names.push(...paths.filter((path) => !covered.has(path)));
-  }
-  return names;
-}
-function pathsOf(outer, members) {
-  return Object.entries(members).flatMap(
-    ([name, value]) => outer === "data" && name === "metadata" && isObject(value) ? pathsOf("data.metadata", value) : [`${outer}.${name}`]
-  );
-}
-
-// src/certificate/verify-label.ts
-var utf84 = new TextEncoder();
-var PURPOSE_BYTE = 4;
-var USER_DATA_BYTE = 5;
-function labelFinding(response, certificate) {
-  const certified = member(certificate, "label");
-  const told = member(response, "label");
-  if (certified === void 0 && told === void 0) return void 0;
-  if (certified === void 0) return { failure: "The answer has a label, the certificate has none." };
-  if (!isObject(certified) || typeof certified["public"] !== "boolean")
-    return { failure: "The label of the certificate is not an object that says whether it is public." };
-  const failure = flawOf(certified) ?? (response === void 0 ? void 0 : difference(response, told, certified));
-  return failure === void 0 ? { holds: holdsText(certified) } : { failure };
-}
-function flawOf(certified) {
-  const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
-  const odd = noText(certified);
-  if (odd !== void 0) return `${odd} of the certificate's label is not well-formed text.`;
-  const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
-  const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
-  if (hasPurpose && !(typeof series === "string" && isNumbered))
-    return "The label has a purpose without a series and a serial.";
-  if (!hasPurpose && (series !== void 0 || serial !== void 0))
-    return "The label has a serial without a purpose.";
-  if (userData !== void 0 && digest !== digestText(utf84.encode(text(userData) ?? "")))
-    return "user_data_sha256 of the certificate is not the hash of its user_data.";
-  return void 0;
-}
-function noText(label) {
-  return ["purpose", "user_data"].find((name) => {
-    const value = member(label, name);
-    return value !== void 0 && text(value)?.isWellFormed() !== true;
-  });
-}
-function difference(response, told, certified) {
-  if (told === void 0) return "The certificate has a label, the answer has none.";
-  const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
-  if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
-  const odd = noText(told);
-  if (odd !== void 0) return `${odd} of the answer's label is not well-formed text.`;
-  const isPublic = certified["public"];
-  const expected = { public: isPublic };
-  const purpose = member(told, "purpose");
-  const userData = member(told, "user_data");
-  if (purpose !== void 0) {
-    expected["series"] = member(told, "series");
-    if (isPublic === true) expected["purpose"] = purpose;
-    else expected["purpose_commitment"] = commitment(PURPOSE_BYTE, salt, purpose);
-  }
-  if (userData !== void 0) {
-    if (isPublic === true) {
-      expected["user_data"] = userData;
-      expected["user_data_sha256"] = digestText(utf84.encode(text(userData) ?? ""));
-    } else expected["user_data_commitment"] = commitment(USER_DATA_BYTE, salt, userData);
-  }
-  const digest = member(told, "user_data_sha256");
-  if (digest !== void 0) expected["user_data_sha256"] = digest;
-  const mixed = member(told, "client_entropy_sha256");
-  if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
-  if (member(told, "public") !== isPublic)
-    return "The label of the answer differs from the certificate in public.";
-  const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
-  names.delete("serial");
-  const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0 ? void 0 : `The label of the answer differs from the certificate in ${differing.join(", ")}.`;
-}
-function holdsText(certified) {
-  const { serial, series, purpose } = certified;
-  const of = purpose === void 0 ? "its purpose" : `the purpose ${show(purpose)}`;
-  const numbered = serial === void 0 ? "" : ` It is answer ${show(serial)} of ${show(series)}, its account and ${of}.`;
-  return `What the caller said of the answer is as certified.${numbered}`;
-}
-function commitment(byte, salt, value) {
-  const words = utf84.encode(text(value) ?? "");
-  const bytes = new Uint8Array(33 + words.length);
-  bytes[0] = byte;
-  bytes.set(hexToBytes(salt), 1);
-  bytes.set(words, 33);
-  return digestText(bytes);
-}
-function digestText(bytes) {
-  return `sha256:${bytesToHex(sha256(bytes))}`;
-}
-
-// src/crypto/hash-tree.ts
-var PIECE_BYTES = 16;
-var PIECE_SALT_BYTES = 16;
-var PIECE = 2;
-function pieceHash(sha2566, salt, piece) {
-  const input = new Uint8Array(1 + PIECE_SALT_BYTES + PIECE_BYTES);
-  input[0] = PIECE;
-  input.set(salt, 1);
-  input.set(piece, 1 + PIECE_SALT_BYTES);
-  const hash = sha2566(input);
-  input.fill(0);
-  return hash;
-}
-function rootOfRun(sha2566, size, from, run, proof) {
-  const isPlaced = Number.isSafeInteger(size) && Number.isSafeInteger(from) && from >= 0;
-  if (!isPlaced || run.length === 0 || from + run.length > size) return void 0;
-  let first = from;
-  let level = [...run];
-  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
-    const last = first + level.length - 1;
-    const hasLeft = first % 2 === 1;
-    const hasRight = last % 2 === 0 && last + 1 < width;
-    if (proof.length < Number(hasLeft) + Number(hasRight)) return void 0;
-    if (hasLeft) level.unshift(proof.shift());
-    if (hasRight) level.push(proof.shift());
-    const above = [];
-    for (let i = 0; i < level.length; i += 2) {
-      above.push(i + 1 < level.length ? nodeHash(sha2566, level[i], level[i + 1]) : level[i]);
-    }
-    level = above;
-    first = Math.floor(first / 2);
-  }
-  return level[0];
-}
-function splitHashes(bytes) {
-  if (bytes.length % HASH_BYTES !== 0) return void 0;
-  const hashes = [];
-  for (let at = 0; at < bytes.length; at += HASH_BYTES)
-    hashes.push(new Uint8Array(bytes.slice(at, at + HASH_BYTES)));
-  return hashes;
-}
-
-// src/certificate/verify-lots.ts
-var utf85 = new TextEncoder();
-var sha2564 = (data) => new Uint8Array(sha256(data));
-var OPENED_BYTES_MAX = 2048;
-async function fixedFinding(input) {
-  const { certificate, response } = input;
-  const lots = member(certificate, "provenance", "lots");
-  if (!Array.isArray(lots)) return { failure: "The certificate names no lot." };
-  const missing = input.isRequired ? notFixed(certificate, lots) : void 0;
-  if (missing !== void 0) return { failure: `Required, and not shown: ${missing}` };
-  const fixed = [];
-  for (const lot of lots) {
-    if (member(lot, "committed") === false) fixed.push(void 0);
-    else {
-      const found = await fixedLot(input, lot);
-      if (typeof found === "string") return { failure: found };
-      fixed.push(found);
-    }
-  }
-  const loose = fixed.filter((lot) => lot === void 0).length;
-  const bound = member(certificate, "entropy_mode") === "pure" ? pureFinding(certificate, fixed, response) : seedFinding(certificate, fixed);
-  if ("failure" in bound) return bound;
-  if (loose === fixed.length)
-    return {
-      holds: "Not shown: its lots are of an earlier release, which logged none before they were used."
-    };
-  const latestS = Math.max(...fixed.flatMap((lot) => lot === void 0 ? [] : [lot.atS]));
-  const but = loose === 0 ? "" : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
-  const { witnesses, clockMs } = input;
-  const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${clockMs / 1e3} s`;
-  return {
-    holds: `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}${but}`
-  };
-}
-function notFixed(certificate, lots) {
-  const version = member(certificate, "version");
-  if (member(certificate, "entropy_mode") === "csprng") return "values of csprng mode come from no lot.";
-  if (typeof version !== "number" || version < 4)
-    return `a certificate of version ${show(version)} does not say where in its lots an answer was drawn.`;
-  const loose = lots.filter((lot) => member(lot, "committed") !== true).length;
-  if (loose === 0) return void 0;
-  return `${loose} of its lots are of an earlier release, which logged none before they were used.`;
-}
-async function fixedLot(input, lot) {
-  const { document, certificate, logged, keys, witnesses, clockMs } = input;
-  const id = text(member(lot, "id"));
-  const proofs = member(document, "lots");
-  const proof = Array.isArray(proofs) ? proofs.find((each) => member(each, "lot_id") === id) : void 0;
-  const leaf = text(member(proof, "leaf"));
-  if (id === void 0 || leaf === void 0) return `There is no leaf of lot ${show(id)}.`;
-  const told = parse(leaf);
-  const isLot = member(told, "type") === "lot" && member(told, "version") === 1;
-  if (!isLot || canonical(told) !== leaf || member(told, "lot_id") !== id)
-    return `The given leaf of lot ${id} is not a lot leaf.`;
-  const facts = canonical(lot);
-  if (facts === void 0 || member(told, "facts") !== `sha256:${bytesToHex(sha2564(utf85.encode(facts)))}`)
-    return `The leaf of lot ${id} says other facts of it than the certificate.`;
-  const lotAt = readProof(member(proof, "proof"));
-  if (typeof lotAt === "string") return `Lot ${id}: ${lotAt}`;
-  const { index, path } = lotAt.proof;
-  const { size, root, origin } = lotAt.checkpoint;
-  if (!verifyInclusion(sha2564, leafHash(sha2564, utf85.encode(leaf)), index, size, path, root))
-    return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
-  if (typeof logged !== "string" && logged.checkpoint.origin === origin && index >= logged.proof.index)
-    return `Lot ${id} was logged after the certificate.`;
-  const signed = await readSignatures(keys, lotAt);
-  if (typeof signed === "string") return `Lot ${id}: ${signed}`;
-  const issuedMs = timeOf(member(certificate, "issued_at"));
-  const atS = Math.min(...signed.flatMap((each) => each.atS ?? []));
-  const isRightful = signed.some(
-    ({ key, atS: at }) => at === void 0 && (key.retiredMs === null || atS * 1e3 <= key.retiredMs)
-  );
-  if (!isRightful) return `Lot ${id}: the key that signed the checkpoint had been retired before.`;
-  if (!(Math.floor(timeOf(member(lot, "finished_at")) / 1e3) <= atS))
-    return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
-  if (!(atS * 1e3 <= issuedMs))
-    return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
-  if (witnesses !== void 0) {
-    const seen = await readCosignatures(witnesses.keys, lotAt);
-    if (typeof seen === "string") return `Lot ${id}: ${seen}`;
-    const before = seen.filter((each) => each.atS * 1e3 <= issuedMs + clockMs).length;
-    if (before < witnesses.quorum)
-      return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
-  }
-  return commitmentIn(told, proof, atS) ?? `The leaf of lot ${id} has another form.`;
-}
-function commitmentIn(leaf, proof, atS) {
-  const count = (...path) => {
-    const value = member(leaf, ...path);
-    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : void 0;
-  };
-  const pureBytes = count("pure", "bytes");
-  const blockBytes = count("pure", "block_bytes");
-  const seedCount = count("seeds", "count");
-  const pureRoot = text(member(leaf, "pure", "root"));
-  const seedRoot = text(member(leaf, "seeds", "root"));
-  const runs = member(proof, "runs");
-  const isWhole2 = pureBytes !== void 0 && blockBytes !== void 0 && seedCount !== void 0 && Array.isArray(runs);
-  if (!isWhole2 || pureRoot === void 0 || seedRoot === void 0) return void 0;
-  const isCut = blockBytes > 0 && blockBytes % PIECE_BYTES === 0 && pureBytes % PIECE_BYTES === 0;
-  if (!isCut || member(leaf, "pure", "piece_bytes") !== PIECE_BYTES) return void 0;
-  return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
-}
-function seedFinding(certificate, fixed) {
-  const index = member(certificate, "provenance", "seed", "index");
-  const mode = member(certificate, "entropy_mode");
-  const [lot] = fixed;
-  if (mode !== "quantum-seeded" || fixed.length !== 1)
-    return {
-      failure: `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`
-    };
-  if (lot === void 0) return { holds: "" };
-  const run = readRun(lot.runs[0]);
-  if (run === void 0 || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
-    return { failure: `Nothing leads from seed ${show(index)} to its lot.` };
-  const root = rootOfRun(sha2564, lot.seedCount, run.first, run.hashes, run.path);
-  if (root === void 0 || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
-    return { failure: `Seed ${index} is not among the seeds that its lot committed to.` };
-  return { holds: `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.` };
-}
-function pureFinding(certificate, fixed, response) {
-  const drawn = member(certificate, "provenance", "drawn");
-  if (!Array.isArray(drawn) || drawn.length === 0) return { failure: "It does not say what was drawn." };
-  const used = fixed.map(() => 0);
-  const bound = [];
-  let total = 0;
-  for (const each of drawn) {
-    const range = readRange(each, fixed.length);
-    if (range === void 0) return { failure: "What it says was drawn are no whole pieces of its lots." };
-    total += range.bytes;
-    const lot = fixed[range.lot];
-    const one = lot === void 0 ? void 0 : boundRange(range, lot, lot.runs[used[range.lot]++]);
-    if (lot !== void 0 && one === void 0)
-      return {
-        failure: `Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`
-      };
-    bound.push(one);
-  }
-  if (fixed.some((lot, i) => lot !== void 0 && lot.runs.length !== used[i]))
-    return { failure: "The proof of a lot has more than was drawn." };
-  if (response === void 0)
-    return {
-      holds: "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
-    };
-  const ranges = bound.filter((each) => each !== void 0);
-  if (ranges.length < bound.length) return { holds: "" };
-  const opening = member(response, "opening");
-  if (opening === null && text(member(certificate, "media_type")) !== void 0)
-    return { holds: "Not shown of its bytes: an answer in octets carries no opening." };
-  if (opening !== void 0 && opening !== null) return openingFinding(ranges, response);
-  return (plainBytes(member(response, "data")) ?? total) > OPENED_BYTES_MAX ? { holds: "The answer is too long to carry what shows that its bytes are those." } : { failure: "The answer lacks the opening that shows which bytes it was made of." };
-}
-function boundRange(range, fixed, told) {
-  const { offset, bytes } = range;
-  const { pureBytes, blockBytes, pureRoot } = fixed;
-  if (offset + bytes > pureBytes) return void 0;
-  const firstBlock = Math.floor(offset / blockBytes);
-  const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
-  const run = readRun(told);
-  if (run === void 0 || run.first !== firstBlock || run.hashes.length !== blocks) return void 0;
-  const root = rootOfRun(sha2564, Math.ceil(pureBytes / blockBytes), firstBlock, run.hashes, run.path);
-  if (root === void 0 || run.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
-  return { ...range, fixed, firstBlock, blockRoots: run.hashes };
-}
-function openingFinding(ranges, response) {
-  const part = (name) => fromBase64(text(member(response, "opening", name)) ?? "");
-  const [bytes, salts, pathBytes] = [part("bytes"), part("salts"), part("path")];
-  const path = pathBytes && splitHashes(pathBytes);
-  const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
-  const isWhole2 = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
-  if (!isWhole2 || path === void 0) return { failure: "The opening does not hold what was drawn." };
-  let at = 0;
-  for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
-    let from = offset;
-    for (const [i, blockRoot] of blockRoots.entries()) {
-      const start = (firstBlock + i) * fixed.blockBytes;
-      const end = Math.min(start + fixed.blockBytes, fixed.pureBytes);
-      const pieces = [];
-      for (let piece = from; piece < Math.min(end, offset + size); piece += PIECE_BYTES, at += PIECE_BYTES) {
-        const saltAt = at / PIECE_BYTES * PIECE_SALT_BYTES;
-        const salt = salts.subarray(saltAt, saltAt + PIECE_SALT_BYTES);
-        pieces.push(pieceHash(sha2564, salt, bytes.subarray(at, at + PIECE_BYTES)));
-      }
-      const root = rootOfRun(sha2564, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
-      if (root === void 0 || toBase64(root) !== toBase64(blockRoot))
-        return { failure: "The bytes in the opening are not those that the lot committed to." };
-      from = end;
-    }
-  }
-  if (path.length > 0) return { failure: "The opening holds more than what was drawn." };
-  return derivedFinding(bytes, response);
-}
-function derivedFinding(bytes, response) {
-  const data = member(response, "data");
-  const isDerived = isDrawn(bytes, data);
-  if (isDerived === false) return { failure: "The values are not the bytes that were drawn." };
-  return {
-    holds: isDerived ? "Its values are bytes that the lots committed to." : "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
-  };
-}
-function plainBytes(data) {
-  const encoded = text(member(data, "bytes"));
-  if (encoded !== void 0)
-    return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
-  const bits = text(member(data, "bitstring"));
-  if (bits !== void 0) return Math.ceil(bits.length / 8);
-  const uuids = member(data, "uuids");
-  return Array.isArray(uuids) ? 16 * uuids.length : void 0;
-}
-function isDrawn(drawn, data) {
-  const encoded = text(member(data, "bytes"));
-  const count = member(data, "count");
-  if (encoded !== void 0) {
-    if (!isCount2(count)) return false;
-    const bytes = drawn.subarray(0, count);
-    const asked = member(data, "encoding") === "hex" ? bytesToHex(bytes) : toBase64(bytes);
-    return bytes.length === count && encoded === asked;
-  }
-  const bits = text(member(data, "bitstring"));
-  if (bits !== void 0) {
-    let all = "";
-    for (const byte of drawn.subarray(0, Math.ceil(bits.length / 8)))
-      all += byte.toString(2).padStart(8, "0");
-    return all.length >= bits.length && all.slice(0, bits.length) === bits;
-  }
-  const uuids = member(data, "uuids");
-  if (!Array.isArray(uuids)) return void 0;
-  return uuids.every((uuid2, i) => {
-    const own = new Uint8Array(drawn.slice(16 * i, 16 * (i + 1)));
-    own[6] = own[6] & 15 | 64;
-    own[8] = own[8] & 63 | 128;
-    return own.length === 16 && text(uuid2)?.replaceAll("-", "") === bytesToHex(own);
-  });
-}
-function readRange(value, lots) {
-  const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));
-  if (!isCount2(lot) || !isCount2(offset) || !isCount2(bytes) || lot >= lots || bytes === 0) return void 0;
-  const isWhole2 = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
-  return isWhole2 && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : void 0;
-}
-function isCount2(value) {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
-function readRun(value) {
-  const first = member(value, "first");
-  const hashes = readHashes(member(value, "hashes"));
-  const path = readHashes(member(value, "path"));
-  return isCount2(first) && hashes !== void 0 && path !== void 0 ? { first, hashes, path } : void 0;
-}
-function readHashes(value) {
-  if (!Array.isArray(value)) return void 0;
-  const hashes = [];
-  for (const each of value) {
-    const hash = fromBase64(text(each) ?? "");
-    if (hash?.length !== HASH_BYTES) return void 0;
-    hashes.push(hash);
-  }
-  return hashes;
-}
-function parse(json) {
-  try {
-    const value = JSON.parse(json);
-    return isObject(value) ? value : void 0;
-  } catch {
-    return void 0;
-  }
-}
-
-// src/certificate/verify-witnesses.ts
-var WITNESS_CLOCK_MS = 6e4;
-async function witnessFinding(document, certificate, logged, policy) {
-  const { keys, quorum } = policy;
-  if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    return { failure: `The quorum is ${quorum}, and ${keys.length} witnesses are named.` };
-  const seen = await readCosignatures(keys, logged);
-  if (typeof seen === "string" || typeof logged === "string") return { failure: String(seen) };
-  const issuedMs = timeOf(member(certificate, "issued_at"));
-  const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
-  if (early !== void 0)
-    return {
-      failure: `${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`
-    };
-  const told = namesAndTimes(seen);
-  if (seen.length < quorum) {
-    const who = told === "" ? "" : `: ${told}`;
-    return { failure: `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.` };
-  }
-  const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
-  const before = await seenWithout(document, logged, policy);
-  const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return { holds: `Seen by ${told}: logged between ${since} and ${timeText(byS)}.` };
-}
-async function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
-  let latest;
-  const lots = member(document, "lots");
-  for (const lot of Array.isArray(lots) ? lots : []) {
-    const logged = readProof(member(lot, "proof"));
-    if (typeof logged === "string") continue;
-    const { origin, size } = logged.checkpoint;
-    if (origin !== checkpoint.origin || size > proof.index) continue;
-    const seen = await readCosignatures(keys, logged);
-    if (typeof seen === "string" || seen.length < quorum) continue;
-    const atS = Math.min(...seen.map((each) => each.atS));
-    if (latest === void 0 || atS > latest.atS) latest = { atS, size };
-  }
-  return latest;
-}
-function namesAndTimes(seen) {
-  return seen.map(({ name, atS }) => `${name} at ${timeText(atS)}`).join(", ");
-}
-
-// src/certificate/verify.ts
-var utf86 = new TextEncoder();
-var sha2565 = (data) => new Uint8Array(sha256(data));
-async function verifyAnswer(input) {
-  const document = member(input.certificate, "certificate") ?? input.certificate;
-  const logged = readProof(member(document, "proof"));
-  const signed = await readSignatures(input.keys, logged);
-  const checks = [];
-  if (input.response !== void 0) {
-    checks.push(
-      checkCertificateId(input.response, document),
-      checkRequestId(input.response, document),
-      checkMetadata(input, document)
-    );
-  }
-  if (input.response !== void 0 || input.octets !== void 0) {
-    checks.push(checkDelivered(input, document));
-  }
-  const label = labelFinding(input.octets === void 0 ? input.response : void 0, document);
-  if (label !== void 0) {
-    checks.push(
-      "failure" in label ? check("label", label.failure, "") : check("label", void 0, label.holds)
-    );
-  }
-  checks.push(
-    checkLots(document),
-    checkStatus(input.certificate, document),
-    checkKeys(input.keys),
-    checkInclusion(document, logged),
-    checkSignature(logged, signed),
-    checkDates(document, signed)
-  );
-  if (versionOf(document) >= 4 || input.requireFixed === true)
-    checks.push(await checkFixed(input, document, logged));
-  if (input.witnesses !== void 0)
-    checks.push(await checkWitnesses(input, document, logged, input.witnesses));
-  return {
-    ok: checks.every((check3) => check3.ok),
-    checks,
-    notCovered: input.response === void 0 ? [] : notCovered(input.response, input.octets !== void 0)
-  };
-}
-function check(name, failure, holds3) {
-  return failure === void 0 ? { name, ok: true, why: holds3 } : { name, ok: false, why: failure };
-}
-function checkCertificateId(response, document) {
-  const id = text(member(document, "id"));
-  const url = text(member(document, "verify_url"));
-  const asked = member(response, "metadata", "certificate_id");
-  let failure;
-  if (id === void 0) failure = "The certificate has no id.";
-  else if (asked !== id) failure = `The response names ${show(asked)}, the certificate is ${id}.`;
-  else if (!url?.endsWith(`/${id}`)) failure = "verify_url does not end in the id.";
-  return check("certificate id", failure, `The response names certificate ${id}.`);
-}
-function checkRequestId(response, document) {
-  const id = text(member(document, "request_id"));
-  const named = member(response, "metadata", "request_id");
-  const uuid2 = member(response, "meta", "request_id");
-  const bits = id?.startsWith("req_") ? bytesOfBase32(id.slice(4)) : void 0;
-  let failure;
-  if (bits === void 0) failure = "The certificate has no request_id.";
-  else if (named !== id) failure = `The response has request ${show(named)}, the certificate is for ${id}.`;
-  else if (uuid2 !== uuidOf(bits))
-    failure = `meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`;
-  return check("request id", failure, `Both are of request ${id}.`);
-}
-function checkMetadata({ response, octets }, document) {
-  const differing = REPEATED.filter(([inResponse, inCertificate]) => {
-    const certified = member(document, ...inCertificate);
-    const told = member(response, ...inResponse);
-    if (octets !== void 0 && told === void 0 && inResponse[1] === "powered_by") return false;
-    return certified === void 0 || told !== certified;
-  });
-  const type = member(response, "media_type");
-  if (type !== void 0 && type !== member(document, "media_type")) {
-    differing.push([["media_type"], ["media_type"]]);
-  }
-  const names = differing.map(([inResponse]) => inResponse.join(".")).join(", ");
-  return check(
-    "metadata",
-    names === "" ? void 0 : `Not as certified: ${names}.`,
-    "Time, circuit, backend, origin, mode and test result are as certified."
-  );
-}
-function checkDelivered({ response, octets, salt: given }, document) {
-  const certified = member(document, "hashes", "delivered");
-  const type = member(document, "media_type");
-  const salt = given ?? text(member(response, "metadata", "certificate_salt"));
-  const bytes = type === void 0 ? jsonBytes(response, octets) : octets;
-  let failure;
-  if (salt === void 0 || !/^[0-9a-f]{64}$/.test(salt))
-    failure = "metadata.certificate_salt is not 64 hex digits.";
-  else if (type !== void 0 && octets === void 0)
-    failure = `The certificate is of octets, ${show(type)}; the answer is not.`;
-  else if (bytes === void 0 && octets !== void 0)
-    failure = "The certificate is of JSON; the answer is in octets.";
-  else if (bytes === void 0) failure = "The response has no data.";
-  else {
-    const salted = new Uint8Array(32 + bytes.length);
-    salted.set(hexToBytes(salt));
-    salted.set(bytes, 32);
-    const delivered = digestText2(salted);
-    if (delivered !== certified)
-      failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
-  }
-  const what = type === void 0 ? "data is" : "octets are";
-  const named = type === void 0 ? "" : ` They are ${text(type) ?? show(type)}.`;
-  return check("delivered", failure, `The ${what} what was delivered, bit for bit.${named}`);
-}
-function jsonBytes(response, octets) {
-  const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
-  return data === void 0 ? void 0 : utf86.encode(data);
-}
-function checkLots(document) {
-  const lots = member(document, "provenance", "lots");
-  if (!Array.isArray(lots) || lots.length === 0) return check("lots", "The certificate names no lot.", "");
-  const failures = [];
-  if (!VERSIONS.includes(member(document, "version")))
-    failures.push(`The version is ${show(member(document, "version"))}; this verifier knows 1 to 5.`);
-  for (const name of ["raw_output", "processed"]) {
-    const certified = member(document, "hashes", name);
-    const digests = lots.map((lot) => text(member(lot, name)) ?? "");
-    if (!digests.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest)))
-      failures.push(`A lot has no ${name}.`);
-    else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
-  }
-  const isSilent = versionOf(document) === 1 || member(document, "entropy_mode") === "csprng" || versionOf(document) >= 4 && lots.some((lot) => member(lot, "evidence") === void 0);
-  const evidence = isSilent ? noEvidence(document) : checkEvidence(document, lots);
-  if (evidence !== void 0) failures.push(evidence);
-  return check(
-    "lots",
-    failures.length === 0 ? void 0 : failures.join(" "),
-    `The hashes are those of the lots named${evidenceText(document)}.`
-  );
-}
-async function checkFixed({ response, octets, certificate, keys, witnesses, requireFixed = false }, document, logged) {
-  const finding = await fixedFinding({
-    // an answer that is bare values has no place for an opening
-    response: octets === void 0 || !isObject(response) ? response : { opening: null, ...response },
-    document: certificate,
-    certificate: document,
-    logged,
-    keys,
-    witnesses,
-    clockMs: WITNESS_CLOCK_MS,
-    isRequired: requireFixed
-  });
-  return "failure" in finding ? check("fixed", finding.failure, "") : check("fixed", void 0, finding.holds.trim());
-}
-var VERSIONS = [1, 2, 3, 4, 5];
-function versionOf(document) {
-  const version = member(document, "version");
-  return typeof version === "number" ? version : 0;
-}
-function noEvidence(document) {
-  const isWithout = versionOf(document) === 1 || member(document, "entropy_mode") === "csprng";
-  const lots = isWithout ? member(document, "provenance", "lots") : [];
-  const told = [member(document, "provenance", "evidence")];
-  for (const lot of Array.isArray(lots) ? lots : []) told.push(member(lot, "evidence"));
-  if (told.every((each) => each === void 0)) return void 0;
-  return isWithout ? "Version 1 and csprng do not speak of evidence." : "It speaks of evidence that one of its lots does not have.";
-}
-function evidenceText(document) {
-  const claim = text(member(document, "provenance", "evidence"));
-  if (claim === void 0) return "";
-  const reached = reachedEvidence(member(document, "provenance", "lots"));
-  const shared = typeof reached === "string" ? claim : sharedEvidence(reached);
-  const caution = shared === claim ? "" : ` is the weakest claim, and all lots reach only ${shared}`;
-  return `, and so is the evidence: ${claim}${caution}`;
-}
-function checkEvidence(document, lots) {
-  const reached = reachedEvidence(lots);
-  if (typeof reached === "string") return reached;
-  const certified = member(document, "provenance", "evidence");
-  if (versionOf(document) >= 5) {
-    const shared = sharedEvidence(reached);
-    if (certified === shared) return void 0;
-    return `The evidence is ${show(certified)}, the strongest that all lots reach is ${show(shared)}.`;
-  }
-  const weakest = weakestEvidence(reached.map(({ claim }) => claim));
-  if (certified === weakest) return void 0;
-  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
-}
-function reachedEvidence(lots) {
-  const reached = [];
-  for (const lot of Array.isArray(lots) ? lots : []) {
-    const claim = member(lot, "evidence", "claim");
-    if (!isEvidenceLevel(claim)) return "A lot has no evidence.";
-    const origin = member(lot, "origin");
-    if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
-    const listed = member(lot, "evidence", "not_reached");
-    const notReached = Array.isArray(listed) ? listed.map((each) => member(each, "claim")) : [];
-    reached.push({ claim, notReached: notReached.filter(isEvidenceLevel) });
-  }
-  return reached;
-}
-function joined(digests) {
-  if (digests.length === 1) return digests[0];
-  return digestText2(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
-}
-function checkStatus(certificate, document) {
-  const status = member(document, "status");
-  const lots = member(document, "provenance", "lots");
-  const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, "deterministic") === true);
-  let failure;
-  if (status === "revoked") {
-    const reason = member(certificate, "revocation", "reason");
-    failure = `A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`;
-  } else if (status !== (deterministic ? "test" : "valid")) {
-    failure = `status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`;
-  }
-  const holds3 = deterministic ? "A deterministic test source made this: not random." : "The document says of no lot that it was withdrawn.";
-  return check("status", failure, holds3);
-}
-function checkInclusion(document, logged) {
-  if (typeof logged === "string") return check("inclusion", logged, "");
-  const { status: _, proof: __, ...issued } = document;
-  const leafText = canonical(issued);
-  const { index, path } = logged.proof;
-  const { size, root } = logged.checkpoint;
-  const included = leafText !== void 0 && verifyInclusion(sha2565, leafHash(sha2565, utf86.encode(leafText)), index, size, path, root);
-  return check(
-    "inclusion",
-    included ? void 0 : `The certificate is not leaf ${index} of the tree of ${size} that the proof names.`,
-    `The certificate is leaf ${index} of the logged tree of ${size}.`
-  );
-}
-function checkKeys(keys) {
-  const listed = knownKeys(keys);
-  const current = member(keys, "current_key_id");
-  let failure;
-  if (typeof listed === "string") failure = listed;
-  else if (!listed.some((key) => key.keyId === current))
-    failure = "current_key_id does not name a listed key.";
-  return check("keys", failure, "The keys are well-formed.");
-}
-function checkSignature(logged, signed) {
-  if (typeof logged === "string") return check("signature", logged, "");
-  if (typeof signed === "string") return check("signature", signed, "");
-  const keyIds = signed.filter(({ atS }) => atS === void 0).map(({ key }) => key.keyId);
-  return check(
-    "signature",
-    void 0,
-    `The checkpoint is signed by ${keyIds.join(" and ")} of ${logged.checkpoint.origin}.`
-  );
-}
-function checkDates(document, signed) {
-  const issuedAt = member(document, "issued_at");
-  const issuedMs = timeOf(issuedAt);
-  const failed2 = (why) => check("dates", why, "");
-  if (Number.isNaN(issuedMs)) return failed2(`issued_at is ${show(issuedAt)}, not a time.`);
-  const lots = member(document, "provenance", "lots");
-  for (const lot of Array.isArray(lots) ? lots : []) {
-    const finishedAt = member(lot, "finished_at");
-    if (!(timeOf(finishedAt) <= issuedMs))
-      return failed2(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
-  }
-  if (typeof signed === "string") {
-    return check("dates", void 0, "Issued after its lots ended. No signature that holds says more.");
-  }
-  const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
-  if (!valid.some(({ atS }) => atS === void 0))
-    return failed2(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
-  const times2 = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
-  const lastMsOf = (each) => Math.max(issuedMs, ...signed.map(({ key, atS }) => key === each && atS !== void 0 ? atS * 1e3 : 0));
-  if (!valid.some(
-    ({ atS, key }) => atS === void 0 && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs)
-  ))
-    return failed2("The key that signed the checkpoint had been retired before.");
-  if (times2.length === 0) {
-    return check("dates", void 0, "Issued after its lots ended. The log did not say when it signed.");
-  }
-  const earliest = Math.min(...times2);
-  if (earliest < Math.floor(issuedMs / 1e3))
-    return failed2(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
-  return check(
-    "dates",
-    void 0,
-    `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`
-  );
-}
-async function checkWitnesses({ certificate }, document, logged, policy) {
-  const finding = await witnessFinding(certificate, document, logged, policy);
-  return "failure" in finding ? check("witnesses", finding.failure, "") : check("witnesses", void 0, finding.holds);
-}
-function digestText2(bytes) {
-  return `sha256:${bytesToHex(sha2565(bytes))}`;
-}
-function uuidOf(bits) {
-  return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 // node_modules/@noble/ciphers/utils.js

@@ -2,7 +2,7 @@
 // The stripper takes 9 MB of each thread that meets a type, and a third of its start (Node 22.23, whose own compile
 // cache keeps code, but not what was stripped). Here its output is kept, with digests of its source and of itself: what
 // is stale, torn or missing is made again, and without a folder that can be written everything goes on all the same.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { enableCompileCache, registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -66,10 +66,19 @@ function quietly(strip) {
 }
 
 function sha256(text) {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text);
 }
 
+/** A file of ours that names another one: Node's own way, which also asks the disk, takes a sixth of a start. */
+const OWN_FILE = /^\.\.?\/.*\.ts$/;
+
 registerHooks({
+  resolve(specifier, context, nextResolve) {
+    if (!OWN_FILE.test(specifier) || !context.parentURL?.startsWith(sources))
+      return nextResolve(specifier, context);
+    const { href } = new URL(specifier, context.parentURL);
+    return { url: href, format: 'module', shortCircuit: true };
+  },
   load(url, context, nextLoad) {
     if (!url.startsWith(sources) || !url.endsWith('.ts')) return nextLoad(url, context);
     return { format: 'module', source: stripped(url), shortCircuit: true };

@@ -37,7 +37,7 @@ interface BackendIdentity {
    * lot.
    */
   readonly lotRawBits?: number;
-  /** Raw bits of a lot for an empty pool, where fewer make the service ready sooner; as any other lot when left out. */
+  /** Raw bits of a lot that a mode waits for, where fewer make the service ready sooner; as any other lot when left out. */
   readonly firstLotRawBits?: number;
   /**
    * What reading so many bits costs; left out by a source that costs nothing. Never a call to the provider.

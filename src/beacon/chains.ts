@@ -1,4 +1,4 @@
-import { type BeaconChain, BeaconError, type BeaconRound, chainOf, roundOf } from './drand.ts';
+import { type BeaconChain, BeaconError, type BeaconRound, chainOf } from './drand.ts';
 
 /** A chain that draws may use. */
 export interface ChainSetting {
@@ -103,7 +103,8 @@ export class BeaconChains {
   async #verifiedRound(chain: BeaconChain, round: number): Promise<ChainRound> {
     const setting = this.#setting(chain.hash);
     if (setting === undefined) throw new BeaconMissing(`the chain ${chain.hash} is not among the settings`);
-    return this.#firstOf(setting, `public/${round}`, (answer) => {
+    return this.#firstOf(setting, `public/${round}`, async (answer) => {
+      const { roundOf } = await import('./round.ts'); // no draw, no curve
       const verified = roundOf(chain, round, answer);
       if (!chain.scheme.isChained) return verified;
       return {
@@ -118,12 +119,16 @@ export class BeaconChains {
   }
 
   /** What the first URL gives that gives anything right. */
-  async #firstOf<T>({ hash, urls }: ChainSetting, path: string, read: (document: unknown) => T): Promise<T> {
+  async #firstOf<T>(
+    { hash, urls }: ChainSetting,
+    path: string,
+    read: (document: unknown) => T | Promise<T>,
+  ): Promise<T> {
     let wrong: BeaconError | undefined;
     let missing = 'it has no URL';
     for (const url of urls) {
       try {
-        return read(await this.#fetchJson(`${url}/${hash}/${path}`));
+        return await read(await this.#fetchJson(`${url}/${hash}/${path}`));
       } catch (error) {
         if (error instanceof BeaconError) wrong = error;
         else missing = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,3 @@
-import { bls12_381 } from '@noble/curves/bls12-381.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 
@@ -86,48 +85,15 @@ export function roundAt({ genesisS, periodS }: BeaconChain, nowMs: number): numb
   return Math.max(0, Math.floor((nowMs / 1_000 - genesisS) / periodS) + 1);
 }
 
-/**
- * Reads `/HASH/public/ROUND` of drand's HTTP API. Throws BeaconError unless the answer is of this round, its signature
- * holds under the chain's key, and its randomness is the signature's hash.
- */
-export function roundOf(chain: BeaconChain, round: number, answer: unknown): BeaconRound {
-  const members = membersOf(answer);
-  if (members['round'] !== round)
-    throw new BeaconError(`the answer is of round ${JSON.stringify(members['round'])}, not of ${round}`);
-  const signature = bytesOf('signature', members['signature']);
-  const number = new Uint8Array(8);
-  new DataView(number.buffer).setBigUint64(0, BigInt(round));
-  const before = chain.scheme.isChained
-    ? bytesOf('previous_signature', members['previous_signature'])
-    : new Uint8Array(0);
-  if (!holds(chain, digestOf(before, number), signature))
-    throw new BeaconError(`the signature of round ${round} does not hold under the key of the chain`);
-  const randomness = bytesToHex(digestOf(signature));
-  if (members['randomness'] !== undefined && members['randomness'] !== randomness)
-    throw new BeaconError(`the randomness of round ${round} is not the hash of its signature`);
-  return { round, randomness, signature: bytesToHex(signature) };
-}
-
-function holds({ scheme, publicKey }: BeaconChain, message: Uint8Array, signature: Uint8Array): boolean {
-  try {
-    if (scheme.hasShortSignatures) {
-      const short = bls12_381.shortSignatures;
-      return short.verify(signature, short.hash(message, scheme.domain), publicKey);
-    }
-    const long = bls12_381.longSignatures;
-    return long.verify(signature, long.hash(message, scheme.domain), publicKey);
-  } catch {
-    return false; // bytes that are not a point of the curve
-  }
-}
-
-function membersOf(value: unknown): Readonly<Record<string, unknown>> {
+/** Throws BeaconError unless it is an object. */
+export function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new BeaconError('the answer is not a JSON object');
   return value as Readonly<Record<string, unknown>>;
 }
 
-function bytesOf(name: string, value: unknown): Uint8Array {
+/** The bytes of a member in hex. Throws BeaconError when it is anything else. */
+export function bytesOf(name: string, value: unknown): Uint8Array {
   if (typeof value !== 'string' || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
     throw new BeaconError(`${name} is not up to 256 bytes in hex`);
   return hexToBytes(value);
@@ -139,7 +105,8 @@ function numberOf(name: string, value: unknown, max: number): number {
   return value;
 }
 
-function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
+/** SHA-256 of the parts, one after the other. */
+export function digestOf(...parts: readonly Uint8Array[]): Uint8Array {
   const hash = sha256.create();
   for (const part of parts) hash.update(part);
   return hash.digest();

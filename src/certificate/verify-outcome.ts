@@ -1,6 +1,7 @@
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import { type BeaconChain, BeaconError, roundOf } from '../beacon/drand.ts';
+import { type BeaconChain, BeaconError } from '../beacon/drand.ts';
+import { roundOf } from '../beacon/round.ts';
 import { drawKey, drawnValues, drawStream } from './draw-values.ts';
 import { loggedLeaf } from './logged-leaf.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';

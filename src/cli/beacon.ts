@@ -1,4 +1,5 @@
-import { BeaconError, chainOf, dueMs, roundAt, roundOf } from '../beacon/drand.ts';
+import { BeaconError, chainOf, dueMs, roundAt } from '../beacon/drand.ts';
+import { roundOf } from '../beacon/round.ts';
 import { action, CommandError, facts, json, UsageError } from './command.ts';
 import { fetchJson } from './verify.ts';
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Cells } from '../account/cells.ts';
 import { AccountDirectory } from '../account/directory.ts';
@@ -350,13 +351,14 @@ export function memoryLimit(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** What the system allows this process; infinite where it sets no limit or does not say. */
+/** File descriptors that the system allows this process; infinite where it sets no limit or does not say (not Linux). */
 export function descriptorLimit(): number {
-  // else the report looks up the names of open sockets; the published types lack it
-  (process.report as { excludeNetwork?: boolean }).excludeNetwork = true;
-  const { userLimits } = process.report.getReport() as {
-    readonly userLimits?: { readonly open_files?: { readonly soft: number | 'unlimited' } };
-  };
-  const soft = userLimits?.open_files?.soft;
-  return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY;
+  let limits: string;
+  try {
+    limits = readFileSync('/proc/self/limits', 'utf8'); // process.report has it as well, and takes 0.1 s for all that it has
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+  const soft = /^Max open files +(\d+) /m.exec(limits)?.[1];
+  return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
 }

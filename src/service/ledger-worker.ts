@@ -12,7 +12,6 @@ import type { Durability } from '../ledger/front-journal.ts';
 import type { JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
-import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
 import { OneEachTurn } from '../workers/call.ts';
 import { Cosigning } from './cosigning.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
@@ -117,6 +116,8 @@ async function openLedger(): Promise<OpenLedger> {
   const { path, durability, scrubBytesPerS, cluster, keysPath, logName } = data;
   const options = { path, clock, log, role: 'server', durability, scrubBytesPerS } as const;
   if (cluster !== null) {
+    // only here: a service without a database need not load the client of one
+    const { openPostgresLedger } = await import('../ledger/postgres/postgres-ledger.ts');
     const secrets = { keysPath, logName };
     const ledger = await openPostgresLedger({ ...options, ...cluster, secrets });
     const startParcels = () => ledger.parcels?.start();

@@ -154,9 +154,14 @@ export function startPool(options: PoolOptions): Pool {
   let nextSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
   // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
   ledger.directoryApplied(READER, -1).catch(() => {});
-  for (const collector of collectors) collector.start();
-  // what an earlier run left is put to use at once; a failure is logged when the next look fails too
-  look().catch(() => {});
+  // What an earlier run left is put to use first, and filling begins after it. A failure is logged when the next look
+  // fails too.
+  const firstLook = look()
+    .catch(() => {})
+    .then(() => {
+      if (stopping.signal.aborted) return;
+      for (const collector of collectors) collector.start();
+    });
   const timers = [
     every(SEED_CHECK_INTERVAL_MS, log, look),
     every(SYSTEM_SAMPLE_INTERVAL_MS, log, sampleSystem),
@@ -174,6 +179,7 @@ export function startPool(options: PoolOptions): Pool {
       // a ledger that is gone has no command waiting
       ledger.directoryApplied(READER, Number.MAX_SAFE_INTEGER).catch(() => {});
       schedule.close();
+      await firstLook;
       await Promise.all(collectors.map((collector) => collector.stop()));
     },
   };

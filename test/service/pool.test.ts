@@ -2,15 +2,63 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { loadSettings } from '../../src/config/config.ts';
 import { ApiError } from '../../src/core/errors.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import type { FrontEvents } from '../../src/service/front-stack.ts';
-import { startPool } from '../../src/service/pool.ts';
+import { type PoolOptions, startPool } from '../../src/service/pool.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { recordingLog, ScriptedAssessor, settle, withCalls } from '../pool/fixtures.ts';
 import { deadBackend } from '../support/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
+
+const FRONT: FrontEvents = {
+  installSeed: () => {},
+  installSystemLot: () => {},
+  lotsCame: () => {},
+  lotsRevoked: async () => {},
+  sourcesClosed: () => {},
+  becomeReady: () => {},
+};
+
+function partsOf(ledger: Ledger, clock: ManualClock): PoolOptions {
+  return {
+    ledger,
+    sources: [{ backend: deadBackend(), limits: UNLIMITED }],
+    assessor: new ScriptedAssessor(),
+    config: { ...loadSettings({}), sources: [] },
+    log: recordingLog(),
+    clock,
+    fronts: [FRONT],
+    fillPure: async () => false,
+    systemStream: new EntropyReader(() => crypto.getRandomValues(new Uint8Array(65_504))),
+  };
+}
+
+it('the pool puts to use what an earlier run left before it reads a source', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const clock = new ManualClock();
+  const used = Promise.withResolvers<void>();
+  const levels: string[] = [];
+  const ledger = withCalls(new MemoryLedger(clock), {
+    revocations: (revocations) => async () => {
+      await used.promise;
+      return revocations();
+    },
+    blockLevels: (blockLevels) => async () => {
+      levels.push('asked');
+      return blockLevels();
+    },
+  });
+  const pool = startPool(partsOf(ledger, clock));
+  await settle();
+  assert.deepEqual(levels, [], 'no source is read meanwhile');
+  used.resolve();
+  await settle();
+  assert.ok(levels.length > 0, 'the source may be read now');
+  await pool.stop();
+});
 
 it('the pool samples the csprng stream again a minute after the sample could not be stored', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
@@ -23,24 +71,9 @@ it('the pool samples the csprng stream again a minute after the sample could not
     },
   });
   const installed: (LotRecord | null)[] = [];
-  const front: FrontEvents = {
-    installSeed: () => {},
-    installSystemLot: (lot) => void installed.push(lot),
-    lotsCame: () => {},
-    lotsRevoked: async () => {},
-    sourcesClosed: () => {},
-    becomeReady: () => {},
-  };
   const pool = startPool({
-    ledger,
-    sources: [{ backend: deadBackend(), limits: UNLIMITED }],
-    assessor: new ScriptedAssessor(),
-    config: { ...loadSettings({}), sources: [] },
-    log: recordingLog(),
-    clock,
-    fronts: [front],
-    fillPure: async () => false,
-    systemStream: new EntropyReader(() => crypto.getRandomValues(new Uint8Array(65_504))),
+    ...partsOf(ledger, clock),
+    fronts: [{ ...FRONT, installSystemLot: (lot) => void installed.push(lot) }],
   });
   pool.sampleSystem();
   await settle();

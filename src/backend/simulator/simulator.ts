@@ -95,7 +95,7 @@ const OPTIONS = {
 type Values = OptionValues<typeof OPTIONS>;
 
 /**
- * A lot for an empty pool: two windows of 10^6 bits in each order, and of conditioned output. It gets every verdict of a
+ * A lot for a pool that has no seed or no pure byte: two windows of 10^6 bits in each order, and of conditioned output. It gets every verdict of a
  * whole lot in half the time of its tests. Circuits with test shots keep to whole lots: their claims need the shots.
  */
 const FIRST_LOT_BITS = 2_000_000;
@@ -210,7 +210,7 @@ export interface SimulatorParts {
   readonly deterministic: boolean;
   /** Raw bits of one lot; the pool's default when left out. */
   readonly lotRawBits?: number;
-  /** The same of a lot for an empty pool. */
+  /** See Backend. */
   readonly firstLotRawBits?: number;
   /** What is wrong with the simulated device on purpose, as `quantum_backend` prints it. */
   readonly faults?: string;

@@ -57,7 +57,8 @@ export interface TierList {
 }
 
 export function tierList(): TierList {
-  return { tiers: TIERS.map(rowOf), prices: PRICES, limits: COUNT_LIMITS };
+  prices ??= PRICED.map(([kind, bits, example]) => ({ kind, bits, example, credits: creditsOf(example) }));
+  return { tiers: TIERS.map(rowOf), prices, limits: COUNT_LIMITS };
 }
 
 function rowOf(tier: Tier): TierRow {
@@ -77,46 +78,50 @@ function rowOf(tier: Tier): TierRow {
   };
 }
 
-const PRICES: readonly PriceRow[] = [
-  price('integers', 'count × log2(max - min + 1)', '/v1/integers?count=100&min=1&max=6'),
-  price(
+/** Kind, entropy and example of each price. */
+const PRICED: readonly (readonly [kind: string, bits: string, example: string])[] = [
+  ['integers', 'count × log2(max - min + 1)', '/v1/integers?count=100&min=1&max=6'],
+  [
     'integers without repeats',
     'log2(n! / (n - count)!), n = max - min + 1',
     '/v1/integers?count=6&min=1&max=49&unique=true',
-  ),
-  price('bytes', '8 × count', '/v1/bytes?count=32'),
-  price('floats', '53 × count', '/v1/floats?count=10'),
-  price('floats with a precision', 'count × precision × log2(10)', '/v1/floats?count=10&precision=3'),
-  price('uuid', '122 × count', '/v1/uuid?count=1'),
-  price('bitstring', 'length', '/v1/bitstring?length=128'),
-  price('shuffle', 'log2(n!), n items', '/v1/shuffle?items=ada,grace,barbara,shafi'),
-  price('sample', 'log2(n! / (n - count)!), n items', '/v1/sample?count=2&items=ada,grace,barbara,shafi'),
-  price(
+  ],
+  ['bytes', '8 × count', '/v1/bytes?count=32'],
+  ['floats', '53 × count', '/v1/floats?count=10'],
+  ['floats with a precision', 'count × precision × log2(10)', '/v1/floats?count=10&precision=3'],
+  ['uuid', '122 × count', '/v1/uuid?count=1'],
+  ['bitstring', 'length', '/v1/bitstring?length=128'],
+  ['shuffle', 'log2(n!), n items', '/v1/shuffle?items=ada,grace,barbara,shafi'],
+  ['sample', 'log2(n! / (n - count)!), n items', '/v1/sample?count=2&items=ada,grace,barbara,shafi'],
+  [
     'weighted',
     'count × log2(sum of the weights / their greatest common divisor)',
     '/v1/weighted?count=10&items=gold,silver,bronze&weights=1,10,100',
-  ),
-  price('strings', 'count × length × log2(characters of the alphabet)', '/v1/strings?count=1&length=16'),
-  price(
+  ],
+  ['strings', 'count × length × log2(characters of the alphabet)', '/v1/strings?count=1&length=16'],
+  [
     'sequences',
     'count × the sum over the sequences, each priced as integers',
     '/v1/sequences?length=5,1&min=1,1&max=69,26&unique=true',
-  ),
-  price('permutations', 'count × log2(length!)', '/v1/permutations?length=52'),
-  price(
+  ],
+  ['permutations', 'count × log2(length!)', '/v1/permutations?length=52'],
+  [
     'gaussians',
     'count × log2(√(2πe) × stddev / spacing), spacing of decimals of so many digits at |mean| + stddev',
     '/v1/gaussians?count=10&mean=100&stddev=15&digits=5',
-  ),
+  ],
 ];
 
-/** Its credits are what the endpoint itself would charge for the example. */
-function price(kind: string, bits: string, example: string): PriceRow {
+/** Made when somebody asks for it. */
+let prices: readonly PriceRow[] | undefined;
+
+/** What the endpoint itself would charge for the example. */
+function creditsOf(example: string): number {
   const [path, query] = example.split('?');
   const endpoint = DATA_ENDPOINT_DEFINITIONS.find((each) => each.path === path);
   assert(endpoint !== undefined, `${path} is an endpoint`);
   const { request } = endpoint.parse({ query, contentType: '', body: new Uint8Array(0) });
-  return { kind, bits, example, credits: entropyBytes(request.values) };
+  return entropyBytes(request.values);
 }
 
 const COUNT_LIMITS: CountLimits = {

@@ -152,8 +152,8 @@ export class Collector {
    * deterministic.
    */
   #least: { readonly rank: number; readonly deterministic: boolean };
-  /** Nothing is left of earlier lots of any source, and the service waits for this one. */
-  #isPoolEmpty = false;
+  /** No seed or no pure byte of any source is left, and a mode waits for the next lot. */
+  #isWaitedFor = false;
   /** Requests could soon find nothing: filling does not rest. */
   #isUrgent = true;
   /** On the monotonic clock. */
@@ -315,7 +315,7 @@ export class Collector {
 
   async #read(): Promise<SourceRead> {
     const { lotRawBits: wholeBits = LOT_RAW_BITS, backend } = this.#options;
-    const bits = this.#isPoolEmpty ? (backend.firstLotRawBits ?? wholeBits) : wholeBits;
+    const bits = this.#isWaitedFor ? (backend.firstLotRawBits ?? wholeBits) : wholeBits;
     try {
       const read = await this.#reader.read(bits, this.#stopping.signal);
       this.#refusePromotion();
@@ -479,7 +479,7 @@ export class Collector {
     else if (this.#state === 'standby') this.#state = 'starting';
     if (!wanted) return false;
     const { pure, seed } = levels;
-    this.#isPoolEmpty = seed.blocks === 0 && pure.blocks === 0;
+    this.#isWaitedFor = seed.blocks === 0 || pure.blocks === 0;
     this.#isUrgent =
       seed.blocks < SEEDS_LOW || pure.bytes < Math.max(RESTING_BYTES, pureBytesHigh * RESTING_SHARE);
     if (seed.blocks < SEEDS_LOW) return true;

@@ -130,7 +130,7 @@ describe('the levels of the reservoir', () => {
     await collector.stop();
   });
 
-  it('asks for the smaller first lot of a source while the pool is empty, and then for whole lots', async () => {
+  it('asks for the smaller first lot of a source while seeds or pure bytes are out, and otherwise for whole lots', async () => {
     const { reads, backend } = watched({ ...soundBackend(), firstLotRawBits: LOT_RAW_BITS / 2 });
     const { time, ledger, collector } = world(backend);
     collector.start();
@@ -141,9 +141,13 @@ describe('the levels of the reservoir', () => {
       sizes(),
       sizes().map((_, i) => (i === 0 ? LOT_RAW_BITS / 2 : LOT_RAW_BITS)),
     );
-    await ledger.claimBlocks('pure', 4);
-    await time.pass(1_000);
-    assert.equal(sizes().at(-1), LOT_RAW_BITS, 'seeds are left: the service does not wait for this lot');
+    for (const kind of ['pure', 'seed'] as const) {
+      const before = sizes().length;
+      while ((await ledger.claimBlocks(kind, 64)).length > 0);
+      await time.pass(1_000);
+      assert.equal(sizes()[before], LOT_RAW_BITS / 2, `requests wait for ${kind} blocks`);
+      assert.equal(sizes()[before + 1] ?? LOT_RAW_BITS, LOT_RAW_BITS);
+    }
     await collector.stop();
   });
 
