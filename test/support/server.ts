@@ -60,10 +60,9 @@ export function withSmallPool(environment: Environment): Environment {
 
 /** Settings of a service whose wall clock is wrong by as many milliseconds as the file says, which may change meanwhile. */
 export function withWallClock(file: string): Environment {
-  return {
-    NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${root}test/support/wall-clock.ts`,
-    TEST_CLOCK_FILE: file,
-  };
+  const clock = new URL('wall-clock.ts', import.meta.url);
+  clock.searchParams.set('offset', file);
+  return { NODE_OPTIONS: `--disable-warning=ExperimentalWarning --import ${clock.href}` };
 }
 
 /** An origin whose pages may call the shared server, and on which a browser has all that needs a secure context. */
