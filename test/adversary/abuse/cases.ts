@@ -81,8 +81,8 @@ function beside(who: string, floods: readonly Flood[], shares: Shares): AbuseCas
 
 /** Of those who pay nothing. */
 const UNPAID_SHARES: Shares = { rateMin: 0.5, p99Max: 3 };
-/** Of a tenant that pays too, with four times as many connections: a fifth is what the payer has of all connections. */
-const TENANT_SHARES: Shares = { rateMin: 0.2, p99Max: 10 };
+/** Of a tenant that pays too, with four times as many connections: more than the fifth that the payer has of all connections. */
+const TENANT_SHARES: Shares = { rateMin: 1 / 3, p99Max: 5 };
 
 export const CASES: readonly AbuseCase[] = [
   { name: 'a start under fire', bound: 'becomes ready, no line of level 50', run: startsUnderFire },

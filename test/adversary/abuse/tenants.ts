@@ -115,8 +115,10 @@ function repeatsAnswers(arena: Arena): Promise<Finding> {
       const bodies = new Set(replies.filter(({ status }) => status === 200).map(({ body }) => body));
       assert.equal(bodies.size, 1, `${path}: ${bodies.size} different answers under one key`);
       conflicts += replies.filter(({ status }) => status === 409).length;
+      // a retry that takes the last key while a twin has reserved the last request of the month is refused for the quota
+      const others = first === FORMS.length - 1 ? [409, 429] : [409];
       assert.ok(
-        replies.every(({ status }) => status === 200 || status === 409),
+        replies.every(({ status }) => status === 200 || others.includes(status)),
         String(replies.map(({ status }) => status)),
       );
       first++;
@@ -198,6 +200,7 @@ function probesBeside(flooders: number, from: 'elsewhere' | 'this machine'): Abu
   return {
     name: `probes beside ${flooders} keyless connections from ${from}`,
     bound: `all but probes from where the flood comes within ${PROBE_MAX_MS / 1000} s`,
+    limitS: 400, // those from where the flood comes take seconds each
     run: (arena) =>
       withFronts(
         arena,
