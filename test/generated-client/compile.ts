@@ -9,13 +9,17 @@ export async function generatedTypes(document: object): Promise<string> {
   return astToString(await openapiTS(JSON.stringify(document)));
 }
 
-/** What a strict compiler says of a program of these types and of a module that uses them as `./api.ts`. */
-export function complaintsOf(types: string, program: string): string[] {
+/**
+ * What a strict compiler says of each module that uses these types as `./api.ts`. It reads the types and its own library once for
+ * all of them.
+ */
+export function complaintsOf(types: string, programs: readonly string[]): string[][] {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-generated-'));
   try {
-    const files = { 'api.ts': types, 'program.ts': program };
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    const compiled = ts.createProgram([join(folder, 'program.ts')], {
+    writeFileSync(join(folder, 'api.ts'), types);
+    const paths = programs.map((_, i) => join(folder, `program-${i}.ts`));
+    for (const [i, text] of programs.entries()) writeFileSync(paths[i], text);
+    const compiled = ts.createProgram(paths, {
       strict: true,
       noEmit: true,
       target: ts.ScriptTarget.ES2022,
@@ -25,9 +29,13 @@ export function complaintsOf(types: string, program: string): string[] {
       types: [],
       lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'],
     });
-    return ts
-      .getPreEmitDiagnostics(compiled)
-      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
+    const complaints = ts.getPreEmitDiagnostics(compiled);
+    return paths.map((path) =>
+      complaints
+        // what is wrong in the types, or in no file, is wrong for every program
+        .filter(({ file }) => !paths.some((other) => other !== path && other === file?.fileName))
+        .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
