@@ -6,6 +6,7 @@ import type { JournalPlace } from '../ledger/journal.ts';
 import { type FailStop, type Ledger, LedgerError, type SegmentSink } from '../ledger/ledger.ts';
 import { LinkedSink } from '../ledger/linked-sink.ts';
 import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
+import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { Link } from '../workers/call.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
 import type {
@@ -35,6 +36,8 @@ export interface LedgerThreadOptions extends LedgerSettings {
  * Young generation of the ledger's thread. What lives for one commit needs no more, see workers/dispatch.ts.
  */
 const LEDGER_MEMORY = { maxYoungGenerationSizeMb: 4 };
+/** How long an exit waits for the transaction under way: seconds on a slow disk. Beyond that the process is killed. */
+const EXIT_PATIENCE_MS = 10_000;
 
 /**
  * Opens the ledger in a thread of its own. Rejects with the reason when it cannot be opened. `checkFirst` runs while that
@@ -56,13 +59,19 @@ export async function startLedgerThread(
   const [own, ...ports] = channels.map(({ ledger, keyed, keyless }) => {
     return { ledger: ledger.port1, keyed: keyed.port1, keyless: keyless.port1 };
   });
-  const workerData: LedgerWorkerData = { ...rest, fronts: far };
+  const gate = new TransactionGate();
+  const workerData: LedgerWorkerData = { ...rest, fronts: far, gate: gate.words };
   const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
     workerData,
     resourceLimits: LEDGER_MEMORY,
     transferList: far.flatMap((each) => Object.values(each)),
   });
   let stopping = false;
+  const closeGate = () => {
+    if (!gate.close(EXIT_PATIENCE_MS)) process.kill(process.pid, 'SIGKILL');
+  };
+  process.once('exit', closeGate);
+  worker.once('exit', () => process.off('exit', closeGate));
   const failed = new Promise<never>((_resolve, reject) => {
     worker.on('message', (message: LedgerWorkerMessage) => {
       if (message.state === 'failed') reject(new LedgerError('stopped', message.reason));

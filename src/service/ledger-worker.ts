@@ -12,6 +12,7 @@ import type { Durability } from '../ledger/front-journal.ts';
 import type { JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { OneEachTurn } from '../workers/call.ts';
 import { Cosigning } from './cosigning.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
@@ -43,6 +44,8 @@ export interface LedgerSettings {
 export interface LedgerWorkerData extends LedgerSettings {
   /** Where each front's calls arrive. */
   readonly fronts: readonly LedgerPorts[];
+  /** Of the gate that every write transaction of this thread passes. */
+  readonly gate: Int32Array<SharedArrayBuffer>;
 }
 
 /** What the ledger's thread tells the one that started it. */
@@ -114,7 +117,8 @@ interface OpenLedger {
 
 async function openLedger(): Promise<OpenLedger> {
   const { path, durability, scrubBytesPerS, cluster, keysPath, logName } = data;
-  const options = { path, clock, log, role: 'server', durability, scrubBytesPerS } as const;
+  const gate = new TransactionGate(data.gate);
+  const options = { path, clock, log, role: 'server', durability, scrubBytesPerS, gate } as const;
   if (cluster !== null) {
     // only here: a service without a database need not load the client of one
     const { openPostgresLedger } = await import('../ledger/postgres/postgres-ledger.ts');

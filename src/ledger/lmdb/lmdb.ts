@@ -32,6 +32,7 @@ import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { Key, RawDatabase } from './table.ts';
 import { count, FORMAT, increase, migrate, openMeta, openTables, type Tables } from './tables.ts';
+import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
   /** The data folder; made when it is missing. */
@@ -70,6 +71,8 @@ export interface LmdbLedgerOptions {
   readonly scrubBytesPerS?: number;
   /** Opens a folder whose records went into a database: for the import alone. */
   readonly evenImported?: true;
+  /** Of a thread that the process may end at any moment. */
+  readonly gate?: TransactionGate;
   /** Wraps the store; tests make it fail. */
   readonly wrap?: (raw: RawStore) => RawStore;
 }
@@ -119,7 +122,7 @@ async function openLocked(
   lock: ServerLock | undefined,
 ): Promise<LmdbLedger> {
   const { path, clock, log, role } = options;
-  const raw = await openRaw(path, readOnly);
+  const raw = await openRaw(path, readOnly, options.gate);
   const store = new Store(options.wrap === undefined ? raw : options.wrap(raw));
   let blockKeys: BlockKeys | undefined;
   let startAudit: StartAudit | undefined;
@@ -240,7 +243,7 @@ interface DataFile extends RawStore {
   readonly lengthened: boolean;
 }
 
-async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
+async function openRaw(path: string, readOnly: boolean, gate?: TransactionGate): Promise<DataFile> {
   const root = openRoot(path, readOnly);
   // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the
   // free list.
@@ -259,7 +262,8 @@ async function openRaw(path: string, readOnly: boolean): Promise<DataFile> {
     openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as RawDatabase | undefined,
     // Never transaction(): what it put before a throw would be committed. With overlappingSync off,
     // transactionSync returns after the fsync, and a failed one leaves nothing visible.
-    transact: (body) => root.transactionSync(body),
+    transact: (body) =>
+      gate === undefined ? root.transactionSync(body) : gate.pass(() => root.transactionSync(body)),
     snapshot: () => root.useReadTransaction(),
     refresh: () => root.resetReadTxn(),
     copyTo: (directory, compact) => root.backup(directory, compact),

@@ -9,6 +9,7 @@ import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
+import type { TransactionGate } from '../lmdb/transaction-gate.ts';
 import { PURE_BLOCK_BYTES } from '../records.ts';
 import { PostgresBooks } from './books.ts';
 import { PostgresClaims } from './claims.ts';
@@ -53,6 +54,7 @@ export interface PostgresLedgerOptions {
   readonly scrubBytesPerS?: number;
   readonly growAheadBytes?: number;
   readonly freeBytesMin?: number;
+  readonly gate?: TransactionGate;
 }
 
 /** The ledger of many nodes: books in PostgreSQL, blocks in a folder of each node. */
@@ -107,6 +109,7 @@ async function nodeLedger(
     ...(options.scrubBytesPerS !== undefined && { scrubBytesPerS: options.scrubBytesPerS }),
     ...(options.growAheadBytes !== undefined && { growAheadBytes: options.growAheadBytes }),
     ...(options.freeBytesMin !== undefined && { freeBytesMin: options.freeBytesMin }),
+    ...(options.gate !== undefined && { gate: options.gate }),
   });
   opened.push(() => folder.close());
   const commitDatabase = new Database({

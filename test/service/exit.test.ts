@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { TransactionGate } from '../../src/ledger/lmdb/transaction-gate.ts';
+import { STRIPPED } from '../support/server.ts';
+
+const CHILD = fileURLToPath(new URL('../support/exit-in-transaction.ts', import.meta.url));
+/** Without the gate it would not end at all. */
+const ENDS_WITHIN_MS = 100_000;
+
+describe('a process that exits', () => {
+  it('ends while its ledger is inside a write transaction', async () => {
+    const child = spawn(process.execPath, [...STRIPPED, CHILD], {
+      stdio: 'ignore',
+      timeout: ENDS_WITHIN_MS,
+      killSignal: 'SIGKILL',
+    });
+    assert.deepEqual(await once(child, 'exit'), [7, null]);
+  });
+
+  it('gives up a transaction that does not end', () => {
+    const gate = new TransactionGate();
+    gate.pass(() => assert.equal(new TransactionGate(gate.words).close(1), false));
+    assert.equal(gate.close(0), true);
+  });
+});
