@@ -65,7 +65,7 @@ for (const durability of DURABILITIES) {
   const sum = (count: (line: Line) => number) => done.reduce((total, line) => total + count(line), 0);
   const violations = done.flatMap((line) => line.violations);
   process.stdout.write(
-    `${durability}: ${done.length} rounds, ${sum((line) => line.acknowledged)} answers acknowledged, ` +
+    `${durability}: ${done.length} rounds, ${sum((line) => line.acknowledged)} answers acknowledged in ${sum((line) => Math.sign(line.acknowledged))} of them, ` +
       `${sum((line) => line.recovered)} kills between journal and LMDB, ${sum((line) => line.startsKilled)} starts killed, ` +
       `${violations.length} violations\n`,
   );
