@@ -32,7 +32,7 @@ export interface Asker {
   readonly ignored: string;
   /** Known from now on to whoever counts requests. */
   mode: EntropyMode | undefined;
-  /** It waited for its turn of the loop for longer than the front may be busy: an expensive answer is shed. */
+  /** It waited for its turn of the loop for longer than `largeQueueMs`: an expensive answer is shed. */
   readonly isLate?: boolean;
   /** It has left: whatever it is told now reaches nobody. */
   readonly isGone: boolean;

@@ -49,7 +49,10 @@ export const LIMITS = Object.freeze({
   pendingRepliesMax: 16_384,
   /** Memory of those that were made in the front itself: some megabytes, more only before a slow disk. */
   pendingReplyBytesMax: 64 * 1024 * 1024,
-  /** Work of large answers that may wait, per worker thread; beyond it 503 `overloaded`. */
+  /**
+   * Work of large answers that may wait, per worker thread, and how long an expensive one may wait until its account has time of
+   * the loop; beyond it 503 `overloaded`.
+   */
   largeQueueMs: 500,
   /** Large answers that are made or wait for it, per front. */
   largeAnswersMax: 256,

@@ -11,7 +11,7 @@ const SLICE_MS = 1;
  * Of the loop's time, what an account may use while others ask too. Reading a request, and what the ledger's thread does for it,
  * is not in it, and takes about half as much again.
  */
-export const SHARE = 1 / 3;
+const SHARE = 1 / 3;
 /** Others ask too for so long after one of them was served. */
 const SHARED_MS = 100;
 /** What is charged beyond this is forgotten, so that no request waits for longer than a front may be busy. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
-import { type AccountShares, SHARE } from './account-shares.ts';
+import type { AccountShares } from './account-shares.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -11,9 +11,6 @@ const SHARE_MIN = 8;
 
 /** How long requests are held when all of them are of accounts that have used up their time. */
 const REST_MS = 1;
-
-/** An account whose requests wait for longer has more of them than a front may be busy with, by its share of the time. */
-const LATE_MS = LIMITS.frontTurnMs / SHARE;
 
 interface Waiting {
   readonly exchange: Exchange;
@@ -38,7 +35,7 @@ interface Server<T> {
  *
  * Where several accounts have requests, none gets more than half of a turn, nor more than its share of the loop's time
  * (account-shares.ts), and an account that has used none of late is first: a client asks again when it is answered, so the length of a turn
- * decides how often everybody is. What is held for too long is marked as late, and admission sheds it if it is expensive: shares would
+ * decides how often everybody is. What is held for `largeQueueMs` is marked as late, and admission sheds it if it is expensive: shares would
  * otherwise take the bound from the queue.
  */
 export class DrawTurns<T extends Waiting> {
@@ -101,7 +98,7 @@ export class DrawTurns<T extends Waiting> {
 
   #serve(now: readonly T[], nowMs: number): void {
     for (const { exchange, heldSinceMs } of now)
-      exchange.isLate = heldSinceMs !== undefined && nowMs - heldSinceMs > LATE_MS;
+      exchange.isLate = heldSinceMs !== undefined && nowMs - heldSinceMs > LIMITS.largeQueueMs;
     this.#shares.beginTurn(now, nowMs);
     if (this.#shares.isShared) this.#serveShares(now, nowMs);
     else for (const each of now) this.#server.serve(each, nowMs);
