@@ -1,6 +1,5 @@
 import type { Account } from '../../account/directory.ts';
 import { retryAfterS } from '../../account/meter.ts';
-import type { Answer, Asker } from '../../answer/answer.ts';
 import type { Answers } from '../../answer/answers.ts';
 import { type ChainFacts, type DrawDesk, drawFingerprint, drawKeyText } from '../../answer/draw-keeper.ts';
 import type { FirstAnswer } from '../../answer/idempotency.ts';
@@ -14,11 +13,11 @@ import { type Clock, periodOf } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import { base32Of } from '../../core/ids.ts';
 import { LIMITS } from '../../core/limits.ts';
-import type { EntropyMode } from '../../core/vocabulary.ts';
 import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { BYTES } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';
+import { ExchangeAsker } from '../exchange-asker.ts';
 import { grouped } from '../params.ts';
 import { rateFacts } from '../reply-fields.ts';
 import type { RequestRecord } from '../request-record.ts';
@@ -201,62 +200,16 @@ function labelOf(statement: DrawStatement) {
 }
 
 /** Asks as an HTTP request would. The answer is kept, sealed, and told to nobody. */
-class DrawAsker implements Asker {
-  readonly form = 'json';
-  readonly octets = undefined;
-  readonly ignored = '';
+class DrawAsker extends ExchangeAsker<void> {
   readonly idempotencyKey: string;
   readonly keptUntilMs: number;
-  /** Resolves when the answer is durable. */
-  readonly outcome: Promise<void>;
-  readonly #exchange: Exchange;
-  readonly #record: RequestRecord;
   readonly #fingerprint: string;
-  readonly #resolvers = Promise.withResolvers<void>();
 
   constructor(exchange: Exchange, record: RequestRecord, statement: DrawStatement) {
-    this.#exchange = exchange;
-    this.#record = record;
+    super(exchange, record);
     this.idempotencyKey = drawKeyText(statement.id);
     this.#fingerprint = drawFingerprint(hashOf(statement));
     this.keptUntilMs = Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS;
-    this.outcome = this.#resolvers.promise;
-  }
-
-  get requestId(): Uint8Array<ArrayBuffer> {
-    return this.#exchange.requestId;
-  }
-
-  get atMs(): number {
-    return this.#exchange.atMs;
-  }
-
-  get startedMonotonicMs(): number {
-    return this.#exchange.startedMonotonicMs;
-  }
-
-  get isGone(): boolean {
-    return this.#exchange.isGone;
-  }
-
-  drawing(): void {
-    this.#exchange.drawing();
-  }
-
-  spend(work: () => void): void {
-    this.#exchange.spend(work);
-  }
-
-  get isAnswered(): boolean {
-    return this.#exchange.isAnswered;
-  }
-
-  get mode(): EntropyMode | undefined {
-    return this.#exchange.mode;
-  }
-
-  set mode(mode: EntropyMode | undefined) {
-    this.#exchange.mode = mode;
   }
 
   fingerprint(): string {
@@ -267,21 +220,9 @@ class DrawAsker implements Asker {
     return [];
   }
 
-  answered(answer: Answer): void {
-    this.#record.answered(answer);
-    this.#resolvers.resolve();
-    answer.release();
-  }
-
-  refused(error: unknown): void {
-    this.#resolvers.reject(error);
-  }
+  protected taken(): void {}
 
   replayed(): never {
     throw new InvariantError('the id of a draw is used once');
-  }
-
-  quoted(): never {
-    throw new InvariantError('a committed draw is not a dry run');
   }
 }

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { freePort } from '../../support/programs.ts';
 import { until } from '../../support/server.ts';
 import type { DatabasePlace } from './cluster.ts';
-import { freePort, Link } from './link.ts';
+import { Link } from './link.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
