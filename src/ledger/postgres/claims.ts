@@ -1,7 +1,7 @@
 import { ApiError } from '../../core/errors.ts';
 import type { Claims } from '../sharing.ts';
 import type { Database } from './connection.ts';
-import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';
+import { CALL_SLOT, fencedError, type NamedEpoch } from './node.ts';
 
 /** A node that claims its own key again repeats a call; a node that was fenced makes no answer any more. */
 const CLAIM = {
@@ -30,7 +30,7 @@ const TRIES = 3;
 
 interface ClaimsOptions {
   readonly database: Database;
-  readonly node: NodeEpoch & { readonly name: string };
+  readonly node: NamedEpoch;
 }
 
 /** Idempotency keys that are under way on any node: one row each, until its answer is committed or its request refused. */

@@ -5,7 +5,7 @@ import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { encodeSegment } from '../segment.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
-import { COMMIT_SLOTS, fencedError, type NodeEpoch } from './node.ts';
+import { COMMIT_SLOTS, fencedError, type NamedEpoch } from './node.ts';
 import { numberAnswers } from './series.ts';
 
 /** Segments and bytes of one transaction, at most; a single call may have more. */
@@ -18,7 +18,7 @@ const CLOSE_PATIENCE_MS = 5_000;
 export interface SegmentCommitsOptions {
   /** With a connection for each slot; nobody else uses it. */
   readonly database: Database;
-  readonly node: NodeEpoch & { readonly name: string };
+  readonly node: NamedEpoch;
   readonly log: Log;
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DrawLeaf, type DrawRecord, mayFollow, type WaitingDrawLeaf } from '../draw-records.ts';
 import { type DrawStore, LedgerError } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
+import { type NamedEpoch, requireEpoch } from './node.ts';
 
 /** Names the lock of an account whose draws are counted: "draw" in ASCII. */
 const DRAW_LOCK = 0x64_72_61_77;
@@ -54,9 +55,12 @@ interface DrawRow {
 /** Committed draws of all nodes. */
 export class PostgresDrawStore implements DrawStore {
   readonly #database: Database;
+  readonly #node: NamedEpoch | undefined;
 
-  constructor(database: Database) {
+  /** A command writes no draws: `node` is undefined. */
+  constructor(database: Database, node: NamedEpoch | undefined) {
     this.#database = database;
+    this.#node = node;
   }
 
   async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
@@ -65,6 +69,7 @@ export class PostgresDrawStore implements DrawStore {
       throw new LedgerError('refused', `draw ${id} must be opened in the state opening, not ${state}`);
     return this.#database.transact(
       asOneCall(async (session, isRepeated) => {
+        await requireEpoch(session, this.#node);
         await session.run(LOCK_ACCOUNT, [accountNumber]);
         const [stored] = await session.run<DrawRow>(DRAW, [id]);
         if (stored !== undefined) {
@@ -83,6 +88,7 @@ export class PostgresDrawStore implements DrawStore {
     const { id, accountNumber, state, dueAtMs, body } = draw;
     return this.#database.transact(
       asOneCall(async (session, isRepeated) => {
+        await requireEpoch(session, this.#node);
         const [stored] = await session.run<DrawRow>(DRAW_TO_CHANGE, [id]);
         if (stored === undefined) throw new LedgerError('refused', `there is no draw ${id}`);
         if (stored.account !== accountNumber)
@@ -97,7 +103,10 @@ export class PostgresDrawStore implements DrawStore {
   }
 
   async dropDraw(id: string): Promise<void> {
-    await this.#database.run(DROP, [id]);
+    await this.#database.transact(async (session) => {
+      await requireEpoch(session, this.#node);
+      await session.run(DROP, [id]);
+    });
   }
 
   async draw(id: string): Promise<DrawRecord | undefined> {

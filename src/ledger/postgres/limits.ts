@@ -2,7 +2,7 @@ import { ApiError } from '../../core/errors.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../sharing.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
-import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';
+import { CALL_SLOT, fencedError, type NamedEpoch } from './node.ts';
 
 /** Requests that one ask may bring beyond those that wait, for an account with a limit and for one without. */
 const CHUNK_MAX = 1_024;
@@ -108,7 +108,7 @@ const NO_LEASE: RateLease = { rateLeased: 0, rateLevel: 0 };
 
 interface LimitsOptions {
   readonly database: Database;
-  readonly node: NodeEpoch & { readonly name: string };
+  readonly node: NamedEpoch;
 }
 
 /**

@@ -1,19 +1,15 @@
 import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
-import { CALL_SLOT, fencedError, type NodeEpoch } from './node.ts';
+import { CALL_SLOT, type NamedEpoch, requireEpoch } from './node.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresLogStoreOptions {
   readonly database: Database;
-  readonly node: NodeEpoch & { readonly name: string };
+  readonly node: NamedEpoch;
   readonly unsealed: UnsealedTallies;
 }
 
-const FENCE = {
-  name: 'log_fence',
-  text: 'SELECT 1 FROM qrn.slot WHERE node = $1 AND slot = $2 AND epoch = $3 FOR SHARE',
-};
 const READ = { name: 'log_read', text: 'SELECT value FROM qrn.log WHERE key = $1' };
 /**
  * A commit that waited for a standby in vain, because somebody cancelled the wait or the primary restarted, can be read before a
@@ -41,7 +37,7 @@ const PUT = {
  */
 export class PostgresLogStore implements LogStore {
   readonly #database: Database;
-  readonly #node: NodeEpoch & { readonly name: string };
+  readonly #node: NamedEpoch;
   readonly #unsealed: UnsealedTallies;
   /** States that a standby has. */
   readonly #kept = new Map<string, Uint8Array>();
@@ -54,8 +50,7 @@ export class PostgresLogStore implements LogStore {
 
   async putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
     await this.#database.transact(async (session) => {
-      const { number, epoch, name } = this.#node;
-      if ((await session.run(FENCE, [number, CALL_SLOT, epoch])).length === 0) throw fencedError(name);
+      await requireEpoch(session, this.#node);
       if (step !== undefined) {
         await session.run(LOCK_FOLD);
         if (!(await this.#mayStep(session, records, step))) return;

@@ -4,6 +4,7 @@ import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../recor
 import type { Database, Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
 import { folderRecordOf, HELD_BACK, type LotPart, placeOf } from './lot-parts.ts';
+import { type NamedEpoch, requireEpoch } from './node.ts';
 import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 
 const LOT = { name: 'lots_lot', text: 'SELECT record FROM qrn.lot WHERE id = $1' };
@@ -92,7 +93,7 @@ type BlockFolder = Pick<
 
 /** A node that has blocks. */
 export interface BlockOwner {
-  readonly number: number;
+  readonly node: NamedEpoch;
   readonly folder: BlockFolder;
 }
 
@@ -179,8 +180,8 @@ export class PostgresLots implements EntropyStore {
   /** Blocks on this node: those of other nodes are not known here. */
   async unclaimedBlocks(lotId: string): Promise<number> {
     if (this.#owner === undefined) return 0;
-    const { number, folder } = this.#owner;
-    const parts = await this.#database.run<{ id: string }>(PARTS, [lotId, number]);
+    const { node, folder } = this.#owner;
+    const parts = await this.#database.run<{ id: string }>(PARTS, [lotId, node.number]);
     let blocks = await folder.unclaimedBlocks(lotId);
     for (const { id } of parts) blocks += await folder.unclaimedBlocks(id);
     return blocks;
@@ -212,6 +213,7 @@ export class PostgresLots implements EntropyStore {
   /** The node that has the blocks learns of it at its next claim. */
   async releaseLots(lotIds: readonly string[], atMs: number): Promise<void> {
     await this.#database.transact(async (session) => {
+      await requireEpoch(session, this.#owner?.node);
       const released = await session.run<{ id: string }>(RELEASE, [lotIds, atMs]);
       const missing = lotIds.find((id) => released.every((row) => row.id !== id));
       if (missing !== undefined) throw new LedgerError('refused', `there is no lot ${missing}`);
@@ -247,11 +249,12 @@ export class PostgresLots implements EntropyStore {
   }
 
   async #add(session: Session, lot: LotRecord, jobKey: string | undefined): Promise<boolean> {
+    await requireEpoch(session, this.#owner?.node);
     const known = await admission(session, lot.id, jobKey);
     if (known !== 'new') return known === 'given';
     const values = [
       lot.id,
-      this.#owner?.number,
+      this.#owner?.node.number,
       lot.source,
       JSON.stringify(lot),
       lot.commitment !== undefined,
@@ -281,10 +284,10 @@ export class PostgresLots implements EntropyStore {
   }
 
   async #followRevocations(owner: BlockOwner): Promise<void> {
-    const { number, folder } = owner;
+    const { node, folder } = owner;
     if (this.#revokedTo === undefined) await this.#giveUpLost(owner);
     const rows = await this.#database.run<RevocationRow & { version: number }>(OWN_REVOCATIONS, [
-      number,
+      node.number,
       this.#revokedTo ?? 0,
     ]);
     for (const row of rows) await giveUp(folder, revocationOf(row));
@@ -295,12 +298,12 @@ export class PostgresLots implements EntropyStore {
    * At a start: gives up blocks whose lot PostgreSQL burned when it fenced this node, holds back although the folder does
    * not, gave to another node, or does not have, as after the restore of an earlier database.
    */
-  async #giveUpLost({ number, folder }: BlockOwner): Promise<void> {
+  async #giveUpLost({ node, folder }: BlockOwner): Promise<void> {
     const held = new Set((await folder.heldLots(ALL)).map(({ id }) => id));
     const free: string[] = [];
     for (const { id } of await folder.lots(ALL))
       if (!held.has(id) && (await folder.unclaimedBlocks(id)) > 0) free.push(id);
-    const states = await this.#statesOf(free, number);
+    const states = await this.#statesOf(free, node.number);
     for (const id of free) {
       const state = states.get(id);
       if (state === undefined || state.burned || state.is_held)
@@ -313,13 +316,13 @@ export class PostgresLots implements EntropyStore {
     return new Map(rows.map((row) => [row.id, row]));
   }
 
-  async #followReleases({ number, folder }: BlockOwner): Promise<void> {
+  async #followReleases({ node, folder }: BlockOwner): Promise<void> {
     const held = await folder.heldLots(FOLLOWED_MAX);
     const adding = new Set(this.#adding); // all others of these are in PostgreSQL by now, or never will be
     if (held.length === 0) return;
     const states = await this.#statesOf(
       held.map(({ id }) => id),
-      number,
+      node.number,
     );
     for (const { id } of held) {
       const state = states.get(id);

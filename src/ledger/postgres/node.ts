@@ -19,6 +19,12 @@ export interface NodeEpoch {
   readonly epoch: number;
 }
 
+/** A node as its calls name it. */
+export interface NamedEpoch extends NodeEpoch {
+  /** `QRN_NODE`. */
+  readonly name: string;
+}
+
 interface NodeOptions {
   readonly database: Database;
   /** `QRN_NODE`. */
@@ -52,13 +58,17 @@ const FENCE = {
   name: 'node_fence',
   text: `UPDATE qrn.node SET epoch = epoch + 1, state = 'fenced' WHERE name = $1 RETURNING number, epoch`,
 };
+const REQUIRE_EPOCH = {
+  name: 'node_require_epoch',
+  text: `SELECT 1 FROM qrn.slot WHERE node = $1 AND slot = ${CALL_SLOT} AND epoch = $2 FOR SHARE`,
+};
 const EPOCH = { name: 'node_epoch', text: 'SELECT epoch FROM qrn.slot WHERE node = $1 AND slot = $2' };
 
 /**
  * This process as one node of many. The lock on its name keeps a second process of the name out; the epoch, which grows
  * with every start, keeps out what a former process of the name may still send.
  */
-export class NodeIdentity implements NodeEpoch {
+export class NodeIdentity implements NamedEpoch {
   readonly name: string;
   readonly number: number;
   readonly epoch: number;
@@ -152,6 +162,16 @@ export function fenceNode(
     await also(session, node);
     return true;
   });
+}
+
+/**
+ * To begin a transaction with: a fence waits for its end. Throws LedgerError `stopped` when the node was fenced already, e.g.
+ * while its process was paused. A command, which is not a node, has nothing to be fenced.
+ */
+export async function requireEpoch(session: Session, node: NamedEpoch | undefined): Promise<void> {
+  if (node === undefined) return;
+  if ((await session.run(REQUIRE_EPOCH, [node.number, node.epoch])).length === 0)
+    throw fencedError(node.name);
 }
 
 export function fencedError(name: string): LedgerError {

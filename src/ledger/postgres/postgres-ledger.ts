@@ -131,7 +131,7 @@ async function nodeLedger(
   const directory = new PostgresDirectory(database, node, clock);
   await directory.forgetReaders();
   const unsealed = new UnsealedTallies();
-  const lots = new PostgresLots(database, { number: node.number, folder });
+  const lots = new PostgresLots(database, { node, folder });
   await database.transact((session) => settleParcels(session, node, 'start'));
   // in an earlier copy of the folder are blocks that this node has delivered since
   if (epochIn(path) < node.epoch - 1) await lots.giveUpAll();
@@ -144,7 +144,7 @@ async function nodeLedger(
       entropy: lots,
       sources: new PostgresSourceStore(database, node),
       books: new PostgresBooks({ database, node, clock, commits, unsealed }),
-      draws: new PostgresDrawStore(database),
+      draws: new PostgresDrawStore(database, node),
       log: new PostgresLogStore({ database, node, unsealed }),
       limits: new PostgresLimits({ database, node }),
       claims: new PostgresClaims({ database, node }),
@@ -223,7 +223,7 @@ async function toolLedger(
         commits: { commit: refuseCommit },
         unsealed,
       }),
-      draws: new PostgresDrawStore(database),
+      draws: new PostgresDrawStore(database, undefined),
       log: new PostgresLogStore({ database, node: NO_NODE, unsealed }),
       limits: new PostgresLimits({ database, node: NO_NODE }),
       claims: new PostgresClaims({ database, node: NO_NODE }),

@@ -11,6 +11,7 @@ import {
   spendOf,
 } from '../spending.ts';
 import type { Database, Session } from './connection.ts';
+import { type NamedEpoch, requireEpoch } from './node.ts';
 
 const NOTE = {
   name: 'sources_note',
@@ -64,9 +65,9 @@ WHERE node.number = job.node AND node.state = 'fenced' AND job.source = $1 AND j
 export class PostgresSourceStore implements SourceStore {
   readonly #database: Database;
   /** The node that opens jobs; undefined for a command. */
-  readonly #node: { readonly number: number } | undefined;
+  readonly #node: NamedEpoch | undefined;
 
-  constructor(database: Database, node: { readonly number: number } | undefined) {
+  constructor(database: Database, node: NamedEpoch | undefined) {
     this.#database = database;
     this.#node = node;
   }
@@ -77,12 +78,12 @@ export class PostgresSourceStore implements SourceStore {
   }
 
   async putSourceNote(source: string, key: string, value: string): Promise<void> {
-    await this.#database.run(PUT_NOTE, [source, key, value]);
+    await this.#transact((session) => session.run(PUT_NOTE, [source, key, value]));
   }
 
   async charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean> {
     requireCharge(spend);
-    return this.#database.transact(async (session) => {
+    return this.#transact(async (session) => {
       const day = await openDay(session, spend);
       const [known] = await session.run(CHARGE, [key]);
       if (known !== undefined) return true;
@@ -104,7 +105,7 @@ export class PostgresSourceStore implements SourceStore {
         'refused',
         `job ${job.key} must be opened in the state intended, not ${job.state}`,
       );
-    return this.#database.transact(async (session) => {
+    return this.#transact(async (session) => {
       const day = await openDay(session, job);
       const stored = await jobIn(session, job.key);
       if (stored !== undefined) {
@@ -119,7 +120,7 @@ export class PostgresSourceStore implements SourceStore {
   }
 
   async putJob(job: JobRecord): Promise<void> {
-    await this.#database.transact(async (session) => {
+    await this.#transact(async (session) => {
       const stored = await requireJob(session, job.key);
       const replaced = replacedJob(stored, job);
       if (replaced !== undefined) await putJob(session, { ...stored, job: replaced });
@@ -128,10 +129,18 @@ export class PostgresSourceStore implements SourceStore {
 
   /** Those of this node, with those of nodes that were fenced: the first node that asks goes on with them. */
   async openJobs(source: string): Promise<JobRecord[]> {
-    if (this.#node !== undefined) await this.#database.run(ADOPT_JOBS, [source, this.#node.number]);
-    const values = [source, this.#node?.number ?? null];
-    const rows = await this.#database.run<{ record: JobRecord }>(OPEN_JOBS, values);
+    const { number } = this.#node ?? {};
+    if (number !== undefined) await this.#transact((session) => session.run(ADOPT_JOBS, [source, number]));
+    const rows = await this.#database.run<{ record: JobRecord }>(OPEN_JOBS, [source, number ?? null]);
     return rows.map(({ record }) => record);
+  }
+
+  /** Nothing of a node that was fenced: the jobs that it had are another's by then. */
+  #transact<T>(body: (session: Session) => Promise<T>): Promise<T> {
+    return this.#database.transact(async (session) => {
+      await requireEpoch(session, this.#node);
+      return body(session);
+    });
   }
 }
 

@@ -3,11 +3,25 @@ import { test } from 'node:test';
 import { periodOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { PostgresDrawStore } from '../../../src/ledger/postgres/draws.ts';
+import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
+import { PostgresSourceStore } from '../../../src/ledger/postgres/sources.ts';
 import { Link } from '../../adversary/cluster/link.ts';
-import { filledSegment, NOON_MS } from '../../support/ledger-records.ts';
+import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
+import {
+  block,
+  filledSegment,
+  job,
+  lot,
+  lotId,
+  NO_LIMITS,
+  NOON_MS,
+  spend,
+  submitted,
+} from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 import { openBooks } from '../../support/postgres-books.ts';
@@ -62,6 +76,39 @@ test('a start grows the epoch, and what the former process still sends is refuse
     reason: 'stopped',
   });
   await next.books.commit([filledSegment(2, 1)], []);
+});
+
+test('a fenced node writes no job, no draw, no lot and no charge, and takes no other node’s jobs', async (t) => {
+  const url = await freshDatabase();
+  const { node, database } = await openBooks(t, url, { name: 'a' });
+  const folder = await openTestLedger(temporaryFolder(t));
+  t.after(() => folder.close());
+  const sources = new PostgresSourceStore(database, node);
+  const draws = new PostgresDrawStore(database, node);
+  const lots = new PostgresLots(database, { node, folder });
+  const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
+  assert.equal(await sources.openJob(job(1), NO_LIMITS), true);
+  assert.equal(await draws.openDraw(draw, 9), true);
+  assert.equal(await lots.addLot(lot(1), [block('seed', 1)]), true);
+  assert.equal(await fenceNode(database, 'a', silentLog), true);
+  const tables = ['job', 'spend_day', 'charge', 'source_note', 'draw', 'draw_leaf', 'lot'];
+  const content = () =>
+    Promise.all(tables.map(async (table) => (await administer(url, `SELECT * FROM qrn.${table}`)).rows));
+  const before = await content();
+  const calls: Record<string, () => Promise<unknown>> = {
+    openJob: () => sources.openJob(job(2), NO_LIMITS),
+    putJob: () => sources.putJob(submitted(1)),
+    openJobs: () => sources.openJobs('simulator'),
+    charge: () => sources.charge('charge', spend(1), NO_LIMITS),
+    putSourceNote: () => sources.putSourceNote('simulator', 'note', 'x'),
+    openDraw: () => draws.openDraw({ ...draw, id: 'draw_b' }, 9),
+    putDraw: () => draws.putDraw({ ...draw, state: 'committed' }),
+    dropDraw: () => draws.dropDraw('draw_a'),
+    addLot: () => lots.addLot(lot(2), [block('seed', 2)]),
+    releaseLots: () => lots.releaseLots([lotId(1)], NOON_MS),
+  };
+  for (const [name, call] of Object.entries(calls)) await assert.rejects(call, { reason: 'stopped' }, name);
+  assert.deepEqual(await content(), before);
 });
 
 test('a connection whose server is cut off is closed without an answer', async (t) => {

@@ -49,7 +49,7 @@ async function startNode(name: string, marks = MARKS, shared = SHARED): Promise<
   const path = join(folder, `${tests}-${name}`);
   const options = { path, clock: systemClock, log: silentLog, durability: 'commit', fronts: 0 } as const;
   const ledger = await openLmdbLedger({ ...options, role: 'server', growAheadBytes: 0, freeBytesMin: 0 });
-  const lots = new PostgresLots(database, { number: identity.number, folder: ledger });
+  const lots = new PostgresLots(database, { node: identity, folder: ledger });
   await database.transact((session) => settleParcels(session, identity, 'start'));
   const calls = {
     claimBlocks: lots.claimBlocks.bind(lots),
