@@ -77,6 +77,7 @@ registerHooks({
     if (!OWN_FILE.test(specifier) || !context.parentURL?.startsWith(sources))
       return nextResolve(specifier, context);
     const { href } = new URL(specifier, context.parentURL);
+    if (!href.startsWith(sources)) return nextResolve(specifier, context); // `load` would leave its types to Node
     return { url: href, format: 'module', shortCircuit: true };
   },
   load(url, context, nextLoad) {
