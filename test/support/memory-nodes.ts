@@ -12,7 +12,22 @@ export interface NodeFaults extends LimitFaults {
 }
 
 /** What a node may not do any more once it is fenced. */
-const FENCED_CALLS: ReadonlySet<string> = new Set(['commit', 'putLog', 'askLimits', 'claimKey']);
+const FENCED_CALLS: ReadonlySet<string> = new Set([
+  'commit',
+  'putLog',
+  'askLimits',
+  'claimKey',
+  'addLot',
+  'releaseLots',
+  'charge',
+  'putSourceNote',
+  'openJob',
+  'putJob',
+  'openJobs',
+  'openDraw',
+  'putDraw',
+  'dropDraw',
+]);
 
 /**
  * Several nodes over one set of books, as src/ledger/postgres has them: the model that the contract suite holds it against.

@@ -6,7 +6,7 @@ import { hold } from './violation.ts';
 export class JobKeeper {
   /** As the ledger has them, by key. */
   readonly records = new Map<string, JobRecord>();
-  /** The nodes that opened them. */
+  /** The nodes that opened them, or took them from a node that was fenced. */
   readonly #nodes = new Map<string, number>();
   readonly #paid = new Set<string>();
   readonly #lots = new Map<string, string>();
@@ -33,6 +33,11 @@ export class JobKeeper {
       hold(isWithin, 'jobs', () => `${calls} jobs on day ${job.day}: more than its budget`);
     }
     this.records.set(job.key, job);
+  }
+
+  /** A node was told that these are its jobs. */
+  listed(node: number, jobs: readonly JobRecord[]): void {
+    for (const { key } of jobs) this.#nodes.set(key, node);
   }
 
   /** The provider was asked for a job. */

@@ -71,6 +71,9 @@ export class Keepers {
       case 'openJob':
         if (result === true) this.jobs.recorded(life.node, args[0] as JobRecord, true);
         break;
+      case 'openJobs':
+        this.jobs.listed(life.node, result as readonly JobRecord[]);
+        break;
       case 'putJob':
         this.jobs.recorded(life.node, args[0] as JobRecord, false);
         break;
