@@ -26,8 +26,11 @@ export interface NativeResponse {
    * socket is full, and `onWritable` tells when it takes more. `end` without bytes ends such a body. Called inside `cork`.
    */
   write(part: Uint8Array): boolean;
-  /** Writes as much of `rest` as the socket takes. `totalBytes` is the size of the whole body. */
-  tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean];
+  /**
+   * Writes as much of `rest` as the socket takes. `totalBytes` is the size of the whole body. The bytes of a constant body never
+   * change, so an engine that writes them later need not copy them.
+   */
+  tryEnd(rest: Uint8Array, totalBytes: number, isConstant: boolean): [wroteAll: boolean, finished: boolean];
   /** Bytes of the body that were taken so far. */
   getWriteOffset(): number;
   onWritable(handler: (offset: number) => boolean): unknown;

@@ -169,7 +169,7 @@ export abstract class Sender extends RequestHead implements Timed {
   /**
    * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole. A HEAD request
    * gets the same head with the length that the body has. The second call, and any after the client has gone, does nothing. The
-   * body must not change until its owner releases it, which happens once in any case.
+   * body must not change until its owner releases it, which happens once in any case; without an owner it never changes.
    */
   send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
     if (this.isAnswered || this.isAborted) {
@@ -392,7 +392,9 @@ export abstract class Sender extends RequestHead implements Timed {
    */
   #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
     if (this.#closing) this.#response.pause();
-    return this.#response.tryEnd(rest, totalBytes);
+    // A piece of a larger one, waiting in the socket, would keep all of it, unbooked.
+    const isSmall = rest.buffer.byteLength < HELD_BODY_FROM_BYTES;
+    return this.#response.tryEnd(rest, totalBytes, isSmall && this.#owner === undefined);
   }
 
   /**

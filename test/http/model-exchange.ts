@@ -13,6 +13,8 @@ import type { ReplyBooks, SenderHost } from '../../src/http/sender.ts';
  */
 export class ModelResponse implements NativeResponse {
   readonly sent: number[] = [];
+  /** Of each offer, whether its bytes never change. */
+  readonly constants: boolean[] = [];
   /** How many bytes the socket takes at each offer. */
   readonly takes: number[];
   ended = false;
@@ -49,8 +51,9 @@ export class ModelResponse implements NativeResponse {
     this.sent.push(...part);
     return (this.takes.shift() ?? part.length) >= part.length;
   }
-  tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean] {
+  tryEnd(rest: Uint8Array, totalBytes: number, isConstant: boolean): [boolean, boolean] {
     this.#use('tryEnd');
+    this.constants.push(isConstant);
     assert.equal(
       rest.length,
       totalBytes - this.sent.length,
