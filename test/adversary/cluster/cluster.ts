@@ -8,6 +8,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import type { Directory } from '../../../src/ledger/ledger.ts';
 import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { Chance } from '../../support/chance.ts';
 import { freePort } from '../../support/programs.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
@@ -16,7 +17,7 @@ import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
 import { openTool } from './tool.ts';
 
-/** What one account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
+/** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
 export interface Totals {
   readonly requests: number;
   readonly credits: number;
@@ -35,7 +36,10 @@ export interface DatabasePlace {
 export interface ClusterOptions {
   readonly nodes: number;
   readonly database: DatabasePlace;
+  /** Of every account but the steady one, which never runs dry. */
   readonly totals: Totals;
+  /** Picks nodes and moments; a fixed one unless given. */
+  readonly chance?: Chance;
   /** For timings: nodes connect without links, which cost more than the commits that they forward. */
   readonly isTimed?: boolean;
   /** Of every node, e.g. with a planted fault. */
@@ -48,6 +52,8 @@ export interface ClusterOptions {
   readonly isAwaited?: (number: number) => boolean;
 }
 
+const STEADY: Totals = { requests: 1_000_000, credits: 1_000_000 };
+
 /** An operator tries again too. */
 const FENCED_WITHIN_MS = 60_000;
 
@@ -57,6 +63,7 @@ export class Cluster {
   readonly links: readonly Link[];
   readonly load: Load;
   readonly accounts: Accounts;
+  readonly chance: Chance;
   #database: DatabasePlace;
   readonly #folder: string;
 
@@ -66,13 +73,15 @@ export class Cluster {
     nodes: readonly ClusterNode[],
     links: readonly Link[],
     accounts: Accounts,
+    chance: Chance,
   ) {
     this.#database = database;
     this.#folder = folder;
     this.nodes = nodes;
     this.links = links;
     this.accounts = accounts;
-    this.load = new Load(nodes, accounts);
+    this.chance = chance;
+    this.load = new Load(nodes, accounts, chance.fork('load'));
   }
 
   static async start(options: ClusterOptions): Promise<Cluster> {
@@ -99,9 +108,9 @@ export class Cluster {
         node.launch();
       }
       const accounts = await makeAccounts(options.database.url, folder, options.totals);
-      const { isAwaited = () => true } = options;
+      const { isAwaited = () => true, chance = new Chance('cluster') } = options;
       await Promise.all(others.filter((_, at) => isAwaited(at + 2)).map((node) => node.ready()));
-      return new Cluster(options.database, folder, nodes, links, accounts);
+      return new Cluster(options.database, folder, nodes, links, accounts, chance);
     } catch (error) {
       await Promise.all(nodes.map((node) => node.kill()));
       for (const link of links) link.close();
@@ -189,9 +198,9 @@ export class Cluster {
   }
 }
 
-async function makeAccounts(url: string, folder: string, { requests, credits }: Totals): Promise<Accounts> {
+async function makeAccounts(url: string, folder: string, totals: Totals): Promise<Accounts> {
   const ledger = await openTool(url, folder);
-  const make = async (name: string): Promise<LoadAccount> => {
+  const make = async (name: string, { requests, credits }: Totals = totals): Promise<LoadAccount> => {
     const overrides = { requestsPerMonth: requests, creditsPerMonth: credits };
     const account = await createAccount(ledger, systemClock, {
       name,
@@ -202,7 +211,12 @@ async function makeAccounts(url: string, folder: string, { requests, credits }: 
     return { id: account.id, key: key.text, requestsMax: requests, creditsMax: credits };
   };
   try {
-    return { plain: await make('plain'), pure: await make('pure'), keyed: await make('keyed') };
+    return {
+      steady: await make('steady', STEADY),
+      plain: await make('plain'),
+      pure: await make('pure'),
+      keyed: await make('keyed'),
+    };
   } finally {
     await ledger.close();
   }

@@ -18,19 +18,31 @@ const ENDS_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 60_000;
 const FOLLOWS_WITHIN_MS = 30_000;
 
-/** The moment is what the test is about: any of them must be safe, so it needs no seed to be replayed. */
-const someMs = (least: number, most: number) => sleep(least + Math.random() * (most - least));
+const someMs = ({ cluster }: Arena, least: number, most: number) =>
+  sleep(cluster.chance.between(least, most));
 
-function someNode({ cluster }: Arena): ClusterNode {
-  const running = cluster.nodes.filter(({ port }) => port !== undefined);
-  const all = running.length > 0 ? running : cluster.nodes;
-  return all[Math.floor(Math.random() * all.length)];
+function someNode({ cluster: { nodes, chance } }: Arena): ClusterNode {
+  const running = nodes.filter(({ port }) => port !== undefined);
+  return chance.pick(running.length > 0 ? running : nodes);
+}
+
+const follows = (pair: PostgresPair) =>
+  until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+
+/** The primary dies while its standby is cut off, and the standby takes over with what it has. */
+async function takeOver(arena: Arena, pair: PostgresPair): Promise<void> {
+  pair.killPrimary();
+  pair.link.healWithLoss();
+  await pair.promote();
+  arena.cluster.follow(pair.place);
+  await answersAgain(arena);
+  await pair.addStandby();
 }
 
 /** kill -9 of a node, which is started again. */
 const killNode: Fault = async (arena) => {
   const node = someNode(arena);
-  await someMs(0, 300);
+  await someMs(arena, 0, 300);
   await node.kill();
   node.launch();
 };
@@ -40,7 +52,7 @@ const killStart: Fault = async (arena) => {
   const node = someNode(arena);
   await node.kill();
   node.launch();
-  await someMs(200, 3_000);
+  await someMs(arena, 200, 3_000);
   await node.kill();
   node.launch();
 };
@@ -53,19 +65,19 @@ const killAllNodes: Fault = async ({ cluster }) => {
 /** The machine of the primary restarts; no standby takes over. */
 const killPrimary: Fault = async (arena) => {
   const pair = pairOf(arena);
-  await someMs(0, 300);
+  await someMs(arena, 0, 300);
   pair.killPrimary();
-  await someMs(0, 1_500);
+  await someMs(arena, 0, 1_500);
   await pair.restartPrimary();
-  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await follows(pair);
   await answersAgain(arena);
 };
 
 /** The primary dies for good, and its standby takes over. */
 const failover: Fault = async (arena) => {
   const pair = pairOf(arena);
-  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
-  await someMs(0, 300);
+  await follows(pair);
+  await someMs(arena, 0, 300);
   pair.killPrimary();
   await pair.promote();
   arena.cluster.follow(pair.place);
@@ -82,10 +94,11 @@ const failoverWithKill: Fault = async (arena) => {
 };
 
 /** No packet passes between a node and PostgreSQL for a while. */
-const cutNode: Fault = async ({ cluster }) => {
-  const link = cluster.links[Math.floor(Math.random() * cluster.links.length)];
+const cutNode: Fault = async (arena) => {
+  const { links, chance } = arena.cluster;
+  const link = chance.pick(links);
   link.cut();
-  await someMs(100, 4_000);
+  await someMs(arena, 100, 4_000);
   link.heal();
 };
 
@@ -104,23 +117,18 @@ const cutAndFence: Fault = async (arena) => {
 const cutStandby: Fault = async (arena) => {
   const pair = pairOf(arena);
   pair.link.cut();
-  await someMs(200, 2_500);
+  await someMs(arena, 200, 2_500);
   pair.link.heal();
-  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await follows(pair);
 };
 
 /** The standby is cut off, and then the primary dies: what was acknowledged must be on the standby. */
 const cutStandbyThenFailover: Fault = async (arena) => {
   const pair = pairOf(arena);
-  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await follows(pair);
   pair.link.cut();
-  await someMs(500, 1_500);
-  pair.killPrimary();
-  pair.link.healWithLoss();
-  await pair.promote();
-  arena.cluster.follow(pair.place);
-  await answersAgain(arena);
-  await pair.addStandby();
+  await someMs(arena, 500, 1_500);
+  await takeOver(arena, pair);
 };
 
 /**
@@ -129,35 +137,25 @@ const cutStandbyThenFailover: Fault = async (arena) => {
  */
 const restartAloneThenFailover: Fault = async (arena) => {
   const pair = pairOf(arena);
-  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await follows(pair);
   pair.link.cut();
-  await someMs(300, 1_000);
+  await someMs(arena, 300, 1_000);
   pair.killPrimary();
   await pair.restartPrimary();
-  await someMs(500, 2_000);
-  pair.killPrimary();
-  pair.link.healWithLoss();
-  await pair.promote();
-  arena.cluster.follow(pair.place);
-  await answersAgain(arena);
-  await pair.addStandby();
+  await someMs(arena, 500, 2_000);
+  await takeOver(arena, pair);
 };
 
 /** As before, and meanwhile an administrator cancels the commits that wait for the standby. */
 const cancelThenFailover: Fault = async (arena) => {
   const pair = pairOf(arena);
-  await until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
+  await follows(pair);
   pair.link.cut();
   for (let times = 0; times < 5; times++) {
     await sleep(150);
     await pair.cancelWaiting();
   }
-  pair.killPrimary();
-  pair.link.healWithLoss();
-  await pair.promote();
-  arena.cluster.follow(pair.place);
-  await answersAgain(arena);
-  await pair.addStandby();
+  await takeOver(arena, pair);
 };
 
 /** A node stands still, is taken for dead and fenced, and goes on. It must end. */
@@ -170,7 +168,7 @@ const pauseAndFence: Fault = async (arena) => {
 const pause: Fault = async (arena) => {
   const node = someNode(arena);
   node.pause();
-  await someMs(100, 4_000);
+  await someMs(arena, 100, 4_000);
   node.resume();
 };
 
@@ -208,17 +206,18 @@ function pairOf({ pair }: Arena): PostgresPair {
 }
 
 async function fencedWhile(
-  { cluster }: Arena,
+  arena: Arena,
   node: ClusterNode,
   { away, back }: { away: () => void; back: () => void },
 ): Promise<void> {
-  await someMs(0, 300);
+  const { cluster } = arena;
+  await someMs(arena, 0, 300);
   away();
-  await someMs(0, 300);
+  await someMs(arena, 0, 300);
   const epochs = node.starts;
   await cluster.fence(node.name);
   const before = await cluster.segmentsOf(node.name);
-  await someMs(0, 300);
+  await someMs(arena, 0, 300);
   back();
   await until(`${node.name} ends`, () => !node.isRunning || node.starts > epochs, ENDS_WITHIN_MS).catch(() =>
     cluster.load.violations.push(`${node.name} runs on after it was fenced`),

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Chance } from '../../support/chance.ts';
 import { ConnectionLost, HttpConnection, requestBytes } from '../../support/http.ts';
 import type { ClusterNode } from './node.ts';
 
@@ -46,6 +47,8 @@ const VIOLATIONS_MAX = 50;
 const KEYS_KEPT = 32;
 
 export interface Accounts {
+  /** Asks for quantum-seeded values, each request once, and never runs dry: the service answers it between all faults. */
+  readonly steady: LoadAccount;
   /** Asks for quantum-seeded values, each request once. */
   readonly plain: LoadAccount;
   /** Asks for pure bytes, each request once. */
@@ -70,6 +73,7 @@ export class Load {
   unknown = 0;
   readonly #nodes: readonly ClusterNode[];
   readonly #accounts: Accounts;
+  readonly #chance: Chance;
   /** Every 16 pure bytes that were delivered, in hex, and to which request. */
   readonly #pure = new Map<string, string>();
   readonly #largest = new Map<string, number>();
@@ -82,9 +86,10 @@ export class Load {
   #lastAnswerAtMs = 0;
   #turn = 0;
 
-  constructor(nodes: readonly ClusterNode[], accounts: Accounts) {
+  constructor(nodes: readonly ClusterNode[], accounts: Accounts, chance: Chance) {
     this.#nodes = nodes;
     this.#accounts = accounts;
+    this.#chance = chance;
   }
 
   /** When the last answer with values came. */
@@ -118,7 +123,7 @@ export class Load {
 
   async #client(client: number): Promise<void> {
     const connections = new Map<string, HttpConnection>();
-    const { plain, pure } = this.#accounts;
+    const { steady, plain, pure } = this.#accounts;
     // Each client asks for one kind: pure bytes may have to be waited for.
     const kind = client % 4;
     // And asks one node, so that one that hangs does not hang them all. Keys are asked again of any node.
@@ -127,7 +132,10 @@ export class Load {
     while (!this.#isStopping) {
       if (kind === 0) await this.#askKeyed(connections, false);
       else if (kind === 1) await ask(pure, `/v1/bytes?count=${PURE_BYTES}&entropy_mode=pure`);
-      else await ask(plain, '/v1/integers?count=3&min=1&max=6&entropy_mode=quantum-seeded');
+      else {
+        const account = kind === 2 ? plain : steady;
+        await ask(account, '/v1/integers?count=3&min=1&max=6&entropy_mode=quantum-seeded');
+      }
     }
     for (const connection of connections.values()) connection.leave();
   }
@@ -150,7 +158,7 @@ export class Load {
     if (request === undefined) return;
     const { keyed } = this.#accounts;
     const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=quantum-seeded';
-    const node = this.#nodes[Math.floor(Math.random() * this.#nodes.length)];
+    const node = this.#chance.pick(this.#nodes);
     const reply = await this.#ask(connections, node, keyed, target, request.idempotencyKey);
     if (reply === 'away' || reply === 'lost' || reply.status !== 200) {
       const isRefusedForGood = reply !== 'away' && reply !== 'lost' && reply.status === 429;

@@ -33,6 +33,8 @@ export interface SeriesOutcome extends AuditOutcome {
 /** Nobody alters parcels here: such a refusal burns the blocks of an honest node. */
 const ALTERED = /refused a parcel (?:whose|that was altered)[^"]*/g;
 
+/** For how long clients may go without a new answer although a node is ready. */
+const ANSWERED_WITHIN_MS = 60_000;
 const SETTLED_WITHIN_MS = 60_000;
 const READY_WITHIN_MS = 120_000;
 
@@ -48,9 +50,9 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   try {
     const arena: Arena = { cluster, pair, answeredAfterMs: [] };
     load.start(clients);
-    await sleep(pauseMs);
     for (const name of options.faults) {
       if (!mayGoOn() || load.violations.length > 0) break;
+      await answered(cluster);
       const begunMs = performance.now();
       const before = load.acknowledged.length;
       await FAULTS[name].fault(arena);
@@ -58,9 +60,10 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       for (const node of nodes) if (!node.isRunning) node.launch();
       await oneReady(cluster);
       await sleep(pauseMs);
+      const met = load.acknowledged.length - before;
       load.violations.push(...(await cluster.lostCount(before)));
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
-      const told = `${load.acknowledged.length} answers, ${load.violations.length} violations`;
+      const told = `${met} of ${load.acknowledged.length} answers, ${load.violations.length} violations`;
       report(`${faults.length} of ${options.faults.length}: ${name}, ${seconds} s; ${told}`);
     }
     await Promise.all(nodes.map((node) => node.ready()));
@@ -86,6 +89,14 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   } finally {
     await cluster.stop();
   }
+}
+
+/** Before each fault the service answers: one that meets no request shows nothing. */
+async function answered({ load }: Cluster): Promise<void> {
+  const before = load.acknowledged.length;
+  await until('a new answer', () => load.acknowledged.length > before, ANSWERED_WITHIN_MS).catch(() =>
+    load.violations.push(`no new answer within ${ANSWERED_WITHIN_MS} ms, although a node was ready`),
+  );
 }
 
 /** A round without a node that serves shows nothing. Nothing goes on in the background afterwards. */

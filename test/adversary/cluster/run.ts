@@ -1,4 +1,4 @@
-// `npm run test:cluster [-- --kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --out FILE --minutes 9]`: nodes on
+// `npm run test:cluster [-- --kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --seed N --out FILE --minutes 9]`: nodes on
 // Debian's PostgreSQL with a synchronous standby, under load and under faults, each series of faults audited. With `--out` the
 // result of each series is added to the file, and what it has already is not run again. After `--minutes`, and at SIGTERM or
 // SIGINT, no further fault begins: the series under way is audited and counts.
@@ -6,6 +6,7 @@
 // the text. With `--scenarios yes` the rest of what goes wrong with several nodes is run (see scenarios.ts), with
 // `--scenarios TEXT` what has the text in its name. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
 import { inspect, parseArgs } from 'node:util';
+import { Chance } from '../../support/chance.ts';
 import type { Totals } from './cluster.ts';
 import { FAULTS, type FaultName } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
@@ -31,6 +32,7 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '3' },
     out: { type: 'string' },
     minutes: { type: 'string', default: '600' },
+    seed: { type: 'string', default: String(process.pid) },
     planted: { type: 'string', default: 'no' },
     scenarios: { type: 'string', default: 'no' },
   },
@@ -41,7 +43,11 @@ if (programs === undefined) {
   say('There is no PostgreSQL server in /usr/lib/postgresql: install the package postgresql.');
   process.exit(1);
 }
+/** What it picks and when repeats with the seed; how the processes meet each other does not. */
+const chance = new Chance(`cluster ${values.seed}`);
+say(`seed ${values.seed}`);
 const endMs = performance.now() + Number(values.minutes) * 60_000;
+let seriesCount = 0;
 let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.once(signal, () => {
@@ -64,6 +70,7 @@ async function runSeries(
       totals,
       ...(environment !== undefined && { environment }),
       faults,
+      chance: chance.fork(`series ${seriesCount++}`),
       clients: CLIENTS,
       pauseMs: PAUSE_MS,
       report: say,
@@ -86,7 +93,7 @@ function faultsLeft(results: Results): FaultName[] {
     }
   }
   return left
-    .map((name) => ({ name, order: Math.random() }))
+    .map((name) => ({ name, order: chance.uniform() }))
     .sort((a, b) => a.order - b.order)
     .map(({ name }) => name);
 }
@@ -98,7 +105,7 @@ async function faultRuns(): Promise<boolean> {
   let isGood = true;
   for (let at = 0; at < left.length && mayGoOn(); at += FAULTS_EACH) {
     const faults = left.slice(at, at + FAULTS_EACH);
-    const result = await resultOf(faults, Math.random() < 0.5 ? SCARCE : AMPLE);
+    const result = await resultOf(faults, chance.chance(0.5) ? SCARCE : AMPLE);
     results.add(result);
     if (!result.isAudited) isGood = false;
     if (result.violations.length === 0) continue;
