@@ -28,10 +28,11 @@ import {
 import type { SegmentCommits } from './commit.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
-import { CALL_SLOT, type NodeEpoch } from './node.ts';
+import { kept } from './kept-read.ts';
+import type { NodeEpoch } from './node.ts';
 import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './periods.ts';
 import { dropSegments, expireAnswers } from './retention.ts';
-import { seriesPage, withSerials } from './series.ts';
+import { PublicSeries, withSerials } from './series.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresBooksOptions {
@@ -95,12 +96,7 @@ const ANSWER = {
   text: `SELECT account AS "accountNumber", key_digest AS "keyDigest", fingerprint, expires_at_ms AS "expiresAtMs", sealed
     FROM qrn.answer WHERE account = $1 AND key_digest = $2 AND expires_at_ms > $3`,
 };
-/** What may be read may not be on a standby yet: see READ_KEPT of log-store.ts. */
-const KEPT_ANSWER = {
-  name: 'books_answer_kept',
-  text: `WITH fence AS (SELECT 1 FROM qrn.slot WHERE node = $4 AND slot = ${CALL_SLOT} FOR SHARE)
-    ${ANSWER.text.replace('sealed', 'sealed, (SELECT count(*) FROM fence) AS fences')}`,
-};
+const KEPT_ANSWER = kept(ANSWER);
 const ANSWER_SIZES = {
   name: 'books_answer_sizes',
   text: `SELECT account AS "accountNumber", min(expires_at_ms) AS "expiresAtMs",
@@ -120,9 +116,11 @@ export class PostgresBooks implements Books {
   readonly #clock: Clock;
   readonly #commits: Pick<SegmentCommits, 'commit'>;
   readonly #unsealed: UnsealedTallies;
+  readonly #series: PublicSeries;
 
   constructor({ database, node, clock, commits, unsealed }: PostgresBooksOptions) {
     this.#database = database;
+    this.#series = new PublicSeries(database);
     this.#node = node;
     this.#clock = clock;
     this.#commits = commits;
@@ -165,7 +163,7 @@ export class PostgresBooks implements Books {
   }
 
   seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
-    return seriesPage(this.#database, purpose, part);
+    return this.#series.page(purpose, part);
   }
 
   balances(period: number): Promise<Balance[]> {
@@ -251,7 +249,7 @@ export class PostgresBooks implements Books {
     const values = [accountNumber, keyDigest, this.#clock.wallMs()];
     const [readable] = await this.#database.run<StoredAnswer>(ANSWER, values);
     if (readable === undefined) return undefined;
-    const [answer] = await this.#database.run<StoredAnswer>(KEPT_ANSWER, [...values, this.#node.number]);
+    const [answer] = await this.#database.run<StoredAnswer>(KEPT_ANSWER, values);
     if (answer === undefined) return undefined;
     const { accountNumber: account, keyDigest: digest, fingerprint, expiresAtMs, sealed } = answer;
     return {

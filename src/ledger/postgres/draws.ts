@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type DrawLeaf, type DrawRecord, mayFollow, type WaitingDrawLeaf } from '../draw-records.ts';
 import { type DrawStore, LedgerError } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
+import { kept } from './kept-read.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 
 /** Names the lock of an account whose draws are counted: "draw" in ASCII. */
@@ -17,6 +19,9 @@ const COUNT_OPEN = {
 };
 const COLUMNS = 'id, account, state, due_at_ms, body';
 const DRAW = { name: 'draws_draw', text: `SELECT ${COLUMNS} FROM qrn.draw WHERE id = $1` };
+const KEPT_DRAW = kept(DRAW);
+/** Draws of which is known that a standby has them. */
+const KEPT_MAX = 1_024;
 const DRAW_TO_CHANGE = {
   name: 'draws_draw_to_change',
   text: `SELECT ${COLUMNS} FROM qrn.draw WHERE id = $1 FOR UPDATE`,
@@ -56,6 +61,8 @@ interface DrawRow {
 export class PostgresDrawStore implements DrawStore {
   readonly #database: Database;
   readonly #node: NamedEpoch | undefined;
+  /** Of each draw, the state that a standby has. */
+  readonly #kept = new Map<string, string>();
 
   /** A command writes no draws: `node` is undefined. */
   constructor(database: Database, node: NamedEpoch | undefined) {
@@ -110,8 +117,14 @@ export class PostgresDrawStore implements DrawStore {
   }
 
   async draw(id: string): Promise<DrawRecord | undefined> {
-    const [row] = await this.#database.run<DrawRow>(DRAW, [id]);
-    return row && recordOf(row);
+    const [readable] = await this.#database.run<DrawRow>(DRAW, [id]);
+    if (readable === undefined || this.#kept.get(id) === digestOf(readable))
+      return readable && recordOf(readable);
+    const [row] = await this.#database.run<DrawRow>(KEPT_DRAW, [id]);
+    if (row === undefined) return undefined;
+    if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
+    this.#kept.set(id, digestOf(row));
+    return recordOf(row);
   }
 
   async openDraws(limit: number): Promise<DrawRecord[]> {
@@ -137,6 +150,10 @@ export class PostgresDrawStore implements DrawStore {
 function asOneCall<T>(body: (session: Session, isRepeated: boolean) => Promise<T>) {
   let runs = 0;
   return (session: Session) => body(session, runs++ > 0);
+}
+
+function digestOf({ state, due_at_ms, body }: DrawRow): string {
+  return hash('sha256', JSON.stringify([state, due_at_ms, body]), 'base64');
 }
 
 function recordOf({ id, account, state, due_at_ms, body }: DrawRow): DrawRecord {

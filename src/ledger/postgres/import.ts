@@ -14,6 +14,7 @@ import {
   periodsOf,
   rowsOf,
 } from './import-rows.ts';
+import { kept } from './kept-read.ts';
 import { balancesIn } from './periods.ts';
 import { UnsealedTallies } from './unsealed.ts';
 import { auditBooks } from './upkeep.ts';
@@ -41,11 +42,7 @@ const STATE = {
   text: `SELECT import_id AS "importId", created_at_ms AS "madeAtMs",
     (SELECT name FROM qrn.node ORDER BY number LIMIT 1) AS "firstNode" FROM qrn.meta`,
 };
-/** Changes nothing. Its commit waits for the standby, and so for all that was committed before. */
-const CONFIRM = {
-  name: 'import_confirm',
-  text: 'UPDATE qrn.meta SET import_id = import_id WHERE import_id = $1 RETURNING 1',
-};
+const CONFIRM = kept({ name: 'import_confirm', text: 'SELECT import_id FROM qrn.meta WHERE import_id = $1' });
 const LOCK_STATE = { name: 'import_lock', text: 'SELECT import_id FROM qrn.meta FOR UPDATE' };
 /** The session works between its statements: it reads the folder. */
 const MAY_PAUSE = { name: '', text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };

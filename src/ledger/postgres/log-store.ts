@@ -1,7 +1,8 @@
 import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
-import { CALL_SLOT, type NamedEpoch, requireEpoch } from './node.ts';
+import { kept } from './kept-read.ts';
+import { type NamedEpoch, requireEpoch } from './node.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresLogStoreOptions {
@@ -11,16 +12,7 @@ export interface PostgresLogStoreOptions {
 }
 
 const READ = { name: 'log_read', text: 'SELECT value FROM qrn.log WHERE key = $1' };
-/**
- * A commit that waited for a standby in vain, because somebody cancelled the wait or the primary restarted, can be read before a
- * standby has it, and is lost in a failover. The lock makes this read a commit of its own, which follows what it read:
- * when it ends, the standby has both.
- */
-const READ_KEPT = {
-  name: 'log_read_kept',
-  text: `WITH fence AS (SELECT 1 FROM qrn.slot WHERE node = $2 AND slot = $3 FOR SHARE)
-    SELECT value, (SELECT count(*) FROM fence) AS fences FROM qrn.log WHERE key = $1`,
-};
+const READ_KEPT = kept(READ);
 /** The record of a log, or of an incarnation's, that says how large it is: what it covers was stored with it. */
 const STATE = /(?:^|\/)state$/;
 const PUT = {
@@ -68,10 +60,9 @@ export class PostgresLogStore implements LogStore {
     const [record] = await this.#database.run<{ value: Uint8Array }>(READ, [key]);
     if (record === undefined || !STATE.test(key)) return record && new Uint8Array(record.value);
     if (isSame(this.#kept.get(key), record.value)) return new Uint8Array(record.value);
-    const { number } = this.#node;
-    const [kept] = await this.#database.run<{ value: Uint8Array }>(READ_KEPT, [key, number, CALL_SLOT]);
-    if (kept === undefined) return undefined;
-    const value = new Uint8Array(kept.value);
+    const [stored] = await this.#database.run<{ value: Uint8Array }>(READ_KEPT, [key]);
+    if (stored === undefined) return undefined;
+    const value = new Uint8Array(stored.value);
     this.#kept.set(key, value);
     return value.slice();
   }

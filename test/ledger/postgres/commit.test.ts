@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { silentLog } from '../../../src/core/log.ts';
+import { PostgresDrawStore } from '../../../src/ledger/postgres/draws.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import { encodeSegment } from '../../../src/ledger/segment.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
@@ -159,46 +160,67 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
   }
 }
 
-test('a node repeats no stored answer, and shows no state of the log, that no standby has', async (t) => {
+test('a node shows no stored answer, no state of the log, no number of a series and no draw that no standby has', async (t) => {
   const url = await freshDatabase();
   const writer = await openBooks(t, url, { name: 'a' });
   const reader = await openBooks(t, url, { name: 'b' });
   const { keyDigest } = answer(1, 7, 0);
+  const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
+  const part = { series: undefined, from: 1, limit: 9 };
   await writer.books.commit([filledSegment(1, 1)], []);
   await reader.logStore.getLog('state');
   const noLongerAwaited = await awaitNobody(t, url);
   const written = [
-    writer.books.commit([filledSegment(2, 1)], [answer(1, 7, NOON_MS + 1_000)]),
+    writer.books.commit([segment(2, [entry(1, { label: LABEL })])], [answer(1, 7, NOON_MS + 1_000)]),
     writer.logStore.putLog([{ key: 'state', value: Uint8Array.of(1) }]),
+    new PostgresDrawStore(writer.database, writer.node).openDraw(draw, 9),
   ];
-  await waitFor(url, "SELECT count(*) = 2 AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+  const waiting = (count: number) =>
+    `SELECT count(*) = ${count} AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+  await waitFor(url, waiting(written.length));
   await administer(
     url,
     "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
   );
-  await waitFor(
-    url,
-    'SELECT (SELECT count(*) FROM qrn.answer) = 1 AND (SELECT count(*) FROM qrn.log) = 1 AS is_so',
-  );
+  const tables = ['answer', 'log', 'series_answer', 'draw'];
+  const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
+  await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];
   const show = async (what: string, read: Promise<unknown>) => {
     if ((await read) !== undefined) shown.push(what);
   };
+  const draws = new PostgresDrawStore(reader.database, reader.node);
+  const page = () => reader.books.seriesPage('lottery', part);
   const readings = [
     show('the answer', reader.books.storedAnswer(1, keyDigest)),
+    show('the draw', draws.draw(draw.id)),
     show('the log', reader.logStore.getLog('state')),
+    show('the series', page()),
   ];
-  // The writers' second attempts wait, and so must both who read.
-  await waitFor(
-    url,
-    "SELECT count(*) = 4 AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
-    () => shown.length > 0,
-  );
+  // The writers' second attempts wait, and so must all who read.
+  await waitFor(url, waiting(written.length + readings.length), () => shown.length > 0);
   const shownBefore = [...shown];
   await noLongerAwaited();
   await Promise.all([...written, ...readings]);
   assert.deepEqual(shownBefore, []);
-  assert.deepEqual(shown.sort(), ['the answer', 'the log']);
+  assert.deepEqual(shown.sort(), ['the answer', 'the draw', 'the log', 'the series']);
+  assert.equal((await page()).answers.length, 1);
+  assert.deepEqual(await draws.draw(draw.id), draw);
+});
+
+test('a node reads a series and a draw without a commit when it knows that a standby has them', async (t) => {
+  const url = await freshDatabase();
+  const { books, database, node } = await openBooks(t, url, { name: 'a' });
+  const draws = new PostgresDrawStore(database, node);
+  const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
+  const part = { series: undefined, from: 1, limit: 9 };
+  const read = async () => [await draws.draw(draw.id), await books.seriesPage('lottery', part)];
+  await draws.openDraw(draw, 9);
+  await books.commit([segment(2, [entry(1, { label: LABEL })])], []);
+  const first = await read();
+  const noLongerAwaited = await awaitNobody(t, url);
+  assert.deepEqual(await read(), first);
+  await noLongerAwaited();
 });
 
 /** Makes commits wait for a standby that there is not, until what it gives is called. */

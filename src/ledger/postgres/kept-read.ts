@@ -1,0 +1,16 @@
+import type { Statement } from './connection.ts';
+
+/*
+ * A commit that waited for a standby in vain, because somebody cancelled the wait or the primary restarted, can be read before a
+ * standby has it, and is lost in a failover. An empty message in the write-ahead log, which nobody reads, makes the transaction of
+ * a read a commit of its own, which follows what it read: when it ends, the standby has both.
+ */
+const MESSAGE = "pg_logical_emit_message(true, 'qrn', '')";
+
+/** Within a transaction: what it reads is shown when a standby has it. */
+export const KEEP: Statement = { name: 'kept_keep', text: `SELECT ${MESSAGE}` };
+
+/** The statement, which reads one row, as a transaction of its own that ends when a standby has what it gives. */
+export function kept({ name, text }: Statement): Statement {
+  return { name: `${name}_kept`, text: `SELECT found.*, ${MESSAGE} FROM (${text}) AS found` };
+}
