@@ -27,6 +27,9 @@ const STANDBY_AWAY_MS = 30_000;
 /** Of one node. */
 const CONNECTIONS_MAX = 20;
 const PARCEL_KILLS = 8;
+const RETRY_MS = 100;
+/** A client waits for the second that Retry-After names. */
+const FREED_WITHIN_TRIES = 10;
 /** Idempotency keys that are repeated while a clock is off. */
 const KEYS = 6;
 
@@ -281,13 +284,22 @@ async function repeatedKeys({ nodes, accounts }: Cluster): Promise<string[]> {
     const asked = i % 2 === 0 ? [right, wrong, right, wrong] : [wrong, right, wrong, right];
     const bodies = new Set<string>();
     for (const node of asked) {
-      const reply = await askUnderKey(node, accounts.plain.key, idempotencyKey);
+      const reply = await outcomeUnderKey(node, accounts.plain.key, idempotencyKey);
       if (reply?.status === 200) bodies.add(reply.body.toString('utf8'));
       else if (node === right) violations.push(`${right.name} answered a repeated key with ${reply?.status}`);
     }
     if (bodies.size > 1) violations.push('a repeated key was answered twice, with different bodies');
   }
   return violations;
+}
+
+/** A node that has just refused the key still holds it for the others until PostgreSQL has heard: they answer 409 and Retry-After. */
+async function outcomeUnderKey(node: ClusterNode, key: string, idempotencyKey: string) {
+  for (let tries = 0; ; tries++) {
+    const reply = await askUnderKey(node, key, idempotencyKey);
+    if (reply?.status !== 409 || tries === FREED_WITHIN_TRIES) return reply;
+    await sleep(RETRY_MS);
+  }
 }
 
 async function askUnderKey(
