@@ -5,7 +5,7 @@ import { hammered, loadOn, withCosts } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
 import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService } from './support/server.ts';
+import { type Server, startService, stopAll } from './support/server.ts';
 import { scaled, summarize } from './support/statistics.ts';
 import type { Aim, BenchRun, Report, Row, Suite } from './support/suite.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
@@ -81,7 +81,7 @@ export const aims: Suite = {
         ],
       };
     } finally {
-      for (const server of servers) await server.stop();
+      await stopAll(servers);
     }
   },
 };

@@ -3,7 +3,7 @@ import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.
 import { JSON_TWIN, startBare } from './support/peers.ts';
 import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, type Service, startService } from './support/server.ts';
+import { type Server, type Service, startService, stopAll } from './support/server.ts';
 import { scaled } from './support/statistics.ts';
 import type { BenchRun, Column, Report, Row, Suite, Table } from './support/suite.ts';
 import { batchBody, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts';
@@ -64,7 +64,7 @@ export const batch: Suite = {
       };
       return { tables: [await tableOf(SEEDED_CASES), await tableOf(PURE_CASES)] };
     } finally {
-      for (const server of servers) await server.stop();
+      await stopAll(servers);
     }
   },
 };

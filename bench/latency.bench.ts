@@ -3,7 +3,7 @@ import { startBare } from './support/peers.ts';
 import type { Line, Plot } from './support/plot.ts';
 import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService } from './support/server.ts';
+import { type Server, startService, stopAll } from './support/server.ts';
 import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 
 const PATH = '/v1/integers?count=10';
@@ -46,7 +46,7 @@ export const latency: Suite = {
       }
       return { tables: [table(run, byRate)], plots: [plot(byRate)] };
     } finally {
-      for (const { server } of servers) await server.stop();
+      await stopAll(servers.map(({ server }) => server));
     }
   },
 };

@@ -4,7 +4,7 @@ import { JSON_TWIN } from './support/peers.ts';
 import { residentMemory } from './support/process-usage.ts';
 import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
 import { alternate, type Contender } from './support/rounds.ts';
-import { type Server, startService } from './support/server.ts';
+import { type Server, startService, stopAll } from './support/server.ts';
 import type { BenchRun, Report, Row, Suite } from './support/suite.ts';
 import { batchBody, TWO_KINDS, type ValueKind } from './support/value-kinds.ts';
 
@@ -50,7 +50,7 @@ export const mixed: Suite = {
       });
       return { tables: [{ title: TITLE, note: NOTE, columns: columns(run), rows }] };
     } finally {
-      for (const { server } of servers) await server.stop();
+      await stopAll(servers.map(({ server }) => server));
     }
   },
 };

@@ -1,7 +1,7 @@
 import { loadOn, requireAnswers, withCosts } from './support/measured.ts';
-import { installedPeers, JSON_TWIN } from './support/peers.ts';
+import { startPeers } from './support/peers.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService } from './support/server.ts';
+import { type Server, startService, stopAll } from './support/server.ts';
 import { scaled } from './support/statistics.ts';
 import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
@@ -27,15 +27,13 @@ export const peers: Suite = {
     'small requests and batches beside Fastify, node:http, Bun, Go and Rust hyper with randomInt and no certificate',
   byDefault: false,
   async run(run): Promise<Report> {
-    const entrants: Entrant[] = [];
+    const servers: Server[] = [];
     try {
       run.talk('starting the service');
       const service = await startService(run.subjects[0]);
-      entrants.push({ name: SERVICE, server: service });
-      for (const peer of [JSON_TWIN, ...installedPeers(run.talk)]) {
-        run.talk(`starting ${peer.name}`);
-        entrants.push({ name: peer.name, server: await peer.start() });
-      }
+      servers.push(service);
+      const others = await startPeers(run.talk, (server) => servers.push(server));
+      const entrants: Entrant[] = [{ name: SERVICE, server: service }, ...others];
       const octets = { ...service, headers: { ...service.headers, accept: 'application/octet-stream' } };
       const small = await race(run, entrants, { connections: SMALL_CONNECTIONS, path: SMALL_PATH });
       const [kind] = VALUE_KINDS;
@@ -51,7 +49,7 @@ export const peers: Suite = {
         ],
       };
     } finally {
-      for (const { server } of entrants) await server.stop();
+      await stopAll(servers);
     }
   },
 };

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { HAMMER } from './support/closed-loop.ts';
 import { hammered } from './support/measured.ts';
-import { installedPeers, JSON_TWIN, startBare } from './support/peers.ts';
+import { startBare, startPeers } from './support/peers.ts';
 import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService } from './support/server.ts';
+import { type Server, startService, stopAll } from './support/server.ts';
 import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
 
 const PATH = '/v1/integers?count=10';
@@ -45,16 +45,12 @@ export const small: Suite = {
         { name: STATIC, server: bare, path: '/small' },
       ];
       const ours = services.map(({ name, server }) => ({ name, server, path: PATH }));
-      const others = [];
-      for (const peer of [JSON_TWIN, ...installedPeers()]) {
-        run.talk(`starting ${peer.name}`);
-        others.push({ name: peer.name, server: keep(await peer.start()), path: PATH });
-      }
+      const others = (await startPeers(run.talk, keep)).map((peer) => ({ ...peer, path: PATH }));
       const few = await race(run, [...fronts, ...ours, ...others], FEW_CONNECTIONS);
       const many = await race(run, [fronts[0], ...ours], MANY_CONNECTIONS);
       return { tables: [table(run, few, FEW_CONNECTIONS), table(run, many, MANY_CONNECTIONS)] };
     } finally {
-      for (const server of servers) await server.stop();
+      await stopAll(servers);
     }
   },
 };

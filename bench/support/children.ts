@@ -4,15 +4,15 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
-/** However this process ends, it leaves no server and no data behind. */
+/** However this process ends, except by SIGKILL, it leaves no server and no data behind. */
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
-  for (const pid of ownChildren()) process.kill(pid, 'SIGKILL');
+  for (const pid of ownChildren()) killIfAlive(pid);
   // a killed server may write for a moment
   for (const folder of folders)
     rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 
 /** Kills the child when this process ends. */
 export function endWithUs(child: ChildProcess): void {
@@ -23,6 +23,14 @@ export function endWithUs(child: ChildProcess): void {
 /** Removes the folder when this process ends. */
 export function removeWithUs(folder: string): void {
   folders.add(folder);
+}
+
+function killIfAlive(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended by itself meanwhile
+  }
 }
 
 /** Also those that are only starting, and so are nobody's yet; Linux says which they are. */

@@ -38,9 +38,9 @@ export async function startBare(answers: readonly StoredAnswer[]): Promise<Serve
   return startPeer(process.execPath, [peerPath('bare-uws.ts'), folder]);
 }
 
-export interface Peer {
+interface Peer {
   readonly name: string;
-  start(): Promise<Server>;
+  readonly start: () => Promise<Server>;
 }
 
 const onNode = (name: string, file: string): Peer => ({
@@ -51,8 +51,31 @@ const onNode = (name: string, file: string): Peer => ({
 /** The same values on the same HTTP library, by an Array and JSON.stringify. */
 export const JSON_TWIN = onNode('uWS + JSON.stringify', 'uws-json.ts');
 
-/** Other people's stacks, as far as they are installed here; `skip` is told of each that is not, and how to install it. */
-export function installedPeers(skip: (line: string) => void = () => {}): readonly Peer[] {
+/**
+ * The twin and other people's stacks, as far as they are installed here and can be built. `talk` is told of each that is skipped
+ * and why; `keep` takes each server as soon as it runs.
+ */
+export async function startPeers(
+  talk: (line: string) => void,
+  keep: (server: Server) => void,
+): Promise<readonly { readonly name: string; readonly server: Server }[]> {
+  const started = [];
+  for (const { name, start } of [JSON_TWIN, ...installedPeers(talk)]) {
+    talk(`starting ${name}`);
+    try {
+      const server = await start();
+      keep(server);
+      started.push({ name, server });
+    } catch (error) {
+      talk(
+        `${name}: skipped, it cannot be started: ${error instanceof Error ? error.message.trim() : error}`,
+      );
+    }
+  }
+  return started;
+}
+
+function installedPeers(skip: (line: string) => void): readonly Peer[] {
   const peers = [
     onNode('node:http + randomInt', 'node-http.ts'),
     onNode('Fastify + randomInt', 'fastify.ts'),

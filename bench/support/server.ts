@@ -84,13 +84,23 @@ async function fillReservoir(
   }
 }
 
+/** Stops all of them, also when one cannot be stopped, which it then rejects with. */
+export async function stopAll(servers: readonly Server[]): Promise<void> {
+  const stopped = await Promise.allSettled(servers.map((server) => server.stop()));
+  const failed = stopped.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+}
+
 /** Starts a program that says `ready URL` when it is; rejects with what it said when it ends before. */
 export async function startPeer(command: string, args: readonly string[]): Promise<Server> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   endWithUs(child);
   let output = '';
   const origin = await new Promise<string>((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`${command} ${args.join(' ')}: ${why}\n${output}`));
+    const fail = (why: string) => {
+      clearTimeout(deadline);
+      reject(new Error(`${[command, ...args].join(' ')}: ${why}\n${output}`));
+    };
     const deadline = setTimeout(() => {
       child.kill('SIGKILL');
       fail('not ready in time');
@@ -105,10 +115,7 @@ export async function startPeer(command: string, args: readonly string[]): Promi
     child.stdout.on('data', take);
     child.stderr.on('data', take);
     child.once('error', (error) => fail(error.message));
-    child.once('exit', (code, signal) => {
-      clearTimeout(deadline);
-      fail(`ended with ${code ?? signal}`);
-    });
+    child.once('exit', (code, signal) => fail(`ended with ${code ?? signal}`));
   });
   const stop = () =>
     new Promise<void>((resolve) => {
