@@ -112,19 +112,27 @@ export const systemWait: Wait = async (ms, signal) => {
   }
 };
 
-/** Runs `work` at an interval, never twice at a time. A failure is logged and the next turn tries again. */
+/** How often a failure that lasts is logged. */
+const REPEAT_LOG_MS = 60_000;
+
+/**
+ * Runs `work` at an interval, never twice at a time. A failure is logged and the next turn tries again; one that lasts is logged
+ * once a minute, or it would bury the rest of the log.
+ */
 export function every(intervalMs: number, log: Log, work: () => Promise<unknown>): NodeJS.Timeout {
+  const turnsPerLine = Math.ceil(REPEAT_LOG_MS / intervalMs);
   let isRunning = false;
+  let failure: { readonly reason: string; turns: number } | undefined;
   return setInterval(async () => {
     if (isRunning) return;
     isRunning = true;
     try {
       await work();
+      failure = undefined;
     } catch (error) {
-      log.error(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'upkeep failed; it is tried again',
-      );
+      const reason = error instanceof Error ? error.message : String(error);
+      if (failure?.reason !== reason) failure = { reason, turns: 0 };
+      if (failure.turns++ % turnsPerLine === 0) log.error({ reason }, 'upkeep failed; it is tried again');
     } finally {
       isRunning = false;
     }

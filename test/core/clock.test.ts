@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dayOf, GuardedClock, periodEndMs, periodOf, systemClock } from '../../src/core/clock.ts';
+import { dayOf, every, GuardedClock, periodEndMs, periodOf, systemClock } from '../../src/core/clock.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 describe('clocks and months', () => {
@@ -74,5 +75,39 @@ describe('a guarded clock', () => {
     }
     source.wall += 10 * DAY_MS;
     assert.equal(clock.jumpMs(), 10 * DAY_MS);
+  });
+});
+
+describe('work at an interval', () => {
+  it('logs a failure that lasts once a minute, and another one or the next at once', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const logged: unknown[] = [];
+    const log = {
+      ...silentLog,
+      error: ({ reason }: Readonly<Record<string, unknown>>) => logged.push(reason),
+    };
+    let reason: string | undefined;
+    const timer = every(250, log, async () => {
+      if (reason !== undefined) throw new Error(reason);
+    });
+    const turns = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        t.mock.timers.tick(250);
+        await new Promise(setImmediate); // the turn ends
+      }
+    };
+    reason = 'a';
+    await turns(240);
+    assert.deepEqual(logged, ['a']);
+    await turns(1);
+    assert.deepEqual(logged, ['a', 'a']);
+    reason = 'b';
+    await turns(1);
+    reason = undefined;
+    await turns(1);
+    reason = 'b';
+    await turns(2);
+    assert.deepEqual(logged, ['a', 'a', 'b', 'b']);
+    clearInterval(timer);
   });
 });

@@ -146,15 +146,28 @@ const restartAloneThenFailover: Fault = async (arena) => {
   await takeOver(arena, pair);
 };
 
-/** As before, and meanwhile an administrator cancels the commits that wait for the standby. */
-const cancelThenFailover: Fault = async (arena) => {
-  const pair = pairOf(arena);
+/** The standby is cut off, and an administrator cancels the commits that wait for it, so that they can be read. */
+async function cancelCommits(pair: PostgresPair): Promise<void> {
   await follows(pair);
   pair.link.cut();
   for (let times = 0; times < 5; times++) {
     await sleep(150);
     await pair.cancelWaiting();
   }
+}
+
+const cancelThenFailover: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  await cancelCommits(pair);
+  await takeOver(arena, pair);
+};
+
+/** As before, and no node is left that would send the cancelled commits again. */
+const cancelThenKillThenFailover: Fault = async (arena) => {
+  const pair = pairOf(arena);
+  const { nodes } = arena.cluster;
+  await cancelCommits(pair);
+  await Promise.all(nodes.map((node) => node.kill()));
   await takeOver(arena, pair);
 };
 
@@ -186,6 +199,11 @@ export const FAULTS = {
     needsPair: true,
   },
   'failover after cancelled commits': { fault: cancelThenFailover, group: 'failovers', needsPair: true },
+  'failover after cancelled commits and the kill of all nodes': {
+    fault: cancelThenKillThenFailover,
+    group: 'failovers',
+    needsPair: true,
+  },
   'failover after a restart without the standby': {
     fault: restartAloneThenFailover,
     group: 'failovers',

@@ -51,12 +51,15 @@ export const PLANTED = {
     finds: /acknowledged answers are lost/,
   },
   'a log shown before a standby has it': {
-    faults: Array.from({ length: 6 }, () => 'failover after cancelled commits' as const),
+    faults: Array.from(
+      { length: 6 },
+      () => 'failover after cancelled commits and the kill of all nodes' as const,
+    ),
     environment: planted({
       [`${POSTGRES}/log-store.ts`]: ['!STATE.test(key)', 'key.length > 0'],
     }),
     isSynchronous: true,
-    finds: /log/,
+    finds: /another history/,
   },
 } as const satisfies Record<string, Planted>;
 

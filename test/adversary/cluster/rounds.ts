@@ -58,7 +58,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       await FAULTS[name].fault(arena);
       faults.push(name);
       for (const node of nodes) if (!node.isRunning) node.launch();
-      await oneReady(cluster);
+      await oneReady(cluster, name);
       await sleep(pauseMs);
       const met = load.acknowledged.length - before;
       load.violations.push(...(await cluster.lostCount(before)));
@@ -66,7 +66,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       const told = `${met} of ${load.acknowledged.length} answers, ${load.violations.length} violations`;
       report(`${faults.length} of ${options.faults.length}: ${name}, ${seconds} s; ${told}`);
     }
-    await Promise.all(nodes.map((node) => node.ready()));
+    if (load.violations.length === 0) await allReady(cluster);
     await nodes[0].kill();
     await cluster.fence(nodes[0].name);
     await load.stop();
@@ -99,14 +99,23 @@ async function answered({ load }: Cluster): Promise<void> {
   );
 }
 
-/** A round without a node that serves shows nothing. Nothing goes on in the background afterwards. */
-async function oneReady({ nodes }: Cluster): Promise<void> {
-  await until(
-    'a node is ready',
-    () => {
-      for (const node of nodes) node.relaunch();
-      return nodes.some(({ port }) => port !== undefined);
-    },
-    READY_WITHIN_MS,
+/** After each fault one node serves at least: else the next one would show nothing. Nothing goes on in the background afterwards. */
+async function oneReady({ nodes, load }: Cluster, after: FaultName): Promise<void> {
+  const isReady = () => {
+    for (const node of nodes) node.relaunch();
+    return nodes.some(({ port }) => port !== undefined);
+  };
+  await until('a node is ready', isReady, READY_WITHIN_MS).catch(() =>
+    load.violations.push(`no node was ready within ${READY_WITHIN_MS} ms after: ${after}`),
   );
+}
+
+/** A node that does not come back holds back for a reason, which stands in its last line. */
+async function allReady({ nodes, load }: Cluster): Promise<void> {
+  for (const node of nodes)
+    await node.ready().catch(() => {
+      load.violations.push(
+        `${node.name} is not ready after the last fault: ${node.output.trimEnd().split('\n').at(-1)}`,
+      );
+    });
 }
