@@ -41,6 +41,7 @@ export interface MovableBuffer extends ReplyBuffer {
 export class ReplyMemory {
   #chunk = new Chunk();
   readonly #spareChunks: Chunk[] = [];
+  /** By capacity, the one used last at the end. */
   readonly #spare = new Map<number, Uint8Array<ArrayBuffer>[]>();
   #spareBytes = 0;
   #waitingBytes = 0;
@@ -97,12 +98,24 @@ export class ReplyMemory {
     const capacity = memory.length;
     if (capacity === 0) return; // a worker failed with it
     memory.fill(0, 0, used);
-    const isKept = capacity >= CAPACITY_MIN && capacity <= CAPACITY_MAX;
-    if (!isKept || this.#spareBytes + capacity > SPARE_BYTES_MAX) return;
-    const spare = this.#spare.get(capacity);
-    if (spare === undefined) this.#spare.set(capacity, [memory]);
-    else spare.push(memory);
+    if (capacity < CAPACITY_MIN || capacity > CAPACITY_MAX) return;
+    const spare = this.#spare.get(capacity) ?? [];
+    this.#spare.delete(capacity);
+    this.#spare.set(capacity, spare);
+    this.#dropUnused(capacity);
+    if (this.#spareBytes + capacity > SPARE_BYTES_MAX) return;
+    spare.push(memory);
     this.#spareBytes += capacity;
+  }
+
+  /** Makes room for memory of this capacity, which comes last, by what was not used for longest. */
+  #dropUnused(capacity: number): void {
+    for (const [other, spare] of this.#spare) {
+      while (other !== capacity && spare.length > 0 && this.#spareBytes + capacity > SPARE_BYTES_MAX) {
+        spare.pop();
+        this.#spareBytes -= other;
+      }
+    }
   }
 }
 

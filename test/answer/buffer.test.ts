@@ -128,6 +128,23 @@ describe('memory of large answers', () => {
     for (let i = 0; i < 8; i++) memory.large(4 * MIB);
     assert.equal(memory.spareBytes, 0);
   });
+
+  it('makes room for the sizes in use by what was not used for longest', () => {
+    const memory = new ReplyMemory();
+    const [unused, ...rest] = [MIB, 2 * MIB, 4 * MIB].map((size) => {
+      const taken = Array.from({ length: 5 }, () => memory.large(size));
+      for (const each of taken) each.release();
+      return taken.map(({ bytes }) => bytes);
+    });
+    // 5 + 10 + 20 MiB: three of the first size had to go
+    assert.equal(memory.spareBytes, 32 * MIB);
+    for (const kept of rest) {
+      const again = kept.map((bytes) => memory.large(bytes.length).bytes);
+      assert.deepEqual(new Set(again), new Set(kept));
+    }
+    const left = Array.from({ length: 5 }, () => memory.large(MIB).bytes);
+    assert.equal(left.filter((bytes) => unused.includes(bytes)).length, 2);
+  });
 });
 
 describe('memory of an answer', () => {
