@@ -140,31 +140,50 @@ const SECTOR_BYTES = 512;
 const FILE_HEADER_BYTES = 4_096;
 const JOURNAL_OWNER_AT = 24;
 
+/** MDB_page of lmdb 3.5 (mdb.c). */
+const PAGE_BYTES = 4_096;
+/** They name the tree that holds, and are written when all of its pages have been flushed. */
+const META_PAGES_BYTES = 2 * PAGE_BYTES;
+
 suite('a power cut', () => {
-  test('loses nothing acknowledged, whichever sectors of the journal written since its last flush survive', async (t) => {
+  test('loses nothing acknowledged, whichever sectors of the journal and of a transaction of LMDB written since their last flush survive', async (t) => {
     const folder = temporaryFolder(t);
     const path = join(folder, 'ledger');
-    const journal = join(path, 'journal-1-0');
+    const [journal, data] = [join(path, 'journal-1-0'), join(path, 'data.mdb')];
     const ledger = await openJournaledLedger(path);
     const acknowledged = new Set<number>();
     let chance = 1;
-    const coin = () => (chance = (chance * 48_271) % 2_147_483_647) % 2 === 0; // MINSTD: the same images each time
+    const coin = () => (chance = (chance * 48_271) % 2_147_483_647) % 2 === 0; // MINSTD: the same choices each time
+    /** What is on the disk when any of the sectors from `from` on that were written since `flushed` may be. */
+    const torn = (written: Buffer, flushed: Buffer, from = 0) => {
+      flushed.copy(written, 0, 0, from);
+      const before = Buffer.alloc(written.length);
+      flushed.copy(before);
+      for (let at = from; at < written.length; at += SECTOR_BYTES) {
+        if (coin()) before.copy(written, at, at, at + SECTOR_BYTES);
+      }
+      return written;
+    };
     for (let n = 1; n <= 24; n++) {
+      const isInTransaction = n % 3 === 0;
+      if (isInTransaction) await ledger.balances(202611); // so that the next one has one transaction to store
       await ledger.commit([childSegment(n, ENTRIES)], []);
       acknowledged.add(n);
-      const flushed = readFileSync(journal);
-      // What follows is stored by LMDB, or written and not acknowledged: any of its sectors may be on the disk.
-      if (n % 3 === 0) await ledger.balances(202611);
+      const flushed = { journal: readFileSync(journal), data: readFileSync(data) };
+      // What follows is stored by LMDB, or written and not acknowledged.
+      if (isInTransaction) await ledger.balances(202611);
+      const stored = readFileSync(data);
       const waiting = n % 4 === 0 ? ledger.commit([childSegment(1_000 + n, ENTRIES)], []) : undefined;
       const image = join(folder, `image ${n}`);
       mkdirSync(image);
-      for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
+      copyFileSync(join(path, 'block-keys'), join(image, 'block-keys'));
+      if (isInTransaction) assert.ok(!stored.equals(flushed.data), 'LMDB wrote a transaction');
+      writeFileSync(
+        join(image, 'data.mdb'),
+        isInTransaction ? torn(stored, flushed.data, META_PAGES_BYTES) : stored,
+      );
       await waiting;
-      const written = readFileSync(journal);
-      for (let at = 0; at < written.length; at += SECTOR_BYTES) {
-        if (coin()) flushed.copy(written, at, at, at + SECTOR_BYTES);
-      }
-      writeFileSync(join(image, 'journal-1-0'), written);
+      writeFileSync(join(image, 'journal-1-0'), torn(readFileSync(journal), flushed.journal));
       await assertNothingLost(image, acknowledged, new Set());
       if (waiting !== undefined) acknowledged.add(1_000 + n);
     }
@@ -312,8 +331,7 @@ async function readAll(folders: readonly string[]): Promise<('reported' | 'died'
   return outcomes;
 }
 
-/** MDB_page of lmdb 3.5: its flags, and the one of a branch page (mdb.c). */
-const PAGE_BYTES = 4_096;
+/** The flags of an MDB_page, and the one of a branch page. */
 const PAGE_FLAGS_AT = 18;
 const BRANCH = 1;
 
