@@ -152,6 +152,21 @@ describe('authentication', () => {
 });
 
 describe('the view of accounts', () => {
+  it('looks for at most 20 unknown keys a second, and for as many a second later', async () => {
+    const { clock, open } = await world();
+    const directory = await open();
+    const lookUps = () => {
+      let count = 0;
+      while (directory.mayBeNew(mintKey('pro').text)) count++;
+      return count;
+    };
+    const first = lookUps();
+    clock.advance(999);
+    const early = lookUps();
+    clock.advance(1);
+    assert.deepEqual([first, early, lookUps()], [20, 0, 20]);
+  });
+
   it('reads what has changed in the ledger, and nothing else again', async () => {
     const { open, reads, ledger, clock } = await world();
     const directory = await open();

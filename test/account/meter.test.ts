@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createCell, Meter, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
+import { ASKS_MAX, createCell, Meter, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
 import { type Allowance, TIER_ALLOWANCES, UNLIMITED } from '../../src/account/tiers.ts';
 
 const OCTOBER = 202_610;
@@ -133,6 +133,15 @@ describe('credits', () => {
     assert.equal(meter.creditsRemaining(NOVEMBER), 240);
   });
 
+  it('of a request beyond the quota are given back too, to the last', () => {
+    const meter = monthOf('pro');
+    meter.load({ accountNumber: 1, period: NOVEMBER, requests: 500_000, credits: 0 });
+    const beyond = enter(meter, NOVEMBER);
+    assert.deepEqual([beyond.hasRequest, beyond.takeCredits(1)], [false, true]);
+    beyond.release();
+    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 500_000, credits: 0 });
+  });
+
   it('are taken once a request', () => {
     const reservation = enter(monthOf('pro'), NOVEMBER);
     reservation.takeCredits(10);
@@ -227,5 +236,38 @@ describe('the rate limit of a meter', () => {
     meter.admit(1_000);
     meter.snapshot(1, 1_700_000_000_000, 50_000);
     assert.equal(meter.peek(1_000).remaining, 14);
+  });
+});
+
+describe('the rate of an account that nodes share', () => {
+  const GRANT = {
+    period: NOVEMBER,
+    requestsGranted: 9,
+    creditsGranted: 0,
+    requestsLeft: 0,
+    creditsLeft: 0,
+    rateLevel: 0,
+  };
+  /** An ask leases so many requests. */
+  const sharedMeter = (leasedBy: (ask: number) => number) => {
+    const told = { asks: 0 };
+    const cell = createCell(TIER_ALLOWANCES.free, true);
+    const meter: Meter = new Meter(cell, TIER_ALLOWANCES.free, async () => {
+      meter.grant({ ...GRANT, rateLeased: leasedBy(++told.asks) }, 0, 0);
+    });
+    return { meter, told };
+  };
+  const clock = { monotonicMs: () => 0 };
+
+  it('is asked for until a request of it is there', async () => {
+    const { meter, told } = sharedMeter((asks) => (asks < ASKS_MAX ? 0 : 1));
+    assert.equal((await meter.admitOrAsk(clock)).allowed, true);
+    assert.equal(told.asks, ASKS_MAX);
+  });
+
+  it('is asked for three times, and then the request is refused as overloaded', async () => {
+    const { meter, told } = sharedMeter(() => 0);
+    await assert.rejects(meter.admitOrAsk(clock), { code: 'overloaded' });
+    assert.equal(told.asks, ASKS_MAX);
   });
 });
