@@ -15,6 +15,7 @@ const SETTLED_MS = 5_000;
 /** As `npm start` has it, with a reservoir that the first lot fills: what is counted is the start, not the filling. */
 const SETTINGS = {
   MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '1048576',
   QRN_RESERVOIR_BYTES: '65536',
   QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
   QRN_LOG_LEVEL: 'error',

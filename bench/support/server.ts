@@ -38,6 +38,7 @@ export async function startService(
   const dataDir = join(dataFolder(), 'data');
   const settings = {
     MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: '1048576',
     QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES),
     QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
     QRN_LOG_LEVEL: 'error',

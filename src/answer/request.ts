@@ -84,7 +84,8 @@ export function entropyBytes(values: ValueRequest): number {
 /**
  * Answers whose values may take more than this are made by a worker; shorter ones are made in the front thread. Bench
  * `dispatch` puts the break-even of the front's own CPU at 64 kB of text for integers 0..999,999, 81 for UUIDs, 107 for
- * floats and 127 for integers 0..100 (22 November 2026, the two in turns). This is near their geometric mean, 92 kB.
+ * floats and 127 for integers 0..100 (22 November 2026, the two in turns), and at 40, 71, 95 and 108 on the machine of the next
+ * day. The geometric means are 92 and 73 kB; an answer near the break-even costs the front about the same either way.
  */
 export const HOP_ABOVE_BYTES = 96 * 1024;
 
