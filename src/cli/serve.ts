@@ -5,11 +5,13 @@ import { createAccount, createKey } from '../account/administration.ts';
 import { parseKey } from '../account/api-keys.ts';
 import { DEMO_ACCOUNT_NAME, DEMO_KEY_LIFE_MS } from '../account/directory.ts';
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
+import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/sources.ts';
 import { type Clock, GuardedClock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
-import { startService } from '../service/service.ts';
+import { awayFailure } from '../ledger/postgres/failure.ts';
+import { type Service, startService } from '../service/service.ts';
 import { action } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 
@@ -30,11 +32,11 @@ export const serve = action({
       for (const warning of warnings) log.warn({ source: name }, warning);
     }
     const stopped = stopSignal();
-    const service = await startService(config, log, { clock: new GuardedClock(context.clock) });
-    await renewDemoKey(service.ledger, config.dataDir, context.clock, !input.has('no-demo'));
-    const key = input.has('no-demo')
-      ? undefined
-      : await demoKey(service.ledger, config.dataDir, context.clock);
+    const { service, key } = await startWithDemo(config, log, context.clock, !input.has('no-demo')).catch(
+      (error: unknown) => {
+        throw config.ledger === '' ? error : awayFailure(error, config.ledger);
+      },
+    );
     context.out(`listening on ${service.baseUrl}, gathering entropy\n\n`);
     const started = await Promise.race([
       service.ready.then(() => true),
@@ -57,6 +59,24 @@ export const serve = action({
     return 0;
   },
 });
+
+/** Starts the service and sees to the key of the demo, which it gives when it is new. The service is stopped when that fails. */
+async function startWithDemo(
+  config: Config,
+  log: Log,
+  clock: Clock,
+  isWanted: boolean,
+): Promise<{ service: Service; key: string | undefined }> {
+  const service = await startService(config, log, { clock: new GuardedClock(clock) });
+  try {
+    await renewDemoKey(service.ledger, config.dataDir, clock, isWanted);
+    const key = isWanted ? await demoKey(service.ledger, config.dataDir, clock) : undefined;
+    return { service, key };
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}
 
 /** Fail-stop: what was acknowledged is durable, and the next start audits; going on could only add damage. */
 function fatal(error: unknown, log: Log): never {

@@ -13,6 +13,7 @@ import type { JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
+import { awayFailure } from '../ledger/postgres/failure.ts';
 import { OneEachTurn } from '../workers/call.ts';
 import { Cosigning } from './cosigning.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
@@ -102,7 +103,8 @@ try {
   ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
   tell({ state: 'open', journals, held });
 } catch (error) {
-  tell({ state: 'refused', reason: error instanceof Error ? error.message : String(error) });
+  const told = data.cluster === null ? error : awayFailure(error, data.cluster.url);
+  tell({ state: 'refused', reason: told instanceof Error ? told.message : String(told) });
 }
 
 interface OpenLedger {

@@ -255,6 +255,33 @@ suite('two nodes on one PostgreSQL', () => {
   });
 });
 
+/** What a start asks first in the ledger's thread, in the main thread, and for the demo. */
+for (const [during, statement] of [
+  ['it opens the log', 'log_read'],
+  ['it loads the limits', 'books_rates'],
+  ['it makes the demo account', 'directory_accounts'],
+] as const) {
+  test(`a node whose database goes away while ${during} ends, and says where PostgreSQL does not answer`, async (t) => {
+    const url = await freshDatabase();
+    const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
+    const place = `127.0.0.1:${port}/${databaseOf(url)}`;
+    proxy.setAwayAt(statement);
+    const environment = {
+      QRN_LEDGER: `postgres://qrn:geheim@${place}`,
+      QRN_NODE: 'a',
+      QRN_BACKEND: 'none',
+      QRN_PORT: '0',
+      QRN_LOG_LEVEL: 'silent',
+    };
+    const { code, stdout, stderr } = await runQrnHere(temporaryFolder(t), ['serve'], environment);
+    assert.equal(
+      stderr,
+      `qrn serve: PostgreSQL does not answer at postgres://${place}: start it, or correct QRN_LEDGER\n`,
+    );
+    assert.deepEqual([code, stdout], [1, '']);
+  });
+}
+
 /** Has 24 requests made by turns on both nodes, four of them of 16 pure bytes: how many were answered how. */
 async function spendOn(
   nodes: readonly LocalService[],

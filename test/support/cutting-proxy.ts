@@ -9,6 +9,7 @@ export class CuttingProxy {
   readonly #sockets = new Set<Socket>();
   #next: 'request' | 'reply' | undefined;
   #isAway = false;
+  #lastRequest: string | undefined;
 
   private constructor(upstream: string) {
     this.#upstream = upstream;
@@ -38,6 +39,11 @@ export class CuttingProxy {
     if (isAway) for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** The next request that has this text in it is lost, and from then on every connection. */
+  setAwayAt(text: string): void {
+    this.#lastRequest = text;
+  }
+
   close(): void {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
@@ -59,6 +65,7 @@ export class CuttingProxy {
       });
     }
     client.on('data', (bytes) => {
+      if (this.#lastRequest !== undefined && bytes.includes(this.#lastRequest)) this.setAway(true);
       if (!this.#isCut('request', client, server)) server.write(bytes);
     });
     server.on('data', (bytes) => {

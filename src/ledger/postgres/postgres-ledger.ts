@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
-import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { openSecretFile } from '../../crypto/key-files.ts';
 import type { Durability } from '../front-journal.ts';
@@ -18,6 +17,7 @@ import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import { nodesBehind, PostgresDirectory } from './directory.ts';
 import { PostgresDrawStore } from './draws.ts';
+import { openFailure } from './failure.ts';
 import { PostgresLimits } from './limits.ts';
 import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
@@ -241,23 +241,4 @@ async function toolLedger(
     nodesBehind: (version) => nodesBehind(database, version),
     close: closeAll,
   };
-}
-
-/** The error of an opening as a sentence that an operator can act on. */
-export function openFailure(error: unknown, url: string): Error {
-  if (error instanceof LedgerError) return error;
-  const place = placeOf(url);
-  if (error instanceof ApiError) {
-    const why = `PostgreSQL does not answer at ${place}: start it, or correct QRN_LEDGER`;
-    return new LedgerError('unusable', why, { cause: error });
-  }
-  const why = error instanceof Error ? error.message : String(error);
-  return new LedgerError('unusable', `the ledger in PostgreSQL at ${place} cannot be opened: ${why}`, {
-    cause: error,
-  });
-}
-
-/** A connection string without its user and password, for messages. */
-export function placeOf(url: string): string {
-  return url.replace(/^(\w+:\/\/).*@/, '$1').replace(/[?&](?:ssl)?password=[^&]*/g, '');
 }

@@ -8,11 +8,8 @@ import { silentLog } from '../../../src/core/log.ts';
 import type { LedgerError } from '../../../src/ledger/ledger.ts';
 import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import {
-  openFailure,
-  openPostgresLedger,
-  type PostgresLedger,
-} from '../../../src/ledger/postgres/postgres-ledger.ts';
+import { openFailure } from '../../../src/ledger/postgres/failure.ts';
+import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
 import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { block, filledSegment, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
