@@ -58,6 +58,9 @@ const LEASE = {
     RETURNING leased_before`,
 };
 const SEGMENT = { name: 'books_segment', text: 'SELECT body FROM qrn.segment WHERE sequence = $1' };
+const KEPT_SEGMENT = kept(SEGMENT);
+/** Segments of which is known that a standby has them. */
+const KEPT_MAX = 4_096;
 const SEGMENTS_FROM = {
   name: 'books_segments_from',
   text: 'SELECT body FROM qrn.segment WHERE sequence >= $1 ORDER BY sequence LIMIT $2',
@@ -117,6 +120,7 @@ export class PostgresBooks implements Books {
   readonly #commits: Pick<SegmentCommits, 'commit'>;
   readonly #unsealed: UnsealedTallies;
   readonly #series: PublicSeries;
+  readonly #kept = new Set<number>();
 
   constructor({ database, node, clock, commits, unsealed }: PostgresBooksOptions) {
     this.#database = database;
@@ -139,7 +143,13 @@ export class PostgresBooks implements Books {
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
-    const [segment] = await this.#decoded(await this.#database.run<Body>(SEGMENT, [sequence]));
+    let rows = await this.#database.run<Body>(SEGMENT, [sequence]);
+    if (rows.length > 0 && !this.#kept.has(sequence)) {
+      rows = await this.#database.run<Body>(KEPT_SEGMENT, [sequence]);
+      if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
+      if (rows.length > 0) this.#kept.add(sequence);
+    }
+    const [segment] = await this.#decoded(rows);
     return segment;
   }
 

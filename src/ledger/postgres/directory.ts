@@ -3,11 +3,13 @@ import type { Clock } from '../../core/clock.ts';
 import { type Directory, type DirectoryChanges, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
 import type { Database, Session } from './connection.ts';
+import { kept } from './kept-read.ts';
 
 /** Changes that a reader may be behind; one that is further behind reads all of the directory. */
 const CHANGES_MAX = 1_024;
 
 const VERSION = { name: 'directory_version', text: 'SELECT version FROM qrn.directory_version' };
+const KEPT_VERSION = kept(VERSION);
 const LOCK = { name: 'directory_lock', text: 'SELECT version FROM qrn.directory_version FOR UPDATE' };
 const NEXT_VERSION = {
   name: 'directory_next_version',
@@ -24,6 +26,7 @@ FROM (
   FROM qrn.directory_version
 ) AS directory`,
 };
+const KEPT_CHANGES = kept(CHANGES);
 const APPLIED = {
   name: 'directory_applied',
   text: `INSERT INTO qrn.directory_reader (node, reader, version, at_ms) VALUES ($1, $2, $3, $4)
@@ -64,6 +67,10 @@ const PUT_KEY = {
 ON CONFLICT (key_id) DO UPDATE SET changed_version = excluded.changed_version, record = excluded.record`,
 };
 
+interface ChangesRow extends Omit<DirectoryChanges, 'isWhole'> {
+  readonly is_whole: boolean;
+}
+
 interface Stored<Record> {
   readonly record: Record;
 }
@@ -85,12 +92,17 @@ export async function nodesBehind(database: Database, version: number): Promise<
   return rows.map(({ name }) => name);
 }
 
-/** Accounts and keys, which every node and every command may write. */
+/**
+ * Accounts and keys, which every node and every command may write. A reader goes by its version, so no version is given before a
+ * standby has it: after a failover another change might bear its number, and no reader would look for it.
+ */
 export class PostgresDirectory implements Directory {
   readonly #database: Database;
   /** The node whose readers these are; undefined for a command, which has none. */
   readonly #node: { readonly number: number } | undefined;
   readonly #clock: Clock;
+  /** A version that a standby has. */
+  #kept: number | undefined;
 
   constructor(database: Database, node: { readonly number: number } | undefined, clock: Clock) {
     this.#database = database;
@@ -104,18 +116,19 @@ export class PostgresDirectory implements Directory {
   }
 
   async directoryVersion(): Promise<number> {
-    const [{ version }] = await this.#database.run<{ version: number }>(VERSION);
+    let [{ version }] = await this.#database.run<{ version: number }>(VERSION);
+    if (version !== this.#kept) [{ version }] = await this.#database.run<{ version: number }>(KEPT_VERSION);
+    this.#kept = version;
     return version;
   }
 
   async directoryChanges(since: number | undefined): Promise<DirectoryChanges> {
-    const [{ version, is_whole, accounts, keys }] = await this.#database.run<{
-      version: number;
-      is_whole: boolean;
-      accounts: AccountRecord[];
-      keys: KeyRecord[];
-    }>(CHANGES, [since ?? null]);
-    return { version, isWhole: is_whole, accounts, keys };
+    const asked = [since ?? null];
+    let [row] = await this.#database.run<ChangesRow>(CHANGES, asked);
+    if (row.version !== this.#kept) [row] = await this.#database.run<ChangesRow>(KEPT_CHANGES, asked);
+    const { version, is_whole: isWhole, accounts, keys } = row;
+    this.#kept = version;
+    return { version, isWhole, accounts, keys };
   }
 
   async directoryApplied(reader: string, version: number): Promise<void> {

@@ -3,6 +3,7 @@ import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
 import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../records.ts';
 import type { Database, Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
+import { KEEP } from './kept-read.ts';
 import { folderRecordOf, HELD_BACK, type LotPart, placeOf } from './lot-parts.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
@@ -69,6 +70,10 @@ interface RevocationRow {
   readonly lot_id: string;
   readonly why: string;
   readonly at_ms: number;
+}
+
+interface VersionedRevocation extends RevocationRow {
+  readonly version: number;
 }
 
 /** Lots of one step of `follow`. More are settled by the next one. */
@@ -286,12 +291,19 @@ export class PostgresLots implements EntropyStore {
   async #followRevocations(owner: BlockOwner): Promise<void> {
     const { node, folder } = owner;
     if (this.#revokedTo === undefined) await this.#giveUpLost(owner);
-    const rows = await this.#database.run<RevocationRow & { version: number }>(OWN_REVOCATIONS, [
-      node.number,
-      this.#revokedTo ?? 0,
-    ]);
+    const rows = await this.#revocationsSince(node.number, this.#revokedTo ?? 0);
     for (const row of rows) await giveUp(folder, revocationOf(row));
     this.#revokedTo = rows.at(-1)?.version ?? this.#revokedTo ?? 0;
+  }
+
+  /** Withdrawals that a standby has: after a failover another one might bear the version, and would not be looked for. */
+  async #revocationsSince(node: number, version: number): Promise<VersionedRevocation[]> {
+    const read = (session: Session) => session.run<VersionedRevocation>(OWN_REVOCATIONS, [node, version]);
+    if ((await read(this.#database)).length === 0) return [];
+    return this.#database.transact(async (session) => {
+      await session.run(KEEP);
+      return read(session);
+    });
   }
 
   /**

@@ -2,11 +2,25 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { silentLog } from '../../../src/core/log.ts';
+import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { PostgresDirectory } from '../../../src/ledger/postgres/directory.ts';
 import { PostgresDrawStore } from '../../../src/ledger/postgres/draws.ts';
+import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import { encodeSegment } from '../../../src/ledger/segment.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
-import { answer, entry, filledSegment, NOON_MS, segment, TODAY } from '../../support/ledger-records.ts';
+import {
+  answer,
+  block,
+  entry,
+  filledSegment,
+  lot,
+  lotId,
+  NOON_MS,
+  segment,
+  TODAY,
+} from '../../support/ledger-records.ts';
+import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { administer, databaseOf, freshDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
 
@@ -160,7 +174,7 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
   }
 }
 
-test('a node shows no stored answer, no state of the log, no number of a series and no draw that no standby has', async (t) => {
+test('a node shows no answer, certificate, draw, number of a series or state of the log, and follows no change, that no standby has', async (t) => {
   const url = await freshDatabase();
   const writer = await openBooks(t, url, { name: 'a' });
   const reader = await openBooks(t, url, { name: 'b' });
@@ -169,8 +183,15 @@ test('a node shows no stored answer, no state of the log, no number of a series 
   const part = { series: undefined, from: 1, limit: 9 };
   await writer.books.commit([filledSegment(1, 1)], []);
   await reader.logStore.getLog('state');
+  const more = new Database({ url, log: silentLog, connections: 9 });
+  t.after(() => more.close());
+  const directory = new PostgresDirectory(more, undefined, reader.clock);
+  const lots = new PostgresLots(more, { node: reader.node, folder: new MemoryLedger(reader.clock) });
+  await lots.addLot(lot(1), [block('pure', 1)]);
+  const { version } = await directory.directoryChanges(undefined);
   const noLongerAwaited = await awaitNobody(t, url);
   const written = [
+    new PostgresLots(more, undefined).revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS }),
     writer.books.commit([segment(2, [entry(1, { label: LABEL })])], [answer(1, 7, NOON_MS + 1_000)]),
     writer.logStore.putLog([{ key: 'state', value: Uint8Array.of(1) }]),
     new PostgresDrawStore(writer.database, writer.node).openDraw(draw, 9),
@@ -182,19 +203,23 @@ test('a node shows no stored answer, no state of the log, no number of a series 
     url,
     "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
   );
-  const tables = ['answer', 'log', 'series_answer', 'draw'];
+  const tables = ['answer', 'log', 'series_answer', 'draw', 'revocation'];
   const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
   await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];
   const show = async (what: string, read: Promise<unknown>) => {
     if ((await read) !== undefined) shown.push(what);
   };
-  const draws = new PostgresDrawStore(reader.database, reader.node);
+  const draws = new PostgresDrawStore(more, reader.node);
   const page = () => reader.books.seriesPage('lottery', part);
   const readings = [
     show('the answer', reader.books.storedAnswer(1, keyDigest)),
+    show('the certificate', reader.books.segment(2)),
+    show('the directory', directory.directoryChanges(version)),
+    show('its version', directory.directoryVersion()),
     show('the draw', draws.draw(draw.id)),
     show('the log', reader.logStore.getLog('state')),
+    show('the lots', lots.claimBlocks('pure', 1)),
     show('the series', page()),
   ];
   // The writers' second attempts wait, and so must all who read.
@@ -203,18 +228,25 @@ test('a node shows no stored answer, no state of the log, no number of a series 
   await noLongerAwaited();
   await Promise.all([...written, ...readings]);
   assert.deepEqual(shownBefore, []);
-  assert.deepEqual(shown.sort(), ['the answer', 'the draw', 'the log', 'the series']);
+  assert.equal(shown.length, readings.length);
   assert.equal((await page()).answers.length, 1);
   assert.deepEqual(await draws.draw(draw.id), draw);
 });
 
-test('a node reads a series and a draw without a commit when it knows that a standby has them', async (t) => {
+test('a node reads what it knows a standby to have without a commit', async (t) => {
   const url = await freshDatabase();
-  const { books, database, node } = await openBooks(t, url, { name: 'a' });
+  const { books, database, node, clock } = await openBooks(t, url, { name: 'a' });
+  const directory = new PostgresDirectory(database, node, clock);
   const draws = new PostgresDrawStore(database, node);
   const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
   const part = { series: undefined, from: 1, limit: 9 };
-  const read = async () => [await draws.draw(draw.id), await books.seriesPage('lottery', part)];
+  const read = async () => [
+    await books.segment(2),
+    await directory.directoryChanges(0),
+    await directory.directoryVersion(),
+    await draws.draw(draw.id),
+    await books.seriesPage('lottery', part),
+  ];
   await draws.openDraw(draw, 9);
   await books.commit([segment(2, [entry(1, { label: LABEL })])], []);
   const first = await read();
