@@ -1,5 +1,6 @@
 import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
 import { type Incarnation, incarnationText, type Predecessor } from './incarnation.ts';
+import { sealedAtOf } from './log-state.ts';
 
 /** What /.well-known/qrn-keys.json says: every key that ever signed for this log. */
 export interface KeysDocument {
@@ -29,12 +30,23 @@ export function keysDocument(
   return {
     origin: keys.name,
     current_key_id: keys.currentKeyId,
-    keys: keys.published.map((key) => {
+    keys: keys.published.map((key, i) => {
       const voucher = vouchers.get(key.key_id);
-      return voucher === undefined ? key : { ...key, vouched_by: voucher };
+      const retired = {
+        ...key,
+        retired_at: retiredAt(key, vouchers.get(keys.published[i + 1]?.key_id), keys),
+      };
+      return voucher === undefined ? retired : { ...retired, vouched_by: voucher };
     }),
     ...(last === undefined || last.predecessor === null
       ? {}
       : { predecessors, first_leaf: incarnationText(last) }),
   };
+}
+
+/** Other nodes may have signed with the key until the one after it signed too. */
+function retiredAt(key: PublishedKey, successorsVoucher: string | undefined, keys: LogKeys): string | null {
+  if (key.retired_at === null || successorsVoucher === undefined) return key.retired_at;
+  const vouchedAtMs = sealedAtOf(successorsVoucher, keys) * 1_000;
+  return vouchedAtMs > Date.parse(key.retired_at) ? new Date(vouchedAtMs).toISOString() : key.retired_at;
 }

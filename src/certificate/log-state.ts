@@ -13,6 +13,7 @@ import {
   noteKeyId,
   parseCheckpoint,
   parseNote,
+  plainSignatures,
   readTimestamped,
   timestampedSignature,
 } from '../crypto/note.ts';
@@ -207,6 +208,7 @@ export async function loadState(
   const roots = stored.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
   const range = new CompactRange(sha256, stored.size, roots);
   await assertRootsAreStored(store, range);
+  assertKeysAreNewest(stored.checkpoint, keys);
   assertCheckpointHolds(stored.checkpoint, range, keys);
   return {
     range,
@@ -249,8 +251,20 @@ function assertCheckpointHolds(checkpoint: string, range: CompactRange, keys: Lo
   if (!signed) throw new CertificateLogError('the stored checkpoint was signed by none of the known keys');
 }
 
+/** What an older key signs on top of a newer one is refused by whoever verifies it: that key is retired. */
+function assertKeysAreNewest(checkpoint: string, keys: LogKeys): void {
+  const isUnknown = ({ name, keyId }: Note['signatures'][number]) =>
+    name === keys.name && keys.published.every((key) => key.key_id !== keyId);
+  const unknown = plainSignatures(noteOf(checkpoint)).find(isUnknown);
+  if (unknown !== undefined)
+    throw new CertificateLogError(
+      `the log is signed with the key ${unknown.keyId}, which is not among those of this process, so it signs nothing: put ` +
+        'the newest folder keys in place, which is that of the node on which qrn log rotate-key was run, and restart',
+    );
+}
+
 /** The latest time that one of the log's own cosignatures gives; 0 without any. */
-function sealedAtOf(checkpoint: string, keys: LogKeys): number {
+export function sealedAtOf(checkpoint: string, keys: LogKeys): number {
   const { text, signatures } = noteOf(checkpoint);
   let latest = 0;
   for (const { public_key } of keys.published) {

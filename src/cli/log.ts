@@ -42,7 +42,8 @@ const rotateKey = action({
   summary:
     'Makes a new key for the log and destroys the private part of the old one. Its public part stays published forever,\n' +
     'so whatever it signed stays verifiable. A running service signs with the old key until it is restarted: restart it.\n' +
-    'The first checkpoint after that carries the signature of both.',
+    'The first checkpoint after that carries the signature of both. Of several nodes, run it on one, copy its folder keys to the\n' +
+    'others and restart all, one after the other: a node without the new key signs nothing once another one signs with it.',
   options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
   irreversible: async (_input, context) =>
     `This makes a new key for the log and destroys the private part of the one in ${keysFolder(context)}.`,
@@ -61,7 +62,11 @@ const rotateKey = action({
       replaces: old.key_id,
     };
     context.out(input.has('json') ? json(done) : facts(done));
-    context.talk('Restart the service: until then it signs with the old key.\n');
+    context.talk(
+      config.ledger === ''
+        ? 'Restart the service: until then it signs with the old key.\n'
+        : `Copy ${keysPath} to every other node, then restart all nodes, one after the other: one without the new key signs nothing and does not start.\n`,
+    );
     return 0;
   },
 });

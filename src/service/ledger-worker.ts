@@ -91,10 +91,11 @@ const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 
 await once(port, 'message'); // the self-tests run while this thread loads its modules, and nothing is opened before they pass
 try {
-  const { ledger, journals, isSequencer, startParcels } = await openLedger();
+  const opened = await openLedger();
+  const { ledger, journals, startParcels } = opened;
   let held: string | null;
   try {
-    held = await serve(ledger, isSequencer);
+    held = await serve(opened);
   } catch (error) {
     await ledger.close();
     throw error;
@@ -113,6 +114,8 @@ interface OpenLedger {
   readonly journals: readonly JournalPlace[] | null;
   /** Whether this process is the one that seals the log now; others follow it. */
   readonly isSequencer: () => Promise<boolean>;
+  /** Lets another node seal the log. */
+  readonly resign: () => Promise<void>;
   /** Lets blocks move between this node and others. */
   readonly startParcels: () => void;
 }
@@ -127,17 +130,16 @@ async function openLedger(): Promise<OpenLedger> {
     const secrets = { keysPath, logName };
     const ledger = await openPostgresLedger({ ...options, ...cluster, secrets });
     const startParcels = () => ledger.parcels?.start();
-    return { ledger, journals: null, isSequencer: ledger.isSequencer, startParcels };
+    const { isSequencer, resign } = ledger;
+    return { ledger, journals: null, isSequencer, resign, startParcels };
   }
   const ledger = await openLmdbLedger({ ...options, fronts: data.fronts.length });
-  return { ledger, journals: ledger.journals, isSequencer: async () => true, startParcels: () => {} };
+  const alone = { isSequencer: async () => true, resign: async () => {}, startParcels: () => {} };
+  return { ledger, journals: ledger.journals, ...alone };
 }
 
 /** Gives the reason for which the ledger is held back; null when it is not. */
-async function serve(
-  ledger: Ledger & FailStop,
-  isSequencer: OpenLedger['isSequencer'],
-): Promise<string | null> {
+async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
   const witnesses = releasePolicy();
   const open = () =>
@@ -162,7 +164,7 @@ async function serve(
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
   for (const ports of data.fronts) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
-  const sealing = opened.log && keepSealing(opened.log, isSequencer, stopping.signal);
+  const sealing = opened.log && keepSealing(opened.log, { isSequencer, resign }, stopping.signal);
   const cosigned = cosigning?.run(stopping.signal);
   port.once('message', async () => {
     stopping.abort();
@@ -232,24 +234,27 @@ function heldBack(ledger: Ledger & FailStop, reason: string): Ledger & FailStop 
 
 /**
  * Logs what was committed as long as this process is the sequencer, and follows the log of another one else, until
- * aborted. Commits wait behind each batch, which is a transaction of its own:
+ * aborted. Whoever cannot follow does not ask to be the sequencer. Commits wait behind each batch, which is a transaction of its own:
  * small batches are gathered for an interval, full ones follow each other with a turn of the loop between
  * them.
  */
 async function keepSealing(
   certificateLog: CertificateLog,
-  isSequencer: OpenLedger['isSequencer'],
+  { isSequencer, resign }: Pick<OpenLedger, 'isSequencer' | 'resign'>,
   signal: AbortSignal,
 ): Promise<void> {
   let sealedLast = true;
   while (!signal.aborted) {
     let sealed = 0;
     try {
+      if (!sealedLast) await certificateLog.follow();
       const isMine = await isSequencer();
-      if (!isMine || !sealedLast) await certificateLog.follow();
+      if (isMine && !sealedLast) await certificateLog.follow(); // what the last one sealed meanwhile
       if (isMine) sealed = await certificateLog.seal();
       sealedLast = isMine;
     } catch (error) {
+      sealedLast = false;
+      await resign(); // another node may have what this one lacks, such as a newer key of the log
       log.error(
         { reason: error instanceof Error ? error.message : String(error) },
         'transparency log: committed certificates could not be logged; trying again',

@@ -5,7 +5,7 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
-import { CertificateLogError } from '../../src/certificate/log-state.ts';
+import { CertificateLogError, readVouchers } from '../../src/certificate/log-state.ts';
 import { readLotsOf } from '../../src/certificate/lot-release.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
@@ -30,6 +30,11 @@ function world(): LogWorld {
   const made = new LogWorld();
   made.lots.set(LOT.id, LOT);
   return made;
+}
+
+function timeOf(checkpoint: string): number | undefined {
+  const timed = parseNote(checkpoint)?.signatures.flatMap((each) => readTimestamped(each.signature) ?? []);
+  return timed?.at(-1)?.atS;
 }
 
 async function sealAll(log: CertificateLog): Promise<number> {
@@ -451,11 +456,6 @@ it('never gives a proof that does not hold', async () => {
 });
 
 describe('times', () => {
-  const timeOf = (checkpoint: string): number | undefined => {
-    const timed = parseNote(checkpoint)?.signatures.flatMap((each) => readTimestamped(each.signature) ?? []);
-    return timed?.at(-1)?.atS;
-  };
-
   it('never go back, wherever the clock is set', async () => {
     const w = world();
     w.clock.wall = TIME_MS + 7_200_000;
@@ -505,6 +505,50 @@ describe('keys', () => {
     await log.seal();
     assert.deepEqual(signers(), keyIds[1]);
     await w.check(await w.open());
+  });
+
+  it('without the newest of them sign nothing, and another writer goes on with it', async () => {
+    const w = world();
+    const other = await w.open();
+    w.commit(segment(1, 1));
+    await other.seal();
+    w.keys = logKeys(1, 2);
+    const log = await w.open();
+    w.commit(segment(2, 1));
+    const isOld = {
+      name: 'CertificateLogError',
+      message: /^the log is signed with the key [0-9a-f]{8}, which is not among/,
+    };
+    await assert.rejects(other.follow(), isOld);
+    await assert.rejects(other.seal(), { reason: 'conflict' });
+    await assert.rejects(other.seal(), isOld);
+    await assert.rejects(CertificateLog.open({ ...w.options(), keys: logKeys(1) }), isOld);
+    assert.equal(await log.seal(), 1);
+    const signers = parseNote(log.checkpoint)?.signatures.map(({ keyId }) => keyId);
+    assert.ok(signers?.includes(w.keys.currentKeyId) && !signers.includes(w.keys.published[0].key_id));
+    assert.equal(await w.check(log), 2);
+  });
+
+  it('are retired when the one after them signed, where another writer used them for longer', async () => {
+    const toldOf = async (retiredAtMs: number) => {
+      const w = world();
+      const other = await w.open();
+      w.clock.advance(2_000);
+      w.commit(segment(1, 1));
+      await other.seal();
+      const { published, ...rest } = logKeys(1, 2);
+      const retired = { ...published[0], retired_at: new Date(retiredAtMs).toISOString() };
+      w.keys = { ...rest, published: [retired, published[1]] };
+      await w.open();
+      const [old, current] = keysDocument(w.keys, [], await readVouchers(w.store, w.keys)).keys;
+      assert.equal(current.retired_at, null);
+      return { toldMs: Date.parse(old.retired_at ?? ''), signedMs: timeOf(other.checkpoint)! * 1_000 };
+    };
+    const early = await toldOf(TIME_MS);
+    assert.ok(early.signedMs > TIME_MS);
+    assert.equal(early.toldMs, early.signedMs);
+    const later = TIME_MS + 3_600_000;
+    assert.equal((await toldOf(later)).toldMs, later);
   });
 
   it('the document lists every key that ever signed', () => {

@@ -6,6 +6,7 @@ import { after, before, suite, test } from 'node:test';
 import { createAccount, createKey, revokeKey } from '../../src/account/administration.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { parseNote, parseProof } from '../../src/crypto/note.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
 import { CuttingProxy } from '../support/cutting-proxy.ts';
@@ -13,7 +14,7 @@ import { fetchWhole } from '../support/http.ts';
 import { databaseOf, freshDatabase, socketOf } from '../support/postgres.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
-import { ASSESSED_LOTS, type Environment, temporaryFolder, until } from '../support/server.ts';
+import { ASSESSED_LOTS, temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
 interface Answer {
@@ -29,19 +30,27 @@ suite('two nodes on one PostgreSQL', () => {
   const nodes: LocalService[] = [];
   const closings: (() => void)[] = [];
   let url: string;
+  /** The same, through the proxy. */
+  let proxied: string;
   /** Between the second node and the database. */
   let proxy: CuttingProxy;
+
+  function start(i: number): Promise<LocalService> {
+    const environment = [
+      { QRN_LEDGER: url, QRN_NODE: 'a', ...ASSESSED_LOTS },
+      { QRN_LEDGER: proxied, QRN_NODE: 'b', QRN_BACKEND: 'none' },
+    ];
+    return LocalService.start(environment[i], {}, { dataDir: folders[i] });
+  }
 
   before(async () => {
     url = await freshDatabase();
     const opened = await CuttingProxy.open({ after: (close) => closings.push(close) }, socketOf(url));
     ({ proxy } = opened);
-    const proxied = `postgres://qrn@127.0.0.1:${opened.port}/${databaseOf(url)}`;
-    for (const [i, name] of ['a', 'b'].entries()) {
+    proxied = `postgres://qrn@127.0.0.1:${opened.port}/${databaseOf(url)}`;
+    for (const i of [0, 1]) {
       if (i > 0) cpSync(join(folders[0], 'keys'), join(folders[i], 'keys'), { recursive: true });
-      const source: Environment = name === 'b' ? { QRN_BACKEND: 'none' } : ASSESSED_LOTS;
-      const environment = { QRN_LEDGER: i === 0 ? url : proxied, QRN_NODE: name, ...source };
-      nodes.push(await LocalService.start(environment, {}, { dataDir: folders[i] }));
+      nodes.push(await start(i));
     }
     await Promise.all(nodes.map(({ service }) => service.ready));
   });
@@ -229,6 +238,39 @@ suite('two nodes on one PostgreSQL', () => {
         ['b', 'runs', 1],
       ],
     );
+  });
+
+  test('sign with a key that was rotated in once one of them has it, and refuse to sign without', async (t) => {
+    const [a, b] = nodes;
+    const environment = { QRN_LEDGER: url, QRN_NODE: 'a' };
+    const rotated = await runQrnHere(folders[0], ['log', 'rotate-key', '--json', '--yes'], environment);
+    assert.equal(rotated.code, 0, rotated.stderr);
+    assert.match(rotated.stderr, /^Copy .*keys to every other node, then restart all nodes/m);
+    const { key_id: keyId } = JSON.parse(rotated.stdout) as { key_id: string };
+    // b takes the log over, and has the old key alone
+    await a.stop();
+    nodes[0] = await start(0);
+    const again = nodes[0];
+    await Promise.all([again.service.ready, b.knows(again.key)]);
+    const reply = await fetchWhole(`${b.service.baseUrl}/uuid`, { headers: { 'x-api-key': again.key } });
+    assert.equal(reply.status, 200, 'it answers all the same');
+    const answer = await reply.text();
+    const { certificate_id: id } = (JSON.parse(answer) as Answer).metadata;
+    const proof = await proofOf(again, id);
+    const signedBy = parseNote(parseProof(proof)?.note ?? '')?.signatures.map((each) => each.keyId);
+    assert.ok(signedBy?.includes(keyId), `${signedBy?.join()} without ${keyId}`);
+    const path = join(temporaryFolder(t), 'answer.json');
+    writeFileSync(path, answer);
+    const verified = await runCommand(verify, [path, '--url', again.service.baseUrl]);
+    assert.equal(verified.status, 0, verified.out + verified.talk);
+    await b.stop();
+    await assert.rejects(
+      start(1),
+      /the log is signed with the key [0-9a-f]{8}, which is not among those of this process/,
+    );
+    cpSync(join(folders[0], 'keys'), join(folders[1], 'keys'), { recursive: true });
+    nodes[1] = await start(1);
+    assert.equal(await proofOf(nodes[1], id), proof);
   });
 
   test('a node that loses the database answers 503, says so, and comes back by itself', async () => {

@@ -61,6 +61,8 @@ export interface PostgresLedgerOptions {
 export interface PostgresLedger extends Ledger, FailStop {
   /** Whether this node is the one that seals the log now. */
   isSequencer(): Promise<boolean>;
+  /** Lets another node seal the log. */
+  resign(): Promise<void>;
   /** Blocks that move between this node and others, once it is started; undefined for a tool. */
   readonly parcels: Parcels | undefined;
   /** Names of live nodes on which somebody serves by an older version of the directory than this one. */
@@ -123,7 +125,7 @@ async function nodeLedger(
   const commits = new SegmentCommits({ database: commitDatabase, node, log });
   opened.push(() => commits.close());
   const sequencer = new Sequencer(database);
-  opened.push(() => sequencer.close());
+  opened.push(() => sequencer.resign());
   const watch = new DatabaseWatch({ database, clock, log });
   opened.push(() => watch.stop());
   await watch.look();
@@ -158,6 +160,7 @@ async function nodeLedger(
     ...calls,
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
+    resign: () => sequencer.resign(),
     parcels,
     nodesBehind: (version) => nodesBehind(database, version),
     close: () => (closed ??= closeAll()),
@@ -237,6 +240,7 @@ async function toolLedger(
     ...calls,
     failed: new Promise(() => {}),
     isSequencer: async () => false,
+    resign: async () => {},
     parcels: undefined,
     nodesBehind: (version) => nodesBehind(database, version),
     close: closeAll,

@@ -28,8 +28,8 @@ export class Sequencer {
     return this.#asking;
   }
 
-  /** Gives the lock to the next node that asks. */
-  async close(): Promise<void> {
+  /** Gives the lock to the next node that asks, which may be this one. */
+  async resign(): Promise<void> {
     await this.#asking;
     await this.#drop();
   }

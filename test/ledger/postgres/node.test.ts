@@ -190,9 +190,9 @@ test('one node seals, and another one when that one ends or loses its connection
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
   const [first, second, third] = [1, 2, 3].map(() => new Sequencer(database));
-  t.after(() => Promise.all([first, second, third].map((each) => each.close())));
+  t.after(() => Promise.all([first, second, third].map((each) => each.resign())));
   assert.deepEqual([await first.isMine(), await second.isMine(), await first.isMine()], [true, false, true]);
-  await first.close();
+  await first.resign();
   assert.deepEqual([await second.isMine(), await first.isMine()], [true, false]);
   await administer(
     url,
