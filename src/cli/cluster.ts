@@ -32,7 +32,7 @@ const status = action({
   path: 'cluster status',
   summary:
     'Shows every node: whether it runs, what it was granted, what waits to be logged, and how many blocks came from other nodes\n' +
-    'and went to them. And the clock of the database.',
+    'and went to them, without those that were used up before QRN_CERTIFICATE_RETENTION. And the clock of the database.',
   options: {
     json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, format' },
   },

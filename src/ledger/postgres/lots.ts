@@ -4,7 +4,7 @@ import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../recor
 import type { Database, Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
 import { KEEP } from './kept-read.ts';
-import { folderRecordOf, HELD_BACK, type LotPart, placeOf } from './lot-parts.ts';
+import { dropParts, folderRecordOf, HELD_BACK, type LotPart, placeOf } from './lot-parts.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 
@@ -241,6 +241,12 @@ export class PostgresLots implements EntropyStore {
   async revocations(): Promise<LotRevocation[]> {
     const rows = await this.#database.run<RevocationRow>(REVOCATIONS);
     return rows.map(revocationOf);
+  }
+
+  /** With the retention of answers: see dropParts. */
+  async expire(beforeMs: number): Promise<void> {
+    const { node, folder } = this.#requireOwner();
+    await dropParts(this.#database, node, beforeMs, (id) => folder.unclaimedBlocks(id));
   }
 
   async nextSeedGeneration(tier: SeededTier): Promise<number> {

@@ -158,6 +158,11 @@ async function nodeLedger(
   let closed: Promise<void> | undefined;
   return {
     ...calls,
+    async expire(nowMs, segmentsBeforeMs) {
+      const erased = await calls.expire(nowMs, segmentsBeforeMs);
+      await lots.expire(segmentsBeforeMs);
+      return erased;
+    },
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
     resign: () => sequencer.resign(),

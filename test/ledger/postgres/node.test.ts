@@ -34,7 +34,7 @@ test('two nodes that start at once on an empty database make one schema', async 
   t.after(() => Promise.all(nodes.map((node) => node.close())));
   await Promise.all(nodes.map(migrate));
   const { rows } = await administer(url, 'SELECT format, oldest_format FROM qrn.meta');
-  assert.deepEqual(rows, [{ format: 1, oldest_format: 1 }]);
+  assert.deepEqual(rows, [{ format: 2, oldest_format: 1 }]);
 });
 
 test('a schema that a newer program changed beyond this one is refused and left as it is', async (t) => {

@@ -330,6 +330,31 @@ describe('parcels between two nodes', () => {
     assert.equal(await b.lots.unclaimedBlocks(lotId(1)), 0);
   });
 
+  it('are forgotten with the answers of their time once no block of them is left, and not by a fenced node', async () => {
+    await addLot(a, 1, 6);
+    await addLot(a, 2, 4);
+    await send();
+    await b.parcels.step();
+    const parts = async () =>
+      (await sql('SELECT lot_id FROM qrn.lot_part ORDER BY lot_id')).map((row) => row.lot_id);
+    const atMs = 1_000;
+    await sql('UPDATE qrn.lot_part SET at_ms = $1', [atMs]);
+    placesOf(await b.lots.claimBlocks('pure', 6));
+    await b.lots.expire(atMs);
+    assert.deepEqual(await parts(), [lotId(1), lotId(2)], 'they are not old enough');
+    await a.lots.expire(atMs + 1);
+    assert.deepEqual(await parts(), [lotId(1), lotId(2)], 'they are of another node');
+    await b.lots.expire(atMs + 1);
+    assert.deepEqual(await parts(), [lotId(2)], 'what has blocks stays');
+    assert.deepEqual(await claimAll(b), ['2/0', '2/1']);
+    await fenceNode(database, 'b', silentLog);
+    await assert.rejects(b.lots.expire(atMs + 1), { reason: 'stopped' });
+    assert.deepEqual(await parts(), [lotId(2)]);
+    await sql('UPDATE qrn.lot_part SET burned = true');
+    await a.lots.expire(atMs + 1);
+    assert.deepEqual(await parts(), [], 'burned ones go with any node');
+  });
+
   it('refuse a parcel of a lot that was revoked on its way', async () => {
     await addLot(a, 1, 6);
     await send();
