@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   type Anchor,
@@ -16,7 +16,7 @@ import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
 import { syncFolder } from '../ledger/block-keys.ts';
 import { LedgerError } from '../ledger/ledger.ts';
-import { readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
+import { type ImportMark, readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import type { Database } from '../ledger/postgres/connection.ts';
@@ -139,7 +139,7 @@ async function importRecords(
       id,
       nowMs: context.clock.wallMs(),
       beforeCommit: () => {
-        writeImportMark(from, { id, database: placeOf(url), databaseMadeAtMs });
+        markImport(from, { id, database: placeOf(url), databaseMadeAtMs });
         // no command writes from the mark on: what one wrote before is seen here
         if (ledger.isChangedSince(records.at))
           throw new CommandError(
@@ -152,6 +152,17 @@ async function importRecords(
   }
 }
 
+function markImport(from: string, mark: ImportMark): void {
+  try {
+    writeImportMark(from, mark);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      `nothing was imported, for a note of it cannot be written in ${dirname(from)}: ${why}. Make that folder writable for this user, and run this again`,
+    );
+  }
+}
+
 /** The folder of the ledger becomes that of the node's blocks, and remembers what was signed last. */
 function becomeNode({ context, settings: { keysPath, path, node }, from }: Move): void {
   if (hasFiles(path)) {
@@ -161,10 +172,18 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
     );
     return;
   }
-  writeAnchor(from, readAnchor(keysPath) as Anchor);
-  if (existsSync(path)) rmdirSync(path);
-  renameSync(from, path);
-  syncFolder(dirname(path));
+  try {
+    writeAnchor(from, readAnchor(keysPath) as Anchor);
+    if (existsSync(path)) rmdirSync(path);
+    renameSync(from, path);
+    syncFolder(dirname(path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      `the records are in the database, and the folder of the ledger could not become that of the node: ${why}. Start no node before ` +
+        'it did, for its blocks would be lost: mend what is wrong with these paths, and run this again',
+    );
+  }
   context.talk(
     `The ledger is in the database. Start the service with QRN_LEDGER and QRN_NODE=${node}: its blocks are in ${path}.\n`,
   );
@@ -190,5 +209,10 @@ function described(counts: ImportCounts, log: LogHead | undefined): Record<strin
 }
 
 function hasFiles(path: string): boolean {
-  return existsSync(path) && readdirSync(path).length > 0;
+  if (!existsSync(path)) return false;
+  if (!statSync(path).isDirectory())
+    throw new CommandError(
+      `${path} is not a folder, and must become that of the node: move it out of the way`,
+    );
+  return readdirSync(path).length > 0;
 }

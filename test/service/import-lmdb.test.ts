@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
@@ -89,6 +98,15 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     writeFileSync(join(nodePath, 'data.mdb'), '');
     await refused(/node is not empty: this data folder has served as a node/);
     rmSync(nodePath, { recursive: true });
+    writeFileSync(nodePath, '');
+    await refused(/node is not a folder, and must become that of the node: move it out of the way/);
+    rmSync(nodePath);
+    const draft = join(folder, 'ledger.imported.json.draft');
+    mkdirSync(draft);
+    await refused(
+      /nothing was imported, .*EISDIR.* Make that folder writable for this user, and run this again/,
+    );
+    rmSync(draft, { recursive: true });
     database = new Database({ url, log: silentLog, connections: 1 });
     const { madeAtMs: databaseMadeAtMs } = await importStateOf(database);
     writeImportMark(ledgerPath, { id: 'x', database: 'elsewhere', databaseMadeAtMs: databaseMadeAtMs + 1 });
@@ -99,15 +117,37 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     await assert.rejects(LocalService.start({}, {}, { dataDir: folder }), /imported into PostgreSQL at here/);
     const audit = await runQrnHere(folder, ['ledger', 'audit']);
     assert.match(audit.stderr, /serves no more.*set QRN_LEDGER.*run it again/s);
+    symlinkSync('nowhere', nodePath);
     const moved = await qrn('cluster', 'import-lmdb', '--yes');
-    assert.equal(moved.code, 0, moved.stderr);
+    assert.equal(moved.code, 1);
+    assert.match(
+      moved.stderr,
+      /the records are in the database, .* could not become that of the node: ENOTDIR.* run this again/,
+    );
+    rmSync(nodePath);
+    mkdirSync(nodePath); // an empty one is in nobody's way
+    const renamed = await qrn('cluster', 'import-lmdb', '--yes');
+    assert.deepEqual([renamed.code, renamed.stdout], [0, '']);
     assert.match(moved.stdout, /segment records +[1-9]/);
     assert.match(moved.stdout, /log size +[1-9]\d*\n.*log root +\S{44}\n/);
-    assert.match(moved.stderr, /Start the service with QRN_LEDGER and QRN_NODE=a: its blocks are in .*node/);
+    assert.match(
+      renamed.stderr,
+      /Start the service with QRN_LEDGER and QRN_NODE=a: its blocks are in .*node/,
+    );
     assert.ok(!existsSync(ledgerPath));
     assert.equal(readImportMark(ledgerPath)?.id, (await importStateOf(database)).importId);
     const anchor = readFileSync(join(nodePath, 'anchor.json'), 'utf8');
     assert.equal(anchor, readFileSync(join(folder, 'keys', 'anchor.json'), 'utf8'));
+
+    // as a crash after the commit and a node that was started before the command ran again leave it
+    renameSync(nodePath, ledgerPath);
+    mkdirSync(nodePath);
+    writeFileSync(join(nodePath, 'data.mdb'), '');
+    const late = await qrn('cluster', 'import-lmdb', '--yes');
+    assert.deepEqual([late.code, late.stdout], [0, '']);
+    assert.match(late.stderr, /node is not empty, .* the unclaimed blocks in .*ledger are lost, delete it/);
+    rmSync(nodePath, { recursive: true });
+    renameSync(ledgerPath, nodePath);
 
     // as a crash after the commit leaves it
     renameSync(nodePath, ledgerPath);
