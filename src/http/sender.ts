@@ -340,7 +340,6 @@ export abstract class Sender extends RequestHead implements Timed {
     return { release: () => replyBooks?.book(accountNumber, -bytes) };
   }
 
-  /** The front is going down. */
   get isDraining(): boolean {
     return this.#host.draining;
   }
@@ -392,9 +391,8 @@ export abstract class Sender extends RequestHead implements Timed {
    */
   #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
     if (this.#closing) this.#response.pause();
-    // A piece of a larger one, waiting in the socket, would keep all of it, unbooked.
-    const isSmall = rest.buffer.byteLength < HELD_BODY_FROM_BYTES;
-    return this.#response.tryEnd(rest, totalBytes, isSmall && this.#owner === undefined);
+    const isConstant = this.#owner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES; // a piece keeps all of it
+    return this.#response.tryEnd(rest, totalBytes, isConstant);
   }
 
   /**
