@@ -193,10 +193,10 @@ async function killsWithParcels(pair: PostgresPair): Promise<string[]> {
 
 /**
  * A node of a release with a newer schema starts beside one of this release, which goes on, and can start again on that schema.
- * The newer release is this one with a migration more, since there is only one so far.
+ * The newer release is this one with a migration more.
  */
 async function twoReleases(pair: PostgresPair): Promise<string[]> {
-  const release = newerRelease();
+  const { release, format: newer } = newerRelease();
   try {
     const cluster = await Cluster.start({
       nodes: 2,
@@ -213,7 +213,7 @@ async function twoReleases(pair: PostgresPair): Promise<string[]> {
       }
       await answersFor(cluster, LOAD_MS);
       const { violations } = await cluster.audit();
-      return format === 2 ? [...violations] : [...violations, `the schema has format ${format}`];
+      return format === newer ? [...violations] : [...violations, `the schema has format ${format}`];
     } finally {
       await cluster.stop();
     }
@@ -223,17 +223,19 @@ async function twoReleases(pair: PostgresPair): Promise<string[]> {
 }
 
 /** The folder of a release like this one, whose schema has a column and a table more that this one can live with. */
-function newerRelease(): string {
+function newerRelease(): { release: string; format: number } {
   const release = mkdtempSync(join(tmpdir(), 'qrn-cluster-release-'));
   for (const name of readdirSync(ROOT))
     if (name !== 'src' && name !== '.git') symlinkSync(join(ROOT, name), join(release, name));
   cpSync(join(ROOT, 'src'), join(release, 'src'), { recursive: true });
-  const migration = `-- compatible with programs of format 1
+  const migrations = join(release, 'src/ledger/postgres/migrations');
+  const format = readdirSync(migrations).length + 1;
+  const migration = `-- compatible with programs of format ${format - 1}
 ALTER TABLE qrn.segment ADD COLUMN newer text;
 CREATE TABLE qrn.newer (id int PRIMARY KEY);
 `;
-  writeFileSync(join(release, 'src/ledger/postgres/migrations/0002.sql'), migration);
-  return release;
+  writeFileSync(join(migrations, `${String(format).padStart(4, '0')}.sql`), migration);
+  return { release, format };
 }
 
 /** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */
