@@ -2,12 +2,15 @@
  * `knip` finds what nothing uses, `knip --production` what only tests use. A file may export for its tests what it uses
  * itself; what it does not use is marked `@internal`, with the reason.
  */
+const isProduction = process.argv.includes('--production');
+
 export default {
-  ignoreExportsUsedInFile: process.argv.includes('--production'),
+  ignoreExportsUsedInFile: isProduction,
   workspaces: {
     '.': {
       entry: [
-        'src/main.ts!',
+        // package.json names it as it is built, which only the scripts beside make clear.
+        ...(isProduction ? ['src/main.ts!'] : []),
         'src/workers/{expand,assess}.ts!',
         'src/certificate/pdf.ts!',
         'src/service/{ledger-worker,front-worker}.ts!',

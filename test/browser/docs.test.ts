@@ -94,7 +94,10 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
         await button.click();
         await button.filter({ hasText: 'Copied' }).waitFor();
         const copied = String(await page.evaluate('navigator.clipboard.readText()'));
-        assert.equal(copied.trim(), (await page.locator('#integers pre:visible').first().innerText()).trim());
+        assert.equal(
+          copied.trim(),
+          (await page.locator('#integers pre:visible').first().textContent())?.trim(),
+        );
         assert.match(copied, /^curl [\s\S]*count=7&/);
       },
       { permissions: ['clipboard-read', 'clipboard-write'] },
