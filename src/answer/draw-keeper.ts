@@ -9,7 +9,7 @@ import {
   hashOf,
 } from '../certificate/draw.ts';
 import { canonicalText } from '../certificate/leaf.ts';
-import { assert } from '../core/assert.ts';
+import { assert, messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes, wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
@@ -130,7 +130,7 @@ export class DrawKeeper implements DrawDesk {
 
   async chainOf(nameOrHash: string): Promise<ChainFacts | undefined> {
     const known = await this.#options.chains.chain(nameOrHash).catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#options.log.warn(
         { chain: nameOrHash, reason },
         'the information of a beacon’s chain is not to be had',
@@ -218,7 +218,7 @@ export class DrawKeeper implements DrawDesk {
       try {
         await this.#look(id);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = messageOf(error);
         log.error({ draw: id, reason }, 'a draw could not be ended; trying again');
       }
       waiting.atMs = clock.wallMs() + retryMs(waiting.tries++);
@@ -270,7 +270,7 @@ export class DrawKeeper implements DrawDesk {
     try {
       return await this.#options.chains.round(known, beacon.round);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#options.log.warn(
         { draw: statement.id, round: beacon.round, reason },
         'a draw waits for its beacon',

@@ -67,30 +67,3 @@ export function parseRetryAfter(field: string | null, nowMs: number): number | u
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
-
-/** A JSON object whose members have yet to be looked at. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** The value when it is a JSON object; else an empty one, in which nothing is found. */
-export function objectIn(value: unknown): JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-}
-
-export function listIn(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** The text, or null for anything else and for an empty one. */
-export function textIn(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-/** The finite number, or null. */
-export function numberIn(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-/** A date-time (RFC 3339) in Unix milliseconds, or null. */
-export function instantIn(value: unknown): number | null {
-  return typeof value === 'string' ? numberIn(Date.parse(value)) : null;
-}

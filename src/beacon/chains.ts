@@ -1,3 +1,4 @@
+import { messageOf } from '../core/assert.ts';
 import { type BeaconChain, BeaconError, type BeaconRound, chainOf } from './drand.ts';
 
 /** A chain that draws may use. */
@@ -131,7 +132,7 @@ export class BeaconChains {
         return await read(await this.#fetchJson(`${url}/${hash}/${path}`));
       } catch (error) {
         if (error instanceof BeaconError) wrong = error;
-        else missing = error instanceof Error ? error.message : String(error);
+        else missing = messageOf(error);
       }
     }
     throw wrong ?? new BeaconMissing(missing);

@@ -4,6 +4,7 @@ import canonicalize from 'canonicalize';
 import { checkIdentity, readAnchor } from '../certificate/incarnation.ts';
 import { certifiedLot } from '../certificate/record.ts';
 import { loadSettings } from '../config/config.ts';
+import { messageOf } from '../core/assert.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { newRecipientKey, open, recipientOf } from '../crypto/sealed-box.ts';
@@ -196,10 +197,6 @@ function readKey(path: string): Uint8Array<ArrayBuffer> {
 
 function rawFolderOf(context: CommandContext): string {
   return join(loadSettings(context.environment).dataDir, 'raw');
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 export const evidence = group(

@@ -11,6 +11,7 @@ import {
 } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { loadSettings } from '../config/config.ts';
+import { messageOf } from '../core/assert.ts';
 import { silentLog } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
@@ -156,7 +157,7 @@ function markImport(from: string, mark: ImportMark): void {
   try {
     writeImportMark(from, mark);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new CommandError(
       `nothing was imported, for a note of it cannot be written in ${dirname(from)}: ${why}. Make that folder writable for this user, and run this again`,
     );
@@ -178,7 +179,7 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
     renameSync(from, path);
     syncFolder(dirname(path));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new CommandError(
       `the records are in the database, and the folder of the ledger could not become that of the node: ${why}. Start no node before ` +
         'it did, for its blocks would be lost: mend what is wrong with these paths, and run this again',

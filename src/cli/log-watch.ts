@@ -6,6 +6,7 @@ import { checkFinding, type Finding } from '../certificate/finding.ts';
 import { type FollowEvent, type FollowState, pollLog } from '../certificate/follow.ts';
 import { LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
 import { isObject, member, printable } from '../certificate/members.ts';
+import { messageOf } from '../core/assert.ts';
 import { sendRequest } from '../core/http-request.ts';
 import { replaceFile } from '../core/replace-file.ts';
 import { type ExposedFamily, exposition, gauge, knownGauge, labelled } from '../observe/exposition.ts';
@@ -269,9 +270,7 @@ function readerOf(url: string, ended?: AbortSignal): ReadPath {
       throw new LogUnavailable(`${path} answered ${status}`);
     } catch (error) {
       if (error instanceof LogUnavailable) throw error;
-      throw new LogUnavailable(
-        `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new LogUnavailable(`${path} cannot be read: ${messageOf(error)}`);
     }
   };
 }

@@ -4,7 +4,7 @@ import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/
 import { storedStateOf } from '../certificate/log-state.ts';
 import { openCertificates } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
-import { assert } from '../core/assert.ts';
+import { assert, messageOf } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
 import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
@@ -92,7 +92,7 @@ async function sealRest(context: CommandContext): Promise<void> {
       await opened?.sealAll();
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     context.talk(`Certificates that are not logged yet are left to the service and its key: ${why}\n`);
   }
 }

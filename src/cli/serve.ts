@@ -7,6 +7,7 @@ import { DEMO_ACCOUNT_NAME, DEMO_KEY_LIFE_MS } from '../account/directory.ts';
 import { TIER_ALLOWANCES } from '../account/tiers.ts';
 import type { Config } from '../config/config.ts';
 import { loadConfig } from '../config/sources.ts';
+import { messageOf } from '../core/assert.ts';
 import { type Clock, GuardedClock } from '../core/clock.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
@@ -80,10 +81,7 @@ async function startWithDemo(
 
 /** Fail-stop: what was acknowledged is durable, and the next start audits; going on could only add damage. */
 function fatal(error: unknown, log: Log): never {
-  log.error(
-    { reason: error instanceof Error ? error.message : String(error) },
-    'the ledger failed; the service stops',
-  );
+  log.error({ reason: messageOf(error) }, 'the ledger failed; the service stops');
   process.exit(1);
 }
 

@@ -4,6 +4,7 @@ import type { Answer } from '../../clients/typescript/src/answers.ts';
 import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
 import { ConnectionFailedError, QrnError } from '../../clients/typescript/src/error.ts';
 import { loadSettings, localOrigin } from '../config/config.ts';
+import { messageOf } from '../core/assert.ts';
 import { type CommandContext, CommandError, type Input, type OptionTable } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
@@ -45,9 +46,7 @@ export function connect(
     const onWarning = (message: string) => context.talk(`${message}\n`);
     return { client: new QrnClient({ baseUrl: url, key, onWarning }), url };
   } catch (error) {
-    throw new CommandError(
-      `${url} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new CommandError(`${url} cannot be used: ${messageOf(error)}`);
   }
 }
 

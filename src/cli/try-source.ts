@@ -12,6 +12,7 @@ import {
 import type { SourceMemory } from '../backend/definition.ts';
 import { loadSettings } from '../config/config.ts';
 import { readSources, type SourceSetting } from '../config/sources.ts';
+import { messageOf } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { Budget, estimateOf, readBackend } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
@@ -144,9 +145,7 @@ function newFile(path: string): number {
   try {
     return openSync(path, 'wx', 0o600);
   } catch (error) {
-    throw new CommandError(
-      `--raw-out: the file cannot be made: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new CommandError(`--raw-out: the file cannot be made: ${messageOf(error)}`);
   }
 }
 

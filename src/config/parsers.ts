@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ChainSetting } from '../beacon/chains.ts';
+import { messageOf } from '../core/assert.ts';
+import { isObject } from '../core/json.ts';
 import { fromBase64 } from '../crypto/base64.ts';
 
 /** Says which setting is wrong, where it stands and what it may be. Never holds a secret. */
@@ -183,15 +185,11 @@ export function readJsonObject(variable: string, path: string): Readonly<Record<
   return parsed;
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function parseFile(variable: string, path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`${variable}: ${path} cannot be read as JSON: ${why}`);
   }
 }

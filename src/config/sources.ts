@@ -9,11 +9,12 @@ import {
   Secret,
   wholeNumber,
 } from '../backend/definition.ts';
+import { messageOf } from '../core/assert.ts';
+import { isObject } from '../core/json.ts';
 import type { SpendLimits } from '../ledger/records.ts';
 import { type Config, type Environment, loadSettings } from './config.ts';
 import {
   ConfigError,
-  isObject,
   isSourceName,
   isSourceVariable,
   readJsonObject,
@@ -310,7 +311,7 @@ function readSecret(naming: string, path: string): { text: string; mode: number 
     text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     ({ mode } = statSync(path));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new ConfigError(`${naming}: the secret cannot be read: ${why}`);
   }
   if (text === '' || /[\r\n]/.test(text)) throw new ConfigError(`${naming}: ${path} does not hold one line`);

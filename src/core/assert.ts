@@ -10,3 +10,9 @@ export function assert(condition: unknown, what: string): asserts condition {
 export function unreachable(value: never): never {
   throw new InvariantError(`unreachable: ${String(value)}`);
 }
+
+/** The message of what was thrown, which need not be an Error; those of an AggregateError with semicolons between them. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}

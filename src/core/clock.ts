@@ -1,5 +1,6 @@
 import { platform, uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from './assert.ts';
 import type { Log } from './log.ts';
 
 /**
@@ -130,7 +131,7 @@ export function every(intervalMs: number, log: Log, work: () => Promise<unknown>
       await work();
       failure = undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       if (failure?.reason !== reason) failure = { reason, turns: 0 };
       if (failure.turns++ % turnsPerLine === 0) log.error({ reason }, 'upkeep failed; it is tried again');
     } finally {

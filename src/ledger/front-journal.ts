@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync, write, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pack, unpack } from 'msgpackr';
+import { messageOf } from '../core/assert.ts';
 import { ApiError } from '../core/errors.ts';
 import {
   fileOffset,
@@ -199,7 +200,7 @@ export class FrontJournal implements SegmentSink {
   }
 
   #stop(cause: unknown): LedgerError {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     this.#stopped ??=
       cause instanceof LedgerError
         ? cause

@@ -1,3 +1,4 @@
+import { messageOf } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import {
   COMMIT_DURATION,
@@ -175,7 +176,7 @@ export class Watch {
           this.#written = { writable: true, reason: '', writtenAtMs: clock.wallMs(), writtenInMs };
         },
         (error: unknown) => {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = messageOf(error);
           this.#written = { ...this.#written, writable: false, reason };
         },
       )

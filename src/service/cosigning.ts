@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CertificateLog } from '../certificate/log.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
+import { messageOf } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { sendRequest } from '../core/http-request.ts';
@@ -143,7 +144,7 @@ export class Cosigning {
 
   #failed(witness: KnownWitness, error: unknown): void {
     witness.roundsToSkip = Math.min(2 ** witness.failures++, ROUNDS_SKIPPED_MAX);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     witness.failure = reason;
     // once, not every round
     if (witness.failures !== 1) return;

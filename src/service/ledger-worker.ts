@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
-import { assert } from '../core/assert.ts';
+import { assert, messageOf } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
@@ -105,7 +105,7 @@ try {
   tell({ state: 'open', journals, held });
 } catch (error) {
   const told = data.cluster === null ? error : awayFailure(error, data.cluster.url);
-  tell({ state: 'refused', reason: told instanceof Error ? told.message : String(told) });
+  tell({ state: 'refused', reason: messageOf(told) });
 }
 
 interface OpenLedger {
@@ -256,7 +256,7 @@ async function keepSealing(
       sealedLast = false;
       await resign(); // another node may have what this one lacks, such as a newer key of the log
       log.error(
-        { reason: error instanceof Error ? error.message : String(error) },
+        { reason: messageOf(error) },
         'transparency log: committed certificates could not be logged; trying again',
       );
     }

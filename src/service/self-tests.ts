@@ -1,6 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
 import { NO_CIRCUIT, type RawRead } from '../backend/backend.ts';
+import { messageOf } from '../core/assert.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { type ChaCha20, chacha20ByNoble, chacha20ByOpenssl } from '../crypto/chacha20.ts';
 import { hkdfSha256, sha256, sha256Hex } from '../crypto/digest.ts';
@@ -83,7 +84,7 @@ export function assertSelfTests(replaced: Partial<SelfTestedParts> = {}): void {
     try {
       if (!test(parts)) failures.push(`${name} gives a wrong answer`);
     } catch (error) {
-      failures.push(`${name} throws: ${error instanceof Error ? error.message : String(error)}`);
+      failures.push(`${name} throws: ${messageOf(error)}`);
     }
   }
   if (failures.length === 0) return;

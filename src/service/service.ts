@@ -10,6 +10,7 @@ import type { Backend } from '../backend/backend.ts';
 import { BeaconChains } from '../beacon/chains.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
+import { messageOf } from '../core/assert.ts';
 import { atMostEvery, type Clock, every, GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -322,10 +323,6 @@ export async function followDatabase(
         ? 'standby-late'
         : null;
   for (const front of fronts) front.holdBack(why);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What fronts may call of the keeper: its methods, bound to it. */

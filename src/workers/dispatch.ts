@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina';
 import type { AnswerWorkers, MadeByWorker, WorkerOrder } from '../answer/make.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
+import { messageOf } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -206,7 +207,7 @@ export class Workers implements AnswerWorkers, Assessor {
   }
 
   #report(error: unknown, message: string): void {
-    this.#log.error({ reason: error instanceof Error ? error.message : String(error) }, message);
+    this.#log.error({ reason: messageOf(error) }, message);
   }
 }
 

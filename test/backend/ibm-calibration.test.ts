@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { objectIn } from '../../src/backend/http-call.ts';
 import { architectureOf, calibrationOf, chosenPairs, chosenQubits } from '../../src/backend/ibm/device.ts';
+import { objectIn } from '../../src/core/json.ts';
 import { configurationOf, propertiesOf, TEST_DEVICE } from '../support/providers/ibm-device.ts';
 
 const calibration = calibrationOf(objectIn(propertiesOf(TEST_DEVICE, '2026-11-20')));

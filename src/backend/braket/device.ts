@@ -1,3 +1,4 @@
+import { type JsonObject, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
 import { ENTANGLERS } from '../parts.ts';
 import type { NativeGates } from './plan.ts';
@@ -70,25 +71,23 @@ export interface DeviceReply {
     | undefined;
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
 /**
  * Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent
  * error.
  */
 export function deviceOf(reply: DeviceReply): Device {
   const capabilities = capabilitiesOf(reply);
-  const service = objectOf(capabilities.service);
-  const paradigm = objectOf(capabilities.paradigm);
-  const actions = objectOf(capabilities.action);
-  const standardized = objectOf(capabilities.standardized);
+  const service = objectIn(capabilities.service);
+  const paradigm = objectIn(capabilities.paradigm);
+  const actions = objectIn(capabilities.action);
+  const standardized = objectIn(capabilities.standardized);
   const [shotsMin, shotsMax] = Array.isArray(service.shotsRange) ? service.shotsRange : [];
   const arn = reply.deviceArn ?? '';
   if (!isCount(shotsMin) || !isCount(shotsMax) || !isCount(paradigm.qubitCount)) {
     throw new BackendError('permanent', `${arn}: not a gate-model device: its shots or qubits are not given`);
   }
   const natives = nativesOf(paradigm.nativeGateSet);
-  const cost = objectOf(service.deviceCost);
+  const cost = objectIn(service.deviceCost);
   return {
     arn,
     provider: reply.providerName ?? '',
@@ -99,38 +98,30 @@ export function deviceOf(reply: DeviceReply): Device {
     natives,
     shotsMin,
     shotsMax,
-    programSet: programSetOf(objectOf(actions['braket.ir.openqasm.program_set'])),
+    programSet: programSetOf(objectIn(actions['braket.ir.openqasm.program_set'])),
     pricePerShot: cost.unit === 'shot' && typeof cost.price === 'number' ? cost.price : null,
     pollMs: isCount(service.getTaskPollIntervalMillis) ? service.getTaskPollIntervalMillis : null,
-    location: textOf(service.deviceLocation),
-    updatedAt: textOf(standardized.updatedAt) ?? textOf(service.updatedAt),
+    location: textIn(service.deviceLocation),
+    updatedAt: textIn(standardized.updatedAt) ?? textIn(service.updatedAt),
     windows: windowsOf(service.executionWindows),
     queue: (reply.deviceQueueInfo ?? []).map(
       ({ queue, queuePriority, queueSize }) => `${queue} ${queuePriority ?? ''}: ${queueSize}`,
     ),
-    qubits: qubitsOf(paradigm, objectOf(standardized.oneQubitProperties)),
-    pairs: pairsOf(objectOf(standardized.twoQubitProperties), natives),
-    isFullyConnected: objectOf(paradigm.connectivity).fullyConnected === true,
+    qubits: qubitsOf(paradigm, objectIn(standardized.oneQubitProperties)),
+    pairs: pairsOf(objectIn(standardized.twoQubitProperties), natives),
+    isFullyConnected: objectIn(paradigm.connectivity).fullyConnected === true,
     readoutFidelity: meanFidelity(standardized.readoutFidelity),
   };
 }
 
 /** `deviceCapabilities` is JSON in a string. */
-function capabilitiesOf({ deviceArn, deviceCapabilities }: DeviceReply): Json {
+function capabilitiesOf({ deviceArn, deviceCapabilities }: DeviceReply): JsonObject {
   try {
-    return objectOf(JSON.parse(String(deviceCapabilities)));
+    return objectIn(JSON.parse(String(deviceCapabilities)));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new BackendError('retryable', `${deviceArn}: capabilities that are not JSON`);
   }
-}
-
-function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null ? (value as Json) : {};
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 function isCount(value: unknown): value is number {
@@ -151,7 +142,7 @@ function nativesOf(gates: unknown): NativeGates | null {
   return null;
 }
 
-function programSetOf(action: Json): Device['programSet'] {
+function programSetOf(action: JsonObject): Device['programSet'] {
   const { maximumExecutables, maximumTotalShots } = action;
   if (!isCount(maximumExecutables) || !isCount(maximumTotalShots)) return null;
   return { programsMax: maximumExecutables, shotsMax: maximumTotalShots };
@@ -159,7 +150,7 @@ function programSetOf(action: Json): Device['programSet'] {
 
 function windowsOf(windows: unknown): ExecutionWindow[] {
   if (!Array.isArray(windows)) return [];
-  return windows.map(objectOf).map(({ executionDay, windowStartHour, windowEndHour }) => ({
+  return windows.map(objectIn).map(({ executionDay, windowStartHour, windowEndHour }) => ({
     day: String(executionDay),
     start: String(windowStartHour),
     end: String(windowEndHour),
@@ -167,22 +158,22 @@ function windowsOf(windows: unknown): ExecutionWindow[] {
 }
 
 /** The qubits that gates can reach, and what is published of each. */
-function qubitsOf(paradigm: Json, properties: Json): Map<number, QubitCalibration> {
-  const graph = Object.keys(objectOf(objectOf(paradigm.connectivity).connectivityGraph));
+function qubitsOf(paradigm: JsonObject, properties: JsonObject): Map<number, QubitCalibration> {
+  const graph = Object.keys(objectIn(objectIn(paradigm.connectivity).connectivityGraph));
   const names = graph.length > 0 ? graph : Object.keys(properties);
   const indices = names.length > 0 ? names.map(Number) : [...new Array(paradigm.qubitCount as number).keys()];
   return new Map(
     indices
       .filter(isCount)
       .sort((a, b) => a - b)
-      .map((qubit) => [qubit, qubitCalibrationOf(objectOf(properties[qubit]).oneQubitFidelity)]),
+      .map((qubit) => [qubit, qubitCalibrationOf(objectIn(properties[qubit]).oneQubitFidelity)]),
   );
 }
 
 function qubitCalibrationOf(fidelities: unknown): QubitCalibration {
   const figures = new Map<string, number>();
-  for (const each of Array.isArray(fidelities) ? fidelities.map(objectOf) : []) {
-    const name = textOf(objectOf(each.fidelityType).name);
+  for (const each of Array.isArray(fidelities) ? fidelities.map(objectIn) : []) {
+    const name = textIn(objectIn(each.fidelityType).name);
     if (name !== null && isProbability(each.fidelity)) figures.set(name, each.fidelity);
   }
   return {
@@ -192,12 +183,12 @@ function qubitCalibrationOf(fidelities: unknown): QubitCalibration {
   };
 }
 
-function pairsOf(properties: Json, natives: NativeGates | null): Map<string, number> {
+function pairsOf(properties: JsonObject, natives: NativeGates | null): Map<string, number> {
   const pairs = new Map<string, number>();
   for (const [name, value] of Object.entries(properties)) {
     const [a, b] = name.split('-').map(Number);
-    const fidelities = objectOf(value).twoQubitGateFidelity;
-    for (const each of Array.isArray(fidelities) ? fidelities.map(objectOf) : []) {
+    const fidelities = objectIn(value).twoQubitGateFidelity;
+    for (const each of Array.isArray(fidelities) ? fidelities.map(objectIn) : []) {
       const gate = String(each.gateName).toLowerCase();
       if (gate !== natives?.entangler || !isProbability(each.fidelity)) continue;
       pairs.set(`${Math.min(a, b)}-${Math.max(a, b)}`, each.fidelity);
@@ -207,7 +198,7 @@ function pairsOf(properties: Json, natives: NativeGates | null): Map<string, num
 }
 
 function meanFidelity(fidelities: unknown): number | null {
-  const found = Array.isArray(fidelities) ? objectOf(fidelities[0]).fidelity : null;
+  const found = Array.isArray(fidelities) ? objectIn(fidelities[0]).fidelity : null;
   return isProbability(found) ? found : null;
 }
 

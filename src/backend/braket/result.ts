@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type JsonObject, listIn, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import { type Part, type PartShots, ShotPacker } from '../parts.ts';
 
@@ -23,8 +24,6 @@ export interface TaskResult {
   /** SHA-256 (hex) of the objects read, in order. */
   readonly rawSha256: string;
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 const ONE_PROGRAM = 'braket.task_result.gate_model_task_result';
 const PROGRAM_SET = 'braket.task_result.program_set_task_result';
@@ -63,12 +62,12 @@ class Objects {
     this.#read = read;
   }
 
-  async json(key: string): Promise<Json> {
+  async json(key: string): Promise<JsonObject> {
     const bytes = await this.#read(key);
     this.#hash.update(bytes);
     try {
       const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-      if (typeof value === 'object' && value !== null) return value as Json;
+      if (typeof value === 'object' && value !== null) return value as JsonObject;
     } catch (error) {
       if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
     }
@@ -76,8 +75,11 @@ class Objects {
   }
 
   /** The value itself, or the object at that path below `folder`. */
-  async follow(value: unknown, folder: string): Promise<{ readonly json: Json; readonly folder: string }> {
-    if (typeof value !== 'string') return { json: objectOf(value), folder };
+  async follow(
+    value: unknown,
+    folder: string,
+  ): Promise<{ readonly json: JsonObject; readonly folder: string }> {
+    if (typeof value !== 'string') return { json: objectIn(value), folder };
     const key = `${folder}/${value}`;
     return { json: await this.json(key), folder: key.slice(0, key.lastIndexOf('/')) };
   }
@@ -91,15 +93,19 @@ class Objects {
  * The executable of every program, in order: results.json → programs/i/results.json →
  * programs/i/executables/0.json.
  */
-async function programResults(objects: Objects, result: Json, expected: ExpectedResult): Promise<Json[]> {
-  const programs = listOf(result.programResults);
+async function programResults(
+  objects: Objects,
+  result: JsonObject,
+  expected: ExpectedResult,
+): Promise<JsonObject[]> {
+  const programs = listIn(result.programResults);
   if (programs.length !== expected.parts.length) {
     throw refused(expected, `${programs.length} programs of ${expected.parts.length}`);
   }
-  const measured: Json[] = [];
+  const measured: JsonObject[] = [];
   for (const each of programs) {
     const program = await objects.follow(each, expected.directory);
-    const executables = listOf(program.json.executableResults);
+    const executables = listIn(program.json.executableResults);
     if (executables.length !== 1) throw refused(expected, `a program with ${executables.length} results`);
     measured.push((await objects.follow(executables[0], program.folder)).json);
   }
@@ -107,7 +113,7 @@ async function programResults(objects: Objects, result: Json, expected: Expected
 }
 
 /** A result that names another task is another task's. */
-async function checkTask(objects: Objects, result: Json, expected: ExpectedResult): Promise<void> {
+async function checkTask(objects: Objects, result: JsonObject, expected: ExpectedResult): Promise<void> {
   const { json: metadata } = await objects.follow(result.taskMetadata, expected.directory);
   if (metadata.id !== expected.taskArn) throw refused(expected, `a result of task ${wordOf(metadata.id)}`);
 }
@@ -118,7 +124,7 @@ async function checkTask(objects: Objects, result: Json, expected: ExpectedResul
  */
 const BITS_PER_TURN = 65_536;
 
-async function shotsOf(measured: Json, part: Part, expected: ExpectedResult): Promise<PartShots> {
+async function shotsOf(measured: JsonObject, part: Part, expected: ExpectedResult): Promise<PartShots> {
   if (schemaOf(measured) === FAILED_PROGRAM) return { part, bits: new Uint8Array(0), shots: 0 };
   const { measurements } = measured;
   if (!Array.isArray(measurements)) {
@@ -142,7 +148,7 @@ async function shotsOf(measured: Json, part: Part, expected: ExpectedResult): Pr
 
 /** The column of each channel: `measurements[shot][i]` is of `measuredQubits[i]`. */
 function columnsOf(measuredQubits: unknown, expected: ExpectedResult): { order: number[]; count: number } {
-  const measured = listOf(measuredQubits);
+  const measured = listIn(measuredQubits);
   const order = expected.qubits.map((qubit) => measured.indexOf(qubit));
   if (new Set(measured).size !== measured.length || order.includes(-1)) {
     throw refused(expected, 'measured qubits that are not those of the circuit');
@@ -150,21 +156,13 @@ function columnsOf(measuredQubits: unknown, expected: ExpectedResult): { order: 
   return { order, count: measured.length };
 }
 
-function schemaOf(json: Json): string {
-  return wordOf(objectOf(json.braketSchemaHeader).name);
+function schemaOf(json: JsonObject): string {
+  return wordOf(objectIn(json.braketSchemaHeader).name);
 }
 
 /** Not `String`, which calls what an object says is its toString. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : 'no name';
-}
-
-function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null ? (value as Json) : {};
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }
 
 function refused({ taskArn }: ExpectedResult, what: string): BackendError {

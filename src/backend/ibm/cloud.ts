@@ -1,18 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpReply, HttpRequest } from '../../core/http-request.ts';
+import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import type { Secret } from '../definition.ts';
-import {
-  httpCall,
-  type JsonObject,
-  jsonOf,
-  listIn,
-  numberIn,
-  objectIn,
-  retryAfterMs,
-  statusError,
-  textIn,
-} from '../http-call.ts';
+import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
 
 export interface CloudOptions {
   /** With its path, e.g. `https://quantum.cloud.ibm.com/api/v1`. */

@@ -1,5 +1,5 @@
+import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
-import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
 import type { ReadoutError } from '../simulator/noise.ts';
 import type { IbmCloud } from './cloud.ts';
 import { BASIS_GATES, type CircuitName } from './plan.ts';

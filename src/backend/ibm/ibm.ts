@@ -1,4 +1,5 @@
 import { assert } from '../../core/assert.ts';
+import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import {
   BackendError,
@@ -15,7 +16,6 @@ import {
   type OptionValues,
   type SourceParts,
 } from '../definition.ts';
-import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../http-call.ts';
 import { ProviderJobs, planIn } from '../job.ts';
 import { jobNotes, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';

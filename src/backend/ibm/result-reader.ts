@@ -1,10 +1,11 @@
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HttpReply } from '../../core/http-request.ts';
+import { instantIn, objectIn, textIn } from '../../core/json.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { BackendError, type Provenance, type RawRead, type Witness } from '../backend.ts';
 import type { SourceParts } from '../definition.ts';
-import { instantIn, jsonOf, objectIn, textIn } from '../http-call.ts';
+import { jsonOf } from '../http-call.ts';
 import { DRAWN_BEFORE_SUBMISSION } from '../parts.ts';
 import { jobNotes, type RecentEntries, SeenResults } from '../seen.ts';
 import type { IbmCloud } from './cloud.ts';

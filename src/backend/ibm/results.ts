@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
+import { listIn, numberIn, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
-import { listIn, numberIn, objectIn } from '../http-call.ts';
 
 /** What a job was to give: PUBs of `shots` shots each, every one with a register `c` of `width` bits. */
 export interface ExpectedResult {

@@ -1,10 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpReply } from '../../core/http-request.ts';
+import { type JsonObject, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import type { Secret } from '../definition.ts';
 import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
-
-export type Json = Readonly<Record<string, unknown>>;
 
 const REPLY_BYTES_MAX = 4 * 1024 * 1024;
 /** GET /jobs gives at most so many at a time. */
@@ -38,21 +37,21 @@ export class IonqCloud {
   }
 
   /** What is published of a system: no key is sent. */
-  async backend(name: string, signal: AbortSignal): Promise<Json> {
+  async backend(name: string, signal: AbortSignal): Promise<JsonObject> {
     return this.#json(await this.#published(`/backends/${name}`, signal), 'GET backend');
   }
 
   /** The newest characterization; undefined when none is published. */
-  async characterization(name: string, signal: AbortSignal): Promise<Json | undefined> {
+  async characterization(name: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const reply = await this.#published(`/backends/${name}/characterizations?limit=1`, signal);
     const { characterizations } = this.#json(reply, 'GET characterizations');
     return Array.isArray(characterizations) && characterizations.length > 0
-      ? objectOf(characterizations[0])
+      ? objectIn(characterizations[0])
       : undefined;
   }
 
   /** What the organisation of the key would pay. */
-  async estimate(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Json> {
+  async estimate(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<JsonObject> {
     const path = `/jobs/estimate?${new URLSearchParams(query)}`;
     return this.#json(await this.#get(path, 'GET estimate', signal), 'GET estimate');
   }
@@ -64,7 +63,7 @@ export class IonqCloud {
       throw error instanceof BackendError ? new UnknownOutcome(error.kind, error.message) : error;
     });
     if (reply.status === 200 || reply.status === 201) {
-      const { id } = objectOf(jsonOf(reply));
+      const { id } = objectIn(jsonOf(reply));
       if (typeof id === 'string' && id !== '') return id;
       throw new UnknownOutcome('retryable', `${what}: a reply without a job's id`);
     }
@@ -74,7 +73,7 @@ export class IonqCloud {
   }
 
   /** Undefined when there is no such job. */
-  async job(id: string, signal: AbortSignal): Promise<Json | undefined> {
+  async job(id: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     const reply = await this.#call('GET', `/jobs/${encodeURIComponent(id)}`, signal);
     if (reply.status === 404) return undefined;
     return this.#json(this.#checked(reply, 'GET job'), 'GET job');
@@ -89,13 +88,13 @@ export class IonqCloud {
     name: string,
     value: string,
     signal: AbortSignal,
-  ): Promise<Json | undefined> {
+  ): Promise<JsonObject | undefined> {
     let next = '';
     for (let page = 0; page < PAGES_MAX; page++) {
       const query = new URLSearchParams({ target: backend, limit: String(PAGE_SIZE), ...(next && { next }) });
       const listed = this.#json(await this.#get(`/jobs?${query}`, 'GET jobs', signal), 'GET jobs');
       if (!Array.isArray(listed.jobs)) throw this.#unreadable('GET jobs');
-      const found = listed.jobs.map(objectOf).find((job) => objectOf(job.metadata)[name] === value);
+      const found = listed.jobs.map(objectIn).find((job) => objectIn(job.metadata)[name] === value);
       if (found !== undefined) return found;
       if (typeof listed.next !== 'string' || listed.next === '') return undefined;
       next = listed.next;
@@ -175,8 +174,8 @@ export class IonqCloud {
 
   /** Error bodies come in three shapes, of which each has some words; a 409 to a GET is the gateway's. */
   #error(reply: HttpReply, what: string): BackendError {
-    const { message, error, code } = objectOf(jsonOf(reply));
-    const nested = objectOf(error);
+    const { message, error, code } = objectIn(jsonOf(reply));
+    const nested = objectIn(error);
     const words = [message, nested.message, error].find((each) => typeof each === 'string') ?? '';
     const kind = [code, nested.type, nested.code, words].join(' ');
     const detail = String(words).replaceAll(this.#key.reveal(), '[secret]');
@@ -187,10 +186,10 @@ export class IonqCloud {
     return meant;
   }
 
-  #json(reply: HttpReply, what: string): Json {
+  #json(reply: HttpReply, what: string): JsonObject {
     const json = jsonOf(reply);
     if (typeof json !== 'object' || json === null) throw this.#unreadable(what);
-    return json as Json;
+    return json as JsonObject;
   }
 
   #unreadable(what: string): BackendError {
@@ -200,8 +199,4 @@ export class IonqCloud {
   #what(what: string): string {
     return `${new URL(this.#base).host}: ${what}`;
   }
-}
-
-export function objectOf(value: unknown): Json {
-  return typeof value === 'object' && value !== null ? (value as Json) : {};
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
 import {
   BackendError,
   type JobReference,
@@ -11,7 +12,7 @@ import {
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { type JobPlan, ProviderJobs } from '../job.ts';
 import { circuitOf, type PartShots, partCounts, partsOf, pulseDepth } from '../parts.ts';
-import { IonqCloud, type Json, objectOf } from './cloud.ts';
+import { IonqCloud } from './cloud.ts';
 import {
   claimOf,
   entanglerOf,
@@ -56,7 +57,7 @@ interface IonqPlan extends Program, JobPlan {
   readonly calibration: Provenance['calibration'];
 }
 
-class Ionq extends ProviderJobs<IonqPlan, Json> {
+class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
   readonly origin: 'quantum-processor' | 'simulated';
   readonly #options: IonqOptions;
   readonly #entangler: 'ms' | 'zz' | null;
@@ -92,20 +93,20 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
   async describe(signal: AbortSignal): Promise<SourceFacts> {
     const { backend: name } = this.#options;
     const backend = await this.#cloud.backend(name, signal);
-    const characterization = objectOf(await this.#cloud.characterization(name, signal));
+    const characterization = objectIn(await this.#cloud.characterization(name, signal));
     const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(this.lotRawBits, signal);
     return {
       backend: name,
-      status: textOf(backend.status),
+      status: textIn(backend.status),
       degraded: typeof backend.degraded === 'boolean' ? backend.degraded : null,
-      location: textOf(backend.location),
-      qubits: numberOf(backend.qubits),
-      average_queue_time: numberOf(backend.average_queue_time),
-      characterization: textOf(characterization.id),
-      characterized_at: textOf(characterization.date),
+      location: textIn(backend.location),
+      qubits: numberIn(backend.qubits),
+      average_queue_time: numberIn(backend.average_queue_time),
+      characterization: textIn(characterization.id),
+      characterized_at: textIn(characterization.date),
       spam_fidelity: spamFidelity(characterization),
-      estimated_cost_per_circuit: numberOf(cost),
-      estimated_cost_unit: textOf(unit),
+      estimated_cost_per_circuit: numberIn(cost),
+      estimated_cost_unit: textIn(unit),
     };
   }
 
@@ -113,7 +114,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
    * What IonQ itself would ask for one circuit of a job of `bits` bits: the rates of the organisation, not
    * the published ones.
    */
-  #providerEstimate(bits: number, signal: AbortSignal): Promise<Json> {
+  #providerEstimate(bits: number, signal: AbortSignal): Promise<JsonObject> {
     const { backend, circuit, qubits } = this.#options;
     const { ones, twos } = gatesOf(circuit, qubits);
     const query = {
@@ -141,7 +142,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
     const { backend: name, circuit, qubits } = this.#options;
     const backend = await this.#cloud.backend(name, signal);
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
-    const available = numberOf(backend.qubits);
+    const available = numberIn(backend.qubits);
     if (available === null || available < qubits) {
       throw new BackendError('permanent', `${name} has ${available} qubits, and ${qubits} are required`);
     }
@@ -164,8 +165,8 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
    */
   async #checkPrice(bits: number, signal: AbortSignal): Promise<void> {
     const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(bits, signal);
-    const asked = numberOf(cost);
-    if (asked === null || textOf(unit)?.toLowerCase() !== 'usd') return;
+    const asked = numberIn(cost);
+    if (asked === null || textIn(unit)?.toLowerCase() !== 'usd') return;
     const { all } = partCounts(this.#options.circuit);
     const { amount } = this.estimate(bits);
     // A cent for rounding.
@@ -177,7 +178,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
   async #calibration(signal: AbortSignal): Promise<Provenance['calibration']> {
     const { backend, min_spam_fidelity: fidelityMin } = this.#options;
     const characterization = await this.#cloud.characterization(backend, signal);
-    const fidelity = spamFidelity(objectOf(characterization));
+    const fidelity = spamFidelity(objectIn(characterization));
     if (this.origin !== 'simulated' && (fidelity ?? 0) < fidelityMin) {
       const found = fidelity === null ? 'is not published' : `is ${fidelity}`;
       throw new BackendError(
@@ -188,13 +189,13 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
     if (characterization === undefined) return null;
     const { id, date } = characterization;
     return {
-      ...(textOf(id) === null ? {} : { id: String(id) }),
-      ...(textOf(date) === null ? {} : { date: String(date) }),
+      ...(textIn(id) === null ? {} : { id: String(id) }),
+      ...(textIn(date) === null ? {} : { date: String(date) }),
       ...(fidelity === null ? {} : { spam_fidelity_median: fidelity }),
     };
   }
 
-  protected find(jobId: string, signal: AbortSignal): Promise<Json | undefined> {
+  protected find(jobId: string, signal: AbortSignal): Promise<JsonObject | undefined> {
     return this.#cloud.job(jobId, signal);
   }
 
@@ -206,11 +207,11 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
     return backend;
   }
 
-  protected factsOf({ status, backend }: Json) {
-    return { status: textOf(status) ?? 'in no known state', device: textOf(backend) };
+  protected factsOf({ status, backend }: JsonObject) {
+    return { status: textIn(status) ?? 'in no known state', device: textIn(backend) };
   }
 
-  protected stateOf(found: Json): JobState {
+  protected stateOf(found: JsonObject): JobState {
     switch (found.status) {
       case 'completed':
         return { state: 'done' };
@@ -221,7 +222,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
         return { state: 'cancelled', reason: failureOf(found) };
       case 'submitted':
       case 'ready':
-        return { state: 'queued', retryAfterMs: queuePollMs(numberOf(found.predicted_wait_time_ms)) };
+        return { state: 'queued', retryAfterMs: queuePollMs(numberIn(found.predicted_wait_time_ms)) };
       default: // started, and words to come
         return { state: 'running', retryAfterMs: POLL_MIN_MS };
     }
@@ -267,12 +268,12 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
    * name, in the order in which they are listed, which is that of the circuits (so IonQ's own client reads
    * them).
    */
-  async #circuitJobs(found: Json, { parts }: IonqPlan, signal: AbortSignal): Promise<Json[]> {
+  async #circuitJobs(found: JsonObject, { parts }: IonqPlan, signal: AbortSignal): Promise<JsonObject[]> {
     if (parts.length === 1) return [found];
     const ids = Array.isArray(found.child_job_ids)
-      ? found.child_job_ids.flatMap((id) => textOf(id) ?? [])
+      ? found.child_job_ids.flatMap((id) => textIn(id) ?? [])
       : [];
-    const children: Json[] = [];
+    const children: JsonObject[] = [];
     for (const id of ids) {
       const child = await this.#cloud.job(id, signal);
       if (child?.status !== 'completed') {
@@ -280,7 +281,7 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
       }
       children.push(child);
     }
-    const isNamed = children.some(({ name }) => textOf(name) !== null);
+    const isNamed = children.some(({ name }) => textIn(name) !== null);
     const named = parts.map((_, index) => children.filter(({ name }) => name === partName(index)));
     const jobs = isNamed ? named.flat() : children;
     if (jobs.length === parts.length && children.length === parts.length) return jobs;
@@ -289,18 +290,18 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
   }
 
   async #document(
-    job: Json,
+    job: JsonObject,
     { shots, qubits }: IonqPlan,
     signal: AbortSignal,
   ): Promise<{ format: ShotFormat; document: Uint8Array }> {
     const bytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits);
-    const results = objectOf(job.results);
+    const results = objectIn(job.results);
     for (const format of ['v2', 'v1'] as const) {
-      const artifact = objectOf(results[`ionq.result.shots.json.${format}`]).id;
+      const artifact = objectIn(results[`ionq.result.shots.json.${format}`]).id;
       if (typeof artifact !== 'string') continue;
       return { format, document: await this.#cloud.artifact(nameOf(job), artifact, bytesMax, signal) };
     }
-    const { url } = objectOf(results.shots);
+    const { url } = objectIn(results.shots);
     if (typeof url === 'string') {
       return { format: 'v1', document: await this.#cloud.document(url, bytesMax, signal) };
     }
@@ -320,36 +321,28 @@ class Ionq extends ProviderJobs<IonqPlan, Json> {
     const found = await this.#cloud.job(job.jobId, signal);
     if (found === undefined) return;
     const children = Array.isArray(found.child_job_ids)
-      ? found.child_job_ids.flatMap((id) => textOf(id) ?? [])
+      ? found.child_job_ids.flatMap((id) => textIn(id) ?? [])
       : [];
     for (const id of [...children, job.jobId]) await this.#cloud.deleteJob(id, signal);
   }
 }
 
-function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
 /** Not `String`, which calls what an object says is its toString. */
-function nameOf({ id }: Json): string {
-  return textOf(id) ?? 'a job without an id';
-}
-
-function numberOf(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+function nameOf({ id }: JsonObject): string {
+  return textIn(id) ?? 'a job without an id';
 }
 
 function timeOf(value: unknown): number | undefined {
-  const atMs = Date.parse(textOf(value) ?? '');
+  const atMs = Date.parse(textIn(value) ?? '');
   return Number.isNaN(atMs) ? undefined : atMs;
 }
 
-function spamFidelity({ fidelity }: Json): number | null {
-  return numberOf(objectOf(objectOf(fidelity).spam).median);
+function spamFidelity({ fidelity }: JsonObject): number | null {
+  return numberIn(objectIn(objectIn(fidelity).spam).median);
 }
 
-function failureOf({ failure }: Json): string {
-  const { code, message, error } = objectOf(failure);
+function failureOf({ failure }: JsonObject): string {
+  const { code, message, error } = objectIn(failure);
   const words = [code, message ?? error].filter((each) => typeof each === 'string').join(': ');
   return words.slice(0, 200) || 'no reason is given';
 }

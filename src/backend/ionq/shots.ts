@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import { type Part, type PartShots, ShotPacker } from '../parts.ts';
-import { objectOf } from './cloud.ts';
 
 /** `v1`: decimal numbers, one a shot. `v2`: registers of bits, one a shot, and what leaked. */
 export type ShotFormat = 'v1' | 'v2';
@@ -43,7 +43,7 @@ export async function decodeShots(
 
 function shotsIn(format: ShotFormat, document: Uint8Array, expected: ExpectedShots): readonly unknown[] {
   const json = parsed(document, expected);
-  const list = format === 'v1' ? json : objectOf(json).shots;
+  const list = format === 'v1' ? json : objectIn(json).shots;
   // A histogram or probabilities are an object: nobody makes shots of them.
   if (!Array.isArray(list))
     throw new BackendError('no_raw_shots', `${expected.jobId}: a result that is not a list of shots`);
@@ -73,9 +73,9 @@ function addNumber(packer: ShotPacker, shot: unknown, expected: ExpectedShots): 
 
 /** `output_all` holds every qubit, the first one first. False when the shot leaked and was dropped. */
 function addRegister(packer: ShotPacker, shot: unknown, expected: ExpectedShots): boolean {
-  const { registers, leakage_bits: leakage } = objectOf(shot);
+  const { registers, leakage_bits: leakage } = objectIn(shot);
   if (Array.isArray(leakage) && leakage.some((bit) => bit !== 0)) return false;
-  const bits = objectOf(registers).output_all;
+  const bits = objectIn(registers).output_all;
   const isWhole = Array.isArray(bits) && bits.length === expected.qubits;
   if (!isWhole || !bits.every((bit) => bit === 0 || bit === 1)) {
     throw refused(expected, `a shot that is not ${expected.qubits} bits`);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isObject } from '../../core/json.ts';
 import { OptionError } from '../definition.ts';
 import type { ReadoutError } from './noise.ts';
 
@@ -91,10 +92,6 @@ function rate(value: unknown, what: string): number {
     throw new OptionError(`${EXPECTED} (${what} has no readout error)`);
   }
   return value;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The `count` qubits that are read best, by number, as a backend of the real device would pick them. */

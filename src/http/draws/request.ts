@@ -1,9 +1,10 @@
 import { listSha256 } from '../../certificate/draw.ts';
 import { ApiError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
-import { isObject, known, parseJsonObject, readBatchRequest } from '../endpoints/batch.ts';
+import { known, parseJsonObject, readBatchRequest } from '../endpoints/batch.ts';
 import { SAMPLE_PARAMS, sampleRequest, WEIGHTED_PARAMS, weightedRequest } from '../endpoints/lists.ts';
 import { requirePossible } from '../endpoints/values.ts';
 import {

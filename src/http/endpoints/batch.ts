@@ -1,4 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { repeatedMember } from '../../core/repeated-member.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
@@ -252,10 +253,6 @@ export function parseJsonObject(body: Uint8Array): Readonly<Record<string, unkno
   const repeated = repeatedMember(text);
   if (repeated !== undefined) throw duplicate(repeated);
   return value;
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function decode(body: Uint8Array): string {

@@ -8,6 +8,7 @@ import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from '../../answer/idempote
 import { utf8Bytes } from '../../core/bytes.ts';
 import { type Clock, periodOf } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
+import { isObject } from '../../core/json.ts';
 import type { Log } from '../../core/log.ts';
 import { repeatedMember } from '../../core/repeated-member.ts';
 import type { Scope } from '../../core/vocabulary.ts';
@@ -202,11 +203,11 @@ class JsonRpc {
       const { body } = await this.#answer(exchange, account, reservation, draw, undefined);
       const { data, completedAt } = valuesOf(body, draw);
       const random = { data, completionTime: rpcTime(completedAt) };
-      return { random, bitsUsed, ...this.#standing(account) };
+      return { random, bitsUsed, ...this.#allowance(account) };
     }
     const kept = await this.#keptAnswer(exchange, account, reservation, draw, signing, ticket);
     const result = exchange.spend(() => this.#signedResult(kept, draw));
-    return { ...result, cost: 0, bitsUsed, ...this.#standing(account) };
+    return { ...result, cost: 0, bitsUsed, ...this.#allowance(account) };
   }
 
   /** Takes a request of the account's rate, and reserves one of its month. */
@@ -272,7 +273,7 @@ class JsonRpc {
   }
 
   /** What an account may still do. Bits cost nothing outside of pure mode, which is never drawn unasked. */
-  #standing(account: Account): object {
+  #allowance(account: Account): object {
     const { clock } = this.#sources;
     const { meter } = account;
     const { retryAfterMs } = meter.peek(clock.monotonicMs());
@@ -295,7 +296,7 @@ class JsonRpc {
       creationTime: unixRpcTime(account.record.createdAtMs),
       totalBits: 8 * bytes,
       totalRequests: requests.used,
-      ...this.#standing(account),
+      ...this.#allowance(account),
     };
   }
 
@@ -309,7 +310,7 @@ class JsonRpc {
     const kept = await this.#lookUp(number, () => this.#find(number, serialNumber, exchange.atMs));
     if (kept === undefined)
       throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
-    return { ...this.#resultOf(kept), bitsUsed: 0, ...this.#standing(account) };
+    return { ...this.#resultOf(kept), bitsUsed: 0, ...this.#allowance(account) };
   }
 
   /** A kept answer as it was given. */
@@ -443,10 +444,6 @@ function readCall({ jsonrpc, method, params }: Params, id: Id): Call {
     throw new RpcError('invalidRequest', 'Invalid Request');
   if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: send an object.');
   return { id, method, params };
-}
-
-function isObject(value: unknown): value is Params {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function requireFresh(params: Params): void {

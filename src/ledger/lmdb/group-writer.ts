@@ -1,4 +1,4 @@
-import { assert } from '../../core/assert.ts';
+import { assert, messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
@@ -88,7 +88,7 @@ export class GroupWriter {
   /** Stops for good: what waits is rejected, and every later write. The error that they are rejected with. */
   stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     const isDamage = cause instanceof LedgerError && cause.reason === 'damaged';
     this.#stopped =
       cause instanceof LedgerError && cause.reason === 'stopped'

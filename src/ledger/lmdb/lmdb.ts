@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { assert } from '../../core/assert.ts';
+import { assert, messageOf } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
@@ -288,7 +288,7 @@ function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key
       readOnly,
     });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new LedgerError('unusable', `cannot open the ledger in ${path}: ${why}`, { cause: error });
   }
 }

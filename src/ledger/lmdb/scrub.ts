@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageOf } from '../../core/assert.ts';
 import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ScrubState } from '../integrity.ts';
@@ -152,8 +153,4 @@ export class Scrub {
     this.#problems.add(text);
     this.#options.log.error({ problem: text }, 'ledger: the scrub found damage; run `qrn ledger audit`');
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

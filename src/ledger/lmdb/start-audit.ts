@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
@@ -70,7 +71,7 @@ export class StartAudit {
       if (this.#stopping.signal.aborted) return undefined;
       this.#state = 'damaged';
       // LMDB itself meets a page that it cannot follow
-      return damaged(path, [error instanceof Error ? error.message : String(error)], error);
+      return damaged(path, [messageOf(error)], error);
     }
     this.#isComplete = true;
     this.#state = report.ok ? 'sound' : 'damaged';

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
@@ -205,7 +206,7 @@ export class SegmentCommits {
   /** Stops for good, and gives the error that every later commit is rejected with. */
   #stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageOf(cause);
     const isStop = cause instanceof LedgerError && cause.reason === 'stopped';
     this.#stopped = isStop
       ? cause

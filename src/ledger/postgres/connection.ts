@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { messageOf } from '../../core/assert.ts';
 import { systemClock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -391,11 +392,6 @@ function fateOf(error: unknown): 'unknown' | 'again' | 'full' | 'final' {
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ');
-  return error instanceof Error ? error.message : String(error);
 }
 
 function integerOf(text: string): number {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LedgerError } from '../ledger.ts';
 
@@ -5,7 +6,7 @@ import { LedgerError } from '../ledger.ts';
 export function openFailure(error: unknown, url: string): Error {
   const told = awayFailure(error, url);
   if (told instanceof LedgerError) return told;
-  const why = told instanceof Error ? told.message : String(told);
+  const why = messageOf(told);
   return new LedgerError('unusable', `the ledger in PostgreSQL at ${placeOf(url)} cannot be opened: ${why}`, {
     cause: told,
   });

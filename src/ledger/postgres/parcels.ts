@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/assert.ts';
 import { concatBytes, toHex, wipe } from '../../core/bytes.ts';
 import type { Log } from '../../core/log.ts';
 import { BlockCommitment } from '../../crypto/block-commitment.ts';
@@ -422,8 +423,4 @@ function isCommitted({ commitment }: LotRecord, kind: BlockKind, index: number, 
   const committed = new BlockCommitment(block);
   committed.erase();
   return expected.equals(committed.tree.root);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/assert.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
@@ -211,7 +212,7 @@ class BooksAudit {
       if (!row.is_unsealed) this.#sealed.addSegment(segment.entries);
       return segment.sources.flatMap(({ lotIds }) => lotIds);
     } catch (error) {
-      this.#problems.push(`segment ${sequence}: ${error instanceof Error ? error.message : String(error)}`);
+      this.#problems.push(`segment ${sequence}: ${messageOf(error)}`);
       return [];
     }
   }

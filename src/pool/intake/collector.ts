@@ -1,5 +1,6 @@
 import { type Backend, BackendError, isDeclaredQuantum, type RawRead } from '../../backend/backend.ts';
 import { RecentEntries } from '../../backend/seen.ts';
+import { messageOf } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -239,7 +240,7 @@ export class Collector {
       for (const lot of lots.reverse()) this.#remember(lot);
       return true;
     } catch (error) {
-      log.error({ reason: reasonOf(error) }, 'earlier lots not read'); // no fault of the source
+      log.error({ reason: messageOf(error) }, 'earlier lots not read'); // no fault of the source
       return false;
     }
   }
@@ -260,7 +261,7 @@ export class Collector {
       mustRead = (this.#filling && !this.#isResting()) || (await this.#reader.isOwed(this.#stopping.signal));
     } catch (error) {
       if (this.#isStop(error)) throw error;
-      this.#options.log.error({ reason: reasonOf(error) }, 'levels of the reservoir not read');
+      this.#options.log.error({ reason: messageOf(error) }, 'levels of the reservoir not read');
       return IDLE_CHECK_MS; // no fault of the source
     }
     if (!mustRead) {
@@ -309,7 +310,7 @@ export class Collector {
       await this.#reader.lotStored(jobKey, this.#stopping.signal);
     } catch (error) {
       if (this.#isStop(error)) throw error;
-      this.#options.log.error({ job: jobKey, reason: reasonOf(error) }, 'a job was not brought to its end');
+      this.#options.log.error({ job: jobKey, reason: messageOf(error) }, 'a job was not brought to its end');
     }
   }
 
@@ -360,7 +361,7 @@ export class Collector {
         } catch (error) {
           this.#reader.lotNotStored();
           if (jobKey === undefined || tries === STORE_TRIES) throw error;
-          log.error({ lot: record.id, job: jobKey, reason: reasonOf(error) }, 'lot not stored, tried again');
+          log.error({ lot: record.id, job: jobKey, reason: messageOf(error) }, 'lot not stored, tried again');
           await this.#wait(pauseMs, this.#stopping.signal);
         }
       }
@@ -398,7 +399,7 @@ export class Collector {
     try {
       rawShots?.keep(id, { read, claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit });
     } catch (error) {
-      log.error({ lot: id, reason: reasonOf(error) }, 'raw shots of a lot were not kept');
+      log.error({ lot: id, reason: messageOf(error) }, 'raw shots of a lot were not kept');
     }
   }
 
@@ -414,7 +415,7 @@ export class Collector {
       await this.#options.onLot();
     } catch (error) {
       // Not the source's failure: its lot is stored and serves.
-      this.#options.log.error({ lot: id, reason: reasonOf(error) }, 'a new lot was not put to use at once');
+      this.#options.log.error({ lot: id, reason: messageOf(error) }, 'a new lot was not put to use at once');
     }
   }
 
@@ -430,7 +431,7 @@ export class Collector {
 
   #failed(error: unknown): number {
     const kind = error instanceof BackendError ? error.kind : 'fault';
-    const reason = reasonOf(error);
+    const reason = messageOf(error);
     const close = kind === 'no_raw_shots' || kind === 'permanent';
     const { name: source } = this.#options.backend;
     this.#options.log.error({ source, kind, reason, closed: close }, 'no lot was made');
@@ -447,7 +448,7 @@ export class Collector {
       this.#options.onClosed?.(reason);
     } catch (error) {
       this.#options.log.error(
-        { reason: reasonOf(error) },
+        { reason: messageOf(error) },
         'the source is closed, but a listener failed: entropy of it may still be served',
       );
     }
@@ -485,8 +486,4 @@ export class Collector {
     if (seed.blocks < SEEDS_LOW) return true;
     return this.#givesPure && pure.bytes < (this.#filling ? pureBytesHigh : pureBytesHigh / 2);
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

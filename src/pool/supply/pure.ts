@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { assert } from '../../core/assert.ts';
+import { assert, messageOf } from '../../core/assert.ts';
 import { secretBytes, wipe } from '../../core/bytes.ts';
 import type { Log } from '../../core/log.ts';
 import { BlockCommitment } from '../../crypto/block-commitment.ts';
@@ -228,7 +228,7 @@ export class PureSupply {
     const isFull = this.#available > RING_BYTES - REFILL_BYTES;
     if (!this.#open || this.#refilling !== undefined || isFull) return;
     this.#refill().catch((error: unknown) => {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       this.#log.error({ reason }, 'pure ring not refilled');
     });
   }
