@@ -2,7 +2,7 @@ import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Balance, RateRecord } from '../ledger/records.ts';
-import type { LimitGrant, LimitStanding } from '../ledger/sharing.ts';
+import type { LimitGrant, LimitShare } from '../ledger/sharing.ts';
 import {
   adapt,
   admit,
@@ -308,10 +308,10 @@ export class Meter {
   }
 
   /** What this node holds of a shared account. */
-  standing(): LimitStanding {
+  share(): LimitShare {
     const words = this.#words;
     this.#enter();
-    const standing = {
+    const share = {
       period: words[PERIOD],
       requestsGranted: words[REQUESTS_MAX],
       creditsGranted: words[CREDITS_MAX],
@@ -321,7 +321,7 @@ export class Meter {
       creditsTotal: words[CREDITS_TOTAL],
     };
     this.#leave();
-    return standing;
+    return share;
   }
 
   /** What the ledger must know to lease requests of the shared rate, when so many wait. */

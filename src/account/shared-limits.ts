@@ -215,20 +215,20 @@ export class SharedLimits {
   #turn(period: number): void {
     this.#period = period;
     for (const account of this.#accounts.values()) {
-      if (account.meter.standing().period < period) this.#due.add(account);
+      if (account.meter.share().period < period) this.#due.add(account);
     }
   }
 }
 
 function askOf(account: SharedAccount, nowMs: number): LimitAsk {
   const { requests, credits } = wantedBy(account);
-  const standing = account.meter.standing();
+  const share = account.meter.share();
   return {
     accountNumber: account.number,
-    ...standing,
+    ...share,
     ...account.meter.rateAsk(requests, nowMs),
     // some wait for the rate alone
-    requestsWanted: Math.max(0, requests - (standing.requestsGranted - standing.requestsUsed)),
+    requestsWanted: Math.max(0, requests - (share.requestsGranted - share.requestsUsed)),
     creditsWanted: credits,
   };
 }
@@ -243,11 +243,11 @@ function wantedBy({ waiting }: SharedAccount): { requests: number; credits: numb
 }
 
 function hasUnused(meter: Meter): boolean {
-  const { requestsGranted, requestsUsed, creditsGranted, creditsUsed } = meter.standing();
+  const { requestsGranted, requestsUsed, creditsGranted, creditsUsed } = meter.share();
   return requestsGranted > requestsUsed || creditsGranted > creditsUsed;
 }
 
 function hasUnusedCredits(meter: Meter): boolean {
-  const { creditsGranted, creditsUsed } = meter.standing();
+  const { creditsGranted, creditsUsed } = meter.share();
   return creditsGranted > creditsUsed;
 }

@@ -36,7 +36,7 @@ export interface ChainFacts {
 }
 
 /** What the fronts ask of the keeper, which runs on the main thread. */
-export interface DrawDesk {
+export interface CommittedDraws {
   /** Undefined for a chain that the settings lack. Throws `beacon_unavailable`. */
   chainOf(nameOrHash: string): Promise<ChainFacts | undefined>;
   /** Undefined for a draw that is not stored. */
@@ -101,7 +101,7 @@ const NO_BYTES = new Uint8Array(0);
  * is in the ledger, so a restart goes on where the last run was; draws of a run that was killed before their answers were
  * durable are forgotten, and nobody had been told of them.
  */
-export class DrawKeeper implements DrawDesk {
+export class DrawKeeper implements CommittedDraws {
   readonly #options: DrawKeeperOptions;
   readonly #waiting = new Map<string, Waiting>();
   /** Draws of one chain are looked at one after the other, so that a beacon that is slow holds up no other's draws. */

@@ -13,7 +13,7 @@ export interface Limits {
 }
 
 /** What a node holds of an account's month, and of what. */
-export interface LimitStanding {
+export interface LimitShare {
   /** The calendar month, as periodOf gives it; 0 before the first grant. */
   readonly period: number;
   /** Granted to this node since its start, used ones included. */
@@ -26,7 +26,7 @@ export interface LimitStanding {
   readonly creditsTotal: number;
 }
 
-export interface LimitAsk extends LimitStanding {
+export interface LimitAsk extends LimitShare {
   readonly accountNumber: number;
   /** Requests that wait; more than these may be granted, so that the next ones need not ask. */
   readonly requestsWanted: number;

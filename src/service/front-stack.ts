@@ -7,7 +7,7 @@ import { Admission } from '../answer/admission.ts';
 import { Answers } from '../answer/answers.ts';
 import { ReplyMemory } from '../answer/buffer.ts';
 import { Committer } from '../answer/commit.ts';
-import type { DrawDesk } from '../answer/draw-keeper.ts';
+import type { CommittedDraws } from '../answer/draw-keeper.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
 import { EntropySupply } from '../answer/supply.ts';
 import type { CertificateService } from '../certificate/archive.ts';
@@ -61,7 +61,7 @@ const CONNECTIONS_MIN = 16;
 const HEADS_SHARE = 4;
 
 /** What the main thread of a process does for each of its fronts. */
-export interface MainThread extends RunningKeys, DrawDesk {
+export interface MainThread extends RunningKeys, CommittedDraws {
   /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
   askForSeed(group: SeedGroup): Promise<boolean>;
   /** Has the csprng stream sampled, if it was not yet; its sample reaches every front. */
@@ -198,7 +198,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   });
   const draws = drawRoutes({
     answers,
-    desk: mainThread,
+    committedDraws: mainThread,
     record,
     clock,
     random,

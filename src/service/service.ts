@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OwnedCells } from '../account/cells.ts';
 import { SharedLimits } from '../account/shared-limits.ts';
-import { type DrawDesk, DrawKeeper } from '../answer/draw-keeper.ts';
+import { type CommittedDraws, DrawKeeper } from '../answer/draw-keeper.ts';
 import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { EntropySupply } from '../answer/supply.ts';
 import type { Backend } from '../backend/backend.ts';
@@ -177,7 +177,7 @@ async function startOn(
     hold: (...args) => running.hold(...args),
     reserve: (...args) => running.reserve(...args),
     release: (...args) => running.release(...args),
-    ...deskOf(keeper),
+    ...committedDrawsOf(keeper),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     askForSample: async () => (await poolStarted.promise).sampleSystem(),
@@ -326,7 +326,7 @@ export async function followDatabase(
 }
 
 /** What fronts may call of the keeper: its methods, bound to it. */
-function deskOf(keeper: DrawKeeper): DrawDesk {
+function committedDrawsOf(keeper: DrawKeeper): CommittedDraws {
   return {
     chainOf: (...args) => keeper.chainOf(...args),
     knownDraw: (...args) => keeper.knownDraw(...args),

@@ -66,10 +66,10 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
       const nodes = await LimitNodes.start(await store(), 2, 160, 0);
       const [a, b] = nodes.nodes;
       await a.enter(0); // which brings more than one
-      assert.ok(a.meter.standing().requestsGranted > 1);
+      assert.ok(a.meter.share().requestsGranted > 1);
       await nodes.spendAll(1, 0);
       assert.deepEqual(nodes.spent(), { requests: 160, credits: 0 });
-      assert.equal(b.meter.standing().requestsUsed, 159);
+      assert.equal(b.meter.share().requestsUsed, 159);
     });
 
     it('gives two nodes one burst of the rate between them, and tells how much of it is left', async () => {
@@ -113,7 +113,7 @@ export function sharedLimitsContract(name: string, store: () => Promise<LimitSto
       const nodes = await LimitNodes.start(await store(), 2, 1_000, 0);
       const [a, b] = nodes.nodes;
       await a.enter(0);
-      const { requestsGranted } = a.meter.standing();
+      const { requestsGranted } = a.meter.share();
       for (const { meter } of nodes.nodes) meter.configure({ ...nodes.allowance, requestsPerMonth: 2 });
       await nodes.look();
       assert.ok((await b.enter(0)) === undefined || requestsGranted < 2);

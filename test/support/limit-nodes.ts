@@ -114,7 +114,7 @@ export class LimitNodes {
   spent(): { requests: number; credits: number } {
     const spent = { ...this.#settled };
     for (const { meter } of this.#nodes) {
-      const { requestsUsed, creditsUsed } = meter.standing();
+      const { requestsUsed, creditsUsed } = meter.share();
       spent.requests += requestsUsed;
       spent.credits += creditsUsed;
     }
@@ -124,7 +124,7 @@ export class LimitNodes {
   /** A node dies, is settled by what it committed, and starts again. */
   async restart(i: number): Promise<void> {
     const { meter, limits } = this.#nodes[i];
-    const { period, requestsUsed, creditsUsed } = meter.standing();
+    const { period, requestsUsed, creditsUsed } = meter.share();
     this.#settled.requests += requestsUsed;
     this.#settled.credits += creditsUsed;
     await this.#store.settle(limits, ACCOUNT, { period, requests: requestsUsed, credits: creditsUsed });

@@ -1,11 +1,11 @@
-import type { DrawDesk } from '../../src/answer/draw-keeper.ts';
+import type { CommittedDraws } from '../../src/answer/draw-keeper.ts';
 
 function none(): never {
   throw new Error('nobody commits to a draw here');
 }
 
-/** The desk of a world in which nobody commits to a draw. */
-export const NO_DRAWS: DrawDesk = {
+/** The committedDraws of a world in which nobody commits to a draw. */
+export const NO_DRAWS: CommittedDraws = {
   chainOf: none,
   knownDraw: none,
   openDraw: none,

@@ -1,7 +1,12 @@
 import type { Account } from '../../account/directory.ts';
 import { retryAfterS } from '../../account/meter.ts';
 import type { Answers } from '../../answer/answers.ts';
-import { type ChainFacts, type DrawDesk, drawFingerprint, drawKeyText } from '../../answer/draw-keeper.ts';
+import {
+  type ChainFacts,
+  type CommittedDraws,
+  drawFingerprint,
+  drawKeyText,
+} from '../../answer/draw-keeper.ts';
 import type { FirstAnswer } from '../../answer/idempotency.ts';
 import { dueMs } from '../../beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../certificate/draw.ts';
@@ -25,7 +30,7 @@ import { type DrawRequest, readDrawRequest } from './request.ts';
 
 export interface DrawSources {
   readonly answers: Answers;
-  readonly desk: DrawDesk;
+  readonly committedDraws: CommittedDraws;
   readonly record: RequestRecord;
   readonly clock: Clock;
   /** System entropy, for ids. */
@@ -55,7 +60,7 @@ export async function createDraw(
   sources: DrawSources,
   exchange: Exchange,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
-  const { answers, desk, clock } = sources;
+  const { answers, committedDraws, clock } = sources;
   const account = exchange.account!;
   const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(exchange.atMs));
   exchange.rate = rateFacts(decision, account.meter.limit, exchange.atMs, sources.rateLimitFields);
@@ -66,13 +71,13 @@ export async function createDraw(
     const fingerprint = sha256Hex(exchange.body);
     const id = idOf(sources, exchange, account);
     // before times are compared: a retry may come when the draw is due
-    const known = exchange.idempotencyKey && (await desk.knownDraw(id, fingerprint));
+    const known = exchange.idempotencyKey && (await committedDraws.knownDraw(id, fingerprint));
     if (known === 'same') {
       reservation.release();
       return { id, isNew: false };
     }
     if (known) requireOpened(known);
-    const chain = await chainOf(desk, request);
+    const chain = await chainOf(committedDraws, request);
     const statement = statementOf(id, request, chain, clock.wallMs());
     const body: DrawBody = {
       statement,
@@ -85,7 +90,7 @@ export async function createDraw(
     };
     const dueAtMs = Date.parse(statement.due_at);
     const accountNumber = account.record.number;
-    const opening = await desk.openDraw({
+    const opening = await committedDraws.openDraw({
       id,
       accountNumber,
       state: 'opening',
@@ -103,10 +108,10 @@ export async function createDraw(
     answers.endTurn();
     await asker.outcome.catch(async (error: unknown) => {
       // after any other failure the answer may be durable: the next start finds out
-      if (error instanceof ApiError) await desk.drawRefused(id);
+      if (error instanceof ApiError) await committedDraws.drawRefused(id);
       throw error;
     });
-    await desk.drawCommitted(id);
+    await committedDraws.drawCommitted(id);
     return { id, isNew: true };
   } catch (error) {
     if (!isAsked) reservation.release();
@@ -114,9 +119,12 @@ export async function createDraw(
   }
 }
 
-async function chainOf(desk: DrawDesk, { beacon }: DrawRequest): Promise<ChainFacts | undefined> {
+async function chainOf(
+  committedDraws: CommittedDraws,
+  { beacon }: DrawRequest,
+): Promise<ChainFacts | undefined> {
   if (beacon === undefined) return undefined;
-  const chain = await desk.chainOf(beacon.chain);
+  const chain = await committedDraws.chainOf(beacon.chain);
   if (chain === undefined)
     throw new ApiError('invalid_beacon', {
       message: 'The service does not know this chain; QRN_BEACONS names those that it knows.',
@@ -125,7 +133,7 @@ async function chainOf(desk: DrawDesk, { beacon }: DrawRequest): Promise<ChainFa
   return chain;
 }
 
-function requireOpened(opening: Awaited<ReturnType<DrawDesk['openDraw']>>): void {
+function requireOpened(opening: Awaited<ReturnType<CommittedDraws['openDraw']>>): void {
   if (opening === 'full') throw new ApiError('draws_full', { details: { limit: LIMITS.openDrawsMax } });
   if (opening === 'other') throw new ApiError('idempotency_mismatch');
   if (opening === 'running') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });

@@ -52,7 +52,7 @@ const ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
  * key is needed to commit to a draw, to open its nonce and to cancel it.
  */
 export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
-  const { desk } = sources;
+  const { committedDraws } = sources;
   const readable = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const prefix = `${DRAWS_PATH}/`;
   return {
@@ -80,7 +80,7 @@ export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; pr
         limited: true,
         handler: async ({ path, account }) => {
           const id = idIn(path);
-          await desk.cancelDraw(id, account!.record.number);
+          await committedDraws.cancelDraw(id, account!.record.number);
           return documentOf(sources, id);
         },
       },
@@ -92,7 +92,7 @@ export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; pr
         handler: async ({ path, account, contentType, body }) => {
           const id = idIn(path, REVEAL);
           if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
-          await desk.openNonce(id, account!.record.number, readNonce(body));
+          await committedDraws.openNonce(id, account!.record.number, readNonce(body));
           return documentOf(sources, id);
         },
       },

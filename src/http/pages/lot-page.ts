@@ -30,11 +30,11 @@ const NOT_LOGGED = html`<p>No leaf: nothing can be drawn from it yet, it was ref
 function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: PublicLot): Markup {
   const until = statement === null ? undefined : parseProof(statement.proof)?.index;
   const counted = withdrawals.some((leaf) => leaf.includes(`"lot_id":"${lot_id}"`));
-  const standing =
+  const notWithdrawn =
     until === undefined || counted
       ? ''
       : `It had not been withdrawn when the log had ${until.toLocaleString('en-US')} leaves: ${withdrawals.length === 0 ? 'no lot had been.' : `the withdrawals before, ${withdrawals.length} in all, are of other lots.`}`;
-  return html`<p>Logged as leaf ${(parseProof(proof)?.index ?? 0).toLocaleString('en-US')} before anything was drawn from it. ${standing}
+  return html`<p>Logged as leaf ${(parseProof(proof)?.index ?? 0).toLocaleString('en-US')} before anything was drawn from it. ${notWithdrawn}
 ${withdrawal === null ? '' : 'Its withdrawal is in the log.'} The <a href="/log/lots/${lot_id}">leaves and their proofs</a> are checked by
 <code>qrn log lot ${lot_id}</code>.</p>`;
 }

@@ -504,10 +504,10 @@ class Course {
       'credits and quota',
       () => `${used.requests} requests and ${used.credits} credits are granted to ${client.name}`,
     );
-    for (const standing of meters.map((meter) => meter.standing())) {
-      if (standing.period !== period) continue;
-      used.requests -= standing.requestsGranted - standing.requestsUsed;
-      used.credits -= standing.creditsGranted - standing.creditsUsed;
+    for (const share of meters.map((meter) => meter.share())) {
+      if (share.period !== period) continue;
+      used.requests -= share.requestsGranted - share.requestsUsed;
+      used.credits -= share.creditsGranted - share.creditsUsed;
     }
     return { period, ...used };
   }
