@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { verify } from '../../src/cli/verify.ts';
 import { ENTROPY_MODES } from '../../src/core/vocabulary.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
 /** Certificates of the real service: every answer verifies, online and offline; anything changed is named. */
 let server: TestServer;
-const folder = mkdtempSync(join(tmpdir(), 'qrn-certificates-'));
+const folder = scratchFolder();
 describe('certificates of a running service', () => {
   before(async () => {
     server = await TestServer.shared();
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   interface Answer {
     data: Record<string, unknown>;

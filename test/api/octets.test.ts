@@ -1,27 +1,26 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import { unpack } from 'msgpackr';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Answers in octets of the real service over a real socket, and their certificates. */
 let server: TestServer;
-const folder = mkdtempSync(join(tmpdir(), 'qrn-octets-'));
+const folder = scratchFolder();
 /** An account that knows no limit. */
 let unlimited: Record<string, string>;
 before(async () => {
   server = await TestServer.shared();
   unlimited = { authorization: `Bearer ${(await server.account('enterprise')).key}` };
 });
-after(() => rmSync(folder, { recursive: true }));
 
 const OCTETS = 'application/octet-stream';
 const LITTLE = 'byte-order=little-endian';

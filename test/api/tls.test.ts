@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { get, type RequestOptions } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { freePort, missing } from '../support/programs.ts';
 import { parseExposition } from '../support/prometheus.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 
 const skip = missing('openssl', 'openssl');
 
 /** Of a service with three fronts that speaks TLS itself and has a port for its metrics. */
 describe('TLS', { skip }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-tls-'));
+  const folder = scratchFolder();
   const certFile = join(folder, 'cert.pem');
   const keyFile = join(folder, 'key.pem');
   let server: TestServer;
@@ -39,7 +39,6 @@ describe('TLS', { skip }, () => {
   });
   after(async () => {
     assert.equal(await server.stop(), 0, 'three fronts stop together');
-    rmSync(folder, { recursive: true });
   });
 
   function answer(

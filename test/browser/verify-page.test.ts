@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
@@ -11,6 +10,7 @@ import { drawScene } from '../certificate/draw-scene.ts';
 import { lotRecord } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { INSECURE_HOST, launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
 
 /** The verification page as a reader has it, in a real browser. */
@@ -338,7 +338,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
 
   it('a file is chosen or dropped instead of pasted', async () => {
     const served = await scene();
-    const folder = mkdtempSync(join(tmpdir(), 'qrn-browser-'));
+    const folder = scratchFolder();
     const file = join(folder, 'answer.json');
     writeFileSync(file, JSON.stringify(served.response));
     await visit(served, '/verify', async (watched) => {
@@ -356,7 +356,6 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       await watched.page.dispatchEvent('#check', 'drop', { dataTransfer: dropped });
       assert.match((await outcomeOf(watched)).summary, /^Everything holds\./);
     });
-    rmSync(folder, { recursive: true });
   });
 
   it('by keyboard alone: every control is reached in order, and the result is heard', async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { fromHex } from '../../src/core/bytes.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { type VerificationCase, verificationCases, workedExample } from './example.ts';
 
 /** docs/certificates.md says how to write the verifier again; here each of its blocks is computed from the others. */
@@ -126,8 +126,7 @@ describe('the worked example', () => {
 
 describe('the vectors', () => {
   const folder = new URL('../vectors/certificate/', import.meta.url);
-  const temporary = mkdtempSync(join(tmpdir(), 'qrn-document-'));
-  after(() => rmSync(temporary, { recursive: true }));
+  const temporary = scratchFolder();
   const names = readdirSync(folder)
     .filter((name) => !name.startsWith('leaf-'))
     .map((name) => name.replace(/\.json$/, ''));

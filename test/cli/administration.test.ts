@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { OwnedCells } from '../../src/account/cells.ts';
@@ -13,10 +11,11 @@ import { SCOPES } from '../../src/core/vocabulary.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { CommandDone } from '../support/command-process.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 
 describe('accounts and keys beside a running service', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
+  const dataDir = scratchFolder();
   let commands: ChildProcess;
   let ledger: LmdbLedger;
   let directory: AccountDirectory;
@@ -35,7 +34,6 @@ describe('accounts and keys beside a running service', () => {
     commands.disconnect();
     directory.close();
     await ledger.close();
-    rmSync(dataDir, { recursive: true, force: true });
   });
 
   /** Runs one command in the other process. */

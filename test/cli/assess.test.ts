@@ -1,24 +1,25 @@
 /** `qrn assess`: what it writes and its exit status. */
+
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assess as assessCommand } from '../../src/cli/assess.ts';
 import { runBattery } from '../../src/stats/sp800-22/battery.ts';
 import { verdictAcross } from '../../src/stats/sp800-22/verdict.ts';
 import { digitsOf } from '../support/constants.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 import { keystream } from '../vectors/sp800-90b/inputs.ts';
 import { KNOWN_ANSWERS } from '../vectors/sp800-90b/kat.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const SEQUENCE_BYTES = 125_000;
-const folder = mkdtempSync(join(tmpdir(), 'qrn-assess-'));
+const folder = scratchFolder();
 
 interface Done {
   readonly status: number;
@@ -68,7 +69,6 @@ before(() => {
   write('e', digitsOf('e', 1_000_000));
   write('good', ...good, Buffer.alloc(SEQUENCE_BYTES - 1));
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a file of one sequence', () => {
   for (const constant of ['pi', 'e'] as const) {

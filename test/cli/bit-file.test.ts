@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type BitForm, openBitFile } from '../../src/cli/bit-file.ts';
 import { CommandError } from '../../src/cli/command.ts';
 import { packBits } from '../support/bit-sequences.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 fc.configureGlobal({ seed: 80_090 });
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-bits-'));
+const folder = scratchFolder();
 const path = join(folder, 'file');
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 interface Sequence {
   readonly bytes: readonly number[];

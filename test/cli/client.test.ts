@@ -2,22 +2,21 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bytes } from '../../src/cli/draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The commands that draw values, against the real service; pipelines run them in processes of their own, as scripts do. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const elsewhere = mkdtempSync(join(tmpdir(), 'qrn-cli-client-'));
-after(() => rmSync(elsewhere, { recursive: true, force: true }));
+const elsewhere = scratchFolder();
 
 let server: TestServer;
 before(async () => {

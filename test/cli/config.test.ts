@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { config } from '../../src/cli/config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { NO_TERMINAL } from '../support/no-terminal.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 async function run(args: string[], environment: Record<string, string>) {
   let out = '';

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import type { DrawDocument } from '../../clients/typescript/src/draws.ts';
 import type { CommandContext } from '../../src/cli/command.ts';
 import { qrn } from '../../src/cli/commands.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer, until } from '../support/server.ts';
 
 /** `qrn draws` against the real service. */
-const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-draws-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 let server: TestServer;
 let key: string;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { assess } from '../../src/cli/assess.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { unpackBits } from '../../src/stats/sp800-90b/alphabet.ts';
@@ -10,10 +9,10 @@ import { assessNonIid } from '../../src/stats/sp800-90b/assess.ts';
 import { additionalIidTests } from '../../src/stats/sp800-90b/iid.ts';
 import { assessRestarts } from '../../src/stats/sp800-90b/restart.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { keystream } from '../vectors/sp800-90b/inputs.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-dossier-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 function written(name: string, bytes: Uint8Array): string {
   const path = join(folder, name);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { certificateDocument } from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
@@ -23,16 +22,16 @@ import {
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const NAME = 'qrn.test/log';
 const clock = new ManualClock(TIME_MS);
 
 describe('qrn log', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-log-'));
+  const dataDir = scratchFolder();
   const keysPath = join(dataDir, 'keys');
   const qrn = (...args: string[]) => runCommand(log, args, { QRN_DATA_DIR: dataDir, QRN_LOG_NAME: NAME });
   const idsOf = () => new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')));
-  after(() => rmSync(dataDir, { recursive: true }));
 
   /** Starts the log as the service does, logs `count` answers and stops. Gives the proof of the first. */
   async function serve(segment: number, count: number): Promise<string> {

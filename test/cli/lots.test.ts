@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { lots } from '../../src/cli/lots.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { block, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 describe('qrn lots', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'qrn-lots-'));
+  const dataDir = scratchFolder();
   const clock = new ManualClock(NOON_MS + 5_000);
   const qrn = (...args: string[]) => runCommand(lots, args, { QRN_DATA_DIR: dataDir }, clock);
 
@@ -21,7 +20,6 @@ describe('qrn lots', () => {
     await ledger.addLot(lot(3, { minEntropyPerBit: null, jobId: 'job-3' }), [block('pure', 3, 4_096)]);
     await ledger.close();
   });
-  after(() => rmSync(dataDir, { recursive: true }));
 
   it('lists lots, newest first', async () => {
     const { status, out, talk } = await qrn('list', '--json');

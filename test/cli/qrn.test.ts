@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { noProc } from '../support/raw-http.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-'));
+const folder = scratchFolder();
 const dataDir = join(folder, 'new', 'data');
 
 interface Done {
@@ -34,8 +34,6 @@ function qrn(args: readonly string[], environment: Record<string, string> = {}):
     });
   });
 }
-
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the program', () => {
   it('fails where it cannot write its results, but not where it serves', { skip: noProc }, () => {

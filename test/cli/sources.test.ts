@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash, randomFillSync } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it, type TestContext } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import { sources } from '../../src/cli/sources.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
@@ -12,9 +11,9 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { ANU_KEY, anuServer } from '../support/providers/qrng-services.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-cli-sources-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 const DAY = Math.floor(NOON_MS / 86_400_000);
 
 let folders = 0;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildDraws } from '../../scripts/build-docs.ts';
 import { buildVerifier } from '../../scripts/build-verifier.ts';
@@ -11,6 +10,7 @@ import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { changed, scene } from '../certificate/scene.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const dist = new URL('../../dist/', import.meta.url);
 
@@ -34,10 +34,9 @@ describe('dist/', () => {
 });
 
 describe('qrn-verify.mjs, a copy in a folder of its own', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-verify-'));
+  const folder = scratchFolder();
   const program = join(folder, 'qrn-verify.mjs');
   copyFileSync(fileURLToPath(new URL('qrn-verify.mjs', dist)), program);
-  after(() => rmSync(folder, { recursive: true }));
 
   function run(args: readonly string[]): Promise<{ status: number; out: string; talk: string }> {
     return new Promise((resolve) => {

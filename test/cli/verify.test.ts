@@ -3,18 +3,17 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { CertificateService } from '../../src/certificate/archive.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { startPageServer } from '../http/pages/page-server.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-verify-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 function save(name: string, value: unknown): string {
   const path = join(folder, name);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { buildClient } from '../../scripts/build-client.ts';
 import { launchChromium, noBrowser, openPage, type WatchedPage } from '../browser/chromium.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { ALLOWED_ORIGIN, TestServer } from '../support/server.ts';
 
 /** The built client in a page of another origin, which the service allows by name. */
@@ -17,7 +17,7 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
   let watched: WatchedPage;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'qrn-browser-'));
+    folder = scratchFolder();
     await buildClient(folder);
     server = await TestServer.shared();
     ({ key } = await server.account('pro')); // no other file spends its credits
@@ -26,7 +26,6 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
   });
   after(async () => {
     await browser?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** An empty page of the allowed origin, and the built files beside it: nothing listens there. */

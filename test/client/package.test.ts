@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The package as it is published: packed by npm, installed by npm in an empty folder, and used as its README says. */
@@ -23,7 +23,7 @@ let project: string;
 let installed: string;
 let server: TestServer;
 before(async () => {
-  project = mkdtempSync(join(tmpdir(), 'qrn-client-'));
+  project = scratchFolder();
   installed = join(project, 'node_modules', manifest.name);
   writeFileSync(join(project, 'package.json'), '{"type":"module","private":true}');
   await run('npm', ['pack', '--silent', '--pack-destination', project], { cwd: source });
@@ -33,7 +33,6 @@ before(async () => {
   await run('npm', [...command.split(' ').slice(1), ...offline], { cwd: project });
   server = await TestServer.shared();
 });
-after(() => rmSync(project, { recursive: true, force: true }));
 
 /** What a program of its own gets from the environment. */
 function environment(): Record<string, string> {

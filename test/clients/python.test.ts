@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import canonicalize from 'canonicalize';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { SECOND, type Times, witnessed } from '../certificate/witnessed-scene.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The Python client as a user has it: its wheel is built and installed, and its tests run against the real service. */
@@ -26,7 +26,7 @@ describe('the Python client', { skip: noPython }, () => {
   let server: TestServer;
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'qrn-python-'));
+    folder = scratchFolder();
     installed = join(folder, 'installed');
     mkdirSync(installed);
     writeFileSync(join(folder, 'node.json'), JSON.stringify(await madeByNode()));
@@ -35,7 +35,6 @@ describe('the Python client', { skip: noPython }, () => {
     const wheel = (await python([join(source, 'build_wheel.py'), folder])).stdout.trim();
     await python(['-m', 'zipfile', '-e', join(folder, wheel), installed]);
   });
-  after(() => rmSync(folder, { recursive: true, force: true }));
 
   interface Ended {
     readonly code: number;

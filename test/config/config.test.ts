@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { describeSettings, loadSettings, localOrigin, readSettings } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/config/parsers.ts';
 import { loadConfig } from '../../src/config/sources.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-config-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 /** A configuration file with this content, by its path. */
 function file(content: unknown): string {

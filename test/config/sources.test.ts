@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { BACKENDS, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import type { Secret } from '../../src/backend/definition.ts';
 import { loadSettings } from '../../src/config/config.ts';
 import { ConfigError, sourceVariable } from '../../src/config/parsers.ts';
 import { COMMON_OPTIONS, loadConfig, readSources, type SourceSetting } from '../../src/config/sources.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-sources-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 let files = 0;
 function file(content: unknown, mode = 0o600): string {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -51,10 +51,9 @@ describe('the container image', () => {
     for (const image of images) assert.match(image, /:v?\d+\.\d+(\.\d+)?(-[\w.-]+)?(@sha256:[0-9a-f]{64})?$/);
   });
 
-  it('is pinned by digest, as are the others, by the commands of docs/operations.md', (t) => {
+  it('is pinned by digest, as are the others, by the commands of docs/operations.md', () => {
     const commands = /```sh\n(digest\(\)[\s\S]+?)```/.exec(read('docs/operations.md'))![1];
-    const folder = mkdtempSync(join(tmpdir(), 'qrn-test-'));
-    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = scratchFolder();
     mkdirSync(join(folder, 'deploy'));
     for (const name of ['compose.yml', 'compose.cluster.yml'])
       writeFileSync(join(folder, 'deploy', name), read(`deploy/${name}`));

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +9,7 @@ import { countedFamilies } from '../../src/observe/exposition.ts';
 import { readingFamilies } from '../../src/observe/table.ts';
 import { PAID_SOURCE, SOUND, SOURCE } from '../observe/readings.ts';
 import { missing } from '../support/programs.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -79,15 +79,11 @@ describe('the dashboard', () => {
       const query = expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*');
       return `      - record: panel:query:${i}\n        expr: ${JSON.stringify(query)}\n`;
     });
-    const folder = mkdtempSync(join(tmpdir(), 'qrn-dashboard-'));
-    try {
-      const path = join(folder, 'rules.yml');
-      writeFileSync(path, `groups:\n  - name: dashboard\n    rules:\n${rules.join('')}`);
-      const checked = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
-      assert.equal(checked.status, 0, checked.stderr);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    const folder = scratchFolder();
+    const path = join(folder, 'rules.yml');
+    writeFileSync(path, `groups:\n  - name: dashboard\n    rules:\n${rules.join('')}`);
+    const checked = spawnSync('promtool', ['check', 'rules', path], { encoding: 'utf8' });
+    assert.equal(checked.status, 0, checked.stderr);
   });
 });
 

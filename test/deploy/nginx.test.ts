@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { freePort, missing } from '../support/programs.ts';
 import { freshMetrics } from '../support/prometheus.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
 const NGINX = '/usr/sbin/nginx';
@@ -20,7 +20,7 @@ const skip =
 
 /** The proxy of deploy/nginx in front of the real service. Only names, ports and files differ, and it also speaks plain HTTP. */
 describe('behind nginx', { skip }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-nginx-'));
+  const folder = scratchFolder();
   let service: TestServer;
   let nginx: ChildProcess;
   let port: number;
@@ -92,7 +92,6 @@ ${temp.join('\n')}
       await new Promise((resolve) => nginx.once('exit', resolve));
     }
     await service?.stop();
-    rmSync(folder, { recursive: true });
   });
 
   const get = (path: string, headers: Record<string, string> = {}) =>

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { fetchWhole } from '../support/http.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { until, withSmallPool } from '../support/server.ts';
 
 /**
@@ -28,7 +28,7 @@ let folder: string;
 let installed: string;
 let manifest: Manifest;
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'qrn-package-'));
+  folder = scratchFolder();
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
   const unpacked = join(folder, 'unpacked');
   mkdirSync(unpacked);
@@ -43,7 +43,6 @@ before(async () => {
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   }
 });
-after(() => rmSync(folder, { recursive: true, force: true }));
 
 const environment = (more: Record<string, string> = {}) => ({
   PATH: process.env['PATH'] ?? '',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { missing } from '../support/programs.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const unit = readFileSync(new URL('../../deploy/systemd/qrn.service', import.meta.url), 'utf8');
 const NODE = '/opt/qrn/node_modules/.bin/node';
@@ -20,8 +20,7 @@ describe('what the systemd unit hides of /proc', () => {
 });
 
 describe('the systemd unit', { skip: missing('systemd-analyze', 'systemd') }, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-unit-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder();
 
   /** What systemd-analyze says of the unit, with a program that is there. */
   function analyze(text: string, ...words: string[]) {

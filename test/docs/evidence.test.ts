@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { simulatorBackend } from '../../src/backend/simulator/simulator.ts';
 import { assess } from '../../src/cli/assess.ts';
@@ -28,6 +27,7 @@ import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
 import { digitsOf } from '../support/constants.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
@@ -53,8 +53,7 @@ function constantOf(file: string, name: string): string {
 
 const e = digitsOf('e', BATTERY_BITS);
 const { rows, total } = runBattery(e, BATTERY_BITS);
-const folder = mkdtempSync(join(tmpdir(), 'qrn-evidence-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder();
 
 describe('docs/evidence.md', () => {
   it('has every rule in the words of the code', () => {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { checkUwsBinary, sha256File, UWS_DIGESTS, uwsBinary, uwsFolder } from '../../src/http/uws-digests.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const name = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 const recorded = JSON.parse(readFileSync(UWS_DIGESTS, 'utf8')) as Record<string, string>;
 
 describe('the recorded digests of uWebSockets.js', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-uws-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder();
 
   /** A package whose binary is `content`, where the official package keeps it. */
   function packageWith(content: Buffer): string {

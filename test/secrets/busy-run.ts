@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { unpack } from 'msgpackr';
 import { fetchWhole } from '../support/http.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
 import { QRYPT_KEY, qryptServer } from '../support/providers/qrng-services.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { Needles } from './needles.ts';
 import { canReadMemory, type MemorySearch, searchMemory } from './process-memory.ts';
@@ -56,8 +56,7 @@ export async function busyRun(
   t: TestContext,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<BusyRun> {
-  const root = mkdtempSync(join(tmpdir(), 'qrn-secrets-'));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const root = scratchFolder();
   const [recordDir, backupDir, dataDir] = ['secrets', 'backup', 'new/data'].map((name) => join(root, name));
   mkdirSync(recordDir, { mode: 0o700 });
   const settings = { ...(await sourcesOf(t, root)), ...environment };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { Needles } from './needles.ts';
 
 const SEED = 20_261_121;
@@ -34,7 +34,7 @@ describe('the search of the other tests', () => {
   });
 
   it('finds what lies across two chunks of a file, and behind pages of zeros', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'qrn-needles-'));
+    const folder = scratchFolder();
     const content = Buffer.alloc(2 ** 24 + 5 * 4_096);
     const secret = Buffer.from('a secret of thirty-two bytes, no');
     const places = [0, 4_090, 2 ** 24 - 20, 2 ** 24 + 9_000, content.length - 32];
@@ -46,7 +46,6 @@ describe('the search of the other tests', () => {
       needles.inFile(join(folder, 'file')).map(({ at }) => at),
       places,
     );
-    rmSync(folder, { recursive: true });
   });
 
   it('knows a secret in the forms that texts give it', () => {

@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import { BackendError } from '../../src/backend/backend.ts';
 import { Secret } from '../../src/backend/definition.ts';
 import { httpCall } from '../../src/backend/http-call.ts';
 import { loadConfig } from '../../src/config/sources.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const KEY = 'qk-71f3.Very-Secret_9b';
 
-function keyFile(t: TestContext, content: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-key-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'key');
+function keyFile(content: string): string {
+  const path = join(scratchFolder(), 'key');
   writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
@@ -45,26 +43,26 @@ describe('the key of a provider', () => {
     assert.equal(secret.reveal(), KEY);
   });
 
-  it('is not repeated by the configuration that holds it, nor by one that is refused', (t) => {
+  it('is not repeated by the configuration that holds it, nor by one that is refused', () => {
     const config = loadConfig({ QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY: KEY });
     assert.ok(!inspect(config, { depth: 20, showHidden: true }).includes(KEY));
     assert.ok(!JSON.stringify(config).includes(KEY));
     const refusals = [
-      { QRN_SOURCE_ANU_API_KEY: KEY, QRN_SOURCE_ANU_API_KEY_FILE: keyFile(t, KEY) },
+      { QRN_SOURCE_ANU_API_KEY: KEY, QRN_SOURCE_ANU_API_KEY_FILE: keyFile(KEY) },
       { QRN_SOURCE_ANU_API_KEY: KEY, QRN_SOURCE_ANU_CALLS: 'x' },
-      { QRN_SOURCE_ANU_API_KEY_FILE: keyFile(t, `${KEY}\n${KEY}\n`) },
+      { QRN_SOURCE_ANU_API_KEY_FILE: keyFile(`${KEY}\n${KEY}\n`) },
     ];
     for (const each of refusals) assert.ok(!refusal(each).includes(KEY));
   });
 
-  it('is refused, unrepeated, when it holds what no header may hold', (t) => {
+  it('is refused, unrepeated, when it holds what no header may hold', () => {
     // two lines in a variable, a zero-width space from a web page, a control character
     for (const key of [`${KEY}\n${KEY}`, `${KEY}\u200b`, `${KEY}\u0001`, `${KEY}\r`]) {
       const said = refusal({ QRN_SOURCE_ANU_API_KEY: key });
       assert.match(said, /QRN_SOURCE_ANU_API_KEY: the secret of anu is not one line of printable ASCII/);
       assert.ok(!said.includes(KEY));
     }
-    const said = refusal({ QRN_SOURCE_ANU_API_KEY_FILE: keyFile(t, `${KEY}\u200b\n`) });
+    const said = refusal({ QRN_SOURCE_ANU_API_KEY_FILE: keyFile(`${KEY}\u200b\n`) });
     assert.match(said, /QRN_SOURCE_ANU_API_KEY_FILE: the secret of anu is not one line/);
     assert.ok(!said.includes(KEY));
   });

@@ -1,15 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, suite, test } from 'node:test';
 import { createKey, revokeKey } from '../../src/account/administration.ts';
@@ -22,6 +12,7 @@ import { importStateOf } from '../../src/ledger/postgres/import.ts';
 import { fetchWhole } from '../support/http.ts';
 import { emptyDatabase } from '../support/postgres.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -30,7 +21,7 @@ interface Answer {
 }
 
 suite('a service on LMDB that moves to PostgreSQL', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-import-'));
+  const folder = scratchFolder();
   const ledgerPath = join(folder, 'ledger');
   const nodePath = join(folder, 'node');
   let service: LocalService;
@@ -38,7 +29,6 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
   after(async () => {
     await service?.stop();
     await database?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** An answer, and the text of it as it came. */

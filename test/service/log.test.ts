@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { LineWriter, personLine } from '../../src/core/log.ts';
 import { fetchWhole } from '../support/http.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED, withSmallPool } from '../support/server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,7 +34,7 @@ describe('a log that cannot be written', () => {
   });
 
   it('counts the lines that other threads lose, as the thread of the ledger has no metrics', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'qrn-log-'));
+    const folder = scratchFolder();
     const program = join(folder, 'program.mjs');
     writeFileSync(
       program,
@@ -49,7 +49,6 @@ describe('a log that cannot be written', () => {
     const told: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
     await once(child, 'close');
-    rmSync(folder, { recursive: true });
     assert.equal(Buffer.concat(told).toString('utf8'), '1');
   });
 });
@@ -82,7 +81,7 @@ describe('a log line for a person', () => {
 describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, () => {
   /** Interrupts it once it has written what matches and `seen` has resolved. */
   const serveOnTerminal = async (awaited: RegExp, seen: (output: string) => Promise<void>) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-terminal-'));
+    const dataDir = scratchFolder();
     // script(1) gives the service a pseudo-terminal for stdout and stderr
     const serve = `exec ${process.execPath} ${STRIPPED.join(' ')} src/main.ts serve`;
     const child = spawn('script', ['-qec', serve, '/dev/null'], {
@@ -109,7 +108,6 @@ describe('the service on a terminal', { skip: !existsSync('/usr/bin/script') }, 
       assert.deepEqual(await exited, [0, null], output);
     } finally {
       child.kill('SIGKILL');
-      rmSync(dataDir, { recursive: true, force: true });
     }
     return output;
   };

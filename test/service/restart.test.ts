@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { verify } from '../../src/cli/verify.ts';
 import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer, withWallClock } from '../support/server.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -15,7 +15,7 @@ const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** One service that is killed, and its second life on the same folder: what the first one promised still holds. */
 describe('a service that was killed and started again', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-restart-'));
+  const folder = scratchFolder();
   const clockFile = join(folder, 'clock');
   let server: TestServer;
   let free: string;
@@ -55,7 +55,6 @@ describe('a service that was killed and started again', () => {
   });
   after(async () => {
     assert.equal(await server.stop(), 0);
-    rmSync(folder, { recursive: true });
   });
 
   it('gives no new burst to an account that has used its own', async () => {

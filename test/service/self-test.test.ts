@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { loadConfig } from '../../src/config/sources.ts';
@@ -21,6 +19,7 @@ import { plainRepeatedSubstrings } from '../reference/sp800-90b/substrings.ts';
 import { toeplitzBits } from '../reference/toeplitz.ts';
 import { twinSample } from '../reference/values.ts';
 import { packBits } from '../support/bit-sequences.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 /** The same bytes with the last bit turned over. */
 function spoilt<Bytes extends Uint8Array>(bytes: Bytes): Bytes {
@@ -177,16 +176,12 @@ describe('the known answers of the self-tests', () => {
 
 describe('a service whose self-test fails', () => {
   it('does not start, says why, and has opened and served nothing', async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'qrn-self-test-'));
-    try {
-      const broken = { sha256: (data: Uint8Array) => spoilt(PARTS.sha256(data)) };
-      await assert.rejects(
-        startService(loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }), silentLog, { selfTested: broken }),
-        /self-test failed: SHA-256 of OpenSSL gives a wrong answer/,
-      );
-      assert.deepEqual(readdirSync(dataDir), [], 'no ledger and no key was made');
-    } finally {
-      rmSync(dataDir, { recursive: true });
-    }
+    const dataDir = scratchFolder();
+    const broken = { sha256: (data: Uint8Array) => spoilt(PARTS.sha256(data)) };
+    await assert.rejects(
+      startService(loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0' }), silentLog, { selfTested: broken }),
+      /self-test failed: SHA-256 of OpenSSL gives a wrong answer/,
+    );
+    assert.deepEqual(readdirSync(dataDir), [], 'no ledger and no key was made');
   });
 });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import { OptionError } from '../../../src/backend/definition.ts';
 import {
@@ -14,6 +13,7 @@ import {
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { scratchFolder } from '../../support/scratch-folder.ts';
 import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -49,8 +49,7 @@ function bellTests(read: RawRead): { counts: number[]; s: number[] } {
   return { counts, s: e.map(([e00, e01, e10, e11]) => e00 + e01 + e10 - e11) };
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'qrn-profile-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder();
 
 function profile(name: string, content: unknown): string {
   const path = join(folder, name);
