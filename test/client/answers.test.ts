@@ -347,28 +347,28 @@ describe('binary answers', () => {
 });
 
 describe('what is no value', () => {
-  it('certificates', async () => {
+  it('a certificate has the members that its type states', async () => {
     const { metadata } = await client.integers();
     const found = await client.certificate(metadata.certificate_id);
     assert.deepEqual(misfits(found, CERTIFICATE), []);
     assert.equal(found.certificate.request_id, metadata.request_id);
   });
 
-  it('usage', async () => {
+  it('usage has the members that its type states', async () => {
     const { data, metadata } = await client.usage();
     assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
     assert.deepEqual(misfits(data, USAGE), []);
     assert.equal(data.tier, 'pro');
   });
 
-  it('tiers, prices and limits', async () => {
+  it('tiers, prices and limits have the members that their types state', async () => {
     const { data, metadata } = await client.tiers();
     assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
     assert.deepEqual(misfits(data, TIERS_DATA), []);
     assert.equal(data.limits['batch_count'], 100_000);
   });
 
-  it('health, whatever checks there are', async () => {
+  it('health has the members that its type states, whatever checks there are', async () => {
     const { status, version, time, checks } = await client.health();
     assert.ok(['pass', 'warn', 'fail'].includes(status));
     assert.deepEqual([typeof version, Number.isNaN(Date.parse(time))], ['string', false]);
@@ -379,7 +379,7 @@ describe('what is no value', () => {
     }
   });
 
-  it('every error code', () => {
+  it('the client knows every error code of the service', () => {
     assert.deepEqual([...SERVICE_ERROR_CODES], Object.keys(ERRORS));
   });
 });

@@ -139,7 +139,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
     assert.deepEqual(emptyRoot(sha256), new CompactRange(sha256).root());
   });
 
-  it('known roots of one to eight entries', () => {
+  it('one to eight entries have the known roots', () => {
     assert.deepEqual(known.roots.slice(1).map(toHex), ROOTS);
   });
 
@@ -188,7 +188,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
 });
 
 describe('proofs of inclusion', () => {
-  it('known answers', async () => {
+  it('the proofs of the known tree are given', async () => {
     for (const [index, size, path] of INCLUSION) {
       const proof = await inclusionProof(sha256, index, size, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${index} of ${size}`);
@@ -238,7 +238,7 @@ describe('proofs of inclusion', () => {
 });
 
 describe('proofs of consistency', () => {
-  it('known answers', async () => {
+  it('the proofs of the known tree are given', async () => {
     for (const [from, to, path] of CONSISTENCY) {
       const proof = await consistencyProof(sha256, from, to, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${from} to ${to}`);

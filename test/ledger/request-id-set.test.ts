@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { toHex } from '../../src/core/bytes.ts';
 import { RequestIdSet } from '../../src/ledger/request-id-set.ts';
 
-test('it is a set', () => {
+test('an id is in the set once it was added', () => {
   // Few distinct bytes, so that ids repeat and share slots.
   const id = fc
     .array(fc.constantFrom(0, 1, 255), { minLength: 16, maxLength: 16 })

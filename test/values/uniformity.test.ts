@@ -110,7 +110,7 @@ describe('samples without repeats are uniform', () => {
     assertUniform(place, 40, 'place of 17');
   });
 
-  it('sparse: all values', () => {
+  it('a sparse draw covers all values', () => {
     const request: ValueRequest = {
       kind: 'integers',
       count: 50_000,
@@ -128,7 +128,7 @@ describe('samples without repeats are uniform', () => {
 });
 
 describe('floats are uniform', () => {
-  it('in their first and in their last bits', () => {
+  it('the first and the last bits are equally likely', () => {
     const values = numbersOf({ kind: 'floats', count: 100_000, precision: null });
     assertUniform(
       values.map((x) => Math.floor(x * 1_024)),
@@ -166,7 +166,7 @@ describe('floats are uniform', () => {
 });
 
 describe('bytes, UUIDs, bits and orders are uniform', () => {
-  it('bytes', () => {
+  it('every byte is equally likely', () => {
     const request: ValueRequest = {
       kind: 'bytes',
       count: 1,
@@ -198,7 +198,7 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
     assertUniform(runs, 256, 'bits');
   });
 
-  it('all orders of five items', () => {
+  it('all orders of five items are equally likely', () => {
     const reader = keystreamReader(2 ** 20);
     const orders = new Map<string, number>();
     const cells: number[] = [];
@@ -236,7 +236,7 @@ describe('lists are distributed as they say', () => {
     assertUniform(cells, 4, 'quarters, the first two of item a by turns');
   });
 
-  it('characters of strings, and pairs of neighbours', () => {
+  it('characters of strings and pairs of neighbours are equally likely', () => {
     const strings = listsOf({
       kind: 'strings',
       count: 1_000,
@@ -252,7 +252,7 @@ describe('lists are distributed as they say', () => {
     );
   });
 
-  it('samples: every ordered pair out of five', () => {
+  it('every ordered pair out of five is equally likely', () => {
     const items = ['0', '1', '2', '3', '4'];
     const reader = keystreamReader(2 ** 20);
     const cells: number[] = [];
@@ -264,7 +264,7 @@ describe('lists are distributed as they say', () => {
     assertUniform(cells, 20, 'pairs');
   });
 
-  it('permutations: every order of four', () => {
+  it('every order of four is equally likely', () => {
     const drawn = listsOf({ kind: 'permutations', count: 24_000, length: 4 }) as number[][];
     const cells = drawn.map((order) =>
       order.reduce(

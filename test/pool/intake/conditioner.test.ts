@@ -51,7 +51,7 @@ function outputEntropy(nIn: number, nOut: number, nw: number, hIn: number): numb
   return Math.min(nOut, nw) - outputEntropyDeficit(nIn, nOut, nw, hIn);
 }
 
-test('Output_Entropy: 512 bits into SHA-256', () => {
+test('Output_Entropy has its known figures for 512 bits into SHA-256', () => {
   assert.equal(outputEntropy(512, 256, 256, 128), 128);
   assert.equal(outputEntropy(512, 256, 256, 256), 255);
   assert.equal(outputEntropy(512, 256, 256, 320), 256);
@@ -127,7 +127,7 @@ test('the public hash of raw noise is never the output, not even for a lot of on
   assert.notEqual(toHex(output), createHash('sha256').update(bits).digest('hex'));
 });
 
-test('golden bytes', () => {
+test('the golden bytes are given', () => {
   assert.equal(
     toHex(condition(raw(96, 'golden'), 768, 0.85).output),
     'e3c14441e9690dfbc6a5ea0831c81a10294711784b15d2edb380fe17642fafc2c78037203abd04fcf9640471498f00bb216853625755c6e311083e5d03207f33',

@@ -28,7 +28,7 @@ function packed(shots: readonly (readonly number[])[]): RawRead {
 const alarmsOf = (verdict: HealthVerdict) =>
   verdict.failures.map(({ test, channel, observed }) => `${test} ${channel} ${observed}`);
 
-test('RCT cutoffs: 1 + ceil(-log2(alpha) / H)', () => {
+test('the cutoffs of RCT are 1 + ceil(-log2(alpha) / H)', () => {
   // For H = 0.8 at 2^-20, 0.5 at 2^-40 and 8 at 2^-20, as published with validated products.
   const table: [number, number[]][] = [
     [1, [21, 31, 41]],

@@ -72,7 +72,7 @@ test('a sequence shorter than one block is a bug of the caller', () => {
   assert.throws(() => rankTest(sequenceOf('1'.repeat(20))), InvariantError);
 });
 
-test('LongestRun: the blocks of 2.4.2 and no others', () => {
+test('LongestRun takes the blocks of 2.4.2 and no others', () => {
   assert.deepEqual([128, 6271, 6272, 749_999, 750_000].map(longestRunBlockBits), [8, 8, 128, 128, 10_000]);
   assert.throws(() => longestRunTest(sequenceOf('1'.repeat(160)), 16), InvariantError);
 });

@@ -37,7 +37,7 @@ test('bits beyond the length do not count', () => {
   );
 });
 
-test('popcount', () => {
+test('popcount counts the ones of a word', () => {
   fc.assert(
     fc.property(fc.integer(), (word) => {
       assert.equal(popcount(word), (word >>> 0).toString(2).replaceAll('0', '').length);

@@ -97,7 +97,7 @@ test('Universal: the mean log distance for any block length', () => {
   );
 });
 
-test('Universal: L and Q of 2.9.7', () => {
+test('Universal takes L and Q as 2.9.7 does', () => {
   const choices = [387_840, 904_959, 904_960, 1_000_000, 2_068_480, 49_643_520].map((n) => {
     const { blockBits, initialBlocks } = universalParameters(n);
     return [blockBits, initialBlocks];

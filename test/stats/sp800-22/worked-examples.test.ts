@@ -95,7 +95,7 @@ for (const section of ['2.3.4', '2.3.8']) {
   });
 }
 
-test('2.4.8 LongestRun', () => {
+test('LongestRun gives the p-value of 2.4.8', () => {
   const { sequence, params, computed } = example('2.4.8');
   const { counts, pValue } = longestRunTest(sequence, Number(params['M']));
   assert.deepEqual(counts, computed['nu']);
@@ -121,7 +121,7 @@ for (const section of ['2.6.4', '2.6.8']) {
   });
 }
 
-test('2.7.4 NonOverlappingTemplate', () => {
+test('NonOverlappingTemplate gives the figures of 2.7.4', () => {
   const { sequence, params, computed } = example('2.7.4');
   const results = nonOverlappingTemplateTest(sequence, String(params['B']).length, Number(params['N']));
   const result = results.find(({ template }) => template === params['B']);
@@ -145,7 +145,7 @@ for (const section of ['2.8.4', '2.8.8']) {
   });
 }
 
-test('2.9.4 Universal', () => {
+test('Universal gives the figures of 2.9.4', () => {
   const { sequence, params, computed } = example('2.9.4');
   const { testBlocks, meanLog, pValue } = universalTest(sequence, {
     blockBits: Number(params['L']),
@@ -158,7 +158,7 @@ test('2.9.4 Universal', () => {
   assertClose(pValue, computed['p'], 'p');
 });
 
-test('2.10.4 LinearComplexity of one block', () => {
+test('LinearComplexity gives the figures of 2.10.4 for one block', () => {
   const { sequence, params, computed } = example('2.10.4');
   assert.deepEqual(linearComplexityTest(sequence, Number(params['M'])).counts, computed['nu']);
 });

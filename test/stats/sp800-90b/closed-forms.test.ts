@@ -44,7 +44,7 @@ suite('confidence', () => {
   });
 });
 
-test('most common value', () => {
+test('the most common value gives its bound', () => {
   const estimate = mostCommonValue(
     Uint8Array.of(0, 1, 1, 2, 0, 1, 2, 2, 0, 1, 0, 1, 1, 0, 2, 2, 1, 0, 2, 1),
     3,
@@ -74,7 +74,7 @@ suite('collision', () => {
     assert.equal(collision(new Uint8Array(1000))?.minEntropy, 0);
   });
 
-  test('too short', () => {
+  test('a sequence that is too short has no estimate', () => {
     assert.equal(collision(bitsOf('0010')), null);
     assert.equal(collision(bitsOf('00101'))?.collisions, 2);
   });
@@ -148,7 +148,7 @@ suite('compression', () => {
     assert.equal(compression(bits)?.minEntropy, 1);
   });
 
-  test('too short', () => {
+  test('a sequence that is too short has no estimate', () => {
     assert.equal(compression(new Uint8Array(6 * 1001 + 5)), null);
     assert.notEqual(compression(new Uint8Array(6 * 1002)), null);
   });

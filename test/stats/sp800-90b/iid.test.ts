@@ -24,7 +24,7 @@ suite('independence', () => {
     assert.ok(!result.passed);
   });
 
-  test('bits: too few for words of two', () => {
+  test('bits that are too few for words of two pass untested', () => {
     assert.deepEqual(chiSquareIndependence(repeat([0, 1], 10), 2), {
       statistic: 0,
       degreesOfFreedom: 0,
@@ -59,7 +59,7 @@ suite('independence', () => {
 });
 
 suite('goodness of fit', () => {
-  test('bits: ten subsets of one frequency', () => {
+  test('bits are compared in ten subsets with one frequency', () => {
     // 100 zeros, then 100 ones: each subset of 20 holds 20 of one kind where 10 of each are expected.
     const bits = Uint8Array.from({ length: 200 }, (_, i) => Number(i >= 100));
     const result = chiSquareGoodnessOfFit(bits, 2);

@@ -22,7 +22,7 @@ for (const answer of KNOWN_ANSWERS.filter(({ reproducible }) => reproducible)) {
       assert.equal(createHash('sha256').update(symbols).digest('hex'), answer.sha256);
     });
 
-    test('every estimator and its intermediate values', () => {
+    test('every estimator and its intermediate values are as known', () => {
       const expected = answer.detail.H_original;
       assertDetails(
         detailsOf(symbols, answer.distinct_symbols, Object.keys(expected)),

@@ -61,13 +61,13 @@ suite('prediction estimate', () => {
     assertClose(estimate.pGlobalUpper, 0.5 + (2.5758293035489008 * 0.5) / Math.sqrt(9999), 'upper bound');
   });
 
-  test('never below chance: 1/k', () => {
+  test('a predictor that is never right counts as chance, 1/k', () => {
     const estimate = predictionEstimate({ predictions: 10_000, correct: 0, longestRun: 0 }, 4);
     assertClose(estimate.pGlobalUpper, 1 - 0.01 ** (1 / 10_000), 'none right');
     assert.equal(estimate.minEntropy, 2);
   });
 
-  test('always right: no entropy', () => {
+  test('a predictor that is always right leaves no entropy', () => {
     const estimate = predictionEstimate({ predictions: 1000, correct: 1000, longestRun: 1000 }, 2);
     assert.equal(estimate.minEntropy, 0);
     assert.equal(estimate.pLocal, null);

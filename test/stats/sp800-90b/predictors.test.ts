@@ -20,7 +20,7 @@ function assertSameRun(predictor: Predictor, plain: (symbols: Uint8Array) => Pre
 const ALPHABETS = [2, 2, 2, 3, 5, 16, 256];
 
 suite('predictors beside their plain twins', () => {
-  test('MultiMCW', () => {
+  test('MultiMCW runs as its plain twin', () => {
     const property = fc.property(
       sources({ min: 4096, max: 4700 }, ALPHABETS),
       assertSameRun(multiMcw, plainMultiMcw),
@@ -28,12 +28,12 @@ suite('predictors beside their plain twins', () => {
     fc.assert(property, { numRuns: 12, seed: 637 });
   });
 
-  test('lag', () => {
+  test('the lag predictor runs as its plain twin', () => {
     const property = fc.property(sources({ min: 3, max: 1200 }, ALPHABETS), assertSameRun(lag, plainLag));
     fc.assert(property, { numRuns: 60, seed: 638 });
   });
 
-  test('MultiMMC', () => {
+  test('MultiMMC runs as its plain twin', () => {
     const property = fc.property(
       sources({ min: 4, max: 1500 }, ALPHABETS),
       assertSameRun(multiMmc, plainMultiMmc),
@@ -41,7 +41,7 @@ suite('predictors beside their plain twins', () => {
     fc.assert(property, { numRuns: 40, seed: 639 });
   });
 
-  test('LZ78Y', () => {
+  test('LZ78Y runs as its plain twin', () => {
     const property = fc.property(
       sources({ min: 19, max: 1500 }, ALPHABETS),
       assertSameRun(lz78y, plainLz78y),
@@ -83,7 +83,7 @@ test('LZ78Y: a stream of bits that lacks a word of three has at most 42,760 cont
   assert.equal(sizes[7], 42_760);
 });
 
-test('too short for a predictor', () => {
+test('a sequence that is too short for a predictor has no estimate', () => {
   const bits = Uint8Array.from({ length: 4095 }, (_, i) => i & 1);
   assert.equal(multiMcw(bits, 2), null);
   assert.equal(lag(bits.subarray(0, 2), 2), null);

@@ -25,7 +25,7 @@ const promised = ({ sampleCount, longest, mostFrequent, equalPairs }: RepeatedSu
 });
 
 suite('repeated substrings beside their plain twins', () => {
-  test('common prefixes of sorted suffixes', () => {
+  test('the common prefixes of sorted suffixes are those of the plain twin', () => {
     const property = fc.property(sources({ min: 1, max: 2000 }, ALPHABETS), ({ symbols, alphabetSize }) => {
       const actual = longestCommonPrefixes(symbols, symbolBits(alphabetSize));
       assert.deepEqual(actual, plainLongestCommonPrefixes(symbols));
@@ -33,7 +33,7 @@ suite('repeated substrings beside their plain twins', () => {
     fc.assert(property, { numRuns: 150, seed: 1 });
   });
 
-  test('counts of every length', () => {
+  test('repeats are counted at every length as the plain twin does', () => {
     const property = fc.property(sources({ min: 1, max: 250 }, ALPHABETS), ({ symbols, alphabetSize }) => {
       const actual = repeatedSubstrings(symbols, symbolBits(alphabetSize));
       assert.deepEqual(promised(actual), promised(plainRepeatedSubstrings(symbols)));
@@ -42,7 +42,7 @@ suite('repeated substrings beside their plain twins', () => {
   });
 });
 
-test('a stuck source of a hundred thousand bits', () => {
+test('a stuck source repeats every word at every place', () => {
   const n = 100_000;
   const repeats = repeatedSubstrings(new Uint8Array(n), 1);
   assert.equal(repeats.longest, n - 1);

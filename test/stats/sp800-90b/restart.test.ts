@@ -24,7 +24,7 @@ function byEnumeration(limit: number, samples: number, probabilities: readonly n
 }
 
 suite('largest count among the symbols of the worst source', () => {
-  test('small cases by enumeration', () => {
+  test('small cases agree with an enumeration', () => {
     for (let limit = 1; limit <= 7; limit++) {
       assertClose(largestCountAtMost(limit, 7, 0.5), byEnumeration(limit, 7, [0.5, 0.5]), 'two alike');
       assertClose(
@@ -67,7 +67,7 @@ suite('restart cutoff', () => {
     }
   });
 
-  test('of full entropy', () => {
+  test('a source of full entropy has known cutoffs', () => {
     assert.deepEqual([1, 2, 4, 8].map(restartCutoff), [572, 316, 104, 19]);
   });
 });

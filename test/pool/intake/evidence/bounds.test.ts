@@ -86,7 +86,7 @@ describe('readout', () => {
 });
 
 describe('X basis', () => {
-  it('known answers', () => {
+  it('the known answers are given', () => {
     for (const [error, expected] of [
       [0, 1],
       [0.001, 0.912],
