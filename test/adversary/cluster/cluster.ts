@@ -188,7 +188,9 @@ export class Cluster {
     for (const { name } of this.nodes) await this.fence(name);
     const { dataDir } = this.nodes[0];
     const { load, accounts } = this;
-    return audit({ url: this.url, dataDir, load, accounts, isSettled: true });
+    const audited = await audit({ url: this.url, dataDir, load, accounts, isSettled: true });
+    const told = this.nodes.flatMap(({ violations }) => [...violations]);
+    return { ...audited, violations: [...audited.violations, ...told] };
   }
 
   async stop(): Promise<void> {

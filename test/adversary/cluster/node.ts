@@ -11,6 +11,11 @@ const READY_WITHIN_MS = 120_000;
 const OUTPUT_KEPT = 20_000;
 const NO_DATABASE = /PostgreSQL does not answer at/;
 const LAST_WORDS = 400;
+const END_KEPT = 4_000;
+/** Why a node may end that nobody killed. */
+const ENDS_FOR = /the node \W*node-\d+\W+was fenced|PostgreSQL does not answer at/;
+/** Nobody alters parcels here: such a refusal burns the blocks of an honest node. */
+const ALTERED = /refused a parcel (?:whose|that was altered)[^"\n]*/g;
 /** Each start of a killed node reads lots again: short ones, whose tests cost a fifth. */
 const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
@@ -32,13 +37,14 @@ export class ClusterNode {
   readonly dataDir: string;
   /** Times that it was started. */
   starts = 0;
-  /** How each of its processes ended: an exit code or a signal. */
-  readonly ends: (number | string)[] = [];
+  /** What no node may ever do, as its processes told it. */
+  readonly violations = new Set<string>();
   /** The end of everything that it wrote. */
   output = '';
   isPaused = false;
   readonly #options: NodeOptions;
   #process: ChildProcess | undefined;
+  #killed: ChildProcess | undefined;
   #isReady = false;
 
   constructor(options: NodeOptions) {
@@ -88,13 +94,16 @@ export class ClusterNode {
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk: Buffer) => {
         const text = chunk.toString('utf8');
-        this.output = withoutRequests(this.output + text).slice(-OUTPUT_KEPT);
-        if (this.#isReady || this.#process !== child) return;
-        printed += text;
-        this.#isReady = /^ready http:/m.test(printed);
+        const output = withoutRequests(this.output + text);
+        for (const [told] of output.matchAll(ALTERED)) this.violations.add(`${this.name} ${told}`);
+        this.output = output.slice(-OUTPUT_KEPT);
+        printed = (printed + text).slice(-OUTPUT_KEPT);
+        if (this.#process === child && !this.#isReady) this.#isReady = /^ready http:/m.test(printed);
       });
     child.once('close', (code, signal) => {
-      this.ends.push(code ?? signal ?? 'unknown');
+      const lastWords = withoutRequests(printed).slice(-END_KEPT);
+      if (this.#killed !== child && !ENDS_FOR.test(lastWords))
+        this.violations.add(`${this.name} ended by itself (${code ?? signal}): ${lastWords}`);
       if (this.#process !== child) return;
       this.#process = undefined;
       this.#isReady = false;
@@ -144,6 +153,7 @@ export class ClusterNode {
     const child = this.#process;
     if (child === undefined) return;
     const closed = once(child, 'close');
+    this.#killed = child;
     child.kill(signal);
     if (this.isPaused && signal !== 'SIGKILL') this.resume();
     await closed;
