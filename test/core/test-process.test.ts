@@ -28,7 +28,13 @@ describe('a command of the test run', { skip: !existsSync('/proc/self/stat') && 
     await until('the child has ended', () => hasEnded(Number(hung.output)));
   });
 
-  it('does not wait for a process that was left behind with its pipes', async () => {
+  it('loses nothing that was written before an exit at once', async () => {
+    const script = "process.stdout.write('x'.repeat(4e6)); process.exit()";
+    const { output } = await runProcess([process.execPath, '-e', script], SILENCE_MS);
+    assert.equal(output.length, 4_000_000);
+  });
+
+  it('does not wait for a process that was left behind with its output', async () => {
     const within = await shell(`sleep ${LONG_S} & echo $!`);
     assert.equal(within.hasPassed, true);
     await until('the child has ended', () => hasEnded(Number(within.output)));

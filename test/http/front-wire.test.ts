@@ -437,7 +437,7 @@ function wireContract(engine: EngineName): void {
         const request = `${chunked}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
         seen = [];
         // a reply that is offered piece by piece cannot close: its connection is no longer read instead
-        const { replies } = await talk(front.port, [request, NEXT], { replies: 1 });
+        const { replies } = await talk(front.port, [request, NEXT], { replies: 1, inTurn: true });
         assert.equal(replies[0].body, `|${body}`);
         assert.match(replies[0].head, /\r\nConnection: close/);
         await talk(front.port, request + NEXT, { replies: 1 });

@@ -1,8 +1,11 @@
 // A command of `npm test`, in a process group of its own, so that nothing which it started outlives it or keeps the run waiting.
 import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
-/** How long what is left in its pipes may take to arrive after a process has ended. */
-const DRAIN_MS = 2_000;
+/** How often is looked at whether it has written. */
+const LOOK_MS = 100;
 
 export interface Ended {
   /** The program that ran, and its arguments. */
@@ -22,14 +25,15 @@ export interface Ended {
 
 /**
  * Runs a command until it exits, or until it has written nothing for `silenceMs`. What it started and left behind is ended with
- * it. A pipe that such a process holds open does not keep the caller waiting.
+ * it. It writes into files: what Node has queued for a pipe is lost when a process exits, the results of tests among it.
  */
-export function runProcess(command: readonly string[], silenceMs: number): Promise<Ended> {
+export async function runProcess(command: readonly string[], silenceMs: number): Promise<Ended> {
   const [program, ...args] = command;
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-run-'));
+  const [outPath, errPath] = [join(folder, 'out'), join(folder, 'err')];
+  const [out, err] = [openSync(outPath, 'w'), openSync(errPath, 'w')];
   const beganMs = performance.now();
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  const output: Buffer[] = [];
-  const errors: Buffer[] = [];
+  const child = spawn(program, args, { stdio: ['ignore', out, err], detached: true });
   let hung = false;
   const endGroup = () => {
     try {
@@ -38,43 +42,35 @@ export function runProcess(command: readonly string[], silenceMs: number): Promi
       // nothing is left of the group
     }
   };
-  const silence = setTimeout(() => {
-    hung = true;
-    endGroup();
-  }, silenceMs);
-  child.stdout.on('data', (chunk: Buffer) => {
-    output.push(chunk);
-    silence.refresh();
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors.push(chunk);
-    silence.refresh();
-  });
+  let [size, wroteAtMs] = [0, beganMs];
+  const silence = setInterval(() => {
+    const now = fstatSync(out).size + fstatSync(err).size;
+    if (now !== size) [size, wroteAtMs] = [now, performance.now()];
+    hung = performance.now() - wroteAtMs > silenceMs;
+    if (hung) endGroup();
+  }, LOOK_MS);
   process.once('exit', endGroup);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code, signal) => {
-      clearTimeout(silence);
-      endGroup();
-      const drain = setTimeout(() => {
-        child.stdout.destroy();
-        child.stderr.destroy();
-      }, DRAIN_MS);
-      child.once('close', () => {
-        clearTimeout(drain);
-        process.off('exit', endGroup);
-        if (hung) errors.push(Buffer.from(`ended: it wrote nothing for ${silenceMs / 1_000} s\n`));
-        else if (signal !== null) errors.push(Buffer.from(`ended by ${signal}\n`));
-        resolve({
-          command,
-          beganMs,
-          tookMs: performance.now() - beganMs,
-          hasPassed: code === 0,
-          hung,
-          output: Buffer.concat(output).toString('utf8'),
-          errors: Buffer.concat(errors).toString('utf8'),
-        });
-      });
-    });
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<[code: number | null, signal: string | null]>();
+  child.once('error', reject);
+  child.once('exit', (code, signal) => resolve([code, signal]));
+  try {
+    const [code, signal] = await promise;
+    const tookMs = performance.now() - beganMs;
+    endGroup();
+    const told = hung ? `ended: it wrote nothing for ${silenceMs / 1_000} s\n` : `ended by ${signal}\n`;
+    return {
+      command,
+      beganMs,
+      tookMs,
+      hasPassed: code === 0,
+      hung,
+      output: readFileSync(outPath, 'utf8'),
+      errors: readFileSync(errPath, 'utf8') + (signal === null ? '' : told),
+    };
+  } finally {
+    clearInterval(silence);
+    process.off('exit', endGroup);
+    for (const fd of [out, err]) closeSync(fd);
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
