@@ -16,7 +16,7 @@ import type { Mutant } from './mutants.ts';
 import { type NodeKeys, SimNode } from './node.ts';
 import { Keepers } from './oracle/keepers.ts';
 import { Violation } from './oracle/violation.ts';
-import { SimSources, type SourceWatch } from './sources.ts';
+import { type Job, SimSources, type SourceWatch } from './sources.ts';
 import type { SimStore } from './stores.ts';
 import { Weather } from './weather.ts';
 import { type Life, wired } from './wire.ts';
@@ -120,9 +120,14 @@ export class World {
       paid: (key) => this.check(() => jobs.started(key)),
       spoilt: (rawSha256) => lots.spoilt(rawSha256),
     };
+    const atProvider = new Map<string, Job>();
     this.members = Array.from({ length: nodeCount }, (_, i) => {
       const chance = random.fork(i === 0 ? 'sources' : `sources ${i}`);
-      return new Member(i, new SimSources(machine, chance, this.weather.source, watch), store.ledger);
+      return new Member(
+        i,
+        new SimSources(machine, chance, this.weather.source, watch, atProvider),
+        store.ledger,
+      );
     });
   }
 
@@ -351,7 +356,8 @@ function nodeKeys(random: Chance): NodeKeys {
     verifier_key: verifierKey(sha256, name, current.publicKey),
     cosigner_key: verifierKey(sha256, name, current.publicKey, COSIGNATURE_TYPE),
     retired_at: null,
-    created_at: '2026-11-20T12:00:00.000Z',
+    // before the world begins: its wall clock may be set back, and no key signs for what is older than itself
+    created_at: '2026-11-01T12:00:00.000Z',
   } as const;
   return {
     ids: random.fill(new Uint8Array(32)),

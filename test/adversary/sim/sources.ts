@@ -61,7 +61,8 @@ function rawBitsOf(blocks: number, entropyPerBit: number): number {
   return Math.ceil((320 * (64 + 128 * blocks + 1)) / entropyPerBit / WIDTH / 8) * WIDTH * 8;
 }
 
-interface Job {
+/** A job at the provider. */
+export interface Job {
   readonly id: string;
   readonly key: string;
   readonly bits: number;
@@ -87,7 +88,7 @@ export interface SourceWatch {
 
 /** Providers of entropy, outside of every process that asks them: they keep their jobs whatever becomes of those. */
 export class SimSources {
-  readonly jobs = new Map<string, Job>();
+  readonly jobs: Map<string, Job>;
   readonly #machine: SimMachine;
   readonly #random: Chance;
   readonly #faults: () => SourceFaults;
@@ -96,7 +97,15 @@ export class SimSources {
   #lastStream: Uint8Array<ArrayBuffer> | undefined;
   #lastJob: Uint8Array<ArrayBuffer> | undefined;
 
-  constructor(machine: SimMachine, random: Chance, faults: () => SourceFaults, watch: SourceWatch) {
+  /** `jobs` are those of the provider, which all nodes ask: a node goes on with those of one that was fenced. */
+  constructor(
+    machine: SimMachine,
+    random: Chance,
+    faults: () => SourceFaults,
+    watch: SourceWatch,
+    jobs: Map<string, Job>,
+  ) {
+    this.jobs = jobs;
     this.#machine = machine;
     this.#random = random;
     this.#faults = faults;
