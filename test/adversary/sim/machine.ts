@@ -89,6 +89,8 @@ export class SimMachine {
   nowMs = 0;
   /** How far the wall clock is off. */
   wallOffsetMs = 0;
+  /** How far that of a process may be off from it, either way. */
+  clocksDifferMs = 0;
   /** Tasks that were run. */
   tasks = 0;
   /** Whose code runs now. */

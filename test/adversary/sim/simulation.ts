@@ -245,9 +245,9 @@ export class World {
     const random = this.random.fork(`life ${life.number}`);
     const entropyOf = (bits: Uint8Array) => (bits[0] % 32 === 0 && !weather.isFair ? 0.1 : 0.85);
     // the clocks of nodes differ by less than what would make one of them stop serving
-    const offsetMs =
-      this.nodes === undefined ? 0 : random.fork('clock').between(-CLOCKS_DIFFER_MS, CLOCKS_DIFFER_MS);
-    const clock = machine.clock(offsetMs);
+    if (this.nodes !== undefined) machine.clocksDifferMs = CLOCKS_DIFFER_MS;
+    const { clocksDifferMs } = machine;
+    const clock = machine.clock(random.fork('clock').between(-clocksDifferMs, clocksDifferMs));
     return SimNode.start({
       machine,
       random: random.fork('lines'),

@@ -55,6 +55,16 @@ export class RateKeeper {
     }
   }
 
+  /**
+   * Whether the node of this life counts the admission still. An admission of an earlier life is on record by the wall clock of that
+   * life, and the clocks of two lives differ where there are several nodes.
+   */
+  #countsFor({ sent, atMs }: Admission, life: Life): boolean {
+    if (sent.life === life) return true;
+    const knownForMs = WINDOW_MS - 2 * this.#machine.clocksDifferMs;
+    return sent.life.node === life.node && this.#machine.nowMs - atMs < knownForMs;
+  }
+
   #isSingle(admissions: readonly Admission[]): boolean {
     return new Set(admissions.map((each) => each.sent.life.node)).size < 2;
   }
@@ -66,7 +76,7 @@ export class RateKeeper {
     const recent = before.filter(({ atMs }) => nowMs - atMs < WINDOW_MS);
     recent.push({ sent, atMs: nowMs, isRemembered: true });
     this.#admissions.set(client, recent);
-    const own = recent.filter((each) => each.isRemembered && each.sent.life.node === sent.life.node);
+    const own = recent.filter((each) => each.isRemembered && this.#countsFor(each, sent.life));
     const counted = own.length;
     const { burst } = mostAllowed(client, nowMs - WINDOW_MS - LIMITS_LAG_MS);
     hold(
