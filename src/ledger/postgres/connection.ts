@@ -226,9 +226,9 @@ export class Database {
   }
 }
 
-/** The connection string of each server of one that names several, as `a:5432,b:5432`. */
+/** The connection string of each server of one that names several, as `a:5432,b:5432`. A password may hold `@`. */
 function serversOf(url: string): string[] {
-  const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/s.exec(url) ?? [];
+  const [, before = '', hosts = '', after = ''] = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s.exec(url) ?? [];
   return hosts.split(',').map((host) => `${before}${host}${after}`);
 }
 

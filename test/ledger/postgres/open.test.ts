@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { cpSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { withoutPassword } from '../../../src/config/parsers.ts';
@@ -68,6 +70,45 @@ test('no part of a password is told, whatever characters it has', () => {
   }
   const inQuery = 'postgres://qrn@db/qrn?password=geheim&x=1';
   assert.doesNotMatch(openFailure(new Error('x'), inQuery).message + withoutPassword(inQuery), /geheim/);
+});
+
+/** A server that asks for the password in clear text, tells it, and hangs up. */
+async function askingServer(t: TestContext, tell: (password: string) => void): Promise<number> {
+  const server = createServer((socket) => {
+    const ask = Buffer.from('R\0\0\0\x08\0\0\0\x03', 'latin1');
+    socket.once('data', () => {
+      socket.write(ask);
+      // 'p', the size in 4 bytes, the password, 0
+      socket.once('data', (bytes) => {
+        tell(bytes.toString('utf8', 5, bytes.length - 1));
+        socket.destroy();
+      });
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test('every server of a connection string is told the whole password, whatever characters it has', async (t) => {
+  const told: string[] = [];
+  const ports = [
+    await askingServer(t, (password) => told.push(password)),
+    await askingServer(t, (password) => told.push(password)),
+  ];
+  const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',');
+  for (const [typed, password] of [
+    ['geheim', 'geheim'],
+    ['a@geheim', 'a@geheim'],
+    ['a@b,geheim', 'a@b,geheim'],
+    ['a%40b%2F%2Cgeheim', 'a@b/,geheim'],
+  ]) {
+    const url = `postgres://qrn:${typed}@${hosts}/qrn?x=y@z`;
+    const database = new Database({ url, log: silentLog, patienceMs: 0 });
+    await assert.rejects(database.run({ name: '', text: 'SELECT 1' }), { code: 'storage_unavailable' });
+    await database.close();
+    assert.deepEqual(told.splice(0), [password, password]);
+  }
 });
 
 test('a connection sets what the code relies on, whatever the role sets', async (t) => {
