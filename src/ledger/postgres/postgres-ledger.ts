@@ -101,6 +101,10 @@ async function nodeLedger(
   if (secrets !== undefined) await agreeOnSecrets({ database, ...secrets, clock });
   const node = await NodeIdentity.start({ database, name, clock, log });
   opened.push(() => node.close());
+  // in an earlier copy of the folder are blocks that this node has delivered since
+  const isCurrent = epochIn(path) >= node.epoch - 1;
+  // noted before anything else may fail: else the next start would take the folder for such a copy
+  if (isCurrent && existsSync(path)) noteEpoch(path, node.epoch);
   const folder = await openLmdbLedger({
     path,
     clock,
@@ -135,9 +139,8 @@ async function nodeLedger(
   const unsealed = new UnsealedTallies();
   const lots = new PostgresLots(database, { node, folder });
   await database.transact((session) => settleParcels(session, node, 'start'));
-  // in an earlier copy of the folder are blocks that this node has delivered since
-  if (epochIn(path) < node.epoch - 1) await lots.giveUpAll();
-  writeFileSync(join(path, EPOCH_FILE), `${node.epoch}\n`, { flush: true });
+  if (!isCurrent) await lots.giveUpAll();
+  noteEpoch(path, node.epoch);
   const parcels = parcelsOf(options, { database, node, lots, log });
   opened.push(async () => parcels?.stop());
   const calls = callsOver(
@@ -178,6 +181,10 @@ const EPOCH_FILE = 'epoch';
 function epochIn(path: string): number {
   const file = join(path, EPOCH_FILE);
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) || 0 : 0;
+}
+
+function noteEpoch(path: string, epoch: number): void {
+  writeFileSync(join(path, EPOCH_FILE), `${epoch}\n`, { flush: true });
 }
 
 /** Seeds that a node asks for others below, and gives none of its own below. A lot has 64, and a node asks its sources below 16. */

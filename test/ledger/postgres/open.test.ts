@@ -276,6 +276,29 @@ for (const [what, asNode] of [
   });
 }
 
+test('a start that fails leaves the node its blocks, and one on an earlier copy gives them up all the same', async (t) => {
+  const url = await freshDatabase();
+  const path = temporaryFolder(t);
+  const copy = join(temporaryFolder(t), 'copy');
+  const failingStart = async (folder: string) => {
+    await administer(url, 'ALTER TABLE qrn.directory_reader RENAME TO hidden');
+    await assert.rejects(openNode(t, url, { path: folder }), { reason: 'unusable' });
+    await administer(url, 'ALTER TABLE qrn.hidden RENAME TO directory_reader');
+  };
+  const first = await openNode(t, url, { path });
+  await first.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+  await first.close();
+  cpSync(path, copy, { recursive: true });
+  await failingStart(path);
+  await failingStart(path);
+  const again = await openNode(t, url, { path });
+  assert.equal((await again.claimBlocks('pure', 1)).length, 1);
+  await again.close();
+  await failingStart(copy);
+  const earlier = await openNode(t, url, { path: copy });
+  assert.deepEqual(await earlier.claimBlocks('pure', 9), []);
+});
+
 test('a second process of the same name is refused', async (t) => {
   const url = await freshDatabase();
   await openNode(t, url);
