@@ -1,9 +1,22 @@
 // Writes test/vectors/certificate/*.json: `node scripts/certificate-vectors.ts` after a change of the certificate's form,
-// which takes a new version and new vectors beside the old ones.
+// which takes a new version and new vectors beside the old ones. `node scripts/certificate-vectors.ts FOLDER` writes the
+// cases that are there into another folder, each as a file of its own that holds all of it.
 import { writeFileSync } from 'node:fs';
 import { verificationCases } from '../test/certificate/example.ts';
+import {
+  VECTORS,
+  type VerificationCase,
+  vectorFile,
+  writeWholeVectors,
+} from '../test/certificate/vectors.ts';
 
-for (const { name, ...members } of await verificationCases()) {
-  const path = new URL(`../test/vectors/certificate/${name}.json`, import.meta.url);
-  writeFileSync(path, `${JSON.stringify(members, null, 2)}\n`);
+const [, , folder] = process.argv;
+if (folder !== undefined) writeWholeVectors(folder);
+else {
+  const earlier = new Map<string, VerificationCase>();
+  for (const [name, each] of await verificationCases()) {
+    const content = JSON.stringify(vectorFile(each, earlier), null, 2);
+    writeFileSync(new URL(`${name}.json`, VECTORS), `${content}\n`);
+    earlier.set(name, each);
+  }
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash, createPublicKey, verify } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { type VerificationCase, verificationCases, workedExample } from './example.ts';
+import { verificationCases, workedExample } from './example.ts';
+import { readVector, vectorNames } from './vectors.ts';
 
 /** docs/certificates.md says how to write the verifier again; here each of its blocks is computed from the others. */
 
@@ -112,8 +113,7 @@ describe('the worked example', () => {
   });
 
   it('has every check of the verifier in its table, and no other', async () => {
-    const path = new URL('../vectors/certificate/fixed-bytes.json', import.meta.url);
-    const { response, certificate, keys } = JSON.parse(readFileSync(path, 'utf8')) as VerificationCase;
+    const { response, certificate, keys } = readVector('fixed-bytes');
     const { checks } = await verifyAnswer({ response, certificate, keys });
     const table = text.slice(text.indexOf('## The checks'), text.indexOf('## The program'));
     const named = [...table.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
@@ -125,23 +125,18 @@ describe('the worked example', () => {
 });
 
 describe('the vectors', () => {
-  const folder = new URL('../vectors/certificate/', import.meta.url);
   const temporary = scratchFolder();
-  const names = readdirSync(folder)
-    .filter((name) => !name.startsWith('leaf-'))
-    .map((name) => name.replace(/\.json$/, ''));
-  const read = (name: string) =>
-    JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8')) as VerificationCase;
+  const names = vectorNames();
 
   it('are what the service makes', async () => {
     const made = await verificationCases();
-    assert.deepEqual(made.map(({ name }) => name).sort(), names.sort());
-    for (const { name, ...members } of made) assert.deepEqual(read(name), members, name);
+    assert.deepEqual([...made.keys()].sort(), names.toSorted());
+    for (const [name, each] of made) assert.deepEqual(readVector(name), each, name);
   });
 
   for (const name of names) {
     it(`gets from the verifier what ${name} says`, async () => {
-      const { fails, octets, require_fixed: requireFixed = false, ...input } = read(name);
+      const { fails, octets, require_fixed: requireFixed = false, ...input } = readVector(name);
       const body = octets === undefined ? {} : { octets: fromHex(octets) };
       const { ok, checks } = await verifyAnswer({ ...input, ...body, requireFixed });
       assert.deepEqual(
@@ -152,12 +147,12 @@ describe('the vectors', () => {
     });
 
     // the program leaves policies to its reader
-    if (read(name).require_fixed === true) continue;
+    if (readVector(name).require_fixed === true) continue;
     it(`gets from the program in the document what ${name} says`, async () => {
       const { status, out } = (await programs())[name];
       // of the table, the program leaves to its reader what is only comparing members
       const compared = ['certificate id', 'request id', 'metadata'];
-      const expected = read(name).fails.filter((check) => !compared.includes(check));
+      const expected = readVector(name).fails.filter((check) => !compared.includes(check));
       const failed = [...out.matchAll(/^FAILED {2}([^,\n]+)/gm)].map(([, check]) => check);
       const order = (checks: readonly string[]) => [...new Set(checks)].sort();
       assert.deepEqual(order(failed), order(expected), out);
@@ -169,7 +164,7 @@ describe('the vectors', () => {
   /** What the program says of each vector. One process runs it for all, since to start one is most of the work. */
   function programs(): Promise<Readonly<Record<string, Ended>>> {
     const filesOf = (name: string) => {
-      const { response, octets, certificate, keys } = read(name);
+      const { response, octets, certificate, keys } = readVector(name);
       const files = Object.entries({ response, certificate, keys }).map(([part, value]) => {
         const path = join(temporary, `${name}-${part}.json`);
         writeFileSync(path, JSON.stringify(value));

@@ -22,21 +22,7 @@ import type { EvidenceLevel, LotRecord } from '../../src/ledger/records.ts';
 import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
 import { logKeys } from './log-world.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
-
-/** The cases of test/vectors/certificate: what another verifier is to be held against, and what it must say. */
-export interface VerificationCase {
-  readonly name: string;
-  readonly what: string;
-  readonly response: unknown;
-  /** The body of an answer in octets, in hex. */
-  readonly octets?: string;
-  readonly certificate: unknown;
-  readonly keys: unknown;
-  /** Asks for the proof that what was drawn was fixed before: `--require-fixed`. */
-  readonly require_fixed?: true;
-  /** The checks that fail, by the names that docs/certificates.md gives them; none for a true answer. */
-  readonly fails: readonly string[];
-}
+import type { VerificationCase } from './vectors.ts';
 
 function lot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
   const rawSha256 = sha256Hex(Buffer.from(`raw bits of lot ${name}`));
@@ -51,12 +37,15 @@ const FLOATS = { count: 5, precision: null, values: [0.1, 0.30000000000000004, 1
 const ITEMS = { count: 3, items: ['ada "a" \\ \u20ac', '\u{1f3b2}', 'e\u0301\u0007'] };
 
 /** The worked example of docs/certificates.md: the second of three answers. */
+const WORKED_EXAMPLE: SceneOptions = { lots: [lot('a')], data: DICE, answers: 3, at: 1 };
+
 export function workedExample(): Promise<Scene> {
-  return scene({ lots: [lot('a')], data: DICE, answers: 3, at: 1 });
+  return scene(WORKED_EXAMPLE);
 }
 
-export async function verificationCases(): Promise<VerificationCase[]> {
-  const cases: VerificationCase[] = [];
+/** The cases of test/vectors/certificate by their names. */
+export async function verificationCases(): Promise<Map<string, VerificationCase>> {
+  const cases = new Map<string, VerificationCase>();
   const add = async (
     name: string,
     what: string,
@@ -66,11 +55,13 @@ export async function verificationCases(): Promise<VerificationCase[]> {
   ) => {
     const s = await scene({ data: DICE, lots: [lot('a')], ...options });
     const { response, document: certificate, keys } = s;
-    cases.push({ name, what, response, certificate, keys, ...change(s), fails });
+    const each = { what, response, certificate, keys, ...change(s), fails };
+    cases.set(name, JSON.parse(JSON.stringify(each)) as VerificationCase);
   };
   const two = [lot('a'), lot('b', { jobId: null, origin: 'replay' })];
 
-  cases.push(await exampleCase());
+  await add('one-lot', 'a seeded answer from one lot, the fourteenth of 21 in its log', {});
+  await add('worked-example', 'the worked example of docs/certificates.md', WORKED_EXAMPLE);
   await add('several-lots', 'a pure answer from two lots: their digests are joined and hashed', {
     lots: two,
     mode: 'pure',
@@ -237,6 +228,7 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     certificate: changed(s.document, 'certificate.proof', untimed(s)),
     keys: changed(s.keys, 'keys.0.cosigner_key', null),
   }));
+  await addFixed(add);
   await add(
     'version-as-text',
     'a version that is no number, to get by without the checks of version 4',
@@ -244,8 +236,7 @@ export async function verificationCases(): Promise<VerificationCase[]> {
     (s) => ({ certificate: changed(s.document, 'certificate.version', '3') }),
     ['lots', 'inclusion'],
   );
-  await addFixed(add);
-  return cases.map((each) => JSON.parse(JSON.stringify(each)) as VerificationCase);
+  return cases;
 }
 
 type Add = (
@@ -523,12 +514,6 @@ async function addLabels(add: Add): Promise<void> {
     (s) => ({ certificate: changed(s.document, 'certificate.label.serial', '7') }),
     ['label', 'inclusion'],
   );
-}
-
-async function exampleCase(): Promise<VerificationCase> {
-  const { response, document: certificate, keys } = await workedExample();
-  const what = 'the worked example of docs/certificates.md';
-  return { name: 'worked-example', what, response, certificate, keys, fails: [] };
 }
 
 /** The keys of a log that succeeded the one of the scene. */

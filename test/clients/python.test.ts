@@ -7,6 +7,7 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import canonicalize from 'canonicalize';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
+import { writeWholeVectors } from '../certificate/vectors.ts';
 import { SECOND, type Times, witnessed } from '../certificate/witnessed-scene.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
@@ -23,12 +24,16 @@ const noPip = noPython || (found(PYTHON, '-m', 'pip', '--version') ? false : 'pi
 describe('the Python client', { skip: noPython }, () => {
   let folder: string;
   let installed: string;
+  let vectors: string;
   let server: TestServer;
 
   before(async () => {
     folder = scratchFolder();
     installed = join(folder, 'installed');
     mkdirSync(installed);
+    vectors = join(folder, 'vectors');
+    mkdirSync(vectors);
+    writeWholeVectors(vectors);
     writeFileSync(join(folder, 'node.json'), JSON.stringify(await madeByNode()));
     server = await TestServer.shared();
     // a wheel of pure Python is installed by unpacking it; that pip does the same is a test below
@@ -50,7 +55,7 @@ describe('the Python client', { skip: noPython }, () => {
       PYTHONDONTWRITEBYTECODE: '1',
       QRN_URL: server.baseUrl,
       QRN_KEY: server.key,
-      QRN_TEST_VECTORS: join(root, 'test/vectors/certificate'),
+      QRN_TEST_VECTORS: vectors,
       QRN_TEST_NODE: join(folder, 'node.json'),
       QRN_TEST_ERRORS: join(root, 'docs/errors.md'),
       QRN_TEST_EXAMPLES: join(source, 'examples'),

@@ -1,7 +1,8 @@
 """A second verifier of certificates, written from docs/certificates.md alone, with nothing but Python's standard library.
 
-It shares no line with the verifier of the service. `python3 verifier.py CASE.json...` reads files of
-test/vectors/certificate and prints, for each, a line of JSON: the checks of the document's table that fail.
+It shares no line with the verifier of the service. `python3 verifier.py CASE.json...` reads whole cases, as
+`node scripts/certificate-vectors.ts FOLDER` writes those of test/vectors/certificate, and prints a line of JSON
+for each: the checks of the document's table that fail.
 """
 import base64
 import datetime

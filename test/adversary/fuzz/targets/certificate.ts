@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import canonicalize from 'canonicalize';
-import { type VerificationInput, verifyAnswer } from '../../../../src/certificate/verify.ts';
+import { verifyAnswer } from '../../../../src/certificate/verify.ts';
 import { toHex } from '../../../../src/core/bytes.ts';
 import {
   checkpointText,
@@ -11,26 +10,14 @@ import {
   parseNote,
   parseProof,
 } from '../../../../src/crypto/note.ts';
+import { readVector, type VerificationCase, vectorNames } from '../../../certificate/vectors.ts';
 import { type FuzzTarget, magnitude, textOf } from './target.ts';
 
-interface Vector extends Omit<VerificationInput, 'octets'> {
-  /** In hex. */
-  readonly octets?: string;
-  /** Names of the checks that fail. */
-  readonly fails: readonly string[];
-}
-
-const VECTORS = new URL('../../../vectors/certificate/', import.meta.url);
-
 /** Answers with certificate and keys, as a caller holds them. */
-function vectors(): Vector[] {
-  return readdirSync(VECTORS)
-    .filter((name) => name.endsWith('.json') && !name.startsWith('leaf-'))
-    .map((name) => JSON.parse(readFileSync(new URL(name, VECTORS), 'utf8')) as Vector);
-}
+const vectors = () => vectorNames().map(readVector);
 
 /** What the log holds of a certificate, and the data of its answer: what nobody can change and still be believed. */
-function believed({ certificate, response, octets }: Omit<Vector, 'fails'>): string {
+function believed({ certificate, response, octets }: Partial<VerificationCase>): string {
   const given = certificate as Record<string, unknown>;
   const { status: _, proof: __, ...issued } = (given['certificate'] ?? given) as Record<string, unknown>;
   // octets are all that is certified of an answer in octets
@@ -82,7 +69,7 @@ const verify: FuzzTarget = {
       throw error;
     }
     if (typeof given !== 'object' || given === null) return 'no object';
-    const { response, octets: hex, certificate, keys } = given as Partial<Vector>;
+    const { response, octets: hex, certificate, keys } = given as Partial<VerificationCase>;
     const octets = typeof hex === 'string' ? Buffer.from(hex, 'hex') : undefined; // up to what is no hex digit
     const { ok, checks } = await verifyAnswer({
       ...(octets === undefined ? {} : { octets }),
