@@ -16,11 +16,13 @@
 export type Reals = number[];
 
 /**
- * `length` zeros, unboxed: made with a fraction first, since an array made of whole numbers would be one of
- * SMIs.
+ * `length` zeros (at least one), unboxed: made with a fraction first, since an array made of whole numbers would be one of
+ * SMIs. Copies of what is there already are a quarter of the work of `Array.from`, which was a quarter of a first battery.
  */
 export function reals(length: number): Reals {
-  return Array.from({ length }, () => 0.5).fill(0);
+  let zeros = [0.5];
+  while (2 * zeros.length <= length) zeros = zeros.concat(zeros);
+  return zeros.concat(zeros.slice(0, length - zeros.length)).fill(0);
 }
 
 export type PassFunction = (
