@@ -4,15 +4,11 @@ import { assert } from '../core/assert.ts';
 /** `lang_version`: grows whenever the canonical text of an unchanged circuit would change. */
 export const CIRCUIT_COMPILER_VERSION = '1.0.0';
 
-type FixedGate = 'h' | 'x' | 'y' | 'z' | 's' | 't' | 'sx';
-type RotationGate = 'rx' | 'ry' | 'rz';
-export type TwoQubitGate = 'cx' | 'cz' | 'swap';
-
 /** One gate, named as in OpenQASM 3's stdgates.inc. `cx` takes control, then target; angles are radians. */
 export type Gate =
-  | { readonly gate: FixedGate; readonly qubits: readonly [number] }
-  | { readonly gate: RotationGate; readonly qubits: readonly [number]; readonly angle: number }
-  | { readonly gate: TwoQubitGate; readonly qubits: readonly [number, number] };
+  | { readonly gate: 'h' | 'x' | 'y' | 'z'; readonly qubits: readonly [number] }
+  | { readonly gate: 'ry' | 'rz'; readonly qubits: readonly [number]; readonly angle: number }
+  | { readonly gate: 'cx'; readonly qubits: readonly [number, number] };
 
 /**
  * A circuit as data: every qubit starts in |0>, the gates run in order, measurement (Z basis) is terminal.
@@ -41,15 +37,20 @@ export function assertCircuit(circuit: Circuit): void {
 /**
  * Layers of operations on the longest path, measurement included: the depth that Qiskit's `depth()` reports.
  */
-export function circuitDepth(circuit: Circuit): number {
-  const layerOf = new Uint32Array(circuit.qubits);
-  for (const { qubits } of circuit.gates) {
+export function circuitDepth({ qubits: count, gates, measured }: Wiring): number {
+  const layerOf = new Uint32Array(count);
+  for (const { qubits } of gates) {
     let layer = 0;
     for (const qubit of qubits) layer = Math.max(layer, layerOf[qubit]);
     for (const qubit of qubits) layerOf[qubit] = layer + 1;
   }
-  for (const qubit of circuit.measured) layerOf[qubit]++;
+  for (const qubit of measured) layerOf[qubit]++;
   return layerOf.reduce((deepest, layer) => Math.max(deepest, layer), 0);
+}
+
+/** Of a circuit in whatever gates: what acts on what. */
+interface Wiring extends Pick<Circuit, 'qubits' | 'measured'> {
+  readonly gates: readonly { readonly qubits: readonly number[] }[];
 }
 
 /**

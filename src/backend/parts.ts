@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
 import { type RawRead, type Witness, wholeShots } from './backend.ts';
-import { CHSH_SETTINGS } from './circuit.ts';
+import { CHSH_SETTINGS, circuitDepth } from './circuit.ts';
 
 /**
  * Circuits for machines that run native gates as they are written. Everything is made of one pulse, a quarter
@@ -21,7 +21,7 @@ export interface PulseCircuit {
  * and Rigetti rz(-φ), rx(π/2), rz(φ). `entangle`: the machine's own two-qubit gate.
  */
 type PulseOperation =
-  | { readonly kind: 'pulse'; readonly qubit: number; readonly eighths: number }
+  | { readonly kind: 'pulse'; readonly qubits: readonly [number]; readonly eighths: number }
   | { readonly kind: 'entangle'; readonly qubits: readonly [number, number] };
 
 /**
@@ -32,7 +32,7 @@ export const ENTANGLERS = ['cz', 'iswap', 'zz', 'ms', 'xx'] as const;
 export type Entangler = (typeof ENTANGLERS)[number];
 
 function pulse(qubit: number, eighths: number): PulseOperation {
-  return { kind: 'pulse', qubit, eighths: ((eighths % 8) + 8) % 8 };
+  return { kind: 'pulse', qubits: [qubit], eighths: ((eighths % 8) + 8) % 8 };
 }
 
 const channels = (count: number) => Array.from({ length: count }, (_, channel) => channel);
@@ -86,15 +86,9 @@ function bellPair(a: number, b: number, entangler: Entangler): { steps: PulseOpe
   return { steps: [pulse(a, 2), pulse(b, 2), entangle, pulse(b, 6 + quarter)], chi: 4 + 2 * quarter };
 }
 
-/** Layers of operations on the longest path, measurement included, as `circuitDepth` counts them. */
+/** Layers of operations on the longest path, measurement included. */
 export function pulseDepth({ qubits, operations }: PulseCircuit): number {
-  const layerOf = new Uint32Array(qubits);
-  for (const operation of operations) {
-    const acted = operation.kind === 'pulse' ? [operation.qubit] : operation.qubits;
-    const layer = acted.reduce((deepest, qubit) => Math.max(deepest, layerOf[qubit]), 0);
-    for (const qubit of acted) layerOf[qubit] = layer + 1;
-  }
-  return layerOf.reduce((deepest, layer) => Math.max(deepest, layer), 0) + 1;
+  return circuitDepth({ qubits, gates: operations, measured: channels(qubits) });
 }
 
 /**

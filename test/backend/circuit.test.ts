@@ -68,7 +68,7 @@ test('a circuit that cannot run is refused', () => {
   const wrong: Record<string, Circuit> = {
     'no such qubit': { qubits: 2, gates: [{ gate: 'h', qubits: [2] }], measured: [0] },
     'one qubit twice': { qubits: 2, gates: [{ gate: 'cx', qubits: [1, 1] }], measured: [0] },
-    'infinite angle': { qubits: 1, gates: [{ gate: 'rx', qubits: [0], angle: Infinity }], measured: [0] },
+    'infinite angle': { qubits: 1, gates: [{ gate: 'ry', qubits: [0], angle: Infinity }], measured: [0] },
     'nothing measured': { qubits: 1, gates: [], measured: [] },
     'measured twice': { qubits: 1, gates: [], measured: [0, 0] },
     'measures no such qubit': { qubits: 1, gates: [], measured: [1] },

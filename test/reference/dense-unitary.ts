@@ -35,22 +35,6 @@ function matrixOf(gate: Gate): Matrix {
       [one, zero],
       [zero, c(-1)],
     ],
-    s: [
-      [one, zero],
-      [zero, i],
-    ],
-    t: [
-      [one, zero],
-      [zero, turn(Math.PI / 4)],
-    ],
-    sx: [
-      [c(0.5, 0.5), c(0.5, -0.5)],
-      [c(0.5, -0.5), c(0.5, 0.5)],
-    ],
-    rx: [
-      [c(cos), c(0, -sin)],
-      [c(0, -sin), c(cos)],
-    ],
     ry: [
       [c(cos), c(-sin)],
       [c(sin), c(cos)],
@@ -64,18 +48,6 @@ function matrixOf(gate: Gate): Matrix {
       [zero, one, zero, zero],
       [zero, zero, zero, one],
       [zero, zero, one, zero],
-    ],
-    cz: [
-      [one, zero, zero, zero],
-      [zero, one, zero, zero],
-      [zero, zero, one, zero],
-      [zero, zero, zero, c(-1)],
-    ],
-    swap: [
-      [one, zero, zero, zero],
-      [zero, zero, one, zero],
-      [zero, one, zero, zero],
-      [zero, zero, zero, one],
     ],
   };
   return matrices[gate.gate];

@@ -152,7 +152,7 @@ export function verbatimSource(
   const lines = ['OPENQASM 3.0;', `bit[${circuit.qubits}] b;`, '#pragma braket verbatim', 'box{'];
   for (const operation of circuit.operations) {
     if (operation.kind === 'pulse') {
-      const qubit = `$${physical[operation.qubit]}`;
+      const qubit = `$${physical[operation.qubits[0]]}`;
       lines.push(...pulseLines(natives.pulse, operation.eighths, qubit));
     } else {
       const [a, b] = operation.qubits;

@@ -2,7 +2,7 @@ import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/
 import { BackendError } from '../backend.ts';
 import type { ReadoutError } from '../simulator/noise.ts';
 import type { IbmCloud } from './cloud.ts';
-import { BASIS_GATES, type CircuitName } from './plan.ts';
+import { BASIS_GATES, type CircuitName, ENTANGLING_GATE } from './plan.ts';
 
 /** What `/backends` says of the device now. A fact that it does not give is null. */
 export interface DeviceState {
@@ -91,7 +91,7 @@ export class Device {
     const architecture = architectureOf(await this.#cloud.get(this.#path('configuration'), signal));
     if (architecture === null)
       throw new BackendError('permanent', `${this.name}: its configuration names no qubits`);
-    const needed = BASIS_GATES.filter((gate) => circuit === 'bell-chsh' || gate !== 'cz');
+    const needed = circuit === 'bell-chsh' ? [ENTANGLING_GATE, ...BASIS_GATES] : BASIS_GATES;
     const missing = needed.filter((gate) => !architecture.basisGates.includes(gate));
     if (missing.length > 0) {
       throw new BackendError(

@@ -2,16 +2,7 @@ import { hash } from 'node:crypto';
 import { assert } from '../../core/assert.ts';
 import { drawSystemInteger } from '../../crypto/system-entropy.ts';
 import { wholeShots } from '../backend.ts';
-import {
-  assertCircuit,
-  bellChsh,
-  CHSH_SETTINGS,
-  type Circuit,
-  circuitDepth,
-  type Gate,
-  superposition,
-  xCheck,
-} from '../circuit.ts';
+import { CHSH_SETTINGS, type ChshSetting, circuitDepth } from '../circuit.ts';
 
 export const CIRCUITS = ['superposition', 'x-check', 'bell-chsh'] as const;
 export type CircuitName = (typeof CIRCUITS)[number];
@@ -107,187 +98,99 @@ export interface Programs {
   readonly depth: number;
 }
 
-export function programsOf({
-  circuit,
-  qubits,
-  deviceQubits,
-}: Pick<Plan, 'circuit' | 'qubits' | 'deviceQubits'>): Programs {
-  const { name, circuits } = abstractPrograms(circuit, qubits.length);
-  const physical = circuits.map((each) => placed(inBasis(each), qubits, deviceQubits));
-  const texts = physical.map((each, program) =>
-    physicalText(each, circuit === 'x-check' && program === X_TEST ? qubits.length : undefined),
-  );
+export function programsOf(plan: Pick<Plan, 'circuit' | 'qubits' | 'deviceQubits'>): Programs {
+  const { circuit, qubits } = plan;
+  const channels = qubits.map((_, channel) => channel);
+  const programs = statementsOf(circuit, channels);
+  const texts = programs.map((statements) => physicalText(statements, plan));
+  const depths = programs.map((statements) => {
+    const gates = statements.filter(({ call }) => call !== BARRIER);
+    return circuitDepth({ qubits: qubits.length, gates, measured: channels });
+  });
   return {
-    name,
+    name:
+      circuit === 'x-check'
+        ? `superposition-${qubits.length}+x-check-${qubits.length}`
+        : `${circuit}-${qubits.length}`,
     texts,
     sha256: hash('sha256', texts.join(''), 'hex'),
-    depth: physical.reduce((deepest, each) => Math.max(deepest, circuitDepth(each)), 0),
+    depth: Math.max(...depths),
   };
 }
 
-function abstractPrograms(circuit: CircuitName, width: number): { name: string; circuits: Circuit[] } {
-  const generation = superposition(width);
-  if (circuit === 'superposition') return { name: generation.name, circuits: [generation.circuit] };
-  if (circuit === 'x-check') {
-    const check = xCheck(width);
-    return { name: `${generation.name}+${check.name}`, circuits: [generation.circuit, check.circuit] };
-  }
-  assert(width % 2 === 0, 'Bell tests are made of pairs');
-  const circuits = CHSH_SETTINGS.map((setting) => sideBySide(bellChsh(setting).circuit, width / 2));
-  return { name: `bell-chsh-${width}`, circuits };
-}
-
-/** `copies` of a circuit, each on qubits of its own. */
-function sideBySide(circuit: Circuit, copies: number): Circuit {
-  const firsts = Array.from({ length: copies }, (_, copy) => copy * circuit.qubits);
-  const shifted = (gate: Gate, by: number) =>
-    ({ ...gate, qubits: gate.qubits.map((qubit) => qubit + by) }) as unknown as Gate; // as many as before
-  return {
-    qubits: circuit.qubits * copies,
-    gates: circuit.gates.flatMap((gate) => firsts.map((first) => shifted(gate, first))),
-    measured: firsts.flatMap((first) => circuit.measured.map((qubit) => qubit + first)),
-  };
-}
-
-/** Version of what this file makes of a circuit: another text for an unchanged circuit is another version. */
+/** Version of the texts: another text for an unchanged circuit is another version. */
 export const PHYSICAL_COMPILER_VERSION = '1.0.0';
 
+/** What every program needs of IBM's processors, and what Bell tests need besides. */
+export const BASIS_GATES = ['rz', 'sx'] as const;
+export const ENTANGLING_GATE = 'cz';
+
+/** A gate of the processor, or a barrier, and the channels on whose qubits it acts. */
+interface Statement {
+  readonly call: string;
+  readonly qubits: readonly number[];
+}
+
+const BARRIER = 'barrier';
 const { PI } = Math;
-/** Below this an rz does nothing: sums of a few multiples of π/4 are exact to 2^-50. */
-const ANGLE_MIN = 1e-12;
+const sx = (channel: number): Statement => ({ call: 'sx', qubits: [channel] });
+const rz = (channel: number, angle: number): Statement => ({ call: `rz(${angle})`, qubits: [channel] });
+const cz = (a: number, b: number): Statement => ({ call: 'cz', qubits: [a, b] });
 
 /**
- * What IBM's Heron and Nighthawk processors run as it is (`basis_gates` of their configuration, but for the
- * idle `id`).
+ * The circuits of circuit.ts as the processor runs them, up to phases that no outcome shows. H is
+ * Rz(π/2) √X Rz(π/2): on |0> and before a measurement the turns about Z do nothing, so that H is one sx, and
+ * H twice is sx, rz(π), sx.
  */
-export const BASIS_GATES: readonly Gate['gate'][] = ['cz', 'rz', 'sx', 'x'];
-
-const sx = (qubit: number): Gate => ({ gate: 'sx', qubits: [qubit] });
-const rz = (qubit: number, angle: number): Gate => ({ gate: 'rz', qubits: [qubit], angle });
-
-/**
- * The same circuit in the basis {cz, rz, sx, x}, up to global phases: no outcome's probability changes. An rz
- * is a change of frame: it is carried past diagonal gates to the next pulse, added to others on the way, and
- * left out where it does nothing, on |0> and before a measurement. So H becomes one sx, and H·H becomes sx,
- * rz(π), sx.
- */
-export function inBasis(circuit: Circuit): Circuit {
-  assertCircuit(circuit);
-  const gates: Gate[] = [];
-  const frames = new Float64Array(circuit.qubits);
-  const touched = new Uint8Array(circuit.qubits);
-  for (const gate of circuit.gates.flatMap(basisGates)) {
-    const [qubit] = gate.qubits;
-    if (gate.gate === 'rz') {
-      frames[qubit] += gate.angle;
-      continue;
-    }
-    if (gate.gate !== 'cz') {
-      const angle = principalAngle(frames[qubit]);
-      if (touched[qubit] === 1 && Math.abs(angle) > ANGLE_MIN) gates.push(rz(qubit, angle));
-      frames[qubit] = 0;
-      touched[qubit] = 1;
-    }
-    gates.push(gate);
-  }
-  return { ...circuit, gates };
-}
-
-/** One gate in the basis, its parts in the order in which they act. */
-function basisGates(gate: Gate): Gate[] {
-  const [qubit] = gate.qubits;
-  switch (gate.gate) {
-    case 'cz':
-    case 'rz':
-    case 'sx':
-    case 'x':
-      return [gate];
-    case 'h':
-      return hadamard(qubit);
-    case 'y': // iXZ
-      return [rz(qubit, PI), { gate: 'x', qubits: [qubit] }];
-    case 'z':
-      return [rz(qubit, PI)];
-    case 's':
-      return [rz(qubit, PI / 2)];
-    case 't':
-      return [rz(qubit, PI / 4)];
-    case 'rx': // Rz(-π/2) Ry(θ) Rz(π/2)
-      return [rz(qubit, PI / 2), ...rotationY(qubit, gate.angle), rz(qubit, -PI / 2)];
-    case 'ry':
-      return rotationY(qubit, gate.angle);
-    case 'cx':
-      return controlledX(qubit, gate.qubits[1]);
-    case 'swap': {
-      const [a, b] = gate.qubits;
-      return [...controlledX(a, b), ...controlledX(b, a), ...controlledX(a, b)];
-    }
-  }
-}
-
-function hadamard(qubit: number): Gate[] {
-  return [rz(qubit, PI / 2), sx(qubit), rz(qubit, PI / 2)];
-}
-
-function controlledX(control: number, target: number): Gate[] {
-  return [...hadamard(target), { gate: 'cz', qubits: [control, target] }, ...hadamard(target)];
+function statementsOf(circuit: CircuitName, channels: readonly number[]): Statement[][] {
+  if (circuit === 'bell-chsh') return CHSH_SETTINGS.map((setting) => bellTests(setting, channels.length));
+  const superposition = channels.map(sx);
+  if (circuit === 'superposition') return [superposition];
+  // The barrier keeps a compiler from making one gate of the preparation and of what tests it.
+  const turnedBack = channels.flatMap((channel) => [rz(channel, PI), sx(channel)]);
+  return [superposition, [...superposition, { call: BARRIER, qubits: channels }, ...turnedBack]];
 }
 
 /**
- * Ry(θ) = Rz(π) √X Rz(θ + π) √X up to phase (McKay et al., arXiv:1612.00858, eq. 2.7). One pulse is enough
- * for a quarter turn, HZ = Ry(π/2) and ZH = Ry(-π/2), and none for a whole one.
+ * `bellChsh` on the channels 2k and 2k + 1. CX is H on the second, cz, and H on the second again; the turns
+ * about Z between two pulses add up. Ry(-π/2) before a measurement is one pulse, and Ry(∓π/4) is two:
+ * Ry(θ) = Rz(π) √X Rz(θ + π) √X (McKay et al., arXiv:1612.00858, eq. 2.7).
  */
-function rotationY(qubit: number, angle: number): Gate[] {
-  const turn = principalAngle(angle);
-  if (Math.abs(turn) <= ANGLE_MIN) return [];
-  if (Math.abs(turn - PI / 2) <= ANGLE_MIN) return [rz(qubit, PI), ...hadamard(qubit)];
-  if (Math.abs(turn + PI / 2) <= ANGLE_MIN) return [...hadamard(qubit), rz(qubit, PI)];
-  return [sx(qubit), rz(qubit, turn + PI), sx(qubit), rz(qubit, PI)];
-}
-
-/** The same angle in (-π, π]. */
-function principalAngle(angle: number): number {
-  return angle - 2 * PI * Math.ceil(angle / (2 * PI) - 0.5);
-}
-
-/** The circuit on a device of `deviceQubits` qubits: qubit i becomes the device's qubit layout[i]. */
-export function placed(circuit: Circuit, layout: readonly number[], deviceQubits: number): Circuit {
-  assert(layout.length === circuit.qubits, 'each qubit of the circuit has a place');
-  const moved: Circuit = {
-    qubits: deviceQubits,
-    gates: circuit.gates.map((gate) => movedGate(gate, layout)),
-    measured: circuit.measured.map((qubit) => layout[qubit]),
-  };
-  assertCircuit(moved);
-  return moved;
-}
-
-function movedGate(gate: Gate, layout: readonly number[]): Gate {
-  // as many as before
-  return { ...gate, qubits: gate.qubits.map((qubit) => layout[qubit]) } as unknown as Gate;
+function bellTests([a, b]: ChshSetting, width: number): Statement[] {
+  assert(width % 2 === 0, 'Bell tests are made of pairs');
+  const pairs = Array.from({ length: width / 2 }, (_, pair) => [2 * pair, 2 * pair + 1] as const);
+  const angle = b === 0 ? (3 / 4) * PI : (-3 / 4) * PI;
+  return [
+    ...pairs.map(([first]) => sx(first)),
+    ...pairs.flatMap(([first, second]) => [sx(second), cz(first, second), rz(second, PI), sx(second)]),
+    ...pairs.flatMap(([first]) => (a === 0 ? [] : [rz(first, PI), sx(first)])),
+    ...pairs.flatMap(([, second]) => [rz(second, PI / 2), sx(second), rz(second, angle), sx(second)]),
+  ];
 }
 
 /**
  * OpenQASM 3 on physical qubits (`$n`, specification 3.0, Physical Qubits), one statement a line: nothing is
  * left to a transpiler. The leading barrier names every qubit of the device, so that whoever builds the
- * circuit from the text gives it the device's width; the last has all qubits measured at once. One more may
- * stand after the first `prepared` gates: what comes then is not made one with the preparation that it is to
- * test.
+ * circuit from the text gives it the device's width; the last has all qubits measured at once.
  */
-export function physicalText(circuit: Circuit, prepared?: number): string {
-  assertCircuit(circuit);
-  const named = (qubits: readonly number[]) => qubits.map((qubit) => `$${qubit}`).join(', ');
-  const all = Array.from({ length: circuit.qubits }, (_, qubit) => qubit);
-  const lines = ['OPENQASM 3.0;', 'include "stdgates.inc";', `bit[${circuit.measured.length}] c;`];
-  lines.push(`barrier ${named(all)};`);
-  circuit.gates.forEach((gate, index) => {
-    if (index === prepared) lines.push(`barrier ${named(circuit.measured)};`);
-    const angle = 'angle' in gate ? `(${gate.angle + 0})` : '';
-    lines.push(`${gate.gate}${angle} ${named(gate.qubits)};`);
-  });
-  lines.push(`barrier ${named(circuit.measured)};`);
-  circuit.measured.forEach((qubit, channel) => {
-    lines.push(`c[${channel}] = measure $${qubit};`);
-  });
-  return `${lines.join('\n')}\n`;
+function physicalText(
+  statements: readonly Statement[],
+  { qubits, deviceQubits }: Pick<Plan, 'qubits' | 'deviceQubits'>,
+): string {
+  assert(new Set(qubits).size === qubits.length, 'each channel has a qubit of its own');
+  assert(Math.max(...qubits) < deviceQubits, 'the device has each qubit');
+  const named = (physical: readonly number[]) => physical.map((qubit) => `$${qubit}`).join(', ');
+  const all = Array.from({ length: deviceQubits }, (_, qubit) => qubit);
+  return [
+    'OPENQASM 3.0;',
+    'include "stdgates.inc";',
+    `bit[${qubits.length}] c;`,
+    `${BARRIER} ${named(all)};`,
+    ...statements.map(
+      ({ call, qubits: channels }) => `${call} ${named(channels.map((channel) => qubits[channel]))};`,
+    ),
+    `${BARRIER} ${named(qubits)};`,
+    ...qubits.map((qubit, channel) => `c[${channel}] = measure $${qubit};`),
+    '',
+  ].join('\n');
 }

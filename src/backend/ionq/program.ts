@@ -167,7 +167,7 @@ function inputOf({ qubits, parts, entangler }: Program) {
 function nativeGates({ operations }: PulseCircuit, entangler: 'ms' | 'zz' | null) {
   return operations.map((operation) => {
     if (operation.kind === 'pulse') {
-      return { gate: 'gpi2', target: operation.qubit, phase: operation.eighths / 8 };
+      return { gate: 'gpi2', target: operation.qubits[0], phase: operation.eighths / 8 };
     }
     const { qubits: targets } = operation;
     return entangler === 'ms'

@@ -1,5 +1,5 @@
 import { assert } from '../../core/assert.ts';
-import type { Circuit, Gate, TwoQubitGate } from '../circuit.ts';
+import type { Circuit, Gate } from '../circuit.ts';
 import type { RandomWords } from './coins.ts';
 import { StateVector } from './state-vector.ts';
 
@@ -50,12 +50,8 @@ export function componentsOf(circuit: Circuit): Component[] {
 
 function renumbered(gate: Gate, localOf: ReadonlyMap<number, number>): Gate {
   const first = localOf.get(gate.qubits[0])!;
-  if (joinsQubits(gate)) return { ...gate, qubits: [first, localOf.get(gate.qubits[1])!] };
+  if (gate.gate === 'cx') return { ...gate, qubits: [first, localOf.get(gate.qubits[1])!] };
   return { ...gate, qubits: [first] };
-}
-
-function joinsQubits(gate: Gate): gate is Extract<Gate, { readonly gate: TwoQubitGate }> {
-  return gate.qubits.length === 2;
 }
 
 /** Union-find over the two-qubit gates, then every qubit's root. */

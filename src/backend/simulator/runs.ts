@@ -11,6 +11,7 @@ import {
   circuitDepth,
   circuitSha256,
   circuitText,
+  type Gate,
   type NamedCircuit,
   superposition,
   xCheck,
@@ -154,11 +155,11 @@ function bellPairs(qubits: number, setting: ChshSetting): Circuit {
   const { gates } = bellChsh(setting).circuit;
   const measured = Array.from({ length: qubits }, (_, qubit) => qubit);
   const onPair = (first: number) =>
-    gates.map((gate) =>
-      gate.qubits.length === 1
-        ? { ...gate, qubits: [gate.qubits[0] + first] }
-        : { ...gate, qubits: [gate.qubits[0] + first, gate.qubits[1] + first] },
-    ) as Circuit['gates'];
+    gates.map((gate): Gate => {
+      const qubit = gate.qubits[0] + first;
+      if (gate.gate === 'cx') return { ...gate, qubits: [qubit, gate.qubits[1] + first] };
+      return { ...gate, qubits: [qubit] };
+    });
   return { qubits, measured, gates: measured.filter((qubit) => qubit % 2 === 0).flatMap(onPair) };
 }
 

@@ -36,19 +36,7 @@ export class StateVector {
         this.#pauliY(qubit);
         break;
       case 'z':
-        this.#phase(qubit, -1, 0);
-        break;
-      case 's':
-        this.#phase(qubit, 0, 1);
-        break;
-      case 't':
-        this.#phase(qubit, Math.SQRT1_2, Math.SQRT1_2);
-        break;
-      case 'sx':
-        this.#squareRootX(qubit);
-        break;
-      case 'rx':
-        this.#rotateX(qubit, gate.angle);
+        this.#pauliZ(qubit);
         break;
       case 'ry':
         this.#rotateY(qubit, gate.angle);
@@ -58,12 +46,6 @@ export class StateVector {
         break;
       case 'cx':
         this.#controlledX(qubit, gate.qubits[1]);
-        break;
-      case 'cz':
-        this.#controlledZ(qubit, gate.qubits[1]);
-        break;
-      case 'swap':
-        this.#swap(qubit, gate.qubits[1]);
         break;
     }
   }
@@ -129,51 +111,14 @@ export class StateVector {
     }
   }
 
-  /** diag(1, cos + i·sin): Z, S and T. */
-  #phase(qubit: number, cos: number, sin: number): void {
+  /** Z = diag(1, -1). */
+  #pauliZ(qubit: number): void {
     const { re, im } = this;
     const stride = 1 << qubit;
     for (let block = stride; block < re.length; block += 2 * stride) {
       for (let b = block; b < block + stride; b++) {
-        const bRe = re[b];
-        re[b] = bRe * cos - im[b] * sin;
-        im[b] = bRe * sin + im[b] * cos;
-      }
-    }
-  }
-
-  /** SX = ½ [[1+i, 1-i], [1-i, 1+i]] = e^{iπ/4} Rx(π/2). */
-  #squareRootX(qubit: number): void {
-    const { re, im } = this;
-    const stride = 1 << qubit;
-    for (let block = 0; block < re.length; block += 2 * stride) {
-      for (let a = block, b = block + stride; a < block + stride; a++, b++) {
-        const sumRe = (re[a] + re[b]) / 2;
-        const sumIm = (im[a] + im[b]) / 2;
-        const halfRe = (re[a] - re[b]) / 2;
-        const halfIm = (im[a] - im[b]) / 2;
-        re[a] = sumRe - halfIm;
-        im[a] = sumIm + halfRe;
-        re[b] = sumRe + halfIm;
-        im[b] = sumIm - halfRe;
-      }
-    }
-  }
-
-  /** Rx(θ) = [[cos θ/2, -i sin θ/2], [-i sin θ/2, cos θ/2]]. */
-  #rotateX(qubit: number, angle: number): void {
-    const { re, im } = this;
-    const cos = Math.cos(angle / 2);
-    const sin = Math.sin(angle / 2);
-    const stride = 1 << qubit;
-    for (let block = 0; block < re.length; block += 2 * stride) {
-      for (let a = block, b = block + stride; a < block + stride; a++, b++) {
-        const aRe = re[a];
-        const aIm = im[a];
-        re[a] = cos * aRe + sin * im[b];
-        im[a] = cos * aIm - sin * re[b];
-        re[b] = cos * re[b] + sin * aIm;
-        im[b] = cos * im[b] - sin * aRe;
+        re[b] = -re[b];
+        im[b] = -im[b];
       }
     }
   }
@@ -209,32 +154,15 @@ export class StateVector {
     }
   }
 
+  /** Visits the quarter of the basis states in which both qubits are 0. */
   #controlledX(control: number, target: number): void {
     const controlBit = 1 << control;
-    const both = controlBit | (1 << target);
-    this.#forBothClear(control, target, (i) => this.#exchange(i | controlBit, i | both));
-  }
-
-  #controlledZ(a: number, b: number): void {
-    const { re, im } = this;
-    const both = (1 << a) | (1 << b);
-    this.#forBothClear(a, b, (i) => {
-      re[i | both] = -re[i | both];
-      im[i | both] = -im[i | both];
-    });
-  }
-
-  #swap(a: number, b: number): void {
-    this.#forBothClear(a, b, (i) => this.#exchange(i | (1 << a), i | (1 << b)));
-  }
-
-  /** Visits the quarter of the basis states in which both qubits are 0. */
-  #forBothClear(a: number, b: number, visit: (index: number) => void): void {
-    const low = 1 << Math.min(a, b);
-    const high = 1 << Math.max(a, b);
+    const targetBit = 1 << target;
+    const low = Math.min(controlBit, targetBit);
+    const high = Math.max(controlBit, targetBit);
     for (let outer = 0; outer < this.re.length; outer += 2 * high) {
       for (let inner = outer; inner < outer + high; inner += 2 * low) {
-        for (let i = inner; i < inner + low; i++) visit(i);
+        for (let i = inner; i < inner + low; i++) this.#exchange(i | controlBit, i | controlBit | targetBit);
       }
     }
   }

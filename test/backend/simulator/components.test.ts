@@ -41,13 +41,13 @@ test('a product circuit falls into qubits, an entangled one stays whole, unmeasu
   const partly = componentsOf({
     qubits: 4,
     gates: [
-      { gate: 'swap', qubits: [3, 1] },
+      { gate: 'cx', qubits: [3, 1] },
       { gate: 'h', qubits: [0] },
     ],
     measured: [3, 2],
   });
   assert.deepEqual(partly, [
-    { qubits: 2, gates: [{ gate: 'swap', qubits: [1, 0] }], measured: [1], channels: [0] },
+    { qubits: 2, gates: [{ gate: 'cx', qubits: [1, 0] }], measured: [1], channels: [0] },
     { qubits: 1, gates: [], measured: [0], channels: [1] },
   ]);
 });

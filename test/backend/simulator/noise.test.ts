@@ -71,7 +71,7 @@ test('draws trajectories of several qubits from the exact mixture', () => {
     gates: [
       { gate: 'ry', qubits: [0], angle: 0.7 },
       { gate: 'cx', qubits: [0, 2] },
-      { gate: 'cz', qubits: [2, 1] },
+      { gate: 'cx', qubits: [2, 1] },
       { gate: 'h', qubits: [1] },
     ],
     measured: [1, 0, 2],

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { bellChsh, CHSH_SETTINGS, type Gate } from '../../../src/backend/circuit.ts';
 import { STATE_QUBITS_MAX, StateVector } from '../../../src/backend/simulator/state-vector.ts';
 import { denseState } from '../../reference/dense-unitary.ts';
-import { circuits, ghzParity } from '../../support/circuits.ts';
+import { circuits, ghzParity, plainGates } from '../../support/circuits.ts';
 
 const TOLERANCE = 1e-12;
 
@@ -59,7 +59,7 @@ test('measures GHZ as all zeros or all ones, and an even number of ones in the X
 test('measures W as exactly one of three, each a third of the time', () => {
   const controlledH: Gate[] = [
     { gate: 'ry', qubits: [1], angle: -Math.PI / 4 },
-    { gate: 'cz', qubits: [0, 1] },
+    ...plainGates('cz', [], [0, 1]),
     { gate: 'ry', qubits: [1], angle: Math.PI / 4 },
   ];
   const gates: Gate[] = [
@@ -96,7 +96,8 @@ test('the norm stays 1 through a deep circuit', () => {
   const layer: Gate[] = [];
   for (let qubit = 0; qubit < 10; qubit++) {
     layer.push(
-      { gate: 'rx', qubits: [qubit], angle: 0.3 + qubit },
+      { gate: 'ry', qubits: [qubit], angle: 0.3 + qubit },
+      { gate: 'rz', qubits: [qubit], angle: 0.3 + qubit },
       { gate: 'cx', qubits: [qubit, (qubit + 1) % 10] },
     );
   }

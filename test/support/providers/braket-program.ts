@@ -1,4 +1,5 @@
 import type { Circuit, Gate } from '../../../src/backend/circuit.ts';
+import { plainGates } from '../circuits.ts';
 
 /** What a device takes, of its published capabilities. */
 export interface ProgramRules {
@@ -65,42 +66,4 @@ export function parseProgram(source: string, rules: ProgramRules): Program {
     circuit: { qubits: local.size, gates, measured: measured.map((qubit) => local.get(qubit)!) },
     measuredQubits: measured,
   };
-}
-
-/** A native gate as gates of the simulator, by the matrices in the documentation of Braket's gates. */
-export function plainGates(name: string, angles: readonly number[], [a, b]: readonly number[]): Gate[] {
-  const on = (gate: 'h' | 's', qubit: number): Gate => ({ gate, qubits: [qubit] });
-  const turn = (gate: 'rx' | 'rz', qubit: number, angle: number): Gate => ({ gate, qubits: [qubit], angle });
-  const cx = (control: number, target: number): Gate => ({ gate: 'cx', qubits: [control, target] });
-  const zz = (angle: number) => [cx(a, b), turn('rz', b, angle), cx(a, b)];
-  const xx = (angle: number) => [on('h', a), on('h', b), ...zz(angle), on('h', a), on('h', b)];
-  switch (name) {
-    case 'h':
-      return [on('h', a)];
-    case 'rx':
-    case 'rz':
-      return [turn(name, a, angles[0])];
-    case 'prx':
-      return [turn('rz', a, -angles[1]), turn('rx', a, angles[0]), turn('rz', a, angles[1])];
-    case 'gpi2':
-      return plainGates('prx', [Math.PI / 2, angles[0]], [a]);
-    case 'cz':
-      return [{ gate: 'cz', qubits: [a, b] }];
-    case 'zz':
-      return zz(angles[0]);
-    case 'xx':
-      return xx(angles[0]);
-    case 'ms':
-      return [
-        turn('rz', a, -angles[0]),
-        turn('rz', b, -angles[1]),
-        ...xx(angles[2]),
-        turn('rz', a, angles[0]),
-        turn('rz', b, angles[1]),
-      ];
-    case 'iswap':
-      return [on('s', a), on('s', b), on('h', a), cx(a, b), cx(b, a), on('h', b)];
-    default:
-      throw new Error(`${name} is not known`);
-  }
 }

@@ -1,4 +1,5 @@
 import type { Circuit, Gate } from '../../../src/backend/circuit.ts';
+import { plainGates } from '../circuits.ts';
 
 /** The processor that programs run on. */
 export interface Target {
@@ -44,7 +45,7 @@ export function readProgram(text: string, target: Target): Circuit {
     const measurement = /^c\[(\d+)\] = measure \$(\d+);$/.exec(line);
     if (measurement === null) {
       if (measured.length > 0) throw notSupported('a gate after a measurement');
-      gates.push(gateIn(line, target));
+      gates.push(...gatesIn(line, target));
     } else {
       if (Number(measurement[1]) !== measured.length)
         throw new ProgramError(NOT_A_PROGRAM, 'bits out of order');
@@ -56,25 +57,21 @@ export function readProgram(text: string, target: Target): Circuit {
   return { qubits: target.qubits, gates, measured };
 }
 
-function gateIn(line: string, { basisGates, couplingMap, qubits: width }: Target): Gate {
+function gatesIn(line: string, { basisGates, couplingMap, qubits: width }: Target): Gate[] {
   const [, gate, , angle, list] =
     /^([a-z]\w*)(\((-?[\d.]+(?:e-?\d+)?)\))? (\$\d+(?:, \$\d+)*);$/.exec(line) ?? [];
   if (gate === undefined) throw new ProgramError(NOT_A_PROGRAM, `not understood: ${line}`);
   const qubits = list.split(', ').map((name) => Number(name.slice(1)));
   const isOnDevice = qubits.every((qubit) => qubit < width);
-  if (!basisGates.includes(gate) || !isOnDevice) {
-    throw notSupported(
-      `the instruction ${gate} on qubits (${qubits.join(', ')}) is not supported by the target system`,
-    );
-  }
-  if (qubits.length === 2 && !couplingMap.some(([a, b]) => a === qubits[0] && b === qubits[1])) {
+  const isCoupled = qubits.length !== 2 || couplingMap.some(([a, b]) => a === qubits[0] && b === qubits[1]);
+  if (!basisGates.includes(gate) || !isOnDevice || !isCoupled) {
     throw notSupported(
       `the instruction ${gate} on qubits (${qubits.join(', ')}) is not supported by the target system`,
     );
   }
   const known = { sx: 1, x: 1, rz: 1, cz: 2 }[gate];
   if (known !== qubits.length) throw new ProgramError(NOT_A_PROGRAM, `not understood: ${line}`);
-  return { gate, qubits, ...(angle !== undefined && { angle: Number(angle) }) } as unknown as Gate;
+  return plainGates(gate, angle === undefined ? [] : [Number(angle)], qubits);
 }
 
 function notSupported(why: string): ProgramError {

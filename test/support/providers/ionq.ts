@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 import type { Circuit } from '../../../src/backend/circuit.ts';
 import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import { fixedBytes } from '../backends.ts';
+import { plainGates } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
-import { plainGates } from './braket-program.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 
 export const IONQ_KEY = 'ionq-key-0123456789abcdef';
