@@ -1,5 +1,4 @@
-import type { ChainSetting } from '../beacon/chains.ts';
-import type { LogLevel } from '../core/log.ts';
+import { anyText, OptionError, oneOf, wholeNumber } from '../backend/definition.ts';
 import {
   beacons,
   ConfigError,
@@ -9,7 +8,6 @@ import {
   logName,
   metricsPort,
   nodeName,
-  oneOf,
   origins,
   POLICY_VARIABLE,
   publicKey,
@@ -17,9 +15,7 @@ import {
   settingText,
   share,
   sourceNames,
-  text,
-  url,
-  wholeNumber,
+  urlOrNull,
   withoutPassword,
   witnesses,
 } from './parsers.ts';
@@ -30,68 +26,9 @@ import type { SourceSetting } from './sources.ts';
  * nobody else sees `process.env`. A variable wins over the file, the file over the default. An unknown `QRN_`
  * variable or name in the file is an error: a misspelt setting must not be silently ignored.
  */
-export interface Settings {
-  /** Address to listen on. */
-  readonly host: string;
-  /** TCP port; 0 lets the system choose. */
-  readonly port: number;
-  /** Folder of everything that lasts: ledger, keys, the demo key. */
-  readonly dataDir: string;
-  /** PostgreSQL server that holds the books of all nodes; empty for a ledger in the data folder. May hold a password. */
-  readonly ledger: string;
-  /** What this node is called among those that share a PostgreSQL server; empty: the host name. */
-  readonly node: string;
-  /** Public base URL, ends in /v1; null derives it from host and port. */
-  readonly baseUrl: string | null;
-  /** Public base URL of the verification page; null derives it from host and port. */
-  readonly verifyUrlBase: string | null;
-  /** Names of the quantum sources, the most wanted first. */
-  readonly backend: readonly string[];
-  /** JSON file of sources and their options; empty for none. */
-  readonly sourcesFile: string;
-  /** `priority`: a source fills the pool when those before it do not. `share`: all fill it side by side. */
-  readonly sourcePolicy: SourcePolicy;
-  /** What parses HTTP: uWebSockets.js, or node:http, which is slower and needs no binary package. */
-  readonly front: 'uws' | 'node';
-  /** HTTP front threads. */
-  readonly fronts: number;
-  /** Piscina worker threads. */
-  readonly workers: number;
-  /** `fsync`: on disk before the reply. `commit`: committed before the reply, on disk within 10 ms. */
-  readonly durability: 'fsync' | 'commit';
-  /** Certificates older than this are dropped, whole segments at a time. */
-  readonly certificateRetentionDays: number;
-  /** Conditioned bytes of pure mode kept ready on disk. */
-  readonly reservoirBytes: number;
-  /** X25519 public key, in base64, that raw shots of accepted lots are sealed for; empty keeps none. */
-  readonly rawRecipient: string;
-  /** Bytes on disk of the raw shots that are kept; the oldest go first. */
-  readonly rawBytes: number;
-  /** MiB per second that the scrub of the ledger reads in the background; 0 turns it off. */
-  readonly scrubMibPerS: number;
-  /** Name of the transparency log in its checkpoints and keys. */
-  readonly logName: string;
-  /** `KEY@URL` of each witness of the log. */
-  readonly witnesses: readonly string[];
-  /** Chains of drand that committed draws may use. */
-  readonly beacons: readonly ChainSetting[];
-  /** Cosignatures that make a checkpoint witnessed. */
-  readonly witnessQuorum: number;
-  /** `metadata.powered_by`. */
-  readonly poweredBy: string;
-  /** Send the IETF draft's RateLimit and RateLimit-Policy fields. */
-  readonly rateLimitFields: boolean;
-  /** Refuse unknown parameters instead of ignoring them. */
-  readonly strictParameters: boolean;
-  /** Origins whose pages may read answers; `*` for all, none for no page but the service's own. */
-  readonly corsOrigins: readonly string[];
-  /** Where /metrics is served: with everything else, on a port of its own, or not at all. */
-  readonly metricsPort: MetricsPort;
-  /** The share of requests, from 0 to 1, that get a line in the log; refused ones always do. */
-  readonly accessLogSample: number;
+export interface Settings extends Omit<Values, 'tlsCertFile' | 'tlsKeyFile'> {
   /** PEM files of the certificate chain and of its key; the service then speaks HTTPS alone. */
   readonly tls: TlsFiles | null;
-  readonly logLevel: LogLevel;
   /** Not a setting: terminals and people say by other variables that they want no colours. */
   readonly logColour: boolean;
 }
@@ -102,9 +39,7 @@ export interface Config extends Settings {
   readonly sources: readonly SourceSetting[];
 }
 
-type MetricsPort = 'main' | 'public' | 'off' | number;
-
-export type SourcePolicy = 'priority' | 'share';
+export type SourcePolicy = Settings['sourcePolicy'];
 
 interface TlsFiles {
   readonly certFile: string;
@@ -120,13 +55,14 @@ interface Setting<T> {
   readonly shown?: (text: string) => string;
 }
 
-function settings(defaultWorkers: number) {
+/** By the names that the file and the code use. */
+function settings(cores: number) {
   const setting = <T>(variable: string, fallback: string, meaning: string, parse: (text: string) => T) =>
     ({ variable, fallback, meaning, parse }) satisfies Setting<T>;
   return {
-    host: setting('QRN_HOST', '127.0.0.1', 'address to listen on', text),
+    host: setting('QRN_HOST', '127.0.0.1', 'address to listen on', anyText),
     port: setting('QRN_PORT', '3000', 'TCP port; 0 lets the system choose', wholeNumber(0, 65_535)),
-    dataDir: setting('QRN_DATA_DIR', './data', 'folder of everything that lasts', text),
+    dataDir: setting('QRN_DATA_DIR', './data', 'folder of everything that lasts', anyText),
     ledger: {
       ...setting(
         'QRN_LEDGER',
@@ -142,15 +78,16 @@ function settings(defaultWorkers: number) {
       'name of this node among those that share QRN_LEDGER; empty: the host name',
       nodeName,
     ),
-    baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', url),
-    verifyUrlBase: setting('QRN_VERIFY_URL_BASE', '', 'public base URL of the verification page', url),
+    // Both null when left out: host and port then say them.
+    baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', urlOrNull),
+    verifyUrlBase: setting('QRN_VERIFY_URL_BASE', '', 'public base URL of the verification page', urlOrNull),
     backend: setting(
       'QRN_BACKEND',
       'simulator',
       'quantum sources by name, the most wanted first, with commas; none on a node that other nodes of QRN_LEDGER feed',
       sourceNames,
     ),
-    sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', text),
+    sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', anyText),
     sourcePolicy: setting(
       POLICY_VARIABLE,
       'priority',
@@ -164,8 +101,10 @@ function settings(defaultWorkers: number) {
       oneOf('uws', 'node'),
     ),
     fronts: setting('QRN_FRONTS', '1', 'HTTP front threads', wholeNumber(1, 64)),
-    workers: setting('QRN_WORKERS', String(defaultWorkers), 'worker threads', wholeNumber(1, 256)),
+    workers: setting('QRN_WORKERS', String(Math.max(1, cores - 1)), 'worker threads', wholeNumber(1, 256)),
+    // fsync: on disk before the reply. commit: committed before the reply, on disk within 10 ms.
     durability: setting('QRN_DURABILITY', 'fsync', 'fsync or commit', oneOf('fsync', 'commit')),
+    // Whole segments are dropped at a time.
     certificateRetentionDays: setting(
       'QRN_CERTIFICATE_RETENTION',
       '400',
@@ -220,7 +159,7 @@ function settings(defaultWorkers: number) {
       'cosignatures after which certificates are proven by a checkpoint that was witnessed',
       wholeNumber(1, 64),
     ),
-    poweredBy: setting('QRN_POWERED_BY', 'Lang Quantum Circuits', 'metadata.powered_by', text),
+    poweredBy: setting('QRN_POWERED_BY', 'Lang Quantum Circuits', 'metadata.powered_by', anyText),
     rateLimitFields: setting(
       'QRN_RATELIMIT_FIELDS',
       'on',
@@ -251,8 +190,8 @@ function settings(defaultWorkers: number) {
       'share of requests that get a line in the log; refused ones always do',
       share,
     ),
-    tlsCertFile: setting('QRN_TLS_CERT_FILE', '', 'PEM file of the certificate chain: HTTPS', text),
-    tlsKeyFile: setting('QRN_TLS_KEY_FILE', '', 'PEM file of its key', text),
+    tlsCertFile: setting('QRN_TLS_CERT_FILE', '', 'PEM file of the certificate chain: HTTPS', anyText),
+    tlsKeyFile: setting('QRN_TLS_KEY_FILE', '', 'PEM file of its key', anyText),
     logLevel: setting(
       'QRN_LOG_LEVEL',
       'info',
@@ -262,7 +201,8 @@ function settings(defaultWorkers: number) {
   };
 }
 
-type SettingName = keyof ReturnType<typeof settings>;
+type Table = ReturnType<typeof settings>;
+type Values = { readonly [Name in keyof Table]: ReturnType<Table[Name]['parse']> };
 
 /** What the commands that draw values, and the client libraries, read: where a service is, and the key for it. */
 const CLIENT_VARIABLES = ['QRN_URL', 'QRN_KEY'];
@@ -289,7 +229,14 @@ export interface SettingInForce {
  * sources are left to whoever needs the sources.
  */
 export function readSettings(environment: Environment, cores = 2): SettingInForce[] {
-  const table = settings(Math.max(1, cores - 1));
+  return parsedSettings(environment, cores).map(({ setting }) => setting);
+}
+
+function parsedSettings(
+  environment: Environment,
+  cores: number,
+): { readonly setting: SettingInForce; readonly value: unknown }[] {
+  const table = settings(cores);
   const variables = [FILE_VARIABLE, ...Object.values(table).map((each) => each.variable)];
   const unknown = Object.keys(environment).find(
     (each) =>
@@ -307,8 +254,8 @@ export function readSettings(environment: Environment, cores = 2): SettingInForc
   return rows.map(([name, { variable, fallback, parse, shown }]) => {
     const setting = inForce(name, variable, environment[variable], file.get(name), fallback);
     const where = setting.from === 'file' ? `${name} in ${path}` : variable;
-    checked(parse, setting.value, where, shown !== undefined);
-    return shown === undefined ? setting : { ...setting, shown: shown(setting.value) };
+    const value = checked(parse, setting.value, where, shown !== undefined);
+    return { value, setting: shown === undefined ? setting : { ...setting, shown: shown(setting.value) } };
   });
 }
 
@@ -328,7 +275,7 @@ function checked<T>(parse: (text: string) => T, value: string, where: string, is
   try {
     return parse(value);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof OptionError)) throw error;
     const told = isSecret ? 'the value' : JSON.stringify(value);
     throw new ConfigError(`${where}: ${told} is not ${error.message}`);
   }
@@ -352,21 +299,13 @@ function readFile(path: string, names: readonly string[]): Map<string, string> {
  * to see nor to have. Throws a ConfigError that names the setting and what it may be.
  */
 export function loadSettings(environment: Environment, cores = 2): Settings {
-  const table = settings(Math.max(1, cores - 1));
-  const inForce = new Map(readSettings(environment, cores).map(({ name, value }) => [name, value]));
-  const value = <N extends SettingName>(name: N) =>
-    table[name].parse(inForce.get(name)!) as ReturnType<(typeof table)[N]['parse']>;
-  const { tlsCertFile, tlsKeyFile, ...plain } = table;
   const values = Object.fromEntries(
-    Object.keys(plain).map((name) => [name, value(name as SettingName)]),
-  ) as Omit<Settings, 'tls' | 'logColour'>;
-  const tls = tlsFiles(
-    tlsCertFile.parse(inForce.get('tlsCertFile')!),
-    tlsKeyFile.parse(inForce.get('tlsKeyFile')!),
-  );
+    parsedSettings(environment, cores).map(({ setting: { name }, value }) => [name, value]),
+  ) as unknown as Values;
+  const { tlsCertFile, tlsKeyFile, ...plain } = values;
   // https://no-color.org
   const logColour = (environment['NO_COLOR'] ?? '') === '' && environment['TERM'] !== 'dumb';
-  return Object.freeze({ ...values, tls, logColour });
+  return Object.freeze({ ...plain, tls: tlsFiles(tlsCertFile, tlsKeyFile), logColour });
 }
 
 function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
@@ -378,7 +317,7 @@ function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
 /** Every setting with its default and meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
   const fileRow = { variable: FILE_VARIABLE, fallback: '', meaning: 'JSON file of settings; variables win' };
-  const rows = Object.values(settings(Math.max(1, cores - 1))).map(({ variable, fallback, meaning }) => ({
+  const rows = Object.values(settings(cores)).map(({ variable, fallback, meaning }) => ({
     variable,
     fallback,
     meaning,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { httpUrl, OptionError } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
 import { messageOf } from '../core/assert.ts';
 import { isObject } from '../core/json.ts';
@@ -9,36 +10,18 @@ export class ConfigError extends Error {
   override name = 'ConfigError';
 }
 
-/** Parsers of settings; each error says what the text may be. */
-
-export const text = (value: string): string => value;
-
-export function wholeNumber(min: number, max: number): (text: string) => number {
-  return (value) => {
-    const parsed = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
-    if (!(parsed >= min && parsed <= max)) throw new ConfigError(`a whole number from ${min} to ${max}`);
-    return parsed;
-  };
-}
-
-export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
-  return (value) => {
-    const found = values.find((candidate) => candidate === value);
-    if (found === undefined) throw new ConfigError(`one of ${values.join(', ')}`);
-    return found;
-  };
-}
+/** Parsers of settings; each OptionError says what the text may be. */
 
 /** 32 bytes in base64, or nothing. */
 export function publicKey(value: string): string {
   if (value !== '' && fromBase64(value)?.length !== 32)
-    throw new ConfigError('empty, or 44 characters of base64 as qrn evidence keygen prints them');
+    throw new OptionError('empty, or 44 characters of base64 as qrn evidence keygen prints them');
   return value;
 }
 
 export function logName(value: string): string {
   if (!/^[\x21-\x2a\x2c-\x7e]{1,100}$/.test(value))
-    throw new ConfigError('1 to 100 visible ASCII characters without plus');
+    throw new OptionError('1 to 100 visible ASCII characters without plus');
   return value;
 }
 
@@ -55,13 +38,13 @@ export function beacons(value: string): readonly ChainSetting[] {
     const areUrls =
       urls.length > 0 && urls.every((url) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol));
     if (!/^[\w.-]{1,64}$/.test(name) || !/^[0-9a-f]{64}$/.test(hash) || !areUrls)
-      throw new ConfigError(
+      throw new OptionError(
         'off, or chains with semicolons between them, each NAME HASH URL [URL…], such as quicknet 52db9ba7… https://api.drand.sh',
       );
     return { name, hash, urls: urls.map((url) => url.replace(/\/+$/, '')) };
   });
   const words = chains.flatMap(({ name, hash }) => [name, hash]);
-  if (new Set(words).size < words.length) throw new ConfigError('each chain once');
+  if (new Set(words).size < words.length) throw new OptionError('each chain once');
   return chains;
 }
 
@@ -72,20 +55,20 @@ export function witnesses(value: string): readonly string[] {
   for (const each of given) {
     const [, url] = /^[^\s@+]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}@(\S+)$/.exec(each) ?? [];
     if (url === undefined || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-      throw new ConfigError(
+      throw new OptionError(
         'empty, or a comma-separated list of KEY@URL, such as w.example+01234567+B…@https://w.example',
       );
   }
-  if (given.length > 16) throw new ConfigError('at most 16 witnesses');
+  if (given.length > 16) throw new OptionError('at most 16 witnesses');
   const keys = given.map((each) => each.slice(0, each.indexOf('@')).split('+').slice(2).join('+'));
   // a verifier counts a key once, under whatever names
-  if (new Set(keys).size < keys.length) throw new ConfigError('each key once: one key is one witness');
+  if (new Set(keys).size < keys.length) throw new OptionError('each key once: one key is one witness');
   return given;
 }
 
 export function share(value: string): number {
   const parsed = /^(0|1|0?\.\d{1,9}|1\.0{1,9})$/.test(value) ? Number(value) : Number.NaN;
-  if (Number.isNaN(parsed)) throw new ConfigError('a decimal number from 0 to 1');
+  if (Number.isNaN(parsed)) throw new OptionError('a decimal number from 0 to 1');
   return parsed;
 }
 
@@ -95,25 +78,21 @@ export function origins(value: string): readonly string[] {
   const given = value.split(',').map((each) => each.trim());
   const wrong = given.find((each) => each !== '*' && !(URL.canParse(each) && new URL(each).origin === each));
   if (wrong !== undefined || (given.includes('*') && given.length > 1)) {
-    throw new ConfigError('empty, * or a comma-separated list of origins such as https://example.org');
+    throw new OptionError('empty, * or a comma-separated list of origins such as https://example.org');
   }
   return given;
 }
 
 export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
   if (value === 'main' || value === 'public' || value === 'off') return value;
-  try {
-    return wholeNumber(0, 65_535)(value);
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    throw new ConfigError('main, public, off or a whole number from 0 to 65535');
-  }
+  const port = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+  if (!(port <= 65_535)) throw new OptionError('main, public, off or a whole number from 0 to 65535');
+  return port;
 }
 
-export function url(value: string): string | null {
-  if (value === '') return null;
-  if (!URL.canParse(value) || !/^https?:/.test(value)) throw new ConfigError('an http or https URL');
-  return value.replace(/\/+$/, '');
+/** An http or https URL, or nothing. */
+export function urlOrNull(value: string): string | null {
+  return value === '' ? null : httpUrl(value);
 }
 
 /**
@@ -122,7 +101,7 @@ export function url(value: string): string | null {
  */
 export function ledgerUrl(value: string): string {
   if (value === '' || /^postgres(?:ql)?:\/\/\S+$/.test(value)) return value;
-  throw new ConfigError('empty for the ledger in QRN_DATA_DIR, or postgres://USER@HOST:PORT/DATABASE');
+  throw new OptionError('empty for the ledger in QRN_DATA_DIR, or postgres://USER@HOST:PORT/DATABASE');
 }
 
 /** The connection string as it may be shown: without the password. */
@@ -135,7 +114,7 @@ export function withoutPassword(value: string): string {
 /** The name of a node, as operators type it and the database keeps it; or nothing. */
 export function nodeName(value: string): string {
   if (value !== '' && !/^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/.test(value))
-    throw new ConfigError(
+    throw new OptionError(
       'empty, or 1 to 63 letters, digits, dots, hyphens and underscores, as in a host name',
     );
   return value;
@@ -156,7 +135,7 @@ export function sourceNames(value: string): readonly string[] {
   if (value.trim() === NO_SOURCES) return [];
   const names = value.split(',').map((each) => each.trim());
   if (!names.every(isSourceName) || names.includes(NO_SOURCES) || new Set(names).size < names.length) {
-    throw new ConfigError(
+    throw new OptionError(
       'none alone, or a list of names with commas, each once: lower-case letters and digits, words joined by -',
     );
   }
