@@ -23,8 +23,6 @@ export type ReadValues = Readonly<Record<string, ParameterValue>>;
 
 interface ParameterBase {
   readonly name: string;
-  /** Other names it is accepted under; the proper name wins when both are given. */
-  readonly aliases?: readonly string[];
   readonly required?: boolean;
   /** What a malformed or missing value answers. */
   readonly error: ErrorCode;
@@ -133,16 +131,17 @@ const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
  * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by
- * proper name; `read` turns one into its value or, for what is not a value of it, undefined. `prefix` stands
- * before names in messages, e.g. `params.`.
+ * name; `read` turns one into its value or, for what is not a value of it, undefined. `prefix` stands before names in
+ * messages, e.g. `params.`. Checks also see the values that are `known` already.
  */
 export function readParameters<const Definitions extends readonly ParameterDefinition[], Given>(
   definitions: Definitions,
   given: ReadonlyMap<string, Given>,
   read: (definition: ParameterDefinition, given: Given) => ParameterValue,
   prefix = '',
+  known: ReadValues = {},
 ): ValuesOf<Definitions> {
-  const values: Record<string, ParameterValue> = {};
+  const values: Record<string, ParameterValue> = { ...known };
   for (const definition of definitions) {
     const raw = given.get(definition.name);
     if (raw !== undefined) {
@@ -341,7 +340,7 @@ export interface ParsedQuery<Values> {
   readonly ignored: readonly string[];
 }
 
-/** The parameters that came, by proper name and still percent-encoded, and the names that mean nothing. */
+/** The parameters that came, by name and still percent-encoded, and the names that mean nothing. */
 export interface SplitQuery {
   readonly given: ReadonlyMap<string, string>;
   readonly ignored: readonly string[];
@@ -367,7 +366,6 @@ export function parseQuery<const Definitions extends readonly ParameterDefinitio
 /** The first half of parseQuery: finds what was given, in one pass. Throws duplicate_parameter. */
 export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery: string): SplitQuery {
   const given = new Map<string, string>();
-  const aliased = new Map<string, { alias: string; raw: string }>();
   const ignored: string[] = [];
   for (let start = 0; start < rawQuery.length; ) {
     let end = rawQuery.indexOf('&', start);
@@ -379,18 +377,8 @@ export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery
     start = end + 1;
     if (nameEnd === end && rawName === '') continue; // `&&`
     const name = percentDecoded(rawName) ?? rawName;
-    const definition = definitions.find((each) => each.name === name || each.aliases?.includes(name));
-    if (definition === undefined) ignore(ignored, rawName);
-    else if (definition.name === name) {
-      if (given.has(name)) throw duplicate(name);
-      given.set(name, raw);
-    } else {
-      if (aliased.get(definition.name)?.alias === name) throw duplicate(name);
-      if (!aliased.has(definition.name)) aliased.set(definition.name, { alias: name, raw });
-    }
-  }
-  for (const [name, { alias, raw }] of aliased) {
-    if (given.has(name)) ignore(ignored, alias);
+    if (!definitions.some((each) => each.name === name)) ignore(ignored, rawName);
+    else if (given.has(name)) throw duplicate(name);
     else given.set(name, raw);
   }
   return { given, ignored };

@@ -4,15 +4,8 @@ import { LIMITS } from '../../core/limits.ts';
 import { repeatedMember } from '../../core/repeated-member.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import {
-  CLIENT_ENTROPY,
-  clientEntropyOf,
   type DataEndpointDefinition,
-  DRY_RUN,
-  ENTROPY_MODE,
   ENVELOPE_BYTES_MAX,
-  FORMAT,
-  LABEL_PARAMETERS,
-  labelRequest,
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
@@ -42,7 +35,7 @@ import {
   WEIGHTED_PARAMS,
   weightedRequest,
 } from './lists.ts';
-import { ENCODING, PRECISION, RANGE, requirePossible, SORT, UNIQUE } from './values.ts';
+import { COMMON_PARAMETERS, commonRequest, ENCODING, INTEGERS_PARAMS, PRECISION } from './values.ts';
 
 export const TYPE = {
   name: 'type',
@@ -52,31 +45,6 @@ export const TYPE = {
   error: 'invalid_type',
   description: 'What kind of values.',
 } as const satisfies ParameterDefinition;
-
-const MEMBERS = [
-  {
-    ...TYPE,
-    values: [...TYPE.values, 'sample', 'weighted', 'strings', 'sequences', 'permutations', 'gaussians'],
-  },
-  {
-    name: 'count',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.batchCountMax,
-    required: true,
-    error: 'invalid_count',
-    description: 'How many values.',
-  },
-] as const satisfies readonly ParameterDefinition[];
-
-/** In the body or the query; the body wins. */
-const COMMON = [
-  ENTROPY_MODE,
-  DRY_RUN,
-  FORMAT,
-  CLIENT_ENTROPY,
-  ...LABEL_PARAMETERS,
-] as const satisfies readonly ParameterDefinition[];
 
 export const LENGTH = {
   name: 'length',
@@ -88,18 +56,45 @@ export const LENGTH = {
   description: 'Bytes per value.',
 } as const satisfies ParameterDefinition;
 
-const PARAMS = {
-  integers: [...RANGE, UNIQUE, SORT],
-  floats: [PRECISION],
-  bytes: [ENCODING, LENGTH],
-  uuid: [],
-  sample: SAMPLE_PARAMS,
-  weighted: WEIGHTED_PARAMS,
-  strings: STRINGS_PARAMS,
-  sequences: SEQUENCES_PARAMS,
-  permutations: PERMUTATIONS_PARAMS,
-  gaussians: GAUSSIANS_PARAMS,
-} as const satisfies Record<string, readonly ParameterDefinition[]>;
+/** What `params` of a type may hold, and what they ask for; they are read with `count` known. */
+interface BatchType {
+  readonly params: readonly ParameterDefinition[];
+  readonly request: (values: ReadValues, count: number) => ValueRequest;
+}
+
+function batchType<const D extends readonly ParameterDefinition[]>(
+  params: D,
+  request: (values: ValuesOf<D>, count: number) => ValueRequest,
+): BatchType {
+  return { params, request: (values, count) => request(values as ValuesOf<D>, count) };
+}
+
+const NUMBERS_MAX = LIMITS.batchCountMax;
+const TYPES = {
+  integers: batchType(INTEGERS_PARAMS, (own, count) => ({ kind: 'integers', count, ...own })),
+  floats: batchType([PRECISION], (own, count) => ({ kind: 'floats', count, ...own })),
+  bytes: batchType([ENCODING, LENGTH], (own, count) => ({ kind: 'bytes', count, ...own, single: false })),
+  uuid: batchType([], (_, count) => ({ kind: 'uuid', count })),
+  sample: batchType(SAMPLE_PARAMS, sampleRequest),
+  weighted: batchType(WEIGHTED_PARAMS, weightedRequest),
+  strings: batchType(STRINGS_PARAMS, stringsRequest),
+  sequences: batchType(SEQUENCES_PARAMS, (own, count) => sequencesRequest(own, count, NUMBERS_MAX)),
+  permutations: batchType(PERMUTATIONS_PARAMS, (own, count) => permutationsRequest(own, count, NUMBERS_MAX)),
+  gaussians: batchType(GAUSSIANS_PARAMS, (own, count) => ({ kind: 'gaussians', count, ...own })),
+};
+
+const MEMBERS = [
+  { ...TYPE, values: Object.keys(TYPES) as (keyof typeof TYPES)[] },
+  {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max: LIMITS.batchCountMax,
+    required: true,
+    error: 'invalid_count',
+    description: 'How many values.',
+  },
+] as const satisfies readonly ParameterDefinition[];
 
 export const BATCH: DataEndpointDefinition = {
   name: 'batch',
@@ -107,8 +102,11 @@ export const BATCH: DataEndpointDefinition = {
   path: '/v1/batch',
   scope: 'entropy:batch',
   summary: 'Up to 100,000 values in one answer.',
-  parameters: COMMON,
-  body: { members: [...MEMBERS, ...COMMON], params: PARAMS },
+  parameters: COMMON_PARAMETERS,
+  body: {
+    members: [...MEMBERS, ...COMMON_PARAMETERS],
+    params: Object.fromEntries(Object.entries(TYPES).map(([type, { params }]) => [type, params])),
+  },
   errors: [
     'unsupported_media_type',
     'payload_too_large',
@@ -123,27 +121,15 @@ export const BATCH: DataEndpointDefinition = {
 function parse(content: RequestContent): ParsedDataRequest {
   if (!isJson(content.contentType)) throw new ApiError('unsupported_media_type');
   const body = parseJsonObject(content.body);
-  const query = splitQuery(COMMON, content.query);
+  const query = splitQuery(COMMON_PARAMETERS, content.query);
   const ignored = [...query.ignored];
-  const members = known(body, [...MEMBERS, ...COMMON], ignored, '', ['params']);
+  const members = known(body, [...MEMBERS, ...COMMON_PARAMETERS], ignored, '', ['params']);
   const { type, count } = readParameters(MEMBERS, members, readJson);
   const values = readValues(type, count, body, ignored);
   requireReplyFits(values);
-  const common = readCommon(members, query.given, ignored);
-  const { entropy_mode, dry_run, format } = common;
-  const clientEntropy = clientEntropyOf(common.client_entropy);
+  const common = commonRequest(readCommon(members, query.given, ignored));
   return {
-    request: {
-      endpoint: 'batch',
-      values,
-      valueKey: 'values',
-      members: { count, type },
-      mode: entropy_mode,
-      dryRun: dry_run,
-      format,
-      label: labelRequest(common, clientEntropy),
-      clientEntropy,
-    },
+    request: { endpoint: 'batch', values, valueKey: 'values', members: { count, type }, ...common },
     ignored,
   };
 }
@@ -160,7 +146,7 @@ export function readBatchRequest(
 }
 
 function readValues(
-  type: keyof typeof PARAMS,
+  type: keyof typeof TYPES,
   count: number,
   body: Readonly<Record<string, unknown>>,
   ignored: string[],
@@ -168,33 +154,9 @@ function readValues(
 ): ValueRequest {
   const params = Object.hasOwn(body, 'params') ? body['params'] : {};
   if (!isObject(params)) throw new ApiError('invalid_params');
-  const given = known(params, PARAMS[type], ignored, `${prefix}params.`);
-  const read = <const D extends readonly ParameterDefinition[]>(definitions: D): ValuesOf<D> =>
-    readParameters(definitions, given, readJson, `${prefix}params.`);
-  switch (type) {
-    case 'integers': {
-      const unique = { ...UNIQUE, check: (values: ReadValues) => requirePossible(values, count) };
-      return { kind: 'integers', count, ...read([...RANGE, unique, SORT]) };
-    }
-    case 'floats':
-      return { kind: 'floats', count, ...read(PARAMS.floats) };
-    case 'bytes':
-      return { kind: 'bytes', count, ...read(PARAMS.bytes), single: false };
-    case 'uuid':
-      return { kind: 'uuid', count };
-    case 'sample':
-      return sampleRequest(read(SAMPLE_PARAMS), count);
-    case 'weighted':
-      return weightedRequest(read(WEIGHTED_PARAMS), count);
-    case 'strings':
-      return stringsRequest(read(STRINGS_PARAMS), count);
-    case 'sequences':
-      return sequencesRequest(read(SEQUENCES_PARAMS), count, LIMITS.batchCountMax);
-    case 'permutations':
-      return permutationsRequest(read(PERMUTATIONS_PARAMS), count, LIMITS.batchCountMax);
-    case 'gaussians':
-      return { kind: 'gaussians', count, ...read(GAUSSIANS_PARAMS) };
-  }
+  const { params: definitions, request } = TYPES[type];
+  const given = known(params, definitions, ignored, `${prefix}params.`);
+  return request(readParameters(definitions, given, readJson, `${prefix}params.`, { count }), count);
 }
 
 /** The members of an object that definitions name; the others are reported as ignored. */
@@ -213,18 +175,20 @@ export function known(
   return given;
 }
 
+/** In the body or the query; the body wins. */
 function readCommon(
   members: ReadonlyMap<string, unknown>,
   query: ReadonlyMap<string, string>,
   ignored: string[],
-): ValuesOf<typeof COMMON> {
+): ValuesOf<typeof COMMON_PARAMETERS> {
   const given = new Map<string, { json: unknown } | { text: string }>();
   for (const [name, text] of query) {
     if (members.has(name)) ignore(ignored, name);
     else given.set(name, { text });
   }
-  for (const { name } of COMMON) if (members.has(name)) given.set(name, { json: members.get(name) });
-  return readParameters(COMMON, given, (definition, each) =>
+  for (const { name } of COMMON_PARAMETERS)
+    if (members.has(name)) given.set(name, { json: members.get(name) });
+  return readParameters(COMMON_PARAMETERS, given, (definition, each) =>
     'text' in each ? readText(definition, each.text) : readJson(definition, each.json),
   );
 }

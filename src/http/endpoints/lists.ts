@@ -3,21 +3,11 @@ import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ListRequest } from '../../values/value-request.ts';
 import { ENVELOPE_BYTES_MAX } from '../endpoint.ts';
 import { grouped, type ParameterDefinition, type ValuesOf } from '../params.ts';
-import { ITEMS, requirePossible, requireRange, SORT, UNIQUE, valuesEndpoint } from './values.ts';
+import { countUpTo, ITEMS, requirePossible, requireRange, SORT, UNIQUE, valuesEndpoint } from './values.ts';
 
 /** Endpoints whose answer is a list of items, strings, sequences or normally distributed numbers. POST /v1/batch takes the same parameters in `params`. */
 
 type RequestOf<K extends ListRequest['kind']> = Extract<ListRequest, { kind: K }>;
-
-/** How many values a GET may ask for; a batch has a bound of its own. */
-const COUNT = {
-  name: 'count',
-  kind: 'integer',
-  min: 1,
-  max: LIMITS.integersCountMax,
-  default: 1,
-  error: 'invalid_count',
-} as const;
 
 export const SAMPLE_PARAMS = [ITEMS] as const satisfies readonly ParameterDefinition[];
 
@@ -35,7 +25,10 @@ export function sampleRequest({ items }: ValuesOf<typeof SAMPLE_PARAMS>, count: 
 export const SAMPLE = valuesEndpoint({
   name: 'sample',
   summary: 'Some of the items in the order drawn, each sequence equally likely; no item twice.',
-  parameters: [{ ...COUNT, description: 'How many of the items; at most all of them.' }, ...SAMPLE_PARAMS],
+  parameters: [
+    countUpTo(LIMITS.integersCountMax, 'How many of the items; at most all of them.'),
+    ...SAMPLE_PARAMS,
+  ],
   errors: ['unique_impossible'],
   ask: ({ count, ...own }) => {
     const values = sampleRequest(own, count);
@@ -96,7 +89,7 @@ export function weightedRequest(
 export const WEIGHTED = valuesEndpoint({
   name: 'weighted',
   summary: 'Independent picks from weighted items; an item may be picked more than once.',
-  parameters: [{ ...COUNT, description: 'How many picks.' }, ...WEIGHTED_PARAMS],
+  parameters: [countUpTo(LIMITS.integersCountMax, 'How many picks.'), ...WEIGHTED_PARAMS],
   errors: [],
   ask: ({ count, ...own }) => ({
     values: weightedRequest(own, count),
@@ -139,7 +132,7 @@ export function stringsRequest(
 export const STRINGS = valuesEndpoint({
   name: 'strings',
   summary: 'Random strings over an alphabet, each character equally likely.',
-  parameters: [{ ...COUNT, description: 'How many strings.' }, ...STRINGS_PARAMS],
+  parameters: [countUpTo(LIMITS.integersCountMax, 'How many strings.'), ...STRINGS_PARAMS],
   errors: [],
   ask: ({ count, ...own }) => ({
     values: stringsRequest(own, count),
@@ -217,7 +210,7 @@ function requireNumbers(numbers: number, valuesMax: number): void {
 export const SEQUENCES = valuesEndpoint({
   name: 'sequences',
   summary: 'Sequences of integers, each with a length and a range of its own, drawn together.',
-  parameters: [{ ...COUNT, description: 'How often all sequences are drawn.' }, ...SEQUENCES_PARAMS],
+  parameters: [countUpTo(LIMITS.integersCountMax, 'How often all sequences are drawn.'), ...SEQUENCES_PARAMS],
   errors: ['invalid_sequences', 'unique_impossible'],
   ask: ({ count, ...own }) => {
     const { length, min, max, unique, sort } = own;
@@ -253,7 +246,7 @@ export function permutationsRequest(
 export const PERMUTATIONS = valuesEndpoint({
   name: 'permutations',
   summary: 'The numbers from 0 to length - 1 in a random order, each order equally likely.',
-  parameters: [{ ...COUNT, description: 'How many permutations.' }, ...PERMUTATIONS_PARAMS],
+  parameters: [countUpTo(LIMITS.integersCountMax, 'How many permutations.'), ...PERMUTATIONS_PARAMS],
   errors: [],
   ask: ({ count, ...own }) => ({
     values: permutationsRequest(own, count, LIMITS.integersCountMax),
@@ -295,7 +288,7 @@ export const GAUSSIANS_PARAMS = [
 export const GAUSSIANS = valuesEndpoint({
   name: 'gaussians',
   summary: 'Normally distributed numbers, exactly sampled and exactly rounded.',
-  parameters: [{ ...COUNT, description: 'How many numbers.' }, ...GAUSSIANS_PARAMS],
+  parameters: [countUpTo(LIMITS.integersCountMax, 'How many numbers.'), ...GAUSSIANS_PARAMS],
   errors: [],
   ask: ({ count, mean, stddev, digits }) => ({
     values: { kind: 'gaussians', count, mean, stddev, digits },

@@ -25,14 +25,36 @@ import {
   type ValuesOf,
 } from '../params.ts';
 
-const BOUND = {
-  kind: 'integer',
-  min: -LIMITS.integerMagnitudeMax,
-  max: LIMITS.integerMagnitudeMax,
-  error: 'invalid_range',
-} as const;
+/** What every endpoint that answers once takes, checked after its own parameters. */
+export const COMMON_PARAMETERS = [
+  ENTROPY_MODE,
+  DRY_RUN,
+  FORMAT,
+  CLIENT_ENTROPY,
+  ...LABEL_PARAMETERS,
+] as const satisfies readonly ParameterDefinition[];
 
-const COMMON_PARAMETERS = [ENTROPY_MODE, DRY_RUN, FORMAT, CLIENT_ENTROPY, ...LABEL_PARAMETERS] as const;
+/** The part of a request that these parameters make. */
+export function commonRequest(
+  values: ValuesOf<typeof COMMON_PARAMETERS>,
+): Pick<DataRequest, 'mode' | 'dryRun' | 'format' | 'label' | 'clientEntropy'> {
+  const { entropy_mode: mode, dry_run: dryRun, format } = values;
+  const clientEntropy = clientEntropyOf(values.client_entropy);
+  return { mode, dryRun, format, label: labelRequest(values, clientEntropy), clientEntropy };
+}
+
+/** How many values; one when it is left out. */
+export function countUpTo(max: number, description: string) {
+  return {
+    name: 'count',
+    kind: 'integer',
+    min: 1,
+    max,
+    default: 1,
+    error: 'invalid_count',
+    description,
+  } as const satisfies IntegerParameter;
+}
 
 /** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
 export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>({
@@ -60,13 +82,9 @@ export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>
     parse({ query }) {
       const { given, ignored } = withoutAlias(splitQuery(parameters, query), parameters);
       const values = readParameters(parameters, given, readText);
-      const common = values as ValuesOf<typeof COMMON_PARAMETERS>;
-      const { entropy_mode: mode, dry_run: dryRun, format } = common;
       const asked = ask(values as ValuesOf<Own>);
-      const clientEntropy = clientEntropyOf(common.client_entropy);
-      const label = labelRequest(common, clientEntropy);
-      const request = { endpoint: name, ...asked, mode, dryRun, format, label, clientEntropy };
-      return { request, ignored };
+      const common = commonRequest(values as ValuesOf<typeof COMMON_PARAMETERS>);
+      return { request: { endpoint: name, ...asked, ...common }, ignored };
     },
   };
 }
@@ -85,7 +103,13 @@ function withoutAlias(query: SplitQuery, parameters: readonly ParameterDefinitio
   return { given: withAlias, ignored: given.has(ENCODING.name) ? [...ignored, FORMAT.name] : ignored };
 }
 
-/** min and max, as GET /v1/integers and integers of POST /v1/batch take them. */
+const BOUND = {
+  kind: 'integer',
+  min: -LIMITS.integerMagnitudeMax,
+  max: LIMITS.integerMagnitudeMax,
+  error: 'invalid_range',
+} as const;
+
 export const RANGE = [
   { ...BOUND, name: 'min', default: 0, description: 'Lower bound, inclusive.' },
   {
@@ -114,16 +138,7 @@ export const SORT = {
   description: 'Order of the values.',
 } as const satisfies ParameterDefinition;
 
-const INTEGERS_PARAMETERS = [
-  {
-    name: 'count',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.integersCountMax,
-    default: 1,
-    error: 'invalid_count',
-    description: 'How many integers.',
-  },
+export const INTEGERS_PARAMS = [
   ...RANGE,
   { ...UNIQUE, check: (values) => requirePossible(values, values['count'] as number) },
   SORT,
@@ -132,7 +147,7 @@ const INTEGERS_PARAMETERS = [
 export const INTEGERS = valuesEndpoint({
   name: 'integers',
   summary: 'Random integers in a range, each equally likely.',
-  parameters: INTEGERS_PARAMETERS,
+  parameters: [countUpTo(LIMITS.integersCountMax, 'How many integers.'), ...INTEGERS_PARAMS],
   errors: ['unique_impossible'],
   ask: ({ count, min, max, unique, sort }) => ({
     values: { kind: 'integers', count, min, max, unique, sort },
@@ -173,23 +188,10 @@ export const ENCODING = {
   description: 'hex in lower case, or base64 with padding (RFC 4648 §4).',
 } as const satisfies ChoiceParameter;
 
-const BYTES_PARAMETERS = [
-  {
-    name: 'count',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.bytesCountMax,
-    default: 16,
-    error: 'invalid_count',
-    description: 'How many bytes.',
-  },
-  ENCODING,
-] as const satisfies readonly ParameterDefinition[];
-
 export const BYTES = valuesEndpoint({
   name: 'bytes',
   summary: 'Random bytes. format=hex and format=base64 are accepted for encoding.',
-  parameters: BYTES_PARAMETERS,
+  parameters: [{ ...countUpTo(LIMITS.bytesCountMax, 'How many bytes.'), default: 16 }, ENCODING],
   errors: [],
   ask: ({ count, encoding }) => ({
     values: { kind: 'bytes', count: 1, length: count, encoding, single: true },
@@ -209,23 +211,10 @@ export const PRECISION = {
     'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
 } as const satisfies IntegerParameter;
 
-const FLOATS_PARAMETERS = [
-  {
-    name: 'count',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.floatsCountMax,
-    default: 1,
-    error: 'invalid_count',
-    description: 'How many floats.',
-  },
-  PRECISION,
-] as const satisfies readonly ParameterDefinition[];
-
 export const FLOATS = valuesEndpoint({
   name: 'floats',
   summary: 'Random IEEE 754 doubles in [0, 1).',
-  parameters: FLOATS_PARAMETERS,
+  parameters: [countUpTo(LIMITS.floatsCountMax, 'How many floats.'), PRECISION],
   errors: [],
   ask: ({ count, precision }) => ({
     values: { kind: 'floats', count, precision },
@@ -234,22 +223,10 @@ export const FLOATS = valuesEndpoint({
   }),
 });
 
-const UUID_PARAMETERS = [
-  {
-    name: 'count',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.uuidCountMax,
-    default: 1,
-    error: 'invalid_count',
-    description: 'How many UUIDs.',
-  },
-] as const satisfies readonly ParameterDefinition[];
-
 export const UUID = valuesEndpoint({
   name: 'uuid',
   summary: 'Random UUIDs of version 4 (RFC 9562 §5.4).',
-  parameters: UUID_PARAMETERS,
+  parameters: [countUpTo(LIMITS.uuidCountMax, 'How many UUIDs.')],
   errors: [],
   ask: ({ count }) => ({
     values: { kind: 'uuid', count },
@@ -258,22 +235,20 @@ export const UUID = valuesEndpoint({
   }),
 });
 
-const BITSTRING_PARAMETERS = [
-  {
-    name: 'length',
-    kind: 'integer',
-    min: 1,
-    max: LIMITS.bitstringLengthMax,
-    default: 128,
-    error: 'invalid_length',
-    description: 'How many bits.',
-  },
-] as const satisfies readonly ParameterDefinition[];
-
 export const BITSTRING = valuesEndpoint({
   name: 'bitstring',
   summary: 'A random string of the digits 0 and 1.',
-  parameters: BITSTRING_PARAMETERS,
+  parameters: [
+    {
+      name: 'length',
+      kind: 'integer',
+      min: 1,
+      max: LIMITS.bitstringLengthMax,
+      default: 128,
+      error: 'invalid_length',
+      description: 'How many bits.',
+    },
+  ],
   errors: [],
   ask: ({ length }) => ({
     values: { kind: 'bitstring', length },

@@ -3,15 +3,14 @@ import type { Schema } from './schema.ts';
 
 /** A parameter of a query as OpenAPI describes it. */
 export function queryParameter(definition: ParameterDefinition): Schema {
-  const { name, aliases = [], required = false, description } = definition;
-  const also = aliases.length === 0 ? '' : ` Also accepted as ${aliases.join(', ')}.`;
+  const { name, required = false, description } = definition;
   const isList = definition.kind === 'items' || definition.kind === 'integer-list';
   const list = isList ? { style: 'form', explode: false } : {};
   return {
     name,
     in: 'query',
     ...(required ? { required } : {}),
-    description: description + also,
+    description,
     ...list,
     schema: valueSchema(definition),
   };

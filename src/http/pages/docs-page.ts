@@ -117,9 +117,7 @@ function callOf(
 function parameterList(prefix: string, parameters: readonly ParameterDefinition[]): Markup {
   return html`<dl class="params">${parameters.map(
     (each) =>
-      html`<div id="${prefix}.${each.name}"><dt><code>${each.name}</code></dt><dd><span class="kind">${kindText(each)}</span> ${each.description}${
-        each.aliases === undefined ? '' : ` Also accepted as ${each.aliases.join(', ')}.`
-      }</dd></div>`,
+      html`<div id="${prefix}.${each.name}"><dt><code>${each.name}</code></dt><dd><span class="kind">${kindText(each)}</span> ${each.description}</dd></div>`,
   )}</dl>`;
 }
 

@@ -257,21 +257,17 @@ const UNKNOWN_NAMES = [
   '',
 ];
 
-function namesOf({ parameters }: Pick<DataEndpointDefinition, 'parameters'>): string[] {
-  return parameters.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-}
-
 function hostileQuery(endpoint: Pick<DataEndpointDefinition, 'parameters'>): fc.Arbitrary<string> {
   const known = endpoint.parameters.map((definition) =>
     fc.record({
-      name: fc.constantFrom(definition.name, ...(definition.aliases ?? [])),
+      name: fc.constantFrom(definition.name),
       text: textsFor(definition),
       mask: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat() }),
       isBare: fc.integer({ min: 0, max: 30 }).map((draw) => draw === 30),
     }),
   );
   const unknown = fc.record({
-    name: fc.constantFrom(...UNKNOWN_NAMES, ...namesOf(endpoint).map((name) => name.toUpperCase())),
+    name: fc.constantFrom(...UNKNOWN_NAMES, ...endpoint.parameters.map(({ name }) => name.toUpperCase())),
     text: fc.constantFrom(...HOSTILE_TEXTS),
     mask: fc.constant(0),
     isBare: fc.boolean(),
@@ -312,7 +308,7 @@ function hostileBody({ body }: DataEndpointDefinition): fc.Arbitrary<string> {
   const { members = [], params = {} } = body ?? {};
   const paramDefinitions = Object.values(params).flat();
   const memberOf = (definition: ParameterDefinition): fc.Arbitrary<Member> =>
-    fc.tuple(fc.constant(definition.name), jsonFor(definition));
+    fc.tuple(fc.constantFrom(definition.name), jsonFor(definition));
   const unknown: fc.Arbitrary<Member> = fc.tuple(
     fc.oneof(fc.constantFrom('__proto__', 'constructor', '', 'Count', 'a\r\nb', 'é'), fc.string()),
     fc.constantFrom(...HOSTILE_JSON),
