@@ -2,66 +2,22 @@ import { burstOf, TIER_ALLOWANCES } from '../../account/tiers.ts';
 import { entropyBytes } from '../../answer/request.ts';
 import { assert } from '../../core/assert.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { type EntropyMode, SCOPES, type Scope, TIERS, type Tier } from '../../core/vocabulary.ts';
+import { SCOPES, TIERS, type Tier } from '../../core/vocabulary.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 
 export const TIERS_PATH = '/v1/tiers';
 
-/** What an account of a tier may do. 2^53 - 1 stands for unlimited. */
-export interface TierRow {
-  readonly tier: Tier;
-  readonly requests_per_minute: number;
-  /** Requests that may come at once; also the most in any 60 seconds. */
-  readonly burst: number;
-  /** Answered data requests per calendar month in UTC. */
-  readonly requests_per_month: number;
-  /** Bytes of pure mode per calendar month in UTC. */
-  readonly credits_per_month: number;
-  readonly entropy_modes: readonly EntropyMode[];
-  /** The mode of a request that names none. */
-  readonly default_entropy_mode: EntropyMode;
-  /** How often the seeded mode takes a new quantum seed; null without that mode. */
-  readonly seed_interval_s: number | null;
-  /** The scopes that a key may have. */
-  readonly scopes: readonly Scope[];
-  /** An account may have figures of its own in place of these. */
-  readonly custom: boolean;
-}
-
-/** The price of one kind of value in pure mode. A credit is a byte of entropy. */
-interface PriceRow {
-  readonly kind: string;
-  /** The entropy of the answer, in bits; the price is an eighth of it, rounded up once per request. */
-  readonly bits: string;
-  readonly example: string;
-  /** What the example costs. */
-  readonly credits: number;
-}
-
-/** How much one request may ask for. */
-interface CountLimits {
-  readonly integers_count: number;
-  readonly bytes_count: number;
-  readonly floats_count: number;
-  readonly uuid_count: number;
-  readonly bitstring_length: number;
-  readonly shuffle_items: number;
-  readonly batch_count: number;
-}
+/** What an account of a tier may do, as GET /v1/tiers tells it. 2^53 - 1 stands for unlimited. */
+export type TierRow = ReturnType<typeof rowOf>;
 
 /** The `data` member of GET /v1/tiers, made from the tables that the service itself goes by. */
-export interface TierList {
-  readonly tiers: readonly TierRow[];
-  readonly prices: readonly PriceRow[];
-  readonly limits: CountLimits;
+export type TierList = ReturnType<typeof tierList>;
+
+export function tierList() {
+  return { tiers: TIERS.map(rowOf), prices: PRICES, limits: COUNT_LIMITS };
 }
 
-export function tierList(): TierList {
-  prices ??= PRICED.map(([kind, bits, example]) => ({ kind, bits, example, credits: creditsOf(example) }));
-  return { tiers: TIERS.map(rowOf), prices, limits: COUNT_LIMITS };
-}
-
-function rowOf(tier: Tier): TierRow {
+function rowOf(tier: Tier) {
   const allowance = TIER_ALLOWANCES[tier];
   const { seedIntervalMs } = allowance;
   return {
@@ -78,7 +34,7 @@ function rowOf(tier: Tier): TierRow {
   };
 }
 
-/** Kind, entropy and example of each price. */
+/** The price of each kind of value in pure mode. A credit is a byte of entropy: an eighth of the bits, rounded up once per request. */
 const PRICED: readonly (readonly [kind: string, bits: string, example: string])[] = [
   ['integers', 'count × log2(max - min + 1)', '/v1/integers?count=100&min=1&max=6'],
   [
@@ -112,8 +68,7 @@ const PRICED: readonly (readonly [kind: string, bits: string, example: string])[
   ],
 ];
 
-/** Made when somebody asks for it. */
-let prices: readonly PriceRow[] | undefined;
+const PRICES = PRICED.map(([kind, bits, example]) => ({ kind, bits, example, credits: creditsOf(example) }));
 
 /** What the endpoint itself would charge for the example. */
 function creditsOf(example: string): number {
@@ -124,7 +79,8 @@ function creditsOf(example: string): number {
   return entropyBytes(request.values);
 }
 
-const COUNT_LIMITS: CountLimits = {
+/** How much one request may ask for. */
+export const COUNT_LIMITS = {
   integers_count: LIMITS.integersCountMax,
   bytes_count: LIMITS.bytesCountMax,
   floats_count: LIMITS.floatsCountMax,

@@ -1,5 +1,8 @@
 import { ERRORS } from '../../core/errors.ts';
-import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, TIERS } from '../../core/vocabulary.ts';
+import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
+import { BATCH } from '../endpoints/batch.ts';
+import { COUNT_LIMITS } from '../endpoints/tiers.ts';
+import { ENCODING, SORT } from '../endpoints/values.ts';
 import {
   answerLabel,
   certificateDocument,
@@ -25,7 +28,6 @@ import {
   text,
   time,
 } from './schema.ts';
-import { tierListSchema } from './tier-list-schema.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts
@@ -38,96 +40,76 @@ const drawnFrom = object({
   quantum_source: described(text, 'The processor; none in csprng mode.'),
 });
 
-const DATA: Readonly<Record<DataEndpoint, Schema>> = {
-  integers: object({
+/** The members of `data` beside its metadata. */
+const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
+  integers: {
     values: listOf(integer),
     count,
     min: integer,
     max: integer,
     unique: boolean,
-    sort: oneOfWords(['none', 'ascending', 'descending']),
-    metadata: drawnFrom,
-  }),
-  bytes: object({
+    sort: oneOfWords(SORT.values),
+  },
+  bytes: {
     bytes: described(text, 'In the encoding asked for.'),
     count,
-    encoding: oneOfWords(['hex', 'base64']),
+    encoding: oneOfWords(ENCODING.values),
     bits: described(count, 'Eight times count.'),
-    metadata: drawnFrom,
-  }),
-  floats: object({
+  },
+  floats: {
     values: listOf({ type: 'number', minimum: 0, exclusiveMaximum: 1 }),
     count,
     precision: orNull({ type: 'integer', minimum: 1, maximum: 15 }),
-    metadata: drawnFrom,
-  }),
-  uuid: object({
+  },
+  uuid: {
     uuids: listOf({
       type: 'string',
       pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
     }),
     count,
     version: { type: 'integer', const: 4 },
-    metadata: drawnFrom,
-  }),
-  bitstring: object({
+  },
+  bitstring: {
     bitstring: { type: 'string', pattern: '^[01]+$' },
     length: count,
-    metadata: drawnFrom,
-  }),
-  shuffle: object({ items: listOf(text), count, metadata: drawnFrom }),
-  batch: object({
+  },
+  shuffle: { items: listOf(text), count },
+  batch: {
     values: described(
       listOf({ type: ['integer', 'number', 'string', 'array'] }),
       'Lists of numbers for permutations, lists of such lists for sequences.',
     ),
     count,
-    type: oneOfWords([
-      'integers',
-      'floats',
-      'bytes',
-      'uuid',
-      'sample',
-      'weighted',
-      'strings',
-      'sequences',
-      'permutations',
-      'gaussians',
-    ]),
-    metadata: drawnFrom,
-  }),
-  sample: object({
+    type: oneOfWords(Object.keys(BATCH.body!.params)),
+  },
+  sample: {
     items: listOf(text),
     count,
     of: described(count, 'How many items there were.'),
-    metadata: drawnFrom,
-  }),
-  weighted: object({ items: listOf(text), count, metadata: drawnFrom }),
-  strings: object({ values: listOf(text), alphabet: text, count, length: count, metadata: drawnFrom }),
-  sequences: object({
+  },
+  weighted: { items: listOf(text), count },
+  strings: { values: listOf(text), alphabet: text, count, length: count },
+  sequences: {
     values: described(listOf(listOf(listOf(integer))), 'Each entry holds one list for each sequence.'),
     count,
     length: listOf(count),
     max: listOf(integer),
     min: listOf(integer),
-    sort: oneOfWords(['none', 'ascending', 'descending']),
+    sort: oneOfWords(SORT.values),
     unique: boolean,
-    metadata: drawnFrom,
-  }),
-  permutations: object({
+  },
+  permutations: {
     values: listOf(listOf(count)),
     count,
     length: count,
-    metadata: drawnFrom,
-  }),
-  gaussians: object({
+  },
+  gaussians: {
     values: listOf({ type: 'number' }),
     count,
     digits: count,
     mean: { type: 'number' },
     stddev: { type: 'number' },
-    metadata: drawnFrom,
-  }),
+  },
 };
 
 const meta = object({
@@ -222,6 +204,36 @@ const usage = object({
     ),
   }),
   metadata: documentMetadata,
+});
+
+/** The `data` member of GET /v1/tiers. */
+const tierList = object({
+  tiers: listOf(
+    object({
+      tier: oneOfWords(TIERS),
+      requests_per_minute: count,
+      burst: described(count, 'Requests that may come at once; also the most in any 60 seconds.'),
+      requests_per_month: described(count, 'Answered requests for values.'),
+      credits_per_month: described(count, 'Bytes of pure mode.'),
+      entropy_modes: listOf(oneOfWords(ENTROPY_MODES)),
+      default_entropy_mode: oneOfWords(ENTROPY_MODES, 'The mode of a request that names none.'),
+      seed_interval_s: described(
+        orNull(count),
+        'How often quantum-seeded takes a new seed; null without it.',
+      ),
+      scopes: listOf(oneOfWords(SCOPES)),
+      custom: described(boolean, 'An account may have figures of its own in place of these.'),
+    }),
+  ),
+  prices: listOf(
+    object({
+      kind: text,
+      bits: described(text, 'The entropy of the answer; the price is an eighth of it, rounded up once.'),
+      example: text,
+      credits: described(count, 'The price of the example.'),
+    }),
+  ),
+  limits: object(Object.fromEntries(Object.keys(COUNT_LIMITS).map((name) => [name, count]))),
 });
 
 const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
@@ -322,7 +334,12 @@ const consistency = object({
 
 /** Everything under `components/schemas`. */
 export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
-  ...Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [`${nameOf(endpoint)}Data`, DATA[endpoint]])),
+  ...Object.fromEntries(
+    DATA_ENDPOINTS.map((endpoint) => [
+      `${nameOf(endpoint)}Data`,
+      object({ ...DATA[endpoint], metadata: drawnFrom }),
+    ]),
+  ),
   ...Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [`${nameOf(endpoint)}Answer`, answerOf(endpoint)])),
   Quote: quote,
   Metadata: metadata,
@@ -330,7 +347,7 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Credits: { ...credits, description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.' },
   CertificateDocument: certificateDocument,
   Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
-  Tiers: object({ data: tierListSchema, metadata: documentMetadata }, {}, '2^53 - 1 stands for unlimited.'),
+  Tiers: object({ data: tierList, metadata: documentMetadata }, {}, '2^53 - 1 stands for unlimited.'),
   Health: health,
   Error: error,
   Problem: problem,
