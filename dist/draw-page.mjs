@@ -8,6 +8,14 @@ function element(id) {
   if (found === null) throw new Error(`the page has no element #${id}`);
   return found;
 }
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
 function made(name, text = "") {
   const node = page.createElement(name);
   node.textContent = text;
@@ -66,6 +74,23 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
+async function showCheck(button2, check) {
+  const result = element("result");
+  button2.disabled = true;
+  result.setAttribute("aria-busy", "true");
+  result.replaceChildren(made("p", "Checking…"));
+  try {
+    result.replaceChildren(...report(await check()));
+  } catch (error) {
+    result.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button2.disabled = false;
+    result.setAttribute("aria-busy", "false");
+    result.focus({ preventScroll: true });
+    result.scrollIntoView({ block: "nearest" });
+  }
+}
 function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
   const shown = [summary(checks, subject, status), list(checks)];
@@ -112,14 +137,6 @@ function list(checks) {
   }
   return items;
 }
-function banner(kind, title, text) {
-  const words = made("p");
-  words.append(made("strong", title), ` ${text}`);
-  const box = made("div");
-  box.className = `banner ${kind}`;
-  box.append(words);
-  return box;
-}
 function member(value, ...path) {
   let found = value;
   for (const name of path) {
@@ -131,22 +148,7 @@ function member(value, ...path) {
 
 // src/http/pages/client/draw-page.ts
 var button = element("check-draw");
-var result = element("result");
 button.disabled = false;
-button.addEventListener("click", async () => {
-  button.disabled = true;
-  result.setAttribute("aria-busy", "true");
-  result.replaceChildren(made("p", "Checking…"));
-  try {
-    const draw = await fetched(`/v1/draws/${button.dataset["draw"]}`);
-    result.replaceChildren(...report(await checkDraw(draw, {})));
-  } catch (error) {
-    result.replaceChildren(troubleBanner(error));
-    if (!(error instanceof Trouble)) throw error;
-  } finally {
-    button.disabled = false;
-    result.setAttribute("aria-busy", "false");
-    result.focus({ preventScroll: true });
-    result.scrollIntoView({ block: "nearest" });
-  }
+button.addEventListener("click", () => {
+  showCheck(button, async () => checkDraw(await fetched(`/v1/draws/${button.dataset["draw"]}`), {}));
 });

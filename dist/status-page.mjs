@@ -9,6 +9,14 @@ function element(id) {
   if (found === null) throw new Error(`the page has no element #${id}`);
   return found;
 }
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
 function made(name, text = "") {
   const node = page.createElement(name);
   node.textContent = text;
@@ -119,14 +127,6 @@ function list(checks) {
     items.append(item);
   }
   return items;
-}
-function banner(kind, title, text) {
-  const words = made("p");
-  words.append(made("strong", title), ` ${text}`);
-  const box = made("div");
-  box.className = `banner ${kind}`;
-  box.append(words);
-  return box;
 }
 function member(value, ...path) {
   let found = value;

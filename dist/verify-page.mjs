@@ -33,6 +33,14 @@ function element(id) {
   if (found === null) throw new Error(`the page has no element #${id}`);
   return found;
 }
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
 function made(name, text = "") {
   const node = page.createElement(name);
   node.textContent = text;
@@ -101,6 +109,23 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
+async function showCheck(button2, check) {
+  const result = element("result");
+  button2.disabled = true;
+  result.setAttribute("aria-busy", "true");
+  result.replaceChildren(made("p", "Checking…"));
+  try {
+    result.replaceChildren(...report(await check()));
+  } catch (error) {
+    result.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button2.disabled = false;
+    result.setAttribute("aria-busy", "false");
+    result.focus({ preventScroll: true });
+    result.scrollIntoView({ block: "nearest" });
+  }
+}
 function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
   const shown = [summary(checks, subject, status), list(checks)];
@@ -147,14 +172,6 @@ function list(checks) {
   }
   return items;
 }
-function banner(kind, title, text) {
-  const words = made("p");
-  words.append(made("strong", title), ` ${text}`);
-  const box = made("div");
-  box.className = `banner ${kind}`;
-  box.append(words);
-  return box;
-}
 function member(value, ...path) {
   let found = value;
   for (const name of path) {
@@ -173,7 +190,6 @@ var octetsFile = element("octets");
 var witnesses = element("witnesses");
 var quorumField = element("quorum");
 var button = element("check-button");
-var result = element("result");
 button.disabled = false;
 form.addEventListener("submit", (event) => {
   event.preventDefault();
@@ -216,21 +232,8 @@ async function sampleAnswer() {
     throw new Trouble(`The service gave no sample: ${String(member(parsed(text), "error", "message"))}`);
   return text;
 }
-async function run(read) {
-  button.disabled = true;
-  result.setAttribute("aria-busy", "true");
-  show(made("p", "Checking…"));
-  try {
-    show(...report(await verify(await read(), await octetsGiven())));
-  } catch (error) {
-    show(troubleBanner(error));
-    if (!(error instanceof Trouble)) throw error;
-  } finally {
-    button.disabled = false;
-    result.setAttribute("aria-busy", "false");
-    result.focus({ preventScroll: true });
-    result.scrollIntoView({ block: "nearest" });
-  }
+function run(read) {
+  return showCheck(button, async () => verify(await read(), await octetsGiven()));
 }
 async function octetsGiven() {
   const chosen = octetsFile.files?.[0];
@@ -303,7 +306,4 @@ function idFor(response) {
   if (typeof named !== "string" || !CERTIFICATE_ID.test(named))
     throw new Trouble("The answer names no certificate in metadata.certificate_id.");
   return named;
-}
-function show(...nodes) {
-  result.replaceChildren(...nodes);
 }

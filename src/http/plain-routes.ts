@@ -136,9 +136,7 @@ export function healthReply(report: HealthReport, accept: string, fields: readon
 async function certificateReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
   const { values, ignored } = parseCertificateQuery(exchange.query);
   if (sources.strictParameters && ignored.length > 0) throw unknownParameters(ignored);
-  const found = await sources.certificates.find(values.id);
-  if (found === 'malformed') throw new ApiError('invalid_id');
-  if (found === 'unknown') throw new ApiError('cert_not_found');
+  const found = foundDocument(await sources.certificates.find(values.id));
   const drawn = drawnBy(found);
   if (values.format === 'json')
     return body(exchange, { ...found, metadata: metadataOf(exchange, drawn) }, drawn);
@@ -151,6 +149,13 @@ async function certificateReply(exchange: Exchange, sources: PlainRouteSources):
     ...rateFields(exchange.rate),
   ]);
   return { status: 200, head, body: await sources.drawPdf(found) };
+}
+
+/** The certificate that was found. Throws `invalid_id` and `cert_not_found`. */
+export function foundDocument(found: CertificateDocument | 'malformed' | 'unknown'): CertificateDocument {
+  if (found === 'malformed') throw new ApiError('invalid_id');
+  if (found === 'unknown') throw new ApiError('cert_not_found');
+  return found;
 }
 
 /** The provenance that every envelope and its header fields name (specification, metadata object). */

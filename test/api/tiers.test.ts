@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { TierList } from '../../src/http/endpoints/tiers.ts';
+import type { tierList } from '../../src/http/endpoints/tiers.ts';
 import { fetchWhole } from '../support/http.ts';
 import { DocumentSchemas } from '../support/openapi.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
+type TierList = ReturnType<typeof tierList>;
+
 let list: TierList;
 before(async () => {
   server = await TestServer.shared();

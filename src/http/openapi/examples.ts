@@ -1,3 +1,5 @@
+import { assert } from '../../core/assert.ts';
+import { bytesOfBase32, uuidText } from '../../core/ids.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 
 /**
@@ -20,17 +22,18 @@ interface Recorded {
   readonly certificateId: string;
   readonly salt: string;
   readonly consumedBytes: number;
-  /** The same id twice: as a UUID and as metadata prints it. */
-  readonly requestUuid: string;
+  /** A UUID of version 7, so the time of the request is in it. */
   readonly requestId: string;
-  readonly timestamp: string;
   readonly tookMs: number;
 }
 
 function answer(data: object, recorded: Recorded): object {
+  const id = bytesOfBase32(recorded.requestId.slice('req_'.length));
+  assert(id !== undefined, `${recorded.requestId} is an id`);
+  const atMs = Buffer.from(id).readUIntBE(0, 6);
   return {
     data: { ...data, metadata: DRAWN },
-    meta: { duration_ms: recorded.tookMs, request_id: recorded.requestUuid },
+    meta: { duration_ms: recorded.tookMs, request_id: uuidText(id) },
     metadata: {
       certificate_id: recorded.certificateId,
       certificate_salt: recorded.salt,
@@ -43,7 +46,7 @@ function answer(data: object, recorded: Recorded): object {
       processing_time_ms: recorded.tookMs,
       quantum_backend: SIMULATOR,
       request_id: recorded.requestId,
-      timestamp: recorded.timestamp,
+      timestamp: new Date(atMs).toISOString(),
     },
     quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
   };
@@ -58,9 +61,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_3mvc5b4r2yp8rj671bp7xp4fkg',
         salt: '58282ce42c4608199816ba34bf9f8cea03cbbcf218a5c2853ddbe194683e9c82',
         consumedBytes: 8,
-        requestUuid: '01a2037c-330b-70f7-ab2b-b8160c582ad6',
         requestId: 'req_01m81qrcrbe3vtpaxr2r65gapp',
-        timestamp: '2026-11-22T13:40:00.907Z',
         tookMs: 7,
       },
     ),
@@ -73,9 +74,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_2rt2kfqyx9pt8hhdmmr8wpcs60',
         salt: 'aa996418f1f5148b3cac1f607efdd7f3783e51f572adc58fa28e04e4be8a3781',
         consumedBytes: 16,
-        requestUuid: '01a2037c-3332-7269-ac71-b2dabc79f3b1',
         requestId: 'req_01m81qrcsje9mtrwdjvay7kwxh',
-        timestamp: '2026-11-22T13:40:00.946Z',
         tookMs: 1,
       },
     ),
@@ -88,9 +87,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_7mt24vd0qdd4cf8zg5r3fnq9v1',
         salt: '094276d1039ed324e16097a56d9dd4e4a5beca006cffbe68f1419f64f280744a',
         consumedBytes: 12,
-        requestUuid: '01a2037c-3339-7098-979a-4e18a1e8b16c',
         requestId: 'req_01m81qrcsse2c9f6je32gyhcbc',
-        timestamp: '2026-11-22T13:40:00.953Z',
         tookMs: 1,
       },
     ),
@@ -103,9 +100,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_60sks466dcadw3kbfs02j36fd8',
         salt: 'cdb9098e1f621510a50d37ce50e0b2607ce14ccccebb1136547dd1a8b805c0f6',
         consumedBytes: 16,
-        requestUuid: '01a2037c-3341-752c-82ae-dad42401faa0',
         requestId: 'req_01m81qrct1emp85bpttgj03yn0',
-        timestamp: '2026-11-22T13:40:00.961Z',
         tookMs: 1,
       },
     ),
@@ -118,9 +113,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_32wxmy2cwqxkpqhwfhekerwhsr',
         salt: 'd78429e7c32d32193e8c5ed7fb666a0f6358996fbe26b9d4106cb41a29139854',
         consumedBytes: 4,
-        requestUuid: '01a2037c-334d-7d3a-bc89-20af2b8f0c67',
         requestId: 'req_01m81qrctdfmxbs290nwnry337',
-        timestamp: '2026-11-22T13:40:00.973Z',
         tookMs: 1,
       },
     ),
@@ -133,9 +126,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_48210skgbf7vq8yymkp8snk6ax',
         salt: '5a70ed0efa3a86e67b522e58835ff8d2796c2825515a235d27f975b5223da291',
         consumedBytes: 4,
-        requestUuid: '01a2037c-3354-75d5-a289-03f9f85ecb12',
         requestId: 'req_01m81qrctmeqat5283z7w5xjrj',
-        timestamp: '2026-11-22T13:40:00.980Z',
         tookMs: 1,
       },
     ),
@@ -149,9 +140,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_7nbgj3r8w53dqez533e8mtypx5',
         salt: '7ae9f9591fc10d3e5c7a933926f15368804aea0c571de529b4a06ec13ea83bbf',
         consumedBytes: 4,
-        requestUuid: '01a2037c-3363-7ece-8e4e-5c219af69cd3',
         requestId: 'req_01m81qrcv3fv78wkjw46dfd76k',
-        timestamp: '2026-11-22T13:40:00.995Z',
         tookMs: 6,
       },
     ),
@@ -164,9 +153,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_5m2drvx8knstdb3g3p2cdd9y24',
         salt: '9467f7b44d0b68ee630300b3f05d9b8cc961dc1f6ae4f453ae37f3d4cf0b1c5b',
         consumedBytes: 4,
-        requestUuid: '01a203a1-fa72-7d6d-8c3f-41c131e365dc',
         requestId: 'req_01m81t3ykjfnprrft1r4ry6sew',
-        timestamp: '2026-11-22T14:21:16.786Z',
         tookMs: 22,
       },
     ),
@@ -179,9 +166,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_1envjphhkcxvyyq9zj0wytb0ra',
         salt: '4defb8b290a30b2b1877a49c16ba9b24fb26d986a939e5a2fd88ed3b8a66c40f',
         consumedBytes: 4,
-        requestUuid: '01a203a1-fabc-7784-801d-786876149c6f',
         requestId: 'req_01m81t3ynwey2807brd1v1973f',
-        timestamp: '2026-11-22T14:21:16.860Z',
         tookMs: 1,
       },
     ),
@@ -194,9 +179,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_0e5z9ed852vb4caft6erj8r2n6',
         salt: '5f840b7fa1739f82ceeda38c382f3345b294597135de2d6ba0d7ada9012ef26e',
         consumedBytes: 4,
-        requestUuid: '01a203a1-fada-7690-ac2d-daa6d015bf51',
         requestId: 'req_01m81t3yptet8arbetmv81bfth',
-        timestamp: '2026-11-22T14:21:16.890Z',
         tookMs: 1,
       },
     ),
@@ -217,9 +200,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_24pthhxcxznkfa579yaydbf3yw',
         salt: '15073e7b5ab4cb8adb3647548b57af4b74397df66c22923d0019f4c7d53185ad',
         consumedBytes: 12,
-        requestUuid: '01a203a1-fae6-7db8-98fd-00fb53409685',
         requestId: 'req_01m81t3yq6fpw9hz80zd9m15m5',
-        timestamp: '2026-11-22T14:21:16.902Z',
         tookMs: 1,
       },
     ),
@@ -232,9 +213,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_4fr48py6yemwjntr977p6x7w6t',
         salt: 'e8a4ba9800729e8f7b539549a76a7e4f67ae4a52dedc57bbaf81c9e6aeee5c3b',
         consumedBytes: 4,
-        requestUuid: '01a203a1-faef-7968-a2b0-d68a754a368b',
         requestId: 'req_01m81t3yqff5ma5c6ph9tmmdmb',
-        timestamp: '2026-11-22T14:21:16.911Z',
         tookMs: 1,
       },
     ),
@@ -247,9 +226,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
         certificateId: 'cert_6bnt8qmm9j448jf0hzk3fn8ga2',
         salt: '2a79da6f274a3bb7669c8105326f8a2338ff4be876ebde0c02543e6eaa07747d',
         consumedBytes: 40,
-        requestUuid: '01a2044c-b7c3-7184-8bf9-6779e5dade16',
         requestId: 'req_01m824sdy3e628qyb7f7jxnqgp',
-        timestamp: '2026-11-22T17:27:46.371Z',
         tookMs: 35,
       },
     ),

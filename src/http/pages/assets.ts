@@ -4,65 +4,25 @@ import type { Reply } from '../error-reply.ts';
 import { headOf } from '../head.ts';
 import type { PlainRoute } from '../route-table.ts';
 
-/**
- * What pages load. Each name that a page uses carries the hash of them all, so that a copy never goes stale.
- */
-interface Asset {
-  readonly name: string;
-  readonly contentType: string;
-  readonly file: URL;
-}
-
-const MODULE = 'text/javascript; charset=utf-8';
-const ASSETS: readonly Asset[] = [
-  {
-    name: 'page.css',
-    contentType: 'text/css; charset=utf-8',
-    file: new URL('./page.css', import.meta.url),
-  },
-  {
-    name: 'docs.css',
-    contentType: 'text/css; charset=utf-8',
-    file: new URL('./docs.css', import.meta.url),
-  },
-  {
-    name: 'drawings.css',
-    contentType: 'text/css; charset=utf-8',
-    file: new URL('./drawings.css', import.meta.url),
-  },
-  { name: 'icon.svg', contentType: 'image/svg+xml', file: new URL('./icon.svg', import.meta.url) },
-  // made by scripts/build-verifier.ts, which a test runs again to compare
-  {
-    name: 'verify-page.mjs',
-    contentType: MODULE,
-    file: new URL('../../../dist/verify-page.mjs', import.meta.url),
-  },
-  {
-    name: 'draw-page.mjs',
-    contentType: MODULE,
-    file: new URL('../../../dist/draw-page.mjs', import.meta.url),
-  },
-  {
-    name: 'status-page.mjs',
-    contentType: MODULE,
-    file: new URL('../../../dist/status-page.mjs', import.meta.url),
-  },
-  {
-    name: 'docs-page.mjs',
-    contentType: MODULE,
-    file: new URL('../../../dist/docs-page.mjs', import.meta.url),
-  },
-  {
-    name: 'qrn-verify.mjs',
-    contentType: MODULE,
-    file: new URL('../../../dist/qrn-verify.mjs', import.meta.url),
-  },
-  {
-    name: 'qrn-verify-draw.mjs',
-    contentType: MODULE,
-    file: new URL('../../../dist/qrn-verify-draw.mjs', import.meta.url),
-  },
+/** What pages load: scripts are made by scripts/build-verifier.ts, which a test runs again to compare. */
+const ASSETS = [
+  'page.css',
+  'docs.css',
+  'drawings.css',
+  'icon.svg',
+  'verify-page.mjs',
+  'draw-page.mjs',
+  'status-page.mjs',
+  'docs-page.mjs',
+  'qrn-verify.mjs',
+  'qrn-verify-draw.mjs',
 ];
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  mjs: 'text/javascript; charset=utf-8',
+};
 
 /** The verifier under a name that stays, for whoever wants to keep a copy and check with that. */
 export const VERIFIER_PATH = '/assets/qrn-verify.mjs';
@@ -73,9 +33,17 @@ export interface PageAssets {
   path(name: string): string;
 }
 
-/** Reads the assets. Throws when one is missing. */
+/**
+ * Reads the assets. Throws when one is missing. Each name that a page uses carries the hash of them all, so that a copy never
+ * goes stale.
+ */
 export function loadPageAssets(): PageAssets {
-  const loaded = ASSETS.map((asset) => ({ ...asset, bytes: new Uint8Array(readFileSync(asset.file)) }));
+  const loaded = ASSETS.map((name) => {
+    const extension = name.slice(name.lastIndexOf('.') + 1);
+    const folder = extension === 'mjs' ? '../../../dist/' : './';
+    const bytes = new Uint8Array(readFileSync(new URL(folder + name, import.meta.url)));
+    return { name, contentType: CONTENT_TYPES[extension], bytes };
+  });
   const digest = sha256Hex(Buffer.concat(loaded.map(({ bytes }) => bytes))).slice(0, 16);
   const path = (name: string) => `/assets/${digest}/${name}`;
   const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;

@@ -4,8 +4,7 @@ import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
-import { merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';
-import { evidenceLadder } from './evidence-ladder.ts';
+import { evidenceLadder, merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';
 import { type Content, html, type Markup } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
@@ -374,7 +373,7 @@ function code(value: string): Markup {
   return html`<code>${value}</code>`;
 }
 
-function time(iso: string): Markup {
+export function time(iso: string): Markup {
   return html`<time datetime="${iso}">${iso}</time>`;
 }
 

@@ -1,3 +1,5 @@
+import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
+
 /*
  * The code that the documentation shows for a call. The server writes it for the example, the page's script again
  * whenever a field of the form changes.
@@ -22,26 +24,9 @@ export interface Call {
   readonly body: string | undefined;
 }
 
+const DRAWING: readonly string[] = DATA_ENDPOINTS;
 /** Endpoints whose calls the clients have a method for. The others are shown for curl alone. */
-const CLIENT_METHODS = [
-  'integers',
-  'bytes',
-  'floats',
-  'uuid',
-  'bitstring',
-  'shuffle',
-  'batch',
-  'sample',
-  'weighted',
-  'strings',
-  'sequences',
-  'permutations',
-  'gaussians',
-  'certificate',
-  'health',
-  'usage',
-];
-const DRAWING = CLIENT_METHODS.slice(0, 13);
+const CLIENT_METHODS = [...DRAWING, 'certificate', 'health', 'usage'];
 
 export function languagesOf(name: string): readonly Language[] {
   return CLIENT_METHODS.includes(name) ? ['curl', 'typescript', 'python'] : ['curl'];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
@@ -6,7 +7,7 @@ import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { grouped, type ParameterDefinition } from '../params.ts';
 import { type Call, codeOf, type Language, languagesOf, prettyJson } from './code-samples.ts';
 import { referenceSections } from './docs-reference.ts';
-import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
+import { FAIR_DRAWS_PATH, html, Markup } from './layout.ts';
 
 /** The documentation, from the same definitions as the OpenAPI document; `baseUrl` ends in /v1. */
 export function docsMain(baseUrl: string): Markup {
@@ -24,6 +25,14 @@ ${contents()}
 ${ENDPOINT_DEFINITIONS.map((endpoint) => endpointSection(endpoint, baseUrl))}
 ${referenceSections()}
 </div></div>`;
+}
+
+/** What a committed draw shows, for people who were not there; docs/draws.md, made into HTML by scripts/build-docs.ts. */
+export function fairDrawsMain(): Markup {
+  const text = readFileSync(new URL('../../../dist/draws.html', import.meta.url), 'utf8');
+  return html`<article class="article">
+${new Markup(text)}
+</article>`;
 }
 
 /** Of use to the script alone; the style sheet leaves it out where there are no scripts, so that nothing moves later. */

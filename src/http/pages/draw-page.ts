@@ -1,6 +1,6 @@
 import type { DrawDocument } from '../../certificate/draw.ts';
 import { grouped } from '../../certificate/drawings.ts';
-import { banner, originBanners, rows } from './certificate-page.ts';
+import { banner, originBanners, rows, time } from './certificate-page.ts';
 import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
 
 /** A committed draw for people: what holds now, what happened when, who won, and what to check. */
@@ -105,7 +105,7 @@ function timeLine({ state, statement, committed_at: committedAt, outcome, commit
   const { beacon, due_at: dueAt } = statement;
   const logged = commit.proof === null ? 'It is being logged.' : 'It is in the signed log.';
   return html`<ol class="time-line">
-<li><strong>Committed</strong><time datetime="${committedAt}">${committedAt}</time> <span class="passed">${logged}</span></li>
+<li><strong>Committed</strong>${time(committedAt)} <span class="passed">${logged}</span></li>
 <li><strong>${beacon === undefined ? 'Due' : `Due, with round ${grouped(beacon.round)} of the beacon`}</strong>${time(dueAt)}</li>
 ${outcome === null ? null : html`<li><strong>${state === 'revealed' ? 'Revealed' : state === 'cancelled' ? 'Cancelled' : 'Failed'}</strong>${time(outcome.ended_at)}</li>`}
 </ol>`;
@@ -139,8 +139,4 @@ function serialOf({ certificate }: DrawDocument): string {
   return label?.serial === undefined
     ? 'of a number that is not readable yet'
     : `number ${grouped(label.serial)}`;
-}
-
-function time(iso: string): Markup {
-  return html`<time datetime="${iso}">${iso}</time>`;
 }

@@ -2,10 +2,11 @@ import { utf8Bytes } from '../../core/bytes.ts';
 import type { Reply } from '../error-reply.ts';
 import { type Field, headOf } from '../head.ts';
 import type { PageAssets } from './assets.ts';
-import { LOG_PAGE_PATH } from './log-watch.ts';
 
 /** Where the page stands that says how a draw is fair. */
 export const FAIR_DRAWS_PATH = '/docs/draws';
+/** Where the page stands that follows the log in a browser. */
+export const LOG_PAGE_PATH = '/log';
 
 export interface Page {
   readonly status: number;

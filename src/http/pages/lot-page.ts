@@ -1,14 +1,11 @@
 import type { LotOfRecord, PublicLot } from '../../certificate/archive.ts';
-import { roundedDown } from '../../certificate/drawings.ts';
+import { grouped, roundedDown } from '../../certificate/drawings.ts';
 import { certifiedFacts } from '../../certificate/record.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails, rows } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
-import { histogram, onesSharePlot } from './lot-plots.ts';
-
-const WIDTH = 360;
-const HEIGHT = 72;
+import { barPlot, histogram, onesSharePlot } from './lot-plots.ts';
 
 /** The public page of a lot: how its bits were judged, drawn and in words. */
 export function lotMain({ lot, revocation }: LotOfRecord, logged: PublicLot | undefined): Markup {
@@ -33,8 +30,8 @@ function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: Publi
   const notWithdrawn =
     until === undefined || counted
       ? ''
-      : `It had not been withdrawn when the log had ${until.toLocaleString('en-US')} leaves: ${withdrawals.length === 0 ? 'no lot had been.' : `the withdrawals before, ${withdrawals.length} in all, are of other lots.`}`;
-  return html`<p>Logged as leaf ${(parseProof(proof)?.index ?? 0).toLocaleString('en-US')} before anything was drawn from it. ${notWithdrawn}
+      : `It had not been withdrawn when the log had ${grouped(until)} leaves: ${withdrawals.length === 0 ? 'no lot had been.' : `the withdrawals before, ${withdrawals.length} in all, are of other lots.`}`;
+  return html`<p>Logged as leaf ${grouped(parseProof(proof)?.index ?? 0)} before anything was drawn from it. ${notWithdrawn}
 ${withdrawal === null ? '' : 'Its withdrawal is in the log.'} The <a href="/log/lots/${lot_id}">leaves and their proofs</a> are checked by
 <code>qrn log lot ${lot_id}</code>.</p>`;
 }
@@ -53,7 +50,7 @@ function pValuePlots({ assessments }: LotRecord): Markup[] {
     const counts = new Array<number>(10).fill(0);
     for (const digit of sp80022.deciles ?? '') counts[Number(digit)]++;
     const which = order === 'channels' ? `${of} bits, by channel` : `${of} bits`;
-    return histogram(`${which}, from bit ${firstBit.toLocaleString('en-US')}`, {
+    return histogram(`${which}, from bit ${grouped(firstBit)}`, {
       counts,
       blocks: 1,
       p: null,
@@ -64,8 +61,7 @@ function pValuePlots({ assessments }: LotRecord): Markup[] {
 function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
   const named = Object.entries(estimators ?? {});
   if (named.length === 0) return html`<p>Not recorded: the lot is too short, or of an earlier release.</p>`;
-  const label = 'Bits per bit, of the window that scored least';
-  return html`${barPlot(label, named, 1, (value) => value.toFixed(3))}
+  return html`${barPlot('Bits per bit, of the window that scored least', named)}
 <p class="hint">Certified: ${minEntropyPerBit === null ? 'not assessed' : roundedDown(minEntropyPerBit)}. The least estimator counts, and never more than the source claims.</p>`;
 }
 
@@ -78,25 +74,4 @@ function testRounds({ evidence }: LotRecord): Markup {
   const figures = Object.entries(evidence?.figures ?? {}).filter(([name]) => /^(x|chsh)_/.test(name));
   if (figures.length === 0) return html`<p>None: the source ran no test of its quantum origin.</p>`;
   return html`<dl class="wide">${rows(figures.map(([name, value]) => [name, String(value)] as const))}</dl>`;
-}
-
-/** Bars from zero up to `top`, left to right, whose values the text alternative lists. */
-function barPlot(
-  label: string,
-  named: readonly (readonly [string, number])[],
-  top: number,
-  text: (value: number) => string,
-): Markup {
-  const words = `${label}: ${named.map(([name, value]) => `${name} ${text(value)}`).join(', ')}.`;
-  const values = named.map(([, value]) => value);
-  const step = WIDTH / named.length;
-  const bars = values.map((value, i) => {
-    const height = HEIGHT * Math.min(1, value / top);
-    return html`<rect class="pass" x="${(i * step).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${(step * 0.8).toFixed(1)}" height="${height.toFixed(1)}"/>`;
-  });
-  const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
-  return html`<figure class="plot"><figcaption><span>${label}</span> <strong>${least} to ${most}</strong></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
-<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${bars}</svg>
-<p class="scale"><span>${named[0][0]}</span><span>${named[named.length - 1][0]}</span></p></figure>`;
 }

@@ -87,18 +87,32 @@ export function histogram(label: string, { counts, blocks, p }: PValueCounts): M
   ]);
 }
 
+/** Bars of shares of one, left to right, whose values the text alternative lists. */
+export function barPlot(label: string, named: readonly (readonly [string, number])[]): Markup {
+  const words = `${label}: ${named.map(([name, value]) => `${name} ${value.toFixed(3)}`).join(', ')}.`;
+  const values = named.map(([, value]) => value);
+  const step = WIDTH / named.length;
+  const bars = values.map((value, i) => {
+    const height = HEIGHT * Math.min(1, value);
+    return html`<rect class="pass" x="${(i * step).toFixed(1)}" y="${(HEIGHT - height).toFixed(1)}" width="${(step * 0.8).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+  });
+  const range = `${Math.min(...values).toFixed(3)} to ${Math.max(...values).toFixed(3)}`;
+  return figure(label, range, words, html`${bars}`, [named[0][0], named[named.length - 1][0]]);
+}
+
+/** A plot with the words at the ends of its axis, and between them. */
 function figure(
   label: string,
   value: string,
   words: string,
   drawing: Markup,
-  [left, middle, right]: readonly [string, string, string],
+  axis: readonly string[],
 ): Markup {
   return html`<figure class="plot">
 <figcaption><span>${label}</span> <strong>${value}</strong></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
 <path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawing}</svg>
-<p class="scale"><span>${left}</span><span>${middle}</span><span>${right}</span></p>
+<p class="scale">${axis.map((each) => html`<span>${each}</span>`)}</p>
 </figure>`;
 }
 

@@ -1,3 +1,4 @@
+import { grouped } from '../../certificate/drawings.ts';
 import { hourSeries, liveParts, spanOf } from './hour-plots.ts';
 import { html, type Markup } from './layout.ts';
 import type { ModeFigures, StatusFacts } from './status-page.ts';
@@ -72,8 +73,4 @@ function lasting(seconds: number | null): string {
   const [size, unit] =
     seconds >= 172_800 ? [86_400, 'days'] : seconds >= 7_200 ? [3_600, 'hours'] : [60, 'minutes'];
   return `, enough for ${Math.floor(seconds / size)} ${unit} without new lots`;
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

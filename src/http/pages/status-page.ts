@@ -1,8 +1,9 @@
+import { grouped } from '../../certificate/drawings.ts';
 import { type EntropyMode, isQuantum, type Origin } from '../../core/vocabulary.ts';
 import type { EvidenceLevel } from '../../ledger/records.ts';
 import type { HealthStatus } from '../plain-routes.ts';
+import { evidenceLadder } from './certificate-drawings.ts';
 import { banner } from './certificate-page.ts';
-import { evidenceLadder } from './evidence-ladder.ts';
 import { healthStrip, hourSeries, plot, spanOf } from './hour-plots.ts';
 import { type Content, html, type Markup } from './layout.ts';
 import { type LotHistory, lotPlots, onesSharePlot } from './lot-plots.ts';
@@ -267,10 +268,6 @@ function modes({ pure, seeds, csprngReady, sources }: StatusFacts, live: (key: s
     ([mode, works, what]) => html`<div><dt><code>${mode}</code></dt>
 <dd><strong class="${works ? 'works' : 'closed'}">${works ? 'Served' : 'Not served'}</strong>, ${what}</dd></div>`,
   )}</dl>`;
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }
 
 function isoOf(atMs: number): string {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { CertificateService } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/document.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
@@ -6,14 +7,14 @@ import { ApiError } from '../../core/errors.ts';
 import type { Reply } from '../error-reply.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
+import { foundDocument } from '../plain-routes.ts';
 import { parseAccept } from '../representation.ts';
 import type { PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
-import { CAPABILITY_FIELDS, html, type Markup, pageReply } from './layout.ts';
-import { logPageRoute } from './log-watch.ts';
+import { CAPABILITY_FIELDS, html, LOG_PAGE_PATH, type Markup, pageReply } from './layout.ts';
 import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
@@ -30,6 +31,8 @@ const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
+const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
+
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
 export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'find' | 'lot' | 'publicLot'>,
@@ -40,25 +43,24 @@ export function verifyRoutes(
   exact: PlainRoute[];
   prefixes: PlainRoute[];
 } {
-  const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const unpaid = new UnpaidWork(clock, PDFS_MAX);
   return {
     exact: [
       ...assets.routes,
       logPageRoute(),
-      { ...open, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
+      { ...OPEN, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
     ],
     prefixes: [
       {
-        ...open,
+        ...OPEN,
         path: PREFIX,
         handler: (exchange) =>
           exchange.path.endsWith(PDF)
             ? pdfReply(exchange, certificates, drawPdf, unpaid)
             : certificateReply(exchange, certificates, assets),
       },
-      { ...open, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
-      { ...open, path: DRAWS, handler: (exchange) => drawReply(exchange, certificates, assets) },
+      { ...OPEN, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
+      { ...OPEN, path: DRAWS, handler: (exchange) => drawReply(exchange, certificates, assets) },
     ],
   };
 }
@@ -78,16 +80,14 @@ function pdfReply(
   const id = exchange.path.slice(PREFIX.length, -PDF.length);
   return unpaid.run(async () => {
     if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
-    const found = await certificates.find(id);
-    if (found === 'malformed') throw new ApiError('invalid_id');
-    if (found === 'unknown') throw new ApiError('cert_not_found');
+    const document = foundDocument(await certificates.find(id));
     const head = headOf(200, [
       ['Content-Type', 'application/pdf'],
       ['Content-Disposition', `inline; filename="${id}.pdf"`],
       ['Cache-Control', NOT_CACHED],
       ...CAPABILITY_FIELDS,
     ]);
-    return { status: 200, head, body: await drawPdf(found) };
+    return { status: 200, head, body: await drawPdf(document) };
   });
 }
 
@@ -100,7 +100,7 @@ async function certificateReply(
   const id = path.slice(PREFIX.length);
   if (id === '') return redirect('/verify');
   const found = await certificates.find(id);
-  if (prefersJson(accept)) return jsonReply(found);
+  if (prefersJson(accept)) return jsonReply(foundDocument(found));
   if (found === 'malformed') return malformedReply(assets);
   if (found === 'unknown') return unknownReply(id, assets);
   const main = () => certificateMain(found);
@@ -117,20 +117,13 @@ async function lotReply(
 ): Promise<Reply> {
   const lot = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
   if (lot === undefined) {
-    const problem = banner(
-      'bad',
-      'There is no such lot.',
-      'A certificate names the lots that its answer drew on.',
-    );
-    const page = { status: 404, title: 'No such lot', cacheControl: NOT_CACHED };
-    return pageReply({ ...page, main: startMain(problem, '') }, assets);
+    const why = 'A certificate names the lots that its answer drew on.';
+    return problemReply(assets, 404, 'No such lot', banner('bad', 'There is no such lot.', why));
   }
   const publicLot = await certificates.publicLot(id);
   const main = () => lotMain(lot, publicLot);
-  return pageReply(
-    { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED, script: null, style: 'drawings.css' },
-    assets,
-  );
+  const page = { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED };
+  return pageReply({ ...page, script: null, style: 'drawings.css' }, assets);
 }
 
 /** The page of a committed draw. Its document is at /v1/draws/<id>. */
@@ -142,31 +135,27 @@ async function drawReply(
   const id = path.slice(DRAWS.length);
   const draw = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
   if (draw === undefined) {
-    const problem = banner(
-      'bad',
-      'There is no such draw.',
-      'This service has committed to none with this id. Whoever shows it to you as proof has shown you nothing.',
-    );
-    const page = { status: 404, title: 'No such draw', cacheControl: NOT_CACHED };
-    return pageReply({ ...page, main: startMain(problem, '') }, assets);
+    const why =
+      'This service has committed to none with this id. Whoever shows it to you as proof has shown you nothing.';
+    return problemReply(assets, 404, 'No such draw', banner('bad', 'There is no such draw.', why));
   }
-  const page = { title: `Draw ${id}`, script: 'draw-page.mjs', style: 'drawings.css' };
-  return pageReply(
-    { ...page, status: 200, main: () => drawMain(draw, atMs), cacheControl: NOT_CACHED },
-    assets,
-  );
+  const page = {
+    status: 200,
+    title: `Draw ${id}`,
+    main: () => drawMain(draw, atMs),
+    cacheControl: NOT_CACHED,
+  };
+  return pageReply({ ...page, script: 'draw-page.mjs', style: 'drawings.css' }, assets);
 }
 
-function jsonReply(found: CertificateDocument | 'malformed' | 'unknown'): Reply {
-  if (found === 'malformed') throw new ApiError('invalid_id');
-  if (found === 'unknown') throw new ApiError('cert_not_found');
+function jsonReply(document: CertificateDocument): Reply {
   const head = headOf(200, [
     ['Content-Type', 'application/json'],
-    ['Cache-Control', found.certificate.proof === null ? NOT_CACHED : CACHED],
+    ['Cache-Control', document.certificate.proof === null ? NOT_CACHED : CACHED],
     ['Access-Control-Allow-Origin', '*'],
     ...CAPABILITY_FIELDS,
   ]);
-  return { status: 200, head, body: utf8Bytes(JSON.stringify(found)) };
+  return { status: 200, head, body: utf8Bytes(JSON.stringify(document)) };
 }
 
 /**
@@ -183,24 +172,28 @@ function startReply(query: string, assets: PageAssets): Reply {
 }
 
 function malformedReply(assets: PageAssets, asked = ''): Reply {
-  const problem = banner(
-    'bad',
-    'This is not a certificate id.',
-    'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.',
-  );
-  const page = { status: 400, title: 'No certificate id', cacheControl: NOT_CACHED };
-  return pageReply({ ...page, main: startMain(problem, asked) }, assets);
+  const why =
+    'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.';
+  const problem = banner('bad', 'This is not a certificate id.', why);
+  return problemReply(assets, 400, 'No certificate id', problem, asked);
 }
 
 function unknownReply(id: string, assets: PageAssets): Reply {
-  const problem = banner(
-    'bad',
-    'There is no such certificate.',
-    html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. Whoever shows it to you as
-proof has shown you nothing.`,
-  );
-  const page = { status: 404, title: 'No such certificate', cacheControl: NOT_CACHED };
-  return pageReply({ ...page, main: startMain(problem, '') }, assets);
+  const why = html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. Whoever shows it to you as
+proof has shown you nothing.`;
+  const problem = banner('bad', 'There is no such certificate.', why);
+  return problemReply(assets, 404, 'No such certificate', problem);
+}
+
+/** The start page with what was wrong above it, and in its field what was `asked` for. */
+function problemReply(
+  assets: PageAssets,
+  status: 400 | 404,
+  title: string,
+  problem: Markup,
+  asked = '',
+): Reply {
+  return pageReply({ status, title, main: startMain(problem, asked), cacheControl: NOT_CACHED }, assets);
 }
 
 /** A page that says where to go from a path that is not there; undefined for a program, and below /v1. */
@@ -214,17 +207,8 @@ export function unknownPage({ path, method, accept }: Exchange, assets: PageAsse
 <p class="lead">This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.</p>
 <ul class="links"><li><a href="/">What the service does now</a></li><li><a href="/docs">Documentation</a></li>
 <li><a href="/verify">Check a certificate</a></li></ul>`;
-  return pageReply(
-    {
-      status: 404,
-      title: 'No such page',
-      main,
-      cacheControl: NOT_CACHED,
-      script: null,
-      place: null,
-    },
-    assets,
-  );
+  const page = { status: 404, title: 'No such page', main, cacheControl: NOT_CACHED };
+  return pageReply({ ...page, script: null, place: null }, assets);
 }
 
 /** Of a path that is not there, on the page that says so. */
@@ -242,6 +226,25 @@ hash of what was delivered, kept in a signed, append-only log.</p>
  spellcheck="false" placeholder="cert_…"><button type="submit">Open</button></div>
 </form></section>
 ${checkForm('')}`;
+}
+
+/**
+ * The page is one file with its script and its style inside, so that a copy of it works anywhere; it says itself which
+ * script may run. The service adds that it asks this service alone and is not framed. scripts/build-verifier.ts makes it.
+ */
+function logPageRoute(): PlainRoute {
+  const body = new Uint8Array(readFileSync(new URL('../../../dist/log-watch.html', import.meta.url)));
+  const head = headOf(200, [
+    ['Content-Type', 'text/html; charset=utf-8'],
+    ['Cache-Control', 'no-cache'],
+    ['Content-Security-Policy', "connect-src 'self'; frame-ancestors 'none'"],
+    ['Cross-Origin-Opener-Policy', 'same-origin'],
+    ['Cross-Origin-Resource-Policy', 'same-origin'],
+    ['Referrer-Policy', 'no-referrer'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['X-Frame-Options', 'DENY'],
+  ]);
+  return { ...OPEN, path: LOG_PAGE_PATH, handler: () => ({ status: 200, head, body }) };
 }
 
 function redirect(location: string): Reply {

@@ -76,6 +76,15 @@ export function element(id: string): BrowserElement {
   return found;
 }
 
+export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: string): BrowserElement {
+  const words = made('p');
+  words.append(made('strong', title), ` ${text}`);
+  const box = made('div');
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+
 export function made(name: ElementName, text = ''): BrowserElement {
   const node = page.createElement(name);
   node.textContent = text;

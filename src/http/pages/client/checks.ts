@@ -1,6 +1,6 @@
 import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
 import type { WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
-import { type BrowserElement, isSecure, made } from './browser.ts';
+import { type BrowserElement, banner, element, isSecure, made } from './browser.ts';
 
 /*
  * Checks in the page: gets the public certificate and the public keys from this service, checks one against the other
@@ -96,6 +96,25 @@ export async function fetched(path: string): Promise<unknown> {
   return response.json();
 }
 
+/** Does one check of the page and shows its outcome; `button` waits meanwhile. */
+export async function showCheck(button: BrowserElement, check: () => Promise<Checked>): Promise<void> {
+  const result = element('result');
+  button.disabled = true;
+  result.setAttribute('aria-busy', 'true');
+  result.replaceChildren(made('p', 'Checking…'));
+  try {
+    result.replaceChildren(...report(await check()));
+  } catch (error) {
+    result.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error; // a fault of this script belongs into the browser's console too
+  } finally {
+    button.disabled = false;
+    result.setAttribute('aria-busy', 'false');
+    result.focus({ preventScroll: true });
+    result.scrollIntoView({ block: 'nearest' });
+  }
+}
+
 /** What was checked: a banner with the outcome, each check, and what no certificate speaks of. */
 export function report({ verification, subject, status }: Checked): BrowserElement[] {
   const { checks, notCovered } = verification;
@@ -147,15 +166,6 @@ function list(checks: readonly Check[]): BrowserElement {
     items.append(item);
   }
   return items;
-}
-
-function banner(kind: 'good' | 'wait' | 'bad', title: string, text: string): BrowserElement {
-  const words = made('p');
-  words.append(made('strong', title), ` ${text}`);
-  const box = made('div');
-  box.className = `banner ${kind}`;
-  box.append(words);
-  return box;
 }
 
 export function member(value: unknown, ...path: readonly string[]): unknown {

@@ -2,7 +2,7 @@ import { checkFinding } from '../../../certificate/finding.ts';
 import { type FollowState, pollLog } from '../../../certificate/follow.ts';
 import { LogUnavailable, type ReadPath } from '../../../certificate/log-source.ts';
 import { member, text, timeText } from '../../../certificate/members.ts';
-import { element, isSecure, made } from './browser.ts';
+import { banner, element, isSecure, made } from './browser.ts';
 
 /*
  * The script of log-watch.html: follows the log of the service that gave the page, or of another when the page is a file,
@@ -189,10 +189,5 @@ function timeOf(atMs: number): string {
 }
 
 function tell(kind: 'good' | 'wait' | 'bad', title: string, told: string): void {
-  const words = made('p');
-  words.append(made('strong', title), ` ${told}`);
-  const box = made('div');
-  box.className = `banner ${kind}`;
-  box.append(words);
-  verdict.replaceChildren(box);
+  verdict.replaceChildren(banner(kind, title, told));
 }

@@ -2,17 +2,8 @@ import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts
 import { verifyAnswer } from '../../../certificate/verify.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { repeatedMember } from '../../../core/repeated-member.ts';
-import { type BrowserElement, element, made } from './browser.ts';
-import {
-  type Checked,
-  certificateOf,
-  checkDraw,
-  keysOfLog,
-  member,
-  report,
-  Trouble,
-  troubleBanner,
-} from './checks.ts';
+import { element } from './browser.ts';
+import { type Checked, certificateOf, checkDraw, keysOfLog, member, showCheck, Trouble } from './checks.ts';
 
 /*
  * The script of the verification page: takes an answer that the reader pastes, drops or chooses, and checks it here
@@ -28,7 +19,6 @@ const octetsFile = element('octets');
 const witnesses = element('witnesses');
 const quorumField = element('quorum');
 const button = element('check-button');
-const result = element('result');
 
 button.disabled = false;
 
@@ -78,21 +68,8 @@ async function sampleAnswer(): Promise<string> {
   return text;
 }
 
-async function run(read: () => Promise<string>): Promise<void> {
-  button.disabled = true;
-  result.setAttribute('aria-busy', 'true');
-  show(made('p', 'Checking…'));
-  try {
-    show(...report(await verify(await read(), await octetsGiven())));
-  } catch (error) {
-    show(troubleBanner(error));
-    if (!(error instanceof Trouble)) throw error; // a fault of this script belongs into the browser's console too
-  } finally {
-    button.disabled = false;
-    result.setAttribute('aria-busy', 'false');
-    result.focus({ preventScroll: true });
-    result.scrollIntoView({ block: 'nearest' });
-  }
+function run(read: () => Promise<string>): Promise<void> {
+  return showCheck(button, async () => verify(await read(), await octetsGiven()));
 }
 
 /** The chosen body of an answer in octets; undefined without one. */
@@ -176,8 +153,4 @@ function idFor(response: unknown): string {
   if (typeof named !== 'string' || !CERTIFICATE_ID.test(named))
     throw new Trouble('The answer names no certificate in metadata.certificate_id.');
   return named;
-}
-
-function show(...nodes: BrowserElement[]): void {
-  result.replaceChildren(...nodes);
 }
