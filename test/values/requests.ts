@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { ValueRequest } from '../../src/values/value-request.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 /** Requests of every kind, small enough that a slow twin can follow, with spans of every magnitude. */
 
@@ -57,7 +58,7 @@ export const bitstringRequest: fc.Arbitrary<ValueRequest> = fc
 
 /** Items with everything that JSON escapes, and characters of every UTF-8 length. */
 const anyItem = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: anyCharacter, maxLength: 12 }),
   fc.constantFrom('', '"', '\\', '/', '\b\t\n\f\r', '\u0000\u001f\u007f', 'é', '€', '𝄞', '\u2028'),
 );
 
@@ -86,7 +87,7 @@ export const stringsRequest: fc.Arbitrary<ValueRequest> = fc
   .record({
     count: anyCount,
     length: fc.integer({ min: 1, max: 40 }),
-    alphabet: fc.uniqueArray(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), {
+    alphabet: fc.uniqueArray(anyCharacter, {
       minLength: 2,
       maxLength: 90,
     }),

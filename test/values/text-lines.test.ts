@@ -6,6 +6,7 @@ import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { drawJson } from '../../src/values/sample.ts';
 import { drawText, textBytesMax } from '../../src/values/text-lines.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { anyCharacter } from '../support/any-character.ts';
 import {
   permutationsRequest,
   sampleRequest,
@@ -67,7 +68,7 @@ const requests: fc.Arbitrary<ValueRequest> = fc.oneof(
   fc.record({ kind: fc.constant('bitstring' as const), length: count }),
   fc.record({
     kind: fc.constant('shuffle' as const),
-    items: fc.array(fc.string({ unit: 'binary' }), { minLength: 2, maxLength: 40 }),
+    items: fc.array(fc.string({ unit: anyCharacter }), { minLength: 2, maxLength: 40 }),
   }),
   sampleRequest,
   weightedRequest,
