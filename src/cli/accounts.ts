@@ -2,7 +2,18 @@ import { createAccount, createKey, setAccount } from '../account/administration.
 import { allowanceOf, UNLIMITED } from '../account/tiers.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
-import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
+import {
+  action,
+  facts,
+  group,
+  type Input,
+  iso,
+  json,
+  oneOf,
+  table,
+  UsageError,
+  wholeNumber,
+} from './command.ts';
 import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const OVERRIDE_OF_OPTION = {
@@ -52,7 +63,6 @@ const create = action({
     });
     context.out(input.has('json') ? json(made) : facts(made));
     if (!input.has('json')) context.talk('The key is shown this once: keep it now.\n');
-    return 0;
   },
 });
 
@@ -77,7 +87,6 @@ const list = action({
       ]);
       context.out(table(head, rows));
     }
-    return 0;
   },
 });
 
@@ -112,8 +121,7 @@ const set = action({
     };
     const account = await changeDirectory(context, (ledger) => setAccount(ledger, input.operands[0], change));
     const described = describeAccount(account);
-    context.out(input.has('json') ? json(described) : facts(textsOf(described)));
-    return 0;
+    context.out(input.has('json') ? json(described) : facts(factsOf(described)));
   },
 });
 
@@ -142,23 +150,20 @@ function describeAccount(account: AccountRecord) {
     requests_per_month: allowance.requestsPerMonth,
     credits_per_month: allowance.creditsPerMonth,
     seed_interval_ms: allowance.seedIntervalMs,
-    created_at: new Date(account.createdAtMs).toISOString(),
+    created_at: iso(account.createdAtMs),
   };
 }
 
-function amount(value: number | null): string {
+function amount(value: number): string {
   return value === UNLIMITED ? 'unlimited' : String(value);
 }
 
-/** Every fact as text; the seed interval is null on tiers without seeds. */
-function textsOf(described: ReturnType<typeof describeAccount>): Record<string, string> {
-  const { seed_interval_ms: seedIntervalMs, ...rest } = described;
-  const texts = Object.entries(rest).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? value : amount(value),
-  ]);
+/** The seed interval is null on tiers without seeds. */
+function factsOf(described: ReturnType<typeof describeAccount>) {
+  const limits = Object.entries(described).filter(([, value]) => value === UNLIMITED);
   return {
-    ...Object.fromEntries(texts),
-    seed_interval_ms: seedIntervalMs === null ? 'no seeded mode' : String(seedIntervalMs),
+    ...described,
+    seed_interval_ms: described.seed_interval_ms ?? 'no seeded mode',
+    ...Object.fromEntries(limits.map(([name]) => [name, 'unlimited'])),
   };
 }

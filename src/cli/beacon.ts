@@ -49,9 +49,8 @@ export const beacon = action({
       told = { state: 'wrong', why: error.message, chain: hash };
     }
     if (input.has('json')) context.out(json(told));
-    else if (told.state === 'verified') context.out(facts({ ...told, round: String(told.round) }));
+    else if (told.state === 'verified') context.out(facts({ ...told }));
     if (told.state !== 'verified') throw new CommandError(told.why);
-    return 0;
   },
 });
 

@@ -4,7 +4,7 @@ import { silentLog } from '../core/log.ts';
 import { type ClusterState, clusterState, fence, type NodeState } from '../ledger/postgres/cluster.ts';
 import { migrate, requireSchema } from '../ledger/postgres/migrate.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
-import { action, CommandError, facts, group, json, table } from './command.ts';
+import { action, CommandError, facts, group, iso, json, table } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { importLmdb } from './import-lmdb.ts';
 import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
@@ -24,7 +24,6 @@ const init = action({
       const { format } = await clusterState(database);
       context.talk(`The database is ready, format ${format}. Every node needs a copy of ${keysPath}.\n`);
     });
-    return 0;
   },
 });
 
@@ -60,8 +59,8 @@ const status = action({
         node.name,
         wordFor(node),
         String(node.epoch),
-        timeOf(node.startedAtMs) ?? '-',
-        timeOf(node.committedAtMs) ?? '-',
+        iso(node.startedAtMs) ?? '-',
+        iso(node.committedAtMs) ?? '-',
         String(node.unsealedSegments),
         String(node.granted.requests),
         String(node.granted.credits),
@@ -69,10 +68,8 @@ const status = action({
         String(node.parcels.sent),
       ]);
       context.out(table(head, rows));
-      const told = Object.entries(totals(state, skewMs)).map(([name, value]) => [name, String(value)]);
-      context.out(`\n${facts(Object.fromEntries(told))}`);
+      context.out(`\n${facts(totals(state, skewMs))}`);
     }
-    return 0;
   },
 });
 
@@ -92,7 +89,6 @@ const fenceNode = action({
     });
     if (!isKnown) throw new CommandError(`there is no node ${name}: qrn cluster status lists them`);
     context.talk(`The node ${name} is fenced.\n`);
-    return 0;
   },
 });
 
@@ -113,14 +109,10 @@ const restored = action({
       first_segment: incarnation.firstSegment,
     };
     if (input.has('json')) context.out(json({ ...told, predecessor: incarnation.predecessor }));
-    else
-      context.out(
-        facts(Object.fromEntries(Object.entries(told).map(([name, each]) => [name, String(each)]))),
-      );
+    else context.out(facts(told));
     context.talk(
       'Keys and accounts are as they were in the restored database: revoke again what was revoked since.\n',
     );
-    return 0;
   },
 });
 
@@ -142,8 +134,8 @@ function described(node: NodeState) {
     name: node.name,
     state: wordFor(node),
     epoch: node.epoch,
-    started_at: timeOf(node.startedAtMs),
-    committed_at: timeOf(node.committedAtMs),
+    started_at: iso(node.startedAtMs),
+    committed_at: iso(node.committedAtMs),
     unsealed_segments: node.unsealedSegments,
     granted: node.granted,
     parcel_blocks: { received: node.parcels.received, sent: node.parcels.sent },
@@ -153,8 +145,4 @@ function described(node: NodeState) {
 
 function totals({ unsealedSegments, databaseBytes, format }: ClusterState, skewMs: number) {
   return { unsealed_segments: unsealedSegments, skew_ms: skewMs, database_bytes: databaseBytes, format };
-}
-
-function timeOf(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { Clock } from '../core/clock.ts';
 
@@ -86,8 +87,8 @@ export interface ActionDefinition {
    * will do. The command then has --yes and --dry-run, and asks a person at a terminal before it runs.
    */
   readonly irreversible?: (input: Input, context: CommandContext) => Promise<string>;
-  /** Gives the exit status. */
-  readonly run: (input: Input, context: CommandContext) => Promise<number>;
+  /** Gives the exit status; without one it is 0. */
+  readonly run: (input: Input, context: CommandContext) => Promise<number | undefined>;
 }
 
 /** A command that does one thing. */
@@ -112,7 +113,7 @@ export function action(given: ActionDefinition): Command {
         requireAll(definition, input);
         const refused = await unlessMeant(definition, input, context);
         if (refused !== undefined) return refused;
-        return definition.run(input, context);
+        return (await definition.run(input, context)) ?? 0;
       }),
   };
 }
@@ -169,13 +170,20 @@ export function group(path: string, summary: string, commands: readonly Command[
   };
 }
 
-/** An entry whose code is read when it is called: `qrn keys` need not load what `qrn serve` is made of. */
-export function later(name: string, summary: string, load: () => Promise<Command>): Command {
+/**
+ * An entry whose module, which exports it under its name, is read when it is called: `qrn keys` need not load what `qrn
+ * serve` is made of.
+ */
+export function later<N extends string>(
+  name: N,
+  summary: string,
+  load: () => Promise<Readonly<Record<N, Command>>>,
+): Command {
   return {
     name,
     summary,
-    run: async (args, context) => (await load()).run(args, context),
-    words: async () => (await load()).words(),
+    run: async (args, context) => (await load())[name].run(args, context),
+    words: async () => (await load())[name].words(),
   };
 }
 
@@ -184,13 +192,37 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return `${columns([head, ...rows])}\n`;
 }
 
-/** Names and values of one thing, a line each. */
-export function facts(values: Readonly<Record<string, string>>): string {
-  return `${columns(Object.entries(values))}\n`;
+/** Names and values of one thing, a line each; a dash stands for null. */
+export function facts(values: Readonly<Record<string, string | number | boolean | null>>): string {
+  return `${columns(Object.entries(values).map(([name, value]) => [name, String(value ?? '-')]))}\n`;
 }
 
 export function json(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
+}
+
+/** ISO 8601, as commands print times. */
+export function iso(atMs: number): string;
+export function iso(atMs: number | null): string | null;
+export function iso(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}
+
+/** What a file holds that the command line names. */
+export function readInputFile(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}`, { cause: error });
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT, which then does not end the process. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
 }
 
 /** One line per failure, whatever failed. */
@@ -355,6 +387,12 @@ export function wholeNumber(option: string, text: string): number {
     throw new UsageError(`--${option} is a whole number, not ${JSON.stringify(text)}`);
   }
   return value;
+}
+
+/** A TCP port, 0 for any. */
+export function portNumber(option: string, text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new UsageError(`--${option} is a port from 0 to 65535, not ${JSON.stringify(text)}`);
 }
 
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

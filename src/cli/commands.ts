@@ -9,76 +9,40 @@ const settings = describeSettings(availableParallelism()).map((each) => [
 ]);
 const footer = `\nSettings, read from the environment and, camel-cased without QRN_, from the file QRN_CONFIG:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
 const commands: Command[] = [
-  later('serve', 'Starts the service.', async () => (await import('./serve.ts')).serve),
-  later(
-    'accounts',
-    'Makes, lists and changes accounts.',
-    async () => (await import('./accounts.ts')).accounts,
-  ),
-  later('keys', 'Makes, lists, rotates and revokes API keys.', async () => (await import('./keys.ts')).keys),
-  later(
-    'ledger',
-    'Audits, backs up, restores and compacts the ledger.',
-    async () => (await import('./ledger.ts')).ledger,
-  ),
-  later(
-    'cluster',
-    'Sets up and looks after the nodes that share a database.',
-    async () => (await import('./cluster.ts')).cluster,
-  ),
-  later(
-    'verify',
-    'Checks a saved answer, its certificate and its proof.',
-    async () => (await import('./verify.ts')).verify,
-  ),
-  later(
-    'beacon',
-    'Gets a round of a public beacon and checks its signature.',
-    async () => (await import('./beacon.ts')).beacon,
-  ),
-  later('lots', 'Lists, shows and withdraws lots of entropy.', async () => (await import('./lots.ts')).lots),
+  later('serve', 'Starts the service.', () => import('./serve.ts')),
+  later('accounts', 'Makes, lists and changes accounts.', () => import('./accounts.ts')),
+  later('keys', 'Makes, lists, rotates and revokes API keys.', () => import('./keys.ts')),
+  later('ledger', 'Audits, backs up, restores and compacts the ledger.', () => import('./ledger.ts')),
+  later('cluster', 'Sets up and looks after the nodes that share a database.', () => import('./cluster.ts')),
+  later('verify', 'Checks a saved answer, its certificate and its proof.', () => import('./verify.ts')),
+  later('beacon', 'Gets a round of a public beacon and checks its signature.', () => import('./beacon.ts')),
+  later('lots', 'Lists, shows and withdraws lots of entropy.', () => import('./lots.ts')),
   later(
     'log',
     'Shows the transparency log, rotates its key, and watches a log from outside.',
-    async () => (await import('./log.ts')).log,
+    () => import('./log.ts'),
   ),
-  later(
-    'witness',
-    'Runs a witness of transparency logs.',
-    async () => (await import('./witness.ts')).witness,
-  ),
-  later(
-    'sources',
-    'Lists the sources of entropy and tries one.',
-    async () => (await import('./sources.ts')).sources,
-  ),
-  later('integers', 'Random integers in a range.', async () => (await import('./draw.ts')).integers),
-  later('bytes', 'Random bytes.', async () => (await import('./draw.ts')).bytes),
-  later('floats', 'Random numbers from 0 to 1.', async () => (await import('./draw.ts')).floats),
-  later('uuid', 'Random UUIDs.', async () => (await import('./draw.ts')).uuid),
-  later('shuffle', 'Items in a random order.', async () => (await import('./draw-items.ts')).shuffle),
-  later('pick', 'Items picked at random.', async () => (await import('./draw-items.ts')).pick),
-  later(
-    'draws',
-    'Commits to draws, shows, reveals and cancels them.',
-    async () => (await import('./draws.ts')).draws,
-  ),
-  later('usage', 'What the account has used this month.', async () => (await import('./status.ts')).usage),
-  later(
-    'status',
-    'The state of a service and its sources.',
-    async () => (await import('./status.ts')).status,
-  ),
+  later('witness', 'Runs a witness of transparency logs.', () => import('./witness.ts')),
+  later('sources', 'Lists the sources of entropy and tries one.', () => import('./sources.ts')),
+  later('integers', 'Random integers in a range.', () => import('./draw.ts')),
+  later('bytes', 'Random bytes.', () => import('./draw.ts')),
+  later('floats', 'Random numbers from 0 to 1.', () => import('./draw.ts')),
+  later('uuid', 'Random UUIDs.', () => import('./draw.ts')),
+  later('shuffle', 'Items in a random order.', () => import('./draw-items.ts')),
+  later('pick', 'Items picked at random.', () => import('./draw-items.ts')),
+  later('draws', 'Commits to draws, shows, reveals and cancels them.', () => import('./draws.ts')),
+  later('usage', 'What the account has used this month.', () => import('./status.ts')),
+  later('status', 'The state of a service and its sources.', () => import('./status.ts')),
   later(
     'evidence',
     'Publishes the raw shots of spent lots and computes their figures again.',
-    async () => (await import('./evidence.ts')).evidence,
+    () => import('./evidence.ts'),
   ),
-  later('config', 'Prints the settings in force.', async () => (await import('./config.ts')).config),
-  later('assess', 'Tests a file of random bits.', async () => (await import('./assess.ts')).assess),
-  later('completions', 'Prints completions for bash, zsh or fish.', async () =>
-    (await import('./completions.ts')).completions(() => commands),
-  ),
+  later('config', 'Prints the settings in force.', () => import('./config.ts')),
+  later('assess', 'Tests a file of random bits.', () => import('./assess.ts')),
+  later('completions', 'Prints completions for bash, zsh or fish.', async () => ({
+    completions: (await import('./completions.ts')).completions(() => commands),
+  })),
 ];
 /** All of `qrn`: each command loads its modules when it runs. */
 export const qrn = group('qrn', 'Random numbers from a quantum processor, over HTTP.', commands, footer);

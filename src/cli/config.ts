@@ -38,7 +38,6 @@ export const config = action({
       from,
     ]);
     context.out(table(['NAME', 'VARIABLE', 'VALUE', 'FROM'], rows));
-    return 0;
   },
 });
 

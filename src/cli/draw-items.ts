@@ -1,3 +1,4 @@
+import type { QrnClient } from '../../clients/typescript/src/client.ts';
 import {
   action,
   type Command,
@@ -29,10 +30,8 @@ export const shuffle: Command = action({
     const items = await itemsOf(input, context);
     if (items.length > SHUFFLED_MAX) throw new CommandError('the service shuffles at most 10,000 items');
     const parameters = { items, ...commonOf(input) };
-    return drawn(input, context, 'shuffle', parameters, async (client) => {
-      const { answer, response } = await client.shuffle(parameters).withResponse();
-      return { answer, response, texts: answer.data.items, isLong: true };
-    });
+    const call = (client: QrnClient) => client.shuffle(parameters);
+    return drawn(input, context, 'shuffle', parameters, call, (data) => ({ lines: data.items }));
   },
 });
 
@@ -52,10 +51,9 @@ export const pick: Command = action({
     if (count < 1 || count > items.length)
       throw new UsageError(`--count is 1 to ${items.length}, the number of items`);
     const parameters = { count, min: 0, max: items.length - 1, unique: true, ...commonOf(input) };
-    return drawn(input, context, 'integers', parameters, async (client) => {
-      const { answer, response } = await client.integers(parameters).withResponse();
-      return { answer, response, texts: answer.data.values.map((index) => items[index]), isLong: true };
-    });
+    const call = (client: QrnClient) => client.integers(parameters);
+    const picked = (values: readonly number[]) => ({ lines: values.map((index) => items[index]) });
+    return drawn(input, context, 'integers', parameters, call, ({ values }) => picked(values));
   },
 });
 

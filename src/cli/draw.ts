@@ -1,21 +1,21 @@
-import { readFileSync } from 'node:fs';
-import type { DataEndpoint, EntropyMode, SortOrder } from '../../clients/typescript/src/answers.ts';
+import type { Answer, DataEndpoint, EntropyMode, SortOrder } from '../../clients/typescript/src/answers.ts';
 import type { QrnClient } from '../../clients/typescript/src/client.ts';
 import type { DataParameters, DrawParameters } from '../../clients/typescript/src/parameters.ts';
+import type { PendingCall } from '../../clients/typescript/src/pending-call.ts';
 import { ENTROPY_MODES } from '../core/vocabulary.ts';
 import {
   action,
   byteCount,
   type Command,
   type CommandContext,
-  CommandError,
   type Input,
   json,
   type OptionTable,
   oneOf,
+  readInputFile,
   UsageError,
 } from './command.ts';
-import { type DrawnAnswer, printValues } from './print-values.ts';
+import { printValues, type ShownValues } from './print-values.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
 import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
 
@@ -78,10 +78,7 @@ export const integers: Command = action({
       );
     }
     const parameters = { count, min, max, unique, sort: sort as SortOrder | undefined, ...common };
-    return drawn(input, context, 'integers', parameters, async (client) => {
-      const { answer, response } = await client.integers(parameters).withResponse();
-      return { answer, response, texts: answer.data.values.map(String), isLong: false };
-    });
+    return drawn(input, context, 'integers', parameters, (client) => client.integers(parameters), numbersOf);
   },
 });
 
@@ -103,10 +100,7 @@ export const floats: Command = action({
       );
     }
     const parameters = { count, precision, ...common };
-    return drawn(input, context, 'floats', parameters, async (client) => {
-      const { answer, response } = await client.floats(parameters).withResponse();
-      return { answer, response, texts: answer.data.values.map(String), isLong: false };
-    });
+    return drawn(input, context, 'floats', parameters, (client) => client.floats(parameters), numbersOf);
   },
 });
 
@@ -118,10 +112,8 @@ export const uuid: Command = action({
   run: (input, context) => {
     const parameters = { count: countOf(input), ...commonOf(input) };
     if (parameters.count > ANSWER_VALUES_MAX) throw new UsageError('COUNT is at most 10,000');
-    return drawn(input, context, 'uuid', parameters, async (client) => {
-      const { answer, response } = await client.uuid(parameters).withResponse();
-      return { answer, response, texts: answer.data.uuids, isLong: true };
-    });
+    const call = (client: QrnClient) => client.uuid(parameters);
+    return drawn(input, context, 'uuid', parameters, call, ({ uuids }) => ({ lines: uuids }));
   },
 });
 
@@ -147,25 +139,31 @@ export const bytes: Command = action({
     if (count > ANSWER_BYTES_MAX) throw tooMany(input, '1,024 bytes');
     const encoding = oneOf('encoding', input.option('encoding') ?? 'hex', ['hex', 'base64'] as const);
     const parameters = { count, encoding, ...common };
-    return drawn(input, context, 'bytes', parameters, async (client) => {
-      const { answer, response } = await client.bytes(parameters).withResponse();
-      return { answer, response, texts: [answer.data.bytes], isLong: true };
-    });
+    const call = (client: QrnClient) => client.bytes(parameters);
+    return drawn(input, context, 'bytes', parameters, call, ({ bytes: text }) => ({ lines: [text] }));
   },
 });
 
+function numbersOf({ values }: { readonly values: readonly number[] }): ShownValues {
+  return { words: values.map(String) };
+}
+
 /** Draws one answer and prints it, or its price. */
-export async function drawn<E extends DataEndpoint>(
+export async function drawn<E extends DataEndpoint, T>(
   input: Input,
   context: CommandContext,
   endpoint: E,
   parameters: DataParameters[E],
-  draw: (client: QrnClient) => Promise<DrawnAnswer>,
+  call: (client: QrnClient) => PendingCall<Answer<T>>,
+  shownOf: (data: T) => ShownValues,
 ): Promise<number> {
   if (input.has('raw') && input.has('json')) throw new UsageError('give --raw or --json, not both');
   const { client, url } = connect(input, context);
   return serving(url, async () => {
-    if (!input.has('dry-run')) return printValues(await draw(client), input, client, context);
+    if (!input.has('dry-run')) {
+      const drawn = await call(client).withResponse();
+      return printValues(drawn, shownOf(drawn.answer.data), input, client, context);
+    }
     const { data, credits } = await client.quote(endpoint, parameters);
     const { mode, required_bytes: required } = data;
     if (input.has('json')) context.out(json({ mode, required_bytes: required, credits }));
@@ -231,12 +229,7 @@ export function commonOf(input: Input): DrawParameters {
 
 /** Of a file, because the arguments of a process are not secret on its machine. */
 function clientEntropyOf(file: string): Uint8Array {
-  let bytes: Uint8Array;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    throw new CommandError(`cannot read ${file}`, { cause: error });
-  }
+  const bytes = readInputFile(file);
   if (bytes.length >= 1 && bytes.length <= 64) return bytes;
   throw new UsageError(`--client-entropy takes a file of 1 to 64 bytes; ${file} has ${bytes.length}`);
 }

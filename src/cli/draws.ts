@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type {
   DrawCreation,
   DrawDocument,
@@ -7,6 +6,7 @@ import type {
   DrawValues,
 } from '../../clients/typescript/src/draws.ts';
 import { listSha256 } from '../certificate/draw.ts';
+import { printable } from '../certificate/members.ts';
 import { fromHex } from '../core/bytes.ts';
 import {
   action,
@@ -17,6 +17,7 @@ import {
   type Input,
   json,
   moment,
+  readInputFile,
   UsageError,
   wholeNumber,
 } from './command.ts';
@@ -62,7 +63,7 @@ const create = action({
   run: async (input, context) => {
     const creation = await creationOf(input, context);
     const { client, url } = connect(input, context);
-    return serving(url, async () => printed(await client.draws.create(creation), input, context));
+    await serving(url, async () => print(await client.draws.create(creation), input, context));
   },
 });
 
@@ -71,10 +72,10 @@ const show = action({
   summary: 'Shows a draw: its state, when it is due, what it is for, and who won. Needs no API key.',
   operands: [DRAW_ID],
   options: OPTIONS,
-  run: (input, context) => {
+  run: async (input, context) => {
     const [id] = input.operands;
     const { client, url } = connect(input, context, 'key not needed');
-    return serving(url, async () => printed(await client.draws.get(id), input, context));
+    await serving(url, async () => print(await client.draws.get(id), input, context));
   },
 });
 
@@ -85,11 +86,11 @@ const reveal = action({
     'logged: a service that knows the nonce before could choose its bytes.',
   operands: [DRAW_ID, { name: 'NONCE', meaning: 'the bytes whose SHA-256 was given, in hex' }],
   options: OPTIONS,
-  run: (input, context) => {
+  run: async (input, context) => {
     const [id, text] = input.operands;
     const nonce = nonceOf('NONCE', text);
     const { client, url } = connect(input, context);
-    return serving(url, async () => printed(await client.draws.reveal(id, nonce), input, context));
+    await serving(url, async () => print(await client.draws.reveal(id, nonce), input, context));
   },
 });
 
@@ -110,10 +111,10 @@ const cancel = action({
       return `This cancels the draw ${id} (${printable(statement.purpose)}): its secret bytes are opened, and the log says forever that it was cancelled.`;
     });
   },
-  run: (input, context) => {
+  run: async (input, context) => {
     const [id] = input.operands;
     const { client, url } = connect(input, context);
-    return serving(url, async () => printed(await client.draws.cancel(id), input, context));
+    await serving(url, async () => print(await client.draws.cancel(id), input, context));
   },
 });
 
@@ -178,15 +179,7 @@ async function listOf(input: Input, context: CommandContext): Promise<DrawList> 
   if ((sha256 === undefined) !== (size === undefined))
     throw new UsageError('--list-sha256 and --size go together');
   if (file === undefined) return { sha256: sha256!, size: wholeNumber('size', size!) };
-  return { items: linesOf(file, file === '-' ? await context.stdin() : bytesOf(file)) };
-}
-
-function bytesOf(file: string): Uint8Array {
-  try {
-    return readFileSync(file);
-  } catch (error) {
-    throw new CommandError(`cannot read ${file}`, { cause: error });
-  }
+  return { items: linesOf(file, file === '-' ? await context.stdin() : readInputFile(file)) };
 }
 
 /** Byte for byte, so that the list has the hash that sha256sum gives of the file. */
@@ -215,11 +208,10 @@ function beaconOf(text: string | undefined): DrawCreation['beacon'] {
   return { chain, round: Number(round) };
 }
 
-/** Prints a draw; gives the exit status. */
-function printed(draw: DrawDocument, input: Input, context: CommandContext): number {
+function print(draw: DrawDocument, input: Input, context: CommandContext): void {
   if (input.has('json')) {
     context.out(json(draw));
-    return 0;
+    return;
   }
   context.out(facts(factsOf(draw)));
   const { outcome } = draw;
@@ -235,7 +227,6 @@ function printed(draw: DrawDocument, input: Input, context: CommandContext): num
       ? 'Publish the id and the leaf before the draw is due. qrn draws show tells how it ended.\n'
       : `To check it: qrn draws show ${draw.id} --json > DRAW.json, then qrn verify DRAW.json\n`,
   );
-  return 0;
 }
 
 function factsOf({ id, state, statement, committed_at, certificate, commit, end, outcome }: DrawDocument) {
@@ -270,11 +261,4 @@ function titleOf({ statement: { list, request } }: DrawDocument): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? printable(value) : JSON.stringify(value);
-}
-
-/** Somebody else wrote it: no character of it may move the cursor or turn the text around. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
-    return `\\u{${character.codePointAt(0)!.toString(16)}}`;
-  });
 }

@@ -31,7 +31,6 @@ const keygen = action({
     }
     context.out(`${toBase64(recipientOf(key))}\n`);
     wipe(key);
-    return 0;
   },
 });
 
@@ -74,7 +73,6 @@ const publish = action({
     context.talk(
       `published ${lotId}: qrn evidence replay ${input.option('out')} computes its figures again\n`,
     );
-    return 0;
   },
 });
 

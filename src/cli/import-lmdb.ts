@@ -12,13 +12,11 @@ import {
 import { storedStateOf } from '../certificate/log-state.ts';
 import { loadSettings } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
-import { silentLog } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
 import { syncFolder } from '../ledger/block-keys.ts';
 import { LedgerError } from '../ledger/ledger.ts';
 import { type ImportMark, readImportMark, writeImportMark } from '../ledger/lmdb/import-mark.ts';
-import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import type { Database } from '../ledger/postgres/connection.ts';
 import { placeOf } from '../ledger/postgres/failure.ts';
@@ -27,7 +25,13 @@ import { requireSchema } from '../ledger/postgres/migrate.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
 import { action, type CommandContext, CommandError, facts } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
-import { type ClusterSettings, ledgerPath, requireCluster, withDatabase } from './ledger-access.ts';
+import {
+  type ClusterSettings,
+  ledgerPath,
+  openAsServer,
+  requireCluster,
+  withDatabase,
+} from './ledger-access.ts';
 
 /** The folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
 interface Move {
@@ -55,7 +59,6 @@ export const importLmdb = action({
     await withDatabase(context, (database) =>
       moveLedger({ context, settings, database, from: ledgerPath(context) }),
     );
-    return 0;
   },
 });
 
@@ -85,15 +88,7 @@ async function moveLedger(move: Move): Promise<void> {
     throw new CommandError(
       `${settings.path} is not empty: this data folder has served as a node. Move it out of the way, and its blocks are lost`,
     );
-  const ledger = await openLmdbLedger({
-    path: from,
-    clock: context.clock,
-    log: silentLog,
-    role: 'server',
-    durability: 'fsync',
-    growAheadBytes: 0,
-    evenImported: true,
-  });
+  const ledger = await openAsServer(context, from, { evenImported: true });
   try {
     if (!isCommitted) {
       const counts = await importRecords(move, ledger, madeAtMs);
@@ -204,9 +199,9 @@ async function logHeadOf(ledger: LmdbLedger): Promise<LogHead | undefined> {
   return checkpoint && { size: checkpoint.size, root: toBase64(checkpoint.root) };
 }
 
-function described(counts: ImportCounts, log: LogHead | undefined): Record<string, string> {
-  const told = Object.entries(counts).map(([table, rows]) => [`${table} records`, String(rows)]);
-  return { ...Object.fromEntries(told), 'log size': String(log?.size ?? 0), 'log root': log?.root ?? '-' };
+function described(counts: ImportCounts, log: LogHead | undefined) {
+  const told = Object.entries(counts).map(([table, rows]) => [`${table} records`, rows] as const);
+  return { ...Object.fromEntries(told), 'log size': log?.size ?? 0, 'log root': log?.root ?? null };
 }
 
 function hasFiles(path: string): boolean {

@@ -1,7 +1,26 @@
-import { createKey, ROTATION_GRACE_MS, revokeKey, rotateKey } from '../account/administration.ts';
+import {
+  type CreatedKey,
+  createKey,
+  ROTATION_GRACE_MS,
+  revokeKey,
+  rotateKey,
+} from '../account/administration.ts';
 import { SCOPES } from '../core/vocabulary.ts';
 import type { KeyRecord } from '../ledger/records.ts';
-import { action, CommandError, duration, facts, group, json, listOf, moment, table } from './command.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  duration,
+  facts,
+  group,
+  type Input,
+  iso,
+  json,
+  listOf,
+  moment,
+  table,
+} from './command.ts';
 import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
@@ -23,21 +42,8 @@ const create = action({
       scopes: scopes === undefined ? SCOPES : listOf('scopes', scopes, SCOPES),
       expiresAtMs: expires === undefined ? null : moment('expires', expires),
     };
-    const { record, text } = await changeDirectory(context, (ledger) =>
-      createKey(ledger, context.clock, wish),
-    );
-    const made = {
-      key_id: record.keyId,
-      key: text,
-      scopes: record.scopes,
-      expires_at: iso(record.expiresAtMs),
-    };
-    if (input.has('json')) context.out(json(made));
-    else {
-      context.out(facts({ ...made, scopes: made.scopes.join(' '), expires_at: made.expires_at ?? 'never' }));
-      context.talk('The key is shown this once: keep it now.\n');
-    }
-    return 0;
+    const made = await changeDirectory(context, (ledger) => createKey(ledger, context.clock, wish));
+    showOnce(made, {}, input, context);
   },
 });
 
@@ -73,7 +79,6 @@ const list = action({
       ]);
       context.out(table(head, rows));
     }
-    return 0;
   },
 });
 
@@ -94,28 +99,9 @@ const rotate = action({
     const { created, old } = await changeDirectory(context, (ledger) => {
       return rotateKey(ledger, context.clock, input.operands[0], graceMs);
     });
-    const made = {
-      key_id: created.record.keyId,
-      key: created.text,
-      scopes: created.record.scopes,
-      expires_at: iso(created.record.expiresAtMs),
-      replaces: old.keyId,
-      replaced_expires_at: iso(old.expiresAtMs),
-    };
-    if (input.has('json')) context.out(json(made));
-    else {
-      const { expires_at: expiresAt, replaced_expires_at: replacedExpiresAt } = made;
-      context.out(
-        facts({
-          ...made,
-          scopes: made.scopes.join(' '),
-          expires_at: expiresAt ?? 'never',
-          replaced_expires_at: replacedExpiresAt ?? 'never',
-        }),
-      );
-      context.talk('The key is shown this once: keep it now.\n');
-    }
-    return 0;
+    // a rotation always sets an end for the old key
+    const replaced = { replaces: old.keyId, replaced_expires_at: iso(old.expiresAtMs) };
+    showOnce(created, replaced, input, context);
   },
 });
 
@@ -139,9 +125,8 @@ const revoke = action({
     const key = await changeDirectory(context, (ledger) =>
       revokeKey(ledger, context.clock, input.operands[0]),
     );
-    const done = { key_id: key.keyId, revoked_at: new Date(key.revokedAtMs!).toISOString() };
+    const done = { key_id: key.keyId, revoked_at: iso(key.revokedAtMs) };
     context.out(input.has('json') ? json(done) : facts(done));
-    return 0;
   },
 });
 
@@ -152,6 +137,25 @@ export const keys = group('qrn keys', 'API keys: what an account shows to be ser
   revoke,
 ]);
 
+/** A new key, with whatever else there is to say of it. */
+function showOnce(
+  { record, text }: CreatedKey,
+  more: Readonly<Record<string, string | null>>,
+  input: Input,
+  context: CommandContext,
+): void {
+  const made = { key_id: record.keyId, key: text };
+  const expiresAt = iso(record.expiresAtMs);
+  if (input.has('json'))
+    context.out(json({ ...made, scopes: record.scopes, expires_at: expiresAt, ...more }));
+  else {
+    context.out(
+      facts({ ...made, scopes: record.scopes.join(' '), expires_at: expiresAt ?? 'never', ...more }),
+    );
+    context.talk('The key is shown this once: keep it now.\n');
+  }
+}
+
 function describeKey(key: KeyRecord, nowMs: number) {
   const isExpired = key.expiresAtMs !== null && key.expiresAtMs <= nowMs;
   return {
@@ -159,12 +163,8 @@ function describeKey(key: KeyRecord, nowMs: number) {
     account_id: key.accountId,
     status: key.revokedAtMs !== null ? 'revoked' : isExpired ? 'expired' : 'live',
     scopes: key.scopes,
-    created_at: new Date(key.createdAtMs).toISOString(),
+    created_at: iso(key.createdAtMs),
     expires_at: iso(key.expiresAtMs),
     revoked_at: iso(key.revokedAtMs),
   };
-}
-
-function iso(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
 }

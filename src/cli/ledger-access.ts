@@ -8,6 +8,7 @@ import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { Database } from '../ledger/postgres/connection.ts';
 import { openFailure } from '../ledger/postgres/failure.ts';
 import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
@@ -23,6 +24,9 @@ import { requireOwnFolder } from './data-folder.ts';
 /** A service looks four times a second; one that has not followed by now has trouble with its ledger. */
 const FOLLOW_DEADLINE_MS = 2_000;
 const FOLLOW_INTERVAL_MS = 10;
+
+const TOOL = { log: silentLog, role: 'tool', durability: 'fsync' } as const;
+const SERVER = { ...TOOL, role: 'server', growAheadBytes: 0 } as const;
 
 /** Which database, and which of its nodes the settings are of. */
 export interface ClusterSettings {
@@ -91,6 +95,15 @@ export function existingLedger(context: CommandContext): string {
   return path;
 }
 
+/** Opens the ledger of a folder as its one server, so that no service can be running beside it. Grows it ahead by nothing. */
+export function openAsServer(
+  { clock }: CommandContext,
+  path: string,
+  more: { readonly evenImported?: true } = {},
+): Promise<LmdbLedger> {
+  return openLmdbLedger({ ...SERVER, ...more, clock, path });
+}
+
 /** Runs `use` as the one server of the folder, or as the node of the settings: neither can be running beside it. */
 export async function asServer<T>(
   context: CommandContext,
@@ -99,11 +112,10 @@ export async function asServer<T>(
   const { dataDir, logName } = loadSettings(context.environment);
   const { clock } = context;
   const cluster = clusterSettings(context);
-  const common = { clock, log: silentLog, role: 'server', durability: 'fsync', growAheadBytes: 0 } as const;
   const folders = { keysPath: join(dataDir, 'keys'), logName, clock };
   if (cluster !== undefined) {
     requireOwnFolder(dataDir);
-    const opened = await openPostgresLedger({ ...common, ...cluster, secrets: cluster });
+    const opened = await openPostgresLedger({ ...SERVER, ...cluster, clock, secrets: cluster });
     try {
       return await use({
         ledger: opened,
@@ -116,7 +128,7 @@ export async function asServer<T>(
     }
   }
   const path = existingLedger(context);
-  const opened = await openLmdbLedger({ ...common, path });
+  const opened = await openAsServer(context, path);
   try {
     return await use({ ledger: opened, ledgerPath: path, ...folders });
   } finally {
@@ -133,12 +145,12 @@ export async function withLedger<T>(
   access: 'read' | 'write',
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const common = { clock: context.clock, log: silentLog, role: 'tool', durability: 'fsync' } as const;
+  const { clock } = context;
   const cluster = clusterSettings(context);
   const ledger =
     cluster === undefined
-      ? await openLmdbLedger({ ...common, path: existingLedger(context), readOnly: access === 'read' })
-      : await openPostgresLedger({ ...common, ...cluster });
+      ? await openLmdbLedger({ ...TOOL, clock, path: existingLedger(context), readOnly: access === 'read' })
+      : await openPostgresLedger({ ...TOOL, clock, ...cluster });
   try {
     return await use(ledger);
   } finally {
@@ -154,7 +166,8 @@ export async function changeDirectory<T>(
   context: CommandContext,
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  if (clusterSettings(context) !== undefined) return changeSharedDirectory(context, use);
+  const cluster = clusterSettings(context);
+  if (cluster !== undefined) return changeSharedDirectory(context, cluster, use);
   const { result, version } = await withLedger(context, 'write', async (ledger) => ({
     result: await use(ledger),
     version: await ledger.directoryVersion(),
@@ -170,11 +183,10 @@ export async function changeDirectory<T>(
 
 async function changeSharedDirectory<T>(
   context: CommandContext,
+  cluster: ClusterSettings,
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
-  const { url, path, node } = clusterSettings(context)!;
-  const common = { clock: context.clock, log: silentLog, role: 'tool', durability: 'fsync' } as const;
-  const ledger = await openPostgresLedger({ ...common, url, path, node });
+  const ledger = await openPostgresLedger({ ...TOOL, ...cluster, clock: context.clock });
   try {
     const result = await use(ledger);
     const version = await ledger.directoryVersion();

@@ -15,10 +15,8 @@ import { join, resolve } from 'node:path';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { periodOf } from '../core/clock.ts';
-import { silentLog } from '../core/log.ts';
 import type { AuditReport } from '../ledger/ledger.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
-import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { PeriodCorrection } from '../ledger/records.ts';
 import {
   action,
@@ -31,7 +29,14 @@ import {
   UsageError,
 } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
-import { asServer, existingLedger, ledgerPath, requireFolderLedger, withLedger } from './ledger-access.ts';
+import {
+  asServer,
+  existingLedger,
+  ledgerPath,
+  openAsServer,
+  requireFolderLedger,
+  withLedger,
+} from './ledger-access.ts';
 
 const audit = action({
   path: 'ledger audit',
@@ -56,7 +61,6 @@ const backup = action({
     context.talk(
       `backed up and verified: ${input.operands[0]}\nThe keys folder is not part of it; keep a copy of that too.\n`,
     );
-    return 0;
   },
 });
 
@@ -70,15 +74,7 @@ const compact = action({
     const path = existingLedger(context);
     const copy = join(path, COMPACTED);
     rmSync(copy, { recursive: true, force: true }); // what an interrupted run left: never the ledger itself
-    // as the server, so that no service can be running beside it; grown ahead by nothing
-    const ledger = await openLmdbLedger({
-      path,
-      clock: context.clock,
-      log: silentLog,
-      role: 'server',
-      durability: 'fsync',
-      growAheadBytes: 0,
-    });
+    const ledger = await openAsServer(context, path);
     const before = statSync(join(path, 'data.mdb')).size;
     try {
       await ledger.compactTo(copy);
@@ -91,7 +87,6 @@ const compact = action({
     rmSync(copy, { recursive: true, force: true });
     const after = statSync(join(path, 'data.mdb')).size;
     context.talk(`compacted: ${before} to ${after} bytes\n`);
-    return 0;
   },
 });
 
@@ -135,15 +130,11 @@ const restore = action({
       blocks_burned: blocksBurned,
     };
     if (input.has('json')) context.out(json({ ...told, predecessor: incarnation.predecessor }));
-    else
-      context.out(
-        facts(Object.fromEntries(Object.entries(told).map(([name, each]) => [name, String(each)]))),
-      );
+    else context.out(facts(told));
     context.talk(
       'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
         'revoke again what was revoked since.\n',
     );
-    return 0;
   },
 });
 
@@ -156,7 +147,6 @@ const moved = action({
   run: async (_input, context) => {
     await asServer(context, acceptMove);
     context.talk('The folder is taken as the original. Delete every other copy of it.\n');
-    return 0;
   },
 });
 
@@ -187,7 +177,6 @@ const correctPeriod = action({
           `account ${accountNumber}: ${requests} requests and ${credits} credits from ${from} to ${to}\n`,
         );
     if (moved.length === 0) context.talk(`Nothing is charged to a later month than ${period}.\n`);
-    return 0;
   },
 });
 
@@ -246,8 +235,7 @@ function describe(report: AuditReport) {
   };
 }
 
-function described(report: AuditReport): Record<string, string> {
+function described(report: AuditReport) {
   const { problems, ok, ...counts } = describe(report);
-  const numbers = Object.fromEntries(Object.entries(counts).map(([name, value]) => [name, String(value)]));
-  return { ok: ok ? 'yes' : `no: ${problems.length} problems`, ...numbers };
+  return { ok: ok ? 'yes' : `no: ${problems.length} problems`, ...counts };
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +11,16 @@ import { messageOf } from '../core/assert.ts';
 import { sendRequest } from '../core/http-request.ts';
 import { replaceFile } from '../core/replace-file.ts';
 import { type ExposedFamily, exposition, gauge, knownGauge, labelled } from '../observe/exposition.ts';
-import { action, type CommandContext, CommandError, duration, json, UsageError } from './command.ts';
+import {
+  action,
+  type CommandContext,
+  CommandError,
+  duration,
+  json,
+  portNumber,
+  readInputFile,
+  UsageError,
+} from './command.ts';
 
 const STATE_TYPE = 'qrn-log-state';
 const ANSWER_DEADLINE_MS = 10_000;
@@ -62,7 +72,10 @@ export const watch = action({
     process.once('SIGTERM', end);
     const ended = AbortSignal.any([terminated.signal, context.interruption()]);
     const metrics = input.option('metrics');
-    const server = metrics === undefined ? undefined : await serveMetrics(metrics, watcher, context);
+    const server =
+      metrics === undefined
+        ? undefined
+        : await serveMetrics(portNumber('metrics', metrics), watcher, context);
     try {
       while (!ended.aborted) {
         if ((await watcher.poll(ended)) === 'finding') return 1;
@@ -86,7 +99,7 @@ export const check = action({
   options: { json: { meaning: 'one JSON object: kind, holds, signed, why, key_ids' } },
   run: async (input, context) => {
     const [path] = input.operands;
-    const finding = readJson(path, 'a finding');
+    const finding = readFinding(path);
     const { holds, isSigned, why } = await checkFinding(finding);
     const listed = member(finding, 'keys', 'keys');
     const keyIds = (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
@@ -236,13 +249,8 @@ function pinnedText(keys: unknown): string {
 
 /** Undefined when there is no file yet. A state that cannot be read is never begun anew on its own. */
 function readState(path: string): FollowState | undefined {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CommandError(`cannot read ${path}`, { cause: error });
-  }
+  if (!existsSync(path)) return undefined;
+  const text = readInputFile(path).toString('utf8');
   let state: unknown;
   try {
     state = JSON.parse(text);
@@ -275,34 +283,25 @@ function readerOf(url: string, ended?: AbortSignal): ReadPath {
   };
 }
 
-async function serveMetrics(port: string, watcher: LogWatcher, context: CommandContext): Promise<Server> {
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-    throw new UsageError(`--metrics is a port from 0 to 65535, not ${JSON.stringify(port)}`);
+async function serveMetrics(port: number, watcher: LogWatcher, context: CommandContext): Promise<Server> {
   const server = createServer((request, response) => {
     const isMetrics = request.method === 'GET' && request.url === '/metrics';
     if (!isMetrics) response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(watcher.metrics());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(Number(port), '127.0.0.1', resolve);
-  });
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   context.talk(`metrics at http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics\n`);
   return server;
 }
 
-function readJson(path: string, what: string): unknown {
-  let text: string;
+function readFinding(path: string): unknown {
+  const text = readInputFile(path).toString('utf8');
+  let finding: unknown;
   try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CommandError(`cannot read ${path}`, { cause: error });
-  }
-  try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    finding = JSON.parse(text);
   } catch (error) {
     throw new CommandError(`${path} is not JSON`, { cause: error });
   }
-  throw new CommandError(`${path} is not ${what}`);
+  if (!isObject(finding)) throw new CommandError(`${path} is not a finding`);
+  return finding;
 }

@@ -3,15 +3,16 @@ import { join } from 'node:path';
 import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { openCertificates } from '../certificate/open.ts';
+import { lotVerdict, verifyPublicLot } from '../certificate/verify-public-lot.ts';
 import { loadSettings } from '../config/config.ts';
 import { assert, messageOf } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
-import { action, type CommandContext, CommandError, facts, group, json } from './command.ts';
+import { action, type CommandContext, CommandError, facts, group, json, UsageError } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
-import { lot } from './log-lot.ts';
 import { check, watch } from './log-watch.ts';
+import { fetchJson, keysFor, originOf } from './verify.ts';
 
 const show = action({
   path: 'log show',
@@ -29,11 +30,39 @@ const show = action({
       signed_by: plainSignatures(signed).map(({ keyId }) => keyId),
     };
     if (input.has('json')) context.out(json({ ...described, checkpoint: note }));
-    else
-      context.out(
-        facts({ ...described, size: String(described.size), signed_by: described.signed_by.join(' ') }),
-      );
-    return 0;
+    else context.out(facts({ ...described, signed_by: described.signed_by.join(' ') }));
+  },
+});
+
+const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
+
+const lot = action({
+  path: 'log lot',
+  summary:
+    'Asks a service after a lot and checks the answer: that the lot was logged as it is described, and that it had not been\n' +
+    'withdrawn when the log had so many leaves. Whoever gave you the keys is whom you trust.',
+  operands: [{ name: 'LOT_ID', meaning: 'lot_ and 26 characters, as a certificate names it' }],
+  options: {
+    url: { value: 'BASE', meaning: 'base URL of the service; the configured one when not given' },
+    keys: { value: 'K.json', meaning: 'the keys from a file: /.well-known/qrn-keys.json' },
+    json: { meaning: 'one JSON object: ok, why, leaf, not_withdrawn_before, withdrawn' },
+  },
+  run: async (input, context) => {
+    const [id] = input.operands;
+    if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
+    const [document, keys] = await Promise.all([
+      fetchJson(`${originOf(input, context)}/log/lots/${id}`),
+      keysFor(input, context),
+    ]);
+    const found = await verifyPublicLot(id, document, keys);
+    if (input.has('json')) {
+      const { failure, leaf, notWithdrawnBefore, withdrawn } = found;
+      const why = failure ?? lotVerdict(id, found);
+      const told = { leaf, not_withdrawn_before: notWithdrawnBefore ?? null, withdrawn: withdrawn ?? null };
+      context.out(json({ ok: failure === undefined, why, ...told }));
+    } else if (found.failure === undefined) context.out(`${lotVerdict(id, found)}\n`);
+    if (found.failure !== undefined) throw new CommandError(found.failure);
+    return found.withdrawn === undefined ? 0 : 1;
   },
 });
 
@@ -67,7 +96,6 @@ const rotateKey = action({
         ? 'Restart the service: until then it signs with the old key.\n'
         : `Copy ${keysPath} to every other node, then restart all nodes, one after the other: one without the new key signs nothing and does not start.\n`,
     );
-    return 0;
   },
 });
 

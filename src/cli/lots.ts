@@ -1,5 +1,5 @@
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
-import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
+import { action, CommandError, facts, group, iso, json, table, UsageError, wholeNumber } from './command.ts';
 import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
@@ -30,12 +30,11 @@ const list = action({
         each.origin,
         each.quantum_backend,
         String(each.raw_bits),
-        each.min_entropy_per_bit === null ? '-' : String(each.min_entropy_per_bit),
+        String(each.min_entropy_per_bit ?? '-'),
         each.finished_at,
       ]);
       context.out(table(head, rows));
     }
-    return 0;
   },
 });
 
@@ -53,7 +52,6 @@ const show = action({
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
     const described = { ...describeLot(lot, revocation), ...detailsOf(lot) };
     context.out(input.has('json') ? json(described) : facts(textsOf(described)));
-    return 0;
   },
 });
 
@@ -86,10 +84,9 @@ const revoke = action({
       await ledger.revokeLot(wish);
       return { ...wish, isNew: true };
     });
-    if (!isNew) throw new CommandError(`${lotId} was revoked already, ${new Date(atMs).toISOString()}`);
-    const done = { lot_id: lotId, revoked_at: new Date(atMs).toISOString(), reason: why };
+    if (!isNew) throw new CommandError(`${lotId} was revoked already, ${iso(atMs)}`);
+    const done = { lot_id: lotId, revoked_at: iso(atMs), reason: why };
     context.out(input.has('json') ? json(done) : facts(done));
-    return 0;
   },
 });
 
@@ -123,10 +120,8 @@ function describeLot(lot: LotRecord, revocation: LotRevocation | undefined) {
     quantum_backend: lot.quantumBackend,
     raw_bits: lot.rawBits,
     min_entropy_per_bit: lot.minEntropyPerBit,
-    finished_at: new Date(lot.finishedAtMs).toISOString(),
-    ...(revocation === undefined
-      ? {}
-      : { revoked_at: new Date(revocation.atMs).toISOString(), reason: revocation.why }),
+    finished_at: iso(lot.finishedAtMs),
+    ...(revocation === undefined ? {} : { revoked_at: iso(revocation.atMs), reason: revocation.why }),
     ...(lot.accepted ? {} : { refused_for: lot.rejection }),
   };
 }
@@ -143,7 +138,7 @@ function detailsOf(lot: LotRecord) {
     qubits_used: lot.qubitsUsed,
     circuit_depth: lot.circuitDepth,
     shots: lot.shots,
-    started_at: new Date(lot.startedAtMs).toISOString(),
+    started_at: iso(lot.startedAtMs),
     raw_output: `sha256:${lot.rawSha256}`,
     conditioned_bytes: lot.conditionedBytes,
     processed: `sha256:${lot.processedSha256}`,
@@ -170,12 +165,12 @@ function detailsOf(lot: LotRecord) {
 }
 
 /** Nested facts as `outer.inner`, a line each. */
-function textsOf(value: object, prefix = ''): Record<string, string> {
-  const texts: Record<string, string> = {};
+function textsOf(value: object, prefix = ''): Record<string, string | number | boolean | null> {
+  const texts: Record<string, string | number | boolean | null> = {};
   for (const [name, member] of Object.entries(value)) {
     const path = `${prefix}${name}`;
     if (typeof member === 'object' && member !== null) Object.assign(texts, textsOf(member, `${path}.`));
-    else texts[path] = member === null ? '-' : String(member);
+    else texts[path] = member;
   }
   return texts;
 }

@@ -4,20 +4,15 @@ import type { RawResponse } from '../../clients/typescript/src/error.ts';
 import { type CommandContext, CommandError, type Input } from './command.ts';
 import { checked, provenanceText } from './service-client.ts';
 
-/** An answer with its values as they are printed. */
-export interface DrawnAnswer {
-  readonly answer: Answer<unknown>;
-  readonly response: RawResponse;
-  readonly texts: readonly string[];
-  /** Each value has a line of its own, also for people. */
-  readonly isLong: boolean;
-}
+/** Values as they are printed: each on a line of its own, or for people as words in lines. */
+export type ShownValues = { readonly lines: readonly string[] } | { readonly words: readonly string[] };
 
 const LINE_WIDTH = 80;
 
 /** Prints an answer as the options ask for; one that is not true is not printed. Gives the exit status. */
 export async function printValues(
-  { answer, response, texts, isLong }: DrawnAnswer,
+  { answer, response }: { readonly answer: Answer<unknown>; readonly response: RawResponse },
+  shown: ShownValues,
   input: Input,
   client: QrnClient,
   context: CommandContext,
@@ -30,6 +25,7 @@ export async function printValues(
     context.out(`${new TextDecoder().decode(response.body)}\n`);
     return 0;
   }
+  const texts = 'lines' in shown ? shown.lines : shown.words;
   if (input.has('raw')) {
     if (texts.some((text) => text.includes('\n')))
       throw new CommandError(
@@ -38,8 +34,7 @@ export async function printValues(
     context.out(`${texts.join('\n')}\n`);
     return 0;
   }
-  const isPlain = isLong || texts.some((text) => /\s/.test(text));
-  context.out(isPlain ? `${texts.join('\n')}\n` : wrapped(texts));
+  context.out('lines' in shown ? `${texts.join('\n')}\n` : wrapped(texts));
   context.talk(provenanceText(answer));
   return 0;
 }

@@ -13,7 +13,7 @@ import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { type Service, startService } from '../service/service.ts';
-import { action } from './command.ts';
+import { action, stopSignal } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 
 /** What is not done this long after SIGTERM is given up. */
@@ -57,7 +57,6 @@ export const serve = action({
     await service.stop();
     clearTimeout(deadline);
     log.info({}, 'stopped');
-    return 0;
   },
 });
 
@@ -83,13 +82,6 @@ async function startWithDemo(
 function fatal(error: unknown, log: Log): never {
   log.error({ reason: messageOf(error) }, 'the ledger failed; the service stops');
   process.exit(1);
-}
-
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
 }
 
 /** The new demo key, shown once with what it may do, a line that works when pasted, and where to go next. */

@@ -31,8 +31,7 @@ export function connect(
   need: 'key needed' | 'key not needed' = 'key needed',
 ): { client: QrnClient; url: string } {
   const { environment } = context;
-  // an empty variable is one that is not set, as in the libraries
-  const given = input.option('url') ?? (environment['QRN_URL'] || undefined);
+  const given = urlGiven(input, context);
   const url = given ?? localUrl(context);
   // the demo key is never sent to another service than the one of this data folder
   const fallback = need === 'key needed' ? undefined : NO_KEY;
@@ -48,6 +47,11 @@ export function connect(
   } catch (error) {
     throw new CommandError(`${url} cannot be used: ${messageOf(error)}`);
   }
+}
+
+/** The service that the caller named. An empty variable is one that is not set, as in the libraries. */
+export function urlGiven(input: Input, { environment }: CommandContext): string | undefined {
+  return input.option('url') ?? (environment['QRN_URL'] || undefined);
 }
 
 function localUrl({ environment }: CommandContext): string {

@@ -31,7 +31,6 @@ const list = action({
       names: presetNames(),
     };
     context.out(input.has('json') ? json(listing) : textOf(listing));
-    return 0;
   },
 });
 

@@ -13,7 +13,6 @@ export const usage: Command = action({
     const { client, url } = connect(input, context);
     const { data } = await serving(url, () => client.usage());
     context.out(input.has('json') ? json(data) : usageText(data));
-    return 0;
   },
 });
 

@@ -56,7 +56,6 @@ export const sourceTest = action({
     context.out(input.has('json') ? json(trial) : textOf(trial, bits));
     if (trial.failure !== null) throw new CommandError(trial.failure);
     if (trial.read === null) throw new CommandError('nothing was read; --spend submits the job');
-    return 0;
   },
 });
 
@@ -263,17 +262,17 @@ function onesShares({ bits, width, shots }: RawRead): number[] {
 }
 
 function textOf({ facts: told, estimate, read, failure: _said, ...source }: Trial, bits: number): string {
-  const parts = [facts(source), facts(textsOf(told ?? { facts: 'none told' }))];
+  const parts = [facts(source), facts(told ?? { facts: 'none told' })];
   parts.push(facts({ estimate: estimate === null ? 'costs nothing' : estimateText(estimate, bits) }));
   if (read !== null) {
     const { ones_share: shares, calibration, ...plain } = read;
     const stuck = shares.flatMap((share, channel) => (share === 0 || share === 1 ? [channel] : []));
     parts.push(
       facts({
-        ...textsOf(plain),
+        ...plain,
         ones_share: `${Math.min(...shares)} to ${Math.max(...shares)}`,
         stuck_channels: stuck.join(', ') || 'none',
-        ...textsOf(calibration ?? { calibration: null }),
+        ...(calibration ?? { calibration: null }),
       }),
     );
   }
@@ -283,12 +282,4 @@ function textOf({ facts: told, estimate, read, failure: _said, ...source }: Tria
 function estimateText(estimate: Spend, bits: number): string {
   const money = estimate.amount === 0 ? '' : `about ${priceText(estimate)}, `;
   return `${bits} bits: ${money}${estimate.calls} ${estimate.calls === 1 ? 'call' : 'calls'}`;
-}
-
-function textsOf(
-  values: Readonly<Record<string, string | number | boolean | null | readonly number[]>>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [name, value === null ? '-' : String(value)]),
-  );
 }

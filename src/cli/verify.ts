@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
@@ -16,8 +16,10 @@ import {
   type Input,
   json,
   oneLine,
+  readInputFile,
   UsageError,
 } from './command.ts';
+import { urlGiven } from './service-client.ts';
 import { verdictText, verificationText } from './verification-text.ts';
 
 /**
@@ -135,13 +137,13 @@ function requireOneAnswer(input: Input): void {
 class Verifier {
   readonly #input: Input;
   readonly #context: CommandContext;
-  readonly #witnesses: WitnessPolicy | undefined;
+  readonly #policy: { readonly witnesses?: WitnessPolicy };
   #keys: unknown;
 
   constructor(input: Input, context: CommandContext) {
     this.#input = input;
     this.#context = context;
-    this.#witnesses = policyOf(input);
+    this.#policy = policyOf(input);
   }
 
   async verify(path: string): Promise<Found> {
@@ -170,8 +172,7 @@ class Verifier {
     if (this.#input.has('certificate'))
       throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
     this.#keys ??= await keysFor(this.#input, this.#context);
-    const witnesses = this.#witnesses === undefined ? {} : { witnesses: this.#witnesses };
-    return verifyDraw({ draw, keys: this.#keys, ...witnesses });
+    return verifyDraw({ draw, keys: this.#keys, ...this.#policy });
   }
 
   async #check(path: string): Promise<Verification> {
@@ -182,15 +183,8 @@ class Verifier {
       this.#keys ?? keysFor(this.#input, this.#context),
     ]);
     this.#keys = keys;
-    const witnesses = this.#witnesses;
-    const policy = witnesses === undefined ? {} : { witnesses };
-    return verifyAnswer({
-      ...answer,
-      certificate,
-      keys,
-      ...policy,
-      requireFixed: this.#input.has('require-fixed'),
-    });
+    const requireFixed = this.#input.has('require-fixed');
+    return verifyAnswer({ ...answer, certificate, keys, ...this.#policy, requireFixed });
   }
 }
 
@@ -245,28 +239,28 @@ async function answerFor(
 ): Promise<Pick<VerificationInput, 'response' | 'octets' | 'salt'>> {
   const headers = input.option('headers');
   const salt = input.option('salt');
-  const octets = path === STDIN ? Buffer.from(await context.stdin()) : readBytes(path);
+  const octets = path === STDIN ? Buffer.from(await context.stdin()) : readInputFile(path);
   if (headers === undefined && salt === undefined) {
     return { response: parsed(octets.toString('utf8'), path, '; an answer in octets needs --headers') };
   }
   if (salt === undefined)
-    return { octets, response: responseOfFields(fieldsOf(readBytes(headers!).toString('utf8'))) };
+    return { octets, response: responseOfFields(fieldsOf(readInputFile(headers!).toString('utf8'))) };
   if (headers !== undefined) throw new UsageError('--headers has the salt: give it or --salt, not both');
   if (!/^[0-9a-f]{64}$/.test(salt)) throw new UsageError('--salt is 64 lower-case hex digits');
   if (!input.has('certificate')) throw new UsageError('--salt needs --certificate: nothing else names it');
   return { octets, salt };
 }
 
-function policyOf(input: Input): WitnessPolicy | undefined {
+function policyOf(input: Input): { readonly witnesses?: WitnessPolicy } {
   const given = input.option('witness');
   const quorum = input.option('quorum');
   if (given === undefined) {
     if (quorum !== undefined) throw new UsageError('--quorum needs --witness');
-    return undefined;
+    return {};
   }
   const policy = readWitnessPolicy(given, quorum ?? '');
   if (typeof policy === 'string') throw new UsageError(`--witness and --quorum: ${policy}`);
-  return policy;
+  return { witnesses: policy };
 }
 
 async function certificateFor(
@@ -347,15 +341,7 @@ export async function fetchJson(url: string): Promise<unknown> {
 }
 
 function readJson(path: string): unknown {
-  return parsed(readBytes(path).toString('utf8'), path);
-}
-
-function readBytes(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new CommandError(`cannot read ${path}`, { cause: error });
-  }
+  return parsed(readInputFile(path).toString('utf8'), path);
 }
 
 function parsed(text: string, from: string, hint = ''): unknown {
@@ -370,9 +356,4 @@ function parsed(text: string, from: string, hint = ''): unknown {
   throw new CommandError(
     `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`,
   );
-}
-
-/** The service that the caller named; the commands that draw take the same. An empty variable is one that is not set. */
-function urlGiven(input: Input, { environment }: CommandContext): string | undefined {
-  return input.option('url') ?? (environment['QRN_URL'] || undefined);
 }

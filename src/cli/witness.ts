@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ADD_CHECKPOINT_BYTES_MAX, parseLogs, Witness, type WitnessReply } from '../certificate/witness.ts';
 import { openSigningKey } from '../crypto/key-files.ts';
 import { isKeyName } from '../crypto/note.ts';
-import { action, CommandError, UsageError } from './command.ts';
+import { action, portNumber, readInputFile, stopSignal, UsageError } from './command.ts';
 
 /** A request is small: whoever sends it slowly is cut off. */
 const REQUEST_DEADLINE_MS = 10_000;
@@ -33,14 +33,12 @@ export const witness = action({
     const name = input.option('name')!;
     if (!isKeyName(name))
       throw new UsageError(`--name is without space and plus, not ${JSON.stringify(name)}`);
-    const port = input.option('port') ?? '3080';
-    if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
-      throw new UsageError(`--port is 0 to 65535, not ${JSON.stringify(port)}`);
+    const port = portNumber('port', input.option('port') ?? '3080');
     const directory = input.option('state')!;
     const served = new Witness({
       name,
       key: openSigningKey(join(directory, 'witness.pem')),
-      logs: parseLogs(readText(input.option('logs')!)),
+      logs: parseLogs(readInputFile(input.option('logs')!).toString('utf8')),
       directory,
       clock: context.clock,
     });
@@ -48,21 +46,14 @@ export const witness = action({
       answer(served, request, response).catch(() => response.destroy());
     });
     server.maxConnections = CONNECTIONS_MAX;
-    const stopped = new Promise<void>((resolve) => {
-      process.once('SIGTERM', resolve);
-      process.once('SIGINT', resolve);
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(Number(port), input.option('host') ?? '127.0.0.1', resolve);
-    });
+    const stopped = stopSignal();
+    await once(server.listen(port, input.option('host') ?? '127.0.0.1'), 'listening');
     const { address, port: taken } = server.address() as AddressInfo;
     const host = address.includes(':') ? `[${address}]` : address;
     context.out(`ready http://${host}:${taken}\nkey ${served.verifierKey}\n`);
     await stopped;
     server.close();
     server.closeAllConnections();
-    return 0;
   },
 });
 
@@ -96,12 +87,4 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CommandError(`cannot read ${path}`, { cause: error });
-  }
 }
