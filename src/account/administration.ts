@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import { type Clock, isoTime } from '../core/clock.ts';
 import { base32Of } from '../core/ids.ts';
 import { SCOPES, type Scope, type Tier } from '../core/vocabulary.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
@@ -92,7 +92,7 @@ export async function createKey(
   const expiresAtMs = wish.expiresAtMs ?? null;
   if (scopes.length === 0) throw new AdministrationError('a key needs at least one scope');
   if (expiresAtMs !== null && expiresAtMs <= clock.wallMs()) {
-    throw new AdministrationError(`the expiry ${new Date(expiresAtMs).toISOString()} is not in the future`);
+    throw new AdministrationError(`the expiry ${isoTime(expiresAtMs)} is not in the future`);
   }
   return putNewKey(directory, clock, account, scopes, expiresAtMs);
 }

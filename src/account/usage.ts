@@ -1,4 +1,4 @@
-import { type Clock, dayOf, periodEndMs, periodOf } from '../core/clock.ts';
+import { type Clock, dayOf, isoTime, periodEndMs, periodOf } from '../core/clock.ts';
 import {
   DATA_ENDPOINTS,
   type DataEndpoint,
@@ -65,8 +65,8 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
   const ofMonth = recorded.filter(({ day }) => day * DAY_MS >= month.startMs);
   return {
     period: isoDay(month.startMs).slice(0, 7),
-    starts_at: new Date(month.startMs).toISOString(),
-    ends_at: new Date(month.endMs).toISOString(),
+    starts_at: isoTime(month.startMs),
+    ends_at: isoTime(month.endMs),
     tier: record.tier,
     requests: {
       used: used.requests,
@@ -77,7 +77,7 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
       limit_per_minute: meter.limit.requestsPerMinute,
       burst: meter.limit.burst,
       remaining: rate.remaining,
-      reset_at: new Date(nowMs + rate.resetAfterMs).toISOString(),
+      reset_at: isoTime(nowMs + rate.resetAfterMs),
     },
     credits: {
       total: allowance.creditsPerMonth,
@@ -128,5 +128,5 @@ function lastDays(firstDay: number, recorded: readonly UsageDay[]): DayUsage[] {
 }
 
 function isoDay(atMs: number): string {
-  return new Date(atMs).toISOString().slice(0, 10);
+  return isoTime(atMs).slice(0, 10);
 }

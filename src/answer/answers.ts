@@ -1,7 +1,7 @@
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, isoTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
@@ -170,10 +170,7 @@ export class Answers {
       const { committer, memory } = this.#options;
       if (answer.mode === 'pure' && !takeCredits(answer)) {
         if (hasAsked) throw new ApiError('overloaded', { retryAfterS: 1 });
-        this.#later(
-          answer,
-          this.#options.admission.afterWaiting(() => this.#beginAfterAsking(answer)),
-        );
+        this.#wait(answer, () => this.#beginAfterAsking(answer));
         return;
       }
       committer.assertRoom();
@@ -194,16 +191,12 @@ export class Answers {
   }
 
   #drawSeeded(answer: Answer): void {
-    const { supply, admission } = this.#options;
+    const { supply } = this.#options;
     const group = this.#seedGroupOf(answer.account);
     if (group === undefined) throw unavailable('quantum-seeded');
     const held = supply.seeded(group);
-    if (held === undefined) {
-      this.#later(
-        answer,
-        admission.afterWaiting(async () => this.#drawFromSeed(answer, await supply.awaitSeed(group))),
-      );
-    } else this.#drawFromSeed(answer, held);
+    if (held !== undefined) this.#drawFromSeed(answer, held);
+    else this.#wait(answer, async () => this.#drawFromSeed(answer, await supply.awaitSeed(group)));
   }
 
   #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropySupply['seeded']> & object): void {
@@ -212,18 +205,16 @@ export class Answers {
   }
 
   #drawFromSystem(answer: Answer): void {
-    const { supply, admission } = this.#options;
+    const { supply } = this.#options;
+    const { reader } = supply.system;
     const from = supply.csprng();
-    if (from === undefined) {
-      this.#later(
-        answer,
-        admission.afterWaiting(async () => {
-          const sampled = await supply.awaitSystemLot();
-          requirePresent(answer);
-          this.#draw(answer, sampled, supply.system.reader, fromSystem);
-        }),
-      );
-    } else this.#draw(answer, from, supply.system.reader, fromSystem);
+    if (from !== undefined) this.#draw(answer, from, reader, fromSystem);
+    else
+      this.#wait(answer, async () => {
+        const sampled = await supply.awaitSystemLot();
+        requirePresent(answer);
+        this.#draw(answer, sampled, reader, fromSystem);
+      });
   }
 
   /** Small answers at once in this thread, large ones by a worker. */
@@ -254,12 +245,7 @@ export class Answers {
     if (answer.isLarge || !PureSupply.fitsRing(plan.drawBytesMax)) {
       answer.enterQueue();
       this.#later(answer, this.#makeClaimed(answer));
-    } else if (!this.#makeFromRing(answer)) {
-      this.#later(
-        answer,
-        this.#options.admission.afterWaiting(() => this.#makeAfterFill(answer)),
-      );
-    }
+    } else if (!this.#makeFromRing(answer)) this.#wait(answer, () => this.#makeAfterFill(answer));
   }
 
   /** False when the ring does not hold enough. */
@@ -352,6 +338,11 @@ export class Answers {
     return salt;
   }
 
+  /** Goes on with the answer after it has waited, unless too many do. */
+  #wait(answer: Answer, work: () => Promise<void>): void {
+    this.#later(answer, this.#options.admission.afterWaiting(work));
+  }
+
   /** What goes on later ends by itself, or refuses the answer. */
   #later(answer: Answer, work: Promise<void>): void {
     work.catch((error: unknown) => answer.refuse(error));
@@ -425,7 +416,7 @@ export class Answers {
   #isoTime(atMs: number): string {
     if (atMs !== this.#isoAtMs) {
       this.#isoAtMs = atMs;
-      this.#iso = new Date(atMs).toISOString();
+      this.#iso = isoTime(atMs);
     }
     return this.#iso;
   }

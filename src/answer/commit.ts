@@ -27,6 +27,17 @@ export interface PendingAnswer extends AnswerEntry {
 /** Told of each commit once it is over, with the milliseconds that it took. */
 export type CommitListener = (durationMs: number, failure: Error | undefined) => void;
 
+export interface CommitterOptions {
+  readonly sink: SegmentSink;
+  readonly ids: CertificateIds;
+  readonly context: () => SegmentContext;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onCommit?: CommitListener;
+  /** While true nothing new is answered. */
+  readonly isHeldBack?: () => boolean;
+}
+
 /** Certificate ids are made this many at a time, with one cipher call. */
 const ID_BATCH = 64;
 const ID_BYTES = 16;
@@ -36,11 +47,7 @@ const ID_BYTES = 16;
  * waits here until its certificate, its spend and its counters are durable, and only then leaves.
  */
 export class Committer {
-  readonly #sink: SegmentSink;
-  readonly #ids: CertificateIds;
-  readonly #context: () => SegmentContext;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: CommitterOptions;
   readonly #writer = new SegmentWriter();
   /** Of the open segment; undefined before its first answer. */
   #sequence: number | undefined;
@@ -58,27 +65,10 @@ export class Committer {
   /** Answers in the segment that is under way. */
   #answersInFlight = 0;
   #scheduled = false;
-  readonly #onCommit: CommitListener | undefined;
-  readonly #isHeldBack: () => boolean;
   #failed: Error | undefined;
 
-  constructor(options: {
-    sink: SegmentSink;
-    ids: CertificateIds;
-    context: () => SegmentContext;
-    clock: Clock;
-    log: Log;
-    onCommit?: CommitListener;
-    /** While true nothing new is answered. */
-    isHeldBack?: () => boolean;
-  }) {
-    this.#sink = options.sink;
-    this.#ids = options.ids;
-    this.#context = options.context;
-    this.#clock = options.clock;
-    this.#log = options.log;
-    this.#onCommit = options.onCommit;
-    this.#isHeldBack = options.isHeldBack ?? (() => false);
+  constructor(options: CommitterOptions) {
+    this.#options = options;
   }
 
   /** Answers that wait now. */
@@ -91,10 +81,10 @@ export class Committer {
    * held back, or a commit has failed.
    */
   assertRoom(): void {
-    if (this.#sink.isAway || this.#isHeldBack())
-      throw new ApiError('storage_unavailable', { retryAfterS: 1 });
+    const { sink, isHeldBack } = this.#options;
+    if (sink.isAway || isHeldBack?.()) throw new ApiError('storage_unavailable', { retryAfterS: 1 });
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
-    if (this.pending >= LIMITS.pendingRepliesMax || this.#sink.isBehind)
+    if (this.pending >= LIMITS.pendingRepliesMax || sink.isBehind)
       throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 
@@ -106,8 +96,9 @@ export class Committer {
     const index = this.#writer.count;
     const batch = (index / ID_BATCH) | 0;
     if (batch !== this.#idBatch) {
-      this.#sequence ??= this.#sink.nextSequence();
-      this.#idBytes.set(this.#ids.blocks(this.#sequence, batch * ID_BATCH, ID_BATCH));
+      const { sink, ids } = this.#options;
+      this.#sequence ??= sink.nextSequence();
+      this.#idBytes.set(ids.blocks(this.#sequence, batch * ID_BATCH, ID_BATCH));
       this.#idBatch = batch;
     }
     return this.#idViews[index % ID_BATCH];
@@ -167,28 +158,29 @@ export class Committer {
     this.#answers = [];
     this.#isCommitting = true;
     this.#answersInFlight = committed.length;
-    const startedMs = this.#clock.monotonicMs();
-    this.#sink.commit(segment, answers).then(
+    const { sink, clock, log } = this.#options;
+    const startedMs = clock.monotonicMs();
+    sink.commit(segment, answers).then(
       () => this.#finish(committed, undefined, startedMs),
       (error: unknown) => {
         const failure = error instanceof Error ? error : new Error(String(error));
-        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing
-        // more will
+        // refused beforehand (a full disk): nothing was written and the next may go through; else nothing more will
         if (!(failure instanceof ApiError)) this.#failed = failure;
-        this.#log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
+        log.error({ segment: segment.sequence, reason: failure.message }, 'segment not committed');
         this.#finish(committed, failure, startedMs);
       },
     );
   }
 
   #closeSegment(): SegmentRecord {
+    const { sink, clock, context } = this.#options;
     const { count, entries, displaced, notes } = this.#writer.finish();
     const segment: SegmentRecord = {
-      sequence: this.#sequence ?? this.#sink.nextSequence(),
-      committedAtMs: this.#clock.wallMs(),
+      sequence: this.#sequence ?? sink.nextSequence(),
+      committedAtMs: clock.wallMs(),
       count,
       sources: this.#sources,
-      context: this.#context(),
+      context: context(),
       entries,
       displaced,
       ...(notes && { notes }),
@@ -201,11 +193,12 @@ export class Committer {
   }
 
   #finish(committed: readonly PendingAnswer[], failure: Error | undefined, startedMs: number): void {
-    const nowMs = this.#clock.monotonicMs();
+    const { clock, onCommit } = this.#options;
+    const nowMs = clock.monotonicMs();
     this.#isCommitting = false;
     this.#answersInFlight = 0;
     if (this.#waiting.length > 0) this.#commit(); // the next is under way while these replies are written
     for (const answer of committed) answer.settled(failure, nowMs);
-    this.#onCommit?.(nowMs - startedMs, failure);
+    onCommit?.(nowMs - startedMs, failure);
   }
 }

@@ -11,7 +11,7 @@ import {
 import { canonicalText } from '../certificate/leaf.ts';
 import { assert, messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes, wipe } from '../core/bytes.ts';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, isoTime } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
@@ -172,12 +172,8 @@ export class DrawKeeper implements CommittedDraws {
   cancelDraw(id: string, accountNumber: number): Promise<void> {
     return this.#inTurn(async () => {
       const draw = await this.#ownOpen(id, accountNumber);
-      const body = bodyOf(draw);
-      if (this.#options.clock.wallMs() >= cancelUntilMs(draw, body)) throw new ApiError('draw_due');
-      // with a beacon nobody knows yet what it would have been
-      const nonce = nonceOf(body);
-      const isKnown = body.statement.beacon === undefined && nonce !== undefined;
-      await this.#end(draw, { state: 'cancelled', reason: 'cancelled', round: undefined, isKnown });
+      if (this.#options.clock.wallMs() >= cancelUntilMs(draw, bodyOf(draw))) throw new ApiError('draw_due');
+      await this.#end(draw, 'cancelled', 'cancelled', undefined);
     });
   }
 
@@ -245,20 +241,9 @@ export class DrawKeeper implements CommittedDraws {
             ? 'nonce_missing'
             : undefined;
       const givesUpAtMs = Date.parse(body.statement.gives_up_at ?? '');
-      if (missing === undefined)
-        await this.#end(current, {
-          state: 'revealed',
-          reason: null,
-          round: round as ChainRound,
-          isKnown: true,
-        });
-      else if (clock.wallMs() >= givesUpAtMs)
-        await this.#end(current, {
-          state: 'failed',
-          reason: missing,
-          round: typeof round === 'string' ? undefined : round,
-          isKnown: false,
-        });
+      const had = typeof round === 'string' ? undefined : round;
+      if (missing === undefined) await this.#end(current, 'revealed', null, had);
+      else if (clock.wallMs() >= givesUpAtMs) await this.#end(current, 'failed', missing, had);
     });
   }
 
@@ -281,24 +266,21 @@ export class DrawKeeper implements CommittedDraws {
 
   async #end(
     draw: DrawRecord,
-    {
-      state,
-      reason,
-      round,
-      isKnown,
-    }: {
-      state: DrawOutcome['state'];
-      reason: DrawReason | null;
-      round: ChainRound | undefined;
-      isKnown: boolean;
-    },
+    state: DrawOutcome['state'],
+    reason: DrawReason | null,
+    round: ChainRound | undefined,
   ): Promise<void> {
     const { draws, clock, log } = this.#options;
     const body = bodyOf(draw);
     const { statement } = body;
     const answer = await this.#answerOf(draw);
     const secretText = answer && secretOf(answer);
-    const nonce = nonceOf(body) ?? NO_BYTES;
+    const opened = nonceOf(body);
+    const nonce = opened ?? NO_BYTES;
+    // of a cancelled draw with a beacon nobody knows yet what it would have been
+    const isKnown =
+      state === 'revealed' ||
+      (state === 'cancelled' && statement.beacon === undefined && opened !== undefined);
     const common = {
       type: 'draw_outcome',
       version: 1,
@@ -308,7 +290,7 @@ export class DrawKeeper implements CommittedDraws {
         round === undefined || statement.beacon === undefined
           ? null
           : { chain: statement.beacon.chain, ...round },
-      ended_at: new Date(clock.wallMs()).toISOString(),
+      ended_at: isoTime(clock.wallMs()),
     } as const;
     let outcome: DrawOutcome;
     if (secretText === undefined) {

@@ -29,47 +29,40 @@ export interface DrawnFrom extends DrawSource {
 
 const RETRY_AFTER_S = 5;
 
+export interface EntropySupplyOptions {
+  readonly store: EntropyStore;
+  readonly catalog: LotCatalog;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Passes a refill to a worker. */
+  readonly fillRing: (order: RefillOrder) => Promise<void>;
+  /** Has a group's first seed taken; resolves to false when none is to be had. */
+  readonly askForSeed: (group: SeedGroup) => Promise<boolean>;
+  /** Has the csprng stream sampled, if it was not yet; does not wait for the sample. */
+  readonly askForSample: () => Promise<void>;
+}
+
 /** One front's entropy: a keystream per seed group, the system stream, and the pure supply. */
 export class EntropySupply {
   readonly pure: PureSupply;
   readonly system = new SystemStream();
-  readonly #fillRing: (order: RefillOrder) => Promise<void>;
-  readonly #catalog: LotCatalog;
-  readonly #clock: Clock;
+  readonly #options: EntropySupplyOptions;
   readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
   readonly #names = new WeakMap<SeedGroup, string>();
-  readonly #askForSeed: (group: SeedGroup) => Promise<boolean>;
-  readonly #askForSample: () => Promise<void>;
   /** Undefined until the first sample of the stream is tested, null when the stream failed. */
   #systemFrom: DrawnFrom | null | undefined;
   readonly #systemSampled = Promise.withResolvers<void>();
   #lastPure: DrawnFrom | undefined;
 
-  /**
-   * `fillRing` passes a refill to a worker. `askForSeed` has a group's first seed taken; resolves to false when none is to
-   * be had. `askForSample` has the csprng stream sampled, if it was not yet; it does not wait for the sample.
-   */
-  constructor(options: {
-    store: EntropyStore;
-    fillRing: (order: RefillOrder) => Promise<void>;
-    catalog: LotCatalog;
-    clock: Clock;
-    log: Log;
-    askForSeed: (group: SeedGroup) => Promise<boolean>;
-    askForSample: () => Promise<void>;
-  }) {
-    this.#fillRing = options.fillRing;
-    this.#catalog = options.catalog;
-    this.#clock = options.clock;
-    this.#askForSeed = options.askForSeed;
-    this.#askForSample = options.askForSample;
+  constructor(options: EntropySupplyOptions) {
+    this.#options = options;
     this.pure = new PureSupply(options.store, options.catalog, options.log);
   }
 
   /** Takes a new seed for its group. The caller wipes `quantumSeed`. */
   installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void {
-    this.#catalog.add(lot);
-    const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#fillRing);
+    this.#options.catalog.add(lot);
+    const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#options.fillRing);
     stream.reseed(quantumSeed);
     const generation = { tier: seed.tier, number: seed.generation };
     const drawn = [{ lot: 0, offset: seed.index * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }];
@@ -82,7 +75,7 @@ export class EntropySupply {
     this.#systemFrom = null;
     this.#systemSampled.resolve();
     if (lot === null) return;
-    this.#catalog.add(lot);
+    this.#options.catalog.add(lot);
     this.#systemFrom = {
       ...drawnFrom('csprng', [lot], null, null),
       circuit: 'none',
@@ -98,7 +91,7 @@ export class EntropySupply {
   seeded(group: SeedGroup): { stream: SeededKeystream; from: DrawnFrom } | undefined {
     const held = this.#seeded.get(this.#nameOf(group));
     if (held === undefined || !held.stream.seeded) return undefined;
-    if (this.#clock.monotonicMs() < held.seed.dueAtMonotonicMs) return held;
+    if (this.#options.clock.monotonicMs() < held.seed.dueAtMonotonicMs) return held;
     held.stream.erase(); // the interval ended and no new seed came: an old seed is never stretched
     return undefined;
   }
@@ -111,7 +104,7 @@ export class EntropySupply {
 
   /** Has a seed taken for the group; 503 when there is none to be had. */
   async awaitSeed(group: SeedGroup): Promise<{ stream: SeededKeystream; from: DrawnFrom }> {
-    const taken = await this.#askForSeed(group);
+    const taken = await this.#options.askForSeed(group);
     const held = taken ? this.seeded(group) : undefined;
     if (held === undefined) throw unavailable('quantum-seeded');
     return held;
@@ -135,7 +128,7 @@ export class EntropySupply {
 
   /** The same, after the first sample of this process's stream was tested: the first request has it taken, in a second or two. */
   async awaitSystemLot(): Promise<DrawnFrom> {
-    this.#askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
+    this.#options.askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
     await this.#systemSampled.promise;
     const from = this.csprng();
     if (from === undefined) throw unavailable('csprng');
@@ -150,7 +143,7 @@ export class EntropySupply {
 
   /** The backend that a pure draw names when it begins with this lot, whose record is at hand. */
   backendOf(lotId: string): string {
-    return this.#catalog.get(lotId).quantumBackend;
+    return this.#options.catalog.get(lotId).quantumBackend;
   }
 
   /** What a pure draw over these lots says of its source. */
@@ -160,7 +153,7 @@ export class EntropySupply {
     if (last !== undefined && last.lotIds.length === 1 && shares.every(isOfLast)) return last;
     const lotIds = [...new Set(shares.map(({ lotId }) => lotId))];
     const releasedAtMs = Math.max(0, ...shares.map((share) => share.releasedAtMs ?? 0));
-    const lots = lotIds.map((id) => this.#catalog.get(id));
+    const lots = lotIds.map((id) => this.#options.catalog.get(id));
     const from = drawnFrom('pure', lots, null, releasedAtMs);
     this.#lastPure = from;
     return from;

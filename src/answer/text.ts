@@ -172,11 +172,9 @@ export function withMoreMembers(
 }
 
 /**
- * The end of every JSON answer from one source: the text behind the `data` member. Members and values are
- * those of
+ * The end of every JSON answer from one source: the text behind the `data` member. Members and values are those of
  * `envelopeObject`; a test holds the two equal. Ids, salt and time have fixed widths, numbers do not: the whole text is
- * laid out once for each combination of their widths, and an answer copies it and writes its own bytes over
- * it.
+ * laid out once for each combination of their widths, and an answer copies it and writes its own bytes over it.
  */
 export class EnvelopeTemplate {
   /** Bytes that `write` takes at most. */
@@ -203,7 +201,10 @@ export class EnvelopeTemplate {
       ',"used":',
       '}}',
     ].map(utf8Bytes);
-    const widest = new Layout(this.#pieces, WIDTHS_MAX);
+    const widest = new Layout(
+      this.#pieces,
+      widthsOf(DIGITS_MAX, DIGITS_MAX, DIGITS_MAX, DIGITS_MAX, DIGITS_MAX),
+    );
     this.lengthMax = widest.bytes.length;
     // Answers lie side by side in memory: a text beyond its room would overwrite the next one.
     assert(
@@ -253,19 +254,7 @@ export class EnvelopeTemplate {
     let layout = this.#layouts.get(key);
     if (layout === undefined) {
       if (this.#layouts.size >= LAYOUTS_MAX) this.#layouts.clear();
-      layout = new Layout(this.#pieces, [
-        duration,
-        36,
-        26,
-        64,
-        consumed,
-        duration,
-        26,
-        24,
-        remaining,
-        total,
-        used,
-      ]);
+      layout = new Layout(this.#pieces, widthsOf(duration, consumed, remaining, total, used));
       layout.key = key;
       this.#layouts.set(key, layout);
     }
@@ -276,24 +265,22 @@ export class EnvelopeTemplate {
 
 /** A safe integer has 16 digits at most: a width is below 17, and five of them make a key. */
 const DIGITS_MAX = 16;
-/**
- * Widths of the values between the pieces: duration, UUID, id, salt, consumed, duration, id, time, three
- * counts.
- */
-const WIDTHS_MAX = [
-  DIGITS_MAX,
-  36,
-  26,
-  64,
-  DIGITS_MAX,
-  DIGITS_MAX,
-  26,
-  24,
-  DIGITS_MAX,
-  DIGITS_MAX,
-  DIGITS_MAX,
-];
-const TIME = 7;
+/** UUID, id, salt and time have fixed widths. */
+const [UUID, ID, SALT, TIME] = [36, 26, 64, 24];
+/** Which value is the time. */
+const TIME_PLACE = 7;
+
+/** Widths of the values between the pieces, from the number of digits of each count. */
+function widthsOf(
+  duration: number,
+  consumed: number,
+  remaining: number,
+  total: number,
+  used: number,
+): number[] {
+  return [duration, UUID, ID, SALT, consumed, duration, ID, TIME, remaining, total, used];
+}
+
 /** Of each source; a few serve nearly all of its answers. */
 const LAYOUTS_MAX = 64;
 
@@ -324,7 +311,7 @@ class Layout {
   setTime(time: string): void {
     if (time === this.#time) return;
     this.#time = time;
-    writeLatin1(time, this.bytes, this.at[TIME]);
+    writeLatin1(time, this.bytes, this.at[TIME_PLACE]);
   }
 }
 

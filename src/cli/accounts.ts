@@ -1,19 +1,9 @@
 import { createAccount, createKey, setAccount } from '../account/administration.ts';
 import { allowanceOf, UNLIMITED } from '../account/tiers.ts';
+import { isoTime } from '../core/clock.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
-import {
-  action,
-  facts,
-  group,
-  type Input,
-  iso,
-  json,
-  oneOf,
-  table,
-  UsageError,
-  wholeNumber,
-} from './command.ts';
+import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
 import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const OVERRIDE_OF_OPTION = {
@@ -150,7 +140,7 @@ function describeAccount(account: AccountRecord) {
     requests_per_month: allowance.requestsPerMonth,
     credits_per_month: allowance.creditsPerMonth,
     seed_interval_ms: allowance.seedIntervalMs,
-    created_at: iso(account.createdAtMs),
+    created_at: isoTime(account.createdAtMs),
   };
 }
 

@@ -1,10 +1,11 @@
 import { beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
+import { isoTime } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import { type ClusterState, clusterState, fence, type NodeState } from '../ledger/postgres/cluster.ts';
 import { migrate, requireSchema } from '../ledger/postgres/migrate.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
-import { action, CommandError, facts, group, iso, json, table } from './command.ts';
+import { action, CommandError, facts, group, json, table } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { importLmdb } from './import-lmdb.ts';
 import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
@@ -59,8 +60,8 @@ const status = action({
         node.name,
         wordFor(node),
         String(node.epoch),
-        iso(node.startedAtMs) ?? '-',
-        iso(node.committedAtMs) ?? '-',
+        isoTime(node.startedAtMs) ?? '-',
+        isoTime(node.committedAtMs) ?? '-',
         String(node.unsealedSegments),
         String(node.granted.requests),
         String(node.granted.credits),
@@ -134,8 +135,8 @@ function described(node: NodeState) {
     name: node.name,
     state: wordFor(node),
     epoch: node.epoch,
-    started_at: iso(node.startedAtMs),
-    committed_at: iso(node.committedAtMs),
+    started_at: isoTime(node.startedAtMs),
+    committed_at: isoTime(node.committedAtMs),
     unsealed_segments: node.unsealedSegments,
     granted: node.granted,
     parcel_blocks: { received: node.parcels.received, sent: node.parcels.sent },

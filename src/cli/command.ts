@@ -201,13 +201,6 @@ export function json(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
 }
 
-/** ISO 8601, as commands print times. */
-export function iso(atMs: number): string;
-export function iso(atMs: number | null): string | null;
-export function iso(atMs: number | null): string | null {
-  return atMs === null ? null : new Date(atMs).toISOString();
-}
-
 /** What a file holds that the command line names. */
 export function readInputFile(path: string): Buffer {
   try {

@@ -5,6 +5,7 @@ import {
   revokeKey,
   rotateKey,
 } from '../account/administration.ts';
+import { isoTime } from '../core/clock.ts';
 import { SCOPES } from '../core/vocabulary.ts';
 import type { KeyRecord } from '../ledger/records.ts';
 import {
@@ -15,7 +16,6 @@ import {
   facts,
   group,
   type Input,
-  iso,
   json,
   listOf,
   moment,
@@ -100,7 +100,7 @@ const rotate = action({
       return rotateKey(ledger, context.clock, input.operands[0], graceMs);
     });
     // a rotation always sets an end for the old key
-    const replaced = { replaces: old.keyId, replaced_expires_at: iso(old.expiresAtMs) };
+    const replaced = { replaces: old.keyId, replaced_expires_at: isoTime(old.expiresAtMs) };
     showOnce(created, replaced, input, context);
   },
 });
@@ -125,7 +125,7 @@ const revoke = action({
     const key = await changeDirectory(context, (ledger) =>
       revokeKey(ledger, context.clock, input.operands[0]),
     );
-    const done = { key_id: key.keyId, revoked_at: iso(key.revokedAtMs) };
+    const done = { key_id: key.keyId, revoked_at: isoTime(key.revokedAtMs) };
     context.out(input.has('json') ? json(done) : facts(done));
   },
 });
@@ -145,7 +145,7 @@ function showOnce(
   context: CommandContext,
 ): void {
   const made = { key_id: record.keyId, key: text };
-  const expiresAt = iso(record.expiresAtMs);
+  const expiresAt = isoTime(record.expiresAtMs);
   if (input.has('json'))
     context.out(json({ ...made, scopes: record.scopes, expires_at: expiresAt, ...more }));
   else {
@@ -163,8 +163,8 @@ function describeKey(key: KeyRecord, nowMs: number) {
     account_id: key.accountId,
     status: key.revokedAtMs !== null ? 'revoked' : isExpired ? 'expired' : 'live',
     scopes: key.scopes,
-    created_at: iso(key.createdAtMs),
-    expires_at: iso(key.expiresAtMs),
-    revoked_at: iso(key.revokedAtMs),
+    created_at: isoTime(key.createdAtMs),
+    expires_at: isoTime(key.expiresAtMs),
+    revoked_at: isoTime(key.revokedAtMs),
   };
 }

@@ -10,7 +10,7 @@ import { isObject, member, printable } from '../certificate/members.ts';
 import { messageOf } from '../core/assert.ts';
 import { sendRequest } from '../core/http-request.ts';
 import { replaceFile } from '../core/replace-file.ts';
-import { type ExposedFamily, exposition, gauge, knownGauge, labelled } from '../observe/exposition.ts';
+import { counter, type ExposedFamily, exposition, gauge, labelled } from '../observe/exposition.ts';
 import {
   action,
   type CommandContext,
@@ -217,26 +217,17 @@ export class LogWatcher {
     return exposition([
       polls,
       gauge('qrn_watch_log_leaves', 'Leaves of the newest checkpoint.', this.#size),
-      knownGauge(
+      gauge(
         'qrn_watch_log_signed_timestamp_seconds',
         'When the log says that it signed it.',
         this.#signedAtS,
       ),
-      knownGauge(
-        'qrn_watch_success_timestamp_seconds',
-        'The last poll that found all well.',
-        this.#succeededAtS,
-      ),
+      gauge('qrn_watch_success_timestamp_seconds', 'The last poll that found all well.', this.#succeededAtS),
       labelled('qrn_watch_public_leaves', 'Public leaves that were checked.', 'kind', {
         lot: lots,
         withdrawal: this.#state?.withdrawals.length ?? 0,
       }),
-      {
-        name: 'qrn_watch_tiles_total',
-        type: 'counter',
-        help: 'Tiles that were read.',
-        samples: [{ value: this.#tilesRead }],
-      },
+      counter('qrn_watch_tiles_total', 'Tiles that were read.', this.#tilesRead),
     ]);
   }
 }

@@ -1,5 +1,6 @@
+import { isoTime } from '../core/clock.ts';
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
-import { action, CommandError, facts, group, iso, json, table, UsageError, wholeNumber } from './command.ts';
+import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
 import { changeDirectory, withLedger } from './ledger-access.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
@@ -84,8 +85,8 @@ const revoke = action({
       await ledger.revokeLot(wish);
       return { ...wish, isNew: true };
     });
-    if (!isNew) throw new CommandError(`${lotId} was revoked already, ${iso(atMs)}`);
-    const done = { lot_id: lotId, revoked_at: iso(atMs), reason: why };
+    if (!isNew) throw new CommandError(`${lotId} was revoked already, ${isoTime(atMs)}`);
+    const done = { lot_id: lotId, revoked_at: isoTime(atMs), reason: why };
     context.out(input.has('json') ? json(done) : facts(done));
   },
 });
@@ -120,8 +121,8 @@ function describeLot(lot: LotRecord, revocation: LotRevocation | undefined) {
     quantum_backend: lot.quantumBackend,
     raw_bits: lot.rawBits,
     min_entropy_per_bit: lot.minEntropyPerBit,
-    finished_at: iso(lot.finishedAtMs),
-    ...(revocation === undefined ? {} : { revoked_at: iso(revocation.atMs), reason: revocation.why }),
+    finished_at: isoTime(lot.finishedAtMs),
+    ...(revocation === undefined ? {} : { revoked_at: isoTime(revocation.atMs), reason: revocation.why }),
     ...(lot.accepted ? {} : { refused_for: lot.rejection }),
   };
 }
@@ -138,7 +139,7 @@ function detailsOf(lot: LotRecord) {
     qubits_used: lot.qubitsUsed,
     circuit_depth: lot.circuitDepth,
     shots: lot.shots,
-    started_at: iso(lot.startedAtMs),
+    started_at: isoTime(lot.startedAtMs),
     raw_output: `sha256:${lot.rawSha256}`,
     conditioned_bytes: lot.conditionedBytes,
     processed: `sha256:${lot.processedSha256}`,

@@ -181,3 +181,10 @@ export function periodEndMs(wallMs: number): number {
 export function dayOf(wallMs: number): number {
   return Math.floor(wallMs / 86_400_000);
 }
+
+/** ISO 8601 in UTC; null for what has not happened. */
+export function isoTime(atMs: number): string;
+export function isoTime(atMs: number | null): string | null;
+export function isoTime(atMs: number | null): string | null {
+  return atMs === null ? null : new Date(atMs).toISOString();
+}

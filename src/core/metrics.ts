@@ -47,26 +47,21 @@ export type MetricFamily = CounterFamily | GaugeFamily | HistogramFamily;
 const families: MetricFamily[] = [];
 let cellCount = 0;
 
-function place(
-  labels: LabelSets,
-  width: number,
-): { labels: LabelSets; at: number; rows: number; width: number } {
-  const rows = Object.values(labels).reduce((product, values) => product * values.length, 1);
-  const at = cellCount;
-  cellCount += rows * width;
-  return { labels, at, rows, width };
+/** Gives a family its cells. */
+function placed<F extends MetricFamily>(family: Omit<F, 'at' | 'rows'>): F {
+  const rows = Object.values(family.labels).reduce((product, values) => product * values.length, 1);
+  const whole = { ...family, at: cellCount, rows } as F;
+  cellCount += rows * whole.width;
+  families.push(whole);
+  return whole;
 }
 
 function counter(name: string, help: string, labels: LabelSets = {}): CounterFamily {
-  const family: CounterFamily = { kind: 'counter', name, help, ...place(labels, 1) };
-  families.push(family);
-  return family;
+  return placed<CounterFamily>({ kind: 'counter', name, help, labels, width: 1 });
 }
 
 function gauge(name: string, help: string, across: GaugeFamily['across']): GaugeFamily {
-  const family: GaugeFamily = { kind: 'gauge', name, help, across, ...place({}, 1) };
-  families.push(family);
-  return family;
+  return placed<GaugeFamily>({ kind: 'gauge', name, help, across, labels: {}, width: 1 });
 }
 
 function histogram(
@@ -79,15 +74,7 @@ function histogram(
     bounds.every((bound, i) => i === 0 || bound > bounds[i - 1]),
     'bounds of buckets grow',
   );
-  const family: HistogramFamily = {
-    kind: 'histogram',
-    name,
-    help,
-    bounds,
-    ...place(labels, bounds.length + 2),
-  };
-  families.push(family);
-  return family;
+  return placed<HistogramFamily>({ kind: 'histogram', name, help, bounds, labels, width: bounds.length + 2 });
 }
 
 /**
@@ -106,29 +93,9 @@ export type EndpointLabel = (typeof ENDPOINT_LABELS)[number];
 
 /** The statuses that the service sends. */
 export const STATUS_LABELS = [
-  '200',
-  '201',
-  '204',
-  '301',
-  '302',
-  '304',
-  '308',
-  '400',
-  '401',
-  '402',
-  '403',
-  '404',
-  '405',
-  '406',
-  '409',
-  '413',
-  '415',
-  '422',
-  '429',
-  '431',
-  '500',
-  '503',
-] as const;
+  200, 201, 204, 301, 302, 304, 308, 400, 401, 402, 403, 404, 405, 406, 409, 413, 415, 422, 429, 431, 500,
+  503,
+].map(String);
 
 /** `none`: the request was answered before its mode was known, or draws no entropy. */
 export const MODE_LABELS = [...ENTROPY_MODES, 'none'] as const;
@@ -171,10 +138,7 @@ export const HTTP_DURATION = histogram(
 export const ANSWERS = counter(
   'qrn_answers_total',
   'Certified answers that left, by endpoint and entropy mode.',
-  {
-    endpoint: DATA_ENDPOINTS,
-    mode: ENTROPY_MODES,
-  },
+  { endpoint: DATA_ENDPOINTS, mode: ENTROPY_MODES },
 );
 export const ANSWER_VALUES = counter('qrn_answer_values_total', 'Random values in these answers.', {
   mode: ENTROPY_MODES,
@@ -182,9 +146,7 @@ export const ANSWER_VALUES = counter('qrn_answer_values_total', 'Random values i
 export const ANSWER_BYTES = counter(
   'qrn_answer_data_bytes_total',
   'Bytes of the data members of these answers.',
-  {
-    mode: ENTROPY_MODES,
-  },
+  { mode: ENTROPY_MODES },
 );
 export const ENTROPY_CONSUMED = counter(
   'qrn_entropy_consumed_bytes_total',

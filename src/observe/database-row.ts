@@ -17,9 +17,9 @@ export const DATABASE_ROW: ReadingRow = {
   check: {
     name: 'ledger:database',
     optional: true,
-    of: ({ integrity: { database } }) => (database === null ? [] : [databaseCheck(database)]),
+    of: ({ integrity: { database } }) => database && databaseCheck(database),
   },
-  families: ({ integrity: { database } }) => (database === null ? [] : databaseFamilies(database)),
+  families: ({ integrity: { database } }) => database && databaseFamilies(database),
 };
 
 /** Without the database nothing is acknowledged; with a clock of its own a node would begin months at another time. */

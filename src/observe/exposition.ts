@@ -20,13 +20,13 @@ export function exposition(families: readonly ExposedFamily[]): string {
   return families.map(familyText).join('');
 }
 
-export function gauge(name: string, help: string, value: number): ExposedFamily {
-  return { name, type: 'gauge', help, samples: [{ value }] };
+/** Without a sample where there is no value: a rate of zero has no time to empty. */
+export function gauge(name: string, help: string, value: number | null): ExposedFamily {
+  return { name, type: 'gauge', help, samples: value === null ? [] : [{ value }] };
 }
 
-/** A gauge without a sample where there is no value: a rate of zero has no time to empty. */
-export function knownGauge(name: string, help: string, value: number | null): ExposedFamily {
-  return value === null ? { name, type: 'gauge', help, samples: [] } : gauge(name, help, value);
+export function counter(name: string, help: string, value: number): ExposedFamily {
+  return { name, type: 'counter', help, samples: [{ value }] };
 }
 
 /** A gauge with one sample for each value of one label; null values are left out. */

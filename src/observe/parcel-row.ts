@@ -1,19 +1,14 @@
 import type { ParcelCounts } from '../ledger/integrity.ts';
-import type { ExposedFamily } from './exposition.ts';
+import { counter, type ExposedFamily } from './exposition.ts';
 import type { ReadingRow } from './readings.ts';
 
 /** Blocks that move between the nodes of a cluster. */
 export const PARCEL_ROW: ReadingRow = {
-  families: ({ integrity: { database } }) =>
-    database?.parcels === undefined ? [] : parcelFamilies(database.parcels),
+  families: ({ integrity: { database } }) => (database?.parcels ? parcelFamilies(database.parcels) : null),
 };
 
-function parcelFamilies({
-  blocksSent,
-  blocksReceived,
-  blocksBurned,
-  refused,
-}: ParcelCounts): ExposedFamily[] {
+function parcelFamilies(counts: ParcelCounts): ExposedFamily[] {
+  const { blocksSent, blocksReceived, blocksBurned, refused } = counts;
   return [
     {
       name: 'qrn_parcel_blocks_total',
@@ -25,11 +20,10 @@ function parcelFamilies({
         { labels: { outcome: 'burned' }, value: blocksBurned },
       ],
     },
-    {
-      name: 'qrn_parcels_refused_total',
-      type: 'counter',
-      help: 'Parcels, and requests for one, that were not what they said or came twice. Somebody writes into the database.',
-      samples: [{ value: refused }],
-    },
+    counter(
+      'qrn_parcels_refused_total',
+      'Parcels, and requests for one, that were not what they said or came twice. Somebody writes into the database.',
+      refused,
+    ),
   ];
 }

@@ -26,11 +26,13 @@ export const SERVICE_VERSION: string = JSON.parse(
 export interface ReadingRow {
   readonly check?: {
     readonly name: string;
-    readonly of: (readings: Readings) => readonly HealthCheck[];
+    /** Each thing that it observes; null for nothing. */
+    readonly of: (readings: Readings) => HealthCheck | readonly HealthCheck[] | null;
     /** Leave the check out of the report when it observes nothing. */
     readonly optional?: true;
   };
-  readonly families?: (readings: Readings) => readonly ExposedFamily[];
+  /** Null for none. */
+  readonly families?: (readings: Readings) => ExposedFamily | readonly ExposedFamily[] | null;
 }
 
 /** Where a service stands at one moment: what health, metrics and the status page are made from. */

@@ -1,9 +1,10 @@
+import { isoTime } from '../core/clock.ts';
 import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
 import type { HealthStatus } from '../http/plain-routes.ts';
 import type { ScrubState } from '../ledger/integrity.ts';
 import { type JournalFault, journalFaultOf } from '../ledger/journal.ts';
 import { DATABASE_ROW } from './database-row.ts';
-import { type ExposedFamily, gauge, knownGauge, labelled } from './exposition.ts';
+import { counter, type ExposedFamily, gauge, labelled } from './exposition.ts';
 import {
   pureSecondsLeft,
   type ReadingRow,
@@ -63,22 +64,20 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
   {
     check: {
       name: 'ledger:writable',
-      of: ({ ledger }) => [
-        {
-          componentType: 'datastore',
-          status: ledger.writable ? 'pass' : 'fail',
-          observedValue: ledger.writable,
-          ...(ledger.reason === '' ? {} : { output: ledger.reason }),
-          details: {
-            written_at: ledger.writtenAtMs === null ? null : new Date(ledger.writtenAtMs).toISOString(),
-            written_in_ms: rounded(ledger.writtenInMs),
-          },
+      of: ({ ledger }) => ({
+        componentType: 'datastore',
+        status: ledger.writable ? 'pass' : 'fail',
+        observedValue: ledger.writable,
+        ...(ledger.reason === '' ? {} : { output: ledger.reason }),
+        details: {
+          written_at: isoTime(ledger.writtenAtMs),
+          written_in_ms: rounded(ledger.writtenInMs),
         },
-      ],
+      }),
     },
     families: ({ ledger: { writable, writtenInMs } }) => [
       gauge('qrn_ledger_writable', '1 when an answer could be written down now.', writable ? 1 : 0),
-      knownGauge(
+      gauge(
         'qrn_ledger_probe_duration_seconds',
         'How long the last trial write took to become durable.',
         writtenInMs === null ? null : writtenInMs / 1000,
@@ -104,89 +103,79 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
       optional: true,
       of: ({ integrity: { startAudit } }) =>
         startAudit === 'none'
-          ? []
-          : [
-              {
-                componentType: 'datastore',
-                status: START_AUDIT_STATUS[startAudit],
-                observedValue: startAudit,
-                details: { of: 'the audit after an unclean stop' },
-              },
-            ],
+          ? null
+          : {
+              componentType: 'datastore',
+              status: START_AUDIT_STATUS[startAudit],
+              observedValue: startAudit,
+              details: { of: 'the audit after an unclean stop' },
+            },
     },
   },
   {
     check: {
       name: 'ledger:scrub',
       optional: true,
-      of: ({ integrity: { scrub } }) => (scrub === null ? [] : [scrubCheck(scrub)]),
+      of: ({ integrity: { scrub } }) => scrub && scrubCheck(scrub),
     },
-    families: ({ integrity: { scrub } }) => (scrub === null ? [] : scrubFamilies(scrub)),
+    families: ({ integrity: { scrub } }) => scrub && scrubFamilies(scrub),
   },
   DATABASE_ROW,
   {
     check: {
       name: 'clock:wall',
-      of: ({ clockJumpMs }) => [
-        {
-          componentType: 'system',
-          status: clockJumpMs === 0 ? 'pass' : 'fail',
-          observedValue: Math.round(clockJumpMs / 1_000),
-          observedUnit: 's',
-          ...(clockJumpMs === 0 ? {} : { output: CLOCK_ADVICE }),
-        },
-      ],
+      of: ({ clockJumpMs }) => ({
+        componentType: 'system',
+        status: clockJumpMs === 0 ? 'pass' : 'fail',
+        observedValue: Math.round(clockJumpMs / 1_000),
+        observedUnit: 's',
+        ...(clockJumpMs === 0 ? {} : { output: CLOCK_ADVICE }),
+      }),
     },
-    families: ({ clockJumpMs }) => [
+    families: ({ clockJumpMs }) =>
       gauge(
         'qrn_clock_jump_seconds',
         'How far the system clock jumped from the time that the service goes by.',
         clockJumpMs / 1_000,
       ),
-    ],
   },
   {
     check: {
       name: 'ledger:commit_time',
       of: ({ minute: { commitP50Ms, commitMaxMs, commits } }) => {
         const isSlow = (commitP50Ms ?? 0) > COMMIT_P50_HIGH_MS || (commitMaxMs ?? 0) > COMMIT_MAX_HIGH_MS;
-        return [
-          {
-            componentType: 'datastore',
-            status: isSlow ? 'warn' : 'pass',
-            observedValue: rounded(commitP50Ms),
-            observedUnit: 'ms',
-            details: { of: 'median of the last minute', max_ms: rounded(commitMaxMs), commits },
-          },
-        ];
+        return {
+          componentType: 'datastore',
+          status: isSlow ? 'warn' : 'pass',
+          observedValue: rounded(commitP50Ms),
+          observedUnit: 'ms',
+          details: { of: 'median of the last minute', max_ms: rounded(commitMaxMs), commits },
+        };
       },
     },
   },
   {
     check: {
       name: 'ledger:pending_answers',
-      of: ({ totals }) => [
-        {
-          componentType: 'datastore',
-          status: 'pass',
-          observedValue: totals.value(PENDING_ANSWERS),
-          observedUnit: 'answers',
-        },
-      ],
+      of: ({ totals }) => ({
+        componentType: 'datastore',
+        status: 'pass',
+        observedValue: totals.value(PENDING_ANSWERS),
+        observedUnit: 'answers',
+      }),
     },
-    families: ({ logEntries }) => [
+    families: ({ logEntries }) =>
       gauge('qrn_log_entries', 'Entries of the signed log: certificates and revocations.', logEntries),
-    ],
   },
   {
-    check: { name: 'pool:pure', of: (readings) => [pureCheck(readings)] },
+    check: { name: 'pool:pure', of: pureCheck },
     families: (readings) => [
       labelled('qrn_pool_bytes', 'Conditioned quantum bytes on disk that are not claimed yet.', 'kind', {
         pure: readings.levels.pure.bytes,
         seed: readings.levels.seed.bytes,
       }),
       gauge('qrn_pool_pure_high_bytes', 'The level up to which pure bytes are kept.', readings.pureBytesHigh),
-      knownGauge(
+      gauge(
         'qrn_pool_pure_empty_seconds',
         'Time until pure bytes run out at the rate of the last five minutes, without new lots.',
         pureSecondsLeft(readings),
@@ -197,7 +186,7 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
     check: {
       name: 'pool:held_lots',
       optional: true,
-      of: ({ heldLots }) => (heldLots.lots === 0 ? [] : [heldLotsCheck(heldLots)]),
+      of: ({ heldLots }) => (heldLots.lots === 0 ? null : heldLotsCheck(heldLots)),
     },
   },
   {
@@ -205,10 +194,10 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
     families: ({ witnesses }) => (witnesses.length === 0 ? [] : witnessFamilies(witnesses)),
   },
   {
-    check: { name: 'pool:quantum-seeded', of: (readings) => [seededCheck(readings)] },
+    check: { name: 'pool:quantum-seeded', of: seededCheck },
     families: (readings) => [
       gauge('qrn_pool_seeds', 'Seeds on hand.', readings.levels.seed.blocks),
-      knownGauge(
+      gauge(
         'qrn_pool_seeds_empty_seconds',
         'Time until the last seed on hand is taken, without new lots.',
         seedSecondsLeft(readings),
@@ -218,19 +207,16 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
   {
     check: {
       name: 'pool:csprng',
-      of: ({ systemLot }) => [
-        {
-          componentType: 'component',
-          status: systemLot === undefined ? 'warn' : systemLot === null ? 'fail' : 'pass',
-          observedValue: systemLot != null,
-          details: { lot: systemLot?.id ?? null, seconds_to_empty: null },
-          ...(systemLot === undefined ? { output: NOT_YET_SAMPLED } : {}),
-        },
-      ],
+      of: ({ systemLot }) => ({
+        componentType: 'component',
+        status: systemLot === undefined ? 'warn' : systemLot === null ? 'fail' : 'pass',
+        observedValue: systemLot != null,
+        details: { lot: systemLot?.id ?? null, seconds_to_empty: null },
+        ...(systemLot === undefined ? { output: NOT_YET_SAMPLED } : {}),
+      }),
     },
-    families: ({ systemLot }) => [
+    families: ({ systemLot }) =>
       gauge('qrn_csprng_ready', '1 when the system source is tested and serves.', systemLot ? 1 : 0),
-    ],
   },
   {
     check: { name: 'pool:seed_age', of: ({ seeds }) => seeds.map(seedAgeCheck) },
@@ -268,32 +254,27 @@ export const SYSTEM_ROWS: readonly ReadingRow[] = [
       name: 'workers:queue',
       of: ({ totals }) => {
         const queue = totals.value(WORKERS_QUEUE);
-        return [
-          {
-            componentType: 'system',
-            status: queue < QUEUE_HIGH ? 'pass' : 'warn',
-            observedValue: queue,
-            observedUnit: 'tasks',
-          },
-        ];
+        return {
+          componentType: 'system',
+          status: queue < QUEUE_HIGH ? 'pass' : 'warn',
+          observedValue: queue,
+          observedUnit: 'tasks',
+        };
       },
     },
   },
   {
     check: {
       name: 'disk:free',
-      of: ({ diskFreeBytes }) => [
-        {
-          componentType: 'system',
-          status: diskFreeBytes < DISK_LOW_BYTES ? 'warn' : 'pass',
-          observedValue: diskFreeBytes,
-          observedUnit: 'bytes',
-        },
-      ],
+      of: ({ diskFreeBytes }) => ({
+        componentType: 'system',
+        status: diskFreeBytes < DISK_LOW_BYTES ? 'warn' : 'pass',
+        observedValue: diskFreeBytes,
+        observedUnit: 'bytes',
+      }),
     },
-    families: ({ diskFreeBytes }) => [
+    families: ({ diskFreeBytes }) =>
       gauge('qrn_disk_free_bytes', 'Bytes that may still be written to the data folder.', diskFreeBytes),
-    ],
   },
   {
     families: ({ draws: { open, overdue, ...ended } }) => [
@@ -305,40 +286,32 @@ export const SYSTEM_ROWS: readonly ReadingRow[] = [
     ],
   },
   {
-    families: ({ keptAnswerBytes }) => [
+    families: ({ keptAnswerBytes }) =>
       gauge(
         'qrn_idempotent_answers_bytes',
         'Bytes of answers that are kept for 24 hours under their Idempotency-Key, at most 64 MiB of each account.',
         keptAnswerBytes,
       ),
-    ],
   },
   {
     check: {
       name: 'eventloop:delay',
-      of: ({ minute }) => [
-        {
-          componentType: 'system',
-          status: minute.lateSeconds >= LATE_SECONDS_HIGH ? 'warn' : 'pass',
-          observedValue: rounded(minute.loopDelayP99Ms),
-          observedUnit: 'ms',
-          details: {
-            of: '99th percentile, worst second of the last minute',
-            max_ms: rounded(minute.loopDelayMaxMs),
-          },
+      of: ({ minute }) => ({
+        componentType: 'system',
+        status: minute.lateSeconds >= LATE_SECONDS_HIGH ? 'warn' : 'pass',
+        observedValue: rounded(minute.loopDelayP99Ms),
+        observedUnit: 'ms',
+        details: {
+          of: '99th percentile, worst second of the last minute',
+          max_ms: rounded(minute.loopDelayMaxMs),
         },
-      ],
+      }),
     },
   },
   {
     families: ({ startedAtMs, use }) => [
       labelled('qrn_build_info', 'The running version.', 'version', { [SERVICE_VERSION]: 1 }),
-      {
-        name: 'process_cpu_seconds_total',
-        type: 'counter',
-        help: 'CPU time of all threads, user and system.',
-        samples: [{ value: use.cpuSeconds }],
-      },
+      counter('process_cpu_seconds_total', 'CPU time of all threads, user and system.', use.cpuSeconds),
       gauge('process_resident_memory_bytes', 'Resident memory.', use.residentBytes),
       gauge('process_start_time_seconds', 'Unix time of the start.', startedAtMs / 1000),
     ],
@@ -355,34 +328,28 @@ function scrubCheck({ passes, records, passedAtMs, passMs, damaged, problems }: 
     details: {
       passes,
       records,
-      passed_at: passedAtMs === null ? null : new Date(passedAtMs).toISOString(),
+      passed_at: isoTime(passedAtMs),
       pass_s: passMs === null ? null : rounded(passMs / 1000),
     },
   } as const;
 }
 
 function scrubFamilies({ passes, records, bytes, damaged, passedAtMs, passMs }: ScrubState): ExposedFamily[] {
-  const total = (name: string, help: string, value: number): ExposedFamily => ({
-    name,
-    type: 'counter',
-    help,
-    samples: [{ value }],
-  });
   return [
-    total('qrn_ledger_scrub_passes_total', 'Complete walks of the scrub over the ledger.', passes),
-    total('qrn_ledger_scrub_records_total', 'Records that the scrub read and checked.', records),
-    total('qrn_ledger_scrub_bytes_total', 'Stored bytes that the scrub read and checked.', bytes),
-    total(
+    counter('qrn_ledger_scrub_passes_total', 'Complete walks of the scrub over the ledger.', passes),
+    counter('qrn_ledger_scrub_records_total', 'Records that the scrub read and checked.', records),
+    counter('qrn_ledger_scrub_bytes_total', 'Stored bytes that the scrub read and checked.', bytes),
+    counter(
       'qrn_ledger_scrub_damaged_total',
       'Different damage that the scrub found since the start.',
       damaged,
     ),
-    knownGauge(
+    gauge(
       'qrn_ledger_scrub_pass_seconds',
       'How long the last complete walk took.',
       passMs === null ? null : passMs / 1000,
     ),
-    knownGauge(
+    gauge(
       'qrn_ledger_scrub_passed_time_seconds',
       'Unix time at which the last complete walk ended.',
       passedAtMs === null ? null : passedAtMs / 1000,

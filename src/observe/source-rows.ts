@@ -1,3 +1,4 @@
+import { isoTime } from '../core/clock.ts';
 import type { HealthCheck, HealthStatus } from '../http/plain-routes.ts';
 import { type AssessedBlock, nistVerified, verifyingBlock } from '../ledger/records.ts';
 import type { DeliveredState } from '../pool/intake/assessor.ts';
@@ -44,10 +45,8 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
         sources,
         'qrn_source_reads_total',
         'Reads of a quantum source by result.',
+        ({ reads }) => ({ ...reads }),
         'result',
-        (source) => ({
-          ...source.reads,
-        }),
       ),
     ],
   },
@@ -71,21 +70,19 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
   {
     check: { name: 'source:raw_noise', of: ({ sources }) => sources.map(rawNoiseCheck) },
     families: ({ sources }) => [
-      familyOf(
+      measured(
         sources,
-        'gauge',
         'qrn_source_drift',
         'Evidence that the min-entropy estimate of a source falls or rises from lot to lot; 20 is an alarm.',
-        'direction',
         ({ drift }) => ({ down: drift.fallBits, up: drift.riseBits }),
+        'direction',
       ),
-      familyOf(
+      measured(
         sources,
-        'gauge',
         'qrn_source_p_value_uniformity',
         'P-value of the uniformity of SP 800-22 p-values over the last blocks of a source; below 0.000001 is an alarm for conditioned bits.',
-        'of',
         ({ uniformity }) => ({ raw: uniformity.raw.p, conditioned: uniformity.conditioned.p }),
+        'of',
       ),
     ],
   },
@@ -182,7 +179,7 @@ function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReadi
     details: {
       name,
       lot: lastLot?.id ?? null,
-      read_at: lastLot === undefined ? null : new Date(lastLot.finishedAtMs).toISOString(),
+      read_at: lastLot === undefined ? null : isoTime(lastLot.finishedAtMs),
       evidence: lastLot?.evidence?.claim ?? null,
       lots_accepted: lotsAccepted,
       lots_rejected: lotsRejected,
@@ -245,7 +242,7 @@ function deliveredCheck({ last, across, name, sampledAtMs }: DeliveredState): He
     details: {
       ...blockDetails(last, across),
       group: name,
-      sampled_at: new Date(sampledAtMs).toISOString(),
+      sampled_at: isoTime(sampledAtMs),
     },
   };
 }
@@ -271,44 +268,31 @@ function blockDetails(block: AssessedBlock<string> | undefined, across: Rejectio
   };
 }
 
-/** Values by a label; a value without a label has the empty name. A null is left out. */
-type Values = Readonly<Record<string, number | null>>;
+/** A figure of a source, or one for each value of a label. A null is left out. */
+type Figures = number | null | Readonly<Record<string, number | null>>;
 
-function familyOf(
-  sources: readonly SourceReading[],
-  type: ExposedFamily['type'],
-  name: string,
-  help: string,
-  label: string,
-  of: (source: SourceReading) => Values,
-): ExposedFamily {
-  const samples = sources.flatMap((source) =>
-    Object.entries(of(source)).flatMap(([each, value]) => {
-      const labels = label === '' ? {} : { [label]: each };
-      return value === null ? [] : [{ labels: { source: source.name, ...labels }, value }];
-    }),
-  );
-  return { name, type, help, samples };
+function familyOf(type: ExposedFamily['type']) {
+  return (
+    sources: readonly SourceReading[],
+    name: string,
+    help: string,
+    of: (source: SourceReading) => Figures,
+    label = '',
+  ): ExposedFamily => {
+    const samples = sources.flatMap((source) => {
+      const figures = of(source);
+      const named = typeof figures === 'number' ? { '': figures } : (figures ?? {});
+      return Object.entries(named).flatMap(([each, value]) => {
+        const labels = { source: source.name, ...(label === '' ? {} : { [label]: each }) };
+        return value === null ? [] : [{ labels, value }];
+      });
+    });
+    return { name, type, help, samples };
+  };
 }
 
-function counted(
-  sources: readonly SourceReading[],
-  name: string,
-  help: string,
-  label: string,
-  of: (source: SourceReading) => Values,
-): ExposedFamily {
-  return familyOf(sources, 'counter', name, help, label, of);
-}
-
-function measured(
-  sources: readonly SourceReading[],
-  name: string,
-  help: string,
-  of: (source: SourceReading) => number | null,
-): ExposedFamily {
-  return familyOf(sources, 'gauge', name, help, '', (source) => ({ '': of(source) }));
-}
+const counted = familyOf('counter');
+const measured = familyOf('gauge');
 
 function stateFamily(sources: readonly SourceReading[]): ExposedFamily {
   return {
@@ -326,16 +310,18 @@ function stateFamily(sources: readonly SourceReading[]): ExposedFamily {
 
 function lotFamilies(sources: readonly SourceReading[]): ExposedFamily[] {
   return [
-    counted(sources, 'qrn_lots_total', 'Lots of a quantum source.', 'verdict', (source) => ({
-      accepted: source.lotsAccepted,
-      rejected: source.lotsRejected,
-    })),
+    counted(
+      sources,
+      'qrn_lots_total',
+      'Lots of a quantum source.',
+      ({ lotsAccepted, lotsRejected }) => ({ accepted: lotsAccepted, rejected: lotsRejected }),
+      'verdict',
+    ),
     counted(
       sources,
       'qrn_source_conditioned_bytes_total',
       'Conditioned bytes of the lots that a quantum source gave.',
-      '',
-      (source) => ({ '': source.conditionedBytes }),
+      ({ conditionedBytes }) => conditionedBytes,
     ),
     measured(
       sources,
@@ -365,30 +351,32 @@ function healthTestFamilies(sources: readonly SourceReading[]): ExposedFamily[] 
       sources,
       'qrn_health_test_failures_total',
       'Failures of the health tests on raw noise.',
-      'test',
       ({ health }) => ({
         rct: health?.totals.rctFailures ?? 0,
         apt: health?.totals.aptFailures ?? 0,
         startup: health?.totals.startupFailures ?? 0,
         replay: health?.totals.replayFailures ?? 0,
       }),
+      'test',
     ),
-    counted(sources, 'qrn_health_test_samples_total', 'Raw bits tested.', '', ({ health }) => ({
-      '': health?.totals.samples ?? 0,
-    })),
+    counted(
+      sources,
+      'qrn_health_test_samples_total',
+      'Raw bits tested.',
+      ({ health }) => health?.totals.samples ?? 0,
+    ),
     measured(
       sources,
       'qrn_health_test_longest_run',
       'Longest run of equal raw bits on any channel (RCT).',
       ({ health }) => health?.totals.longestRun ?? null,
     ),
-    familyOf(
+    measured(
       sources,
-      'gauge',
       'qrn_health_test_rct_cutoff',
       'Run length at which the repetition count test fails.',
-      'grade',
       ({ health }) => ({ ...health?.rctCutoffs }),
+      'grade',
     ),
     measured(
       sources,
@@ -396,13 +384,12 @@ function healthTestFamilies(sources: readonly SourceReading[]): ExposedFamily[] 
       'Most matches in any window of 1024 raw bits (APT).',
       ({ health }) => health?.totals.mostMatches ?? null,
     ),
-    familyOf(
+    measured(
       sources,
-      'gauge',
       'qrn_health_test_apt_cutoff',
       'Matches at which the adaptive proportion test fails.',
-      'grade',
       ({ health }) => ({ ...health?.aptCutoffs }),
+      'grade',
     ),
     measured(
       sources,
@@ -418,46 +405,32 @@ function healthTestFamilies(sources: readonly SourceReading[]): ExposedFamily[] 
  * no series of it.
  */
 function spendFamilies(sources: readonly SourceReading[]): ExposedFamily[] {
-  const family = (
-    name: string,
-    help: string,
-    of: (spend: DaySpend) => number | null,
-    labelsOf: (spend: DaySpend) => Readonly<Record<string, string>>,
-  ): ExposedFamily => ({
-    name,
-    type: 'gauge',
-    help,
-    samples: sources.flatMap(({ name: source, spend }) => {
-      const value = spend && of(spend);
-      return value === null ? [] : [{ labels: { source, ...labelsOf(spend!) }, value }];
-    }),
-  });
-  const money = ({ currency }: DaySpend) => ({ currency });
-  const calls = () => ({});
   return [
-    family(
+    measured(
+      sources,
       'qrn_source_spend_today',
       'What a source cost on this UTC day, as estimated before each read.',
-      ({ amount }) => amount,
-      money,
+      ({ spend }) => spend && { [spend.currency]: spend.amount },
+      'currency',
     ),
-    family(
+    measured(
+      sources,
       'qrn_source_budget_per_day',
       'What a source may cost on a UTC day.',
-      ({ limits }) => limits.amountPerDay,
-      money,
+      ({ spend }) => spend && { [spend.currency]: spend.limits.amountPerDay },
+      'currency',
     ),
-    family(
+    measured(
+      sources,
       'qrn_source_calls_today',
       'Calls or jobs that a source took of its provider on this UTC day.',
-      (spend) => spend.calls,
-      calls,
+      ({ spend }) => spend?.calls ?? null,
     ),
-    family(
+    measured(
+      sources,
       'qrn_source_calls_per_day',
       'Calls or jobs that a source may take of its provider on a UTC day.',
-      ({ limits }) => limits.callsPerDay,
-      calls,
+      ({ spend }) => spend?.limits.callsPerDay ?? null,
     ),
   ];
 }

@@ -1,3 +1,4 @@
+import { isoTime } from '../core/clock.ts';
 import type { HealthCheck, HealthReport, HealthStatus } from '../http/plain-routes.ts';
 import { countedFamilies, type ExposedFamily, exposition } from './exposition.ts';
 import { PARCEL_ROW } from './parcel-row.ts';
@@ -22,15 +23,15 @@ const VITAL_CHECK = 'ledger:writable';
 export function healthReport(readings: Readings): HealthReport {
   const checks: Record<string, readonly HealthCheck[]> = {};
   for (const { check } of READING_TABLE) {
-    const observed = check?.of(readings) ?? [];
-    if (check !== undefined && (observed.length > 0 || check.optional !== true))
-      checks[check.name] = observed;
+    if (check === undefined) continue;
+    const observed = [check.of(readings) ?? []].flat();
+    if (observed.length > 0 || check.optional !== true) checks[check.name] = observed;
   }
   return {
     status: overallOf(checks),
     version: '1',
     releaseId: SERVICE_VERSION,
-    time: new Date(readings.atMs).toISOString(),
+    time: isoTime(readings.atMs),
     checks,
   };
 }
