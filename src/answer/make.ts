@@ -6,8 +6,8 @@ import { Expander, expandPiece } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
-import { packedBytesMax } from '../values/packed.ts';
-import { drawJson, drawOctets, drawPacked } from '../values/sample.ts';
+import { type Output, packedBytesMax } from '../values/packed.ts';
+import { drawJson, drawOctets } from '../values/sample.ts';
 import { drawText } from '../values/text-lines.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
@@ -165,17 +165,17 @@ export function makeFrom(reader: EntropyReader, making: Making): void {
 function writeData(reader: EntropyReader, making: Making): void {
   const { values, form, before, after, bytes, end, dataStart } = making;
   bytes.set(before, dataStart);
-  const text = { bytes, at: dataStart + before.length };
+  let packed: Output | undefined;
   if (form === 'msgpack') {
     const textMax = before.length + jsonBytesMax(values) + after.length;
     making.packedStart = dataStart + textMax + REPLY_TAIL_BYTES_MAX + PACKED_HEAD_BYTES_MAX;
-    const packed = { bytes, at: making.packedStart };
-    drawPacked(values, reader, text, packed);
-    making.packedEnd = packed.at;
-  } else text.at = drawJson(values, reader, bytes, text.at);
-  bytes.set(after, text.at);
-  making.dataEnd = text.at + after.length;
-  const textEnd = form === 'msgpack' ? making.packedStart - PACKED_HEAD_BYTES_MAX : end;
+    packed = { bytes, at: making.packedStart };
+  }
+  const valuesEnd = drawJson(values, reader, bytes, dataStart + before.length, packed);
+  if (packed !== undefined) making.packedEnd = packed.at;
+  bytes.set(after, valuesEnd);
+  making.dataEnd = valuesEnd + after.length;
+  const textEnd = packed === undefined ? end : making.packedStart - PACKED_HEAD_BYTES_MAX;
   assert(making.dataEnd + REPLY_TAIL_BYTES_MAX <= textEnd, 'an answer keeps to its bound');
 }
 

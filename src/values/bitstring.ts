@@ -1,10 +1,18 @@
 import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
+import { type Output, putBytes, putPacked, stringHead } from './packed.ts';
 
 /**
  * Writes a JSON string of the next `length` bits as characters 0 and 1, most significant bit first; what the last byte
  * has more is dropped. Returns where the string ends.
  */
-export function drawBitstring(source: ByteSource, length: number, target: Uint8Array, start: number): number {
+export function drawBitstring(
+  source: ByteSource,
+  length: number,
+  target: Uint8Array,
+  start: number,
+  packed?: Output,
+): number {
+  if (packed !== undefined) putBytes(stringHead(length), packed);
   target[start] = 0x22; // '"'
   let at = start + 1;
   for (let missing = length; missing > 0; ) {
@@ -13,6 +21,7 @@ export function drawBitstring(source: ByteSource, length: number, target: Uint8A
     takeEntropy(source, bytes);
     kernels.bits(bytes);
     at = putText(bits, target, at);
+    if (packed !== undefined) putPacked(bits, packed);
     missing -= bits;
   }
   target[at] = 0x22;

@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { BLOCK_BYTES, type ByteSource, kernels, putText, takeEntropy } from './kernels.ts';
+import { type Output, putArrayHead, putPacked, stringHead } from './packed.ts';
 import type { ValueRequest } from './value-request.ts';
 
 export type ByteEncoding = 'hex' | 'base64';
@@ -12,10 +13,16 @@ export function drawBytes(
   { count, length, encoding, single }: BytesRequest,
   target: Uint8Array,
   start: number,
+  packed?: Output,
 ): number {
   assert(length <= BLOCK_BYTES, 'a value fits into a block');
   const write = encoding === 'hex' ? kernels.hex : kernels.base64;
   const blockValues = Math.floor(BLOCK_BYTES / length);
+  const head = packed === undefined ? [] : stringHead(encodedLength(length, encoding));
+  assert(head.length <= 4, 'a head fits into a word'); // up to 65,535 characters; a value fits into a block
+  const headWord = head.reduceRight((word, byte) => word * 256 + byte, 0);
+  const pack = encoding === 'hex' ? kernels.packedHex : kernels.packedBase64;
+  if (packed !== undefined && !single) putArrayHead(count, packed);
   let at = start;
   if (!single) target[at++] = 0x5b; // '['
   for (let missing = count; missing > 0; ) {
@@ -23,6 +30,7 @@ export function drawBytes(
     takeEntropy(source, values * length);
     const size = write(values, length);
     at = putText(single ? size - 1 : size, target, at); // one string has no comma behind it
+    if (packed !== undefined) putPacked(pack(values, length, headWord, head.length), packed);
     missing -= values;
   }
   if (!single) target[at - 1] = 0x5d; // ']' over the last comma
@@ -30,5 +38,9 @@ export function drawBytes(
 }
 
 export function bytesTextMax(count: number, length: number, encoding: ByteEncoding): number {
-  return 2 + count * (3 + (encoding === 'hex' ? 2 * length : 4 * Math.ceil(length / 3)));
+  return 2 + count * (3 + encodedLength(length, encoding));
+}
+
+function encodedLength(length: number, encoding: ByteEncoding): number {
+  return encoding === 'hex' ? 2 * length : 4 * Math.ceil(length / 3);
 }

@@ -10,6 +10,7 @@ import {
   wideWord,
 } from './kernels.ts';
 import { drawnBlocks, type OffsetBlocks, planOffsets, remainder, takeWords } from './offsets.ts';
+import { type Output, putArrayHead, putPacked } from './packed.ts';
 
 /** Powers of ten, exact up to 10^22. */
 export const POWERS_OF_TEN: readonly number[] = [
@@ -17,13 +18,13 @@ export const POWERS_OF_TEN: readonly number[] = [
 ];
 
 /** A multiple of 2^-53 takes a word of seven bytes, of which the three topmost bits are dropped. */
-export const WORD_BYTES = 7;
+const WORD_BYTES = 7;
 
-export function decimalBlocks(source: ByteSource, count: number, precision: number): OffsetBlocks {
+function decimalBlocks(source: ByteSource, count: number, precision: number): OffsetBlocks {
   return drawnBlocks(source, planOffsets(denominatorOf(precision)), count);
 }
 
-export function denominatorOf(precision: number): number {
+function denominatorOf(precision: number): number {
   assert(precision >= 1 && precision <= 15, 'a double tells 15 decimal places apart');
   return POWERS_OF_TEN[precision];
 }
@@ -39,9 +40,11 @@ export function drawFloats(
   precision: number | null,
   target: Uint8Array,
   start: number,
+  packed?: Output,
 ): number {
+  if (packed !== undefined) putArrayHead(count, packed);
   target[start] = 0x5b; // '['
-  const end = drawList(source, count, precision, target, start + 1);
+  const end = drawList(source, count, precision, target, start + 1, packed);
   target[end - 1] = 0x5d; // ']' over the last comma
   return end;
 }
@@ -52,10 +55,12 @@ function drawList(
   precision: number | null,
   target: Uint8Array,
   at: number,
+  packed: Output | undefined,
 ): number {
+  if (precision === null) return drawBinary(source, count, target, at, packed);
+  if (packed !== undefined)
+    return writeDecimals(decimalBlocks(source, count, precision), precision, target, at, packed);
   switch (precision) {
-    case null:
-      return drawBinary(source, count, target, at);
     case 5:
     case 6:
       return drawPlaces(source, count, precision, target, at);
@@ -66,18 +71,25 @@ function drawList(
   }
 }
 
-function drawBinary(source: ByteSource, count: number, target: Uint8Array, start: number): number {
+function drawBinary(
+  source: ByteSource,
+  count: number,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
   let at = start;
   for (let missing = count; missing > 0; ) {
     const drawn = takeWords(source, WORD_BYTES, missing);
     at = putText(writeUnitBlock(drawn), target, at);
+    if (packed !== undefined) putPacked(kernels.packedUnits(drawn), packed);
     missing -= drawn;
   }
   return at;
 }
 
 /** Writes the words in the window as multiples of 2^-53. */
-export function writeUnitBlock(words: number): number {
+function writeUnitBlock(words: number): number {
   return writeStopping(kernels.shortestOfWords, words, 0, (i) => `${wideWord(i) * 2 ** -53},`);
 }
 
@@ -126,10 +138,13 @@ export function writeDecimals(
   precision: number,
   target: Uint8Array,
   start: number,
+  packed?: Output,
 ): number {
+  const pack = blocks.isWide ? kernels.packedQuotients64 : kernels.packedQuotients32;
   let at = start;
   for (let count = blocks.next(); count > 0; count = blocks.next()) {
     at = putText(writeDecimalBlock(count, precision, blocks.isWide), target, at);
+    if (packed !== undefined) putPacked(pack(count, denominatorOf(precision)), packed);
   }
   return at;
 }
@@ -141,7 +156,7 @@ export function writeDecimals(
  * reads as. A shorter decimal for the same double would be a second one of at most 15 digits. Below 10^-6
  * JavaScript prints an exponent (ECMA-262 6.1.6.1.20).
  */
-export function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
+function writeDecimalBlock(count: number, precision: number, wide: boolean): number {
   const write = wide ? kernels.decimals64 : kernels.decimals32;
   const scale = 10 * POWERS_OF_TEN[15 - precision];
   return writeStopping(write, count, scale, (i) => `${offsetAt(i, wide) / POWERS_OF_TEN[precision]},`);

@@ -11,6 +11,7 @@ import {
   planOffsets,
   takeBatch,
 } from './offsets.ts';
+import { type Output, putArrayHead, putPacked } from './packed.ts';
 import { drawUnique } from './unique.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -32,7 +33,7 @@ export function spanOf(min: number, max: number): number {
  * Whole numbers less `min`, each uniform in the range; with `unique` without repeats, every sequence equally
  * likely.
  */
-export function offsetBlocks(
+function offsetBlocks(
   reader: EntropyReader,
   { count, min, max, unique, sort }: IntegersRequest,
 ): OffsetBlocks {
@@ -50,11 +51,14 @@ export function drawIntegers(
   request: IntegersRequest,
   target: Uint8Array,
   start: number,
+  packed?: Output,
 ): number {
+  if (packed !== undefined) putArrayHead(request.count, packed);
   target[start] = 0x5b; // '['
-  const end = isSmall(request)
-    ? drawSmall(reader, request, target, start + 1)
-    : writeIntegers(offsetBlocks(reader, request), request, target, start + 1);
+  const end =
+    packed === undefined && isSmall(request)
+      ? drawSmall(reader, request, target, start + 1)
+      : writeIntegers(offsetBlocks(reader, request), request, target, start + 1, packed);
   target[end - 1] = 0x5d; // ']' over the last comma
   return end;
 }
@@ -65,15 +69,18 @@ export function writeIntegers(
   { min, max }: Pick<IntegersRequest, 'min' | 'max'>,
   target: Uint8Array,
   start: number,
+  packed?: Output,
 ): number {
+  const pack = blocks.isWide ? kernels.packedIntegers64 : kernels.packedIntegers32;
   let at = start;
   for (let count = blocks.next(); count > 0; count = blocks.next()) {
     at = putText(writeIntegerBlock(count, min, max, blocks.isWide), target, at);
+    if (packed !== undefined) putPacked(pack(count, min), packed);
   }
   return at;
 }
 
-export function writeIntegerBlock(count: number, min: number, max: number, wide: boolean): number {
+function writeIntegerBlock(count: number, min: number, max: number, wide: boolean): number {
   if (wide) return kernels.safe64(count, min);
   return fitsInt32(min, max) ? kernels.int32(count, min) : kernels.safe32(count, min);
 }

@@ -1,3 +1,4 @@
+import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import type { OctetType } from '../core/vocabulary.ts';
 import { drawBitstring } from './bitstring.ts';
@@ -8,7 +9,7 @@ import { drawGaussians } from './gaussians.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
 import { drawList, type ListValue } from './lists.ts';
-import { type Output, writeBoth } from './packed.ts';
+import { type Output, putBytes } from './packed.ts';
 import { drawUuidOctets, drawUuids } from './uuid.ts';
 import { octetTypesOf, type ValueRequest } from './value-request.ts';
 
@@ -19,29 +20,34 @@ import { octetTypesOf, type ValueRequest } from './value-request.ts';
 
 /**
  * Writes the values as canonical JSON (RFC 8785) into `target` from `at` on; returns where the text ends. The target has
- * room for `jsonBytesMax` of the request from there.
+ * room for `jsonBytesMax` of the request from there. The same values go to `packed` as MessagePack, where it is given: it has
+ * room for `packedBytesMax`.
  */
 export function drawJson(
   request: ValueRequest,
   reader: EntropyReader,
   target: Uint8Array,
   at: number,
+  packed?: Output,
 ): number {
   assertValid(request);
   try {
     switch (request.kind) {
       case 'integers':
-        return drawIntegers(reader, request, target, at);
+        return drawIntegers(reader, request, target, at, packed);
       case 'floats':
-        return drawFloats(reader, request.count, request.precision, target, at);
+        return drawFloats(reader, request.count, request.precision, target, at, packed);
       case 'bytes':
-        return drawBytes(reader, request, target, at);
+        return drawBytes(reader, request, target, at, packed);
       case 'uuid':
-        return drawUuids(reader, request.count, target, at);
+        return drawUuids(reader, request.count, target, at, packed);
       case 'bitstring':
-        return drawBitstring(reader, request.length, target, at);
-      default:
-        return writeList(drawList(reader, request), target, at);
+        return drawBitstring(reader, request.length, target, at, packed);
+      default: {
+        const list = drawList(reader, request);
+        if (packed !== undefined) putBytes(pack(list), packed);
+        return writeList(list, target, at);
+      }
     }
   } finally {
     eraseWindows();
@@ -79,19 +85,6 @@ export function drawOctets(
       default:
         throw new TypeError(`${request.kind} has no octets`);
     }
-  } finally {
-    eraseWindows();
-  }
-}
-
-/**
- * Writes the values as JSON to `text` and as MessagePack to `packed`, which have room for `jsonBytesMax` of the request and
- * for `packedBytesMax`.
- */
-export function drawPacked(request: ValueRequest, reader: EntropyReader, text: Output, packed: Output): void {
-  assertValid(request);
-  try {
-    writeBoth(request, reader, text, packed);
   } finally {
     eraseWindows();
   }

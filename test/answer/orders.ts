@@ -6,26 +6,13 @@ import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { drawnOctets, drawnText } from '../values/drawn.ts';
+import { integers } from '../values/requests.ts';
 
 /** One request of every kind and form. */
 export const REQUESTS: Readonly<Record<string, ValueRequest>> = {
-  integers: { kind: 'integers', count: 3_000, min: 0, max: 100, unique: false, sort: 'none' },
-  'integers, unique and sorted': {
-    kind: 'integers',
-    count: 500,
-    min: -1_000,
-    max: 1_000,
-    unique: true,
-    sort: 'descending',
-  },
-  'integers, wide': {
-    kind: 'integers',
-    count: 100,
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    unique: false,
-    sort: 'none',
-  },
+  integers: integers(3_000, 0, 100),
+  'integers, unique and sorted': integers(500, -1_000, 1_000, { unique: true, sort: 'descending' }),
+  'integers, wide': integers(100, 0, Number.MAX_SAFE_INTEGER),
   floats: { kind: 'floats', count: 500, precision: null },
   'floats, decimal': { kind: 'floats', count: 500, precision: 5 },
   'bytes, one hex string': { kind: 'bytes', count: 1, length: 1_000, encoding: 'hex', single: true },

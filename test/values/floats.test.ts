@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { writeDecimals } from '../../src/values/floats.ts';
 import { blocksOf } from '../../src/values/offsets.ts';
-import { drawJson } from '../../src/values/sample.ts';
-import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { dividedOffset } from '../reference/offsets.ts';
+import { drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
 
 fc.configureGlobal({ seed: 4_122 });
@@ -20,9 +19,8 @@ function assertText(text: string, values: readonly number[]): void {
   assert.equal(text, expected);
 }
 
-function drawn(request: ValueRequest, bytes: Uint8Array): string {
-  const target = new Uint8Array(jsonBytesMax(request));
-  return Buffer.from(target.subarray(0, drawJson(request, readerOf(bytes), target, 0))).toString();
+function drawn(count: number, precision: number | null, bytes: Uint8Array): string {
+  return drawnText({ kind: 'floats', count, precision }, readerOf(bytes));
 }
 
 /** Checks the text of each m / 2^53. */
@@ -33,8 +31,7 @@ function check(numerators: Iterable<number>): void {
   values.forEach((value, i) => {
     view.setBigUint64(7 * i, BigInt(value * 2 ** 53), true);
   });
-  const request: ValueRequest = { kind: 'floats', count: values.length, precision: null };
-  assertText(drawn(request, bytes), [...values]);
+  assertText(drawn(values.length, null, bytes), [...values]);
 }
 
 const inRange = (m: number) => m >= 0 && m < 2 ** 53;
@@ -91,7 +88,7 @@ describe('the text of multiples of a power of ten', () => {
         view.setUint32(4 * k, Math.ceil((k * 2 ** 32 + (2 ** 32 % count)) / count), true);
       }
       const values = Array.from({ length: count }, (_, k) => Number(`${k}e-${precision}`));
-      assertText(drawn({ kind: 'floats', count, precision }, bytes), values);
+      assertText(drawn(count, precision, bytes), values);
     });
   }
 
@@ -111,9 +108,8 @@ describe('the text of multiples of a power of ten', () => {
       view.setBigUint64(7 * i, word | (BigInt(i % 8) << 53n), true);
     });
     assert.ok(expected.length < inWords.length);
-    const text = drawn({ kind: 'floats', count: expected.length, precision: 15 }, bytes);
     assertText(
-      text,
+      drawn(expected.length, 15, bytes),
       expected.map((numerator) => Number(numerator) / 1e15),
     );
   });

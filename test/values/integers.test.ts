@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { writeIntegers } from '../../src/values/integers.ts';
 import { blocksOf } from '../../src/values/offsets.ts';
-import { drawJson } from '../../src/values/sample.ts';
-import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
+import { drawnText } from './drawn.ts';
 import { readerOf } from './keystream.ts';
+import { integers } from './requests.ts';
 
 fc.configureGlobal({ seed: 4_122 });
 
@@ -101,17 +101,7 @@ describe('the text of integers', () => {
         const word = Math.ceil((k * 2 ** 32 + (2 ** 32 % span)) / span);
         const bytes = new Uint8Array(4);
         new DataView(bytes.buffer).setUint32(0, word, true);
-        const request: ValueRequest = {
-          kind: 'integers',
-          count: 1,
-          min,
-          max: min + span - 1,
-          unique: false,
-          sort: 'none',
-        };
-        const target = new Uint8Array(jsonBytesMax(request));
-        const end = drawJson(request, readerOf(bytes), target, 0);
-        assert.equal(Buffer.from(target.subarray(0, end)).toString(), `[${min + k}]`);
+        assert.equal(drawnText(integers(1, min, min + span - 1), readerOf(bytes)), `[${min + k}]`);
       }
     }
   });

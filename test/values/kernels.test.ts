@@ -6,18 +6,15 @@ import { BLOCK_BYTES, BLOCK_VALUES, windowsAreErased } from '../../src/values/ke
 import { drawJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { twinOctets, twinSample } from '../reference/values.ts';
-import { drawnOctets } from './drawn.ts';
+import { drawnOctets, drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
-import { anyRequest } from './requests.ts';
+import { anyRequest, integers } from './requests.ts';
 
 fc.configureGlobal({ seed: 4_122 });
 
 const ENTROPY = keystream(2 ** 20);
 
 describe('answers of several blocks', () => {
-  const integers = (count: number, min: number, max: number): ValueRequest => {
-    return { kind: 'integers', count, min, max, unique: false, sort: 'none' };
-  };
   const counts = [BLOCK_VALUES - 1, BLOCK_VALUES, BLOCK_VALUES + 1, 2 * BLOCK_VALUES + 7];
   const requests: ValueRequest[] = counts.flatMap((count): ValueRequest[] => [
     integers(count, 5, 5),
@@ -30,8 +27,8 @@ describe('answers of several blocks', () => {
     integers(count, -1_500_000_000, 1_500_000_000),
     integers(count, -(2 ** 52), 2 ** 52 - 1),
     integers(count, -(10 ** 15), 10 ** 15),
-    { ...integers(count, -(10 ** 6), 10 ** 6), sort: 'ascending' } as ValueRequest,
-    { ...integers(count, 0, 10 ** 12), unique: true } as ValueRequest,
+    integers(count, -(10 ** 6), 10 ** 6, { sort: 'ascending' }),
+    integers(count, 0, 10 ** 12, { unique: true }),
     { kind: 'floats', count, precision: null },
     ...[1, 4, 5, 6, 8, 9, 15].map((precision): ValueRequest => ({ kind: 'floats', count, precision })),
     { kind: 'uuid', count: Math.ceil(count / 2) },
@@ -51,10 +48,8 @@ describe('answers of several blocks', () => {
     it(`are those of the slow twin: ${JSON.stringify(request)}`, () => {
       const { plain, consumedBytes } = twinSample(request, ENTROPY);
       const expected = JSON.stringify(plain);
-      const target = new Uint8Array(jsonBytesMax(request));
       const reader = readerOf(ENTROPY, [65_504]);
-      const end = drawJson(request, reader, target, 0);
-      assert.ok(Buffer.from(target.subarray(0, end)).toString() === expected, 'text');
+      assert.ok(drawnText(request, reader) === expected, 'text');
       assert.equal(reader.consumedBytes, consumedBytes);
       for (const type of octetTypesOf(request)) {
         const again = readerOf(ENTROPY, [1_000]);
@@ -86,15 +81,14 @@ describe('the windows', () => {
       [998, 999],
       [0, 2],
     ]) {
-      const request = { kind: 'integers', count: 10_000, min, max, unique: false, sort: 'none' } as const;
-      drawJson(request, readerOf(ENTROPY), target, 0);
+      drawJson(integers(10_000, min, max), readerOf(ENTROPY), target, 0);
       assert.ok(windowsAreErased());
     }
   });
 
   it('hold nothing when an answer fails', () => {
     const requests: ValueRequest[] = [
-      { kind: 'integers', count: 9_000, min: 0, max: 100, unique: false, sort: 'none' },
+      integers(9_000, 0, 100),
       { kind: 'floats', count: 9_000, precision: null },
       { kind: 'uuid', count: 9_000 },
     ];

@@ -5,11 +5,11 @@ import { unpack } from 'msgpackr';
 import type { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
 import { octetsHead, packedBytesMax } from '../../src/values/packed.ts';
-import { drawPacked } from '../../src/values/sample.ts';
+import { drawJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
-import { anyRequest } from './requests.ts';
+import { anyRequest, integers } from './requests.ts';
 
 const ENTROPY = keystream(2 ** 20);
 
@@ -18,10 +18,9 @@ function drawn(request: ValueRequest, reader: EntropyReader): { text: string; pa
   const textMax = jsonBytesMax(request);
   const packedMax = packedBytesMax(request, textMax);
   const bytes = new Uint8Array(8 + textMax + 8 + packedMax + 8).fill(0xee);
-  const text = { bytes, at: 8 };
   const packed = { bytes, at: 16 + textMax };
-  drawPacked(request, reader, text, packed);
-  assert.ok(text.at <= 8 + textMax && packed.at <= 16 + textMax + packedMax, 'both keep to their bounds');
+  const textEnd = drawJson(request, reader, bytes, 8, packed);
+  assert.ok(textEnd <= 8 + textMax && packed.at <= 16 + textMax + packedMax, 'both keep to their bounds');
   for (const [from, to] of [
     [0, 8],
     [8 + textMax, 16 + textMax],
@@ -33,7 +32,7 @@ function drawn(request: ValueRequest, reader: EntropyReader): { text: string; pa
     );
   }
   const all = Buffer.from(bytes);
-  return { text: all.toString('utf8', 8, text.at), packed: all.subarray(16 + textMax, packed.at) };
+  return { text: all.toString('utf8', 8, textEnd), packed: all.subarray(16 + textMax, packed.at) };
 }
 
 /** The text is that of `drawJson`, which others hold against a slow twin. */
@@ -50,16 +49,9 @@ function assertSame(request: ValueRequest, entropy = ENTROPY): void {
 describe('values in MessagePack', () => {
   it('are those of the JSON text beside them, over several blocks and behind heads of every length', () => {
     const requests: ValueRequest[] = [
-      { kind: 'integers', count: 2 * BLOCK_VALUES + 7, min: 0, max: 100, unique: false, sort: 'none' },
-      { kind: 'integers', count: 66_000, min: -(2 ** 31), max: 2 ** 31 - 1, unique: false, sort: 'none' },
-      {
-        kind: 'integers',
-        count: BLOCK_VALUES + 1,
-        min: -(2 ** 52),
-        max: 2 ** 52 - 1,
-        unique: false,
-        sort: 'ascending',
-      },
+      integers(2 * BLOCK_VALUES + 7, 0, 100),
+      integers(66_000, -(2 ** 31), 2 ** 31 - 1),
+      integers(BLOCK_VALUES + 1, -(2 ** 52), 2 ** 52 - 1, { sort: 'ascending' }),
       { kind: 'floats', count: BLOCK_VALUES + 1, precision: null },
       { kind: 'floats', count: BLOCK_VALUES + 1, precision: 15 },
       { kind: 'uuid', count: 600 },
@@ -68,7 +60,7 @@ describe('values in MessagePack', () => {
       ),
       { kind: 'bytes', count: 1, length: 1_024, encoding: 'base64', single: true },
       { kind: 'floats', count: 20, precision: 6 },
-      { kind: 'integers', count: 50, min: 0, max: 10 ** 12, unique: true, sort: 'descending' },
+      integers(50, 0, 10 ** 12, { unique: true, sort: 'descending' }),
       { kind: 'shuffle', items: ['a', 'é', '"'] },
       { kind: 'bitstring', length: 31 },
       { kind: 'bitstring', length: 66_000 },
@@ -109,15 +101,7 @@ describe('values in MessagePack', () => {
       [-Number.MAX_SAFE_INTEGER, 9],
     ];
     for (const [value, size] of sizes) {
-      const request = {
-        kind: 'integers',
-        count: 1,
-        min: value,
-        max: value,
-        unique: false,
-        sort: 'none',
-      } as const;
-      const { packed } = drawn(request, readerOf(new Uint8Array(8)));
+      const { packed } = drawn(integers(1, value, value), readerOf(new Uint8Array(8)));
       assert.equal(packed.length, 1 + size, String(value));
       assert.deepEqual(unpack(packed), [value]);
     }

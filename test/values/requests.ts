@@ -1,6 +1,17 @@
 import fc from 'fast-check';
+import type { SortOrder } from '../../src/values/integers.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import { anyCharacter } from '../support/any-character.ts';
+
+/** Integers as they come, in any order, unless told otherwise. */
+export function integers(
+  count: number,
+  min: number,
+  max: number,
+  more: { readonly unique?: boolean; readonly sort?: SortOrder } = {},
+): Extract<ValueRequest, { kind: 'integers' }> {
+  return { kind: 'integers', count, min, max, unique: false, sort: 'none', ...more };
+}
 
 /** Requests of every kind, small enough that a slow twin can follow, with spans of every magnitude. */
 

@@ -7,13 +7,14 @@ import fc from 'fast-check';
 import type { OctetType } from '../../src/core/vocabulary.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { writeDecimals } from '../../src/values/floats.ts';
+import type { SortOrder } from '../../src/values/integers.ts';
 import { blocksOf, type Offsets } from '../../src/values/offsets.ts';
 import { drawJson, drawOctets } from '../../src/values/sample.ts';
 import { jsonBytesMax, octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { twinOctets, twinSample } from '../reference/values.ts';
 import { drawnOctets, drawnText, drawnValues } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
-import { anyRequest } from './requests.ts';
+import { anyRequest, integers } from './requests.ts';
 
 fc.configureGlobal({ seed: 4_122 });
 
@@ -169,10 +170,10 @@ describe('a draw', () => {
 
   it('refuses what is no request', () => {
     const bad: ValueRequest[] = [
-      { kind: 'integers', count: 0, min: 0, max: 1, unique: false, sort: 'none' },
-      { kind: 'integers', count: 1, min: 1, max: 0, unique: false, sort: 'none' },
-      { kind: 'integers', count: 1, min: -1, max: Number.MAX_SAFE_INTEGER, unique: false, sort: 'none' },
-      { kind: 'integers', count: 3, min: 0, max: 1, unique: true, sort: 'none' },
+      integers(0, 0, 1),
+      integers(1, 1, 0),
+      integers(1, -1, Number.MAX_SAFE_INTEGER),
+      integers(3, 0, 1, { unique: true }),
       { kind: 'floats', count: 0, precision: null },
       { kind: 'floats', count: 1, precision: 0 },
       { kind: 'floats', count: 1, precision: 16 },
@@ -192,9 +193,8 @@ describe('a draw', () => {
   });
 
   it('sorts by number, both ways', () => {
-    const request = { kind: 'integers', count: 50, min: -1_000, max: 100_000, unique: false } as const;
-    const drawn = (sort: 'none' | 'ascending' | 'descending') =>
-      drawnValues({ ...request, sort }, readerOf(ENTROPY)) as number[];
+    const drawn = (sort: SortOrder) =>
+      drawnValues(integers(50, -1_000, 100_000, { sort }), readerOf(ENTROPY)) as number[];
     const byNumber = drawn('none').toSorted((a, b) => a - b);
     assert.notDeepEqual(drawn('none'), byNumber);
     assert.deepEqual(drawn('ascending'), byNumber);
@@ -203,15 +203,10 @@ describe('a draw', () => {
 });
 
 describe('the types of octets', () => {
-  const integers = (min: number, max: number): ValueRequest => ({
-    ...{ kind: 'integers', count: 1, min, max },
-    ...{ unique: false, sort: 'none' },
-  });
-
   it('begin with int32 exactly as far as int32 reaches, and with float64 beyond', () => {
-    assert.deepEqual(octetTypesOf(integers(-(2 ** 31), 2 ** 31 - 1)), ['int32', 'int64', 'float64']);
-    assert.deepEqual(octetTypesOf(integers(-(2 ** 31) - 1, 0)), ['float64', 'int64']);
-    assert.deepEqual(octetTypesOf(integers(0, 2 ** 31)), ['float64', 'int64']);
+    assert.deepEqual(octetTypesOf(integers(1, -(2 ** 31), 2 ** 31 - 1)), ['int32', 'int64', 'float64']);
+    assert.deepEqual(octetTypesOf(integers(1, -(2 ** 31) - 1, 0)), ['float64', 'int64']);
+    assert.deepEqual(octetTypesOf(integers(1, 0, 2 ** 31)), ['float64', 'int64']);
   });
 
   it('are none for bits and items, and no other type is written', () => {
@@ -220,7 +215,7 @@ describe('the types of octets', () => {
     const refused: [ValueRequest, OctetType][] = [
       [bits, 'bytes'],
       [items, 'bytes'],
-      [integers(0, 2 ** 31), 'int32'],
+      [integers(1, 0, 2 ** 31), 'int32'],
       [{ kind: 'floats', count: 1, precision: null }, 'int64'],
       [{ kind: 'uuid', count: 1 }, 'bytes'],
     ];

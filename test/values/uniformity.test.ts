@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ValueRequest } from '../../src/values/value-request.ts';
-import { chiSquare } from '../support/chi-square.ts';
+import { chiSquare, requireDistribution } from '../support/chi-square.ts';
 import { drawnOctets, drawnValues } from './drawn.ts';
 import { keystreamReader } from './keystream.ts';
+import { integers } from './requests.ts';
 
 /**
  * Chi-square of each sampler on the fixed keystream. The exact uniformity is proven by enumeration elsewhere; this
- * catches what a proof on small words cannot: wrong word sizes, lost bits, reused bytes. Bound: four standard
- * deviations to either side of the mean (too even is wrong, too); the keystream is fixed, so nothing is left to chance.
+ * catches what a proof on small words cannot: wrong word sizes, lost bits, reused bytes.
  */
-const DEVIATIONS_MAX = 4;
-
-function assertUniform(cells: Iterable<number>, cellCount: number, what: string): void {
+function assertUniform(what: string, cellCount: number, cells: Iterable<number>): void {
   const counts = new Float64Array(cellCount);
   let total = 0;
   for (const cell of cells) {
@@ -21,13 +19,7 @@ function assertUniform(cells: Iterable<number>, cellCount: number, what: string)
     total++;
   }
   assert.ok(total >= 20 * cellCount, 'enough values for each cell');
-  const statistic = chiSquare(counts, new Float64Array(cellCount).fill(1 / cellCount));
-  const freedom = cellCount - 1;
-  const deviations = (statistic - freedom) / Math.sqrt(2 * freedom);
-  assert.ok(
-    Math.abs(deviations) < DEVIATIONS_MAX,
-    `${what}: chi-square ${statistic}, ${freedom} degrees of freedom`,
-  );
+  requireDistribution(what, counts, new Float64Array(cellCount).fill(1 / cellCount));
 }
 
 function numbersOf(request: ValueRequest): number[] {
@@ -35,7 +27,7 @@ function numbersOf(request: ValueRequest): number[] {
 }
 
 function integersOf(min: number, max: number, count = 100_000): number[] {
-  return numbersOf({ kind: 'integers', count, min, max, unique: false, sort: 'none' });
+  return numbersOf(integers(count, min, max));
 }
 
 describe('integers are uniform', () => {
@@ -50,15 +42,15 @@ describe('integers are uniform', () => {
       const span = max - min + 1;
       const values = integersOf(min, max);
       assertUniform(
-        values.map((value) => value - min),
-        span,
         'values',
+        span,
+        values.map((value) => value - min),
       );
       // With several values to a word, the pairs that share one and those that do not.
       const side = Math.min(span, 32);
       const cell = (i: number) => Math.floor(((values[i] - min) * side) / span);
       const pairs = values.slice(1).map((_, i) => cell(i) * side + cell(i + 1));
-      if (span % side === 0) assertUniform(pairs, side * side, 'pairs');
+      if (span % side === 0) assertUniform('pairs', side * side, pairs);
     });
   }
 
@@ -74,15 +66,15 @@ describe('integers are uniform', () => {
       const values = integersOf(min, max);
       const offsets = values.map((value) => value - min);
       assertUniform(
-        offsets.map((offset) => Math.floor((offset / span) * 125)),
-        125,
         'place',
+        125,
+        offsets.map((offset) => Math.floor((offset / span) * 125)),
       );
       const last = span % 64 === 0 ? 64 : 1_000;
       assertUniform(
-        offsets.map((offset) => offset % last),
-        last,
         'last digits',
+        last,
+        offsets.map((offset) => offset % last),
       );
     });
   }
@@ -94,35 +86,20 @@ describe('samples without repeats are uniform', () => {
     const place: number[] = [];
     const reader = keystreamReader(2 ** 20);
     for (let run = 0; run < 5_000; run++) {
-      const request: ValueRequest = {
-        kind: 'integers',
-        count: 40,
-        min: 0,
-        max: 39,
-        unique: true,
-        sort: 'none',
-      };
-      const values = drawnValues(request, reader) as number[];
+      const values = drawnValues(integers(40, 0, 39, { unique: true }), reader) as number[];
       first.push(values[0]);
       place.push(values.indexOf(17));
     }
-    assertUniform(first, 40, 'first value');
-    assertUniform(place, 40, 'place of 17');
+    assertUniform('first value', 40, first);
+    assertUniform('place of 17', 40, place);
   });
 
   it('a sparse draw covers all values', () => {
-    const request: ValueRequest = {
-      kind: 'integers',
-      count: 50_000,
-      min: 0,
-      max: 999_999,
-      unique: true,
-      sort: 'none',
-    };
+    const request = integers(50_000, 0, 999_999, { unique: true });
     assertUniform(
-      numbersOf(request).map((value) => Math.floor(value / 4_000)),
-      250,
       'values',
+      250,
+      numbersOf(request).map((value) => Math.floor(value / 4_000)),
     );
   });
 });
@@ -131,19 +108,19 @@ describe('floats are uniform', () => {
   it('the first and the last bits are equally likely', () => {
     const values = numbersOf({ kind: 'floats', count: 100_000, precision: null });
     assertUniform(
-      values.map((x) => Math.floor(x * 1_024)),
-      1_024,
       'first bits',
+      1_024,
+      values.map((x) => Math.floor(x * 1_024)),
     );
     assertUniform(
-      values.map((x) => (x * 2 ** 53) % 1_024),
-      1_024,
       'last bits',
+      1_024,
+      values.map((x) => (x * 2 ** 53) % 1_024),
     );
     assertUniform(
-      values.map((x) => Math.floor(x * 2 ** 37) % 1_024),
-      1_024,
       'bits between',
+      1_024,
+      values.map((x) => Math.floor(x * 2 ** 37) % 1_024),
     );
   });
 
@@ -152,14 +129,14 @@ describe('floats are uniform', () => {
       const values = numbersOf({ kind: 'floats', count: 100_000, precision });
       const size = 10 ** Math.min(precision, 3);
       assertUniform(
-        values.map((x) => Math.floor(Math.round(x * 10 ** precision) / (10 ** precision / size))),
-        size,
         'first',
+        size,
+        values.map((x) => Math.floor(Math.round(x * 10 ** precision) / (10 ** precision / size))),
       );
       assertUniform(
-        values.map((x) => Math.round(x * 10 ** precision) % size),
-        size,
         'last',
+        size,
+        values.map((x) => Math.round(x * 10 ** precision) % size),
       );
     });
   }
@@ -174,7 +151,7 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
       encoding: 'base64',
       single: true,
     };
-    assertUniform(drawnOctets(request, 'bytes', keystreamReader(2 ** 20)), 256, 'bytes');
+    assertUniform('bytes', 256, drawnOctets(request, 'bytes', keystreamReader(2 ** 20)));
   });
 
   it('the random digits of UUIDs, each place for itself', () => {
@@ -184,18 +161,18 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
       const digits = uuids.map((uuid) => Number.parseInt(uuid[place], 16));
       if (place === 19)
         assertUniform(
-          digits.map((digit) => digit - 8),
-          4,
           'variant digit',
+          4,
+          digits.map((digit) => digit - 8),
         );
-      else assertUniform(digits, 16, `digit ${place}`);
+      else assertUniform(`digit ${place}`, 16, digits);
     }
   });
 
   it('bits in runs of eight', () => {
     const bits = drawnValues({ kind: 'bitstring', length: 100_000 }, keystreamReader(2 ** 20)) as string;
     const runs = Array.from({ length: 12_500 }, (_, i) => Number.parseInt(bits.slice(8 * i, 8 * i + 8), 2));
-    assertUniform(runs, 256, 'bits');
+    assertUniform('bits', 256, runs);
   });
 
   it('all orders of five items are equally likely', () => {
@@ -209,7 +186,7 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
       if (!orders.has(order)) orders.set(order, orders.size);
       cells.push(orders.get(order) as number);
     }
-    assertUniform(cells, 120, 'orders');
+    assertUniform('orders', 120, cells);
   });
 });
 
@@ -221,11 +198,9 @@ describe('lists are distributed as they say', () => {
     const items = ['a', 'b', 'c', 'd'];
     const picks = listsOf({ kind: 'weighted', count: 100_000, items, weights }) as string[];
     const counts = Float64Array.from(items, (item) => picks.filter((pick) => pick === item).length);
-    const statistic = chiSquare(
-      counts,
-      Float64Array.from(weights, (weight) => weight / 16),
-    );
-    assert.ok(statistic > 0.1 && statistic < 3 + DEVIATIONS_MAX * Math.sqrt(6), `chi-square ${statistic}`);
+    const probabilities = weights.map((weight) => weight / 16);
+    requireDistribution('picks', counts, probabilities);
+    assert.ok(chiSquare(counts, probabilities) > 0.1, 'they are not too even');
   });
 
   it('picks whose weights have a sum of 2^53', () => {
@@ -233,7 +208,7 @@ describe('lists are distributed as they say', () => {
     const items = ['a', 'b', 'c', 'd'];
     const picks = listsOf({ kind: 'weighted', count: 50_000, items, weights }) as string[];
     const cells = picks.map((pick, i) => (pick === 'a' ? i % 2 : items.indexOf(pick) + 1));
-    assertUniform(cells, 4, 'quarters, the first two of item a by turns');
+    assertUniform('quarters, the first two of item a by turns', 4, cells);
   });
 
   it('characters of strings and pairs of neighbours are equally likely', () => {
@@ -244,11 +219,11 @@ describe('lists are distributed as they say', () => {
       alphabet: [...'0123456789'],
     }) as string[];
     const digits = [...strings.join('')].map(Number);
-    assertUniform(digits, 10, 'characters');
+    assertUniform('characters', 10, digits);
     assertUniform(
-      digits.slice(1).map((digit, i) => 10 * digits[i] + digit),
-      100,
       'pairs',
+      100,
+      digits.slice(1).map((digit, i) => 10 * digits[i] + digit),
     );
   });
 
@@ -261,7 +236,7 @@ describe('lists are distributed as they say', () => {
       const place = Number(second) - (second > first ? 1 : 0);
       cells.push(4 * Number(first) + place);
     }
-    assertUniform(cells, 20, 'pairs');
+    assertUniform('pairs', 20, cells);
   });
 
   it('every order of four is equally likely', () => {
@@ -272,7 +247,7 @@ describe('lists are distributed as they say', () => {
         0,
       ),
     );
-    assertUniform(cells, 24, 'orders');
+    assertUniform('orders', 24, cells);
   });
 
   it('sequences: each of its own range', () => {
@@ -282,9 +257,9 @@ describe('lists are distributed as they say', () => {
     ];
     const drawn = listsOf({ kind: 'sequences', count: 30_000, ranges, sort: 'none' }) as number[][][];
     assertUniform(
-      drawn.map(([[a, b], [c]]) => ((a + 3) * 7 + b + 3) * 5 + c - 100),
-      245,
       'triples',
+      245,
+      drawn.map(([[a, b], [c]]) => ((a + 3) * 7 + b + 3) * 5 + c - 100),
     );
   });
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { drawUnique, uniqueBytesMax } from '../../src/values/unique.ts';
+import { requireDistribution } from '../support/chi-square.ts';
 import { keystreamReader } from './keystream.ts';
 import { anySpan } from './requests.ts';
 
@@ -63,10 +64,7 @@ describe('drawUnique', () => {
         counts.set(key, (counts.get(key) ?? 0) + 1);
       }
       assert.equal(counts.size, cells);
-      let chiSquare = 0;
-      for (const seen of counts.values()) chiSquare += (seen - runs / cells) ** 2 / (runs / cells);
-      const deviation = (chiSquare - (cells - 1)) / Math.sqrt(2 * (cells - 1));
-      assert.ok(Math.abs(deviation) < 4, `chi-square ${chiSquare} of ${cells - 1} degrees of freedom`);
+      requireDistribution('sequences', [...counts.values()], Array<number>(cells).fill(1 / cells));
     });
   }
 });

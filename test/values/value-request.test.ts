@@ -11,20 +11,11 @@ import {
 } from '../../src/values/value-request.ts';
 import { drawnText, drawnValues } from './drawn.ts';
 import { keystream, keystreamReader, readerOf } from './keystream.ts';
-import { anyRequest } from './requests.ts';
+import { anyRequest, integers } from './requests.ts';
 
 fc.configureGlobal({ seed: 4_122 });
 
 const ENTROPY = keystream(40_000);
-
-const integers = (count: number, min: number, max: number, unique = false): ValueRequest => ({
-  kind: 'integers',
-  count,
-  min,
-  max,
-  unique,
-  sort: 'none',
-});
 
 describe('informationBits', () => {
   it('is what the answer can tell', () => {
@@ -32,8 +23,8 @@ describe('informationBits', () => {
       [integers(5, 0, 255), 40],
       [integers(3, 7, 7), 0],
       [integers(10, 1, 6), 10 * Math.log2(6)],
-      [integers(2, 1, 2, true), 1],
-      [integers(6, 1, 49, true), Math.log2(49 * 48 * 47 * 46 * 45 * 44)],
+      [integers(2, 1, 2, { unique: true }), 1],
+      [integers(6, 1, 49, { unique: true }), Math.log2(49 * 48 * 47 * 46 * 45 * 44)],
       [{ kind: 'floats', count: 3, precision: null }, 159],
       [{ kind: 'floats', count: 2, precision: 6 }, 2 * Math.log2(1e6)],
       [{ kind: 'bytes', count: 4, length: 16, encoding: 'hex', single: false }, 512],
@@ -50,10 +41,10 @@ describe('informationBits', () => {
   });
 
   it('does not depend on the order asked for', () => {
-    const request = { kind: 'integers', count: 6, min: 1, max: 49, unique: true } as const;
-    const bits = informationBits({ ...request, sort: 'none' });
-    assert.equal(informationBits({ ...request, sort: 'ascending' }), bits);
-    assert.equal(informationBits({ ...request, sort: 'descending' }), bits);
+    const [bits, ...others] = (['none', 'ascending', 'descending'] as const).map((sort) =>
+      informationBits(integers(6, 1, 49, { unique: true, sort })),
+    );
+    assert.deepEqual(others, [bits, bits]);
   });
 });
 
@@ -82,8 +73,8 @@ describe('entropyBytesMax', () => {
     const large: ValueRequest[] = [
       integers(100_000, 0, 100),
       integers(100_000, 0, 999_999),
-      integers(10_000, 1, 100_000, true),
-      integers(10_000, 1, 10_000, true),
+      integers(10_000, 1, 100_000, { unique: true }),
+      integers(10_000, 1, 10_000, { unique: true }),
       { kind: 'floats', count: 100_000, precision: 6 },
       { kind: 'shuffle', items: Array.from({ length: 10_000 }, (_, i) => `${i}`) },
     ];

@@ -3,18 +3,16 @@ import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
-import { chiSquare } from '../../support/chi-square.ts';
+import { requireDistribution } from '../../support/chi-square.ts';
 import { drawnValues } from '../drawn.ts';
 
 /**
  * A million values of each kind by chi-square (of kinds with one cell an answer, 150,000), on the fixed keystream: too many
- * for each change, and enough to see a cell
- * that is off by two in a thousand. Bound: four standard deviations to either side of the mean.
+ * for each change, and enough to see a cell that is off by two in a thousand.
  */
 const VALUES = 1_000_000;
 /** Of kinds whose answers fall into one cell each, a million values are in fewer cells. */
 const ANSWERS_MAX = 150_000;
-const DEVIATIONS_MAX = 4;
 const ITEMS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const WEIGHTS = [1, 2, 3, 4, 5, 6, 79];
 /** ChaCha20 without end, with key 00..1f and a zero counter and nonce. */
@@ -141,13 +139,7 @@ describe('a million values by chi-square', () => {
           drawn++;
         }
       }
-      const freedom = counts.length - 1;
-      const statistic = chiSquare(counts, Float64Array.from(probabilities));
-      const deviations = (statistic - freedom) / Math.sqrt(2 * freedom);
-      assert.ok(
-        Math.abs(deviations) < DEVIATIONS_MAX,
-        `chi-square ${statistic}, ${freedom} degrees of freedom`,
-      );
+      requireDistribution(name, counts, probabilities);
     });
   }
 });
