@@ -2,7 +2,7 @@
  * The estimators of SP 800-90B that take the time of an assessment: the four predictors of bits. A stream lies at `bits`, one
  * bit a byte, with 32 zero bytes behind it. src/stats/sp800-90b/kernels.ts lays out the memory.
  */
-import { advanceBoard, beginBoard, HITS, MADE, ROUND_STEPS } from './scoreboard';
+import { advanceBoard, beginBoard, HITS, MADE, ROUND_STEPS, setHits } from './scoreboard';
 
 export { correct, longestRun } from './scoreboard';
 export { commonPrefixes, packText, repeats, sortSuffixes } from './suffixes';
@@ -169,17 +169,6 @@ function firstBits(round: u32, count: i32): u32 {
   return context;
 }
 
-let lzCorrect: i32 = 0;
-let lzLongestRun: i32 = 0;
-
-export function lz78yCorrect(): i32 {
-  return lzCorrect;
-}
-
-export function lz78yLongestRun(): i32 {
-  return lzLongestRun;
-}
-
 /**
  * LZ78Y prediction (6.3.10). A context of d bits is the number 1 followed by those bits, and its two counts stand side by
  * side in `counts`, 2^18 zeros at first.
@@ -198,8 +187,8 @@ export function lz78y(bits: usize, n: i32, counts: usize): void {
   let metAfter: u32 = 0;
   let longest = ORDERS;
   let run: i32 = 0;
-  lzCorrect = 0;
-  lzLongestRun = 0;
+  let correct: i32 = 0;
+  let longestRun: i32 = 0;
   for (let i = ORDERS; i < n; i++) {
     const bit = u32(load<u8>(bits + usize(i)));
     let prediction: u32 = 2;
@@ -217,12 +206,13 @@ export function lz78y(bits: usize, n: i32, counts: usize): void {
       store<u32>(own, load<u32>(own) + 1);
     }
     run = prediction == bit ? run + 1 : 0;
-    lzCorrect += i32(prediction == bit);
-    lzLongestRun = max(lzLongestRun, run);
+    correct += i32(prediction == bit);
+    longestRun = max(longestRun, run);
     if (longest > 1) {
       metAfter |= 1 << (((history & 1) << 2) | (bit << 1) | ((history >>> 1) & 1));
       if (metAfter == 0xff) longest = 1;
     }
     history = (history << 1) | bit;
   }
+  setHits(correct, longestRun);
 }

@@ -34,6 +34,12 @@ export function longestRun(): i32 {
   return longest;
 }
 
+/** Both, of a predictor that keeps no board. */
+export function setHits(correct: i32, longestRun: i32): void {
+  correctCount = correct;
+  longest = longestRun;
+}
+
 /** Begins with `count` sub-predictors, a multiple of four, that all predict at every step; `MADE` may be changed. */
 export function beginBoard(count: i32): void {
   predictors = count;

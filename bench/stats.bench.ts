@@ -21,13 +21,14 @@ import { type BitSequence, bitSequence } from '../src/stats/sp800-22/sequence.ts
 import { spectralTest } from '../src/stats/sp800-22/spectral.ts';
 import { nonOverlappingTemplateTest, overlappingTemplateTest } from '../src/stats/sp800-22/templates.ts';
 import { universalParameters, universalTest } from '../src/stats/sp800-22/universal.ts';
-import { verdict, verdictAcross } from '../src/stats/sp800-22/verdict.ts';
+import { verdict } from '../src/stats/sp800-22/verdict.ts';
 import {
   cumulativeSumsTest,
   randomExcursionsTest,
   randomExcursionsVariantTest,
   walkOf,
 } from '../src/stats/sp800-22/walk.ts';
+import { verdictAcross } from '../test/support/bit-sequences.ts';
 
 const BITS = BATTERY_BITS;
 
@@ -97,7 +98,7 @@ function countRejects(count: number, constants: 'corrected' | 'reference'): void
   let rejected = 0;
   let withoutExcursions = 0;
   for (let i = 0; i < count; i++) {
-    const { rows, total } = runBattery(source.next().value, BITS, { constants });
+    const { rows, total } = runBattery(source.next().value, BITS, constants);
     const { passed, failures, smallestP } = verdict(rows);
     if (!passed) {
       rejected++;

@@ -231,7 +231,7 @@ export async function assessFile(
   let rejected = 0;
   const test = (bytes: Uint8Array) => {
     hash.update(bytes);
-    const battery = runBattery(bytes, BATTERY_BITS, { constants });
+    const battery = runBattery(bytes, BATTERY_BITS, constants);
     const decision = verdict(battery.rows);
     tally.add(battery.rows);
     sequences++;

@@ -10,13 +10,7 @@ import { SigningKey, verifyEd25519 } from '../crypto/signing.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { toeplitzHash } from '../pool/intake/extractor.ts';
 import { HealthMonitor, type HealthVerdict } from '../pool/intake/health.ts';
-import {
-  lagOfBits,
-  lz78yOfBits,
-  multiMcwOfBits,
-  multiMmcOfBits,
-  repeatCounts,
-} from '../stats/sp800-90b/kernels.ts';
+import { predictBits, repeatCounts } from '../stats/sp800-90b/kernels.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson } from '../values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
@@ -41,7 +35,7 @@ export interface SelfTestedParts {
   readonly expand: (key: Uint8Array, size: number) => Uint8Array;
   readonly systemEntropy: (out: Uint8Array<ArrayBuffer>) => void;
   readonly drawJson: typeof drawJson;
-  readonly predictors: readonly ((bits: Uint8Array) => { correct: number; longestRun: number })[];
+  readonly predictBits: typeof predictBits;
   readonly repeatCounts: typeof repeatCounts;
   readonly toeplitzHash: typeof toeplitzHash;
   /** The verdict on the first read of a source of one channel. */
@@ -65,7 +59,7 @@ export const PARTS: SelfTestedParts = {
   },
   systemEntropy: (out) => void fillSystemEntropy(out),
   drawJson,
-  predictors: [multiMcwOfBits, lagOfBits, multiMmcOfBits, lz78yOfBits],
+  predictBits,
   repeatCounts,
   toeplitzHash,
   checkHealth: (read) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
@@ -157,10 +151,11 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
     return [one, other].every((bytes) => bytes.some((byte) => byte !== 0)) && !areEqual(one, other);
   },
   'kernels.wasm (values)': ({ drawJson }) => sha256Hex(drawnText(drawJson)) === DRAWN_SHA256,
-  'estimators.wasm (SP 800-90B)'({ predictors, repeatCounts }) {
+  'estimators.wasm (SP 800-90B)'({ predictBits, repeatCounts }) {
     const bits = Uint8Array.from(keystream(5_000), (byte) => byte & 1);
     const repeats = repeatCounts(bits, 1);
-    const found = predictors.map((predictor) => predictor(bits));
+    const predictors = ['multiMcw', 'lag', 'multiMmc', 'lz78y'] as const;
+    const found = predictors.map((predictor) => predictBits(predictor, bits));
     const counts = found.flatMap(({ correct, longestRun }) => [correct, longestRun]);
     return [...counts, repeats?.longest, repeats?.mostFrequent[8]].join() === ESTIMATED;
   },

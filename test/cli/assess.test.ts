@@ -9,7 +9,7 @@ import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { assess as assessCommand } from '../../src/cli/assess.ts';
 import { runBattery } from '../../src/stats/sp800-22/battery.ts';
-import { verdictAcross } from '../../src/stats/sp800-22/verdict.ts';
+import { verdictAcross } from '../support/bit-sequences.ts';
 import { digitsOf } from '../support/constants.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';

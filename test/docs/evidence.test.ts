@@ -21,9 +21,10 @@ import {
 import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
 import { FAILURE_NATS } from '../../src/pool/intake/evidence/witnesses.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
-import { verdict, verdictAcross, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
+import { verdict, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
 import { ESTIMATORS } from '../../src/stats/sp800-90b/assess.ts';
+import { verdictAcross } from '../support/bit-sequences.ts';
 import { digitsOf } from '../support/constants.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';

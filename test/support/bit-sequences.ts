@@ -1,6 +1,8 @@
 /** Short bit sequences for the tests of SP 800-22. */
 import fc from 'fast-check';
+import type { TestRow } from '../../src/stats/sp800-22/battery.ts';
 import { type BitSequence, bitSequence } from '../../src/stats/sp800-22/sequence.ts';
+import { SequenceTally } from '../../src/stats/sp800-22/verdict.ts';
 
 export type Bits = readonly number[];
 
@@ -10,6 +12,13 @@ export function packBits(bits: Bits): Uint8Array {
     bytes[i >>> 3] |= bit << (7 - (i & 7));
   });
   return bytes;
+}
+
+/** The verdict on sequences that are all at hand. */
+export function verdictAcross(sequences: readonly (readonly TestRow[])[]) {
+  const tally = new SequenceTally();
+  for (const rows of sequences) tally.add(rows);
+  return tally.verdict();
 }
 
 /** `'1001'` or `[1, 0, 0, 1]`. */

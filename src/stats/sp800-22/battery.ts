@@ -5,68 +5,27 @@
  */
 
 import {
-  type BlockFrequencyResult,
   blockFrequencyTest,
-  type FrequencyResult,
   frequencyTest,
-  type LongestRunResult,
   longestRunBlockBits,
   longestRunTest,
-  type RankResult,
-  type RunsResult,
   rankTest,
   runsTest,
 } from './counting.ts';
-import { type LinearComplexityResult, linearComplexityTest } from './linear-complexity.ts';
-import {
-  type ApproximateEntropyResult,
-  approximateEntropyTest,
-  countPatterns,
-  type PatternCounts,
-  type SerialResult,
-  serialTest,
-} from './patterns.ts';
+import { linearComplexityTest } from './linear-complexity.ts';
+import { approximateEntropyTest, countPatterns, type PatternCounts, serialTest } from './patterns.ts';
 import { type BitSequence, bitSequence, type Constants } from './sequence.ts';
-import { type SpectralResult, spectralTest } from './spectral.ts';
+import { spectralTest } from './spectral.ts';
+import { nonOverlappingTemplateTest, overlappingTemplateTest } from './templates.ts';
+import { UNIVERSAL_BITS_MIN, universalParameters, universalTest } from './universal.ts';
 import {
-  nonOverlappingTemplateTest,
-  type OverlappingTemplateResult,
-  overlappingTemplateTest,
-  type TemplateResult,
-} from './templates.ts';
-import { UNIVERSAL_BITS_MIN, type UniversalResult, universalParameters, universalTest } from './universal.ts';
-import {
-  type CumulativeSumsResult,
   cumulativeSumsTest,
-  type ExcursionState,
   minimumCycles,
   randomExcursionsTest,
   randomExcursionsVariantTest,
-  type VariantState,
   type Walk,
   walkOf,
 } from './walk.ts';
-
-/** What each test counted and computed. */
-interface BatteryStatistics {
-  readonly Frequency: FrequencyResult;
-  readonly BlockFrequency: BlockFrequencyResult;
-  readonly CumulativeSums: CumulativeSumsResult;
-  readonly Runs: RunsResult;
-  readonly LongestRun: LongestRunResult;
-  readonly Rank: RankResult;
-  readonly FFT: SpectralResult;
-  readonly NonOverlappingTemplate: readonly TemplateResult[];
-  readonly OverlappingTemplate: OverlappingTemplateResult;
-  readonly Universal: UniversalResult;
-  readonly ApproximateEntropy: ApproximateEntropyResult;
-  readonly RandomExcursions: { readonly cycles: number; readonly states: readonly ExcursionState[] };
-  readonly RandomExcursionsVariant: { readonly cycles: number; readonly states: readonly VariantState[] };
-  readonly Serial: SerialResult;
-  readonly LinearComplexity: LinearComplexityResult;
-}
-
-export type TestName = keyof BatteryStatistics;
 
 /** One p-value. */
 export interface TestRow {
@@ -77,8 +36,6 @@ export interface TestRow {
 }
 
 export interface BatteryResult {
-  readonly bitLength: number;
-  readonly constants: Constants;
   /** False below 10^6 bits: not all tests apply, and the verdict's rule was not measured there. */
   readonly enough: boolean;
   readonly rows: readonly TestRow[];
@@ -87,7 +44,6 @@ export interface BatteryResult {
   readonly total: number;
   /** Tests without rows, and why. Not applicable is not failed. */
   readonly notApplicable: readonly { readonly test: TestName; readonly reason: string }[];
-  readonly statistics: Partial<BatteryStatistics>;
 }
 
 /** The level of significance at which a row counts as passed (1.1.5, 4.2.1). */
@@ -119,18 +75,14 @@ class Shared {
   }
 }
 
-type Outcome<Statistics> =
-  | {
-      readonly statistics: Statistics;
-      readonly pValues: readonly (readonly [subtest: string | null, p: number])[];
-    }
-  | { readonly reason: string };
+/** The p-values of a test, each with what tells it from the others; or why the test does not apply. */
+type Outcome = readonly (readonly [subtest: string | null, p: number])[] | { readonly reason: string };
 
-interface BatteryTest<Name extends TestName> {
+interface BatteryTest {
   /** The fewest bits, and the clause that asks for them. */
   readonly bitsMin: number;
   readonly clause: string;
-  run(shared: Shared): Outcome<BatteryStatistics[Name]>;
+  run(shared: Shared): Outcome;
 }
 
 const BLOCK_FREQUENCY_BITS = 128;
@@ -141,26 +93,22 @@ const ENTROPY_PATTERN_BITS = 10;
 const SERIAL_PATTERN_BITS = 16;
 const LINEAR_COMPLEXITY_BITS = 500;
 
-function single<Statistics extends { readonly pValue: number }>(statistics: Statistics): Outcome<Statistics> {
-  return { statistics, pValues: [[null, statistics.pValue]] };
+function single({ pValue }: { readonly pValue: number }): Outcome {
+  return [[null, pValue]];
 }
 
-function excursions<State extends { readonly state: number; readonly pValue: number }>(
+function excursions(
   { walk, bits }: Shared,
-  test: (walk: Walk) => State[],
-): Outcome<{ cycles: number; states: State[] }> {
+  test: (walk: Walk) => readonly { readonly state: number; readonly pValue: number }[],
+): Outcome {
   const { cycles } = walk;
   const needed = minimumCycles(bits.length);
   if (cycles < needed) return { reason: `${cycles} cycles; at least ${needed} are needed (2.14.4 step 3)` };
-  const states = test(walk);
-  return {
-    statistics: { cycles, states },
-    pValues: states.map(({ state, pValue }) => [`x=${state > 0 ? '+' : ''}${state}`, pValue]),
-  };
+  return test(walk).map(({ state, pValue }) => [`x=${state > 0 ? '+' : ''}${state}`, pValue]);
 }
 
 /** In the order of sts-2.1.2's report. */
-const TESTS: { readonly [Name in TestName]: BatteryTest<Name> } = {
+const TESTS = {
   Frequency: { bitsMin: 100, clause: '2.1.7', run: ({ bits }) => single(frequencyTest(bits)) },
   BlockFrequency: {
     // M = 128 at any length, as the reference; 2.2.7 would have M > n / 100.
@@ -172,15 +120,11 @@ const TESTS: { readonly [Name in TestName]: BatteryTest<Name> } = {
     bitsMin: 100,
     clause: '2.13.7',
     run({ walk, bits }) {
-      const statistics = cumulativeSumsTest(walk, bits.length);
-      const [forward, reverse] = statistics.pValues;
-      return {
-        statistics,
-        pValues: [
-          ['forward', forward],
-          ['reverse', reverse],
-        ],
-      };
+      const [forward, reverse] = cumulativeSumsTest(walk, bits.length).pValues;
+      return [
+        ['forward', forward],
+        ['reverse', reverse],
+      ];
     },
   },
   Runs: { bitsMin: 100, clause: '2.3.7', run: ({ bits }) => single(runsTest(bits)) },
@@ -195,10 +139,11 @@ const TESTS: { readonly [Name in TestName]: BatteryTest<Name> } = {
     // 2.7.7 names no length; five matches expected in each block, as for any χ² test (2.8.7).
     bitsMin: TEMPLATE_BLOCKS * (5 * 2 ** TEMPLATE_BITS + TEMPLATE_BITS - 1),
     clause: '2.7.7',
-    run({ bits }) {
-      const statistics = nonOverlappingTemplateTest(bits, TEMPLATE_BITS, TEMPLATE_BLOCKS);
-      return { statistics, pValues: statistics.map(({ template, pValue }) => [template, pValue]) };
-    },
+    run: ({ bits }) =>
+      nonOverlappingTemplateTest(bits, TEMPLATE_BITS, TEMPLATE_BLOCKS).map(({ template, pValue }) => [
+        template,
+        pValue,
+      ]),
   },
   OverlappingTemplate: {
     bitsMin: BATTERY_BITS,
@@ -232,15 +177,11 @@ const TESTS: { readonly [Name in TestName]: BatteryTest<Name> } = {
     bitsMin: 2 ** (SERIAL_PATTERN_BITS + 3),
     clause: '2.11.7',
     run({ bits, patterns }) {
-      const statistics = serialTest(patterns, bits.length);
-      const [first, second] = statistics.pValues;
-      return {
-        statistics,
-        pValues: [
-          ['p_value1 (del psi^2_m)', first],
-          ['p_value2 (del^2 psi^2_m)', second],
-        ],
-      };
+      const [first, second] = serialTest(patterns, bits.length).pValues;
+      return [
+        ['p_value1 (del psi^2_m)', first],
+        ['p_value2 (del^2 psi^2_m)', second],
+      ];
     },
   },
   LinearComplexity: {
@@ -248,7 +189,9 @@ const TESTS: { readonly [Name in TestName]: BatteryTest<Name> } = {
     clause: '2.10.7',
     run: ({ bits, constants }) => single(linearComplexityTest(bits, LINEAR_COMPLEXITY_BITS, constants)),
   },
-};
+} satisfies Record<string, BatteryTest>;
+
+export type TestName = keyof typeof TESTS;
 
 /** The fifteen tests in the order of their rows. */
 export const TEST_NAMES = Object.keys(TESTS) as readonly TestName[];
@@ -261,38 +204,25 @@ export const TEST_NAMES = Object.keys(TESTS) as readonly TestName[];
 export function runBattery(
   bits: Uint8Array,
   bitLength: number,
-  options: { readonly constants?: Constants } = {},
+  constants: Constants = 'corrected',
 ): BatteryResult {
-  const { constants = 'corrected' } = options;
   const shared = new Shared(bitSequence(bits, bitLength), constants);
   const rows: TestRow[] = [];
   const notApplicable: { test: TestName; reason: string }[] = [];
-  const statistics: { -readonly [Name in TestName]?: BatteryStatistics[Name] } = {};
-
-  function run<Name extends TestName>(test: Name): void {
-    const { bitsMin, clause, run } = TESTS[test];
-    if (bitLength < bitsMin) {
-      notApplicable.push({ test, reason: `${bitLength} bits; at least ${bitsMin} are needed (${clause})` });
-      return;
-    }
-    const outcome: Outcome<BatteryStatistics[Name]> = run(shared);
-    if ('reason' in outcome) {
-      notApplicable.push({ test, reason: outcome.reason });
-      return;
-    }
-    statistics[test] = outcome.statistics;
-    for (const [subtest, pValue] of outcome.pValues) rows.push({ test, subtest, pValue });
+  for (const test of TEST_NAMES) {
+    const { bitsMin, clause, run }: BatteryTest = TESTS[test];
+    const outcome =
+      bitLength < bitsMin
+        ? { reason: `${bitLength} bits; at least ${bitsMin} are needed (${clause})` }
+        : run(shared);
+    if ('reason' in outcome) notApplicable.push({ test, ...outcome });
+    else for (const [subtest, pValue] of outcome) rows.push({ test, subtest, pValue });
   }
-  for (const test of TEST_NAMES) run(test);
-
   return {
-    bitLength,
-    constants,
     enough: bitLength >= BATTERY_BITS,
     rows,
     passed: rows.filter(({ pValue }) => pValue >= ALPHA).length,
     total: rows.length,
     notApplicable,
-    statistics,
   };
 }

@@ -12,31 +12,17 @@ import {
 
 /* SP 800-22 2.1, Frequency (Monobit) test: are there as many ones as zeros? */
 
-export interface FrequencyResult {
-  readonly ones: number;
-  /** S_n, ones minus zeros. */
-  readonly sum: number;
-  readonly pValue: number;
-}
-
-export function frequencyTest(bits: BitSequence): FrequencyResult {
+export function frequencyTest(bits: BitSequence) {
   const ones = onesIn(bits.words, 0, bits.length);
-  const sum = 2 * ones - bits.length; // 2.1.4 step 1
+  const sum = 2 * ones - bits.length; // 2.1.4 step 1: S_n, ones minus zeros
   const observed = Math.abs(sum) / Math.sqrt(bits.length); // step 2
   return { ones, sum, pValue: erfc(observed / Math.SQRT2) }; // step 3
 }
 
 /* SP 800-22 2.2, Frequency test within a block: is each block of M bits balanced? */
 
-export interface BlockFrequencyResult {
-  /** N, whole blocks; the rest of the sequence is not used. */
-  readonly blocks: number;
-  readonly chiSquared: number;
-  readonly pValue: number;
-}
-
-export function blockFrequencyTest(bits: BitSequence, blockBits: number): BlockFrequencyResult {
-  const blocks = Math.floor(bits.length / blockBits); // 2.2.4 step 1
+export function blockFrequencyTest(bits: BitSequence, blockBits: number) {
+  const blocks = Math.floor(bits.length / blockBits); // 2.2.4 step 1: N; the rest of the sequence is not used
   let squares = 0;
   for (let block = 0; block < blocks; block++) {
     // Steps 2, 3: 4M (π_i - 1/2)² = (2 ones - M)² / M, summed as whole numbers.
@@ -49,18 +35,10 @@ export function blockFrequencyTest(bits: BitSequence, blockBits: number): BlockF
 
 /* SP 800-22 2.3, Runs test: does the sequence oscillate as often as it should? */
 
-export interface RunsResult {
-  /** V_n, the number of runs of equal bits. */
-  readonly runs: number;
-  /** π, the share of ones. */
-  readonly onesShare: number;
-  readonly pValue: number;
-}
-
-export function runsTest(bits: BitSequence): RunsResult {
+export function runsTest(bits: BitSequence) {
   const { words, length } = bits;
-  const onesShare = onesIn(words, 0, length) / length; // 2.3.4 step 1
-  const runs = changes(words, length) + 1; // step 3
+  const onesShare = onesIn(words, 0, length) / length; // 2.3.4 step 1: π
+  const runs = changes(words, length) + 1; // step 3: V_n
   // Step 2: without a passed frequency test this one is not made; document and reference say p = 0.
   if (Math.abs(onesShare - 0.5) >= 2 / Math.sqrt(length)) return { runs, onesShare, pValue: 0 };
   const spread = onesShare * (1 - onesShare);
@@ -83,13 +61,6 @@ function changes(words: Int32Array, length: number): number {
 }
 
 /* SP 800-22 2.4, Test for the longest run of ones in a block. */
-
-export interface LongestRunResult {
-  readonly blocks: number;
-  /** ν_0 .. ν_K: blocks by the class of their longest run. */
-  readonly counts: readonly number[];
-  readonly pValue: number;
-}
 
 /** 2.4.4 step 2: the longest runs of the first and of the last class, for each block length M of 2.4.2. */
 interface RunClasses {
@@ -166,14 +137,11 @@ function probabilitiesOf(blockBits: number, classes: RunClasses, constants: Cons
 }
 
 /** `blockBits` is 8, 128 or 10,000. */
-export function longestRunTest(
-  bits: BitSequence,
-  blockBits: number,
-  constants: Constants = 'corrected',
-): LongestRunResult {
+export function longestRunTest(bits: BitSequence, blockBits: number, constants: Constants = 'corrected') {
   const classes = CLASSES.get(blockBits);
   assert(classes !== undefined, 'the longest-run test knows blocks of 8, 128 and 10,000 bits');
   const blocks = Math.floor(bits.length / blockBits); // 2.4.4 step 1
+  // ν_0 .. ν_K: blocks by the class of their longest run.
   const counts: number[] = new Array(classes.longest - classes.shortest + 1).fill(0);
   for (let block = 0; block < blocks; block++) {
     const run = longestRunOf(bits.words, (block * blockBits) / 8, blockBits / 8);
@@ -184,14 +152,6 @@ export function longestRunTest(
 }
 
 /* SP 800-22 2.5, Binary matrix rank test: are substrings of fixed length linearly independent? */
-
-export interface RankResult {
-  /** N, whole matrices. */
-  readonly matrices: number;
-  /** F_M, F_(M-1) and the rest: matrices of full rank, of one less, and of any smaller one. */
-  readonly counts: readonly [full: number, oneLess: number, rest: number];
-  readonly pValue: number;
-}
 
 /** The chance of rank r in a random rows × columns matrix over GF(2) (3.5). */
 function chanceOfRank(r: number, rows: number, columns: number): number {
@@ -224,12 +184,12 @@ function rankAt(words: Int32Array, start: number, rows: number, columns: number,
 }
 
 /** M × Q matrices, at most 32 columns wide; 2.5.2 has M = Q = 32. */
-export function rankTest(bits: BitSequence, rows = 32, columns = 32): RankResult {
+export function rankTest(bits: BitSequence, rows = 32, columns = 32) {
   assert(rows >= 2 && columns >= 2 && columns <= 32, 'a matrix is 2 to 32 columns wide');
-  const matrices = Math.floor(bits.length / (rows * columns)); // 2.5.4 step 1
+  const matrices = Math.floor(bits.length / (rows * columns)); // 2.5.4 step 1: N
   const full = Math.min(rows, columns);
   const basis = new Int32Array(32);
-  const counts: [number, number, number] = [0, 0, 0];
+  const counts = [0, 0, 0]; // F_M, F_(M-1) and the rest: full rank, one less, and any smaller one
   for (let i = 0; i < matrices; i++) {
     const rank = rankAt(bits.words, i * rows * columns, rows, columns, basis); // step 2
     counts[Math.min(full - rank, 2)]++; // step 3

@@ -2,13 +2,6 @@
 import { igamc } from '../special.ts';
 import { type BitSequence, type Constants, chiSquaredOf, wordAt } from './sequence.ts';
 
-export interface LinearComplexityResult {
-  readonly blocks: number;
-  /** ν_0 .. ν_6: blocks by the class of T_i (2.10.4 step 5). */
-  readonly counts: readonly number[];
-  readonly pValue: number;
-}
-
 /** 3.10: the limit distribution of T, exact. */
 const CORRECTED = [1 / 96, 1 / 32, 1 / 8, 1 / 2, 1 / 4, 1 / 16, 1 / 48];
 /** sts-2.1.2: 0.01047 is a misprint of the document's 0.010417. */
@@ -72,7 +65,7 @@ export function linearComplexityTest(
   bits: BitSequence,
   blockBits: number,
   constants: Constants = 'corrected',
-): LinearComplexityResult {
+) {
   const blocks = Math.floor(bits.length / blockBits); // 2.10.4 step 1
   const sign = blockBits % 2 === 0 ? 1 : -1;
   const mean = blockBits / 2 + (9 - sign) / 36 - (blockBits / 3 + 2 / 9) / 2 ** blockBits; // step 3
@@ -80,7 +73,7 @@ export function linearComplexityTest(
   const current = new Int32Array(PAD + wordCount);
   const previous = new Int32Array(PAD + wordCount);
   const tail = blockBits & 31;
-  const counts: number[] = new Array(CORRECTED.length).fill(0);
+  const counts: number[] = new Array(CORRECTED.length).fill(0); // ν_0 .. ν_6: blocks by the class of T_i
   for (let block = 0; block < blocks; block++) {
     current.fill(0, 0, PAD);
     for (let i = 0; i < wordCount; i++) current[PAD + i] = wordAt(bits.words, block * blockBits + 32 * i);

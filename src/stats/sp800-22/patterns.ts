@@ -70,13 +70,6 @@ export function foldPatterns(patterns: PatternCounts, patternBits: number): Patt
 
 /* SP 800-22 2.12, Approximate entropy test: how often do patterns of m bits go on as they did before? */
 
-export interface ApproximateEntropyResult {
-  /** ApEn(m), in nats. */
-  readonly entropy: number;
-  readonly chiSquared: number;
-  readonly pValue: number;
-}
-
 /**
  * φ_m + m ln 2 = Σ (C_i/n) ln(2^m C_i/n): zero for equal counts, so that small differences keep their digits.
  */
@@ -91,30 +84,19 @@ function excess({ counts }: PatternCounts, length: number): number {
 }
 
 /** `patterns` counts patterns of at least m + 1 bits of a sequence of `length` bits. */
-export function approximateEntropyTest(
-  patterns: PatternCounts,
-  length: number,
-  patternBits: number,
-): ApproximateEntropyResult {
+export function approximateEntropyTest(patterns: PatternCounts, length: number, patternBits: number) {
   const longer = foldPatterns(patterns, patternBits + 1);
   // ApEn(m) = φ_m - φ_(m+1), so ln 2 - ApEn(m) is the difference of the excesses (step 6).
   const missing = excess(longer, length) - excess(foldPatterns(longer, patternBits), length);
   const chiSquared = Math.max(0, 2 * length * missing); // step 7; rounding may leave -1e-16
   return {
-    entropy: Math.LN2 - missing,
+    entropy: Math.LN2 - missing, // ApEn(m), in nats
     chiSquared,
     pValue: igamc(2 ** (patternBits - 1), chiSquared / 2), // step 8
   };
 }
 
 /* SP 800-22 2.11, Serial test: are all patterns of m bits equally frequent? */
-
-export interface SerialResult {
-  /** ψ²_m, ψ²_(m-1), ψ²_(m-2). */
-  readonly psiSquared: readonly [number, number, number];
-  /** Of ∇ψ²_m and of ∇²ψ²_m. */
-  readonly pValues: readonly [number, number];
-}
 
 /** n ψ²_m = 2^m Σ ν² - n², a whole number (2.11.4 step 3). */
 function scaledPsiSquared({ counts }: PatternCounts, length: number): number {
@@ -127,7 +109,7 @@ function scaledPsiSquared({ counts }: PatternCounts, length: number): number {
 }
 
 /** `patterns` counts the patterns of m >= 2 bits of a sequence of `length` bits. */
-export function serialTest(patterns: PatternCounts, length: number): SerialResult {
+export function serialTest(patterns: PatternCounts, length: number) {
   const m = patterns.patternBits;
   assert(m >= 2, 'the serial test needs patterns of two bits or more');
   const full = scaledPsiSquared(patterns, length);
@@ -137,7 +119,7 @@ export function serialTest(patterns: PatternCounts, length: number): SerialResul
   const delta = (full - shorter) / length;
   const deltaSquared = (full - 2 * shorter + shortest) / length;
   return {
-    psiSquared: [full / length, shorter / length, shortest / length],
+    psiSquared: [full / length, shorter / length, shortest / length], // ψ²_m, ψ²_(m-1), ψ²_(m-2)
     pValues: [igamc(2 ** (m - 2), delta / 2), igamc(2 ** (m - 3), deltaSquared / 2)], // step 5
   };
 }

@@ -3,12 +3,6 @@ import { RealSpectrum } from '../fft.ts';
 import { erfc } from '../special.ts';
 import type { BitSequence } from './sequence.ts';
 
-export interface SpectralResult {
-  /** N_1: moduli below the 95 % threshold T, among the bins 0 .. n/2 - 1. */
-  readonly belowThreshold: number;
-  readonly pValue: number;
-}
-
 /** The eight ±1 values of a byte as two words, so that expanding a byte is two stores. */
 const SIGNS = new Int32Array(512);
 const signBytes = new Int8Array(SIGNS.buffer);
@@ -45,13 +39,13 @@ class SpectralPlan {
  */
 let plan: SpectralPlan | undefined;
 
-export function spectralTest(bits: BitSequence): SpectralResult {
+export function spectralTest(bits: BitSequence) {
   const n = bits.length;
   if (plan?.signs.length !== n) plan = new SpectralPlan(n);
   expandSigns(bits.words, plan.quads);
   const half = Math.floor(n / 2); // step 3: the first half of the bins, the mean among them
   const threshold = n * Math.log(1 / 0.05); // step 4: T², T = sqrt(n ln(1/0.05))
-  let belowThreshold = 0;
+  let belowThreshold = 0; // N_1, among the bins 0 .. n/2 - 1
   plan.spectrum.squaredModuli(plan.signs, (moduli, first, step) => {
     belowThreshold += countBelow(moduli, first, step, half, n, threshold);
   });

@@ -8,14 +8,6 @@ import { type BitSequence, type Constants, chiSquaredOf, popcount, wordAt } from
  * seldom?
  */
 
-export interface TemplateResult {
-  /** The pattern B as binary digits. */
-  readonly template: string;
-  /** W_1 .. W_N: matches in each block. */
-  readonly counts: readonly number[];
-  readonly pValue: number;
-}
-
 /**
  * The words of m bits that no shifted copy of themselves overlaps, ascending: the templates of NIST's
  * `templates/template<m>` files (148 for m = 9).
@@ -37,11 +29,7 @@ export function aperiodicTemplates(templateBits: number): number[] {
  * bits after a match (2.7.4 step 2) skips no match: one histogram of all windows of a block counts every
  * template at once.
  */
-export function nonOverlappingTemplateTest(
-  bits: BitSequence,
-  templateBits: number,
-  blocks: number,
-): TemplateResult[] {
+export function nonOverlappingTemplateTest(bits: BitSequence, templateBits: number, blocks: number) {
   assert(templateBits >= 2 && templateBits <= 16, 'a template has 2 to 16 bits');
   const blockBits = Math.floor(bits.length / blocks); // 2.7.4 step 1
   const windows = blockBits - templateBits + 1;
@@ -54,22 +42,15 @@ export function nonOverlappingTemplateTest(
   const mean = windows / 2 ** templateBits; // step 3
   const variance = blockBits * (2 ** -templateBits - (2 * templateBits - 1) * 2 ** (-2 * templateBits));
   return aperiodicTemplates(templateBits).map((word) => {
-    const counts = histograms.map((histogram) => histogram[word]);
+    const counts = histograms.map((histogram) => histogram[word]); // W_1 .. W_N
     let chiSquared = 0;
     for (const count of counts) chiSquared += (count - mean) ** 2 / variance; // step 4
-    const template = word.toString(2).padStart(templateBits, '0');
+    const template = word.toString(2).padStart(templateBits, '0'); // B
     return { template, counts, pValue: igamc(blocks / 2, chiSquared / 2) }; // step 5
   });
 }
 
 /* SP 800-22 2.8, Overlapping template matching test: do runs of m ones turn up too often or too seldom? */
-
-export interface OverlappingTemplateResult {
-  readonly blocks: number;
-  /** ν_0 .. ν_5: blocks with 0, 1, 2, 3, 4, and 5 or more matches. */
-  readonly counts: readonly number[];
-  readonly pValue: number;
-}
 
 const CLASSES = 6; // K + 1, 2.8.2
 
@@ -145,10 +126,10 @@ export function overlappingTemplateTest(
   templateBits: number,
   blockBits: number,
   constants: Constants = 'corrected',
-): OverlappingTemplateResult {
+) {
   assert(templateBits >= 2 && blockBits >= templateBits + CLASSES - 2, 'five matches fit into a block');
   const blocks = Math.floor(bits.length / blockBits); // 2.8.4 step 1
-  const counts: number[] = new Array(CLASSES).fill(0);
+  const counts: number[] = new Array(CLASSES).fill(0); // ν_0 .. ν_5: by matches, 5 or more in the last
   for (let block = 0; block < blocks; block++) {
     const matches = matchesAt(bits.words, block * blockBits, blockBits - templateBits + 1, templateBits);
     counts[Math.min(matches, CLASSES - 1)]++; // step 2

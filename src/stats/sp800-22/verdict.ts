@@ -241,16 +241,6 @@ export class SequenceTally {
   }
 }
 
-/**
- * The same on sequences that are all at hand.
- * @internal for tests and the bench
- */
-export function verdictAcross(sequences: readonly (readonly TestRow[])[]): VerdictAcross {
-  const tally = new SequenceTally();
-  for (const rows of sequences) tally.add(rows);
-  return tally.verdict();
-}
-
 /** Sequences that the rule for one sequence rejected, among many: good ones are, now and then. */
 export interface RejectionVerdict {
   readonly passed: boolean;

@@ -101,15 +101,8 @@ export function walkOf(bits: BitSequence): Walk {
 
 /* SP 800-22 2.13, Cumulative sums test: does the walk stray too far, or stay too close? */
 
-export interface CumulativeSumsResult {
-  /**
-   * z, the largest distance from the start, for the walk forward and for the walk over the reversed sequence.
-   */
-  readonly z: readonly [forward: number, reverse: number];
-  readonly pValues: readonly [forward: number, reverse: number];
-}
-
-export function cumulativeSumsTest(walk: Walk, length: number): CumulativeSumsResult {
+/** z, the largest distance from the start, and its p-value: forward, then over the reversed sequence. */
+export function cumulativeSumsTest(walk: Walk, length: number) {
   const { minimum, maximum, end } = walk;
   // 2.13.4 steps 2, 3. The reversed walk's sums are S_n - S_k.
   const forward = Math.max(-minimum, maximum);
@@ -143,21 +136,6 @@ function pValueOf(z: number, length: number): number {
  * often as it should, in a cycle and altogether?
  */
 
-export interface ExcursionState {
-  /** x, a state of the walk. */
-  readonly state: number;
-  /** ν_0(x) .. ν_5(x): cycles with 0, 1, 2, 3, 4, and 5 or more visits to x. */
-  readonly counts: readonly number[];
-  readonly pValue: number;
-}
-
-export interface VariantState {
-  readonly state: number;
-  /** ξ(x), visits to x in all cycles. */
-  readonly visits: number;
-  readonly pValue: number;
-}
-
 /** 3.14: the chances that a cycle visits x in each class. Exact; sts-2.1.2 has them with ten digits. */
 function visitChances(state: number): number[] {
   const chanceOne = 1 / (2 * Math.abs(state));
@@ -172,20 +150,20 @@ function statesUpTo(limit: number): number[] {
 }
 
 /** 2.14.4: the p-values apply when `walk.cycles` is at least `minimumCycles(n)`. */
-export function randomExcursionsTest(walk: Walk): ExcursionState[] {
+export function randomExcursionsTest(walk: Walk) {
   return statesUpTo(CYCLE_STATES).map((state) => {
     const first = CYCLE_CLASSES * (state + CYCLE_STATES);
-    const counts = Array.from(walk.cycleCounts.subarray(first, first + CYCLE_CLASSES)); // step 5
+    const counts = Array.from(walk.cycleCounts.subarray(first, first + CYCLE_CLASSES)); // step 5: ν_c(x)
     const chiSquared = chiSquaredOf(counts, visitChances(state), walk.cycles); // step 6
     return { state, counts, pValue: igamc((CYCLE_CLASSES - 1) / 2, chiSquared / 2) }; // step 7
   });
 }
 
 /** 2.15.4: likewise. */
-export function randomExcursionsVariantTest(walk: Walk): VariantState[] {
+export function randomExcursionsVariantTest(walk: Walk) {
   const J = walk.cycles;
   return statesUpTo(VISIT_STATES).map((state) => {
-    const visits = walk.visits[state + VISIT_STATES]; // step 4
+    const visits = walk.visits[state + VISIT_STATES]; // step 4: ξ(x), in all cycles
     const deviation = Math.abs(visits - J) / Math.sqrt(2 * J * (4 * Math.abs(state) - 2)); // step 5
     return { state, visits, pValue: erfc(deviation) };
   });

@@ -1,17 +1,12 @@
 import { bisect, minEntropyOf, upperBound, Z_995 } from './confidence.ts';
 
-/* The estimators of SP 800-90B 6.3.1 to 6.3.4, whose figures follow from counts by formulas alone. */
-
-export interface MostCommonValueEstimate {
-  readonly modeCount: number;
-  readonly pHat: number;
-  readonly pUpper: number;
-  /** Bits per symbol. */
-  readonly minEntropy: number;
-}
+/*
+ * The estimators of SP 800-90B 6.3.1 to 6.3.4, whose figures follow from counts by formulas alone. Each gives
+ * its `minEntropy` in bits per symbol, and beside it the figures that NIST's tool prints on the way there.
+ */
 
 /** Most common value estimate (SP 800-90B 6.3.1). At least two symbols, each below `alphabetSize`. */
-export function mostCommonValue(symbols: Uint8Array, alphabetSize: number): MostCommonValueEstimate {
+export function mostCommonValue(symbols: Uint8Array, alphabetSize: number) {
   const counts = new Int32Array(alphabetSize);
   for (let i = 0; i < symbols.length; i++) counts[symbols[i]]++;
   let modeCount = 0;
@@ -21,28 +16,14 @@ export function mostCommonValue(symbols: Uint8Array, alphabetSize: number): Most
   return { modeCount, pHat, pUpper, minEntropy: minEntropyOf(pUpper) };
 }
 
-export interface CollisionEstimate {
-  /** v: collisions seen. */
-  readonly collisions: number;
-  /** Sum of the times to collision: the samples used. */
-  readonly samplesUsed: number;
-  readonly mean: number;
-  readonly deviation: number;
-  /** Lower end of the 99 % interval of the mean, not below 2. */
-  readonly meanLower: number;
-  readonly p: number;
-  /** Bits per bit. */
-  readonly minEntropy: number;
-}
-
 /**
  * Collision estimate (SP 800-90B 6.3.2) of bits, one per byte. Null when fewer than two collisions are
  * seen.
  */
-export function collision(bits: Uint8Array): CollisionEstimate | null {
-  let collisions = 0;
+export function collision(bits: Uint8Array) {
+  let collisions = 0; // v
   let sumOfSquares = 0;
-  let at = 0;
+  let at = 0; // the sum of the times to collision: the samples used
   // Among three bits two are equal, so the time to a collision is 2 (00, 11) or 3 (all other triples).
   while (at < bits.length - 1) {
     const time = bits[at] === bits[at + 1] ? 2 : 3;
@@ -54,6 +35,7 @@ export function collision(bits: Uint8Array): CollisionEstimate | null {
   if (collisions < 2) return null;
   const mean = at / collisions;
   const deviation = Math.sqrt((sumOfSquares - at * mean) / (collisions - 1));
+  // Lower end of the 99 % interval of the mean, which is not below 2.
   const meanLower = Math.max(2, mean - (Z_995 * deviation) / Math.sqrt(collisions));
   // With q = 1 - p the expected time of 6.3.2 collapses to 2 + 2pq = 2 + 2p - 2p^2, a quadratic in p; it has
   // no root above 1/2 when the mean exceeds 2.5, and then entropy is full.
@@ -64,29 +46,19 @@ export function collision(bits: Uint8Array): CollisionEstimate | null {
 /** Length of the chain whose most likely path is weighed (SP 800-90B 6.3.3). */
 const CHAIN_LENGTH = 128;
 
-export interface MarkovEstimate {
-  /** Pr[0] and Pr[1]. */
-  readonly initial: readonly [number, number];
-  /** transition[a][b]: probability that b follows a; 0 for both when a never occurs before the last place. */
-  readonly transition: readonly [readonly [number, number], readonly [number, number]];
-  /** Probability of the most likely chain of 128 bits. */
-  readonly pMax: number;
-  /** Bits per bit. */
-  readonly minEntropy: number;
-}
-
 /** Markov estimate (SP 800-90B 6.3.3) of at least two bits, one per byte. */
-export function markov(bits: Uint8Array): MarkovEstimate {
+export function markov(bits: Uint8Array) {
   const pairs = new Int32Array(4);
   for (let i = 1; i < bits.length; i++) pairs[(bits[i - 1] << 1) | bits[i]]++;
   const [count00, count01, count10, count11] = pairs;
   const zeros = count00 + count01 + (bits[bits.length - 1] === 0 ? 1 : 0);
-  const initial = [zeros / bits.length, 1 - zeros / bits.length] as const;
-  const transition = [row(count00, count01), row(count10, count11)] as const;
+  const initial = [zeros / bits.length, 1 - zeros / bits.length] as const; // Pr[0] and Pr[1]
+  const transition = [row(count00, count01), row(count10, count11)] as const; // [a][b]: that b follows a
   const chainBits = lowestChainBits(initial, transition);
   return { initial, transition, pMax: 2 ** -chainBits, minEntropy: Math.min(chainBits / CHAIN_LENGTH, 1) };
 }
 
+/** 0 for both when a bit never occurs before the last place. */
 function row(toZero: number, toOne: number): readonly [number, number] {
   const total = toZero + toOne;
   return total === 0 ? [0, 0] : [toZero / total, toOne / total];
@@ -119,31 +91,18 @@ const DICTIONARY_BLOCKS = 1000;
 /** Shrinks the deviation for the dependence of neighbouring distances, for b = 6 (6.3.4). */
 const DEVIATION_FACTOR = 0.5907;
 
-export interface CompressionEstimate {
-  /** Mean of log2 of the distance to the last equal block. */
-  readonly mean: number;
-  readonly deviation: number;
-  /** Lower end of the 99 % interval of the mean. */
-  readonly meanLower: number;
-  /** Probability of the most likely block. */
-  readonly p: number;
-  /** Bits per bit. */
-  readonly minEntropy: number;
-}
-
 /**
  * Compression estimate, after Maurer's universal statistic (SP 800-90B 6.3.4), of bits, one per byte. Null
  * with fewer than 1,002 blocks of 6 bits.
  */
-export function compression(bits: Uint8Array): CompressionEstimate | null {
+export function compression(bits: Uint8Array) {
   const blocks = Math.floor(bits.length / BLOCK_BITS);
   const tested = blocks - DICTIONARY_BLOCKS;
   if (tested < 2) return null;
   const log2 = new Float64Array(blocks + 1);
   for (let i = 2; i <= blocks; i++) log2[i] = Math.log2(i);
 
-  // Equal distances are counted first, so each logarithm is weighed once and little is lost in
-  // the sums.
+  // Equal distances are counted first, so each logarithm is weighed once and little is lost in the sums.
   const distances = distanceCounts(bits, blocks);
   let sum = 0;
   let sumOfSquares = 0;
@@ -151,12 +110,11 @@ export function compression(bits: Uint8Array): CompressionEstimate | null {
     sum += distances[distance] * log2[distance];
     sumOfSquares += distances[distance] * log2[distance] * log2[distance];
   }
-  const mean = sum / tested;
+  const mean = sum / tested; // of log2 of the distance to the last equal block
   const deviation = DEVIATION_FACTOR * Math.sqrt(sumOfSquares / (tested - 1) - mean * mean);
   const meanLower = mean - (Z_995 * deviation) / Math.sqrt(tested);
 
-  // The near-uniform family, one block of probability p and 63 of q, whose expected mean is the
-  // lower bound.
+  // The near-uniform family, one block of probability p and 63 of q, whose expected mean is the lower bound.
   const expectedMean = (p: number): number => {
     const q = (1 - p) / (BLOCK_VALUES - 1);
     return g(p, log2, blocks) + (BLOCK_VALUES - 1) * g(q, log2, blocks);

@@ -1,34 +1,19 @@
 import { assert } from '../../core/assert.ts';
 import { igamc } from '../special.ts';
 import { compactAlphabet, symbolBits } from './alphabet.ts';
-import { type RepeatedSubstrings, repeatedSubstrings } from './repeated-substrings.ts';
+import type { RepeatedSubstrings } from './kernels.ts';
+import { repeatedSubstrings } from './repeated-substrings.ts';
 
 /** A test of 5.2 fails below this p-value (SP 800-90B 5.2.1 to 5.2.5). */
 const IID_ALPHA = 0.001;
 
-export interface RepeatLengthResult {
-  /** W: length of the longest repeated substring. */
-  readonly length: number;
-  /** Probability that two IID symbols are equal. */
-  readonly pCollision: number;
-  /** Probability of a repeat at least as long. */
-  readonly pValue: number;
-  readonly passed: boolean;
-}
-
-export interface IidTests {
-  readonly independence: ChiSquareResult;
-  readonly goodnessOfFit: ChiSquareResult;
-  readonly repeatLength: RepeatLengthResult;
-  /** All three passed. An IID claim needs the permutation tests of 5.1 as well. */
-  readonly passed: boolean;
-}
+export type IidTests = ReturnType<typeof additionalIidTests>;
 
 /**
  * The additional statistical tests of the IID track (SP 800-90B 5.2). Ten or more symbols, each in a byte,
- * of which at least two are distinct.
+ * of which at least two are distinct. An IID claim needs the permutation tests of 5.1 as well.
  */
-export function additionalIidTests(symbols: Uint8Array): IidTests {
+export function additionalIidTests(symbols: Uint8Array) {
   const alphabet = compactAlphabet(symbols);
   const independence = chiSquareIndependence(alphabet.symbols, alphabet.size);
   const goodnessOfFit = chiSquareGoodnessOfFit(alphabet.symbols, alphabet.size);
@@ -39,16 +24,10 @@ export function additionalIidTests(symbols: Uint8Array): IidTests {
 }
 
 /** Length of the longest repeated substring test (SP 800-90B 5.2.5). */
-export function repeatLengthTest(
-  repeats: RepeatedSubstrings,
-  symbols: Uint8Array,
-  alphabetSize: number,
-): RepeatLengthResult {
-  const counts = new Float64Array(alphabetSize);
-  for (let i = 0; i < symbols.length; i++) counts[symbols[i]]++;
-  let pCollision = 0;
-  for (const count of counts) pCollision += (count / symbols.length) ** 2;
-  const length = repeats.longest;
+export function repeatLengthTest(repeats: RepeatedSubstrings, symbols: Uint8Array, alphabetSize: number) {
+  let pCollision = 0; // that two IID symbols are equal
+  for (const count of symbolCounts(symbols, alphabetSize)) pCollision += (count / symbols.length) ** 2;
+  const length = repeats.longest; // W
   const places = symbols.length - length + 1;
   const pairs = (places * (places - 1)) / 2;
   // 1 - (1 - p^W)^N; p^W is tiny and N is huge, so both powers go through their logarithms.

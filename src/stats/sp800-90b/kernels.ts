@@ -1,22 +1,16 @@
 import { compileWasm, ensureBytes, instantiate, type WasmMemory } from '../../core/wasm.ts';
-import type { PredictorRun } from './prediction.ts';
+import type { Hits } from './prediction.ts';
 
 /**
  * The parts of SP 800-90B that take an assessment's time, in WebAssembly (assembly/estimators.ts): the
  * predictors on bits, and repeated substrings. One instance for each thread. Its memory grows to the largest
  * data set seen, about 17 bytes a symbol, and everything that a call wrote there is erased before it returns.
  */
-interface EstimatorKernels {
+interface EstimatorKernels extends Record<BitPredictor, (bits: number, n: number, work: number) => void> {
   readonly memory: WasmMemory;
   readonly firstByte: { readonly value: number };
-  multiMcw(bits: number, n: number): void;
-  lag(bits: number, n: number, words: number): void;
-  multiMmc(bits: number, n: number, models: number): void;
   correct(): number;
   longestRun(): number;
-  lz78y(bits: number, n: number, counts: number): void;
-  lz78yCorrect(): number;
-  lz78yLongestRun(): number;
   packText(symbols: number, n: number, symbolBits: number, to: number): void;
   sortSuffixes(n: number, order: number, other: number, steps: bigint): number;
   commonPrefixes(n: number, order: number, shared: number): number;
@@ -36,59 +30,38 @@ const { memory } = kernels;
 /** Zeros that the kernels read behind the symbols. */
 const SLACK_BYTES = 32;
 
-/** MultiMCW (6.3.7) on more than 4,095 bits, one a byte. */
-export function multiMcwOfBits(bits: Uint8Array): Pick<PredictorRun, 'correct' | 'longestRun'> {
-  return onBits(bits, 0, (at) => {
-    kernels.multiMcw(at, bits.length);
-    return { correct: kernels.correct(), longestRun: kernels.longestRun() };
-  });
-}
+/** The zeros, in bytes, that each predictor works on beside the bits. */
+const WORK_BYTES = {
+  multiMcw: () => 0,
+  lag: (n: number) => n / 8 + 32,
+  multiMmc: () => 4 * 2 ** 17,
+  lz78y: () => 4 * 2 ** 18,
+};
+type BitPredictor = keyof typeof WORK_BYTES;
 
-/** Lag (6.3.8) on bits. */
-export function lagOfBits(bits: Uint8Array): Pick<PredictorRun, 'correct' | 'longestRun'> {
-  return onBits(bits, bits.length / 8 + 32, (at, work) => {
-    kernels.lag(at, bits.length, work);
-    return { correct: kernels.correct(), longestRun: kernels.longestRun() };
-  });
-}
-
-/** MultiMMC (6.3.9) on bits. */
-export function multiMmcOfBits(bits: Uint8Array): Pick<PredictorRun, 'correct' | 'longestRun'> {
-  return onBits(bits, 4 * 2 ** 17, (at, work) => {
-    kernels.multiMmc(at, bits.length, work);
-    return { correct: kernels.correct(), longestRun: kernels.longestRun() };
-  });
-}
-
-/** LZ78Y (6.3.10) on more than 16 bits. */
-export function lz78yOfBits(bits: Uint8Array): Pick<PredictorRun, 'correct' | 'longestRun'> {
-  return onBits(bits, 4 * 2 ** 18, (at, work) => {
-    kernels.lz78y(at, bits.length, work);
-    return { correct: kernels.lz78yCorrect(), longestRun: kernels.lz78yLongestRun() };
-  });
-}
-
-/** Calls a kernel with the place of the bits and of as many zeros as it works on. */
-function onBits<Result>(
-  bits: Uint8Array,
-  workBytes: number,
-  call: (bitsAt: number, workAt: number) => Result,
-): Result {
+/** Runs a predictor of 6.3.7 to 6.3.10 on bits, one a byte: above 4,095 for MultiMCW, above 16 for LZ78Y. */
+export function predictBits(predictor: BitPredictor, bits: Uint8Array): Hits {
   const layout = new Layout();
   const bitsAt = layout.take(bits.length + SLACK_BYTES);
-  const workAt = layout.take(workBytes);
+  const workAt = layout.take(WORK_BYTES[predictor](bits.length));
   try {
     layout.bytes().set(bits, bitsAt);
-    return call(bitsAt, workAt);
+    kernels[predictor](bitsAt, bits.length, workAt);
+    return { correct: kernels.correct(), longestRun: kernels.longestRun() };
   } finally {
     layout.erase();
   }
 }
 
-/** How often substrings of each length repeat; element 0 of the arrays means nothing. */
-export interface RepeatCounts {
+/** How often substrings of each length repeat: what 6.3.5, 6.3.6 and 5.2.5 start from. */
+export interface RepeatedSubstrings {
+  /** L: symbols examined. */
+  readonly sampleCount: number;
+  /** v: length of the longest substring that occurs twice; 0 when nothing does. */
   readonly longest: number;
+  /** mostFrequent[t], t = 1..longest: occurrences of the most frequent t-tuple (overlapping). */
   readonly mostFrequent: Int32Array;
+  /** equalPairs[t], t = 1..longest: pairs of places that hold the same t-tuple. Exact below 2^53. */
   readonly equalPairs: Float64Array;
 }
 
@@ -103,7 +76,7 @@ const STEPS_PER_SYMBOL = 20;
  * Counts the repeated substrings of symbols of `symbolBits` bits, one a byte. Undefined for data that repeat
  * so much that comparing suffixes takes too long.
  */
-export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatCounts | undefined {
+export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatedSubstrings | undefined {
   const n = symbols.length;
   const layout = new Layout();
   const textAt = layout.take((n * symbolBits) / 8 + SLACK_BYTES);
@@ -123,7 +96,7 @@ export function repeatCounts(symbols: Uint8Array, symbolBits: number): RepeatCou
 }
 
 /** The same from what neighbouring suffixes share, which something else has found. */
-export function repeatCountsOf(shared: Int32Array): RepeatCounts {
+export function repeatCountsOf(shared: Int32Array): RepeatedSubstrings {
   const layout = new Layout();
   const sharedAt = layout.take(shared.byteLength);
   try {
@@ -136,12 +109,13 @@ export function repeatCountsOf(shared: Int32Array): RepeatCounts {
   }
 }
 
-function countRepeats(layout: Layout, n: number, sharedAt: number, longest: number): RepeatCounts {
+function countRepeats(layout: Layout, n: number, sharedAt: number, longest: number): RepeatedSubstrings {
   const mostAt = layout.take(4 * (longest + 1));
   const pairsAt = layout.take(8 * (longest + 1));
   const openAt = layout.take(8 * (longest + 2));
   kernels.repeats(n, sharedAt, longest, mostAt, pairsAt, openAt);
   return {
+    sampleCount: n,
     longest,
     mostFrequent: new Int32Array(memory.buffer, mostAt, longest + 1).slice(),
     equalPairs: new Float64Array(memory.buffer, pairsAt, longest + 1).slice(),

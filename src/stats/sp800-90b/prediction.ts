@@ -4,34 +4,29 @@ import { bisect, minEntropyOf, upperBound } from './confidence.ts';
 const LOG_CONFIDENCE = Math.log(0.99);
 
 /** What a predictor of SP 800-90B 6.3.7 to 6.3.10 did. */
-export interface PredictorRun {
-  /** N: predictions made or declined. */
-  readonly predictions: number;
-  /** C: correct ones. */
+export interface Hits {
+  /** C: correct predictions. */
   readonly correct: number;
-  /** The longest run of correct predictions. */
+  /** The longest run of them. */
   readonly longestRun: number;
 }
 
-export interface PredictionEstimate extends PredictorRun {
-  readonly pGlobal: number;
-  /** Upper end of the 99 % interval of pGlobal. */
-  readonly pGlobalUpper: number;
-  /** Probability that makes the longest run likely; null when it cannot exceed pGlobalUpper. */
-  readonly pLocal: number | null;
-  /** Bits per symbol. */
-  readonly minEntropy: number;
+export interface PredictorRun extends Hits {
+  /** N: predictions made or declined. */
+  readonly predictions: number;
 }
 
 /**
  * Turns what a predictor did into min-entropy (SP 800-90B 6.3.7, steps 4 to 7; the same in 6.3.8 to 6.3.10).
  */
-export function predictionEstimate(run: PredictorRun, alphabetSize: number): PredictionEstimate {
+export function predictionEstimate(run: PredictorRun, alphabetSize: number) {
   const { predictions, correct, longestRun } = run;
   const pGlobal = correct / predictions;
+  // The upper end of the 99 % interval of pGlobal.
   const pGlobalUpper = pGlobal > 0 ? upperBound(pGlobal, predictions) : 1 - 0.01 ** (1 / predictions);
   const floor = Math.max(pGlobalUpper, 1 / alphabetSize);
   const isRunUnlikely = (p: number): boolean => logNoRun(p, longestRun + 1, predictions) > LOG_CONFIDENCE;
+  // The probability that makes the longest run likely; null when it cannot exceed pGlobalUpper.
   const pLocal = floor < 1 && isRunUnlikely(floor) ? bisect(floor, 1, isRunUnlikely) : null;
   return { ...run, pGlobal, pGlobalUpper, pLocal, minEntropy: minEntropyOf(pLocal ?? floor) };
 }

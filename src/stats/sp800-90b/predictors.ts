@@ -1,6 +1,6 @@
 import { ContextTree } from './context-tree.ts';
-import { lagOfBits, lz78yOfBits, multiMcwOfBits, multiMmcOfBits } from './kernels.ts';
-import { type PredictionEstimate, type PredictorRun, predictionEstimate } from './prediction.ts';
+import { predictBits } from './kernels.ts';
+import { type Hits, predictionEstimate } from './prediction.ts';
 
 /*
  * The predictors of SP 800-90B 6.3.7 to 6.3.10. Each is run by a kernel on bits, and here on wider alphabets,
@@ -16,9 +16,10 @@ const WINDOWS = [63, 255, 1023, 4095] as const;
  * most recent one among equals; the window that has been right most often so far makes the prediction. Needs
  * 4,096 symbols.
  */
-export function multiMcw(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
+export function multiMcw(symbols: Uint8Array, alphabetSize: number) {
   if (symbols.length <= WINDOWS[3]) return null;
-  const run = alphabetSize === 2 ? multiMcwOfBits(symbols) : multiMcwOfSymbols(symbols, alphabetSize);
+  const run =
+    alphabetSize === 2 ? predictBits('multiMcw', symbols) : multiMcwOfSymbols(symbols, alphabetSize);
   return predictionEstimate({ ...run, predictions: symbols.length - WINDOWS[0] }, alphabetSize);
 }
 
@@ -29,9 +30,9 @@ const LAGS = 128;
  * Lag prediction estimate (6.3.8). Lag d predicts the symbol d places back; the lag that has been right most
  * often so far makes the prediction. Needs three symbols.
  */
-export function lag(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
+export function lag(symbols: Uint8Array, alphabetSize: number) {
   if (symbols.length < 3) return null;
-  const run = alphabetSize === 2 ? lagOfBits(symbols) : lagOfSymbols(symbols, alphabetSize);
+  const run = alphabetSize === 2 ? predictBits('lag', symbols) : lagOfSymbols(symbols, alphabetSize);
   return predictionEstimate({ ...run, predictions: symbols.length - 1 }, alphabetSize);
 }
 
@@ -49,9 +50,9 @@ const PAIRS_MAX = 100_000;
  * ends a run of correct ones. And no longer context can have been seen then: whatever enters the model of one
  * order enters all longer ones, or they are full.
  */
-export function multiMmc(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
+export function multiMmc(symbols: Uint8Array, alphabetSize: number) {
   if (symbols.length < 4) return null;
-  const run = alphabetSize === 2 ? multiMmcOfBits(symbols) : multiMmcOfSymbols(symbols);
+  const run = alphabetSize === 2 ? predictBits('multiMmc', symbols) : multiMmcOfSymbols(symbols);
   return predictionEstimate({ ...run, predictions: symbols.length - 2 }, alphabetSize);
 }
 
@@ -62,14 +63,11 @@ const CONTEXTS_MAX = 65_536;
  * LZ78Y prediction estimate (6.3.10). Of all contexts that end here and are in the dictionary, the one with
  * the most frequent successor predicts it, the longest among equals. Needs 19 symbols.
  */
-export function lz78y(symbols: Uint8Array, alphabetSize: number): PredictionEstimate | null {
+export function lz78y(symbols: Uint8Array, alphabetSize: number) {
   if (symbols.length < ORDERS + 3) return null;
-  const run = alphabetSize === 2 ? lz78yOfBits(symbols) : lz78yOfSymbols(symbols);
+  const run = alphabetSize === 2 ? predictBits('lz78y', symbols) : lz78yOfSymbols(symbols);
   return predictionEstimate({ ...run, predictions: symbols.length - ORDERS - 1 }, alphabetSize);
 }
-
-/** What a predictor did, but for how often it was asked. */
-type Hits = Pick<PredictorRun, 'correct' | 'longestRun'>;
 
 function multiMcwOfSymbols(symbols: Uint8Array, alphabetSize: number): Hits {
   const windows = WINDOWS.map((length) => new SymbolWindow(symbols, length, alphabetSize));

@@ -1,5 +1,5 @@
 /** Repeated substrings counted one by one: what the suffix sort and the interval walk must give. Slow. */
-import type { RepeatedSubstrings } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
+import type { RepeatedSubstrings } from '../../../src/stats/sp800-90b/kernels.ts';
 
 /** Common prefixes of neighbours among all suffixes in order; a prefix comes before what it begins. */
 export function plainLongestCommonPrefixes(symbols: Uint8Array): Int32Array {

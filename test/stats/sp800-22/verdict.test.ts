@@ -8,9 +8,9 @@ import {
   binomialTwoSided,
   SequenceTally,
   verdict,
-  verdictAcross,
   verdictOnRejections,
 } from '../../../src/stats/sp800-22/verdict.ts';
+import { verdictAcross } from '../../support/bit-sequences.ts';
 
 fc.configureGlobal({ seed: 80_022 });
 

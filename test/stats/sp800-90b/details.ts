@@ -6,7 +6,7 @@ import {
   markov,
   mostCommonValue,
 } from '../../../src/stats/sp800-90b/closed-forms.ts';
-import type { PredictionEstimate } from '../../../src/stats/sp800-90b/prediction.ts';
+import type { predictionEstimate } from '../../../src/stats/sp800-90b/prediction.ts';
 import { lag, lz78y, multiMcw, multiMmc } from '../../../src/stats/sp800-90b/predictors.ts';
 import {
   longestRepeatedSubstring,
@@ -81,7 +81,7 @@ export function detailsOf(
   return Object.fromEntries(names.map((name) => [name, run[name]()]));
 }
 
-export function predictionDetail(estimate: PredictionEstimate | null): Detail {
+export function predictionDetail(estimate: ReturnType<typeof predictionEstimate> | null): Detail {
   const it = applicable(estimate);
   return {
     C: it.correct,

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { PredictionEstimate, PredictorRun } from '../../../src/stats/sp800-90b/prediction.ts';
+import type { PredictorRun } from '../../../src/stats/sp800-90b/prediction.ts';
 import { lag, lz78y, multiMcw, multiMmc } from '../../../src/stats/sp800-90b/predictors.ts';
 import { plainLag, plainLz78y, plainMultiMcw, plainMultiMmc } from '../../reference/sp800-90b/predictors.ts';
 import { sources } from './sources.ts';
 
-type Predictor = (symbols: Uint8Array, alphabetSize: number) => PredictionEstimate | null;
+type Predictor = (symbols: Uint8Array, alphabetSize: number) => PredictorRun | null;
 
 function assertSameRun(predictor: Predictor, plain: (symbols: Uint8Array) => PredictorRun) {
   return ({ symbols, alphabetSize }: { symbols: Uint8Array; alphabetSize: number }): void => {

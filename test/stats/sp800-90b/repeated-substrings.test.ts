@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { symbolBits } from '../../../src/stats/sp800-90b/alphabet.ts';
+import type { RepeatedSubstrings } from '../../../src/stats/sp800-90b/kernels.ts';
 import { longestCommonPrefixes } from '../../../src/stats/sp800-90b/longest-common-prefix.ts';
 import {
   firstRareLength,
   longestRepeatedSubstring,
-  type RepeatedSubstrings,
   repeatedSubstrings,
   tTuple,
 } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
