@@ -1,17 +1,24 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import {
   CompactRange,
+  equalHashes,
   HASH_BYTES,
   type Hash,
   leafHash,
   nodeHash,
   type ReadNode,
-  type Sha256,
   verifyInclusion,
 } from '../crypto/merkle.ts';
-import { isObject, member, show, text, timeOf, timeText } from './members.ts';
-import { type CheckpointNote, readCheckpoint, readProof, readSignatures } from './signed-checkpoint.ts';
+import { member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import {
+  holdsLeaf,
+  readCheckpoint,
+  readProof,
+  readSigned,
+  type SignedCheckpoint,
+} from './signed-checkpoint.ts';
 
 /**
  * What a monitor found against a log, written so that anybody can check it again with nothing but the log's public
@@ -83,35 +90,8 @@ export interface FindingCheck {
   readonly why: string;
 }
 
-const utf8 = new TextEncoder();
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 /** A log that grows says at least this often which lots were withdrawn; clocks and batches need a little. */
 export const SILENCE_MAX_S = 3_600 + 300;
-
-/** A checkpoint that the keys have signed, and the earliest time that they said. */
-export interface SignedCheckpoint extends CheckpointNote {
-  /** Seconds since 1970; undefined where no key says when it signs. */
-  readonly atS: number | undefined;
-}
-
-export async function readSigned(keys: unknown, noteText: string): Promise<SignedCheckpoint | string> {
-  const read = readCheckpoint(noteText);
-  if (typeof read === 'string') return read;
-  return await withTime(keys, read);
-}
-
-async function withTime(keys: unknown, read: CheckpointNote): Promise<SignedCheckpoint | string> {
-  const signed = await readSignatures(keys, read);
-  if (typeof signed === 'string') return signed;
-  const times = signed.flatMap(({ atS }) => (atS === undefined ? [] : [atS]));
-  const atS = times.length > 0 ? Math.min(...times) : undefined;
-  const isRightful = signed.some(
-    ({ key, atS: at }) =>
-      at === undefined && (key.retiredMs === null || atS === undefined || atS * 1_000 <= key.retiredMs),
-  );
-  if (!isRightful) return 'The key that signed the checkpoint had been retired before.';
-  return { note: read.note, checkpoint: read.checkpoint, atS };
-}
 
 /** Checks a document of a finding again. Never throws: what cannot be read does not hold. */
 export async function checkFinding(finding: unknown): Promise<FindingCheck> {
@@ -157,7 +137,7 @@ async function readEvidence(finding: unknown): Promise<Evidence> {
     finding,
     keys,
     async signed(n) {
-      const read = await readSigned(keys, text(each('checkpoints', n)) ?? '');
+      const read = await readSigned(keys, readCheckpoint(text(each('checkpoints', n)) ?? ''));
       if (typeof read === 'string') throw new EvidenceError(`Checkpoint ${n + 1}: ${read}`);
       return read;
     },
@@ -165,14 +145,12 @@ async function readEvidence(finding: unknown): Promise<Evidence> {
       const given = each('leaves', n);
       const leaf = text(member(given, 'leaf')) ?? '';
       const logged = readProof(text(member(given, 'proof')) ?? '');
-      const at = typeof logged === 'string' ? logged : await withTime(keys, logged);
+      const at = await readSigned(keys, logged);
       if (typeof logged === 'string' || typeof at === 'string')
         throw new EvidenceError(`Leaf ${n + 1}: ${String(at)}`);
-      const { index, path } = logged.proof;
-      const { size, root } = logged.checkpoint;
-      if (!verifyInclusion(sha256, leafHash(sha256, utf8.encode(leaf)), index, size, path, root))
+      if (!holdsLeaf(logged, leaf))
         throw new EvidenceError(`Leaf ${n + 1} is not in the tree that its proof names.`);
-      return { leaf, index, at };
+      return { leaf, index: logged.proof.index, at };
     },
   };
 }
@@ -188,7 +166,8 @@ function shown(condition: boolean, why: string, isSigned = true): FindingCheck {
 const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<FindingCheck>>> = {
   async fork(evidence) {
     const [a, b] = await two(evidence);
-    const isFork = a.checkpoint.size === b.checkpoint.size && !equal(a.checkpoint.root, b.checkpoint.root);
+    const isFork =
+      a.checkpoint.size === b.checkpoint.size && !equalHashes(a.checkpoint.root, b.checkpoint.root);
     return shown(isFork, `The log signed two trees of ${a.checkpoint.size} leaves.`);
   },
 
@@ -197,10 +176,10 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
     const before = hashList(member(evidence.finding, 'nodes', 'before'));
     const after = hashList(member(evidence.finding, 'nodes', 'after'));
     const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, before, after);
-    if (roots === undefined || !equal(roots.whole, b.checkpoint.root))
+    if (roots === undefined || !equalHashes(roots.whole, b.checkpoint.root))
       return failed('The nodes are not those of the second checkpoint.');
     return shown(
-      !equal(roots.beginning, a.checkpoint.root),
+      !equalHashes(roots.beginning, a.checkpoint.root),
       `The first ${a.checkpoint.size} leaves of the tree of ${b.checkpoint.size} that the log signed are not those that it signed before.`,
     );
   },
@@ -285,12 +264,12 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
     const logged = readProof(member(evidence.finding, 'served', 'proof'));
     if (told === undefined || hash === undefined || typeof logged === 'string')
       return failed('There is no proof of the leaf.');
-    const at = await withTime(evidence.keys, logged);
+    const at = await readSigned(evidence.keys, logged);
     if (typeof at === 'string') return failed(at);
     const { size, root } = logged.checkpoint;
     const { index, path } = logged.proof;
     if (!verifyInclusion(sha256, hash, index, size, path, root)) return failed('The proof does not hold.');
-    const isOther = !equal(hash, leafHash(sha256, utf8.encode(told)));
+    const isOther = !equalHashes(hash, leafHash(sha256, utf8Bytes(told)));
     return shown(isOther, `The text that was listed as leaf ${index} is not that leaf.`, false);
   },
 
@@ -308,13 +287,13 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
     if (typeof size !== 'number' || roots === undefined || size !== checkpoint.size)
       return failed('It does not say what the tiles give.');
     const range = rangeOf(size, roots);
-    const isOther = range !== undefined && !equal(range.root(), checkpoint.root);
+    const isOther = range !== undefined && !equalHashes(range.root(), checkpoint.root);
     return shown(isOther, `The tiles that were served do not give the root of ${size} leaves.`, false);
   },
 
   async signature(evidence) {
     const note = text(member(evidence.finding, 'served')) ?? '';
-    const read = await readSigned(evidence.keys, note);
+    const read = await readSigned(evidence.keys, readCheckpoint(note));
     return typeof read === 'string' ? shown(true, read, false) : failed('A pinned key did sign it.');
   },
 
@@ -430,7 +409,7 @@ interface CountedWithdrawals {
 
 /** What a lot's leaf or a statement says of the withdrawals before it; undefined for another leaf. */
 export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
-  const told = leafOf(leaf);
+  const told = parsedObject(leaf);
   const type = member(told, 'type');
   const count = member(told, 'withdrawals', 'count');
   const root = member(told, 'withdrawals', 'root');
@@ -440,18 +419,18 @@ export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
 
 function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly string[]): boolean {
   const range = new CompactRange(sha256);
-  for (const leaf of withdrawals) range.append(leafHash(sha256, utf8.encode(leaf)), () => {});
+  for (const leaf of withdrawals) range.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
   return withdrawals.length === count && toBase64(range.root()) === root;
 }
 
 export function lotIdOf(leaf: string): string | undefined {
-  const told = leafOf(leaf);
+  const told = parsedObject(leaf);
   return member(told, 'type') === 'lot' ? text(member(told, 'lot_id')) : undefined;
 }
 
 /** The hash of the statement that a leaf commits to, and when the draw is due (Unix ms). */
 export function committedDrawOf(leaf: string): { statement: string; dueMs: number } | undefined {
-  const told = leafOf(leaf);
+  const told = parsedObject(leaf);
   const statement = text(member(told, 'statement_sha256'));
   if (member(told, 'type') !== 'draw_commit' || statement === undefined) return undefined;
   return { statement, dueMs: timeOf(member(told, 'due_at')) };
@@ -459,24 +438,14 @@ export function committedDrawOf(leaf: string): { statement: string; dueMs: numbe
 
 /** Milliseconds since 1970 of a withdrawal or a statement; NaN for one without a time, undefined for another leaf. */
 export function leafTimeOf(leaf: string): number | undefined {
-  const told = leafOf(leaf);
+  const told = parsedObject(leaf);
   if (member(told, 'type') === 'statement') return timeOf(member(told, 'at'));
   if (member(told, 'type') === 'revocation') return timeOf(member(told, 'revoked_at'));
   return undefined;
 }
 
 export function isStatement(leaf: string): boolean {
-  return member(leafOf(leaf), 'type') === 'statement';
-}
-
-/** A public leaf, parsed; undefined for what is not an object. */
-export function leafOf(leaf: string): unknown {
-  try {
-    const value: unknown = JSON.parse(leaf);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return member(parsedObject(leaf), 'type') === 'statement';
 }
 
 function hashList(value: unknown): Hash[] | undefined {
@@ -485,8 +454,4 @@ function hashList(value: unknown): Hash[] | undefined {
   return hashes.length === value.length && hashes.every(({ length }) => length === HASH_BYTES)
     ? hashes
     : undefined;
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

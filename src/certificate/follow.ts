@@ -1,6 +1,7 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { CompactRange, type Hash, leafHash, type Sha256 } from '../crypto/merkle.ts';
+import { CompactRange, equalHashes, type Hash, leafHash } from '../crypto/merkle.ts';
 import { formatNote } from '../crypto/note.ts';
 import {
   committedDrawOf,
@@ -8,22 +9,19 @@ import {
   type FindingKind,
   isStatement,
   keysFailure,
-  leafOf,
   leafTimeOf,
   lotIdOf,
   nodesBetween,
   nodesCovering,
   rangeOf,
-  readSigned,
   rootsOf,
   SILENCE_MAX_S,
-  type SignedCheckpoint,
   withdrawalsIn,
 } from './finding.ts';
 import { LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
-import { member, text, timeText } from './members.ts';
+import { member, parsedObject, text, timeText } from './members.ts';
 import type { PublicLeaf } from './public-leaves.ts';
-import { readCheckpoint, readSignatures } from './signed-checkpoint.ts';
+import { readCheckpoint, readSignatures, readSigned, type SignedCheckpoint } from './signed-checkpoint.ts';
 import { TILE_HASHES } from './tile-nodes.ts';
 
 /**
@@ -79,8 +77,6 @@ export type Poll =
     }
   | { readonly finding: Finding };
 
-const utf8 = new TextEncoder();
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 /** Clocks differ. */
 const AHEAD_MAX_S = 600;
 
@@ -161,9 +157,9 @@ class Follower {
     if (from.size === 0 || from.size >= to.size) return;
     const nodes = await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
     const roots = rootsOf(from.size, to.size, nodes.before, nodes.after);
-    if (roots === undefined || !equal(roots.whole, to.root))
+    if (roots === undefined || !equalHashes(roots.whole, to.root))
       throw new LogUnavailable(`the tiles do not give the ${to.size} leaves that the log has signed before`);
-    if (!equal(roots.beginning, from.root)) throw this.#rewritten(older, known, nodes);
+    if (!equalHashes(roots.beginning, from.root)) throw this.#rewritten(older, known, nodes);
   }
 
   #result(state: FollowState, { checkpoint, atS }: SignedCheckpoint, isStale: boolean): Poll {
@@ -191,7 +187,7 @@ class Follower {
     const [from, to] = [text(member(state.keys, 'origin')) ?? '', text(member(served, 'origin')) ?? ''];
     const all = member(served, 'predecessors') as readonly unknown[];
     const own = all.find((each) => member(each, 'origin') === from);
-    const first = leafOf(this.#firstLeaf ?? '');
+    const first = parsedObject(this.#firstLeaf ?? '');
     const isNamed =
       member(first, 'type') === 'incarnation' &&
       member(first, 'origin') === to &&
@@ -241,7 +237,7 @@ class Follower {
   }
 
   async #signed(note: string): Promise<SignedCheckpoint> {
-    const read = await readSigned(this.#keys, note);
+    const read = await readSigned(this.#keys, readCheckpoint(note));
     if (typeof read !== 'string') return read;
     throw this.#found('signature', read, { checkpoints: [], served: note });
   }
@@ -251,7 +247,7 @@ class Follower {
     const [from, to] = [before.checkpoint, now.checkpoint];
     const checkpoints = [formatNote(before.note), formatNote(now.note)];
     const times = `${timeText(before.atS ?? 0)} and ${timeText(now.atS ?? 0)}`;
-    if (from.size === to.size && !equal(from.root, to.root))
+    if (from.size === to.size && !equalHashes(from.root, to.root))
       throw this.#found('fork', `The log signed two trees of ${from.size} leaves.`, { checkpoints });
     const isTimed = before.atS !== undefined && now.atS !== undefined;
     const isLater = isTimed && now.atS > before.atS;
@@ -304,11 +300,11 @@ class Follower {
     this.#draws = drawsNotDue(this.#state?.draws, before?.atS);
     const withdrawals = [...(this.#state?.withdrawals ?? [])];
     const counted = new CompactRange(sha256);
-    for (const leaf of withdrawals) counted.append(leafHash(sha256, utf8.encode(leaf)), () => {});
+    for (const leaf of withdrawals) counted.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
     for (const [index, leaf] of listed)
       await this.#takeLeaf({ index, leaf }, hashes.get(index), { before, now, lots, withdrawals, counted });
     const isTold = [...listed.values()].some(
-      (leaf) => withdrawalsIn(leaf) !== undefined || member(leafOf(leaf), 'type') === 'revocation',
+      (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
     const lastPublic = await this.#lastPublic(before, now, isTold);
     return {
@@ -343,7 +339,7 @@ class Follower {
     },
   ): Promise<void> {
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
-    if (hash === undefined || !equal(hash, leafHash(sha256, utf8.encode(leaf)))) {
+    if (hash === undefined || !equalHashes(hash, leafHash(sha256, utf8Bytes(leaf)))) {
       const served = { index, leaf, hash: toBase64(hash ?? new Uint8Array(0)), ...(await proof(index)) };
       throw this.#found('leaf', `The text that is listed as leaf ${index} is not that leaf.`, {
         checkpoints: [],
@@ -384,11 +380,11 @@ class Follower {
     if (Object.hasOwn(this.#draws, statement))
       throw await twice('draw-twice', this.#draws[statement][0], `both commit to the draw ${statement}`);
     if (statement !== '') this.#draws[statement] = [index, dueMs];
-    const facts = leafOf(leaf);
+    const facts = parsedObject(leaf);
     const type = member(facts, 'type');
     if (type === 'revocation') {
       withdrawals.push(leaf);
-      counted.append(leafHash(sha256, utf8.encode(leaf)), () => {});
+      counted.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
       const part = (name: string) => text(member(facts, name)) ?? '';
       const withdrawal = { lotId: part('lot_id'), reason: part('reason'), revokedAt: part('revoked_at') };
       this.#events.push({ kind: 'withdrawal', index, leaf, ...withdrawal });
@@ -414,7 +410,7 @@ class Follower {
 
   async #checkFirstLeaf(now: SignedCheckpoint): Promise<void> {
     const [hash] = await this.#source.tile(0, 0, now.checkpoint.size);
-    if (equal(hash, leafHash(sha256, utf8.encode(this.#firstLeaf ?? '')))) return;
+    if (equalHashes(hash, leafHash(sha256, utf8Bytes(this.#firstLeaf ?? '')))) return;
     const served = {
       index: 0,
       leaf: this.#firstLeaf,
@@ -435,17 +431,17 @@ class Follower {
     nodes: { readonly before: readonly Hash[]; readonly after: readonly Hash[] },
   ): Promise<void> {
     const [from, to] = [before?.checkpoint, now.checkpoint];
-    const isWhole = equal(range.root(), to.root);
+    const isWhole = equalHashes(range.root(), to.root);
     if (from === undefined || before === undefined || from.size === 0) {
       if (!isWhole) throw this.#tilesFound(now, range);
       return;
     }
     const own = isWhole ? rootsOf(from.size, to.size, nodes.before, nodes.after) : undefined;
-    if (isWhole && own !== undefined && equal(own.beginning, from.root)) return;
+    if (isWhole && own !== undefined && equalHashes(own.beginning, from.root)) return;
     // another history from before the tiles that were read: then all of it has to be asked for
     const other = isWhole ? nodes : await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
     const roots = rootsOf(from.size, to.size, other.before, other.after);
-    if (roots === undefined || !equal(roots.whole, to.root) || equal(roots.beginning, from.root))
+    if (roots === undefined || !equalHashes(roots.whole, to.root) || equalHashes(roots.beginning, from.root))
       throw this.#tilesFound(now, range);
     throw this.#rewritten(before, now, other);
   }
@@ -492,8 +488,4 @@ class Follower {
 function keysIn(document: unknown): unknown[] {
   const keys = member(document, 'keys');
   return Array.isArray(keys) ? keys : [];
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

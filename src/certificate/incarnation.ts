@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
-import { toBase64 } from '../crypto/base64.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
 import type { PublishedKey } from '../crypto/key-files.ts';
-import { rootOf } from '../crypto/merkle.ts';
+import { equalHashes, rootOf } from '../crypto/merkle.ts';
 import { type Checkpoint, parseCheckpoint, parseNote } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
 import { nodeReader } from './tiles.ts';
@@ -238,7 +237,7 @@ async function historyFailure(store: LogStore, signed: Checkpoint): Promise<stri
   if (size < signed.size)
     return `its log has ${size} leaves, and one of ${signed.size} was signed: it is an earlier state`;
   const root = await rootOf(sha256, signed.size, nodeReader(store));
-  return toBase64(root) === toBase64(signed.root)
+  return equalHashes(root, signed.root)
     ? undefined
     : `its first ${signed.size} leaves are not those that were signed: it is another history`;
 }

@@ -1,5 +1,5 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
-import { HASH_BYTES, type Hash, inclusionProof, type ReadNode, type Sha256 } from '../crypto/merkle.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { HASH_BYTES, type Hash, inclusionProof, type ReadNode } from '../crypto/merkle.ts';
 import { formatNote, formatProof } from '../crypto/note.ts';
 import { isObject, member, text } from './members.ts';
 import type { CheckpointNote } from './signed-checkpoint.ts';
@@ -14,8 +14,6 @@ export type ReadPath = (path: string) => Promise<Uint8Array>;
 export class LogUnavailable extends Error {
   override name = 'LogUnavailable';
 }
-
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 
 export class LogSource {
   readonly #read: ReadPath;

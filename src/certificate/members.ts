@@ -16,6 +16,16 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** The object that a text holds as JSON; undefined for anything else. */
+export function parsedObject(json: unknown): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = typeof json === 'string' ? JSON.parse(json) : undefined;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Lists and objects are not written out: one nested without end would overflow the stack. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing';

@@ -1,6 +1,7 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64 } from '../crypto/base64.ts';
-import type { Sha256 } from '../crypto/merkle.ts';
+import { leafHash, verifyInclusion } from '../crypto/merkle.ts';
 import {
   type Checkpoint,
   COSIGNATURE_TYPE,
@@ -18,9 +19,6 @@ import {
 import { member, text, timeOf } from './members.ts';
 
 /** The checkpoint in a proof, the keys that a verifier knows, and which of them signed. Runs in browsers. */
-
-const utf8 = new TextEncoder();
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 
 /** A signed note whose text is a checkpoint. Whose signatures it bears is another question. */
 export interface CheckpointNote {
@@ -48,6 +46,12 @@ export function readCheckpoint(noteText: string): CheckpointNote | string {
   const checkpoint = parseCheckpoint(note.text);
   if (checkpoint === undefined) return 'The signed note is not a checkpoint.';
   return { note, checkpoint };
+}
+
+/** Whether the text is the leaf that the proof is of. */
+export function holdsLeaf({ proof, checkpoint }: LoggedAt, leaf: string): boolean {
+  const hash = leafHash(sha256, utf8Bytes(leaf));
+  return verifyInclusion(sha256, hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
 }
 
 interface KnownKey {
@@ -148,6 +152,49 @@ export async function readSignatures(
   return signed;
 }
 
+/** A checkpoint that a key signed which was in use then. */
+export interface SignedCheckpoint extends CheckpointNote {
+  /** The earliest time that the keys say, in seconds since 1970; undefined where none says when it signs. */
+  readonly atS: number | undefined;
+}
+
+export async function readSigned(
+  keys: unknown,
+  read: CheckpointNote | string,
+): Promise<SignedCheckpoint | string> {
+  const signed = await readSignatures(keys, read);
+  if (typeof signed === 'string') return signed;
+  const times = signed.flatMap(({ atS }) => atS ?? []);
+  const atS = times.length > 0 ? Math.min(...times) : undefined;
+  const isRightful = signed.some(
+    ({ key, atS: timed }) =>
+      timed === undefined && (key.retiredMs === null || atS === undefined || atS * 1_000 <= key.retiredMs),
+  );
+  if (!isRightful) return 'The key that signed the checkpoint had been retired before.';
+  const { note, checkpoint } = read as CheckpointNote;
+  return { note, checkpoint, atS };
+}
+
+/** A leaf that stands in a tree which the log has signed. */
+interface LoggedLeaf {
+  readonly at: LoggedAt;
+  /** When the log says that it held the leaf, in seconds since 1970. */
+  readonly atS: number;
+}
+
+/** Where and when the log held the text as a leaf; a sentence says why that is not shown. */
+export async function loggedLeaf(leaf: string, proof: unknown, keys: unknown): Promise<LoggedLeaf | string> {
+  if (proof === null || proof === undefined) return 'It is not in the log yet: fetch it again in a moment.';
+  const at = readProof(proof);
+  if (typeof at === 'string') return at;
+  if (!holdsLeaf(at, leaf)) return `It is not leaf ${at.proof.index} of the tree that its proof names.`;
+  const signed = await readSigned(keys, at);
+  if (typeof signed === 'string') return signed;
+  return signed.atS === undefined
+    ? 'The checkpoint does not say when the log signed it.'
+    : { at, atS: signed.atS };
+}
+
 /** A witness's cosignature that holds. */
 export interface Cosigned {
   readonly name: string;
@@ -192,7 +239,7 @@ async function signatureFailure(
   if (subtle === undefined) return 'Signatures cannot be checked here: this page was not loaded over https.';
   try {
     const imported = await subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']);
-    const holds = await subtle.verify('Ed25519', imported, signature, utf8.encode(signedText));
+    const holds = await subtle.verify('Ed25519', imported, signature, utf8Bytes(signedText));
     return holds ? undefined : `The signature of key ${keyId} on the checkpoint is wrong.`;
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;

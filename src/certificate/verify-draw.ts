@@ -1,11 +1,9 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
-import { loggedLeaf } from './logged-leaf.ts';
-import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
-import { readCosignatures } from './signed-checkpoint.ts';
-import { type Check, type CheckName, type Verification, verifyAnswer } from './verify.ts';
-import { type Finding, failed, holds, outcomeFindings, type RoundDue } from './verify-outcome.ts';
+import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
+import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { type Check, check, type Verification, verifyAnswer } from './verify.ts';
+import { outcomeVerdicts, type RoundDue } from './verify-outcome.ts';
 import type { WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -21,14 +19,13 @@ export interface DrawVerificationInput {
   readonly witnesses?: WitnessPolicy;
 }
 
-const utf8 = new TextEncoder();
 const SECRET_BYTES = 32;
 
 /** Never throws for what it is given: what cannot be read is a check that failed. */
 export async function verifyDraw({ draw, keys, witnesses }: DrawVerificationInput): Promise<Verification> {
   const statement = member(draw, 'statement');
   const statementText = isObject(statement) ? canonical(statement) : undefined;
-  const digest = statementText === undefined ? '' : digestOf(statementText);
+  const digest = statementText === undefined ? '' : digestText(statementText);
   const answer = member(draw, 'answer') ?? undefined;
   const certificate = member(draw, 'certificate');
   const round = roundDue(draw, statement);
@@ -37,13 +34,13 @@ export async function verifyDraw({ draw, keys, witnesses }: DrawVerificationInpu
   const input = { draw, keys, ...policy };
   const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
   const checks: Check[] = [
-    check('statement', statementFinding(draw, statement, digest)),
+    check('statement', statementVerdict(draw, statement, digest)),
     ...ofCertificate.checks,
-    check('commitment', commitmentFinding(draw, statement, digest)),
-    check('logged', await loggedFinding(input, digest, round)),
+    check('commitment', commitmentVerdict(draw, statement, digest)),
+    check('logged', await loggedVerdict(input, digest, round)),
   ];
-  const findings = await outcomeFindings({ draw, keys, digest, round });
-  checks.push(...findings.map(([name, finding]) => check(name, finding)));
+  const verdicts = await outcomeVerdicts({ draw, keys, digest, round });
+  checks.push(...verdicts.map(([name, verdict]) => check(name, verdict)));
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   return { ok: checks.every(({ ok }) => ok), checks, notCovered: uncovered };
 }
@@ -106,13 +103,7 @@ function unusedIn(draw: unknown): string[] {
   return [...(isUnused ? ['chain'] : []), ...(isLonger ? ['certificate.lots'] : [])];
 }
 
-function check(name: CheckName, finding: Finding): Check {
-  return 'failure' in finding
-    ? { name, ok: false, why: finding.failure }
-    : { name, ok: true, why: finding.holds };
-}
-
-function statementFinding(draw: unknown, statement: unknown, digest: string): Finding {
+function statementVerdict(draw: unknown, statement: unknown, digest: string): Verdict {
   if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
     return failed('The document is not of a draw of version 1.');
   if (member(statement, 'type') !== 'draw_statement' || member(statement, 'version') !== 1)
@@ -134,7 +125,7 @@ function listText(list: unknown, request: unknown): string | undefined {
   const [hash, size] = [member(list, 'sha256'), member(list, 'size')];
   const items = member(request, 'items');
   if (Array.isArray(items)) {
-    const isWhole = digestOf(items.map((item) => `${item}\n`).join('')) === hash;
+    const isWhole = digestText(items.map((item) => `${item}\n`).join('')) === hash;
     const isNumbered = items.every((item, i) => item === String(i + 1));
     if (items.length !== size || !(isWhole || isNumbered)) return undefined;
     if (isWhole) return ' It has the whole list.';
@@ -162,7 +153,7 @@ function roundDue(draw: unknown, statement: unknown): RoundDue | string | undefi
 }
 
 /** The certificate commits to 32 bytes of logged lots, and to this statement. */
-function commitmentFinding(draw: unknown, statement: unknown, digest: string): Finding {
+function commitmentVerdict(draw: unknown, statement: unknown, digest: string): Verdict {
   const document = member(draw, 'certificate', 'certificate');
   if (document === undefined)
     return failed('The certificate cannot be read yet: fetch the draw again in a moment.');
@@ -195,15 +186,15 @@ function commitmentFinding(draw: unknown, statement: unknown, digest: string): F
 }
 
 /** The log held commitment and certificate before the beacon's round was due. */
-async function loggedFinding(
+async function loggedVerdict(
   { draw, keys, witnesses }: DrawVerificationInput,
   digest: string,
   round: RoundDue | string | undefined,
-): Promise<Finding> {
+): Promise<Verdict> {
   if (typeof round === 'string') return failed(round);
   const statement = member(draw, 'statement');
   const leaf = text(member(draw, 'commit', 'leaf'));
-  const told = leaf === undefined ? undefined : parsed(leaf);
+  const told = parsedObject(leaf);
   if (leaf === undefined || canonical(told) !== leaf || member(told, 'type') !== 'draw_commit')
     return failed('The leaf of the commitment is not of type draw_commit, or not canonical JSON.');
   if (member(told, 'version') !== 1 || member(told, 'statement_sha256') !== digest)
@@ -211,7 +202,8 @@ async function loggedFinding(
   for (const name of ['due_at', 'gives_up_at'])
     if (member(told, name) !== member(statement, name))
       return failed(`The leaf in the log says another ${name} than the statement.`);
-  const { status: _, proof, ...issued } = objectOf(member(draw, 'certificate', 'certificate'));
+  const certificate = member(draw, 'certificate', 'certificate');
+  const { status: _, proof, ...issued } = isObject(certificate) ? certificate : {};
   const certified = canonical(issued) ?? '';
   const delivered = text(member(told, 'delivered'));
   if (delivered === undefined || delivered !== member(issued, 'hashes', 'delivered'))
@@ -245,20 +237,4 @@ async function loggedFinding(
   return holds(
     `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.`,
   );
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {};
-}
-
-function parsed(leaf: string): unknown {
-  try {
-    return JSON.parse(leaf);
-  } catch {
-    return undefined; // a leaf of some other kind
-  }
-}
-
-function digestOf(words: string): string {
-  return `sha256:${bytesToHex(nobleSha256(utf8.encode(words)))}`;
 }

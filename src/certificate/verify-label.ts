@@ -1,30 +1,28 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { isObject, member, show, text } from './members.ts';
+import { digestText, failed, holds, type Verdict } from './verdict.ts';
 
 /** Checks what the caller said of an answer against its certificate. Runs in browsers. */
 
-const utf8 = new TextEncoder();
 /** First byte of a commitment (answer/label.ts). */
 const PURPOSE_BYTE = 0x04;
 const USER_DATA_BYTE = 0x05;
-
-export type LabelFinding = { readonly failure: string } | { readonly holds: string };
 
 /**
  * Undefined where neither the certificate nor the answer has a label. `response` is undefined where only the certificate is
  * at hand, and of an answer in octets, which has no place for a label.
  */
-export function labelFinding(response: unknown, certificate: unknown): LabelFinding | undefined {
+export function labelVerdict(response: unknown, certificate: unknown): Verdict | undefined {
   const certified = member(certificate, 'label');
   const told = member(response, 'label');
   if (certified === undefined && told === undefined) return undefined;
-  if (certified === undefined) return { failure: 'The answer has a label, the certificate has none.' };
+  if (certified === undefined) return failed('The answer has a label, the certificate has none.');
   if (!isObject(certified) || typeof certified['public'] !== 'boolean')
-    return { failure: 'The label of the certificate is not an object that says whether it is public.' };
+    return failed('The label of the certificate is not an object that says whether it is public.');
   const failure =
     flawOf(certified) ?? (response === undefined ? undefined : difference(response, told, certified));
-  return failure === undefined ? { holds: holdsText(certified) } : { failure };
+  return failure === undefined ? holds(holdsText(certified)) : failed(failure);
 }
 
 function flawOf(certified: Readonly<Record<string, unknown>>): string | undefined {
@@ -37,7 +35,7 @@ function flawOf(certified: Readonly<Record<string, unknown>>): string | undefine
     return 'The label has a purpose without a series and a serial.';
   if (!hasPurpose && (series !== undefined || serial !== undefined))
     return 'The label has a serial without a purpose.';
-  if (userData !== undefined && digest !== digestText(utf8.encode(text(userData) ?? '')))
+  if (userData !== undefined && digest !== digestText(text(userData) ?? ''))
     return 'user_data_sha256 of the certificate is not the hash of its user_data.';
   return undefined;
 }
@@ -72,7 +70,7 @@ function difference(
   if (userData !== undefined) {
     if (isPublic === true) {
       expected['user_data'] = userData;
-      expected['user_data_sha256'] = digestText(utf8.encode(text(userData) ?? ''));
+      expected['user_data_sha256'] = digestText(text(userData) ?? '');
     } else expected['user_data_commitment'] = commitment(USER_DATA_BYTE, salt, userData);
   }
   const digest = member(told, 'user_data_sha256');
@@ -98,14 +96,5 @@ function holdsText(certified: Readonly<Record<string, unknown>>): string {
 }
 
 function commitment(byte: number, salt: string, value: unknown): string {
-  const words = utf8.encode(text(value) ?? '');
-  const bytes = new Uint8Array(33 + words.length);
-  bytes[0] = byte;
-  bytes.set(hexToBytes(salt), 1);
-  bytes.set(words, 33);
-  return digestText(bytes);
-}
-
-function digestText(bytes: Uint8Array): string {
-  return `sha256:${bytesToHex(sha256(bytes))}`;
+  return digestText(concatBytes(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? '')));
 }

@@ -1,10 +1,12 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun, splitHashes } from '../crypto/hash-tree.ts';
-import { HASH_BYTES, type Hash, leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
-import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
-import { type LoggedAt, readCosignatures, readProof, readSignatures } from './signed-checkpoint.ts';
+import { equalHashes, HASH_BYTES, type Hash } from '../crypto/merkle.ts';
+import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
+import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
  * Verifies that what an answer was drawn from was fixed before the answer was issued: the lots' leaves are in signed
@@ -12,25 +14,17 @@ import { type LoggedAt, readCosignatures, readProof, readSignatures } from './si
  */
 export interface FixedInput {
   /** The answer; undefined when a certificate is checked alone. */
-  readonly response: unknown;
+  readonly response?: unknown;
+  /** The body of an answer in octets. */
+  readonly octets?: Uint8Array;
   /** The document, whose `lots` have the proofs. */
-  readonly document: unknown;
   readonly certificate: unknown;
-  /** The certificate's own place in the log. */
-  readonly logged: LoggedAt | string;
   readonly keys: unknown;
-  readonly witnesses: { readonly keys: readonly string[]; readonly quorum: number } | undefined;
-  /** How far a witness's clock may be from the service's. */
-  readonly clockMs: number;
+  readonly witnesses?: WitnessPolicy;
   /** Whether a certificate that does not show it fails. */
-  readonly isRequired: boolean;
+  readonly requireFixed?: boolean;
 }
 
-/** A sentence: why not, or what holds. */
-export type Finding = { readonly failure: string } | { readonly holds: string };
-
-const utf8 = new TextEncoder();
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
 /** An answer that drew no more than this, from lots with leaves alone, carries an opening. */
 const OPENED_BYTES_MAX = 2_048;
 
@@ -58,41 +52,43 @@ interface BoundRange extends Range {
   readonly blockRoots: readonly Hash[];
 }
 
-export async function fixedFinding(input: FixedInput): Promise<Finding> {
-  const { certificate, response } = input;
+/** What the answer was drawn from stood in the log before it was issued. `logged` is the certificate's own place there. */
+export async function fixedVerdict(
+  input: FixedInput,
+  certificate: unknown,
+  logged: LoggedAt | string,
+): Promise<Verdict> {
+  const { octets, witnesses } = input;
+  // an answer that is bare values has no place for an opening
+  const response =
+    octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
   const lots = member(certificate, 'provenance', 'lots');
-  if (!Array.isArray(lots)) return { failure: 'The certificate names no lot.' };
-  const missing = input.isRequired ? notFixed(certificate, lots) : undefined;
-  if (missing !== undefined) return { failure: `Required, and not shown: ${missing}` };
+  if (!Array.isArray(lots)) return failed('The certificate names no lot.');
+  const missing = input.requireFixed === true ? notFixed(certificate, lots) : undefined;
+  if (missing !== undefined) return failed(`Required, and not shown: ${missing}`);
   const fixed: (FixedLot | undefined)[] = [];
   for (const lot of lots) {
-    if (member(lot, 'committed') === false) fixed.push(undefined);
-    else {
-      const found = await fixedLot(input, lot);
-      if (typeof found === 'string') return { failure: found };
-      fixed.push(found);
-    }
+    const found =
+      member(lot, 'committed') === false ? undefined : await fixedLot(input, certificate, logged, lot);
+    if (typeof found === 'string') return failed(found);
+    fixed.push(found);
   }
   const loose = fixed.filter((lot) => lot === undefined).length;
   const bound =
     member(certificate, 'entropy_mode') === 'pure'
-      ? pureFinding(certificate, fixed, response)
-      : seedFinding(certificate, fixed);
+      ? pureVerdict(certificate, fixed, response)
+      : seedVerdict(certificate, fixed);
   if ('failure' in bound) return bound;
   if (loose === fixed.length)
-    return {
-      holds: 'Not shown: its lots are of an earlier release, which logged none before they were used.',
-    };
-  const latestS = Math.max(...fixed.flatMap((lot) => (lot === undefined ? [] : [lot.atS])));
+    return holds('Not shown: its lots are of an earlier release, which logged none before they were used.');
+  const latestS = Math.max(...fixed.flatMap((lot) => lot?.atS ?? []));
   const but = loose === 0 ? '' : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
-  const { witnesses, clockMs } = input;
   const seen =
     witnesses === undefined
       ? ''
-      : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${clockMs / 1_000} s`;
-  return {
-    holds: `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}${but}`,
-  };
+      : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1_000} s`;
+  const held = `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}.`;
+  return holds(`${held} ${bound.holds}${but}`.trim());
 }
 
 /** Why a certificate of this form cannot show that what was drawn was fixed before; undefined where it can. */
@@ -107,36 +103,38 @@ function notFixed(certificate: unknown, lots: readonly unknown[]): string | unde
 }
 
 /** The leaf of the lot is what the certificate says of it, and older than the certificate. */
-async function fixedLot(input: FixedInput, lot: unknown): Promise<FixedLot | string> {
-  const { document, certificate, logged, keys, witnesses, clockMs } = input;
+async function fixedLot(
+  { certificate: document, keys, witnesses }: FixedInput,
+  certificate: unknown,
+  logged: LoggedAt | string,
+  lot: unknown,
+): Promise<FixedLot | string> {
   const id = text(member(lot, 'id'));
   const proofs = member(document, 'lots');
   const proof = Array.isArray(proofs) ? proofs.find((each) => member(each, 'lot_id') === id) : undefined;
   const leaf = text(member(proof, 'leaf'));
   if (id === undefined || leaf === undefined) return `There is no leaf of lot ${show(id)}.`;
-  const told = parse(leaf);
+  const told = parsedObject(leaf);
   const isLot = member(told, 'type') === 'lot' && member(told, 'version') === 1;
   if (!isLot || canonical(told) !== leaf || member(told, 'lot_id') !== id)
     return `The given leaf of lot ${id} is not a lot leaf.`;
   const facts = canonical(lot);
-  if (facts === undefined || member(told, 'facts') !== `sha256:${bytesToHex(sha256(utf8.encode(facts)))}`)
+  if (facts === undefined || member(told, 'facts') !== digestText(facts))
     return `The leaf of lot ${id} says other facts of it than the certificate.`;
   const lotAt = readProof(member(proof, 'proof'));
   if (typeof lotAt === 'string') return `Lot ${id}: ${lotAt}`;
-  const { index, path } = lotAt.proof;
-  const { size, root, origin } = lotAt.checkpoint;
-  if (!verifyInclusion(sha256, leafHash(sha256, utf8.encode(leaf)), index, size, path, root))
-    return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
-  if (typeof logged !== 'string' && logged.checkpoint.origin === origin && index >= logged.proof.index)
+  const { index } = lotAt.proof;
+  if (!holdsLeaf(lotAt, leaf)) return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
+  if (
+    typeof logged !== 'string' &&
+    logged.checkpoint.origin === lotAt.checkpoint.origin &&
+    index >= logged.proof.index
+  )
     return `Lot ${id} was logged after the certificate.`;
-  const signed = await readSignatures(keys, lotAt);
+  const signed = await readSigned(keys, lotAt);
   if (typeof signed === 'string') return `Lot ${id}: ${signed}`;
   const issuedMs = timeOf(member(certificate, 'issued_at'));
-  const atS = Math.min(...signed.flatMap((each) => each.atS ?? []));
-  const isRightful = signed.some(
-    ({ key, atS: at }) => at === undefined && (key.retiredMs === null || atS * 1_000 <= key.retiredMs),
-  );
-  if (!isRightful) return `Lot ${id}: the key that signed the checkpoint had been retired before.`;
+  const { atS = Number.POSITIVE_INFINITY } = signed;
   // the log's time has whole seconds
   if (!(Math.floor(timeOf(member(lot, 'finished_at')) / 1_000) <= atS))
     return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
@@ -145,7 +143,7 @@ async function fixedLot(input: FixedInput, lot: unknown): Promise<FixedLot | str
   if (witnesses !== undefined) {
     const seen = await readCosignatures(witnesses.keys, lotAt);
     if (typeof seen === 'string') return `Lot ${id}: ${seen}`;
-    const before = seen.filter((each) => each.atS * 1_000 <= issuedMs + clockMs).length;
+    const before = seen.filter((each) => each.atS * 1_000 <= issuedMs + WITNESS_CLOCK_MS).length;
     if (before < witnesses.quorum)
       return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
   }
@@ -171,64 +169,61 @@ function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | un
   return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
 }
 
-function seedFinding(certificate: unknown, fixed: readonly (FixedLot | undefined)[]): Finding {
+function seedVerdict(certificate: unknown, fixed: readonly (FixedLot | undefined)[]): Verdict {
   const index = member(certificate, 'provenance', 'seed', 'index');
   const mode = member(certificate, 'entropy_mode');
   const [lot] = fixed;
   if (mode !== 'quantum-seeded' || fixed.length !== 1)
-    return {
-      failure: `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`,
-    };
-  if (lot === undefined) return { holds: '' };
+    return failed(
+      `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`,
+    );
+  if (lot === undefined) return holds('');
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
-    return { failure: `Nothing leads from seed ${show(index)} to its lot.` };
+    return failed(`Nothing leads from seed ${show(index)} to its lot.`);
   const root = rootOfRun(sha256, lot.seedCount, run.first, run.hashes, run.path);
   if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
-    return { failure: `Seed ${index} is not among the seeds that its lot committed to.` };
-  return { holds: `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.` };
+    return failed(`Seed ${index} is not among the seeds that its lot committed to.`);
+  return holds(`Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`);
 }
 
-function pureFinding(
+function pureVerdict(
   certificate: unknown,
   fixed: readonly (FixedLot | undefined)[],
   response: unknown,
-): Finding {
+): Verdict {
   const drawn = member(certificate, 'provenance', 'drawn');
-  if (!Array.isArray(drawn) || drawn.length === 0) return { failure: 'It does not say what was drawn.' };
+  if (!Array.isArray(drawn) || drawn.length === 0) return failed('It does not say what was drawn.');
   const used = fixed.map(() => 0);
   const bound: (BoundRange | undefined)[] = [];
   let total = 0;
   for (const each of drawn) {
     const range = readRange(each, fixed.length);
-    if (range === undefined) return { failure: 'What it says was drawn are no whole pieces of its lots.' };
+    if (range === undefined) return failed('What it says was drawn are no whole pieces of its lots.');
     total += range.bytes;
     const lot = fixed[range.lot];
     const one = lot === undefined ? undefined : boundRange(range, lot, lot.runs[used[range.lot]++]);
     if (lot !== undefined && one === undefined)
-      return {
-        failure: `Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`,
-      };
+      return failed(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
     bound.push(one);
   }
   if (fixed.some((lot, i) => lot !== undefined && lot.runs.length !== used[i]))
-    return { failure: 'The proof of a lot has more than was drawn.' };
+    return failed('The proof of a lot has more than was drawn.');
   if (response === undefined)
-    return {
-      holds:
-        'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.',
-    };
+    return holds(
+      'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.',
+    );
   const ranges = bound.filter((each) => each !== undefined);
-  if (ranges.length < bound.length) return { holds: '' };
+  if (ranges.length < bound.length) return holds('');
   const opening = member(response, 'opening');
   // the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
-    return { holds: 'Not shown of its bytes: an answer in octets carries no opening.' };
-  if (opening !== undefined && opening !== null) return openingFinding(ranges, response);
+    return holds('Not shown of its bytes: an answer in octets carries no opening.');
+  if (opening !== undefined && opening !== null) return openingVerdict(ranges, response);
   // a certificate that draws more than the values take does not free the answer of its opening
   return (plainBytes(member(response, 'data')) ?? total) > OPENED_BYTES_MAX
-    ? { holds: 'The answer is too long to carry what shows that its bytes are those.' }
-    : { failure: 'The answer lacks the opening that shows which bytes it was made of.' };
+    ? holds('The answer is too long to carry what shows that its bytes are those.')
+    : failed('The answer lacks the opening that shows which bytes it was made of.');
 }
 
 function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | undefined {
@@ -245,13 +240,13 @@ function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | 
 }
 
 /** The pieces in the answer are those of the blocks; values that are plain bytes are these very bytes. */
-function openingFinding(ranges: readonly BoundRange[], response: unknown): Finding {
+function openingVerdict(ranges: readonly BoundRange[], response: unknown): Verdict {
   const part = (name: string) => fromBase64(text(member(response, 'opening', name)) ?? '');
   const [bytes, salts, pathBytes] = [part('bytes'), part('salts'), part('path')];
   const path = pathBytes && splitHashes(pathBytes);
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
   const isWhole = bytes?.length === length && salts?.length === (length / PIECE_BYTES) * PIECE_SALT_BYTES;
-  if (!isWhole || path === undefined) return { failure: 'The opening does not hold what was drawn.' };
+  if (!isWhole || path === undefined) return failed('The opening does not hold what was drawn.');
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
     let from = offset;
@@ -265,25 +260,25 @@ function openingFinding(ranges: readonly BoundRange[], response: unknown): Findi
         pieces.push(pieceHash(sha256, salt, bytes.subarray(at, at + PIECE_BYTES)));
       }
       const root = rootOfRun(sha256, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
-      if (root === undefined || toBase64(root) !== toBase64(blockRoot))
-        return { failure: 'The bytes in the opening are not those that the lot committed to.' };
+      if (root === undefined || !equalHashes(root, blockRoot))
+        return failed('The bytes in the opening are not those that the lot committed to.');
       from = end;
     }
   }
-  if (path.length > 0) return { failure: 'The opening holds more than what was drawn.' };
-  return derivedFinding(bytes, response);
+  if (path.length > 0) return failed('The opening holds more than what was drawn.');
+  return derivedVerdict(bytes, response);
 }
 
 /** Values of these endpoints are the drawn bytes; those of the others follow from them by sampling. */
-function derivedFinding(bytes: Uint8Array, response: unknown): Finding {
+function derivedVerdict(bytes: Uint8Array, response: unknown): Verdict {
   const data = member(response, 'data');
   const isDerived = isDrawn(bytes, data);
-  if (isDerived === false) return { failure: 'The values are not the bytes that were drawn.' };
-  return {
-    holds: isDerived
-      ? 'Its values are bytes that the lots committed to.'
-      : 'The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked.',
-  };
+  if (isDerived === false) return failed('The values are not the bytes that were drawn.');
+  return isDerived
+    ? holds('Its values are bytes that the lots committed to.')
+    : holds(
+        'The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked.',
+      );
 }
 
 /** How many bytes the values are, where they are drawn bytes; undefined for values that must be sampled. */
@@ -351,13 +346,4 @@ function readHashes(value: unknown): Hash[] | undefined {
     hashes.push(hash);
   }
   return hashes;
-}
-
-function parse(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

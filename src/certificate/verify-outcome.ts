@@ -1,10 +1,10 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
 import { type BeaconChain, BeaconError } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
 import { drawKey, drawnValues, drawStream } from './draw-values.ts';
-import { loggedLeaf } from './logged-leaf.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
+import { loggedLeaf } from './signed-checkpoint.ts';
+import { digestText, failed, holds, type Verdict } from './verdict.ts';
 import type { DrawCheckName } from './verify.ts';
 
 /**
@@ -28,18 +28,6 @@ export interface RoundDue {
   readonly atMs: number;
 }
 
-/** A sentence: why not, or what holds. */
-export type Finding = { readonly failure: string } | { readonly holds: string };
-
-export function failed(failure: string): Finding {
-  return { failure };
-}
-
-export function holds(sentence: string): Finding {
-  return { holds: sentence };
-}
-
-const utf8 = new TextEncoder();
 /** How a draw may end, and the reasons that each end has. */
 const REASONS: Readonly<Record<string, readonly unknown[]>> = {
   revealed: [null],
@@ -47,28 +35,28 @@ const REASONS: Readonly<Record<string, readonly unknown[]>> = {
   failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
 };
 
-export async function outcomeFindings(input: OutcomeInput): Promise<[DrawCheckName, Finding][]> {
+export async function outcomeVerdicts(input: OutcomeInput): Promise<[DrawCheckName, Verdict][]> {
   const { draw } = input;
   if (member(draw, 'state') === 'committed') return [['end', notEnded(draw)]];
   const [secret, nonce, beacon] = [secretOf(draw), nonceOf(draw), randomnessOf(input)];
   return [
-    ['secret', secret.finding],
-    ['nonce', nonce.finding],
-    ['beacon', beacon.finding],
-    ['values', valuesFinding(input, secret.bytes, nonce.bytes, beacon.bytes)],
-    ['end', await endFinding(input)],
+    ['secret', secret.verdict],
+    ['nonce', nonce.verdict],
+    ['beacon', beacon.verdict],
+    ['values', valuesVerdict(input, secret.bytes, nonce.bytes, beacon.bytes)],
+    ['end', await endVerdict(input)],
   ];
 }
 
 /** One of the inputs of the values: what was found, and its bytes where they are known. */
 interface Part {
-  readonly finding: Finding;
+  readonly verdict: Verdict;
   readonly bytes?: Uint8Array;
 }
 
 const EMPTY = new Uint8Array(0);
 
-function notEnded(draw: unknown): Finding {
+function notEnded(draw: unknown): Verdict {
   const dueAt = text(member(draw, 'statement', 'due_at'));
   if (['outcome', 'answer', 'end'].some((name) => (member(draw, name) ?? null) !== null))
     return failed('The draw is said to be committed only, and yet it has an outcome, an answer or an end.');
@@ -79,11 +67,11 @@ function secretOf(draw: unknown): Part {
   const told = member(draw, 'outcome', 'secret');
   const opened = text(member(draw, 'answer', 'data', 'bytes'));
   if (told === null && member(draw, 'outcome', 'reason') === 'secret_lost')
-    return { finding: holds('The service says that it lost the committed bytes. The draw has no values.') };
+    return { verdict: holds('The service says that it lost the committed bytes. The draw has no values.') };
   if (member(draw, 'answer', 'data', 'encoding') !== 'hex' || opened === undefined || told !== opened)
-    return { finding: failed('The outcome opens other bytes than those of the commitment.') };
-  if (!/^[0-9a-f]{64}$/.test(opened)) return { finding: failed('The opened bytes are not 32 bytes in hex.') };
-  return { finding: holds('The opened bytes are those that were committed to.'), bytes: hexToBytes(opened) };
+    return { verdict: failed('The outcome opens other bytes than those of the commitment.') };
+  if (!/^[0-9a-f]{64}$/.test(opened)) return { verdict: failed('The opened bytes are not 32 bytes in hex.') };
+  return { verdict: holds('The opened bytes are those that were committed to.'), bytes: hexToBytes(opened) };
 }
 
 function nonceOf(draw: unknown): Part {
@@ -91,51 +79,51 @@ function nonceOf(draw: unknown): Part {
   const told = member(draw, 'outcome', 'nonce') ?? null;
   if (fixed === undefined && fixedHash === undefined)
     return told === null
-      ? { finding: holds('The caller gave no nonce.'), bytes: EMPTY }
-      : { finding: failed('The statement has no nonce, the outcome has one.') };
+      ? { verdict: holds('The caller gave no nonce.'), bytes: EMPTY }
+      : { verdict: failed('The statement has no nonce, the outcome has one.') };
   if (told === null)
     return isRevealed(draw)
-      ? { finding: failed('The outcome does not have the nonce of the caller.') }
-      : { finding: holds('The caller did not open the nonce.') };
+      ? { verdict: failed('The outcome does not have the nonce of the caller.') }
+      : { verdict: holds('The caller did not open the nonce.') };
   if (typeof told !== 'string' || !/^(?:[0-9a-f]{2}){1,64}$/.test(told))
-    return { finding: failed('The nonce of the outcome is not 1 to 64 bytes in hex.') };
+    return { verdict: failed('The nonce of the outcome is not 1 to 64 bytes in hex.') };
   const bytes = hexToBytes(told);
-  const isFixed = fixed === undefined ? fixedHash === digestOf(bytes) : fixed === told;
+  const isFixed = fixed === undefined ? fixedHash === digestText(bytes) : fixed === told;
   return isFixed
-    ? { finding: holds('The nonce is the one that the caller fixed.'), bytes }
-    : { finding: failed('The nonce is not the one that the caller fixed.') };
+    ? { verdict: holds('The nonce is the one that the caller fixed.'), bytes }
+    : { verdict: failed('The nonce is not the one that the caller fixed.') };
 }
 
 function randomnessOf({ draw, round }: OutcomeInput): Part {
   const told = member(draw, 'outcome', 'beacon') ?? null;
-  if (typeof round === 'string') return { finding: failed(round) };
+  if (typeof round === 'string') return { verdict: failed(round) };
   if (round === undefined)
     return told === null
-      ? { finding: holds('The draw waits for no beacon.'), bytes: EMPTY }
-      : { finding: failed('The statement has no beacon, the outcome has one.') };
+      ? { verdict: holds('The draw waits for no beacon.'), bytes: EMPTY }
+      : { verdict: failed('The statement has no beacon, the outcome has one.') };
   if (told === null)
     return isRevealed(draw)
-      ? { finding: failed('The outcome does not have the round of the beacon.') }
-      : { finding: holds(`The outcome has no round: ${show(member(draw, 'outcome', 'reason'))}.`) };
+      ? { verdict: failed('The outcome does not have the round of the beacon.') }
+      : { verdict: holds(`The outcome has no round: ${show(member(draw, 'outcome', 'reason'))}.`) };
   const { chain, atMs } = round;
-  if (member(told, 'chain') !== chain.hash) return { finding: failed('The round is of another chain.') };
+  if (member(told, 'chain') !== chain.hash) return { verdict: failed('The round is of another chain.') };
   try {
     const { randomness } = roundOf(chain, round.round, told);
     const when = timeText(atMs / 1_000);
     const said = `Round ${round.round} of ${chain.hash}, due at ${when}, is signed by the beacon.`;
-    return { finding: holds(said), bytes: hexToBytes(randomness) };
+    return { verdict: holds(said), bytes: hexToBytes(randomness) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    return { finding: failed(`The round of the beacon: ${error.message}.`) };
+    return { verdict: failed(`The round of the beacon: ${error.message}.`) };
   }
 }
 
-function valuesFinding(
+function valuesVerdict(
   { draw, digest }: OutcomeInput,
   secret: Uint8Array | undefined,
   nonce: Uint8Array | undefined,
   randomness: Uint8Array | undefined,
-): Finding {
+): Verdict {
   const told = member(draw, 'outcome', 'values') ?? null;
   if (secret === undefined || nonce === undefined || randomness === undefined) {
     if (isRevealed(draw)) return failed('The values cannot be computed again: see the checks above.');
@@ -160,7 +148,7 @@ function valuesFinding(
 }
 
 /** The log holds how the draw ended. */
-async function endFinding({ draw, keys, digest, round }: OutcomeInput): Promise<Finding> {
+async function endVerdict({ draw, keys, digest, round }: OutcomeInput): Promise<Verdict> {
   const [outcome, state] = [member(draw, 'outcome'), member(draw, 'state')];
   const outcomeText = canonical(outcome) ?? '';
   if (member(outcome, 'type') !== 'draw_outcome' || member(outcome, 'version') !== 1)
@@ -179,7 +167,7 @@ async function endFinding({ draw, keys, digest, round }: OutcomeInput): Promise<
     return failed('The draw was given up before the time that its statement says.');
   const expected = {
     ended_at: endedAt,
-    outcome_sha256: digestOf(utf8.encode(outcomeText)),
+    outcome_sha256: digestText(outcomeText),
     state,
     statement_sha256: digest,
     type: 'draw_end',
@@ -200,8 +188,4 @@ async function endFinding({ draw, keys, digest, round }: OutcomeInput): Promise<
 
 function isRevealed(draw: unknown): boolean {
   return member(draw, 'state') === 'revealed';
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${bytesToHex(nobleSha256(bytes))}`;
 }

@@ -1,9 +1,10 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { utf8Bytes } from '../core/bytes.ts';
 import { toBase64 } from '../crypto/base64.ts';
-import { CompactRange, leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
-import { canonical, member, show, text, timeText } from './members.ts';
-import { type LoggedAt, readProof, readSignatures } from './signed-checkpoint.ts';
+import { CompactRange, leafHash } from '../crypto/merkle.ts';
+import { canonical, member, parsedObject, show, text, timeText } from './members.ts';
+import { holdsLeaf, readProof, readSignatures } from './signed-checkpoint.ts';
+import { digestText } from './verdict.ts';
 
 /**
  * Verifies what `/log/lots/<id>` answers: the lot's leaf is in the log, its facts are those of the leaf, and of the
@@ -30,9 +31,6 @@ interface Placed {
   readonly signedByS: number | undefined;
 }
 
-const utf8 = new TextEncoder();
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
-
 export async function verifyPublicLot(
   lotId: string,
   document: unknown,
@@ -43,7 +41,7 @@ export async function verifyPublicLot(
   if (member(lot.told, 'type') !== 'lot' || member(lot.told, 'lot_id') !== lotId)
     return { failure: `What is told is not the leaf of lot ${lotId}.` };
   const facts = canonical(member(document, 'facts'));
-  if (facts === undefined || member(lot.told, 'facts') !== `sha256:${hexHash(facts)}`)
+  if (facts === undefined || member(lot.told, 'facts') !== digestText(facts))
     return { failure: 'The leaf of the lot says other facts of it than are told.' };
 
   const withdrawal = member(document, 'withdrawal') ?? null;
@@ -88,10 +86,10 @@ function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefin
   const lots: (string | undefined)[] = [];
   for (const leaf of leaves) {
     const read = text(leaf);
-    const told = read === undefined ? undefined : parsed(read);
+    const told = parsedObject(read);
     if (read === undefined || member(told, 'type') !== 'revocation')
       return 'The given withdrawal is not a withdrawal record.';
-    range.append(leafHash(sha256, utf8.encode(read)), () => {});
+    range.append(leafHash(sha256, utf8Bytes(read)), () => {});
     lots.push(text(member(told, 'lot_id')));
   }
   return toBase64(range.root()) === member(statement, 'withdrawals', 'root')
@@ -102,33 +100,16 @@ function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefin
 /** The leaf, when its proof holds and a known key signed the checkpoint; else why not. */
 async function placed(what: string, source: unknown, keys: unknown): Promise<Placed | string> {
   const leaf = text(member(source, 'leaf'));
-  const told = leaf === undefined ? undefined : parsed(leaf);
+  const told = parsedObject(leaf);
   if (leaf === undefined || canonical(told) !== leaf) return `There is no ${what}: ${show(leaf)}.`;
   const at = readProof(member(source, 'proof'));
   if (typeof at === 'string') return `The ${what}: ${at}`;
-  if (!isIncluded(leaf, at)) return `The ${what} is not in the tree that its proof names.`;
+  if (!holdsLeaf(at, leaf)) return `The ${what} is not in the tree that its proof names.`;
   const signed = await readSignatures(keys, at);
   if (typeof signed === 'string') return `The ${what}: ${signed}`;
   const times = signed.flatMap(({ atS }) => atS ?? []);
   const signedByS = times.length === 0 ? undefined : Math.min(...times);
   return { told, index: at.proof.index, origin: at.checkpoint.origin, signedByS };
-}
-
-function isIncluded(leaf: string, { proof, checkpoint }: LoggedAt): boolean {
-  const hash = leafHash(sha256, utf8.encode(leaf));
-  return verifyInclusion(sha256, hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
-}
-
-function parsed(leaf: string): unknown {
-  try {
-    return JSON.parse(leaf);
-  } catch {
-    return undefined;
-  }
-}
-
-function hexHash(value: string): string {
-  return bytesToHex(sha256(utf8.encode(value)));
 }
 
 /** What holds, in a sentence. */

@@ -1,5 +1,6 @@
 import { member, text, timeOf, timeText } from './members.ts';
 import { type Cosigned, type LoggedAt, readCosignatures, readProof } from './signed-checkpoint.ts';
+import { failed, holds, type Verdict } from './verdict.ts';
 
 /** Who beside the operator must have seen the tree, and what their times say. Runs in browsers. */
 export interface WitnessPolicy {
@@ -28,28 +29,29 @@ export function readWitnessPolicy(keysText: string, quorumText: string): Witness
     : `the quorum is 1 to ${keys.length}, not ${JSON.stringify(quorumText)}`;
 }
 
-/** A sentence: why not, or what holds. */
-export async function witnessFinding(
+/**
+ * Enough witnesses have seen the tree, and the times at which they did say between which the certificate was
+ * logged.
+ */
+export async function witnessVerdict(
   document: unknown,
   certificate: unknown,
   logged: LoggedAt | string,
   policy: WitnessPolicy,
-): Promise<{ readonly failure: string } | { readonly holds: string }> {
+): Promise<Verdict> {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    return { failure: `The quorum is ${quorum}, and ${keys.length} witnesses are named.` };
+    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
   const seen = await readCosignatures(keys, logged);
-  if (typeof seen === 'string' || typeof logged === 'string') return { failure: String(seen) };
+  if (typeof seen === 'string' || typeof logged === 'string') return failed(String(seen));
   const issuedMs = timeOf(member(certificate, 'issued_at'));
   const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== undefined)
-    return {
-      failure: `${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`,
-    };
+    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
   const told = namesAndTimes(seen);
   if (seen.length < quorum) {
     const who = told === '' ? '' : `: ${told}`;
-    return { failure: `${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.` };
+    return failed(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
   const before = await seenWithout(document, logged, policy);
@@ -57,7 +59,7 @@ export async function witnessFinding(
     before === undefined
       ? `${text(member(certificate, 'issued_at'))}, by the log's own word,`
       : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return { holds: `Seen by ${told}: logged between ${since} and ${timeText(byS)}.` };
+  return holds(`Seen by ${told}: logged between ${since} and ${timeText(byS)}.`);
 }
 
 /**

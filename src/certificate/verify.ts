@@ -1,7 +1,6 @@
-import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { bytesOfBase32 } from '../core/ids.ts';
-import { leafHash, type Sha256, verifyInclusion } from '../crypto/merkle.ts';
 import {
   allowsEvidence,
   isEvidenceLevel,
@@ -9,12 +8,20 @@ import {
   sharedEvidence,
   weakestEvidence,
 } from '../ledger/records.ts';
-import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
+import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { notCovered, REPEATED } from './not-covered.ts';
-import { knownKeys, type LoggedAt, readProof, readSignatures, type Signed } from './signed-checkpoint.ts';
-import { labelFinding } from './verify-label.ts';
-import { fixedFinding } from './verify-lots.ts';
-import { WITNESS_CLOCK_MS, type WitnessPolicy, witnessFinding } from './verify-witnesses.ts';
+import {
+  holdsLeaf,
+  knownKeys,
+  type LoggedAt,
+  readProof,
+  readSignatures,
+  type Signed,
+} from './signed-checkpoint.ts';
+import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { labelVerdict } from './verify-label.ts';
+import { fixedVerdict } from './verify-lots.ts';
+import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
 
 /**
  * Verifies an answer, its certificate and the log's word for it, from what a client holds and from nothing
@@ -89,142 +96,120 @@ export type DrawCheckName =
   | 'values'
   | 'end';
 
-const utf8 = new TextEncoder();
-const sha256: Sha256 = (data) => new Uint8Array(nobleSha256(data));
-
 /** Never throws: what cannot be read is a check that failed. */
 export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
-  const document = member(input.certificate, 'certificate') ?? input.certificate;
+  const { response, octets, certificate, keys, witnesses } = input;
+  const document = member(certificate, 'certificate') ?? certificate;
   const logged = readProof(member(document, 'proof'));
-  const signed = await readSignatures(input.keys, logged);
+  const signed = await readSignatures(keys, logged);
   const checks: Check[] = [];
-  if (input.response !== undefined) {
-    checks.push(
-      checkCertificateId(input.response, document),
-      checkRequestId(input.response, document),
-      checkMetadata(input, document),
-    );
+  const add = (name: CheckName, verdict: Verdict) => checks.push(check(name, verdict));
+  if (response !== undefined) {
+    add('certificate id', certificateId(response, document));
+    add('request id', requestId(response, document));
+    add('metadata', metadata(input, document));
   }
-  if (input.response !== undefined || input.octets !== undefined) {
-    checks.push(checkDelivered(input, document));
-  }
-  const label = labelFinding(input.octets === undefined ? input.response : undefined, document);
-  if (label !== undefined) {
-    checks.push(
-      'failure' in label ? check('label', label.failure, '') : check('label', undefined, label.holds),
-    );
-  }
-  checks.push(
-    checkLots(document),
-    checkStatus(input.certificate, document),
-    checkKeys(input.keys),
-    checkInclusion(document, logged),
-    checkSignature(logged, signed),
-    checkDates(document, signed),
-  );
+  if (response !== undefined || octets !== undefined) add('delivered', delivered(input, document));
+  const label = labelVerdict(octets === undefined ? response : undefined, document);
+  if (label !== undefined) add('label', label);
+  add('lots', lotsNamed(document));
+  add('status', statusNow(certificate, document));
+  add('keys', keysListed(keys));
+  add('inclusion', inclusion(document, logged));
+  add('signature', signature(logged, signed));
+  add('dates', dates(document, signed));
   if (versionOf(document) >= 4 || input.requireFixed === true)
-    checks.push(await checkFixed(input, document, logged));
-  if (input.witnesses !== undefined)
-    checks.push(await checkWitnesses(input, document, logged, input.witnesses));
+    add('fixed', await fixedVerdict(input, document, logged));
+  if (witnesses !== undefined)
+    add('witnesses', await witnessVerdict(certificate, document, logged, witnesses));
   return {
     ok: checks.every((check) => check.ok),
     checks,
-    notCovered: input.response === undefined ? [] : notCovered(input.response, input.octets !== undefined),
+    notCovered: response === undefined ? [] : notCovered(response, octets !== undefined),
   };
 }
 
 /** A failed check says why; a passed one says what holds. */
-function check(name: CheckName, failure: string | undefined, holds: string): Check {
-  return failure === undefined ? { name, ok: true, why: holds } : { name, ok: false, why: failure };
+export function check(name: CheckName, verdict: Verdict): Check {
+  return 'failure' in verdict
+    ? { name, ok: false, why: verdict.failure }
+    : { name, ok: true, why: verdict.holds };
 }
 
-function checkCertificateId(response: unknown, document: unknown): Check {
+function certificateId(response: unknown, document: unknown): Verdict {
   const id = text(member(document, 'id'));
   const url = text(member(document, 'verify_url'));
   const asked = member(response, 'metadata', 'certificate_id');
-  let failure: string | undefined;
-  if (id === undefined) failure = 'The certificate has no id.';
-  else if (asked !== id) failure = `The response names ${show(asked)}, the certificate is ${id}.`;
-  else if (!url?.endsWith(`/${id}`)) failure = 'verify_url does not end in the id.';
-  return check('certificate id', failure, `The response names certificate ${id}.`);
+  if (id === undefined) return failed('The certificate has no id.');
+  if (asked !== id) return failed(`The response names ${show(asked)}, the certificate is ${id}.`);
+  if (!url?.endsWith(`/${id}`)) return failed('verify_url does not end in the id.');
+  return holds(`The response names certificate ${id}.`);
 }
 
-function checkRequestId(response: unknown, document: unknown): Check {
+function requestId(response: unknown, document: unknown): Verdict {
   const id = text(member(document, 'request_id'));
   const named = member(response, 'metadata', 'request_id');
   const uuid = member(response, 'meta', 'request_id');
   const bits = id?.startsWith('req_') ? bytesOfBase32(id.slice(4)) : undefined;
-  let failure: string | undefined;
-  if (bits === undefined) failure = 'The certificate has no request_id.';
-  else if (named !== id) failure = `The response has request ${show(named)}, the certificate is for ${id}.`;
-  else if (uuid !== uuidOf(bits))
-    failure = `meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`;
-  return check('request id', failure, `Both are of request ${id}.`);
+  if (bits === undefined) return failed('The certificate has no request_id.');
+  if (named !== id) return failed(`The response has request ${show(named)}, the certificate is for ${id}.`);
+  if (uuid !== uuidOf(bits))
+    return failed(`meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`);
+  return holds(`Both are of request ${id}.`);
 }
 
-function checkMetadata({ response, octets }: VerificationInput, document: unknown): Check {
+function metadata({ response, octets }: VerificationInput, document: unknown): Verdict {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
-    const certified = member(document, ...inCertificate);
-    const told = member(response, ...inResponse);
+    const certified = member(document, ...inCertificate.split('.'));
+    const told = member(response, ...inResponse.split('.'));
     // no header field carries it
-    if (octets !== undefined && told === undefined && inResponse[1] === 'powered_by') return false;
+    if (octets !== undefined && told === undefined && inResponse === 'metadata.powered_by') return false;
     return certified === undefined || told !== certified;
-  });
+  }).map(([inResponse]) => inResponse);
   const type = member(response, 'media_type');
-  if (type !== undefined && type !== member(document, 'media_type')) {
-    differing.push([['media_type'], ['media_type']]);
-  }
-  const names = differing.map(([inResponse]) => inResponse.join('.')).join(', ');
-  return check(
-    'metadata',
-    names === '' ? undefined : `Not as certified: ${names}.`,
-    'Time, circuit, backend, origin, mode and test result are as certified.',
-  );
+  if (type !== undefined && type !== member(document, 'media_type')) differing.push('media_type');
+  return differing.length > 0
+    ? failed(`Not as certified: ${differing.join(', ')}.`)
+    : holds('Time, circuit, backend, origin, mode and test result are as certified.');
 }
 
 /**
  * `delivered` is SHA-256(salt || canonical JSON of `data`), or SHA-256(salt || octets) where the certificate names their
  * media type; only who holds the response has the salt.
  */
-function checkDelivered({ response, octets, salt: given }: VerificationInput, document: unknown): Check {
+function delivered({ response, octets, salt: given }: VerificationInput, document: unknown): Verdict {
   const certified = member(document, 'hashes', 'delivered');
   const type = member(document, 'media_type');
   const salt = given ?? text(member(response, 'metadata', 'certificate_salt'));
   const bytes = type === undefined ? jsonBytes(response, octets) : octets;
-  let failure: string | undefined;
   if (salt === undefined || !/^[0-9a-f]{64}$/.test(salt))
-    failure = 'metadata.certificate_salt is not 64 hex digits.';
-  else if (type !== undefined && octets === undefined)
-    failure = `The certificate is of octets, ${show(type)}; the answer is not.`;
-  else if (bytes === undefined && octets !== undefined)
-    failure = 'The certificate is of JSON; the answer is in octets.';
-  else if (bytes === undefined) failure = 'The response has no data.';
-  else {
-    const salted = new Uint8Array(32 + bytes.length);
-    salted.set(hexToBytes(salt));
-    salted.set(bytes, 32);
-    const delivered = digestText(salted);
-    if (delivered !== certified)
-      failure = `The data and the salt hash to ${delivered}, certified is ${show(certified)}.`;
-  }
-  const what = type === undefined ? 'data is' : 'octets are';
-  const named = type === undefined ? '' : ` They are ${text(type) ?? show(type)}.`;
-  return check('delivered', failure, `The ${what} what was delivered, bit for bit.${named}`);
+    return failed('metadata.certificate_salt is not 64 hex digits.');
+  if (type !== undefined && octets === undefined)
+    return failed(`The certificate is of octets, ${show(type)}; the answer is not.`);
+  if (bytes === undefined && octets !== undefined)
+    return failed('The certificate is of JSON; the answer is in octets.');
+  if (bytes === undefined) return failed('The response has no data.');
+  const digest = digestText(concatBytes(hexToBytes(salt), bytes));
+  if (digest !== certified)
+    return failed(`The data and the salt hash to ${digest}, certified is ${show(certified)}.`);
+  return type === undefined
+    ? holds('The data is what was delivered, bit for bit.')
+    : holds(`The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`);
 }
 
 /** What a certificate of JSON commits to. */
 function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Array | undefined {
   const data = octets === undefined ? canonical(member(response, 'data')) : undefined;
-  return data === undefined ? undefined : utf8.encode(data);
+  return data === undefined ? undefined : utf8Bytes(data);
 }
 
 /**
  * One lot's hashes stand alone; those of several are joined in order and hashed (decisions, Certificates,
  * lot). What is claimed of all of them is what the weakest claims or, from version 5 on, what each of them reaches.
  */
-function checkLots(document: unknown): Check {
+function lotsNamed(document: unknown): Verdict {
   const lots = member(document, 'provenance', 'lots');
-  if (!Array.isArray(lots) || lots.length === 0) return check('lots', 'The certificate names no lot.', '');
+  if (!Array.isArray(lots) || lots.length === 0) return failed('The certificate names no lot.');
   const failures: string[] = [];
   // another form is for another verifier: this one would leave checks out
   if (!VERSIONS.includes(member(document, 'version')))
@@ -243,33 +228,9 @@ function checkLots(document: unknown): Check {
     (versionOf(document) >= 4 && lots.some((lot) => member(lot, 'evidence') === undefined));
   const evidence = isSilent ? noEvidence(document) : checkEvidence(document, lots);
   if (evidence !== undefined) failures.push(evidence);
-  return check(
-    'lots',
-    failures.length === 0 ? undefined : failures.join(' '),
-    `The hashes are those of the lots named${evidenceText(document)}.`,
-  );
-}
-
-/** What the answer was drawn from stood in the log before it was issued. */
-async function checkFixed(
-  { response, octets, certificate, keys, witnesses, requireFixed = false }: VerificationInput,
-  document: unknown,
-  logged: LoggedAt | string,
-): Promise<Check> {
-  const finding = await fixedFinding({
-    // an answer that is bare values has no place for an opening
-    response: octets === undefined || !isObject(response) ? response : { opening: null, ...response },
-    document: certificate,
-    certificate: document,
-    logged,
-    keys,
-    witnesses,
-    clockMs: WITNESS_CLOCK_MS,
-    isRequired: requireFixed,
-  });
-  return 'failure' in finding
-    ? check('fixed', finding.failure, '')
-    : check('fixed', undefined, finding.holds.trim());
+  return failures.length > 0
+    ? failed(failures.join(' '))
+    : holds(`The hashes are those of the lots named${evidenceText(document)}.`);
 }
 
 const VERSIONS: readonly unknown[] = [1, 2, 3, 4, 5];
@@ -340,71 +301,56 @@ function joined(digests: readonly string[]): string {
 }
 
 /** The log does not hold the status, which may change; what it follows from does stand in the log. */
-function checkStatus(certificate: unknown, document: unknown): Check {
+function statusNow(certificate: unknown, document: unknown): Verdict {
   const status = member(document, 'status');
   const lots = member(document, 'provenance', 'lots');
   const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, 'deterministic') === true);
-  let failure: string | undefined;
   if (status === 'revoked') {
     const reason = member(certificate, 'revocation', 'reason');
-    failure = `A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`;
-  } else if (status !== (deterministic ? 'test' : 'valid')) {
-    failure = `status is ${show(status)}; the lots make it ${deterministic ? 'test' : 'valid'}.`;
+    return failed(`A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`);
   }
-  const holds = deterministic
-    ? 'A deterministic test source made this: not random.'
-    : 'The document says of no lot that it was withdrawn.';
-  return check('status', failure, holds);
+  if (status !== (deterministic ? 'test' : 'valid'))
+    return failed(`status is ${show(status)}; the lots make it ${deterministic ? 'test' : 'valid'}.`);
+  return deterministic
+    ? holds('A deterministic test source made this: not random.')
+    : holds('The document says of no lot that it was withdrawn.');
 }
 
-function checkInclusion(document: unknown, logged: LoggedAt | string): Check {
-  if (typeof logged === 'string') return check('inclusion', logged, '');
+function inclusion(document: unknown, logged: LoggedAt | string): Verdict {
+  if (typeof logged === 'string') return failed(logged);
   const { status: _, proof: __, ...issued } = document as Record<string, unknown>;
-  const leafText = canonical(issued);
-  const { index, path } = logged.proof;
-  const { size, root } = logged.checkpoint;
-  const included =
-    leafText !== undefined &&
-    verifyInclusion(sha256, leafHash(sha256, utf8.encode(leafText)), index, size, path, root);
-  return check(
-    'inclusion',
-    included
-      ? undefined
-      : `The certificate is not leaf ${index} of the tree of ${size} that the proof names.`,
-    `The certificate is leaf ${index} of the logged tree of ${size}.`,
-  );
+  const leaf = canonical(issued);
+  const { index } = logged.proof;
+  const { size } = logged.checkpoint;
+  return leaf !== undefined && holdsLeaf(logged, leaf)
+    ? holds(`The certificate is leaf ${index} of the logged tree of ${size}.`)
+    : failed(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
 }
 
 /** Key ids and verifier keys must follow from the keys themselves. */
-function checkKeys(keys: unknown): Check {
+function keysListed(keys: unknown): Verdict {
   const listed = knownKeys(keys);
+  if (typeof listed === 'string') return failed(listed);
   const current = member(keys, 'current_key_id');
-  let failure: string | undefined;
-  if (typeof listed === 'string') failure = listed;
-  else if (!listed.some((key) => key.keyId === current))
-    failure = 'current_key_id does not name a listed key.';
-  return check('keys', failure, 'The keys are well-formed.');
+  return listed.some((key) => key.keyId === current)
+    ? holds('The keys are well-formed.')
+    : failed('current_key_id does not name a listed key.');
 }
 
-function checkSignature(logged: LoggedAt | string, signed: readonly Signed[] | string): Check {
-  if (typeof logged === 'string') return check('signature', logged, '');
-  if (typeof signed === 'string') return check('signature', signed, '');
+function signature(logged: LoggedAt | string, signed: readonly Signed[] | string): Verdict {
+  if (typeof logged === 'string') return failed(logged);
+  if (typeof signed === 'string') return failed(signed);
   const keyIds = signed.filter(({ atS }) => atS === undefined).map(({ key }) => key.keyId);
-  return check(
-    'signature',
-    undefined,
-    `The checkpoint is signed by ${keyIds.join(' and ')} of ${logged.checkpoint.origin}.`,
-  );
+  return holds(`The checkpoint is signed by ${keyIds.join(' and ')} of ${logged.checkpoint.origin}.`);
 }
 
 /**
  * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
  * the checkpoint is no older than the certificate in it.
  */
-function checkDates(document: unknown, signed: readonly Signed[] | string): Check {
+function dates(document: unknown, signed: readonly Signed[] | string): Verdict {
   const issuedAt = member(document, 'issued_at');
   const issuedMs = timeOf(issuedAt);
-  const failed = (why: string) => check('dates', why, '');
   if (Number.isNaN(issuedMs)) return failed(`issued_at is ${show(issuedAt)}, not a time.`);
   const lots = member(document, 'provenance', 'lots');
   for (const lot of Array.isArray(lots) ? lots : []) {
@@ -412,9 +358,8 @@ function checkDates(document: unknown, signed: readonly Signed[] | string): Chec
     if (!(timeOf(finishedAt) <= issuedMs))
       return failed(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
   }
-  if (typeof signed === 'string') {
-    return check('dates', undefined, 'Issued after its lots ended. No signature that holds says more.');
-  }
+  if (typeof signed === 'string')
+    return holds('Issued after its lots ended. No signature that holds says more.');
   const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
   if (!valid.some(({ atS }) => atS === undefined))
     return failed(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
@@ -428,38 +373,12 @@ function checkDates(document: unknown, signed: readonly Signed[] | string): Chec
     )
   )
     return failed('The key that signed the checkpoint had been retired before.');
-  if (times.length === 0) {
-    return check('dates', undefined, 'Issued after its lots ended. The log did not say when it signed.');
-  }
+  if (times.length === 0) return holds('Issued after its lots ended. The log did not say when it signed.');
   const earliest = Math.min(...times);
   // the log's time has whole seconds
   if (earliest < Math.floor(issuedMs / 1000))
     return failed(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
-  return check(
-    'dates',
-    undefined,
-    `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`,
-  );
-}
-
-/**
- * Enough witnesses have seen the tree, and the times at which they did say between which the certificate was
- * logged.
- */
-async function checkWitnesses(
-  { certificate }: VerificationInput,
-  document: unknown,
-  logged: LoggedAt | string,
-  policy: WitnessPolicy,
-): Promise<Check> {
-  const finding = await witnessFinding(certificate, document, logged, policy);
-  return 'failure' in finding
-    ? check('witnesses', finding.failure, '')
-    : check('witnesses', undefined, finding.holds);
-}
-
-function digestText(bytes: Uint8Array): string {
-  return `sha256:${bytesToHex(sha256(bytes))}`;
+  return holds(`Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`);
 }
 
 function uuidOf(bits: Uint8Array): string {

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { replaceFile } from '../core/replace-file.ts';
-import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { fromBase64 } from '../crypto/base64.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
-import { emptyRoot, type Hash, verifyConsistency } from '../crypto/merkle.ts';
+import { emptyRoot, equalHashes, type Hash, verifyConsistency } from '../crypto/merkle.ts';
 import {
   type Checkpoint,
   COSIGNATURE_TYPE,
@@ -109,11 +109,11 @@ export class Witness {
     const known = latest?.size ?? 0;
     if (oldSize !== known) return { status: 409, contentType: 'text/x.tlog.size', body: `${known}\n` };
     // c2sp.org/tlog-witness tells this from a proof that does not hold
-    if (latest !== undefined && size === known && toBase64(root) !== toBase64(latest.root))
+    if (latest !== undefined && size === known && !equalHashes(root, latest.root))
       return refusal(409, `another tree of ${size} leaves was cosigned: the log has forked`);
     const isConsistent =
       oldSize === 0
-        ? proof.length === 0 && (size > 0 || toBase64(root) === toBase64(emptyRoot(sha256)))
+        ? proof.length === 0 && (size > 0 || equalHashes(root, emptyRoot(sha256)))
         : latest !== undefined && verifyConsistency(sha256, oldSize, latest.root, size, root, proof);
     if (!isConsistent) return refusal(422, 'the consistency proof does not hold');
     const cosignature = this.#cosign(note);

@@ -245,6 +245,6 @@ function isCount(count: number): boolean {
   return Number.isSafeInteger(count) && count >= 0;
 }
 
-function equalHashes(a: Uint8Array, b: Uint8Array): boolean {
+export function equalHashes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

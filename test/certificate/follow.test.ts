@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
-import { checkFinding, type Finding, type FindingKind, readSigned } from '../../src/certificate/finding.ts';
+import { checkFinding, type Finding, type FindingKind } from '../../src/certificate/finding.ts';
 import { type FollowState, pollLog } from '../../src/certificate/follow.ts';
 import { LogUnavailable, type ReadPath } from '../../src/certificate/log-source.ts';
 import { signCheckpoint } from '../../src/certificate/log-state.ts';
+import { readCheckpoint, readSigned } from '../../src/certificate/signed-checkpoint.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { CompactRange, leafHash } from '../../src/crypto/merkle.ts';
@@ -397,8 +398,8 @@ describe('a finding that somebody made up', () => {
       keys: object[];
     };
     const twice = { ...keys, keys: [...keys.keys, { ...keys.keys[0], cosigner_key: null }] };
-    assert.match(String(await readSigned(twice, service.log.checkpoint)), /is listed twice/);
-    assert.equal(typeof (await readSigned(keys, service.log.checkpoint)), 'object');
+    assert.match(String(await readSigned(twice, readCheckpoint(service.log.checkpoint))), /is listed twice/);
+    assert.equal(typeof (await readSigned(keys, readCheckpoint(service.log.checkpoint))), 'object');
   });
 });
 
