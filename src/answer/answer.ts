@@ -45,7 +45,7 @@ export interface Asker {
   /** The value of Idempotency-Key; undefined without one. */
   readonly idempotencyKey: string | undefined;
   /** Until when its first answer is kept (Unix ms); 24 hours where it does not say. */
-  readonly keptUntilMs?: number;
+  readonly keptUntilMs?: number | undefined;
   /** What must be equal for a request to be a retry of this one. */
   fingerprint(): string;
   /** The header fields that speak of the answer, not of the moment: a retry gets them again. */

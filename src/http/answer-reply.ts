@@ -1,17 +1,15 @@
-import { pack } from 'msgpackr';
 import type { Answer, Quote } from '../answer/answer.ts';
 import type { FirstAnswer } from '../answer/idempotency.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
-import type { PrintedAnswer } from '../answer/text.ts';
-import { toHex, utf8Bytes } from '../core/bytes.ts';
+import { toHex } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode, type OctetType } from '../core/vocabulary.ts';
 import { octetTypesOf, type ValueRequest } from '../values/value-request.ts';
 import type { StreamFormat } from './endpoint.ts';
-import type { Reply } from './error-reply.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
+import { type Reply, valueReply } from './reply.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
 import { chooseOffer, MEDIA_TYPES, type Offer } from './representation.ts';
 
@@ -138,11 +136,29 @@ function bareOffer(name: string, type: BareType, parameters: Readonly<Record<str
   return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type), parameters };
 }
 
-/** The head of an answer; valid until the next call. */
-export function answerHead(answer: Answer, rate: RateFacts | undefined): Uint8Array {
-  const { fields } = answer;
+/** The head of an answer; valid until the next call. One of JSON is made of the template of its source. */
+export function answerHead(
+  {
+    from,
+    fields,
+    requestId,
+    creditsRemaining,
+  }: Pick<Answer, 'from' | 'fields' | 'requestId' | 'creditsRemaining'>,
+  rate: RateFacts | undefined,
+): Uint8Array {
   if (fields !== undefined) return fieldsHead(fields, rate);
-  return AnswerHead.of(answer.from).headOf(answer, rate);
+  const head = templateOf(from);
+  head.restart();
+  head.addUuid(REQUEST_ID, requestId);
+  head.addNumber(CREDITS_REMAINING, creditsRemaining);
+  if (rate === undefined) return head.bytes;
+  head.addNumber(RATE_REMAINING, rate.remaining);
+  head.addNumber(RATE_RESET, rate.resetAtS);
+  if (rate.policy === undefined) return head.bytes;
+  const [beforeRemaining, beforeReset] = RATE_LIMIT_TEXTS;
+  head.addText(RATE_POLICY, rate.policy);
+  head.addLabelled(RATE_LIMIT, beforeRemaining, rate.remaining, beforeReset, rate.resetAfterS);
+  return head.bytes;
 }
 
 /** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
@@ -199,16 +215,13 @@ export function quoteReply(
     quantum_credits: { remaining: quote.creditsRemaining, used: 0, total: quote.creditsTotal },
   };
   const fields: Field[] = [
-    ['Content-Type', MEDIA_TYPES[form]],
-    ['Cache-Control', 'no-store'],
     ['X-Entropy-Mode', quote.mode],
     ['X-Quantum-Credits-Remaining', String(quote.creditsRemaining)],
     ['X-Request-ID', requestUuid],
     ...rateFields(rate),
   ];
   if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
-  const bytes = form === 'msgpack' ? new Uint8Array(pack(body)) : utf8Bytes(JSON.stringify(body));
-  return { status: 200, head: headOf(200, fields), body: bytes };
+  return valueReply(200, form, body, fields);
 }
 
 /** The head that answers HEAD: what is known without a draw, and no length. */
@@ -257,47 +270,14 @@ const RATE_LIMIT = fieldLabel('RateLimit');
 /** What these take at most, their longest values included. */
 const CHANGING_BYTES_MAX = 512;
 
-/** The head of the JSON answers from one source: made once, with lines of its own for each answer. */
-export class AnswerHead {
-  readonly #head: HeadTemplate;
+/** By source: what is the same in all JSON answers from it. */
+const templates = new WeakMap<DrawnFrom, HeadTemplate>();
 
-  private constructor(from: DrawnFrom) {
+function templateOf(from: DrawnFrom): HeadTemplate {
+  let template = templates.get(from);
+  if (template === undefined) {
     const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], ...sourceFields(from)];
-    this.#head = new HeadTemplate(200, fields, CHANGING_BYTES_MAX);
+    templates.set(from, (template = new HeadTemplate(200, fields, CHANGING_BYTES_MAX)));
   }
-
-  /** The template for a source; the same object for the same source. */
-  static of(from: DrawnFrom): AnswerHead {
-    let template = templates.get(from);
-    if (template === undefined) templates.set(from, (template = new AnswerHead(from)));
-    return template;
-  }
-
-  /** The head of one answer; valid until the next call. */
-  headOf(
-    { requestId, creditsRemaining }: Pick<PrintedAnswer, 'requestId' | 'creditsRemaining'>,
-    rate: RateFacts | undefined,
-  ): Uint8Array {
-    const head = this.#head;
-    head.restart();
-    head.addUuid(REQUEST_ID, requestId);
-    head.addNumber(CREDITS_REMAINING, creditsRemaining);
-    if (rate !== undefined) {
-      head.addNumber(RATE_REMAINING, rate.remaining);
-      head.addNumber(RATE_RESET, rate.resetAtS);
-      if (rate.policy !== undefined) {
-        head.addText(RATE_POLICY, rate.policy);
-        head.addLabelled(
-          RATE_LIMIT,
-          RATE_LIMIT_TEXTS[0],
-          rate.remaining,
-          RATE_LIMIT_TEXTS[1],
-          rate.resetAfterS,
-        );
-      }
-    }
-    return head.bytes;
-  }
+  return template;
 }
-
-const templates = new WeakMap<DrawnFrom, AnswerHead>();

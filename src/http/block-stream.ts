@@ -2,7 +2,7 @@ import type { Answer, Asker, Quote } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
-import { type Clock, periodOf } from '../core/clock.ts';
+import { periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { type BareType, bareMediaType, type EntropyMode } from '../core/vocabulary.ts';
 import { describedHead, keptFields } from './answer-reply.ts';
@@ -11,8 +11,7 @@ import { errorOf } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
 import type { Field } from './head.ts';
 import { MEDIA_TYPES } from './representation.ts';
-import { newRequestId, type RandomBytes, type RequestId } from './request-id.ts';
-import type { RequestRecord } from './request-record.ts';
+import { newRequestId, type RequestId } from './request-id.ts';
 import type { BodyOwner } from './sender.ts';
 
 /*
@@ -23,17 +22,8 @@ import type { BodyOwner } from './sender.ts';
  * buffers. Its deadline is that of any reply, for each block.
  */
 
-/** What a stream needs of the router. */
-export interface StreamHost {
-  /** Takes a block through key, rate, quota and answer, as a request of its own. Never throws or rejects. */
-  readonly ask: (block: Asker, request: DataRequest) => void;
-  /** What a client is told of anything thrown; logs a fault. */
-  readonly explain: (error: unknown) => ApiError;
-  readonly record: RequestRecord;
-  readonly clock: Clock;
-  /** System entropy for request ids, not for values. */
-  readonly random: RandomBytes;
-}
+/** Takes a block through key, rate, quota and answer, as a request of its own. Never throws or rejects. */
+type AskForBlock = (block: Asker, request: DataRequest) => void;
 
 /**
  * Blocks of a stream that are under way or that the socket has not taken. A block waits longer for its commit than a worker
@@ -67,7 +57,7 @@ interface Part {
 export class BlockStream {
   readonly exchange: Exchange;
   readonly plan: StreamPlan;
-  readonly #host: StreamHost;
+  readonly #ask: AskForBlock;
   /** The block that is sent next. */
   #next: number;
   /** Blocks that were asked for and are not delivered, in their order. */
@@ -86,10 +76,10 @@ export class BlockStream {
   /** Requests of the blocks in the mode of the first: a tier that changes meanwhile turns no mode into another. */
   readonly #inMode = new Map<DataRequest, DataRequest>();
 
-  constructor(exchange: Exchange, plan: StreamPlan, host: StreamHost) {
+  constructor(exchange: Exchange, plan: StreamPlan, ask: AskForBlock) {
     this.exchange = exchange;
     this.plan = plan;
-    this.#host = host;
+    this.#ask = ask;
     this.#next = plan.first;
   }
 
@@ -107,7 +97,7 @@ export class BlockStream {
 
   /** A block that is durable and charged. */
   answered(block: Block, answer: Answer): void {
-    this.#host.record.answered(answer);
+    this.exchange.pipeline.record.answered(answer);
     this.#made(block, answer.body, answer.fields, answer);
   }
 
@@ -179,9 +169,10 @@ export class BlockStream {
   /** Ends the stream with an error in the place of the next block; what was made behind that is dropped. */
   #breakOff(thrown: unknown, requestId: RequestId): void {
     this.#dropComing();
-    const error = this.#host.explain(thrown);
+    const { explain, record } = this.exchange.pipeline;
+    const error = explain(this.exchange, thrown);
     const { retryAfterS } = error.facts;
-    this.#host.record.brokeOff(error.code);
+    record.brokeOff(error.code);
     this.#pushLast({
       ...errorOf(error, { requestId }),
       ...(retryAfterS === undefined ? {} : { retry_after: Math.max(0, Math.ceil(retryAfterS)) }),
@@ -239,7 +230,7 @@ export class BlockStream {
   }
 
   #askForNext(): void {
-    const { clock, random } = this.#host;
+    const { clock, random } = this.exchange.pipeline;
     while (this.#mayAsk()) {
       const index = this.#next + this.#coming.length;
       const atMs = clock.wallMs();
@@ -250,7 +241,7 @@ export class BlockStream {
         return;
       }
       const block = this.#newBlock(requestId, atMs, clock.monotonicMs());
-      this.#host.ask(block, this.#requestOf(index));
+      this.#ask(block, this.#requestOf(index));
     }
     if (this.#next === this.plan.blocks && !this.#isEnding && !this.exchange.isGone) {
       this.#finish();

@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Reply } from './error-reply.ts';
 import { hasField, withFields } from './head.ts';
+import type { Reply } from './reply.ts';
 
 /*
  * Compression of documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are
@@ -25,14 +25,14 @@ const compressedForms = new WeakMap<Uint8Array, Partial<Record<Coding, Uint8Arra
  * whatever its size is now, because the size of the next one may differ. Any other reply is returned as it is.
  */
 export function compressed(reply: Reply, acceptEncoding: string): Reply {
-  const { status, head, body } = reply;
+  const { head, body } = reply;
   if (reply.hasValues || !isCompressible(head)) return reply;
   const vary = withFields(head, [['Vary', 'Accept-Encoding']]) as Uint8Array<ArrayBuffer>;
   const isWorthIt = body.length >= BYTES_MIN && body.length <= BYTES_MAX;
   const coding = isWorthIt ? codingOf(acceptEncoding) : undefined;
-  if (coding === undefined) return { status, head: vary, body };
+  if (coding === undefined) return { head: vary, body };
   const encoded = withFields(vary, [['Content-Encoding', coding]]) as Uint8Array<ArrayBuffer>;
-  return { status, head: encoded, body: formOf(body, coding) };
+  return { head: encoded, body: formOf(body, coding) };
 }
 
 function isCompressible(head: Uint8Array): boolean {

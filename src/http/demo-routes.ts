@@ -1,16 +1,13 @@
 import type { Account, AccountDirectory } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
-import type { Answer, Asker } from '../answer/answer.ts';
 import type { Answers } from '../answer/answers.ts';
 import type { DataRequest } from '../answer/request.ts';
-import { InvariantError } from '../core/assert.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { EntropyMode } from '../core/vocabulary.ts';
 import type { DataEndpointDefinition } from './endpoint.ts';
 import { BITSTRING, INTEGERS } from './endpoints/values.ts';
-import type { Reply } from './error-reply.ts';
-import { headOf } from './head.ts';
+import { InnerAsker } from './inner-asker.ts';
+import { NO_STORE, type Reply, replyOf } from './reply.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
 import type { RequestRecord } from './request-record.ts';
 import type { PlainRoute } from './route-table.ts';
@@ -52,20 +49,28 @@ export function demoRoutes(sources: DemoSources): PlainRoute[] {
 }
 
 async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply> {
-  const { answers, directory, clock } = sources;
+  const { answers, directory, clock, random, record } = sources;
   const account = directory.demo();
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
   requireShare(account, clock);
-  const asker = new DemoAsker(sources);
-  const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(asker.atMs));
+  const atMs = clock.wallMs();
+  const requester = {
+    requestId: newRequestId(random, atMs),
+    atMs,
+    startedMonotonicMs: clock.monotonicMs(),
+    mode: undefined,
+    // whoever asked may leave: others get the same answer
+    isGone: false,
+    isAnswered: false,
+    drawing() {},
+  };
+  const asker = new InnerAsker(requester, record);
+  const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(atMs));
   if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   answers.answer(asker, account, reservation, request);
   answers.endTurn();
-  const head = headOf(200, [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'no-store'],
-  ]);
-  return { status: 200, head, body: await asker.body, hasValues: true };
+  const { body } = await asker.outcome;
+  return { ...replyOf(200, 'application/json', body, [NO_STORE]), hasValues: true };
 }
 
 /**
@@ -100,57 +105,3 @@ const SHARE_USED =
 
 const NO_DEMO =
   'The service has no demo account with a live key, for which the samples of its page are drawn.';
-
-/** Asks as an HTTP request would, and keeps a copy of the answer's body. */
-class DemoAsker implements Asker {
-  readonly requestId: Uint8Array<ArrayBuffer>;
-  readonly atMs: number;
-  readonly startedMonotonicMs: number;
-  readonly form = 'json';
-  readonly octets = undefined;
-  readonly ignored = '';
-  mode: EntropyMode | undefined = undefined;
-  readonly isGone = false;
-  readonly isAnswered = false;
-  readonly idempotencyKey = undefined;
-  readonly body: Promise<Uint8Array<ArrayBuffer>>;
-  readonly #record: RequestRecord;
-  readonly #resolvers = Promise.withResolvers<Uint8Array<ArrayBuffer>>();
-
-  constructor({ clock, random, record }: DemoSources) {
-    this.atMs = clock.wallMs();
-    this.startedMonotonicMs = clock.monotonicMs();
-    this.requestId = newRequestId(random, this.atMs);
-    this.#record = record;
-    this.body = this.#resolvers.promise;
-  }
-
-  /** Whoever asked may leave: others get the same answer. */
-  drawing(): void {}
-
-  answered(answer: Answer): void {
-    this.#record.answered(answer);
-    this.#resolvers.resolve(answer.body.slice());
-    answer.release();
-  }
-
-  refused(error: unknown): void {
-    this.#resolvers.reject(error);
-  }
-
-  keptFields(): [] {
-    return [];
-  }
-
-  fingerprint(): string {
-    return '';
-  }
-
-  replayed(): never {
-    throw new InvariantError('a demo draw has no Idempotency-Key');
-  }
-
-  quoted(): never {
-    throw new InvariantError('a demo draw is not a dry run');
-  }
-}

@@ -13,16 +13,11 @@ const SHARE_MIN = 8;
 const REST_MS = 1;
 
 interface Waiting {
-  readonly exchange: Exchange;
+  readonly exchange: Pick<Exchange, 'account' | 'isLate'>;
+  /** Never throws. `nowMs` is one reading of the monotonic clock for the turn. */
+  readonly serve: (nowMs: number) => void;
   /** When it was first held for another turn (monotonic). */
   heldSinceMs?: number;
-}
-
-/** Serves what has its turn. Neither throws. */
-interface Server<T> {
-  /** `nowMs` is one reading of the monotonic clock for the turn. */
-  serve(each: T, nowMs: number): void;
-  endTurn(): void;
 }
 
 /**
@@ -38,27 +33,28 @@ interface Server<T> {
  * decides how often everybody is. What is held for `largeQueueMs` is marked as late, and admission sheds it if it is expensive: shares would
  * otherwise take the bound from the queue.
  */
-export class DrawTurns<T extends Waiting> {
+export class DrawTurns {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  readonly #server: Server<T>;
+  readonly #endTurn: () => void;
   readonly #shares: AccountShares;
   /** Came in this turn of the loop. */
-  #arrived: T[] = [];
+  #arrived: Waiting[] = [];
   /** Those of the turn before. */
-  #readAgain: T[] = [];
+  #readAgain: Waiting[] = [];
   /** Were read twice, and had no share of the turn. */
-  #held: T[] = [];
+  #held: Waiting[] = [];
   #isScheduled = false;
   #rest: NodeJS.Timeout | undefined;
 
-  constructor(clock: Pick<Clock, 'monotonicMs'>, shares: AccountShares, server: Server<T>) {
+  /** `endTurn` is called behind each turn that served something, and never throws. */
+  constructor(clock: Pick<Clock, 'monotonicMs'>, shares: AccountShares, endTurn: () => void) {
     this.#clock = clock;
     this.#shares = shares;
-    this.#server = server;
+    this.#endTurn = endTurn;
   }
 
-  add(waiting: T): void {
-    this.#arrived.push(waiting);
+  add(exchange: Waiting['exchange'], serve: Waiting['serve']): void {
+    this.#arrived.push({ exchange, serve });
     this.#schedule();
   }
 
@@ -96,23 +92,23 @@ export class DrawTurns<T extends Waiting> {
     this.#schedule();
   };
 
-  #serve(now: readonly T[], nowMs: number): void {
+  #serve(now: readonly Waiting[], nowMs: number): void {
     for (const { exchange, heldSinceMs } of now)
       exchange.isLate = heldSinceMs !== undefined && nowMs - heldSinceMs > LIMITS.largeQueueMs;
     this.#shares.beginTurn(now, nowMs);
     if (this.#shares.isShared) this.#serveShares(now, nowMs);
-    else for (const each of now) this.#server.serve(each, nowMs);
-    this.#server.endTurn();
+    else for (const each of now) each.serve(nowMs);
+    this.#endTurn();
   }
 
   /** Each account is served while it has time, those that used none of late before the others; the rest is held, first come first. */
-  #serveShares(now: readonly T[], nowMs: number): void {
+  #serveShares(now: readonly Waiting[], nowMs: number): void {
     const shares = this.#shares;
-    const others: T[] = [];
-    const held: T[] = [];
-    const serve = (each: T) => {
+    const others: Waiting[] = [];
+    const held: Waiting[] = [];
+    const serve = (each: Waiting) => {
       const { account } = each.exchange;
-      if (shares.take(account)) shares.spend(account, () => this.#server.serve(each, nowMs));
+      if (shares.take(account)) shares.spend(account, () => each.serve(nowMs));
       else {
         each.heldSinceMs ??= nowMs;
         held.push(each);
@@ -128,7 +124,9 @@ export class DrawTurns<T extends Waiting> {
 }
 
 /** What is served now, first come first, and what waits for the next turn. */
-export function sharedTurn<T extends Waiting>(ready: T[]): { readonly now: T[]; readonly later: T[] } {
+export function sharedTurn<T extends Pick<Waiting, 'exchange'>>(
+  ready: T[],
+): { readonly now: T[]; readonly later: T[] } {
   const first = ready.at(0)?.exchange.account;
   if (ready.length <= SHARE_MIN || ready.every(({ exchange }) => exchange.account === first))
     return { now: ready, later: [] };

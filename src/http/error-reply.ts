@@ -1,27 +1,15 @@
-import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
+import { uuidText } from '../core/ids.ts';
 import { LedgerError } from '../ledger/ledger.ts';
-import { type Field, headOf, reasonOf } from './head.ts';
-import { MEDIA_TYPES, negotiate } from './representation.ts';
-import { requestIdText, requestIdUuid } from './request-id.ts';
-
-/** A whole reply, ready for Exchange.send. */
-export interface Reply {
-  readonly status: number;
-  readonly head: Uint8Array<ArrayBuffer>;
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** Random values are in the body, which is then sent as it is (http/compression.ts). */
-  readonly hasValues?: true;
-  /** The body is made when it is read: not before the turn in which it is sent (http/reply-turns.ts). */
-  readonly isMadeLate?: true;
-}
+import { type Field, reasonOf } from './head.ts';
+import { type Reply, valueReply } from './reply.ts';
+import { negotiate } from './representation.ts';
+import { requestIdText } from './request-id.ts';
 
 export interface ErrorContext {
   readonly requestId: Uint8Array;
   /** The request's Accept field: `application/problem+json` gives the facts as RFC 9457. */
   readonly accept: string;
-  /** Where each code is explained, as `URL#code`; without it problems have the type `about:blank`. */
-  readonly errorsUrl?: string;
   /** Fields that every answer to this client carries, e.g. its rate limit. */
   readonly fields?: readonly Field[];
 }
@@ -46,18 +34,14 @@ const LEDGER_RETRY_AFTER_S = 5;
 export function errorReply(error: ApiError, context: ErrorContext): Reply {
   const form = negotiate(context.accept, ['json', 'problem'], 'json');
   const body = form === 'problem' ? problemOf(error, context) : errorOf(error, context);
-  const fields: Field[] = [
-    ['Content-Type', MEDIA_TYPES[form]],
-    ['Cache-Control', 'no-store'],
-    ['X-Request-ID', requestIdUuid(context.requestId)],
-  ];
+  const fields: Field[] = [['X-Request-ID', uuidText(context.requestId)]];
   const { retryAfterS, allow } = error.facts;
   if (retryAfterS !== undefined) fields.push(['Retry-After', String(Math.max(0, Math.ceil(retryAfterS)))]);
   if (allow !== undefined) fields.push(['Allow', allow]);
   if (error.code === 'auth_missing') fields.push(['WWW-Authenticate', CHALLENGE]);
   if (error.code === 'auth_invalid') fields.push(['WWW-Authenticate', `${CHALLENGE}, error="invalid_token"`]);
   if (context.fields !== undefined) fields.push(...context.fields);
-  return { status: error.status, head: headOf(error.status, fields), body: utf8Bytes(JSON.stringify(body)) };
+  return valueReply(error.status, form, body, fields);
 }
 
 /** The facts of an error as the body of a reply gives them. */
@@ -77,15 +61,12 @@ export function errorOf(error: ApiError, context: Pick<ErrorContext, 'requestId'
 /** RFC 9457 §3.1; code, request_id and details are extension members (§3.2). */
 function problemOf(error: ApiError, context: ErrorContext): object {
   const { details } = error.facts;
-  const words = error.code.replaceAll('_', ' ');
-  const typed = context.errorsUrl !== undefined;
   return {
-    type: typed ? `${context.errorsUrl}#${error.code}` : 'about:blank',
-    // RFC 9457 §4.2.1: with about:blank the title is the phrase of the status
-    title: typed ? words[0].toUpperCase() + words.slice(1) : reasonOf(error.status),
+    type: 'about:blank',
+    title: reasonOf(error.status), // with about:blank it is the phrase of the status (RFC 9457 §4.2.1)
     status: error.status,
     detail: error.message,
-    instance: `urn:uuid:${requestIdUuid(context.requestId)}`,
+    instance: `urn:uuid:${uuidText(context.requestId)}`,
     code: error.code,
     request_id: requestIdText(context.requestId),
     ...(details === undefined ? {} : { details }),

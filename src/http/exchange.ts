@@ -1,20 +1,24 @@
 import type { Account } from '../account/directory.ts';
+import { retryAfterS } from '../account/meter.ts';
+import type { RateDecision } from '../account/rate.ts';
+import type { Reservation } from '../account/reservation.ts';
 import type { Answer, Asker, Quote } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
+import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
-import type { BareType, EntropyMode } from '../core/vocabulary.ts';
+import { uuidText } from '../core/ids.ts';
+import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
 import type { AccountShares } from './account-shares.ts';
 import { type AnswerOffer, AS_JSON, answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
-import type { CorsPolicy, RateFacts } from './reply-fields.ts';
+import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import {
   newRequestId,
   parseTraceparent,
   type RandomBytes,
   type RequestId,
   requestIdText,
-  requestIdUuid,
   type Trace,
   traceparentOf,
 } from './request-id.ts';
@@ -24,13 +28,18 @@ import { type BodyOwner, Sender } from './sender.ts';
 /** What the exchanges of one front share. */
 export interface Pipeline {
   readonly record: RequestRecord;
+  readonly clock: Clock;
   readonly cors: CorsPolicy;
+  /** Replies carry the RateLimit fields of the draft beside X-RateLimit. */
+  readonly rateLimitFields: boolean;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
   /** Of the loop's time among accounts. */
   readonly shares: AccountShares;
   /** Resolves when the request has its turn among those of all accounts (draw-turns.ts). */
   readonly awaitTurn: (exchange: Exchange) => Promise<void>;
+  /** What a client is told of anything thrown; a fault is logged. */
+  readonly explain: (exchange: Exchange, error: unknown) => ApiError;
   /** Answers an error in the form that the exchange asks for. */
   readonly fail: (exchange: Exchange, error: unknown) => void;
 }
@@ -64,19 +73,50 @@ export class Exchange extends Sender implements Asker {
   error: ErrorCode | undefined;
   #pipeline: Pipeline | undefined = undefined;
 
+  /** Known from the beginning in the pipeline on. */
+  get pipeline(): Pipeline {
+    return this.#pipeline!;
+  }
+
+  requireScope(scope: Scope | null): void {
+    if (scope === null || this.scopes.includes(scope)) return;
+    throw new ApiError('auth_scope', {
+      message: `This API key lacks the scope ${scope}.`,
+      details: { scope },
+    });
+  }
+
+  /** Notes where the account stands with its rate. Throws `rate_limited` for a request beyond it. */
+  requireRate({ meter }: Account, decision: Readonly<RateDecision>): void {
+    this.rate = rateFacts(decision, meter.limit, this.atMs, this.pipeline.rateLimitFields);
+    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+  }
+
+  /** Takes a request of the account's rate, for what draws nothing. Where nodes share the rate, the ledger may be asked. */
+  async admit(account: Account): Promise<void> {
+    this.requireRate(account, await account.meter.admitOrAsk(this.pipeline.clock));
+  }
+
+  /** Takes a request of the account's rate, and reserves one of the month of `atMs`. */
+  async enter(account: Account, atMs = this.atMs): Promise<Reservation> {
+    const { reservation, decision } = await account.meter.enterOrAsk(this.pipeline.clock, periodOf(atMs));
+    this.requireRate(account, decision);
+    return reservation;
+  }
+
   /**
    * Waits as requests for values wait for their draw: until the loop has read the connection twice, and the account has time.
    * Throws `overloaded` when the client is gone by then: it is neither counted nor charged.
    */
   async awaitTurn(): Promise<void> {
-    await this.#pipeline!.awaitTurn(this);
+    await this.pipeline.awaitTurn(this);
     if (this.isGone || this.isAnswered)
       throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
   }
 
   /** Does some of the work of this request, and counts its time as its account's. */
   spend<T>(work: () => T): T {
-    return this.#pipeline!.shares.spend(this.account, work);
+    return this.pipeline.shares.spend(this.account, work);
   }
 
   /** The request enters the pipeline; only the first call counts. */
@@ -105,7 +145,7 @@ export class Exchange extends Sender implements Asker {
 
   /** The same bits as `X-Request-ID` and `meta.request_id` print them. */
   get requestUuid(): string {
-    return requestIdUuid(this.requestId);
+    return uuidText(this.requestId);
   }
 
   /** The caller's trace, if it named one. */
@@ -130,7 +170,7 @@ export class Exchange extends Sender implements Asker {
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {
-    this.#pipeline!.record.answered(answer);
+    this.pipeline.record.answered(answer);
     this.reply(answerHead(answer, this.rate), answer.body, atMonotonicMs, answer);
   }
 
@@ -145,7 +185,7 @@ export class Exchange extends Sender implements Asker {
   }
 
   refused(error: unknown): void {
-    this.#pipeline!.fail(this, error);
+    this.pipeline.fail(this, error);
   }
 
   /**
@@ -153,7 +193,7 @@ export class Exchange extends Sender implements Asker {
    * the clock where the time is known; `owner` releases the body once it is not read any more.
    */
   reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
-    const { record, shares } = this.#pipeline!;
+    const { record, shares } = this.pipeline;
     if (this.isAnswered || this.isAborted) {
       owner?.release();
       if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
@@ -169,7 +209,7 @@ export class Exchange extends Sender implements Asker {
   /** Begins a reply in parts, inside `gather`, and records it; `head` and `onRoom` as `beginParts` takes them. */
   beginStream(head: Uint8Array, onRoom: () => void): void {
     this.beginParts(withFields(head, this.#fieldsBeside(head)), onRoom);
-    this.#pipeline!.record.replied(this, 200);
+    this.pipeline.record.replied(this, 200);
   }
 
   /**
@@ -178,7 +218,7 @@ export class Exchange extends Sender implements Asker {
   #fieldsBeside(head: Uint8Array): Field[] {
     const { trace } = this;
     const open = hasField(head, 'Access-Control-Allow-Origin');
-    const fields = open ? [] : [...this.#pipeline!.cors.fields(this.origin)];
+    const fields = open ? [] : [...this.pipeline.cors.fields(this.origin)];
     if (trace !== undefined) fields.push(['traceparent', traceparentOf(trace, this.requestId)]);
     return fields;
   }

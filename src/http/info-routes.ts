@@ -1,17 +1,16 @@
-import { utf8Bytes } from '../core/bytes.ts';
 import { atMostEvery, type Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { compressed } from './compression.ts';
-import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import { type Field, headOf } from './head.ts';
-import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from './openapi/document.ts';
+import type { Field } from './head.ts';
+import { type OpenApiFacts, openApiDocument } from './openapi/document.ts';
 import type { PageAssets } from './pages/assets.ts';
 import { docsMain, fairDrawsMain } from './pages/docs-page.ts';
 import { FAIR_DRAWS_PATH, type Page, pageReply } from './pages/layout.ts';
 import { eventOf } from './pages/status-live.ts';
 import { type StatusFacts, statusMain } from './pages/status-page.ts';
-import type { PlainRoute } from './route-table.ts';
+import { NO_STORE, publicReply, type Reply, replyOf } from './reply.ts';
+import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**
  * The text of the metrics: one that all share for a second, or one that is made now. Whoever may ask for the latter can keep
@@ -40,40 +39,58 @@ const PUBLIC_FIELDS: readonly Field[] = [
 
 /** What tells about the service to anybody, without a key: its state, its documentation, its metrics. */
 export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): PlainRoute[] {
-  const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
-  const { metrics, clock } = sources;
+  const { metrics, clock, areMetricsPublic } = sources;
+  const publicPage = (page: Pick<Page, 'title' | 'main' | 'script' | 'place' | 'style'>): Reply =>
+    pageReply({ ...page, status: 200, cacheControl: 'no-cache', fields: PUBLIC_FIELDS }, assets);
   const facts = atMostEvery(FRESH_MS, clock, () => sources.status());
   const status = atMostEvery(FRESH_MS, clock, async () =>
-    pageReply(statusPage(await facts(), sources.hasDemo()), assets),
+    publicPage({
+      title: 'Quantum Random Number Service',
+      main: statusMain(await facts(), sources.hasDemo()),
+      script: 'status-page.mjs',
+      place: 'status',
+      style: 'drawings.css',
+    }),
   );
   const event = atMostEvery(FRESH_MS, clock, async () => eventReply(await facts()));
-  const { areMetricsPublic } = sources;
-  const docs = once(() => pageReply(docsPage(sources.facts().baseUrl), assets));
-  const fairDraws = pageReply(fairDrawsPage(), assets);
-  const document = once(() => openApiReply(openApiDocument(sources.facts())));
-  return [
-    { ...open, path: '/', handler: status },
-    { ...open, path: '/events', handler: event },
-    { ...open, path: '/docs', handler: docs },
-    { ...open, path: FAIR_DRAWS_PATH, handler: () => fairDraws },
-    { ...open, path: '/openapi.json', handler: document },
-    ...(metrics === undefined
-      ? []
-      : [
-          {
-            ...open,
-            path: '/metrics',
-            handler: (exchange: Exchange) => {
-              if (areMetricsPublic || exchange.isFromThisMachine) return metricsOf(metrics, exchange);
-              throw new ApiError('not_found', { message: METRICS_ARE_LOCAL });
-            },
-          },
-        ]),
+  const docs = once(() =>
+    publicPage({
+      title: 'Documentation: Quantum Random Number Service',
+      main: docsMain(sources.facts().baseUrl),
+      script: 'docs-page.mjs',
+      place: 'docs',
+      style: 'docs.css',
+    }),
+  );
+  const fairDraws = publicPage({
+    title: 'How a draw is fair: Quantum Random Number Service',
+    main: fairDrawsMain(),
+    script: null,
+    place: 'docs',
+    style: 'docs.css',
+  });
+  const document = once(() => {
+    const text = JSON.stringify(openApiDocument(sources.facts()));
+    return publicReply('application/json', text, 'public, max-age=300');
+  });
+  const routes: PlainRoute[] = [
+    { ...OPEN, path: '/', handler: status },
+    { ...OPEN, path: '/events', handler: event },
+    { ...OPEN, path: '/docs', handler: docs },
+    { ...OPEN, path: FAIR_DRAWS_PATH, handler: () => fairDraws },
+    { ...OPEN, path: '/openapi.json', handler: document },
   ];
+  if (metrics === undefined) return routes;
+  const handler = (exchange: Exchange) => {
+    if (areMetricsPublic || exchange.isFromThisMachine) return metricsReply(metrics, exchange);
+    throw new ApiError('not_found', { message: METRICS_ARE_LOCAL });
+  };
+  return [...routes, { ...OPEN, path: '/metrics', handler }];
 }
 
-async function metricsOf(metrics: MetricsText, exchange: Exchange): Promise<Reply> {
-  return metricsReply(await metrics(exchange.asksForFresh && exchange.isFromThisMachine));
+async function metricsReply(metrics: MetricsText, exchange: Exchange): Promise<Reply> {
+  const text = await metrics(exchange.asksForFresh && exchange.isFromThisMachine);
+  return replyOf(200, 'text/plain; version=0.0.4; charset=utf-8', text, [NO_STORE]);
 }
 
 /** How long a page that is made of what the service does now is sent again. */
@@ -87,25 +104,7 @@ const METRICS_ARE_LOCAL =
  * none of them holds a connection or memory of ours between two events, and each event is made once for all.
  */
 function eventReply(facts: StatusFacts): Reply {
-  const head = headOf(200, [
-    ['Content-Type', 'text/event-stream'],
-    ['Cache-Control', 'no-store'],
-    ['X-Content-Type-Options', 'nosniff'],
-  ]);
-  return { status: 200, head, body: utf8Bytes(eventOf(facts)) };
-}
-
-function statusPage(facts: StatusFacts, hasDemo: boolean): Page {
-  return {
-    status: 200,
-    title: 'Quantum Random Number Service',
-    main: statusMain(facts, hasDemo),
-    cacheControl: 'no-cache',
-    script: 'status-page.mjs',
-    place: 'status',
-    style: 'drawings.css',
-    fields: PUBLIC_FIELDS,
-  };
+  return replyOf(200, 'text/event-stream', eventOf(facts), [NO_STORE, ['X-Content-Type-Options', 'nosniff']]);
 }
 
 /**
@@ -117,53 +116,9 @@ export function metricsHandler(metrics: MetricsText): (exchange: Exchange) => Pr
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
       throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
     }
-    const { head, body } = compressed(await metricsOf(metrics, exchange), exchange.acceptEncoding);
+    const { head, body } = compressed(await metricsReply(metrics, exchange), exchange.acceptEncoding);
     exchange.send(head, body);
   };
-}
-
-function metricsReply(text: string): Reply {
-  const head = headOf(200, [
-    ['Content-Type', 'text/plain; version=0.0.4; charset=utf-8'],
-    ['Cache-Control', 'no-store'],
-  ]);
-  return { status: 200, head, body: utf8Bytes(text) };
-}
-
-function docsPage(baseUrl: string): Page {
-  return {
-    status: 200,
-    title: 'Documentation: Quantum Random Number Service',
-    main: docsMain(baseUrl),
-    cacheControl: 'no-cache',
-    script: 'docs-page.mjs',
-    place: 'docs',
-    style: 'docs.css',
-    fields: PUBLIC_FIELDS,
-  };
-}
-
-function fairDrawsPage(): Page {
-  return {
-    status: 200,
-    title: 'How a draw is fair: Quantum Random Number Service',
-    main: fairDrawsMain(),
-    cacheControl: 'no-cache',
-    script: null,
-    place: 'docs',
-    style: 'docs.css',
-    fields: PUBLIC_FIELDS,
-  };
-}
-
-function openApiReply(document: OpenApiDocument): Reply {
-  const head = headOf(200, [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'public, max-age=300'],
-    ['Access-Control-Allow-Origin', '*'],
-    ['X-Content-Type-Options', 'nosniff'],
-  ]);
-  return { status: 200, head, body: utf8Bytes(JSON.stringify(document)) };
 }
 
 /** Made when it is first asked for, and kept. */

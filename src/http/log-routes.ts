@@ -1,9 +1,7 @@
 import type { CertificateService } from '../certificate/archive.ts';
-import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Reply } from './error-reply.ts';
-import { headOf } from './head.ts';
-import type { PlainRoute } from './route-table.ts';
+import { publicReply, type Reply } from './reply.ts';
+import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**
  * The transparency log, public and without a key: its keys, its newest checkpoint, its tiles
@@ -11,35 +9,33 @@ import type { PlainRoute } from './route-table.ts';
  * withdrawals and statements. Of certificates there are hashes alone: none can be read from the log.
  */
 export function logRoutes(certificates: CertificateService): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
-  const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   return {
     exact: [
       {
-        ...open,
+        ...OPEN,
         path: '/.well-known/qrn-keys.json',
-        handler: async () =>
-          reply('application/json', utf8Bytes(JSON.stringify(await certificates.keys())), 'max-age=300'),
+        handler: async () => json(await certificates.keys(), 'max-age=300'),
       },
       {
-        ...open,
+        ...OPEN,
         path: '/log/checkpoint',
         handler: async () =>
-          reply('text/plain; charset=utf-8', utf8Bytes(await certificates.checkpoint()), 'no-cache'),
+          publicReply('text/plain; charset=utf-8', await certificates.checkpoint(), 'no-cache'),
       },
       {
-        ...open,
+        ...OPEN,
         path: '/log/consistency',
         handler: (exchange) => consistency(certificates, exchange.query),
       },
       {
-        ...open,
+        ...OPEN,
         path: '/log/leaves',
         handler: (exchange) => publicLeaves(certificates, exchange.query),
       },
     ],
     prefixes: [
-      { ...open, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) },
-      { ...open, path: LOT_PREFIX, handler: (exchange) => lot(certificates, exchange.path) },
+      { ...OPEN, path: '/log/tile/', handler: (exchange) => tile(certificates, exchange.path) },
+      { ...OPEN, path: LOT_PREFIX, handler: (exchange) => lot(certificates, exchange.path) },
     ],
   };
 }
@@ -56,7 +52,12 @@ async function tile(certificates: CertificateService, path: string): Promise<Rep
   // a partial tile is asked for by its width, a whole one without
   const width = match[3] === undefined ? 256 : Number(match[3]);
   if (bytes === undefined || width < 1 || bytes.length < width * HASH_BYTES) throw new ApiError('not_found');
-  return reply('application/octet-stream', bytes.slice(0, width * HASH_BYTES), 'max-age=31536000, immutable');
+  const cacheControl = 'max-age=31536000, immutable';
+  return publicReply(
+    'application/octet-stream',
+    new Uint8Array(bytes.subarray(0, width * HASH_BYTES)),
+    cacheControl,
+  );
 }
 
 /** A lot's leaf takes half a KiB. */
@@ -67,7 +68,7 @@ async function publicLeaves(certificates: CertificateService, query: string): Pr
   if (!/^\d{1,15}$/.test(from))
     throw new ApiError('not_found', { message: 'from is the index of a leaf: a whole number.' });
   const leaves = await certificates.publicLeaves(Number(from), LEAVES_PER_REPLY);
-  return reply('application/json', utf8Bytes(JSON.stringify({ leaves })), 'no-cache');
+  return json({ leaves }, 'no-cache');
 }
 
 const LOT_PREFIX = '/log/lots/';
@@ -78,7 +79,7 @@ async function lot(certificates: CertificateService, path: string): Promise<Repl
   const found = LOT_ID.test(id) ? await certificates.publicLot(id) : undefined;
   if (found === undefined)
     throw new ApiError('not_found', { message: 'No lot with this id has a leaf in the log.' });
-  return reply('application/json', utf8Bytes(JSON.stringify(found)), 'no-cache');
+  return json(found, 'no-cache');
 }
 
 async function consistency(certificates: CertificateService, query: string): Promise<Reply> {
@@ -89,19 +90,9 @@ async function consistency(certificates: CertificateService, query: string): Pro
   if (proof === undefined)
     throw new ApiError('not_found', { message: 'The log has no such sizes: 1 <= from <= to.' });
   const hashes = proof.map((hash) => Buffer.from(hash).toString('base64'));
-  return reply(
-    'application/json',
-    utf8Bytes(JSON.stringify({ from: size('from'), to: size('to'), hashes })),
-    'max-age=3600',
-  );
+  return json({ from: size('from'), to: size('to'), hashes }, 'max-age=3600');
 }
 
-function reply(contentType: string, body: Uint8Array, cacheControl: string): Reply {
-  const head = headOf(200, [
-    ['Content-Type', contentType],
-    ['Cache-Control', cacheControl],
-    ['Access-Control-Allow-Origin', '*'],
-    ['X-Content-Type-Options', 'nosniff'],
-  ]);
-  return { status: 200, head, body: new Uint8Array(body) };
+function json(value: object, cacheControl: string): Reply {
+  return publicReply('application/json', JSON.stringify(value), cacheControl);
 }

@@ -204,7 +204,9 @@ class NodeResponse implements NativeResponse {
   readonly #lastOfConnection: () => void;
   #abort: (() => void) | undefined;
   #resumesAtEnd = false;
-  #head = '';
+  #status = '';
+  /** Names and values in turns, as node:http takes them. */
+  readonly #fields: string[] = [];
   #offset = 0;
 
   constructor(request: IncomingMessage, response: ServerResponse, lastOfConnection: () => void) {
@@ -235,11 +237,17 @@ class NodeResponse implements NativeResponse {
   }
 
   writeStatus(head: Uint8Array): void {
-    this.#head = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+    const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+    const [status, ...lines] = text.split('\r\n');
+    this.#status = status;
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      this.writeHeader(line.slice(0, colon), line.slice(colon + 1).trim());
+    }
   }
 
   writeHeader(name: string, value: string): void {
-    this.#head += `\r\n${name}: ${value}`;
+    this.#fields.push(name, value);
   }
 
   end(body: Uint8Array, closeConnection = false): void {
@@ -349,18 +357,10 @@ class NodeResponse implements NativeResponse {
     this.#abort?.();
   }
 
-  /** Splits the head into the form that node:http takes. */
   #begin(): void {
-    const [status, ...fields] = this.#head.split('\r\n');
-    const pairs = fields
-      .filter((field) => field !== '')
-      .flatMap((field) => {
-        const at = field.indexOf(':');
-        return [field.slice(0, at), field.slice(at + 1).trim()];
-      });
-    if (/\r\nConnection: close/i.test(this.#head)) this.#lastOfConnection();
+    if (this.#fields.includes('Connection')) this.#lastOfConnection(); // nothing but `close` is written
     this.hasBegun = true;
-    this.#response.writeHead(Number(status.slice(0, 3)), status.slice(4), pairs);
+    this.#response.writeHead(Number(this.#status.slice(0, 3)), this.#status.slice(4), this.#fields);
   }
 
   #finish(body?: Buffer): void {

@@ -1,17 +1,15 @@
-import { pack } from 'msgpackr';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
-import { utf8Bytes } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { CERTIFICATE, HEALTH, parseCertificateQuery, USAGE } from './endpoints/table.ts';
 import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
-import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import { type Field, headOf } from './head.ts';
+import type { Field } from './head.ts';
 import { unknownParameters } from './params.ts';
+import { NO_STORE, type Reply, replyOf, valueReply } from './reply.ts';
 import { rateFields } from './reply-fields.ts';
-import { MEDIA_TYPES, negotiate } from './representation.ts';
-import type { PlainRoute } from './route-table.ts';
+import { negotiate } from './representation.ts';
+import { OPEN, type PlainRoute } from './route-table.ts';
 
 export type HealthStatus = 'pass' | 'warn' | 'fail';
 
@@ -61,16 +59,12 @@ export interface PlainRouteSources {
   readonly drawPdf: (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
-const READ_METHODS = ['GET', 'HEAD'];
-
 export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
   return [
-    { path: '/livez', methods: READ_METHODS, scope: null, limited: false, handler: () => word(200, 'ok') },
+    { ...OPEN, path: '/livez', handler: () => word(200, 'ok') },
     {
+      ...OPEN,
       path: '/readyz',
-      methods: READ_METHODS,
-      scope: null,
-      limited: false,
       handler: async () => {
         const readiness = sources.readiness();
         if (readiness === 'ready') return word(200, readiness);
@@ -78,41 +72,29 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       },
     },
     {
+      ...OPEN,
       path: HEALTH.path,
-      methods: READ_METHODS,
       scope: HEALTH.scope,
-      limited: false,
       answersAlways: true,
       handler: async (exchange) =>
         healthReply(await sources.health(), exchange.accept, [['X-Request-ID', exchange.requestUuid]]),
     },
     {
+      ...OPEN,
       path: USAGE.path,
-      methods: READ_METHODS,
       scope: USAGE.scope,
       limited: true,
-      handler: async (exchange) => {
-        const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
-        return body(
-          exchange,
-          { data: await sources.usage(exchange), metadata: metadataOf(exchange, drawn) },
-          drawn,
-        );
-      },
+      handler: async (exchange) =>
+        envelope(exchange, { data: await sources.usage(exchange) }, nothingDrawn(sources)),
     },
     {
+      ...OPEN, // who has no key yet wants to know
       path: TIERS_PATH,
-      methods: READ_METHODS,
-      scope: null, // who has no key yet wants to know
-      limited: false,
-      handler: (exchange) => {
-        const drawn = { ...NOTHING_DRAWN, powered_by: sources.poweredBy };
-        return body(exchange, { data: tierList(), metadata: metadataOf(exchange, drawn) }, drawn);
-      },
+      handler: (exchange) => envelope(exchange, { data: tierList() }, nothingDrawn(sources)),
     },
     {
+      ...OPEN,
       path: CERTIFICATE.path,
-      methods: READ_METHODS,
       scope: CERTIFICATE.scope,
       limited: true,
       handler: (exchange) => certificateReply(exchange, sources),
@@ -123,14 +105,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
 /** `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). */
 export function healthReply(report: HealthReport, accept: string, fields: readonly Field[]): Reply {
   const form = negotiate(accept, ['json', 'health', 'msgpack']);
-  const status = report.status === 'fail' ? 503 : 200;
-  const head = headOf(status, [
-    ['Content-Type', MEDIA_TYPES[form]],
-    ['Cache-Control', 'no-store'],
-    ...fields,
-  ]);
-  const body = form === 'msgpack' ? new Uint8Array(pack(report)) : utf8Bytes(JSON.stringify(report));
-  return { status, head, body };
+  return valueReply(report.status === 'fail' ? 503 : 200, form, report, fields);
 }
 
 async function certificateReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
@@ -138,17 +113,12 @@ async function certificateReply(exchange: Exchange, sources: PlainRouteSources):
   if (sources.strictParameters && ignored.length > 0) throw unknownParameters(ignored);
   const found = foundDocument(await sources.certificates.find(values.id));
   const drawn = drawnBy(found);
-  if (values.format === 'json')
-    return body(exchange, { ...found, metadata: metadataOf(exchange, drawn) }, drawn);
-  const head = headOf(200, [
-    ['Content-Type', 'application/pdf'],
+  if (values.format === 'json') return envelope(exchange, found, drawn);
+  return replyOf(200, 'application/pdf', await sources.drawPdf(found), [
     ['Content-Disposition', `inline; filename="${values.id}.pdf"`],
-    ['Cache-Control', 'no-store'],
-    ['X-Request-ID', exchange.requestUuid],
-    ...provenanceFields(drawn),
-    ...rateFields(exchange.rate),
+    NO_STORE,
+    ...envelopeFields(exchange, drawn),
   ]);
-  return { status: 200, head, body: await sources.drawPdf(found) };
 }
 
 /** The certificate that was found. Throws `invalid_id` and `cert_not_found`. */
@@ -168,12 +138,15 @@ interface Drawn {
 }
 
 /** Of a reply for which nothing was drawn. */
-const NOTHING_DRAWN = {
-  lang_circuit: 'none',
-  lang_version: 'none',
-  quantum_backend: 'none',
-  nist_verified: false,
-} as const;
+function nothingDrawn({ poweredBy }: PlainRouteSources): Drawn {
+  return {
+    lang_circuit: 'none',
+    lang_version: 'none',
+    quantum_backend: 'none',
+    nist_verified: false,
+    powered_by: poweredBy,
+  };
+}
 
 /** What the certified answer was drawn from. */
 function drawnBy({ certificate }: CertificateDocument): Drawn {
@@ -188,37 +161,25 @@ function drawnBy({ certificate }: CertificateDocument): Drawn {
   };
 }
 
-function metadataOf(exchange: Exchange, drawn: Drawn): object {
-  return { request_id: exchange.requestIdText, timestamp: new Date(exchange.atMs).toISOString(), ...drawn };
-}
-
-function provenanceFields(drawn: Drawn): Field[] {
+function envelopeFields({ requestUuid, rate }: Exchange, drawn: Drawn): Field[] {
   return [
+    ['X-Request-ID', requestUuid],
     ['X-Lang-Circuit', drawn.lang_circuit],
     ['X-Lang-Version', drawn.lang_version],
     ['X-Quantum-Backend', drawn.quantum_backend],
     ['X-NIST-Verified', String(drawn.nist_verified)],
+    ...rateFields(rate),
   ];
 }
 
-function body(exchange: Exchange, value: object, drawn: Drawn): Reply {
-  const form = negotiate(exchange.accept, ['json', 'msgpack']);
-  const fields: Field[] = [
-    ['Content-Type', MEDIA_TYPES[form]],
-    ['Cache-Control', 'no-store'],
-    ['X-Request-ID', exchange.requestUuid],
-    ...provenanceFields(drawn),
-    ...rateFields(exchange.rate),
-  ];
-  const bytes = form === 'msgpack' ? new Uint8Array(pack(value)) : utf8Bytes(JSON.stringify(value));
-  return { status: 200, head: headOf(200, fields), body: bytes };
+function envelope(exchange: Exchange, content: object, drawn: Drawn): Reply {
+  const { requestIdText, atMs, accept } = exchange;
+  const metadata = { request_id: requestIdText, timestamp: new Date(atMs).toISOString(), ...drawn };
+  const form = negotiate(accept, ['json', 'msgpack']);
+  return valueReply(200, form, { ...content, metadata }, envelopeFields(exchange, drawn));
 }
 
 /** A probe's answer: one word. */
 function word(status: number, text: string): Reply {
-  const fields: Field[] = [
-    ['Content-Type', 'text/plain; charset=utf-8'],
-    ['Cache-Control', 'no-store'],
-  ];
-  return { status, head: headOf(status, fields), body: utf8Bytes(`${text}\n`) };
+  return replyOf(status, 'text/plain; charset=utf-8', `${text}\n`, [NO_STORE]);
 }

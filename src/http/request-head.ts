@@ -67,7 +67,6 @@ export class RequestHead {
   origin = '';
   ifNoneMatch = '';
   accessControlRequestMethod = '';
-  accessControlRequestHeaders = '';
   /** A proxy passed the request on: it has a field that only proxies add. */
   isForwarded = false;
   /** The client says that this is the last request of its connection (RFC 9112 §9.6). */
@@ -94,7 +93,7 @@ export class RequestHead {
 
   /** True when a body follows the head. */
   get hasBody(): boolean {
-    return this.contentLength > 0 || (this.#seen & TRANSFER_ENCODING) !== 0;
+    return this.contentLength > 0 || this.isChunked;
   }
 
   /**
@@ -205,9 +204,6 @@ export class RequestHead {
         break;
       case 29:
         if (name === 'access-control-request-method') head.accessControlRequestMethod = value;
-        break;
-      case 30:
-        if (name === 'access-control-request-headers') head.accessControlRequestHeaders = value;
         break;
     }
   };

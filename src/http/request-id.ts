@@ -30,14 +30,9 @@ export function requestIdText(id: Uint8Array): string {
   return `req_${base32Of(id)}`;
 }
 
-/** The same bits as `X-Request-ID` and `meta.request_id` print them. */
-export function requestIdUuid(id: Uint8Array): string {
-  return uuidText(id);
-}
-
 /** Both spellings, for a line of the log: whoever reports a request may know either. */
 export function requestNames(id: Uint8Array): { request_id: string; x_request_id: string } {
-  return { request_id: requestIdText(id), x_request_id: requestIdUuid(id) };
+  return { request_id: requestIdText(id), x_request_id: uuidText(id) };
 }
 
 /**

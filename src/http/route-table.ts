@@ -1,8 +1,8 @@
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
-import type { Reply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
+import type { Reply } from './reply.ts';
 import { endpointRow } from './request-record.ts';
 
 /** Answers an exchange that passed the limits. What it throws or rejects with is answered as an error. */
@@ -21,16 +21,15 @@ export interface PlainRoute {
   readonly handler: Handler;
 }
 
-/** A resource as its requests are walked through. */
-export interface Route {
+/** What a resource that anybody may read says of its requests. */
+export const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
+
+/** A resource as its requests are walked through: one that draws, or one with a handler. */
+export interface Route extends Omit<PlainRoute, 'path' | 'handler'> {
   /** The endpoint that its requests are counted under. */
   readonly endpoint: number;
-  readonly methods: readonly string[];
-  readonly scope: Scope | null;
-  readonly limited: boolean;
-  readonly answersAlways?: true;
-  readonly data: DrawingEndpointDefinition | undefined;
-  readonly handler: Handler | undefined;
+  readonly data?: DrawingEndpointDefinition;
+  readonly handler?: Handler;
   /** Of the same path, for other methods. */
   next?: Route;
 }
@@ -38,7 +37,7 @@ export interface Route {
 /** The resources of the service, by path. */
 export class RouteTable {
   readonly #routes = new Map<string, Route>();
-  readonly #prefixes: readonly { readonly path: string; readonly route: Route }[];
+  readonly #prefixes = new Map<string, Route>();
 
   constructor(
     dataEndpoints: readonly DrawingEndpointDefinition[],
@@ -53,32 +52,28 @@ export class RouteTable {
         scope: endpoint.scope,
         limited: true,
         data: endpoint,
-        handler: undefined,
       });
     }
     for (const route of plainRoutes) addRoute(this.#routes, route);
-    const prefixes = new Map<string, Route>();
-    for (const route of plainPrefixes) addRoute(prefixes, route);
-    this.#prefixes = [...prefixes].map(([path, route]) => ({ path, route }));
+    for (const route of plainPrefixes) addRoute(this.#prefixes, route);
   }
 
   /** The first route of a path, by its whole path before any prefix. */
   of(path: string): Route | undefined {
-    return this.#routes.get(path) ?? this.#prefixes.find((each) => path.startsWith(each.path))?.route;
+    const route = this.#routes.get(path);
+    if (route !== undefined) return route;
+    for (const [prefix, under] of this.#prefixes) if (path.startsWith(prefix)) return under;
+    return undefined;
   }
 }
 
 /** Routes of one path differ in their methods. */
 function addRoute(routes: Map<string, Route>, route: PlainRoute): void {
-  const added = plainRoute(route);
+  const name = route.path.slice('/v1/'.length);
+  const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
+  const added = { ...route, endpoint: endpointRow(label) };
   let last = routes.get(route.path);
   while (last?.next !== undefined) last = last.next;
   if (last === undefined) routes.set(route.path, added);
   else last.next = added;
-}
-
-function plainRoute(route: PlainRoute): Route {
-  const name = route.path.slice('/v1/'.length);
-  const label = ENDPOINT_LABELS.find((each) => route.path === `/v1/${name}` && each === name) ?? 'public';
-  return { ...route, endpoint: endpointRow(label), data: undefined };
 }

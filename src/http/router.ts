@@ -1,42 +1,31 @@
-import type { Account, AccountDirectory } from '../account/directory.ts';
-import { ASKS_MAX, retryAfterS } from '../account/meter.ts';
-import type { RateDecision } from '../account/rate.ts';
+import type { AccountDirectory } from '../account/directory.ts';
+import { ASKS_MAX } from '../account/meter.ts';
 import { requireRequest } from '../account/reservation.ts';
+import type { Asker } from '../answer/answer.ts';
 import type { Answers } from '../answer/answers.ts';
-import { entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
+import { type DataRequest, entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import type { Scope } from '../core/vocabulary.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { AccountShares } from './account-shares.ts';
 import { describedHead } from './answer-reply.ts';
-import { BlockStream, type StreamHost } from './block-stream.ts';
+import { BlockStream } from './block-stream.ts';
 import { compressed } from './compression.ts';
 import { DrawTurns } from './draw-turns.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
-import { clientError, errorReply, type Reply } from './error-reply.ts';
+import { clientError, errorReply } from './error-reply.ts';
 import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
+import { LOOK_UPS_MAX, LookUps } from './look-ups.ts';
 import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.ts';
-import { type CorsPolicy, rateFacts, rateFields } from './reply-fields.ts';
+import type { Reply } from './reply.ts';
+import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf } from './request-head.ts';
 import { requestNames } from './request-id.ts';
 import type { RequestRecord } from './request-record.ts';
-import { type Handler, type PlainRoute, type Route, RouteTable } from './route-table.ts';
-
-/** A request that waits for its turn: one of a route, or one that its handler goes on with. */
-type TurnTaker = { readonly exchange: Exchange } & (
-  | { readonly route: Route; readonly resume?: undefined }
-  | { readonly route: undefined; readonly resume: () => void }
-);
-
-/**
- * Look-ups of one account that may be under way in a front: its certificates and its usage. One more is refused, so that
- * no account's look-ups stand before those of the others (service/ledger-thread.ts).
- */
-const LOOK_UPS_PER_ACCOUNT_MAX = 32;
+import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
 
 /** Behind the key of a stream stands the number of a block. */
 const STREAM_KEY_LENGTH_MAX = LIMITS.idempotencyKeyLengthMax - `/${LIMITS.streamTotalMax}`.length;
@@ -72,30 +61,21 @@ export class Router {
   readonly #routes: RouteTable;
   readonly #pipeline: Pipeline;
   readonly #shares: AccountShares;
-  readonly #turns: DrawTurns<TurnTaker>;
+  readonly #turns: DrawTurns;
   readonly #parsed: ParsedRequests;
-  /** Numbers of accounts that have look-ups under way, and how many. */
-  readonly #lookUps = new Map<number, number>();
+  readonly #lookUps = new LookUps();
 
   constructor(options: RouterOptions) {
+    const { clock, record, cors, random, rateLimitFields, answers } = options;
     this.#options = options;
-    this.#shares = new AccountShares(options.clock);
-    this.#turns = new DrawTurns(options.clock, this.#shares, {
-      serve: ({ exchange, route, resume }, nowMs) => {
-        if (route === undefined) resume();
-        else this.#serve(exchange, route, nowMs);
-      },
-      endTurn: () => options.answers.endTurn(),
-    });
+    this.#shares = new AccountShares(clock);
+    this.#turns = new DrawTurns(clock, this.#shares, () => answers.endTurn());
     this.#parsed = new ParsedRequests(options.dataEndpoints, options.strictParameters);
-    const { record, cors, random } = options;
     this.#pipeline = {
-      record,
-      cors,
-      random,
+      ...{ record, clock, cors, random, rateLimitFields },
       shares: this.#shares,
-      awaitTurn: (exchange) =>
-        new Promise((resume) => this.#turns.add({ exchange, route: undefined, resume })),
+      awaitTurn: (exchange) => new Promise((resume) => this.#turns.add(exchange, () => resume())),
+      explain: (exchange, error) => this.#explain(exchange, error),
       fail: (exchange, error) => this.#fail(exchange, error),
     };
     this.#routes = new RouteTable(options.dataEndpoints, options.routes, options.prefixes);
@@ -150,42 +130,38 @@ export class Router {
 
   /** The part of the way that follows the key. */
   #admitted(exchange: Exchange, route: Route): void {
-    if (route.data !== undefined) {
-      if (exchange.method === 'HEAD') this.#describe(exchange, route, route.data);
-      else this.#turns.add({ exchange, route });
-    } else if (route.limited) this.#turns.add({ exchange, route });
-    else this.#plain(exchange, route, route.handler!);
+    if (route.data !== undefined && exchange.method === 'HEAD') this.#describe(exchange, route, route.data);
+    else if (route.limited) this.#turns.add(exchange, (nowMs) => this.#serve(exchange, route, nowMs));
+    else this.#plain(exchange, route);
   }
 
-  #limited(exchange: Exchange, route: Route, nowMs: number): void {
-    if (exchange.account!.meter.mustLease(nowMs)) {
-      void this.#plainAfterAsking(exchange, route);
-      return;
-    }
-    this.#admit(exchange);
-    this.#plain(exchange, route, route.handler!);
-  }
-
-  /** Nodes share the rate: the ledger is asked for a request of it. */
-  async #plainAfterAsking(exchange: Exchange, route: Route): Promise<void> {
+  #serve(exchange: Exchange, route: Route, nowMs: number): void {
+    if (this.#isOver(exchange)) return;
     const account = exchange.account!;
     try {
-      const decision = await account.meter.admitOrAsk(this.#options.clock);
-      if (exchange.isGone) this.#options.record.aborted();
-      if (exchange.isGone || exchange.isAnswered) return;
-      this.#requireRate(exchange, account, decision);
-      this.#plain(exchange, route, route.handler!);
+      if (route.data !== undefined) this.#data(exchange, route, route.data, nowMs);
+      else if (account.meter.mustLease(nowMs))
+        void this.#goOn(exchange, exchange.admit(account), () => this.#plain(exchange, route));
+      else {
+        exchange.requireRate(account, account.meter.admit(nowMs));
+        this.#plain(exchange, route);
+      }
     } catch (error) {
       this.#fail(exchange, error);
     }
   }
 
-  #serve(exchange: Exchange, route: Route, nowMs: number): void {
+  /** Its client is gone, or the front has refused it: nothing is drawn for it any more. */
+  #isOver(exchange: Exchange): boolean {
     if (exchange.isGone) this.#options.record.aborted();
-    if (exchange.isGone || exchange.isAnswered) return;
+    return exchange.isGone || exchange.isAnswered;
+  }
+
+  /** Goes on with a request that waited for the ledger, unless that took it too long. */
+  async #goOn(exchange: Exchange, waited: Promise<unknown>, go: () => void): Promise<void> {
     try {
-      if (route.data === undefined) this.#limited(exchange, route, nowMs);
-      else this.#data(exchange, route, route.data, nowMs);
+      await waited;
+      if (!this.#isOver(exchange)) go();
     } catch (error) {
       this.#fail(exchange, error);
     }
@@ -197,9 +173,9 @@ export class Router {
   #describe(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition): void {
     const account = exchange.account!;
     const { record, allowance, meter } = account;
-    this.#requireRate(exchange, account, meter.peek(this.#options.clock.monotonicMs()));
+    exchange.requireRate(account, meter.peek(this.#options.clock.monotonicMs()));
     const period = meter.periodAt(periodOf(exchange.atMs));
-    this.#requireScope(exchange, route.scope);
+    exchange.requireScope(route.scope);
     const parsed = this.#parsed.of(exchange, endpoint);
     const { request, ignored } = parsed;
     exchange.offer = offerOf(exchange.accept, parsed);
@@ -218,31 +194,16 @@ export class Router {
     );
   }
 
-  #plain(exchange: Exchange, route: Route, handler: Handler): void {
-    this.#requireScope(exchange, route.scope);
+  #plain(exchange: Exchange, route: Route): void {
+    exchange.requireScope(route.scope);
+    const look = () => route.handler!(exchange);
     const account = exchange.account?.record.number;
-    const underWay = account === undefined ? 0 : (this.#lookUps.get(account) ?? 0);
-    if (underWay >= LOOK_UPS_PER_ACCOUNT_MAX)
-      throw new ApiError('overloaded', { message: LOOK_UPS_FULL, retryAfterS: 1 });
-    const reply = handler(exchange);
-    if (!(reply instanceof Promise)) {
-      this.#sendDocument(exchange, reply);
-      return;
-    }
-    if (account !== undefined) this.#lookUps.set(account, (this.#lookUps.get(account) ?? 0) + 1);
-    reply
-      .finally(() => this.#lookUpEnded(account))
-      .then(
-        (ready) => this.#sendDocument(exchange, ready),
-        (error: unknown) => this.#fail(exchange, error),
-      );
-  }
-
-  #lookUpEnded(account: number | undefined): void {
-    if (account === undefined) return;
-    const rest = this.#lookUps.get(account)! - 1;
-    if (rest === 0) this.#lookUps.delete(account);
-    else this.#lookUps.set(account, rest);
+    const reply = account === undefined ? look() : this.#lookUps.run(account, look, LOOK_UPS_FULL);
+    if (!(reply instanceof Promise)) this.#sendDocument(exchange, reply);
+    else
+      reply
+        .then((ready) => this.#sendDocument(exchange, ready))
+        .catch((error: unknown) => this.#fail(exchange, error));
   }
 
   /** OPTIONS answers what the resource allows (RFC 9110 §9.3.7); anything else is 405 with the same list. */
@@ -266,13 +227,10 @@ export class Router {
    * judge by: the ledger is asked before the request is refused.
    */
   #lookUpKey(exchange: Exchange, route: Route): void {
-    this.#options.directory
-      .refreshInTime()
-      .then(() => {
-        if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
-        this.#admitted(exchange, route);
-      })
-      .catch((error: unknown) => this.#fail(exchange, error));
+    void this.#goOn(exchange, this.#options.directory.refreshInTime(), () => {
+      if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
+      this.#admitted(exchange, route);
+    });
   }
 
   /** False when the ledger is to be asked first, which happens once. Throws for a key that is refused. */
@@ -295,45 +253,6 @@ export class Router {
     return true;
   }
 
-  #admit(exchange: Exchange): void {
-    const { account } = exchange;
-    if (account === undefined) return;
-    const { clock } = this.#options;
-    this.#requireRate(exchange, account, account.meter.admit(clock.monotonicMs()));
-  }
-
-  #requireRate(exchange: Exchange, { meter }: Account, decision: Readonly<RateDecision>): void {
-    exchange.rate = rateFacts(decision, meter.limit, exchange.atMs, this.#options.rateLimitFields);
-    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
-  }
-
-  #requireScope(exchange: Exchange, scope: Scope | null): void {
-    if (scope === null || exchange.scopes.includes(scope)) return;
-    throw new ApiError('auth_scope', {
-      message: `This API key lacks the scope ${scope}.`,
-      details: { scope },
-    });
-  }
-
-  /** Another node may have what is left of the month or the rate: the ledger is asked, and the request enters once more. */
-  async #dataAfterAsking(
-    exchange: Exchange,
-    route: Route,
-    endpoint: DrawingEndpointDefinition,
-    asks: number,
-  ): Promise<void> {
-    const { clock, answers, record } = this.#options;
-    try {
-      await exchange.account!.meter.ask(0);
-      if (exchange.isGone) record.aborted();
-      if (exchange.isGone || exchange.isAnswered) return;
-      this.#data(exchange, route, endpoint, clock.monotonicMs(), asks);
-      answers.endTurn();
-    } catch (error) {
-      this.#fail(exchange, error);
-    }
-  }
-
   #data(
     exchange: Exchange,
     route: Route,
@@ -342,17 +261,21 @@ export class Router {
     asks = 0,
   ): void {
     const account = exchange.account!;
-    const { answers } = this.#options;
+    const { answers, clock } = this.#options;
     const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
     if (reservation.mustAsk) {
       if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-      void this.#dataAfterAsking(exchange, route, endpoint, asks + 1);
+      // another node may have what is left of the month or the rate: the ledger is asked, and the request enters once more
+      void this.#goOn(exchange, account.meter.ask(0), () => {
+        this.#data(exchange, route, endpoint, clock.monotonicMs(), asks + 1);
+        answers.endTurn();
+      });
       return;
     }
-    this.#requireRate(exchange, account, account.meter.decision);
+    exchange.requireRate(account, account.meter.decision);
     let parsed: ParsedRequest;
     try {
-      this.#requireScope(exchange, route.scope);
+      exchange.requireScope(route.scope);
       parsed = this.#parsed.of(exchange, endpoint);
       exchange.offer = offerOf(exchange.accept, parsed); // throws not_acceptable
     } catch (error) {
@@ -372,7 +295,9 @@ export class Router {
         reservation.release();
         throw new ApiError('invalid_idempotency_key', { message: STREAM_KEY_TOO_LONG });
       }
-      const blocks = new BlockStream(exchange, stream, this.#streamHost(exchange, route));
+      const blocks = new BlockStream(exchange, stream, (block, of) =>
+        this.#askForBlock(exchange, route, block, of),
+      );
       answers.answer(blocks.begin(), account, reservation, stream.requestOf(stream.first));
     }
   }
@@ -381,30 +306,19 @@ export class Router {
    * A block is a request: its key may have been revoked, its account changed, its rate or quota used up. Where the view of keys
    * is too old to tell, the ledger is asked first, as for any request.
    */
-  #streamHost(exchange: Exchange, route: Route): StreamHost {
-    const { record, clock, random, answers, directory } = this.#options;
-    return {
-      ask: async (block, request) => {
-        try {
-          if (directory.isOutdated) await directory.refreshInTime();
-          if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
-          const account = exchange.account!;
-          const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(block.atMs));
-          this.#requireRate(exchange, account, decision);
-          if (!exchange.scopes.includes(route.scope!)) {
-            reservation.release();
-            this.#requireScope(exchange, route.scope);
-          }
-          answers.answer(block, account, reservation, request);
-        } catch (error) {
-          block.refused(error);
-        }
-      },
-      explain: (error) => this.#explain(exchange, error),
-      record,
-      clock,
-      random,
-    };
+  async #askForBlock(exchange: Exchange, route: Route, block: Asker, request: DataRequest): Promise<void> {
+    const { answers, directory } = this.#options;
+    try {
+      if (directory.isOutdated) await directory.refreshInTime();
+      if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
+      const account = exchange.account!;
+      const reservation = await exchange.enter(account, block.atMs);
+      if (!exchange.scopes.includes(route.scope!)) reservation.release();
+      exchange.requireScope(route.scope);
+      answers.answer(block, account, reservation, request);
+    } catch (error) {
+      block.refused(error);
+    }
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {
@@ -446,4 +360,4 @@ export class Router {
   }
 }
 
-const LOOK_UPS_FULL = `At most ${LOOK_UPS_PER_ACCOUNT_MAX} requests of an account for usage and certificates are answered at the same time; retry after Retry-After.`;
+const LOOK_UPS_FULL = `At most ${LOOK_UPS_MAX} requests of an account for usage and certificates are answered at the same time; retry after Retry-After.`;

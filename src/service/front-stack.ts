@@ -199,11 +199,8 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const draws = drawRoutes({
     answers,
     committedDraws: mainThread,
-    record,
-    clock,
     random,
     nodeSecret: options.keys.storedAnswers,
-    rateLimitFields: config.rateLimitFields,
     certificates,
     strictParameters: config.strictParameters,
   });
@@ -231,11 +228,9 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         answers,
         directory,
         idempotency,
-        record,
         clock,
         usage: (account) => usageOf(account, keyedLookUps, clock),
         signer: new RpcSigner(options.keys.storedAnswers),
-        log,
       }),
       ...demoRoutes({ answers, directory, record, clock, random }),
       ...infoRoutes(

@@ -5,7 +5,7 @@ import { pack, unpack } from 'msgpackr';
 import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
 import { completeJson, completePacked, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
-import { AnswerHead } from '../../src/http/answer-reply.ts';
+import { answerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
 const FROM: DrawnFrom = {
@@ -81,9 +81,9 @@ describe('the envelope of an answer', () => {
       resetAfterS: 60,
       policy: '"burst";q=750;w=90, "sustained";q=500;w=60',
     };
-    const template = AnswerHead.of(FROM);
-    assert.equal(AnswerHead.of(FROM), template, 'one template a source');
-    const first = Buffer.from(template.headOf({ ...one, creditsRemaining: 12 }, rate)).toString('latin1');
+    const headText = (answer: typeof one, at: RateFacts | undefined) =>
+      Buffer.from(answerHead({ ...answer, from: FROM, fields: undefined }, at)).toString('latin1');
+    const first = headText({ ...one, creditsRemaining: 12 }, rate);
     assert.match(first, /^200 OK\r\nContent-Type: application\/json\r\n/);
     const standing = '\r\nX-RateLimit-Remaining: 7\r\nX-RateLimit-Reset: 1795250468';
     assert.ok(first.includes(`\r\nX-Quantum-Credits-Remaining: 12${standing}\r\n`));
@@ -92,11 +92,8 @@ describe('the envelope of an answer', () => {
         '\r\nRateLimit-Policy: "burst";q=750;w=90, "sustained";q=500;w=60\r\nRateLimit: "burst";r=7;t=60',
       ),
     );
-    const second = template.headOf(
-      { ...two, creditsRemaining: 3 },
-      { ...rate, remaining: 100, policy: undefined },
-    );
-    assert.ok(Buffer.from(second).toString('latin1').endsWith(standing.replace(': 7', ': 100')));
-    assert.doesNotMatch(Buffer.from(template.headOf(one, undefined)).toString('latin1'), /RateLimit/);
+    const second = headText({ ...two, creditsRemaining: 3 }, { ...rate, remaining: 100, policy: undefined });
+    assert.ok(second.endsWith(standing.replace(': 7', ': 100')));
+    assert.doesNotMatch(headText(one, undefined), /RateLimit/);
   });
 });

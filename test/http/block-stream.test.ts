@@ -5,7 +5,7 @@ import type { DataRequest } from '../../src/answer/request.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { EntropyMode } from '../../src/core/vocabulary.ts';
-import { BlockStream, type StreamHost } from '../../src/http/block-stream.ts';
+import { BlockStream } from '../../src/http/block-stream.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 
 /** A stream of JSON blocks whose answers come when the test says so, to a socket that it opens and shuts. */
@@ -38,17 +38,16 @@ function streamOf(blocks: number, mode: EntropyMode = 'quantum-seeded') {
     restartDeadline: () => {},
     tellHeld: () => {},
     onAbort: undefined as (() => void) | undefined,
+    pipeline: {
+      explain: (_exchange: unknown, error: unknown) => error as ApiError,
+      record: { answered: () => {}, brokeOff: () => {} },
+      clock: systemClock,
+      random: { fill: () => {} },
+    },
   };
-  const host = {
-    ask: (block: Asker) => asked.push(block),
-    explain: (error: unknown) => error as ApiError,
-    record: { answered: () => {}, brokeOff: () => {} },
-    clock: systemClock,
-    random: { fill: () => {}, erase: () => {} },
-  } as unknown as StreamHost;
   const request = {} as DataRequest;
   const plan = { blocks, first: 0, format: undefined, requestOf: () => request };
-  const stream = new BlockStream(exchange as unknown as Exchange, plan, host);
+  const stream = new BlockStream(exchange as unknown as Exchange, plan, (block) => asked.push(block));
   asked.push(stream.begin());
   return {
     asked,

@@ -6,7 +6,6 @@ import { hasField, headOf } from '../../src/http/head.ts';
 
 const text = new Uint8Array(Buffer.from('a page of text, '.repeat(200)));
 const reply = (contentType: string, body = text) => ({
-  status: 200,
   head: headOf(200, [['Content-Type', contentType]]),
   body,
 });

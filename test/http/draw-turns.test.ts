@@ -39,8 +39,8 @@ describe('requests for values that are ready in one turn', () => {
   });
 
   it('are each served once, after two turns of the loop or later', async () => {
-    const { waiting, served, sizes, turns } = turnsOf(new ManualClock());
-    for (const each of [...requests(1, 30), ...requests(2, 9)]) waiting.add(each);
+    const { add, served, sizes, turns } = turnsOf(new ManualClock());
+    for (const each of [...requests(1, 30), ...requests(2, 9)]) add(each);
     assert.equal(await turns(39), 3, 'their connections were read once more, and half of them waited');
     assert.deepEqual(sizes, [18, 21], 'alone, an account has the whole turn');
     assert.deepEqual(
@@ -51,11 +51,11 @@ describe('requests for values that are ready in one turn', () => {
 
   it('are served while their account has time of the loop, by what its requests took before', async () => {
     const clock = new ManualClock();
-    const { waiting, served, turns } = turnsOf(clock, ({ number }) => clock.advance(number === 1 ? 5 : 0));
-    for (const each of [...requests(2, 1), ...requests(1, 8)]) waiting.add(each);
+    const { add, served, turns } = turnsOf(clock, ({ number }) => clock.advance(number === 1 ? 5 : 0));
+    for (const each of [...requests(2, 1), ...requests(1, 8)]) add(each);
     await turns(3);
     assert.deepEqual(served, [2, 1, 1], 'nothing is known of the first, the second is charged with 5 ms');
-    for (const each of requests(3, 1)) waiting.add(each);
+    for (const each of requests(3, 1)) add(each);
     await turns(4);
     assert.equal(served.at(-1), 3, 'of 5 ms, 10 ms have made good a third');
     clock.advance(2.1);
@@ -67,10 +67,10 @@ describe('requests for values that are ready in one turn', () => {
 
   it('are served before those of an account that owes some of its time', async () => {
     const clock = new ManualClock();
-    const { waiting, served, turns } = turnsOf(clock, () => clock.advance(0.3));
-    for (const each of [...requests(2, 1), ...requests(1, 3)]) waiting.add(each);
+    const { add, served, turns } = turnsOf(clock, () => clock.advance(0.3));
+    for (const each of [...requests(2, 1), ...requests(1, 3)]) add(each);
     await turns(4);
-    for (const each of [...requests(1, 2), ...requests(3, 2)]) waiting.add(each);
+    for (const each of [...requests(1, 2), ...requests(3, 2)]) add(each);
     await turns(8);
     assert.deepEqual(served.slice(4), [3, 3, 1, 1]);
   });
@@ -78,13 +78,13 @@ describe('requests for values that are ready in one turn', () => {
   it('are late when they were held for longer than a large answer may wait for its turn', async () => {
     const clock = new ManualClock();
     const late: number[] = [];
-    const { waiting, served } = turnsOf(clock, ({ number, exchange }) => {
+    const { add, served } = turnsOf(clock, ({ number, exchange }) => {
       clock.advance(number === 1 ? 20 : 0);
       if (exchange.isLate) late.push(served.filter((each) => each === 1).length);
     });
-    for (const each of requests(1, 15)) waiting.add(each);
+    for (const each of requests(1, 15)) add(each);
     for (let passedMs = 0; passedMs < 800; passedMs++) {
-      for (const each of requests(2, 1)) waiting.add(each);
+      for (const each of requests(2, 1)) add(each);
       clock.advance(1);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -94,11 +94,11 @@ describe('requests for values that are ready in one turn', () => {
 
   it('have no such bound when nobody else has asked for a while', async () => {
     const clock = new ManualClock();
-    const { waiting, sizes, turns } = turnsOf(clock, () => clock.advance(0.4));
-    for (const each of [...requests(2, 1), ...requests(1, 1)]) waiting.add(each);
+    const { add, sizes, turns } = turnsOf(clock, () => clock.advance(0.4));
+    for (const each of [...requests(2, 1), ...requests(1, 1)]) add(each);
     await turns(2);
     clock.advance(1_000);
-    for (const each of requests(1, 100)) waiting.add(each);
+    for (const each of requests(1, 100)) add(each);
     await turns(102);
     assert.deepEqual(sizes, [2, 100]);
   });
@@ -110,17 +110,16 @@ function turnsOf(clock: ManualClock, serve: (each: ReturnType<typeof requests>[n
   const sizes: number[] = [];
   let size = 0;
   const shares = new AccountShares(clock);
-  const waiting = new DrawTurns<ReturnType<typeof requests>[number]>(clock, shares, {
-    serve(each) {
+  const waiting = new DrawTurns(clock, shares, () => {
+    sizes.push(size);
+    size = 0;
+  });
+  const add = (each: ReturnType<typeof requests>[number]) =>
+    waiting.add(each.exchange, () => {
       size++;
       served.push(each.number);
       serve(each);
-    },
-    endTurn() {
-      sizes.push(size);
-      size = 0;
-    },
-  });
+    });
   /** Turns of the loop until so many were served. */
   const turns = async (count: number) => {
     let passed = 0;
@@ -130,5 +129,5 @@ function turnsOf(clock: ManualClock, serve: (each: ReturnType<typeof requests>[n
     }
     return passed;
   };
-  return { waiting, served, sizes, turns };
+  return { add, served, sizes, turns };
 }

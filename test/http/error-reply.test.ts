@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import { ApiError, ERRORS, type ErrorCode } from '../../src/core/errors.ts';
+import { uuidText } from '../../src/core/ids.ts';
 import { clientError, type ErrorContext, errorReply } from '../../src/http/error-reply.ts';
-import { newRequestId, requestIdText, requestIdUuid, SYSTEM_RANDOM } from '../../src/http/request-id.ts';
+import { statusOf } from '../../src/http/head.ts';
+import { newRequestId, requestIdText, SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 
 const requestId = newRequestId(SYSTEM_RANDOM, 1_700_000_000_000);
@@ -15,7 +17,7 @@ function sent(error: ApiError, overrides: Partial<ErrorContext> = {}) {
   const lines = Buffer.from(reply.head).toString('latin1').split('\r\n');
   const fields = Object.fromEntries(lines.slice(1).map((line) => line.split(/: (.*)/).slice(0, 2)));
   return {
-    status: reply.status,
+    status: statusOf(reply.head),
     statusLine: lines[0],
     fields,
     body: JSON.parse(Buffer.from(reply.body).toString()),
@@ -33,7 +35,7 @@ describe('an error reply', () => {
       });
       assert.deepEqual(
         [fields['Content-Type'], fields['Cache-Control'], fields['X-Request-ID']],
-        ['application/json', 'no-store', requestIdUuid(requestId)],
+        ['application/json', 'no-store', uuidText(requestId)],
       );
     }
   });
@@ -48,18 +50,12 @@ describe('an error reply', () => {
     const facts = {
       status: 400,
       detail: 'Give count.',
-      instance: `urn:uuid:${requestIdUuid(requestId)}`,
+      instance: `urn:uuid:${uuidText(requestId)}`,
       code: 'invalid_count',
       request_id: requestIdText(requestId),
       details: { parameter: 'count', min: 1 },
     };
     assert.deepEqual(body, { type: 'about:blank', title: 'Bad Request', ...facts });
-    const documented = sent(error, { accept: 'application/problem+json', errorsUrl: 'https://x/errors' });
-    assert.deepEqual(documented.body, {
-      type: 'https://x/errors#invalid_count',
-      title: 'Invalid count',
-      ...facts,
-    });
   });
 
   it('carries the fields that its code asks for, and those of the caller', () => {
@@ -103,7 +99,7 @@ const CHALLENGE = 'Bearer realm="quantum-random-number-service"';
 describe('a request id', () => {
   it('holds the time and is printed two ways', () => {
     assert.match(requestIdText(requestId), /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
-    assert.match(requestIdUuid(requestId), /^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert.match(uuidText(requestId), /^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     assert.notDeepEqual(newRequestId(SYSTEM_RANDOM, 0), newRequestId(SYSTEM_RANDOM, 0));
   });
 });

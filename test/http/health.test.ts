@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
+import { statusOf } from '../../src/http/head.ts';
 import { type HealthReport, healthReply } from '../../src/http/plain-routes.ts';
 
 describe('the answer of /v1/health', () => {
@@ -12,7 +13,7 @@ describe('the answer of /v1/health', () => {
 
   it('is 503 for fail alone', () => {
     assert.deepEqual(
-      (['pass', 'warn', 'fail'] as const).map((status) => healthReply(report(status), '', []).status),
+      (['pass', 'warn', 'fail'] as const).map((status) => statusOf(healthReply(report(status), '', []).head)),
       [200, 200, 503],
     );
   });

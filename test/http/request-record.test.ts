@@ -62,7 +62,8 @@ class World {
     };
     const cors = corsPolicy(['https://a.example']);
     const shares = new AccountShares(clock);
-    exchange.begin({ record, random, cors, shares, awaitTurn: async () => {}, fail: () => {} });
+    const unused = { awaitTurn: async () => {}, explain: () => assert.fail(), fail: () => {} };
+    exchange.begin({ record, clock, random, cors, shares, rateLimitFields: false, ...unused });
     return exchange;
   }
 

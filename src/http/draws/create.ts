@@ -1,5 +1,4 @@
 import type { Account } from '../../account/directory.ts';
-import { retryAfterS } from '../../account/meter.ts';
 import type { Answers } from '../../answer/answers.ts';
 import {
   type ChainFacts,
@@ -7,14 +6,12 @@ import {
   drawFingerprint,
   drawKeyText,
 } from '../../answer/draw-keeper.ts';
-import type { FirstAnswer } from '../../answer/idempotency.ts';
 import { dueMs } from '../../beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../certificate/draw.ts';
 import { canonicalText } from '../../certificate/leaf.ts';
 import { timeOf } from '../../certificate/members.ts';
-import { InvariantError } from '../../core/assert.ts';
+import { assert } from '../../core/assert.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
-import { type Clock, periodOf } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import { base32Of } from '../../core/ids.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -22,22 +19,17 @@ import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { BYTES } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';
-import { ExchangeAsker } from '../exchange-asker.ts';
+import { InnerAsker } from '../inner-asker.ts';
 import { grouped } from '../params.ts';
-import { rateFacts } from '../reply-fields.ts';
-import type { RequestRecord } from '../request-record.ts';
 import { type DrawRequest, readDrawRequest } from './request.ts';
 
 export interface DrawSources {
   readonly answers: Answers;
   readonly committedDraws: CommittedDraws;
-  readonly record: RequestRecord;
-  readonly clock: Clock;
   /** System entropy, for ids. */
   readonly random: EntropyReader;
   /** Secret of the node, from which the ids under an Idempotency-Key follow. */
   readonly nodeSecret: Uint8Array;
-  readonly rateLimitFields: boolean;
 }
 
 const ID_BYTES = 16;
@@ -60,11 +52,10 @@ export async function createDraw(
   sources: DrawSources,
   exchange: Exchange,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
-  const { answers, committedDraws, clock } = sources;
+  const { answers, committedDraws } = sources;
+  const { clock, record } = exchange.pipeline;
   const account = exchange.account!;
-  const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(exchange.atMs));
-  exchange.rate = rateFacts(decision, account.meter.limit, exchange.atMs, sources.rateLimitFields);
-  if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
+  const reservation = await exchange.enter(account);
   let isAsked = false;
   try {
     const request = readDrawRequest(exchange.body);
@@ -102,15 +93,16 @@ export async function createDraw(
       return { id, isNew: false };
     }
     requireOpened(opening);
-    const asker = new DrawAsker(exchange, sources.record, statement);
+    const asker = new InnerAsker(exchange, record, keepingOf(statement), toldToNobody);
     isAsked = true; // from here on the answer releases what was reserved
     answers.answer(asker, account, reservation, { ...COMMITTED_BYTES, label: labelOf(statement) });
     answers.endTurn();
-    await asker.outcome.catch(async (error: unknown) => {
+    const { isReplay } = await asker.outcome.catch(async (error: unknown) => {
       // after any other failure the answer may be durable: the next start finds out
       if (error instanceof ApiError) await committedDraws.drawRefused(id);
       throw error;
     });
+    assert(!isReplay, 'the id of a draw is used once');
     await committedDraws.drawCommitted(id);
     return { id, isNew: true };
   } catch (error) {
@@ -207,30 +199,14 @@ function labelOf(statement: DrawStatement) {
   return { isPublic, purpose, userData: undefined, userDataSha256 };
 }
 
-/** Asks as an HTTP request would. The answer is kept, sealed, and told to nobody. */
-class DrawAsker extends ExchangeAsker<void> {
-  readonly idempotencyKey: string;
-  readonly keptUntilMs: number;
-  readonly #fingerprint: string;
-
-  constructor(exchange: Exchange, record: RequestRecord, statement: DrawStatement) {
-    super(exchange, record);
-    this.idempotencyKey = drawKeyText(statement.id);
-    this.#fingerprint = drawFingerprint(hashOf(statement));
-    this.keptUntilMs = Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS;
-  }
-
-  fingerprint(): string {
-    return this.#fingerprint;
-  }
-
-  keptFields(): FirstAnswer['fields'] {
-    return [];
-  }
-
-  protected taken(): void {}
-
-  replayed(): never {
-    throw new InvariantError('the id of a draw is used once');
-  }
+/** The answer is kept, sealed, under the id of the draw. */
+function keepingOf(statement: DrawStatement) {
+  return {
+    idempotencyKey: drawKeyText(statement.id),
+    fingerprint: drawFingerprint(hashOf(statement)),
+    fields: [],
+    keptUntilMs: Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS,
+  };
 }
+
+const toldToNobody = () => new Uint8Array(0);

@@ -1,11 +1,10 @@
 import type { CertificateService } from '../../certificate/archive.ts';
-import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
-import type { Reply } from '../error-reply.ts';
-import { type Field, headOf } from '../head.ts';
+import type { Field } from '../head.ts';
 import { type ParameterDefinition, parseQuery, unknownParameters } from '../params.ts';
+import { publicReply, type Reply } from '../reply.ts';
 import { isJson } from '../representation.ts';
-import type { PlainRoute } from '../route-table.ts';
+import { OPEN, type PlainRoute } from '../route-table.ts';
 import { createDraw, type DrawSources } from './create.ts';
 import { readNonce } from './request.ts';
 
@@ -53,11 +52,10 @@ const ID = /^draw_[0-9a-hjkmnp-tv-z]{26}$/;
  */
 export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
   const { committedDraws } = sources;
-  const readable = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const prefix = `${DRAWS_PATH}/`;
   return {
     exact: [
-      { ...readable, path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
+      { ...OPEN, path: DRAWS_PATH, handler: ({ query }) => listed(sources, query) },
       {
         path: DRAWS_PATH,
         methods: ['POST'],
@@ -72,7 +70,7 @@ export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; pr
       },
     ],
     prefixes: [
-      { ...readable, path: prefix, handler: ({ path }) => documentOf(sources, idIn(path)) },
+      { ...OPEN, path: prefix, handler: ({ path }) => documentOf(sources, idIn(path)) },
       {
         path: prefix,
         methods: ['DELETE'],
@@ -113,7 +111,8 @@ function idIn(path: string, behind = ''): string {
 async function documentOf({ certificates }: DrawRouteSources, id: string, status = 200): Promise<Reply> {
   const document = await certificates.draw(id);
   if (document === undefined) throw new ApiError('draw_not_found');
-  return jsonReply(status, document, status === 201 ? [['Location', `${DRAWS_PATH}/${id}`]] : []);
+  const fields: Field[] = status === 201 ? [['Location', `${DRAWS_PATH}/${id}`]] : [];
+  return publicReply('application/json', JSON.stringify(document), 'no-cache', { status, fields });
 }
 
 /**
@@ -124,16 +123,6 @@ async function listed({ certificates, strictParameters }: DrawRouteSources, quer
   const { values, ignored } = parseQuery(DRAWS_PARAMETERS, query);
   if (strictParameters && ignored.length > 0) throw unknownParameters(ignored);
   const { purpose, series, from } = values;
-  return jsonReply(200, await certificates.draws(purpose, series, from));
-}
-
-function jsonReply(status: number, document: object, more: readonly Field[] = []): Reply {
-  const head = headOf(status, [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'no-cache'],
-    ['Access-Control-Allow-Origin', '*'],
-    ['X-Content-Type-Options', 'nosniff'],
-    ...more,
-  ]);
-  return { status, head, body: utf8Bytes(JSON.stringify(document)) };
+  const draws = await certificates.draws(purpose, series, from);
+  return publicReply('application/json', JSON.stringify(draws), 'no-cache');
 }

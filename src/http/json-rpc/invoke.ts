@@ -1,36 +1,34 @@
 import type { Account, AccountDirectory } from '../../account/directory.ts';
-import { retryAfterS } from '../../account/meter.ts';
-import type { RateDecision } from '../../account/rate.ts';
 import type { Reservation } from '../../account/reservation.ts';
 import type { Usage } from '../../account/usage.ts';
 import type { Answers } from '../../answer/answers.ts';
 import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from '../../answer/idempotency.ts';
-import { utf8Bytes } from '../../core/bytes.ts';
 import { type Clock, periodOf } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
-import type { Log } from '../../core/log.ts';
 import { repeatedMember } from '../../core/repeated-member.ts';
 import type { Scope } from '../../core/vocabulary.ts';
 import { informationBits } from '../../values/value-request.ts';
-import { clientError, type Reply } from '../error-reply.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
-import { requestNames } from '../request-id.ts';
-import type { RequestRecord } from '../request-record.ts';
+import { InnerAsker } from '../inner-asker.ts';
+import { LookUps } from '../look-ups.ts';
+import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
-import { type Kept, RpcAsker, SIGNED_FINGERPRINT, serialKey } from './asker.ts';
 import { RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
 import {
   canonicalText,
   hashedKey,
+  type Kept,
   newSerial,
   type RpcSigner,
   randomObject,
   rpcTime,
+  SIGNED_FINGERPRINT,
   type SignedFacts,
+  serialKey,
   type Ticket,
   unixRpcTime,
 } from './signed.ts';
@@ -46,11 +44,9 @@ export interface RpcSources {
   readonly answers: Answers;
   readonly directory: AccountDirectory;
   readonly idempotency: Idempotency;
-  readonly record: RequestRecord;
   readonly clock: Clock;
   readonly usage: (account: Account) => Promise<Usage>;
   readonly signer: RpcSigner;
-  readonly log: Log;
 }
 
 export function jsonRpcRoute(sources: RpcSources): PlainRoute {
@@ -79,15 +75,12 @@ const NO_IDEMPOTENCY_KEY =
 const SHORT_BODY_BYTES_MAX = 1_024;
 const TICKETS_MAX = 50;
 const USER_DATA_LENGTH_MAX = 1_000;
-/** Look-ups of one account that may be under way in a front. */
-const LOOK_UPS_MAX = 32;
 /** Serial numbers of one millisecond may collide; the third time is not chance. */
 const SERIAL_TRIES = 3;
 
 class JsonRpc {
   readonly #sources: RpcSources;
-  /** Numbers of accounts that have look-ups under way, and how many. */
-  readonly #lookUps = new Map<number, number>();
+  readonly #lookUps = new LookUps();
   readonly #unpaid: UnpaidWork;
   /** Opens and signs kept answers, some 10 ms for a long one, for keys alone. */
   readonly #again: UnpaidWork;
@@ -103,7 +96,7 @@ class JsonRpc {
     try {
       const read = await this.#ofBody(exchange, readBody);
       // a notification gets no answer, so nothing is drawn for it
-      if (!Object.hasOwn(read, 'id')) return { status: 204, head: headOf(204, []), body: new Uint8Array(0) };
+      if (!Object.hasOwn(read, 'id')) return { head: headOf(204, []), body: new Uint8Array(0) };
       id = readId(read['id']);
       const result = await this.#result(exchange, readCall(read, id));
       return jsonReply({ jsonrpc: '2.0', result, id });
@@ -121,11 +114,7 @@ class JsonRpc {
   /** What a client is told of anything thrown; a fault is logged. */
   #explain(exchange: Exchange, thrown: unknown): RpcError {
     if (thrown instanceof RpcError) return thrown;
-    if (!(thrown instanceof ApiError)) {
-      const fault = thrown instanceof Error ? thrown.stack : String(thrown);
-      this.#sources.log.error({ ...requestNames(exchange.requestId), fault }, 'fault');
-    }
-    const error = clientError(thrown);
+    const error = exchange.pipeline.explain(exchange, thrown);
     exchange.error = error.code;
     return rpcErrorOf(error);
   }
@@ -164,17 +153,9 @@ class JsonRpc {
     // it costs as much as reading the body, so it is done for keys alone
     await this.#ofBody(exchange, requireMembersOnce);
     exchange.account = found.account;
-    if (!found.key.scopes.includes(scope)) {
-      throw new ApiError('auth_scope', { message: `This API key lacks the scope ${scope}.` });
-    }
+    exchange.scopes = found.key.scopes;
+    exchange.requireScope(scope);
     return found.account;
-  }
-
-  /** Takes a request of the account's rate, for a call that draws nothing. */
-  async #admit({ meter }: Account): Promise<Readonly<RateDecision>> {
-    const decision = await meter.admitOrAsk(this.#sources.clock);
-    if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
-    return decision;
   }
 
   async #drawn(exchange: Exchange, kind: DrawMethod, params: Params, isSigned: boolean): Promise<object> {
@@ -185,7 +166,7 @@ class JsonRpc {
     );
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
     await exchange.awaitTurn();
-    const reservation = await this.#enter(exchange, account);
+    const reservation = await exchange.enter(account);
     let draw: Draw;
     let signing: Omit<SignedFacts, 'serialNumber'> | undefined;
     let ticket: Ticket | null;
@@ -210,14 +191,6 @@ class JsonRpc {
     return { ...result, cost: 0, bitsUsed, ...this.#allowance(account) };
   }
 
-  /** Takes a request of the account's rate, and reserves one of its month. */
-  async #enter(exchange: Exchange, { meter }: Account): Promise<Reservation> {
-    const { clock } = this.#sources;
-    const { reservation, decision } = await meter.enterOrAsk(clock, periodOf(exchange.atMs));
-    if (reservation.isAllowed) return reservation;
-    throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
-  }
-
   /** The answer is kept under its serial number, as under an Idempotency-Key. */
   async #keptAnswer(
     exchange: Exchange,
@@ -234,7 +207,7 @@ class JsonRpc {
       if (!answer.isReplay) return { facts, body: answer.body };
       if (ticket !== null) throw new RpcError('ticketUsed', 'The ticket has been used.');
       if (tries === SERIAL_TRIES) throw new ApiError('internal_error');
-      reserved = await this.#enter(exchange, account);
+      reserved = await exchange.enter(account);
     }
   }
 
@@ -257,12 +230,14 @@ class JsonRpc {
     reservation: Reservation,
     draw: Draw,
     facts: SignedFacts | undefined,
-  ): RpcAsker['outcome'] {
-    const { answers, record } = this.#sources;
-    const asker = new RpcAsker(exchange, record, facts);
-    exchange.spend(() => {
-      answers.answer(asker, account, reservation, draw.request);
-    });
+  ): InnerAsker['outcome'] {
+    const keeping = facts && {
+      idempotencyKey: serialKey(facts.serialNumber),
+      fingerprint: SIGNED_FINGERPRINT,
+      fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
+    };
+    const asker = new InnerAsker(exchange, exchange.pipeline.record, keeping);
+    exchange.spend(() => this.#sources.answers.answer(asker, account, reservation, draw.request));
     return asker.outcome;
   }
 
@@ -286,8 +261,8 @@ class JsonRpc {
 
   async #usage(exchange: Exchange, params: Params): Promise<object> {
     const account = await this.#account(exchange, params, 'usage:read');
-    await this.#admit(account);
-    const { by_mode: modes, requests } = await this.#lookUp(account.record.number, () =>
+    await exchange.admit(account);
+    const { by_mode: modes, requests } = await this.#lookUps.run(account.record.number, () =>
       this.#sources.usage(account),
     );
     const bytes = Object.values(modes).reduce((sum, mode) => sum + mode.bytes, 0);
@@ -305,9 +280,9 @@ class JsonRpc {
     const { serialNumber } = params;
     if (typeof serialNumber !== 'number' || !Number.isSafeInteger(serialNumber) || serialNumber < 0)
       throw invalid('serialNumber');
-    await this.#admit(account);
+    await exchange.admit(account);
     const { number } = account.record;
-    const kept = await this.#lookUp(number, () => this.#find(number, serialNumber, exchange.atMs));
+    const kept = await this.#lookUps.run(number, () => this.#find(number, serialNumber, exchange.atMs));
     if (kept === undefined)
       throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
     return { ...this.#resultOf(kept), bitsUsed: 0, ...this.#allowance(account) };
@@ -327,20 +302,6 @@ class JsonRpc {
     return kept && { facts: JSON.parse(kept.fields[0][1]) as SignedFacts, body: kept.body };
   }
 
-  /** Those of one account stand in nobody else's way. */
-  async #lookUp<T>(accountNumber: number, look: () => Promise<T>): Promise<T> {
-    const underWay = this.#lookUps.get(accountNumber) ?? 0;
-    if (underWay >= LOOK_UPS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-    this.#lookUps.set(accountNumber, underWay + 1);
-    try {
-      return await look();
-    } finally {
-      const rest = this.#lookUps.get(accountNumber)! - 1;
-      if (rest === 0) this.#lookUps.delete(accountNumber);
-      else this.#lookUps.set(accountNumber, rest);
-    }
-  }
-
   async #tickets(exchange: Exchange, params: Params): Promise<object> {
     const account = await this.#account(exchange, params, 'entropy:read');
     const { n, showResult } = params;
@@ -348,7 +309,7 @@ class JsonRpc {
     if (n < 1 || n > TICKETS_MAX)
       throw new RpcError('outOfRange', `Give n from 1 to ${TICKETS_MAX}.`, ['n', 1, TICKETS_MAX]);
     if (typeof showResult !== 'boolean') throw invalid('showResult');
-    await this.#admit(account);
+    await exchange.admit(account);
     return Array.from({ length: n }, () => {
       const { ticketId, createdAtMs } = this.#sources.signer.newTicket(
         account.record.number,
@@ -487,9 +448,5 @@ function userDataOf(params: Params): unknown {
 }
 
 function jsonReply(value: object): Reply {
-  const head = headOf(200, [
-    ['Content-Type', 'application/json'],
-    ['Cache-Control', 'no-store'],
-  ]);
-  return { status: 200, head, body: utf8Bytes(JSON.stringify(value)), hasValues: true };
+  return { ...valueReply(200, 'json', value), hasValues: true };
 }

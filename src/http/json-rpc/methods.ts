@@ -1,7 +1,8 @@
 import type { DataRequest } from '../../answer/request.ts';
 import { LIMITS } from '../../core/limits.ts';
+import type { DataEndpoint } from '../../core/vocabulary.ts';
 import { BLOCK_BYTES } from '../../values/kernels.ts';
-import type { SequenceRange } from '../../values/value-request.ts';
+import type { SequenceRange, ValueRequest } from '../../values/value-request.ts';
 import { RpcError } from './errors.ts';
 
 /**
@@ -41,15 +42,14 @@ const SEQUENCES_MAX = 1_000;
 const CHARACTERS_MAX = 128;
 const LENGTH_MAX = 32;
 
-const COMMON = { mode: undefined, dryRun: false } as const;
 const asTheyAre = (values: unknown) => values;
 
 const DRAWS = {
   Integers(params: Params): Draw {
     const echo = {
-      n: whole(params, 'n', 1, COUNT_MAX),
+      n: whole(params['n'], 'n', 1, COUNT_MAX),
       ...rangeOf(params),
-      replacement: flag(params, 'replacement', true),
+      replacement: replacementOf(params['replacement']),
       base: baseOf(params['base']),
     };
     const { n, min, max, replacement, base } = echo;
@@ -62,11 +62,11 @@ const DRAWS = {
   },
 
   IntegerSequences(params: Params): Draw {
-    const n = whole(params, 'n', 1, SEQUENCES_MAX);
-    const lengths = each(params, 'length', n, (value) => wholeOf(value, 'length', 1, COUNT_MAX));
-    const mins = each(params, 'min', n, (value) => wholeOf(value, 'min', -MAGNITUDE_MAX, MAGNITUDE_MAX));
-    const maxs = each(params, 'max', n, (value) => wholeOf(value, 'max', -MAGNITUDE_MAX, MAGNITUDE_MAX));
-    const replacements = each(params, 'replacement', n, (value) => flagOf(value, 'replacement', true), true);
+    const n = whole(params['n'], 'n', 1, SEQUENCES_MAX);
+    const lengths = each(params, 'length', n, (value) => whole(value, 'length', 1, COUNT_MAX));
+    const mins = each(params, 'min', n, (value) => whole(value, 'min', -MAGNITUDE_MAX, MAGNITUDE_MAX));
+    const maxs = each(params, 'max', n, (value) => whole(value, 'max', -MAGNITUDE_MAX, MAGNITUDE_MAX));
+    const replacements = each(params, 'replacement', n, replacementOf, true);
     const bases = each(params, 'base', n, baseOf, 10);
     const ranges = lengths.map((length, i): SequenceRange => {
       const range = { length, min: mins[i], max: maxs[i], unique: !replacements[i] };
@@ -78,13 +78,7 @@ const DRAWS = {
     if (numbers > COUNT_MAX) throw outOfRange('length', 1, COUNT_MAX);
     const members = { count: 1, length: lengths, max: maxs, min: mins };
     return {
-      request: {
-        ...COMMON,
-        endpoint: 'sequences',
-        values: { kind: 'sequences', count: 1, ranges, sort: 'none' },
-        valueKey: 'values',
-        members,
-      },
+      request: requestOf('sequences', { kind: 'sequences', count: 1, ranges, sort: 'none' }, members),
       echo: {
         n,
         ...named(params, { length: lengths, min: mins, max: maxs, replacement: replacements, base: bases }),
@@ -94,9 +88,9 @@ const DRAWS = {
   },
 
   DecimalFractions(params: Params): Draw {
-    const n = whole(params, 'n', 1, COUNT_MAX);
-    const decimalPlaces = whole(params, 'decimalPlaces', 1, 14);
-    const replacement = flag(params, 'replacement', true);
+    const n = whole(params['n'], 'n', 1, COUNT_MAX);
+    const decimalPlaces = whole(params['decimalPlaces'], 'decimalPlaces', 1, 14);
+    const replacement = replacementOf(params['replacement']);
     requireDomain(n, 10 ** decimalPlaces, replacement);
     const echo = { n, decimalPlaces, replacement };
     if (!replacement) {
@@ -107,13 +101,11 @@ const DRAWS = {
       };
     }
     return {
-      request: {
-        ...COMMON,
-        endpoint: 'floats',
-        values: { kind: 'floats', count: n, precision: decimalPlaces },
-        valueKey: 'values',
-        members: { count: n, precision: decimalPlaces },
-      },
+      request: requestOf(
+        'floats',
+        { kind: 'floats', count: n, precision: decimalPlaces },
+        { count: n, precision: decimalPlaces },
+      ),
       echo,
       dataOf: asTheyAre,
     };
@@ -122,11 +114,11 @@ const DRAWS = {
   Gaussians(params: Params): Draw {
     const magnitude = LIMITS.gaussianMagnitudeMax;
     const echo = {
-      n: whole(params, 'n', 1, COUNT_MAX),
-      mean: decimal(params, 'mean', -magnitude, magnitude),
-      standardDeviation: decimal(params, 'standardDeviation', -magnitude, magnitude),
+      n: whole(params['n'], 'n', 1, COUNT_MAX),
+      mean: decimal(params['mean'], 'mean', -magnitude, magnitude),
+      standardDeviation: decimal(params['standardDeviation'], 'standardDeviation', -magnitude, magnitude),
       significantDigits: whole(
-        params,
+        params['significantDigits'],
         'significantDigits',
         LIMITS.gaussianDigitsMin,
         LIMITS.gaussianDigitsMax,
@@ -138,21 +130,19 @@ const DRAWS = {
     if (stddev < LIMITS.gaussianStddevMin)
       throw outOfRange('standardDeviation', LIMITS.gaussianStddevMin, magnitude);
     return {
-      request: {
-        ...COMMON,
-        endpoint: 'gaussians',
-        values: { kind: 'gaussians', count: n, mean, stddev, digits },
-        valueKey: 'values',
-        members: { count: n, digits, mean, stddev },
-      },
+      request: requestOf(
+        'gaussians',
+        { kind: 'gaussians', count: n, mean, stddev, digits },
+        { count: n, digits, mean, stddev },
+      ),
       echo,
       dataOf: asTheyAre,
     };
   },
 
   Strings(params: Params): Draw {
-    const n = whole(params, 'n', 1, COUNT_MAX);
-    const length = whole(params, 'length', 1, LENGTH_MAX);
+    const n = whole(params['n'], 'n', 1, COUNT_MAX);
+    const length = whole(params['length'], 'length', 1, LENGTH_MAX);
     const { characters } = params;
     if (typeof characters !== 'string' || !characters.isWellFormed()) throw invalid('characters');
     const alphabet = [...characters];
@@ -160,7 +150,7 @@ const DRAWS = {
       throw outOfRange('characters', 1, CHARACTERS_MAX);
     if (new Set(alphabet).size < alphabet.length)
       throw new RpcError('conflict', 'Give each of the characters once.', ['characters']);
-    const replacement = flag(params, 'replacement', true);
+    const replacement = replacementOf(params['replacement']);
     const domain = alphabet.length ** length;
     requireDomain(n, domain, replacement);
     const echo = { n, length, characters, replacement };
@@ -172,67 +162,61 @@ const DRAWS = {
       };
     }
     return {
-      request: {
-        ...COMMON,
-        endpoint: 'strings',
-        values: { kind: 'strings', count: n, length, alphabet },
-        valueKey: 'values',
-        members: { alphabet: characters, count: n, length },
-      },
+      request: requestOf(
+        'strings',
+        { kind: 'strings', count: n, length, alphabet },
+        { alphabet: characters, count: n, length },
+      ),
       echo,
       dataOf: (values) => (replacement ? values : requireDistinct(values as string[])),
     };
   },
 
   UUIDs(params: Params): Draw {
-    const n = whole(params, 'n', 1, 1_000);
+    const n = whole(params['n'], 'n', 1, 1_000);
     return {
-      request: {
-        ...COMMON,
-        endpoint: 'uuid',
-        values: { kind: 'uuid', count: n },
-        valueKey: 'uuids',
-        members: { count: n, version: 4 },
-      },
+      request: requestOf('uuid', { kind: 'uuid', count: n }, { count: n, version: 4 }, 'uuids'),
       echo: { n },
       dataOf: asTheyAre,
     };
   },
 
   Blobs(params: Params): Draw {
-    const n = whole(params, 'n', 1, 100);
-    const size = whole(params, 'size', 1, BLOB_BITS_EACH_MAX);
+    const n = whole(params['n'], 'n', 1, 100);
+    const size = whole(params['size'], 'size', 1, BLOB_BITS_EACH_MAX);
     const format = params['format'] ?? 'base64';
     if (size % 8 !== 0) throw new RpcError('malformed', 'Give size as a multiple of 8 bits.', ['size']);
     if (n * size > BLOB_BITS_MAX) throw outOfRange('size', 8, Math.floor(BLOB_BITS_MAX / n));
     if (format !== 'base64' && format !== 'hex') throw invalid('format');
     return {
-      request: {
-        ...COMMON,
-        endpoint: 'batch',
-        values: { kind: 'bytes', count: n, length: size / 8, encoding: format, single: false },
-        valueKey: 'values',
-        members: { count: n, type: 'bytes' },
-      },
+      request: requestOf(
+        'batch',
+        { kind: 'bytes', count: n, length: size / 8, encoding: format, single: false },
+        { count: n, type: 'bytes' },
+      ),
       echo: { n, size, format },
       dataOf: asTheyAre,
     };
   },
 };
 
+function requestOf(
+  endpoint: DataEndpoint,
+  values: ValueRequest,
+  members: DataRequest['members'],
+  valueKey = 'values',
+): DataRequest {
+  return { mode: undefined, dryRun: false, endpoint, values, members, valueKey };
+}
+
 function integersRequest(count: number, min: number, max: number, unique: boolean): DataRequest {
-  return {
-    ...COMMON,
-    endpoint: 'integers',
-    values: { kind: 'integers', count, min, max, unique, sort: 'none' },
-    valueKey: 'values',
-    members: { count, max, min, sort: 'none', unique },
-  };
+  const asked = { count, max, min, sort: 'none', unique } as const;
+  return requestOf('integers', { kind: 'integers', ...asked }, asked);
 }
 
 function rangeOf(params: Params): { readonly min: number; readonly max: number } {
-  const min = whole(params, 'min', -MAGNITUDE_MAX, MAGNITUDE_MAX);
-  const max = whole(params, 'max', -MAGNITUDE_MAX, MAGNITUDE_MAX);
+  const min = whole(params['min'], 'min', -MAGNITUDE_MAX, MAGNITUDE_MAX);
+  const max = whole(params['max'], 'max', -MAGNITUDE_MAX, MAGNITUDE_MAX);
   requireOrder(min, max);
   return { min, max };
 }
@@ -290,33 +274,22 @@ function named(params: Params, lists: Readonly<Record<string, readonly unknown[]
   );
 }
 
-function whole(params: Params, name: string, min: number, max: number): number {
-  return wholeOf(params[name], name, min, max);
-}
-
-function wholeOf(value: unknown, name: string, min: number, max: number): number {
-  const number = decimalOf(value, name, min, max);
+function whole(value: unknown, name: string, min: number, max: number): number {
+  const number = decimal(value, name, min, max);
   if (!Number.isInteger(number)) throw invalid(name);
   return number;
 }
 
-function decimal(params: Params, name: string, min: number, max: number): number {
-  return decimalOf(params[name], name, min, max);
-}
-
-function decimalOf(value: unknown, name: string, min: number, max: number): number {
+function decimal(value: unknown, name: string, min: number, max: number): number {
   if (typeof value !== 'number') throw invalid(name);
   if (value < min || value > max) throw outOfRange(name, min, max);
   return value === 0 ? 0 : value; // -0 is 0
 }
 
-function flag(params: Params, name: string, preset: boolean): boolean {
-  return flagOf(params[name], name, preset);
-}
-
-function flagOf(value: unknown, name: string, preset: boolean): boolean {
-  const given = value ?? preset;
-  if (typeof given !== 'boolean') throw invalid(name);
+/** True when it is left out. */
+function replacementOf(value: unknown): boolean {
+  const given = value ?? true;
+  if (typeof given !== 'boolean') throw invalid('replacement');
   return given;
 }
 

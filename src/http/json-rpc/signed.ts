@@ -17,6 +17,21 @@ export interface SignedFacts {
   readonly serialNumber: number;
 }
 
+/** A signed answer as it is kept. */
+export interface Kept {
+  readonly facts: SignedFacts;
+  /** The service's own answer, as JSON. */
+  readonly body: Uint8Array;
+}
+
+/** All signed answers have it, so that one under a serial number is found whatever it was asked for. */
+export const SIGNED_FINGERPRINT = 'json-rpc signed';
+
+/** The Idempotency-Key under which a signed answer is kept. */
+export function serialKey(serialNumber: number): string {
+  return `json-rpc/${serialNumber}`;
+}
+
 const LICENSE = {
   type: 'none',
   text: 'The service licenses no values. The certificate says where they come from.',

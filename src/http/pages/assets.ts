@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sha256Hex } from '../../crypto/digest.ts';
-import type { Reply } from '../error-reply.ts';
-import { headOf } from '../head.ts';
-import type { PlainRoute } from '../route-table.ts';
+import { publicReply } from '../reply.ts';
+import { OPEN, type PlainRoute } from '../route-table.ts';
 
 /** What pages load: scripts are made by scripts/build-verifier.ts, which a test runs again to compare. */
 const ASSETS = [
@@ -46,23 +45,12 @@ export function loadPageAssets(): PageAssets {
   });
   const digest = sha256Hex(Buffer.concat(loaded.map(({ bytes }) => bytes))).slice(0, 16);
   const path = (name: string) => `/assets/${digest}/${name}`;
-  const open = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
   const routes = loaded.flatMap(({ name, contentType, bytes }): PlainRoute[] => {
-    const forEver = reply(contentType, bytes, 'public, max-age=31536000, immutable');
-    const named = { ...open, path: path(name), handler: () => forEver };
+    const forEver = publicReply(contentType, bytes, 'public, max-age=31536000, immutable');
+    const named = { ...OPEN, path: path(name), handler: () => forEver };
     if (`/assets/${name}` !== VERIFIER_PATH) return [named];
-    const forNow = reply(contentType, bytes, 'public, max-age=300');
-    return [named, { ...open, path: VERIFIER_PATH, handler: () => forNow }];
+    const forNow = publicReply(contentType, bytes, 'public, max-age=300');
+    return [named, { ...OPEN, path: VERIFIER_PATH, handler: () => forNow }];
   });
   return { routes, path };
-}
-
-function reply(contentType: string, body: Uint8Array<ArrayBuffer>, cacheControl: string): Reply {
-  const head = headOf(200, [
-    ['Content-Type', contentType],
-    ['Cache-Control', cacheControl],
-    ['Access-Control-Allow-Origin', '*'],
-    ['X-Content-Type-Options', 'nosniff'],
-  ]);
-  return { status: 200, head, body };
 }

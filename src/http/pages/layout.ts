@@ -1,6 +1,6 @@
 import { utf8Bytes } from '../../core/bytes.ts';
-import type { Reply } from '../error-reply.ts';
 import { type Field, headOf } from '../head.ts';
+import type { Reply } from '../reply.ts';
 import type { PageAssets } from './assets.ts';
 
 /** Where the page stands that says how a draw is fair. */
@@ -75,14 +75,12 @@ export function pageReply(page: Page, assets: PageAssets): Reply {
 /** Writes its page out when the body is first read. */
 class PageReply implements Reply {
   readonly isMadeLate = true;
-  readonly status: number;
   readonly head: Uint8Array<ArrayBuffer>;
   readonly #page: Page;
   readonly #assets: PageAssets;
   #body: Uint8Array<ArrayBuffer> | undefined;
 
   constructor(page: Page, head: Uint8Array<ArrayBuffer>, assets: PageAssets) {
-    this.status = page.status;
     this.head = head;
     this.#page = page;
     this.#assets = assets;

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { CertificateService } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/document.ts';
-import { utf8Bytes } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
-import type { Reply } from '../error-reply.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
 import { foundDocument } from '../plain-routes.ts';
+import { type Reply, replyOf } from '../reply.ts';
 import { parseAccept } from '../representation.ts';
-import type { PlainRoute } from '../route-table.ts';
+import { OPEN, type PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
@@ -31,7 +30,6 @@ const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
-const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
 
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
 export function verifyRoutes(
@@ -81,13 +79,11 @@ function pdfReply(
   return unpaid.run(async () => {
     if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
     const document = foundDocument(await certificates.find(id));
-    const head = headOf(200, [
-      ['Content-Type', 'application/pdf'],
+    return replyOf(200, 'application/pdf', await drawPdf(document), [
       ['Content-Disposition', `inline; filename="${id}.pdf"`],
       ['Cache-Control', NOT_CACHED],
       ...CAPABILITY_FIELDS,
     ]);
-    return { status: 200, head, body: await drawPdf(document) };
   });
 }
 
@@ -149,13 +145,11 @@ async function drawReply(
 }
 
 function jsonReply(document: CertificateDocument): Reply {
-  const head = headOf(200, [
-    ['Content-Type', 'application/json'],
+  return replyOf(200, 'application/json', JSON.stringify(document), [
     ['Cache-Control', document.certificate.proof === null ? NOT_CACHED : CACHED],
     ['Access-Control-Allow-Origin', '*'],
     ...CAPABILITY_FIELDS,
   ]);
-  return { status: 200, head, body: utf8Bytes(JSON.stringify(document)) };
 }
 
 /**
@@ -234,8 +228,7 @@ ${checkForm('')}`;
  */
 function logPageRoute(): PlainRoute {
   const body = new Uint8Array(readFileSync(new URL('../../../dist/log-watch.html', import.meta.url)));
-  const head = headOf(200, [
-    ['Content-Type', 'text/html; charset=utf-8'],
+  const reply = replyOf(200, 'text/html; charset=utf-8', body, [
     ['Cache-Control', 'no-cache'],
     ['Content-Security-Policy', "connect-src 'self'; frame-ancestors 'none'"],
     ['Cross-Origin-Opener-Policy', 'same-origin'],
@@ -244,12 +237,12 @@ function logPageRoute(): PlainRoute {
     ['X-Content-Type-Options', 'nosniff'],
     ['X-Frame-Options', 'DENY'],
   ]);
-  return { ...OPEN, path: LOG_PAGE_PATH, handler: () => ({ status: 200, head, body }) };
+  return { ...OPEN, path: LOG_PAGE_PATH, handler: () => reply };
 }
 
 function redirect(location: string): Reply {
   const head = headOf(302, [['Location', location], ['Cache-Control', NOT_CACHED], ...CAPABILITY_FIELDS]);
-  return { status: 302, head, body: new Uint8Array(0) };
+  return { head, body: new Uint8Array(0) };
 }
 
 /** HTML, unless the client names JSON and would rather have it: at a better quality, or first at the same. */

@@ -5,11 +5,13 @@ import type { CertificateService } from '../../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../../src/certificate/document.ts';
 import { certificatePdf } from '../../../src/certificate/pdf.ts';
 import { ApiError } from '../../../src/core/errors.ts';
-import { errorReply, type Reply } from '../../../src/http/error-reply.ts';
+import { errorReply } from '../../../src/http/error-reply.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
+import { statusOf } from '../../../src/http/head.ts';
 import { logRoutes } from '../../../src/http/log-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
+import type { Reply } from '../../../src/http/reply.ts';
 import type { PlainRoute } from '../../../src/http/route-table.ts';
 
 /**
@@ -26,16 +28,17 @@ export async function replyOf(
   certificates: CertificateService,
   target: string,
   accept = 'text/html',
-): Promise<Reply & { fields: Map<string, string>; text: string }> {
+): Promise<Reply & { status: number; fields: Map<string, string>; text: string }> {
   const routes = routesOf(certificates);
-  const reply = await answer(routes, target, accept);
-  return { ...reply, fields: fieldsOf(reply.head), text: Buffer.from(reply.body).toString('utf8') };
+  const { head, body } = await answer(routes, target, accept);
+  const text = Buffer.from(body).toString('utf8');
+  return { head, body, status: statusOf(head), fields: fieldsOf(head), text };
 }
 
 export async function startPageServer(certificates: () => CertificateService): Promise<PageServer> {
   const server: Server = createServer(async (request, response) => {
     const reply = await answer(routesOf(certificates()), request.url ?? '/', request.headers.accept ?? '');
-    response.writeHead(reply.status, Object.fromEntries(fieldsOf(reply.head)));
+    response.writeHead(statusOf(reply.head), Object.fromEntries(fieldsOf(reply.head)));
     response.end(request.method === 'HEAD' ? undefined : reply.body);
   });
   server.listen(0, '127.0.0.1');

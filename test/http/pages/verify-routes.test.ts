@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Exchange } from '../../../src/http/exchange.ts';
+import { statusOf } from '../../../src/http/head.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
@@ -206,7 +207,7 @@ describe('a certificate as PDF for a client that has gone', () => {
     const ask = async (isGone: boolean) => handler({ path: `/verify/${id}.pdf`, isGone } as Exchange);
     await assert.rejects(ask(true), { code: 'overloaded' });
     assert.equal(drawn, 0);
-    assert.equal((await ask(false)).status, 200);
+    assert.equal(statusOf((await ask(false)).head), 200);
     assert.equal(drawn, 1);
   });
 });
