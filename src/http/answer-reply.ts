@@ -5,11 +5,12 @@ import type { DrawnFrom } from '../answer/supply.ts';
 import { toHex } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
-import { type BareType, bareMediaType, type EntropyMode, type OctetType } from '../core/vocabulary.ts';
+import { type BareType, bareMediaType, type OctetType } from '../core/vocabulary.ts';
 import { octetTypesOf, type ValueRequest } from '../values/value-request.ts';
 import type { StreamFormat } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
-import { type Reply, valueReply } from './reply.ts';
+import { NO_STORE, type Reply, valueReply } from './reply.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
 import { chooseOffer, MEDIA_TYPES, type Offer } from './representation.ts';
 
@@ -22,20 +23,8 @@ export interface AnswerOffer extends Offer {
   readonly octets: BareType | undefined;
 }
 
-export const AS_JSON: AnswerOffer = {
-  name: 'json',
-  form: 'json',
-  octets: undefined,
-  mediaType: MEDIA_TYPES.json,
-  parameters: {},
-};
-const AS_MSGPACK: AnswerOffer = {
-  name: 'msgpack',
-  form: 'msgpack',
-  octets: undefined,
-  mediaType: MEDIA_TYPES.msgpack,
-  parameters: {},
-};
+export const AS_JSON = offerWithMetadata('json');
+const AS_MSGPACK = offerWithMetadata('msgpack');
 const AS_PLAIN = bareOffer('plain', 'plain', {});
 const AS_CSV = bareOffer('csv', 'csv', {});
 /** Of each block of a stream. */
@@ -132,6 +121,10 @@ function offersOf(types: readonly OctetType[]): readonly AnswerOffer[] {
   return offers;
 }
 
+function offerWithMetadata(form: 'json' | 'msgpack'): AnswerOffer {
+  return { name: form, form, octets: undefined, mediaType: MEDIA_TYPES[form], parameters: {} };
+}
+
 function bareOffer(name: string, type: BareType, parameters: Readonly<Record<string, string>>): AnswerOffer {
   return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type), parameters };
 }
@@ -192,22 +185,9 @@ export function replayHead({ form, fields }: FirstAnswer, rate: RateFacts | unde
   return fieldsHead(isComplete ? fields : [type, ...fields], rate);
 }
 
-/** The request that a quote answers. A Call is one. */
-interface QuotedRequest {
-  readonly requestUuid: string;
-  readonly requestIdText: string;
-  readonly atMs: number;
-  /** As X-Ignored-Parameters tells them, or ''. */
-  readonly ignored: string;
-}
-
 /** The answer to `dry_run`. */
-export function quoteReply(
-  quote: Quote,
-  { requestUuid, requestIdText, atMs, ignored }: QuotedRequest,
-  form: AnswerForm,
-  rate: RateFacts | undefined,
-): Reply {
+export function quoteReply(quote: Quote, exchange: Exchange): Reply {
+  const { requestUuid, requestIdText, atMs, ignored, form, rate } = exchange;
   const body = {
     data: { mode: quote.mode, required_bytes: quote.requiredBytes },
     meta: { duration_ms: quote.durationMs, request_id: requestUuid },
@@ -224,18 +204,13 @@ export function quoteReply(
   return valueReply(200, form, body, fields);
 }
 
-/** The head that answers HEAD: what is known without a draw, and no length. */
-export function describedHead(
-  mediaType: string,
-  mode: EntropyMode,
-  creditsRemaining: number,
-  ignored: string,
-  { requestUuid, rate }: { readonly requestUuid: string; readonly rate: RateFacts | undefined },
-): Uint8Array {
+/** The head that answers HEAD and begins a stream: what is known without a draw, and no length. */
+export function describedHead(exchange: Exchange, creditsRemaining: number): Uint8Array {
+  const { offer, mode, requestUuid, ignored, rate } = exchange;
   const fields: Field[] = [
-    ['Content-Type', mediaType],
-    ['Cache-Control', 'no-store'],
-    ['X-Entropy-Mode', mode],
+    ['Content-Type', offer.mediaType],
+    NO_STORE,
+    ['X-Entropy-Mode', mode!],
     ['X-Quantum-Credits-Remaining', String(creditsRemaining)],
     ['X-Request-ID', requestUuid],
   ];
@@ -251,7 +226,7 @@ function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint
 /** The header fields that all answers from one source share. */
 function sourceFields(from: DrawnFrom): Field[] {
   return [
-    ['Cache-Control', 'no-store'],
+    NO_STORE,
     ['X-Lang-Circuit', from.circuit],
     ['X-Lang-Version', from.circuitVersion],
     ['X-Quantum-Backend', from.quantumBackend],

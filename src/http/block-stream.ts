@@ -276,10 +276,8 @@ export class BlockStream {
   }
 
   #head(): Uint8Array {
-    const { exchange } = this;
-    const { mode, offer, ignored, account, atMs } = exchange;
-    const remaining = account!.meter.creditsRemaining(periodOf(atMs));
-    return describedHead(offer.mediaType, mode!, remaining, ignored, exchange);
+    const { account, atMs } = this.exchange;
+    return describedHead(this.exchange, account!.meter.creditsRemaining(periodOf(atMs)));
   }
 
   /** The connection is gone: gives back what was not sent. */

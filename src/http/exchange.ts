@@ -19,6 +19,7 @@ import {
   type RandomBytes,
   type RequestId,
   requestIdText,
+  requestNames,
   type Trace,
   traceparentOf,
 } from './request-id.ts';
@@ -153,6 +154,13 @@ export class Exchange extends Sender implements Asker {
     return this.traceparent === '' ? undefined : parseTraceparent(this.traceparent);
   }
 
+  /** What names the request in a line of the log. */
+  get logNames(): object {
+    const { trace } = this;
+    const names = requestNames(this.requestId);
+    return trace === undefined ? names : { ...names, trace_id: trace.traceId };
+  }
+
   get form(): AnswerForm {
     return this.offer.form;
   }
@@ -180,7 +188,7 @@ export class Exchange extends Sender implements Asker {
   }
 
   quoted(quote: Quote): void {
-    const { head, body } = quoteReply(quote, this, this.form, this.rate);
+    const { head, body } = quoteReply(quote, this);
     this.reply(head, body);
   }
 

@@ -8,7 +8,7 @@ import { clientError, errorReply } from './error-reply.ts';
 import { Exchange } from './exchange.ts';
 import { ReplyTurns } from './reply-turns.ts';
 import type { NativeRequest } from './request-head.ts';
-import { newRequestId, parseTraceparent, requestNames, SYSTEM_RANDOM } from './request-id.ts';
+import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 import type { ReplyBooks, SenderHost } from './sender.ts';
 
@@ -301,9 +301,7 @@ class ListeningFront implements Front, SenderHost {
     exchange.nameWith(SYSTEM_RANDOM, this.#options.clock.wallMs());
     const method = exchange.method.slice(0, METHOD_LENGTH_LOGGED);
     const path = exchange.path.slice(0, PATH_LENGTH_LOGGED);
-    const trace = parseTraceparent(exchange.traceparent);
-    const names = { ...requestNames(exchange.requestId), method, path };
-    return trace === undefined ? names : { ...names, trace_id: trace.traceId };
+    return { ...exchange.logNames, method, path };
   }
 
   #sweep(): void {

@@ -46,10 +46,6 @@ export function reasonOf(status: number): string {
   return reason;
 }
 
-function headText(status: number, fields: readonly Field[]): string {
-  return `${status} ${reasonOf(status)}${linesOf(fields)}`;
-}
-
 function linesOf(fields: readonly Field[]): string {
   let text = '';
   for (const [name, value] of fields) {
@@ -63,7 +59,7 @@ function linesOf(fields: readonly Field[]): string {
 
 /** The head of a reply. Throws an InvariantError for a name or value that could break out of its line. */
 export function headOf(status: number, fields: readonly Field[]): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.from(headText(status, fields), 'latin1'));
+  return new Uint8Array(Buffer.from(`${status} ${reasonOf(status)}${linesOf(fields)}`, 'latin1'));
 }
 
 /** The head with more fields behind it. Throws as `headOf` does. */

@@ -165,9 +165,9 @@ export function readText(definition: ParameterDefinition, raw: string): Paramete
   if (text === undefined) return undefined;
   switch (definition.kind) {
     case 'integer':
-      return INTEGER.test(text) ? withinBounds(definition, Number(text)) : undefined;
+      return INTEGER.test(text) ? wholeWithin(definition, Number(text)) : undefined;
     case 'number':
-      return NUMBER.test(text) ? withinNumberBounds(definition, Number(text)) : undefined;
+      return NUMBER.test(text) ? within(definition, Number(text)) : undefined;
     case 'integer-list': {
       const parts = text.split(',');
       return parts.every((part) => INTEGER.test(part))
@@ -192,9 +192,9 @@ export function readJson(definition: ParameterDefinition, value: unknown): Param
   switch (definition.kind) {
     case 'integer':
       if (value === null && definition.default === null) return null;
-      return typeof value === 'number' ? withinBounds(definition, value) : undefined;
+      return typeof value === 'number' ? wholeWithin(definition, value) : undefined;
     case 'number':
-      return typeof value === 'number' ? withinNumberBounds(definition, value) : undefined;
+      return typeof value === 'number' ? within(definition, value) : undefined;
     case 'boolean':
       return typeof value === 'boolean' ? value : undefined;
     case 'choice':
@@ -219,7 +219,7 @@ function readIntegers(
   if (!isWithin(values.length, definition.lengthMin, definition.lengthMax)) return undefined;
   const read: number[] = [];
   for (const value of values) {
-    const number = typeof value === 'number' ? withinBounds(definition, value) : undefined;
+    const number = typeof value === 'number' ? wholeWithin(definition, value) : undefined;
     if (number === undefined) return undefined;
     read.push(number);
   }
@@ -235,15 +235,13 @@ function isWithin(length: number, min: number, max: number): boolean {
   return length >= min && length <= max;
 }
 
-function withinBounds(
-  definition: IntegerParameter | IntegerListParameter,
-  value: number,
-): number | undefined {
-  if (!Number.isSafeInteger(value) || value < definition.min || value > definition.max) return undefined;
-  return value === 0 ? 0 : value; // -0 is 0
+type Bounds = Pick<NumberParameter, 'min' | 'max'>;
+
+function wholeWithin(bounds: Bounds, value: number): number | undefined {
+  return Number.isSafeInteger(value) ? within(bounds, value) : undefined;
 }
 
-function withinNumberBounds({ min, max }: NumberParameter, value: number): number | undefined {
+function within({ min, max }: Bounds, value: number): number | undefined {
   if (value < min || value > max) return undefined;
   return value === 0 ? 0 : value; // -0 is 0
 }
@@ -290,39 +288,38 @@ function percentDecoded(raw: string): string | undefined {
 /** What a missing or malformed value answers. */
 function refusal(definition: ParameterDefinition, prefix: string): ApiError {
   const parameter = prefix + definition.name;
+  const { error } = definition;
+  const refused = (details: object, form?: string) =>
+    new ApiError(error, {
+      ...(form && { message: `Give ${parameter} as ${form}.` }),
+      details: { parameter, ...details },
+    });
   switch (definition.kind) {
     case 'integer': {
-      const { min, max, error } = definition;
-      const details = { parameter, min, max };
+      const { min, max } = definition;
       // a bound of a range is explained by the table's text, which tells how the two are related
-      if (error === 'invalid_range') return new ApiError(error, { details });
-      const bounds = `from ${grouped(min)} to ${grouped(max)}`;
-      return new ApiError(error, { message: `Give ${parameter} as a whole number ${bounds}.`, details });
+      const isOfRange = error === 'invalid_range';
+      return refused(
+        { min, max },
+        isOfRange ? undefined : `a whole number from ${grouped(min)} to ${grouped(max)}`,
+      );
     }
     case 'boolean':
-      return new ApiError(definition.error, {
-        message: `Give ${parameter} as true, false, 1 or 0.`,
-        details: { parameter },
-      });
+      return refused({}, 'true, false, 1 or 0');
     case 'choice': {
-      const { values, error } = definition;
-      const message = `Give ${parameter} as ${values.slice(0, -1).join(', ')} or ${values[values.length - 1]}.`;
-      return new ApiError(error, { message, details: { parameter, allowed: values } });
+      const { values } = definition;
+      return refused({ allowed: values }, `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
     }
     case 'integer-list': {
-      const { min, max, lengthMin, lengthMax, error } = definition;
-      return new ApiError(error, {
-        message: `Give ${parameter} as ${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}.`,
-        details: { parameter, min, max, length_min: lengthMin, length_max: lengthMax },
-      });
+      const { min, max, lengthMin, lengthMax } = definition;
+      const form = `${grouped(lengthMin)} to ${grouped(lengthMax)} whole numbers from ${grouped(min)} to ${grouped(max)}`;
+      return refused({ min, max, length_min: lengthMin, length_max: lengthMax }, form);
     }
     case 'number':
-      return new ApiError(definition.error, {
-        details: { parameter, min: definition.min, max: definition.max },
-      });
+      return refused({ min: definition.min, max: definition.max });
     case 'items':
     case 'text':
-      return new ApiError(definition.error, { details: { parameter } });
+      return refused({});
     default:
       return unreachable(definition);
   }

@@ -21,7 +21,6 @@ import {
 import { DATA_ENDPOINTS, ENTROPY_MODES } from '../core/vocabulary.ts';
 import type { AnswerEntry } from '../ledger/records.ts';
 import type { Exchange } from './exchange.ts';
-import { requestNames } from './request-id.ts';
 
 export interface RequestRecordOptions {
   readonly shard: MetricShard;
@@ -137,11 +136,10 @@ export class RequestRecord {
   }
 
   #write(exchange: Exchange, status: number, durationMs: number): void {
-    const { mode, error, trace, replayOf } = exchange;
+    const { mode, error, replayOf } = exchange;
     const facts = {
-      ...requestNames(exchange.requestId),
+      ...exchange.logNames,
       ...(replayOf === undefined ? {} : { replay_of: replayOf }),
-      ...(trace === undefined ? {} : { trace_id: trace.traceId }),
       method: exchange.method.slice(0, METHOD_LENGTH_LOGGED),
       endpoint: ENDPOINT_LABELS[exchange.endpoint],
       status,

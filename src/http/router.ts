@@ -23,7 +23,6 @@ import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.t
 import type { Reply } from './reply.ts';
 import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf } from './request-head.ts';
-import { requestNames } from './request-id.ts';
 import type { RequestRecord } from './request-record.ts';
 import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
 
@@ -177,7 +176,8 @@ export class Router {
     const period = meter.periodAt(periodOf(exchange.atMs));
     exchange.requireScope(route.scope);
     const parsed = this.#parsed.of(exchange, endpoint);
-    const { request, ignored } = parsed;
+    const { request } = parsed;
+    exchange.ignored = parsed.ignored;
     exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     requireUnmixed(exchange.mode, request);
@@ -188,10 +188,7 @@ export class Router {
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
     exchange.hasUnknownLength = true;
-    exchange.reply(
-      describedHead(exchange.offer.mediaType, exchange.mode, remaining, ignored, exchange),
-      new Uint8Array(0),
-    );
+    exchange.reply(describedHead(exchange, remaining), new Uint8Array(0));
   }
 
   #plain(exchange: Exchange, route: Route): void {
@@ -343,10 +340,7 @@ export class Router {
   #explain(exchange: Exchange, thrown: unknown): ApiError {
     if (!(thrown instanceof ApiError)) {
       const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
-      const { trace } = exchange;
-      const named = requestNames(exchange.requestId);
-      const names = trace === undefined ? named : { ...named, trace_id: trace.traceId };
-      this.#options.log.error({ ...names, fault: fault.stack }, 'fault');
+      this.#options.log.error({ ...exchange.logNames, fault: fault.stack }, 'fault');
     }
     return clientError(thrown);
   }

@@ -63,7 +63,6 @@ export function jsonRpcRoute(sources: RpcSources): PlainRoute {
 type Id = string | number | null;
 
 interface Call {
-  readonly id: Id;
   readonly method: string;
   readonly params: Params;
 }
@@ -98,7 +97,7 @@ class JsonRpc {
       // a notification gets no answer, so nothing is drawn for it
       if (!Object.hasOwn(read, 'id')) return { head: headOf(204, []), body: new Uint8Array(0) };
       id = readId(read['id']);
-      const result = await this.#result(exchange, readCall(read, id));
+      const result = await this.#result(exchange, readCall(read));
       return jsonReply({ jsonrpc: '2.0', result, id });
     } catch (thrown) {
       const { code, message, data } = this.#explain(exchange, thrown);
@@ -400,11 +399,11 @@ function readId(id: unknown): Id {
   );
 }
 
-function readCall({ jsonrpc, method, params }: Params, id: Id): Call {
+function readCall({ jsonrpc, method, params }: Params): Call {
   if (jsonrpc !== '2.0' || typeof method !== 'string')
     throw new RpcError('invalidRequest', 'Invalid Request');
   if (!isObject(params)) throw new RpcError('invalidParams', 'Invalid params: send an object.');
-  return { id, method, params };
+  return { method, params };
 }
 
 function requireFresh(params: Params): void {
