@@ -30,7 +30,6 @@ const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
-
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
 export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'find' | 'lot' | 'publicLot'>,
