@@ -6,7 +6,7 @@ import type { Reply } from './reply.ts';
 import { endpointRow } from './request-record.ts';
 
 /** Answers an exchange that passed the limits. What it throws or rejects with is answered as an error. */
-export type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
+type Handler = (exchange: Exchange) => Reply | Promise<Reply>;
 
 /** A resource that draws no entropy. */
 export interface PlainRoute {
