@@ -755,6 +755,13 @@ function assert(condition, what) {
 
 // src/crypto/merkle.ts
 var HASH_BYTES = 32;
+function splitHashes(bytes) {
+  assert(bytes.length % HASH_BYTES === 0, "a whole number of hashes");
+  return Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => new Uint8Array(hashAt(bytes, i)));
+}
+function hashAt(hashes, index) {
+  return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+}
 function leafHash(sha2562, entry) {
   const input = new Uint8Array(1 + entry.length);
   input.set(entry, 1);
@@ -879,13 +886,18 @@ function parseProof(text2) {
   if (version !== PROOF_VERSION || !indexLine?.startsWith("index ")) return void 0;
   const index = parseCount(indexLine.slice("index ".length));
   if (index === void 0 || hashLines.length > PROOF_HASHES_MAX) return void 0;
-  const path = [];
-  for (const line of hashLines) {
-    const hash = fromBase64(line);
+  const path = parseHashes(hashLines);
+  return path && { index, path, note: text2.slice(blank + 2) };
+}
+function parseHashes(texts) {
+  if (!Array.isArray(texts)) return void 0;
+  const hashes = [];
+  for (const each of texts) {
+    const hash = typeof each === "string" ? fromBase64(each) : void 0;
     if (hash?.length !== HASH_BYTES) return void 0;
-    path.push(hash);
+    hashes.push(hash);
   }
-  return { index, path, note: text2.slice(blank + 2) };
+  return hashes;
 }
 function parseCount(text2) {
   const count = /^(0|[1-9][0-9]{0,15})$/.test(text2) ? Number(text2) : Number.NaN;
@@ -1272,13 +1284,6 @@ function rootOfRun(sha2562, size, from, run, proof) {
   }
   return level[0];
 }
-function splitHashes(bytes) {
-  if (bytes.length % HASH_BYTES !== 0) return void 0;
-  const hashes = [];
-  for (let at = 0; at < bytes.length; at += HASH_BYTES)
-    hashes.push(new Uint8Array(bytes.slice(at, at + HASH_BYTES)));
-  return hashes;
-}
 
 // src/certificate/verify-witnesses.ts
 var WITNESS_CLOCK_MS = 6e4;
@@ -1471,10 +1476,11 @@ function boundRange(range, fixed, told) {
 function openingVerdict(ranges, response) {
   const part = (name) => fromBase64(text(member(response, "opening", name)) ?? "");
   const [bytes, salts, pathBytes] = [part("bytes"), part("salts"), part("path")];
-  const path = pathBytes && splitHashes(pathBytes);
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
   const isWhole2 = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
-  if (!isWhole2 || path === void 0) return failed("The opening does not hold what was drawn.");
+  if (!isWhole2 || pathBytes === void 0 || pathBytes.length % HASH_BYTES !== 0)
+    return failed("The opening does not hold what was drawn.");
+  const path = splitHashes(pathBytes);
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
     let from = offset;
@@ -1549,19 +1555,9 @@ function isCount2(value) {
 }
 function readRun(value) {
   const first = member(value, "first");
-  const hashes = readHashes(member(value, "hashes"));
-  const path = readHashes(member(value, "path"));
+  const hashes = parseHashes(member(value, "hashes"));
+  const path = parseHashes(member(value, "path"));
   return isCount2(first) && hashes !== void 0 && path !== void 0 ? { first, hashes, path } : void 0;
-}
-function readHashes(value) {
-  if (!Array.isArray(value)) return void 0;
-  const hashes = [];
-  for (const each of value) {
-    const hash = fromBase64(text(each) ?? "");
-    if (hash?.length !== HASH_BYTES) return void 0;
-    hashes.push(hash);
-  }
-  return hashes;
 }
 
 // src/certificate/verify.ts

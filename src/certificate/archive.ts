@@ -1,9 +1,9 @@
-import type { Books, EntropyStore } from '../ledger/ledger.ts';
+import type { Books, DrawStore, EntropyStore } from '../ledger/ledger.ts';
 import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
 import { type CertificateDocument, certificateDocument, type LotProof } from './document.ts';
-import type { DrawDocument } from './draw.ts';
+import { type DrawBody, type DrawDocument, drawDocument } from './draw.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
@@ -53,25 +53,27 @@ export interface LotOfRecord {
   readonly revocation: LotRevocation | null;
 }
 
+interface ArchiveOptions {
+  readonly books: Pick<Books, 'segment' | 'seriesPage'>;
+  readonly entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly ids: CertificateIds;
+  readonly log: CertificateLog;
+}
+
 /** Certificates by their id: made again from the records they were issued from. */
 export class CertificateArchive {
-  readonly #books: Pick<Books, 'segment' | 'seriesPage'>;
-  readonly #entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
+  readonly #books: ArchiveOptions['books'];
+  readonly #entropy: ArchiveOptions['entropy'];
   readonly #ids: CertificateIds;
-  readonly #log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
+  readonly #log: CertificateLog;
   readonly #lotProofs: LotProofs;
 
-  constructor(options: {
-    books: Pick<Books, 'segment' | 'seriesPage'>;
-    entropy: Pick<EntropyStore, 'lot' | 'revocations'>;
-    ids: CertificateIds;
-    log: Pick<CertificateLog, 'proofOf' | 'lotOf' | 'revocationOf' | 'withdrawals'>;
-  }) {
-    this.#books = options.books;
-    this.#entropy = options.entropy;
-    this.#ids = options.ids;
-    this.#log = options.log;
-    this.#lotProofs = new LotProofs(options.entropy, options.log);
+  constructor({ books, entropy, ids, log }: ArchiveOptions) {
+    this.#books = books;
+    this.#entropy = entropy;
+    this.#ids = ids;
+    this.#log = log;
+    this.#lotProofs = new LotProofs(entropy, log);
   }
 
   async lot(id: string): Promise<LotOfRecord | undefined> {
@@ -101,6 +103,21 @@ export class CertificateArchive {
     const proof = await this.#log.proofOf(place.segment, place.index);
     const lotProofs = await this.#proofsOf(source, entry.issuedAtMs);
     return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations(), lotProofs);
+  }
+
+  /** Undefined for an id that is unknown, and for a draw whose answer is not durable yet. */
+  async draw(store: Pick<DrawStore, 'draw'>, id: string): Promise<DrawDocument | undefined> {
+    const record = await store.draw(id);
+    const body = record && (JSON.parse(record.body) as DrawBody);
+    if (!body?.committed) return undefined;
+    const { committed } = body;
+    const certificate = await this.find(committed.certificate_id);
+    const [commit, end] = await Promise.all([
+      this.#log.drawLeafOf({ drawId: id, kind: 'commit' }),
+      this.#log.drawLeafOf({ drawId: id, kind: 'end' }),
+    ]);
+    const proofs = { commit: commit?.proof ?? null, end: end?.proof ?? null };
+    return drawDocument({ ...body, committed }, typeof certificate === 'string' ? null : certificate, proofs);
   }
 
   /** Answers of a series of a public purpose, from a serial on; of its first series where none is named. */

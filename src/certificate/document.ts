@@ -45,18 +45,19 @@ export function certificateDocument(
   lotProofs: readonly LotProof[] = [],
 ): CertificateDocument {
   const { lots } = certificate.provenance;
-  const proven = certificate.version >= 4 ? { lots: lotProofs } : {};
-  const revocation = revocations.find(({ lotId }) => lots.some((lot) => lot.id === lotId));
-  if (revocation !== undefined) {
-    const { lotId, why, atMs } = revocation;
-    return {
-      certificate: { ...certificate, status: 'revoked', proof },
-      ...proven,
-      revocation: { lot_id: lotId, reason: why, revoked_at: new Date(atMs).toISOString() },
-    };
-  }
+  const revoked = revocations.find(({ lotId }) => lots.some((lot) => lot.id === lotId));
   const status = lots.some((lot) => lot.deterministic) ? 'test' : 'valid';
-  return { certificate: { ...certificate, status, proof }, ...proven };
+  return {
+    certificate: { ...certificate, status: revoked === undefined ? status : 'revoked', proof },
+    ...(certificate.version >= 4 && { lots: lotProofs }),
+    ...(revoked && {
+      revocation: {
+        lot_id: revoked.lotId,
+        reason: revoked.why,
+        revoked_at: new Date(revoked.atMs).toISOString(),
+      },
+    }),
+  };
 }
 
 /** Where in its lots the answer was drawn, in words. */

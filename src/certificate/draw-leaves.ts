@@ -1,5 +1,6 @@
 import type { DrawLeaf, WaitingDrawLeaf } from '../ledger/draw-records.ts';
-import type { DrawStore, LogStore } from '../ledger/ledger.ts';
+import type { DrawStore } from '../ledger/ledger.ts';
+import type { LogReader } from './log-records.ts';
 
 /** What the log reads of draws. */
 export type DrawLeafStore = Pick<DrawStore, 'drawLeaves' | 'drawLeavesLogged'>;
@@ -13,9 +14,7 @@ export function drawLeafKey({ drawId, kind }: Pick<DrawLeaf, 'drawId' | 'kind'>)
 }
 
 /** Leaves of draws that are not logged yet, in the order in which they came. */
-export async function newDrawLeaves(
-  store: DrawLeafStore & Pick<LogStore, 'getLog'>,
-): Promise<WaitingDrawLeaf[]> {
+export async function newDrawLeaves(store: DrawLeafStore & LogReader): Promise<WaitingDrawLeaf[]> {
   const waiting = await store.drawLeaves(LEAVES_PER_BATCH);
   const fresh: WaitingDrawLeaf[] = [];
   for (const leaf of waiting) {

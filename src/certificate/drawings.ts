@@ -1,5 +1,6 @@
-import { type InclusionProofText, parseCheckpoint, parseNote, parseProof } from '../crypto/note.ts';
+import type { InclusionProofText } from '../crypto/note.ts';
 import type { CertificateDocument } from './document.ts';
+import { readProof } from './signed-checkpoint.ts';
 
 /*
  * What a certificate says, laid out: its p-values, its path to the root of the log and the order of its events. The page
@@ -130,10 +131,9 @@ export function merkleDrawing(
   width: number,
   heightMax = Number.POSITIVE_INFINITY,
 ): MerkleDrawing | undefined {
-  const proof = proofText === null ? undefined : parseProof(proofText);
-  const note = proof && parseNote(proof.note);
-  const checkpoint = note && parseCheckpoint(note.text);
-  if (proof === undefined || checkpoint === undefined) return undefined;
+  const logged = readProof(proofText);
+  if (typeof logged === 'string') return undefined;
+  const { proof, checkpoint } = logged;
   const steps = stepsOf(proof, checkpoint.size);
   const row = Math.min(ROW, (heightMax - LEAF_NAME) / (steps.length + 1));
   const height = row * (steps.length + 1) + LEAF_NAME;

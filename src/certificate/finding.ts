@@ -4,13 +4,13 @@ import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import {
   CompactRange,
   equalHashes,
-  HASH_BYTES,
   type Hash,
   leafHash,
   nodeHash,
   type ReadNode,
   verifyInclusion,
 } from '../crypto/merkle.ts';
+import { parseHashes } from '../crypto/note.ts';
 import { member, parsedObject, show, text, timeOf, timeText } from './members.ts';
 import {
   holdsLeaf,
@@ -173,8 +173,8 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
 
   async rewritten(evidence) {
     const [a, b] = await two(evidence);
-    const before = hashList(member(evidence.finding, 'nodes', 'before'));
-    const after = hashList(member(evidence.finding, 'nodes', 'after'));
+    const before = parseHashes(member(evidence.finding, 'nodes', 'before'));
+    const after = parseHashes(member(evidence.finding, 'nodes', 'after'));
     const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, before, after);
     if (roots === undefined || !equalHashes(roots.whole, b.checkpoint.root))
       return failed('The nodes are not those of the second checkpoint.');
@@ -283,7 +283,7 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
   async tiles(evidence) {
     const { checkpoint } = await evidence.signed(0);
     const size = member(evidence.finding, 'served', 'size');
-    const roots = hashList(member(evidence.finding, 'served', 'roots'));
+    const roots = parseHashes(member(evidence.finding, 'served', 'roots'));
     if (typeof size !== 'number' || roots === undefined || size !== checkpoint.size)
       return failed('It does not say what the tiles give.');
     const range = rangeOf(size, roots);
@@ -446,12 +446,4 @@ export function leafTimeOf(leaf: string): number | undefined {
 
 export function isStatement(leaf: string): boolean {
   return member(parsedObject(leaf), 'type') === 'statement';
-}
-
-function hashList(value: unknown): Hash[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const hashes = value.flatMap((each) => fromBase64(text(each) ?? '') ?? []);
-  return hashes.length === value.length && hashes.every(({ length }) => length === HASH_BYTES)
-    ? hashes
-    : undefined;
 }

@@ -1,13 +1,16 @@
 import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
 import type { PublishedKey } from '../crypto/key-files.ts';
 import { equalHashes, rootOf } from '../crypto/merkle.ts';
-import { type Checkpoint, parseCheckpoint, parseNote } from '../crypto/note.ts';
+import type { Checkpoint } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
+import { canonicalText } from './leaf.ts';
+import { jsonRecord, type LogReader, readJson } from './log-records.ts';
+import { storedStateOf } from './log-state.ts';
+import { readCheckpoint } from './signed-checkpoint.ts';
 import { nodeReader } from './tiles.ts';
 
 /**
@@ -48,16 +51,12 @@ const RECORD_KEY = 'incarnations';
 /**
  * All incarnations of a ledger, oldest first; undefined for one that no release with incarnations has served.
  */
-export async function readIncarnations(store: Pick<LogStore, 'getLog'>): Promise<Incarnation[] | undefined> {
-  const record = await store.getLog(RECORD_KEY);
-  return record && (JSON.parse(Buffer.from(record).toString('utf8')) as Incarnation[]);
+export function readIncarnations(store: LogReader): Promise<Incarnation[] | undefined> {
+  return readJson(store, RECORD_KEY);
 }
 
-export async function writeIncarnations(
-  store: LogStore,
-  incarnations: readonly Incarnation[],
-): Promise<void> {
-  await store.putLog([{ key: RECORD_KEY, value: utf8Bytes(JSON.stringify(incarnations)) }]);
+export function writeIncarnations(store: LogStore, incarnations: readonly Incarnation[]): Promise<void> {
+  return store.putLog([jsonRecord(RECORD_KEY, incarnations)]);
 }
 
 /** The one that every ledger begins with. */
@@ -94,7 +93,7 @@ export function logOf(keysPath: string, logName: string, number: number) {
 /** The first leaf of a log that succeeds another: canonical JSON that names the last checkpoint before it. */
 export function incarnationText({ number, origin, begunAt, predecessor }: Incarnation): string {
   assert(predecessor !== null, 'the first incarnation succeeds no other');
-  const text = canonicalize({
+  return canonicalText({
     type: 'incarnation',
     version: 1,
     number,
@@ -102,8 +101,6 @@ export function incarnationText({ number, origin, begunAt, predecessor }: Incarn
     begun_at: begunAt,
     predecessor: { origin: predecessor.origin, checkpoint: predecessor.checkpoint },
   });
-  assert(text !== undefined, 'an object has a canonical form');
-  return text;
 }
 
 /** What a copy of a folder does not have in common with it. */
@@ -231,9 +228,9 @@ function behind(reason: string): IdentityCheck {
 
 /** Why the stored log is not the one that was signed, or that with more. */
 async function historyFailure(store: LogStore, signed: Checkpoint): Promise<string | undefined> {
-  const state = await store.getLog('state');
+  const state = await storedStateOf(store);
   if (state === undefined) return signed.size === 0 ? undefined : 'it has no log';
-  const { size } = JSON.parse(Buffer.from(state).toString('utf8')) as { size: number };
+  const { size } = state;
   if (size < signed.size)
     return `its log has ${size} leaves, and one of ${signed.size} was signed: it is an earlier state`;
   const root = await rootOf(sha256, signed.size, nodeReader(store));
@@ -243,10 +240,9 @@ async function historyFailure(store: LogStore, signed: Checkpoint): Promise<stri
 }
 
 function checkpointOf(note: string): Checkpoint {
-  const parsed = parseNote(note);
-  const checkpoint = parsed && parseCheckpoint(parsed.text);
-  assert(checkpoint !== undefined, 'an anchor holds a signed checkpoint');
-  return checkpoint;
+  const read = readCheckpoint(note);
+  assert(typeof read === 'object', 'an anchor holds a signed checkpoint');
+  return read.checkpoint;
 }
 
 function differences(was: FolderIdentity, is: FolderIdentity): string {

@@ -1,9 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { HASH_BYTES, type Hash, inclusionProof, type ReadNode } from '../crypto/merkle.ts';
+import { concatBytes } from '../core/bytes.ts';
+import { HASH_BYTES, type Hash, inclusionProof, type ReadNode, splitHashes } from '../crypto/merkle.ts';
 import { formatNote, formatProof } from '../crypto/note.ts';
 import { isObject, member, text } from './members.ts';
 import type { CheckpointNote } from './signed-checkpoint.ts';
-import { hashesOf, TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
+import { TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
 
 /** What a service answers of its log, read from outside. Runs in browsers. */
 
@@ -73,14 +74,9 @@ export class LogSource {
 
   /** Nodes of the tree of `size` leaves. */
   nodeReader(size: number): ReadNode {
-    return tileNodeReader(sha256, async (level, index) => {
-      const hashes = await this.tile(level, index, size);
-      const bytes = new Uint8Array(hashes.length * HASH_BYTES);
-      hashes.forEach((hash, i) => {
-        bytes.set(hash, i * HASH_BYTES);
-      });
-      return bytes;
-    });
+    return tileNodeReader(sha256, async (level, index) =>
+      concatBytes(...(await this.tile(level, index, size))),
+    );
   }
 
   /** The hashes of a tile that belong to the tree of `size` leaves. */
@@ -93,7 +89,7 @@ export class LogSource {
         `tile ${level}/${index} has ${bytes.length} bytes and not ${width * HASH_BYTES}`,
       );
     this.#tilesRead++;
-    return hashesOf(bytes);
+    return splitHashes(bytes);
   }
 }
 

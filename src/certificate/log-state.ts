@@ -20,7 +20,8 @@ import {
 import { verifyEd25519 } from '../crypto/signing.ts';
 import type { Books, LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
-import { nodeReader, paddedNumber, TileEdge, type TileRecord } from './tiles.ts';
+import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
+import { nodeReader, TileEdge } from './tiles.ts';
 
 /**
  * Where the log stands, stored and in memory: its tree's growing edge, and its newest checkpoint. The ledger knows which
@@ -55,9 +56,8 @@ interface StoredState {
   readonly checkpoint: string;
 }
 
-export async function storedStateOf(store: Pick<LogStore, 'getLog'>): Promise<StoredState | undefined> {
-  const record = await store.getLog(STATE_KEY);
-  return record && (JSON.parse(textOf(record)) as StoredState);
+export function storedStateOf(store: LogReader): Promise<StoredState | undefined> {
+  return readJson(store, STATE_KEY);
 }
 
 /** Where the log stands, in memory. Never changed: a batch makes the next one. */
@@ -100,13 +100,13 @@ function signaturesOf(text: string, keys: LogKeys, sealedAtS: number): Note['sig
 }
 
 /** The checkpoint that the new key and the one before it have signed, for whoever missed it. */
-export function voucherRecord({ checkpoint }: LogState, { currentKeyId }: LogKeys): TileRecord {
+export function voucherRecord({ checkpoint }: LogState, { currentKeyId }: LogKeys): LogRecord {
   return { key: voucherKey(currentKeyId), value: utf8Bytes(checkpoint) };
 }
 
 /** Those checkpoints by the id of the new key; keys of earlier releases have none. */
 export async function readVouchers(
-  store: Pick<LogStore, 'getLog'>,
+  store: LogReader,
   { published }: Pick<LogKeys, 'published'>,
 ): Promise<ReadonlyMap<string, string>> {
   const vouchers = new Map<string, string>();
@@ -282,10 +282,6 @@ export function sealedAtOf(checkpoint: string, keys: LogKeys): number {
 
 export function checkpointKey(size: number): string {
   return `checkpoint/${paddedNumber(size)}`;
-}
-
-export function textOf(record: Uint8Array): string {
-  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).toString('utf8');
 }
 
 /** The record of a segment's leaves. */

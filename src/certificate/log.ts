@@ -12,13 +12,14 @@ import {
   leafHash,
   verifyInclusion,
 } from '../crypto/merkle.ts';
-import { formatProof, parseCheckpoint } from '../crypto/note.ts';
+import { formatProof } from '../crypto/note.ts';
 import type { DrawLeaf, WaitingDrawLeaf } from '../ledger/draw-records.ts';
-import type { Books, EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { Books, EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { type DrawLeafStore, drawLeafKey, forgetDrawLeaves, newDrawLeaves } from './draw-leaves.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
+import { jsonRecord, readJson, textOf } from './log-records.ts';
 import {
   addSignatures,
   CertificateLogError,
@@ -29,13 +30,11 @@ import {
   type LogState,
   leaveUnsealed,
   loadState,
-  noteOf,
   putState,
   recorded,
   STATE_KEY,
   sealKey,
   signCheckpoint,
-  textOf,
   voucherRecord,
 } from './log-state.ts';
 import { lotLeafText, statementText } from './lot-leaf.ts';
@@ -60,7 +59,8 @@ import {
   readStatement,
   revocationKey,
 } from './public-leaves.ts';
-import { nodeReader, TileEdge, type TileRecord, tileOf } from './tiles.ts';
+import { readCheckpoint } from './signed-checkpoint.ts';
+import { nodeReader, TileEdge, tileOf } from './tiles.ts';
 import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
 
 /**
@@ -116,14 +116,9 @@ const STATEMENT_INTERVAL_S = 3_600;
 export class CertificateLog {
   /** A call of `seal` that logs fewer leaves has left none behind. */
   readonly batchLeaves: number;
+  readonly #options: CertificateLogOptions;
   readonly #store: CertificateLogOptions['store'];
-  readonly #ids: CertificateIds;
-  readonly #keys: LogKeys;
-  readonly #clock: Clock;
   readonly #earlier: readonly LogStore[];
-  readonly #anchored: (checkpoint: string) => void;
-  readonly #isWitnessed: boolean;
-  readonly #isReadOnly: boolean;
   readonly #hasher: LeafHasher;
   readonly #lots = new Map<string, LotRecord>();
   readonly #loggedLots = new Set<string>();
@@ -137,14 +132,9 @@ export class CertificateLog {
   #witnessing: Promise<unknown> = Promise.resolve();
 
   private constructor(options: CertificateLogOptions, state: LogState, published: PublicState) {
+    this.#options = options;
     this.#store = options.store;
-    this.#ids = options.ids;
-    this.#keys = options.keys;
-    this.#clock = options.clock;
     this.#earlier = (options.earlier ?? []).toReversed();
-    this.#anchored = options.anchored ?? (() => {});
-    this.#isWitnessed = options.isWitnessed === true;
-    this.#isReadOnly = options.readOnly === true;
     this.batchLeaves = options.batchLeaves ?? BATCH_LEAVES;
     this.#hasher = new LeafHasher(options.ids);
     this.#state = state;
@@ -278,9 +268,9 @@ export class CertificateLog {
 
   async #loggedLeaf(stores: readonly LogStore[], key: string): Promise<LoggedLeaf | undefined> {
     for (const store of stores) {
-      const record = await store.getLog(key);
+      const record = await readJson<LotLeafRecord>(store, key);
       if (record === undefined) continue;
-      const { leaf, size, text } = JSON.parse(textOf(record)) as LotLeafRecord;
+      const { leaf, size, text } = record;
       if (!(await this.#isShown(store, size))) return undefined;
       const witnessed = await firstWitnessed(store, size);
       return { text, proof: await this.#proof(store, leaf, witnessed?.size ?? size, witnessed?.note) };
@@ -346,18 +336,18 @@ export class CertificateLog {
     const stored = witnessed === undefined ? await store.getLog(checkpointKey(size)) : undefined;
     const note = witnessed ?? (stored && textOf(stored));
     assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
-    const checkpoint = parseCheckpoint(noteOf(note).text);
+    const read = readCheckpoint(note);
     const readNode = nodeReader(store);
     const path = await inclusionProof(sha256, leaf, size, readNode);
     const holds =
-      checkpoint !== undefined &&
-      verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, checkpoint.root);
+      typeof read === 'object' &&
+      verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, read.checkpoint.root);
     assert(holds, `the stored tree gives a proof of leaf ${leaf} that holds`);
     return formatProof({ index: leaf, path, note });
   }
 
   async #sealBatch(): Promise<number> {
-    if (this.#isReadOnly) throw new CertificateLogError('this log can only be read');
+    if (this.#options.readOnly === true) throw new CertificateLogError('this log can only be read');
     if (this.#unknown) await this.#reload();
     const { lots, held } = await newLots(this.#store);
     const revocations = await newRevocations(this.#store, this.#loggedLots);
@@ -373,7 +363,7 @@ export class CertificateLog {
     try {
       const sealed = segments.map(({ sequence }) => sequence);
       await putState(this.#store, this.#state, state, { records, sealed });
-      this.#anchored(state.checkpoint);
+      this.#options.anchored?.(state.checkpoint);
     } catch (error) {
       this.#unknown = true;
       throw error;
@@ -388,8 +378,9 @@ export class CertificateLog {
 
   /** Lets the lots that are logged be drawn from. */
   async #releaseLots(held: number): Promise<void> {
-    const atMs = Math.max(this.#clock.wallMs(), this.#state.sealedAtS * 1_000);
-    this.#heldLots = held === 0 ? 0 : await releaseLots(this.#store, this.#isWitnessed, atMs);
+    const { clock, isWitnessed = false } = this.#options;
+    const atMs = Math.max(clock.wallMs(), this.#state.sealedAtS * 1_000);
+    this.#heldLots = held === 0 ? 0 : await releaseLots(this.#store, isWitnessed, atMs);
   }
 
   /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
@@ -398,10 +389,11 @@ export class CertificateLog {
     segments: readonly SegmentRecord[],
     revocations: readonly LotRevocation[],
     draws: readonly WaitingDrawLeaf[],
-  ): Promise<{ state: ReturnType<typeof recorded>; published: PublicState; records: TileRecord[] }> {
+  ): Promise<{ state: ReturnType<typeof recorded>; published: PublicState; records: LogRecord[] }> {
+    const { clock, ids, keys } = this.#options;
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
-    const tiles: TileRecord[] = [];
+    const tiles: LogRecord[] = [];
     const append = (leaf: Hash) =>
       range.append(leaf, (level, index, hash) => {
         const tile = edge.add(level, index, hash);
@@ -430,7 +422,7 @@ export class CertificateLog {
     }
     // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever
     // the clock is set.
-    let latestMs = this.#clock.wallMs();
+    let latestMs = clock.wallMs();
     for (const { atMs } of revocations) latestMs = Math.max(latestMs, atMs);
     for (const { finishedAtMs } of lots) latestMs = Math.max(latestMs, finishedAtMs);
     const seals: { key: string; firstLeaf: number; count: number }[] = [];
@@ -447,37 +439,35 @@ export class CertificateLog {
       seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
     }
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
-    const sinceS = secondsOf(this.#clock.wallMs()) - this.#public.lastAtS;
+    const sinceS = secondsOf(clock.wallMs()) - this.#public.lastAtS;
     if (logged.length === 0 && sinceS >= STATEMENT_INTERVAL_S) {
       const { leaf, text } = appendText(statementText(sealedAtS * 1_000, added.withdrawals));
       added.add(leaf, text);
     }
     const { size } = range;
     const published = added.finish(sealedAtS);
-    const checkpoint = signCheckpoint(this.#keys, range, sealedAtS);
-    const state = recorded({ range, edge, checkpoint, sealedAtS }, this.#ids, this.#keys);
+    const checkpoint = signCheckpoint(keys, range, sealedAtS);
+    const state = recorded({ range, edge, checkpoint, sealedAtS }, ids, keys);
     const records = [
       ...tiles,
       ...edge.partialTiles(),
       ...seals.map(({ key, firstLeaf, count }) => ({ key, value: encodeSeal({ firstLeaf, count, size }) })),
-      ...logged.map(({ key, leaf, text }) => ({
-        key,
-        value: utf8Bytes(JSON.stringify({ leaf, size, text } satisfies LotLeafRecord)),
-      })),
+      ...logged.map(({ key, leaf, text }) => jsonRecord(key, { leaf, size, text } satisfies LotLeafRecord)),
       ...published.records,
     ];
     return { state, published: published.state, records };
   }
 
   async #reload(): Promise<void> {
-    const stored = await loadState(this.#store, this.#ids, this.#keys);
+    const { store, ids, keys } = this.#options;
+    const stored = await loadState(store, ids, keys);
     assert(stored !== undefined, 'an open log is stored');
     const { size } = this.#state.range;
     if (stored.range.size < size)
       throw new CertificateLogError(
         `the stored log has ${stored.range.size} leaves, and one of ${size} was signed: it is an earlier state`,
       );
-    this.#anchored(stored.checkpoint);
+    this.#options.anchored?.(stored.checkpoint);
     this.#state = stored;
     this.#public = (await loadPublicState(this.#store)) ?? this.#public;
     this.#unknown = false;

@@ -2,8 +2,8 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
-import { HashTree, PIECE_BYTES, splitHashes } from '../crypto/hash-tree.ts';
-import type { CompactRange } from '../crypto/merkle.ts';
+import { HashTree, PIECE_BYTES } from '../crypto/hash-tree.ts';
+import { type CompactRange, splitHashes } from '../crypto/merkle.ts';
 import {
   type DrawnRange,
   type LotCommitment,
@@ -78,15 +78,11 @@ export interface LotTrees {
 }
 
 export function treesOf({ blockRoots, seedHashes }: LotCommitment): LotTrees {
-  return {
-    blocks: new HashTree(sha256, hashesIn(blockRoots)),
-    seeds: new HashTree(sha256, hashesIn(seedHashes)),
-  };
+  return { blocks: treeOf(blockRoots), seeds: treeOf(seedHashes) };
 }
 
-function hashesIn(text: string) {
-  const bytes = fromBase64(text);
-  const hashes = bytes && splitHashes(bytes);
-  assert(hashes !== undefined, 'a commitment holds hashes in base64');
-  return hashes;
+function treeOf(hashes: string): HashTree {
+  const bytes = fromBase64(hashes);
+  assert(bytes !== undefined, 'a commitment holds hashes in base64');
+  return new HashTree(sha256, splitHashes(bytes));
 }

@@ -1,8 +1,8 @@
-import { utf8Bytes } from '../core/bytes.ts';
 import { parseProof, readTimestamped } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, SegmentRecord } from '../ledger/records.ts';
-import { CertificateLogError, noteOf, textOf } from './log-state.ts';
+import { jsonRecord, type LogReader, readJson } from './log-records.ts';
+import { CertificateLogError, noteOf } from './log-state.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
@@ -53,12 +53,8 @@ function signedAtMs(proof: string): number {
 
 export type HoldingStore = LogStore & Pick<EntropyStore, 'heldLots' | 'releaseLots'>;
 
-export async function readLotLeaf(
-  store: Pick<LogStore, 'getLog'>,
-  lotId: string,
-): Promise<LotLeafRecord | undefined> {
-  const record = await store.getLog(lotLeafKey(lotId));
-  return record && (JSON.parse(textOf(record)) as LotLeafRecord);
+export function readLotLeaf(store: LogReader, lotId: string): Promise<LotLeafRecord | undefined> {
+  return readJson(store, lotLeafKey(lotId));
 }
 
 /** Lots that have no leaf yet, in the order in which they came, and how many of those that were read are held back. */
@@ -105,7 +101,7 @@ export async function releaseLots(store: HoldingStore, isWitnessed: boolean, atM
     const witnessed = isWitnessed ? (await firstWitnessed(store, record.size))?.n : null;
     if (witnessed === undefined) break;
     const released: LotLeafRecord = { ...record, witnessed };
-    await store.putLog([{ key: lotLeafKey(id), value: utf8Bytes(JSON.stringify(released)) }]);
+    await store.putLog([jsonRecord(lotLeafKey(id), released)]);
     free.push(id);
   }
   if (free.length > 0) await store.releaseLots(free, atMs);

@@ -5,7 +5,6 @@ import { openLogKeys, openSecretFile, publishedKeys } from '../crypto/key-files.
 import type { Ledger } from '../ledger/ledger.ts';
 import { BLOCK_KINDS } from '../ledger/records.ts';
 import { CertificateArchive, type CertificateService, certificateService } from './archive.ts';
-import { DrawArchive } from './draw-archive.ts';
 import { CertificateIds } from './ids.ts';
 import {
   type Anchor,
@@ -94,10 +93,9 @@ export async function openCertificates(folders: CertificateFolders): Promise<Ope
   if (identity.kind === 'new') await writeIncarnations(ledger, incarnations);
   const archive = new CertificateArchive({ books: ledger, entropy: ledger, ids, log });
   const document = keysDocument(keys, incarnations, await readVouchers(store, keys));
-  const draws = new DrawArchive({ draws: ledger, certificates: archive, log });
   const certificates: CertificateService = {
     ...certificateService(archive, log, document, held),
-    draw: (id) => draws.draw(id),
+    draw: (id) => archive.draw(ledger, id),
   };
   const onSeen = (lotId: string) => archive.forgetLot(lotId);
   const unseen =

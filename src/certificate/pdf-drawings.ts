@@ -1,4 +1,4 @@
-import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../crypto/note.ts';
+import { plainSignatures } from '../crypto/note.ts';
 import type { CertificateDocument } from './document.ts';
 import { eventsOf, grouped, merkleDrawing, type Point, pValuePlot } from './drawings.ts';
 import {
@@ -21,6 +21,7 @@ import {
   WHITE,
   WIDTH,
 } from './pdf-sheet.ts';
+import { readProof } from './signed-checkpoint.ts';
 
 /**
  * The second page of the PDF certificate: when things happened, the p-values and the place in the log, drawn. The
@@ -184,11 +185,10 @@ function drawEndingAt(sheet: Sheet, text: string, x: number, y: number, style: T
  * that.
  */
 function logRows(proofText: string | null): Row[] {
-  const proof = proofText === null ? undefined : parseProof(proofText);
-  const note = proof && parseNote(proof.note);
-  const checkpoint = note && parseCheckpoint(note.text);
-  if (proof === undefined || note === undefined || checkpoint === undefined)
+  const logged = readProof(proofText);
+  if (typeof logged === 'string')
     return [['Entry', 'Being logged: fetch the certificate again in a moment for its signed proof.']];
+  const { proof, note, checkpoint } = logged;
   const signers = plainSignatures(note)
     .map(({ name, keyId }) => `${keyId} of ${name}`)
     .join(', ');

@@ -3,10 +3,9 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { CompactRange, leafHash } from '../crypto/merkle.ts';
-import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { EntropyStore, LogRecord } from '../ledger/ledger.ts';
 import type { LotRevocation } from '../ledger/records.ts';
-import { textOf } from './log-state.ts';
-import { paddedNumber, type TileRecord } from './tiles.ts';
+import { jsonRecord, type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
 
 /**
  * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each lot and statement says how many lots
@@ -43,25 +42,23 @@ interface StoredPublicState {
 const STATE_KEY = 'public/state';
 
 /** The stored state; undefined for a log that no release with public leaves has written. */
-export async function loadPublicState(store: Pick<LogStore, 'getLog'>): Promise<PublicState | undefined> {
-  const record = await store.getLog(STATE_KEY);
-  if (record === undefined) return undefined;
-  const { withdrawals, ...rest } = JSON.parse(textOf(record)) as StoredPublicState;
+export async function loadPublicState(store: LogReader): Promise<PublicState | undefined> {
+  const stored = await readJson<StoredPublicState>(store, STATE_KEY);
+  if (stored === undefined) return undefined;
+  const { withdrawals, ...rest } = stored;
   const roots = withdrawals.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
   return { ...rest, withdrawals: new CompactRange(sha256, withdrawals.size, roots) };
 }
 
 /** The state of a log of an earlier release, with the records that make it: it had withdrawals alone. */
 export async function collectPublicLeaves(
-  store: LogStore & Pick<EntropyStore, 'revocations'>,
+  store: LogReader & Pick<EntropyStore, 'revocations'>,
   lastAtS: number,
 ): Promise<PublicBatch> {
   const withdrawn: PublicLeaf[] = [];
   for (const { lotId } of await store.revocations()) {
-    const record = await store.getLog(revocationKey(lotId));
-    if (record === undefined) continue;
-    const { leaf, text } = JSON.parse(textOf(record)) as { leaf: number; text: string };
-    withdrawn.push({ index: leaf, leaf: text });
+    const logged = await readJson<{ leaf: number; text: string }>(store, revocationKey(lotId));
+    if (logged !== undefined) withdrawn.push({ index: logged.leaf, leaf: logged.text });
   }
   const batch = new PublicBatch({
     count: 0,
@@ -75,7 +72,7 @@ export async function collectPublicLeaves(
 
 /** The public leaves that one batch adds. */
 export class PublicBatch {
-  readonly #records: TileRecord[] = [];
+  readonly #records: LogRecord[] = [];
   #count: number;
   #statement: number | null;
   readonly withdrawals: CompactRange;
@@ -106,27 +103,23 @@ export class PublicBatch {
   }
 
   #put(index: number, leaf: string): void {
-    const value = utf8Bytes(JSON.stringify({ index, leaf } satisfies PublicLeaf));
-    this.#records.push({ key: keyOf(this.#count++), value });
+    this.#records.push(jsonRecord(keyOf(this.#count++), { index, leaf } satisfies PublicLeaf));
   }
 
   /** The state after the batch, and what is to be stored of it. `sealedAtS` is when the batch was signed. */
-  finish(sealedAtS: number): { readonly state: PublicState; readonly records: readonly TileRecord[] } {
+  finish(sealedAtS: number): { readonly state: PublicState; readonly records: readonly LogRecord[] } {
     const lastAtS = this.#records.length > 0 ? sealedAtS : this.#lastAtS;
     const rest = { count: this.#count, statement: this.#statement, lastAtS };
     const state = { ...rest, withdrawals: this.withdrawals };
     const { size, roots } = this.withdrawals;
     const stored: StoredPublicState = { ...rest, withdrawals: { size, roots: roots.map(toBase64) } };
-    return {
-      state,
-      records: [...this.#records, { key: STATE_KEY, value: utf8Bytes(JSON.stringify(stored)) }],
-    };
+    return { state, records: [...this.#records, jsonRecord(STATE_KEY, stored)] };
   }
 }
 
 /** The public leaves from this index of the log on, at most `limit`. */
 export async function publicLeavesFrom(
-  store: Pick<LogStore, 'getLog'>,
+  store: LogReader,
   { count }: PublicState,
   index: number,
   limit: number,
@@ -148,7 +141,7 @@ const WITHDRAWALS_TOLD_MAX = 1_000;
 
 /** The newest leaf that says which lots had been withdrawn, and the leaves of those, in order. */
 export async function readStatement(
-  store: Pick<LogStore, 'getLog'>,
+  store: LogReader,
   { statement: n }: PublicState,
 ): Promise<{ withdrawals: string[]; statement: PublicLeaf | undefined }> {
   if (n === null) return { withdrawals: [], statement: undefined };
@@ -163,10 +156,10 @@ export async function readStatement(
   return { withdrawals: texts, statement };
 }
 
-async function readPublicLeaf(store: Pick<LogStore, 'getLog'>, n: number): Promise<PublicLeaf> {
-  const record = await store.getLog(keyOf(n));
-  assert(record !== undefined, `public leaf ${n} is stored`);
-  return JSON.parse(textOf(record)) as PublicLeaf;
+async function readPublicLeaf(store: LogReader, n: number): Promise<PublicLeaf> {
+  const leaf = await readJson<PublicLeaf>(store, keyOf(n));
+  assert(leaf !== undefined, `public leaf ${n} is stored`);
+  return leaf;
 }
 
 function withdrawnKey(n: number): string {
@@ -175,7 +168,7 @@ function withdrawnKey(n: number): string {
 
 /** Withdrawals that have no leaf yet. `logged` keeps the ids of lots whose withdrawal was found to have one. */
 export async function newRevocations(
-  store: Pick<LogStore, 'getLog'> & Pick<EntropyStore, 'revocations'>,
+  store: LogReader & Pick<EntropyStore, 'revocations'>,
   logged: Set<string>,
 ): Promise<LotRevocation[]> {
   const fresh: LotRevocation[] = [];

@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { HASH_BYTES, type Hash, nodeHash, type ReadNode, type Sha256 } from '../crypto/merkle.ts';
+import { HASH_BYTES, nodeHash, type ReadNode, type Sha256, splitHashes } from '../crypto/merkle.ts';
 
 /**
  * Nodes of a tree from its tiles (c2sp.org/tlog-tiles), wherever these are read from: tile n of level l holds up to
@@ -23,7 +23,7 @@ export function tileNodeReader(
     const key = `${level}/${tileIndex}`;
     let tile = tiles.get(key);
     if (tile === undefined) tiles.set(key, (tile = readTile(level, tileIndex)));
-    const hashes = hashesOf((await tile).subarray(start * HASH_BYTES, (start + count) * HASH_BYTES));
+    const hashes = splitHashes((await tile).subarray(start * HASH_BYTES, (start + count) * HASH_BYTES));
     assert(hashes.length === count, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
     while (hashes.length > 1) {
       for (let i = 0; i < hashes.length / 2; i++)
@@ -38,11 +38,4 @@ export function tileNodeReader(
 export function tileWidth(level: number, index: number, size: number): number {
   const hashes = Math.floor(size / TILE_HASHES ** level);
   return Math.max(0, Math.min(TILE_HASHES, hashes - index * TILE_HASHES));
-}
-
-export function hashesOf(tile: Uint8Array): Hash[] {
-  const hashes: Hash[] = [];
-  for (let at = 0; at < tile.length; at += HASH_BYTES)
-    hashes.push(new Uint8Array(tile.slice(at, at + HASH_BYTES)));
-  return hashes;
 }

@@ -1,24 +1,16 @@
 import { assert } from '../core/assert.ts';
+import { concatBytes } from '../core/bytes.ts';
 import { sha256 } from '../crypto/digest.ts';
-import { HASH_BYTES, type Hash, type ReadNode } from '../crypto/merkle.ts';
-import type { LogStore } from '../ledger/ledger.ts';
-import { hashesOf, LEVELS_PER_TILE, TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
+import { HASH_BYTES, type Hash, type ReadNode, splitHashes } from '../crypto/merkle.ts';
+import type { LogRecord } from '../ledger/ledger.ts';
+import { type LogReader, paddedNumber } from './log-records.ts';
+import { LEVELS_PER_TILE, TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
 
 /**
  * The tree's nodes as tiles (c2sp.org/tlog-tiles): tile n of level l holds up to 256 hashes of tree level 8
  * l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
  * tree levels between two tile levels are hashed from the lower one when they are needed.
  */
-
-export interface TileRecord {
-  readonly key: string;
-  readonly value: Uint8Array;
-}
-
-/** Numbers in keys have 16 digits, so that keys sort as their numbers do. */
-export function paddedNumber(count: number): string {
-  return String(count).padStart(16, '0');
-}
 
 function tileKey(level: number, index: number): string {
   return `tile/${level}/${paddedNumber(index)}`;
@@ -36,14 +28,14 @@ export class TileEdge {
   }
 
   /** The edge of the stored tree of `size` leaves. */
-  static async load(store: Pick<LogStore, 'getLog'>, size: number): Promise<TileEdge> {
+  static async load(store: LogReader, size: number): Promise<TileEdge> {
     const partial: Hash[][] = [];
     const index: number[] = [];
     for (let level = 0; TILE_HASHES ** level <= size; level++) {
       const hashes = Math.floor(size / TILE_HASHES ** level);
       index.push(Math.floor(hashes / TILE_HASHES));
       const width = hashes % TILE_HASHES;
-      partial.push(width === 0 ? [] : hashesOf(await readTile(store, level, index[level], width)));
+      partial.push(width === 0 ? [] : splitHashes(await readTile(store, level, index[level], width)));
     }
     return new TileEdge(partial, index);
   }
@@ -56,7 +48,7 @@ export class TileEdge {
   }
 
   /** Takes a completed node; gives the tile that it completes. Nodes between tile levels are not stored. */
-  add(treeLevel: number, index: number, hash: Hash): TileRecord | undefined {
+  add(treeLevel: number, index: number, hash: Hash): LogRecord | undefined {
     if (treeLevel % LEVELS_PER_TILE !== 0) return undefined;
     const level = treeLevel / LEVELS_PER_TILE;
     if (level === this.#partial.length) {
@@ -68,27 +60,28 @@ export class TileEdge {
     hashes.push(hash);
     if (hashes.length < TILE_HASHES) return undefined;
     this.#partial[level] = [];
-    return { key: tileKey(level, this.#index[level]++), value: bytesOf(hashes) };
+    return { key: tileKey(level, this.#index[level]++), value: concatBytes(...hashes) };
   }
 
   /** The partial tiles as they are now. */
-  partialTiles(): TileRecord[] {
-    const tiles: TileRecord[] = [];
+  partialTiles(): LogRecord[] {
+    const tiles: LogRecord[] = [];
     this.#partial.forEach((hashes, level) => {
-      if (hashes.length > 0) tiles.push({ key: tileKey(level, this.#index[level]), value: bytesOf(hashes) });
+      if (hashes.length > 0)
+        tiles.push({ key: tileKey(level, this.#index[level]), value: concatBytes(...hashes) });
     });
     return tiles;
   }
 }
 
 /** Reads nodes of the stored tree; keeps the tiles it has read, so make one per proof. */
-export function nodeReader(store: Pick<LogStore, 'getLog'>): ReadNode {
+export function nodeReader(store: LogReader): ReadNode {
   return tileNodeReader(sha256, (level, index) => readTile(store, level, index, 0));
 }
 
 /** The tile as it belongs to the tree of `size` leaves; undefined when it has none of them. */
 export async function tileOf(
-  store: Pick<LogStore, 'getLog'>,
+  store: LogReader,
   level: number,
   index: number,
   size: number,
@@ -99,12 +92,7 @@ export async function tileOf(
 }
 
 /** The first `width` hashes of a stored tile; all there are for 0. */
-async function readTile(
-  store: Pick<LogStore, 'getLog'>,
-  level: number,
-  index: number,
-  width: number,
-): Promise<Uint8Array> {
+async function readTile(store: LogReader, level: number, index: number, width: number): Promise<Uint8Array> {
   const tile = await store.getLog(tileKey(level, index));
   assert(tile !== undefined, `tile ${level}/${index} is stored`);
   assert(
@@ -112,10 +100,4 @@ async function readTile(
     `tile ${level}/${index} is whole`,
   );
   return width === 0 ? tile : tile.subarray(0, width * HASH_BYTES);
-}
-
-function bytesOf(hashes: readonly Hash[]): Uint8Array {
-  const bytes = new Uint8Array(hashes.length * HASH_BYTES);
-  for (let i = 0; i < hashes.length; i++) bytes.set(hashes[i], i * HASH_BYTES);
-  return bytes;
 }

@@ -1,8 +1,8 @@
 import { assert } from '../core/assert.ts';
-import { utf8Bytes } from '../core/bytes.ts';
 import type { VerifierKey } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
+import { jsonRecord } from './log-records.ts';
 import { noteOf } from './log-state.ts';
 import { type LotLeafRecord, lotLeafKey, readLotLeaf } from './lot-release.ts';
 import { newestWitnessed, readWitnessed } from './witnessed.ts';
@@ -72,7 +72,7 @@ export class UnseenLots {
       if (record.size > newest.size) return;
       const earlier = [...(record.earlier ?? []), record.witnessed];
       const seen: LotLeafRecord = { ...record, witnessed: newest.n, earlier };
-      await this.#store.putLog([{ key: lotLeafKey(lot.id), value: utf8Bytes(JSON.stringify(seen)) }]);
+      await this.#store.putLog([jsonRecord(lotLeafKey(lot.id), seen)]);
       this.#onSeen(lot.id);
       this.#waiting = this.#waiting.filter((each) => each !== lot);
     }

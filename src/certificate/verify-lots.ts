@@ -1,8 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun, splitHashes } from '../crypto/hash-tree.ts';
-import { equalHashes, HASH_BYTES, type Hash } from '../crypto/merkle.ts';
+import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun } from '../crypto/hash-tree.ts';
+import { equalHashes, HASH_BYTES, type Hash, splitHashes } from '../crypto/merkle.ts';
+import { parseHashes } from '../crypto/note.ts';
 import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
 import { digestText, failed, holds, type Verdict } from './verdict.ts';
@@ -243,10 +244,11 @@ function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | 
 function openingVerdict(ranges: readonly BoundRange[], response: unknown): Verdict {
   const part = (name: string) => fromBase64(text(member(response, 'opening', name)) ?? '');
   const [bytes, salts, pathBytes] = [part('bytes'), part('salts'), part('path')];
-  const path = pathBytes && splitHashes(pathBytes);
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
   const isWhole = bytes?.length === length && salts?.length === (length / PIECE_BYTES) * PIECE_SALT_BYTES;
-  if (!isWhole || path === undefined) return failed('The opening does not hold what was drawn.');
+  if (!isWhole || pathBytes === undefined || pathBytes.length % HASH_BYTES !== 0)
+    return failed('The opening does not hold what was drawn.');
+  const path = splitHashes(pathBytes);
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
     let from = offset;
@@ -332,18 +334,7 @@ function isCount(value: unknown): value is number {
 
 function readRun(value: unknown): { first: number; hashes: Hash[]; path: Hash[] } | undefined {
   const first = member(value, 'first');
-  const hashes = readHashes(member(value, 'hashes'));
-  const path = readHashes(member(value, 'path'));
+  const hashes = parseHashes(member(value, 'hashes'));
+  const path = parseHashes(member(value, 'path'));
   return isCount(first) && hashes !== undefined && path !== undefined ? { first, hashes, path } : undefined;
-}
-
-function readHashes(value: unknown): Hash[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const hashes: Hash[] = [];
-  for (const each of value) {
-    const hash = fromBase64(text(each) ?? '');
-    if (hash?.length !== HASH_BYTES) return undefined;
-    hashes.push(hash);
-  }
-  return hashes;
 }

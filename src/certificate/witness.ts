@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { replaceFile } from '../core/replace-file.ts';
-import { fromBase64 } from '../crypto/base64.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
 import { emptyRoot, equalHashes, type Hash, verifyConsistency } from '../crypto/merkle.ts';
 import {
@@ -14,15 +13,15 @@ import {
   formatNote,
   type Note,
   noteKeyId,
-  parseCheckpoint,
   parseCount,
-  parseNote,
+  parseHashes,
   parseVerifierKey,
   timestampedSignature,
   type VerifierKey,
   verifierKey,
 } from '../crypto/note.ts';
 import { type SigningKey, verifyEd25519 } from '../crypto/signing.ts';
+import { type CheckpointNote, readCheckpoint } from './signed-checkpoint.ts';
 
 /**
  * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest
@@ -51,7 +50,6 @@ export interface WitnessReply {
 export const ADD_CHECKPOINT_BYTES_MAX = 72 * 1024;
 /** c2sp.org/tlog-witness: a client must not send more. */
 const PROOF_LINES_MAX = 63;
-const HASH_BYTES = 32;
 
 export class WitnessError extends Error {
   override name = 'WitnessError';
@@ -63,11 +61,9 @@ interface CosignedLog {
   readonly note: string;
 }
 
-interface AddCheckpoint {
+interface AddCheckpoint extends CheckpointNote {
   readonly oldSize: number;
   readonly proof: readonly Hash[];
-  readonly note: Note;
-  readonly checkpoint: Checkpoint;
 }
 
 export class Witness {
@@ -175,16 +171,10 @@ function parseAddCheckpoint(body: string): AddCheckpoint | string {
   const oldSize = oldLine.startsWith('old ') ? parseCount(oldLine.slice('old '.length)) : undefined;
   if (oldSize === undefined) return 'the first line is not "old" and a size';
   if (proofLines.length > PROOF_LINES_MAX) return `the proof has more than ${PROOF_LINES_MAX} lines`;
-  const proof: Hash[] = [];
-  for (const line of proofLines) {
-    const hash = fromBase64(line);
-    if (hash?.length !== HASH_BYTES) return 'a line of the proof is not a hash in base64';
-    proof.push(hash);
-  }
-  const note = parseNote(body.slice(blank + 2));
-  const checkpoint = note && parseCheckpoint(note.text);
-  if (note === undefined || checkpoint === undefined) return 'what follows is not a signed checkpoint';
-  return { oldSize, proof, note, checkpoint };
+  const proof = parseHashes(proofLines);
+  if (proof === undefined) return 'a line of the proof is not a hash in base64';
+  const read = readCheckpoint(body.slice(blank + 2));
+  return typeof read === 'string' ? 'what follows is not a signed checkpoint' : { oldSize, proof, ...read };
 }
 
 /**
@@ -204,14 +194,13 @@ function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['sign
 
 function readCosigned(path: string, origin: string): CosignedLog {
   const note = readFileSync(path, 'utf8');
-  const parsed = parseNote(note);
-  const checkpoint = parsed && parseCheckpoint(parsed.text);
-  if (checkpoint?.origin !== origin) {
+  const read = readCheckpoint(note);
+  if (typeof read === 'string' || read.checkpoint.origin !== origin) {
     throw new WitnessError(
       `${path} does not hold the checkpoint that was cosigned last for ${origin}: restore it, or retire this witness`,
     );
   }
-  return { checkpoint, note };
+  return { checkpoint: read.checkpoint, note };
 }
 
 function refusal(status: 400 | 403 | 404 | 409 | 422, why: string): WitnessReply {

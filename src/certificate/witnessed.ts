@@ -1,9 +1,8 @@
 import { assert } from '../core/assert.ts';
-import { utf8Bytes } from '../core/bytes.ts';
 import { formatNote } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
-import { noteOf, textOf } from './log-state.ts';
-import { paddedNumber } from './tiles.ts';
+import { jsonRecord, paddedNumber, readJson } from './log-records.ts';
+import { noteOf } from './log-state.ts';
 
 /**
  * The checkpoints that enough witnesses have cosigned, in ascending order of their sizes. Records, by key:
@@ -40,10 +39,7 @@ export async function putWitnessed(store: LogStore, { size, note }: Witnessed): 
   const isSame = last?.size === size;
   const n = isSame ? count - 1 : count;
   const stored: Witnessed = { size, note: isSame ? withThoseOf(last.note, note) : note };
-  await store.putLog([
-    { key: keyOf(n), value: utf8Bytes(JSON.stringify(stored)) },
-    { key: COUNT_KEY, value: utf8Bytes(String(n + 1)) },
-  ]);
+  await store.putLog([jsonRecord(keyOf(n), stored), jsonRecord(COUNT_KEY, n + 1)]);
 }
 
 /** The first note with the signatures of the second whose keys have not signed the first. */
@@ -84,14 +80,13 @@ export async function newestWitnessed(
 }
 
 export async function readWitnessed(store: LogStore, n: number): Promise<Witnessed> {
-  const record = await store.getLog(keyOf(n));
-  assert(record !== undefined, `the witnessed checkpoint ${n} is stored`);
-  return JSON.parse(textOf(record)) as Witnessed;
+  const witnessed = await readJson<Witnessed>(store, keyOf(n));
+  assert(witnessed !== undefined, `the witnessed checkpoint ${n} is stored`);
+  return witnessed;
 }
 
 async function countOf(store: LogStore): Promise<number> {
-  const record = await store.getLog(COUNT_KEY);
-  return record === undefined ? 0 : Number(textOf(record));
+  return (await readJson<number>(store, COUNT_KEY)) ?? 0;
 }
 
 function keyOf(n: number): string {

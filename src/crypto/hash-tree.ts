@@ -1,5 +1,6 @@
 import { assert } from '../core/assert.ts';
-import { HASH_BYTES, type Hash, nodeHash, type Sha256 } from './merkle.ts';
+import { concatBytes } from '../core/bytes.ts';
+import { HASH_BYTES, type Hash, hashAt, nodeHash, type Sha256 } from './merkle.ts';
 
 /**
  * A small Merkle tree that is held as a whole, and proofs of runs of its leaves. It is the tree of RFC 9162 §2.1
@@ -44,10 +45,7 @@ export class HashTree {
 
   constructor(sha256: Sha256, leaves: readonly Hash[]) {
     this.#sha256 = sha256;
-    let level = new Uint8Array(leaves.length * HASH_BYTES);
-    leaves.forEach((leaf, i) => {
-      level.set(leaf, i * HASH_BYTES);
-    });
+    let level = concatBytes(...leaves);
     const levels = [level];
     for (let width = leaves.length; width > 1; width = Math.ceil(width / 2)) {
       const above = new Uint8Array(Math.ceil(width / 2) * HASH_BYTES);
@@ -104,10 +102,6 @@ export class HashTree {
   }
 }
 
-function hashAt(level: Uint8Array, index: number): Uint8Array {
-  return level.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
-}
-
 /**
  * The root of a tree of `size` leaves in which `run` stands at `from`. Takes from `proof`, which may hold more, what
  * it needs, from the front. Undefined when the run does not fit or the proof is too short.
@@ -138,13 +132,4 @@ export function rootOfRun(
     first = Math.floor(first / 2);
   }
   return level[0];
-}
-
-/** Hashes one behind the other; undefined for bytes that are not a whole number of hashes. */
-export function splitHashes(bytes: Uint8Array): Hash[] | undefined {
-  if (bytes.length % HASH_BYTES !== 0) return undefined;
-  const hashes: Hash[] = [];
-  for (let at = 0; at < bytes.length; at += HASH_BYTES)
-    hashes.push(new Uint8Array(bytes.slice(at, at + HASH_BYTES)));
-  return hashes;
 }

@@ -14,6 +14,17 @@ export type ReadNode = (level: number, index: number) => Promise<Hash>;
 
 export const HASH_BYTES = 32;
 
+/** Hashes that stand one behind the other. */
+export function splitHashes(bytes: Uint8Array): Hash[] {
+  assert(bytes.length % HASH_BYTES === 0, 'a whole number of hashes');
+  return Array.from({ length: bytes.length / HASH_BYTES }, (_, i) => new Uint8Array(hashAt(bytes, i)));
+}
+
+/** A view of one of them. */
+export function hashAt(hashes: Uint8Array, index: number): Uint8Array {
+  return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
+}
+
 /** Root of the tree without leaves: the hash of an empty string (RFC 9162 §2.1.1). */
 export function emptyRoot(sha256: Sha256): Hash {
   return sha256(new Uint8Array(0));

@@ -203,13 +203,20 @@ export function parseProof(text: string): InclusionProofText | undefined {
   if (version !== PROOF_VERSION || !indexLine?.startsWith('index ')) return undefined;
   const index = parseCount(indexLine.slice('index '.length));
   if (index === undefined || hashLines.length > PROOF_HASHES_MAX) return undefined;
-  const path: Hash[] = [];
-  for (const line of hashLines) {
-    const hash = fromBase64(line);
+  const path = parseHashes(hashLines);
+  return path && { index, path, note: text.slice(blank + 2) };
+}
+
+/** A list of hashes in base64. */
+export function parseHashes(texts: unknown): Hash[] | undefined {
+  if (!Array.isArray(texts)) return undefined;
+  const hashes: Hash[] = [];
+  for (const each of texts) {
+    const hash = typeof each === 'string' ? fromBase64(each) : undefined;
     if (hash?.length !== HASH_BYTES) return undefined;
-    path.push(hash);
+    hashes.push(hash);
   }
-  return { index, path, note: text.slice(blank + 2) };
+  return hashes;
 }
 
 /** ASCII decimal without leading zeroes, within 2^53. */

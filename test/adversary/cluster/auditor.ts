@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import pg from 'pg';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
-import { paddedNumber } from '../../../src/certificate/tiles.ts';
+import { paddedNumber } from '../../../src/certificate/log-records.ts';
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
