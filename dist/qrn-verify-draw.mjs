@@ -468,6 +468,16 @@ var SCHEMES = {
 var BeaconError = class extends Error {
   name = "BeaconError";
 };
+var INFO_MEMBERS = [
+  "public_key",
+  "period",
+  "genesis_time",
+  "genesis_seed",
+  "hash",
+  "groupHash",
+  "schemeID",
+  "metadata"
+];
 function chainOf(info, hash) {
   const { public_key, period, genesis_time, schemeID, metadata: metadata2, ...rest } = membersOf(info);
   const scheme = typeof schemeID === "string" && Object.hasOwn(SCHEMES, schemeID) ? SCHEMES[schemeID] : void 0;
@@ -1400,7 +1410,7 @@ async function fixedLot({ certificate: document, keys, witnesses }, certificate,
 function commitmentIn(leaf, proof, atS) {
   const count = (...path) => {
     const value = member(leaf, ...path);
-    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : void 0;
+    return isCount2(value) ? value : void 0;
   };
   const pureBytes = count("pure", "bytes");
   const blockBytes = count("pure", "block_bytes");
@@ -6512,16 +6522,7 @@ var DOCUMENT = {
   commit: LEAF,
   answer: null,
   // verifyAnswer says what nobody looked at
-  chain: {
-    public_key: null,
-    period: null,
-    genesis_time: null,
-    genesis_seed: null,
-    hash: null,
-    groupHash: null,
-    schemeID: null,
-    metadata: null
-  },
+  chain: Object.fromEntries(INFO_MEMBERS.map((name) => [name, null])),
   outcome: null,
   end: LEAF
 };

@@ -1330,7 +1330,7 @@ async function fixedLot({ certificate: document, keys, witnesses }, certificate,
 function commitmentIn(leaf, proof, atS) {
   const count = (...path) => {
     const value = member(leaf, ...path);
-    return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : void 0;
+    return isCount2(value) ? value : void 0;
   };
   const pureBytes = count("pure", "bytes");
   const blockBytes = count("pure", "block_bytes");

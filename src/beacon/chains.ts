@@ -1,5 +1,5 @@
 import { messageOf } from '../core/assert.ts';
-import { type BeaconChain, BeaconError, type BeaconRound, chainOf } from './drand.ts';
+import { type BeaconChain, BeaconError, type BeaconRound, chainOf, INFO_MEMBERS } from './drand.ts';
 
 /** A chain that draws may use. */
 export interface ChainSetting {
@@ -30,18 +30,7 @@ interface Verified {
 
 const ROUNDS_KEPT_MAX = 64;
 
-/** What the chain is made of again. Whatever else a server says would stand in every draw, and nothing vouches for it. */
-const INFO_MEMBERS = [
-  'public_key',
-  'period',
-  'genesis_time',
-  'genesis_seed',
-  'hash',
-  'groupHash',
-  'schemeID',
-  'metadata',
-];
-
+/** Whatever else a server says would stand in every draw, and nothing vouches for it. */
 function infoOf(info: unknown): object {
   const members = Object.entries(info as object).filter(([name]) => INFO_MEMBERS.includes(name));
   return Object.fromEntries(members);

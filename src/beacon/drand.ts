@@ -48,6 +48,18 @@ export class BeaconError extends Error {
   override name = 'BeaconError';
 }
 
+/** What `/HASH/info` says, from which the chain is made again. */
+export const INFO_MEMBERS: readonly string[] = [
+  'public_key',
+  'period',
+  'genesis_time',
+  'genesis_seed',
+  'hash',
+  'groupHash',
+  'schemeID',
+  'metadata',
+];
+
 /** Reads `/HASH/info` of drand's HTTP API. Throws BeaconError unless the information hashes to `hash`. */
 export function chainOf(info: unknown, hash: string): BeaconChain {
   const { public_key, period, genesis_time, schemeID, metadata, ...rest } = membersOf(info);

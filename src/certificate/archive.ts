@@ -8,7 +8,6 @@ import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
 import { LotProofs } from './lot-proofs.ts';
-import type { PublicLeaf } from './public-leaves.ts';
 import { certificateOf, certifiedFacts } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
@@ -76,6 +75,7 @@ export class CertificateArchive {
     this.#lotProofs = new LotProofs(entropy, log);
   }
 
+  /** A lot for its public page; undefined when there is none. */
   async lot(id: string): Promise<LotOfRecord | undefined> {
     const lot = await this.#entropy.lot(id);
     if (lot === undefined) return undefined;
@@ -168,54 +168,34 @@ export class CertificateArchive {
  * What the fronts ask of certificates and their log. Lives in the ledger thread, so that none of it delays a
  * reply.
  */
-export interface CertificateService {
-  /** Why nothing is signed or delivered, and what the operator can do; null when all is well. */
-  held(): Promise<string | null>;
-  /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
-  find(id: string): Promise<CertificateDocument | 'malformed' | 'unknown'>;
-  /** Answers of a public purpose, for anybody. */
-  draws(purpose: string, series: string | undefined, from: number): Promise<DrawList>;
-  /** What is public of a committed draw; undefined for an unknown one. */
-  draw(id: string): Promise<DrawDocument | undefined>;
-  /** A lot for its public page; undefined when there is none. */
-  lot(id: string): Promise<LotOfRecord | undefined>;
-  /** Every public key that ever signed for this log. */
-  keys(): Promise<KeysDocument>;
-  /** The newest checkpoint: a signed note. */
-  checkpoint(): Promise<string>;
-  /** The witnesses that the service asks, in the order of QRN_WITNESSES. */
-  witnesses(): Promise<readonly WitnessState[]>;
-  /** The public leaves from this index of the log on, at most `limit`. */
-  publicLeaves(from: number, limit: number): Promise<PublicLeaf[]>;
-  /** The leaf of a lot with all that is public of it; undefined for a lot without one. */
-  publicLot(id: string): Promise<PublicLot | undefined>;
-  /** A tile of the newest checkpoint's tree (c2sp.org/tlog-tiles); undefined where there is none. */
-  tile(level: number, index: number): Promise<Uint8Array | undefined>;
-  /**
-   * The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have.
-   */
-  consistencyProof(from: number, to: number): Promise<Uint8Array[] | undefined>;
-}
+export type CertificateService = ReturnType<typeof certificateService>;
 
+/** `whyHeld`: why nothing is signed or delivered, and what the operator can do; null when all is well. */
 export function certificateService(
   archive: CertificateArchive,
   log: CertificateLog,
   keys: KeysDocument,
-  held: string | null = null,
-): CertificateService {
+  whyHeld: string | null = null,
+) {
   return {
-    held: async () => held,
-    find: (id) => archive.find(id),
-    draws: (purpose, series, from) => archive.draws(purpose, series, from),
-    draw: async () => undefined,
-    lot: (id) => archive.lot(id),
+    held: async () => whyHeld,
+    find: (id: string) => archive.find(id),
+    /** Answers of a public purpose, for anybody. */
+    draws: (purpose: string, series: string | undefined, from: number) =>
+      archive.draws(purpose, series, from),
+    /** What is public of a committed draw; undefined for an unknown one. */
+    draw: async (_id: string): Promise<DrawDocument | undefined> => undefined,
+    lot: (id: string) => archive.lot(id),
+    /** Every public key that ever signed for this log. */
     keys: async () => keys,
     checkpoint: async () => log.checkpoint,
-    witnesses: async () => [],
-    publicLeaves: (from, limit) => log.publicLeaves(from, limit),
-    publicLot: (id) => archive.publicLot(id),
-    tile: (level, index) => log.tile(level, index),
-    async consistencyProof(from, to) {
+    /** The witnesses that the service asks, in the order of QRN_WITNESSES. */
+    witnesses: async (): Promise<readonly WitnessState[]> => [],
+    publicLeaves: (from: number, limit: number) => log.publicLeaves(from, limit),
+    publicLot: (id: string) => archive.publicLot(id),
+    tile: (level: number, index: number) => log.tile(level, index),
+    /** The hashes from one size to another (RFC 9162 §2.1.4); undefined for sizes that the log does not have. */
+    async consistencyProof(from: number, to: number) {
       if (!(from >= 1 && from <= to && to <= log.size)) return undefined;
       return log.consistencyProof(from, to);
     },

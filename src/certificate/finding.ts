@@ -175,7 +175,7 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
     const [a, b] = await two(evidence);
     const before = parseHashes(member(evidence.finding, 'nodes', 'before'));
     const after = parseHashes(member(evidence.finding, 'nodes', 'after'));
-    const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, before, after);
+    const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, { before, after });
     if (roots === undefined || !equalHashes(roots.whole, b.checkpoint.root))
       return failed('The nodes are not those of the second checkpoint.');
     return shown(
@@ -339,12 +339,17 @@ export function keysFailure(pinned: unknown, served: unknown): string | undefine
   return undefined;
 }
 
+/** What completes the tree of a checkpoint from that of an earlier one, as `Finding.nodes` has it. */
+export interface NodesBetween {
+  readonly before: readonly Hash[];
+  readonly after: readonly Hash[];
+}
+
 /** The roots of the two trees of a finding of kind `rewritten`; undefined for nodes that do not fit the sizes. */
 export function rootsOf(
   from: number,
   to: number,
-  before: readonly Hash[],
-  after: readonly Hash[],
+  { before, after }: NodesBetween,
 ): { readonly beginning: Hash; readonly whole: Hash } | undefined {
   const range = rangeOf(from, before);
   const levels = nodesCovering(from, to);
@@ -373,7 +378,7 @@ export function rootsOf(
 }
 
 /** The nodes that `rootsOf` takes, from the tree of `to` leaves. */
-export async function nodesBetween(from: number, to: number, readNode: ReadNode) {
+export async function nodesBetween(from: number, to: number, readNode: ReadNode): Promise<NodesBetween> {
   const named = [...nodesCovering(0, from), ...nodesCovering(from, to)];
   const hashes = await Promise.all(named.map(({ level, index }) => readNode(level, index)));
   const count = nodesCovering(0, from).length;

@@ -11,6 +11,7 @@ import {
   keysFailure,
   leafTimeOf,
   lotIdOf,
+  type NodesBetween,
   nodesBetween,
   nodesCovering,
   rangeOf,
@@ -116,7 +117,11 @@ class Follower {
   readonly #events: FollowEvent[] = [];
   /** What is pinned in the end. */
   #keys: unknown;
+  readonly #lots: Record<string, number> = {};
   #draws: Record<string, Draws[string]> = {};
+  readonly #withdrawals: string[] = [];
+  /** The tree over them. */
+  readonly #counted = new CompactRange(sha256);
   /** Text of leaf 0 that the document of keys gives. */
   #firstLeaf: string | undefined;
 
@@ -156,7 +161,7 @@ class Follower {
     const [from, to] = [older.checkpoint, known.checkpoint];
     if (from.size === 0 || from.size >= to.size) return;
     const nodes = await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
-    const roots = rootsOf(from.size, to.size, nodes.before, nodes.after);
+    const roots = rootsOf(from.size, to.size, nodes);
     if (roots === undefined || !equalHashes(roots.whole, to.root))
       throw new LogUnavailable(`the tiles do not give the ${to.size} leaves that the log has signed before`);
     if (!equalHashes(roots.beginning, from.root)) throw this.#rewritten(older, known, nodes);
@@ -252,18 +257,11 @@ class Follower {
     const isTimed = before.atS !== undefined && now.atS !== undefined;
     const isLater = isTimed && now.atS > before.atS;
     const isEarlier = isTimed && now.atS < before.atS;
-    if (to.size < from.size && !isEarlier && isLater)
-      throw this.#found('shrunk', `The log signed ${from.size} and later ${to.size} leaves, at ${times}.`, {
-        checkpoints,
-      });
+    const shrunk = (what: string) => this.#found('shrunk', what, { checkpoints });
+    if (to.size < from.size && isLater)
+      throw shrunk(`The log signed ${from.size} and later ${to.size} leaves, at ${times}.`);
     if (to.size > from.size && isEarlier)
-      throw this.#found(
-        'shrunk',
-        `The log signed ${to.size} leaves before it signed ${from.size}: ${times}.`,
-        {
-          checkpoints,
-        },
-      );
+      throw shrunk(`The log signed ${to.size} leaves before it signed ${from.size}: ${times}.`);
     return to.size < from.size || isEarlier;
   }
 
@@ -280,7 +278,7 @@ class Follower {
     if (edge === undefined) throw new RangeError('the state holds roots that do not fit its size');
     let whole = edge;
     const range = new CompactRange(sha256, whole.size, whole.roots);
-    const added = new Map(nodesCovering(from, size).map((node) => [`${node.level}/${node.index}`, node]));
+    const added = new Set(nodesCovering(from, size).map(({ level, index }) => `${level}/${index}`));
     const after: Hash[] = [];
     let beginning: readonly Hash[] = range.size === from ? [...range.roots] : [];
     const first = size > from ? Math.floor(whole.size / TILE_HASHES) : Number.POSITIVE_INFINITY;
@@ -296,13 +294,11 @@ class Follower {
     }
     if (size > from) await this.#checkRoots(before, now, range, { before: beginning, after });
     if (from === 0 && this.#firstLeaf !== undefined && size > 0) await this.#checkFirstLeaf(now);
-    const lots = { ...this.#state?.lots };
-    this.#draws = drawsNotDue(this.#state?.draws, before?.atS);
-    const withdrawals = [...(this.#state?.withdrawals ?? [])];
-    const counted = new CompactRange(sha256);
-    for (const leaf of withdrawals) counted.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
-    for (const [index, leaf] of listed)
-      await this.#takeLeaf({ index, leaf }, hashes.get(index), { before, now, lots, withdrawals, counted });
+    const { lots = {}, draws, withdrawals = [] } = this.#state ?? {};
+    Object.assign(this.#lots, lots);
+    this.#draws = drawsNotDue(draws, before?.atS);
+    for (const leaf of withdrawals) this.#addWithdrawal(leaf);
+    for (const [index, leaf] of listed) await this.#takeLeaf({ index, leaf }, hashes.get(index), before, now);
     const isTold = [...listed.values()].some(
       (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
@@ -312,9 +308,9 @@ class Follower {
       keys: this.#keys,
       checkpoint: formatNote(now.note),
       whole: { size: whole.size, roots: whole.roots.map(toBase64) },
-      lots,
+      lots: this.#lots,
       draws: this.#draws,
-      withdrawals,
+      withdrawals: this.#withdrawals,
       lastPublic,
     };
   }
@@ -323,21 +319,10 @@ class Follower {
   async #takeLeaf(
     { index, leaf }: PublicLeaf,
     hash: Hash | undefined,
-    {
-      before,
-      now,
-      lots,
-      withdrawals,
-      counted,
-    }: {
-      readonly before: SignedCheckpoint | undefined;
-      readonly now: SignedCheckpoint;
-      readonly lots: Record<string, number>;
-      readonly withdrawals: string[];
-      /** The tree over them. */
-      readonly counted: CompactRange;
-    },
+    before: SignedCheckpoint | undefined,
+    now: SignedCheckpoint,
   ): Promise<void> {
+    const counted = this.#counted;
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
     if (hash === undefined || !equalHashes(hash, leafHash(sha256, utf8Bytes(leaf)))) {
       const served = { index, leaf, hash: toBase64(hash ?? new Uint8Array(0)), ...(await proof(index)) };
@@ -353,7 +338,7 @@ class Follower {
       throw this.#found('withdrawals', what, {
         checkpoints: [],
         leaves: [{ leaf, ...(await proof(index)) }],
-        served: [...withdrawals],
+        served: this.#withdrawals,
       });
     }
     const atMs = leafTimeOf(leaf);
@@ -374,8 +359,9 @@ class Follower {
           { leaf, ...(await proof(index)) },
         ],
       });
-    if (Object.hasOwn(lots, lotId)) throw await twice('lot-twice', lots[lotId], `are both of lot ${lotId}`);
-    if (lotId !== '') lots[lotId] = index;
+    if (Object.hasOwn(this.#lots, lotId))
+      throw await twice('lot-twice', this.#lots[lotId], `are both of lot ${lotId}`);
+    if (lotId !== '') this.#lots[lotId] = index;
     const { statement = '', dueMs = 0 } = committedDrawOf(leaf) ?? {};
     if (Object.hasOwn(this.#draws, statement))
       throw await twice('draw-twice', this.#draws[statement][0], `both commit to the draw ${statement}`);
@@ -383,12 +369,16 @@ class Follower {
     const facts = parsedObject(leaf);
     const type = member(facts, 'type');
     if (type === 'revocation') {
-      withdrawals.push(leaf);
-      counted.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
+      this.#addWithdrawal(leaf);
       const part = (name: string) => text(member(facts, name)) ?? '';
       const withdrawal = { lotId: part('lot_id'), reason: part('reason'), revokedAt: part('revoked_at') };
       this.#events.push({ kind: 'withdrawal', index, leaf, ...withdrawal });
     } else this.#events.push({ kind: type === 'lot' || type === 'statement' ? type : 'other', index, leaf });
+  }
+
+  #addWithdrawal(leaf: string): void {
+    this.#withdrawals.push(leaf);
+    this.#counted.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
   }
 
   /** A log that grows says again and again which lots were withdrawn; one that hides a withdrawal cannot. */
@@ -428,7 +418,7 @@ class Follower {
     before: SignedCheckpoint | undefined,
     now: SignedCheckpoint,
     range: CompactRange,
-    nodes: { readonly before: readonly Hash[]; readonly after: readonly Hash[] },
+    nodes: NodesBetween,
   ): Promise<void> {
     const [from, to] = [before?.checkpoint, now.checkpoint];
     const isWhole = equalHashes(range.root(), to.root);
@@ -436,21 +426,17 @@ class Follower {
       if (!isWhole) throw this.#tilesFound(now, range);
       return;
     }
-    const own = isWhole ? rootsOf(from.size, to.size, nodes.before, nodes.after) : undefined;
+    const own = isWhole ? rootsOf(from.size, to.size, nodes) : undefined;
     if (isWhole && own !== undefined && equalHashes(own.beginning, from.root)) return;
     // another history from before the tiles that were read: then all of it has to be asked for
     const other = isWhole ? nodes : await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
-    const roots = rootsOf(from.size, to.size, other.before, other.after);
+    const roots = rootsOf(from.size, to.size, other);
     if (roots === undefined || !equalHashes(roots.whole, to.root) || equalHashes(roots.beginning, from.root))
       throw this.#tilesFound(now, range);
     throw this.#rewritten(before, now, other);
   }
 
-  #rewritten(
-    before: SignedCheckpoint,
-    now: SignedCheckpoint,
-    nodes: { readonly before: readonly Hash[]; readonly after: readonly Hash[] },
-  ): Found {
+  #rewritten(before: SignedCheckpoint, now: SignedCheckpoint, nodes: NodesBetween): Found {
     const [from, to] = [before.checkpoint.size, now.checkpoint.size];
     const what = `The first ${from} leaves of the tree of ${to} are not those of the checkpoint of ${from}.`;
     return this.#found('rewritten', what, {

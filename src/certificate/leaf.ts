@@ -9,19 +9,14 @@ import type { DrawnRange, DrawSource, LotRecord, LotRevocation, SegmentRecord } 
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
 import type { CertificateIds } from './ids.ts';
-import { type Certificate, type CertificateFacts, certificateOf, issueCertificate } from './record.ts';
+import { type CertificateFacts, certificateOf, issueCertificate } from './record.ts';
 
 /**
- * Leaves of the log. `leafText` gives one plainly: the canonical JSON of the certificate. LeafHasher makes
+ * Leaves of the log. One of a certificate is the canonical JSON (RFC 8785) of it as issued. LeafHasher makes
  * the same hashes faster, for sealing: all certificates of one endpoint and form from one source differ in four
  * members of fixed length, so it makes their text once, writes those members over it, and hashes the buffer,
  * which starts with the 0x00 of RFC 9162 §2.1.1. The tests of test/certificate compare the two.
  */
-
-/** The canonical JSON (RFC 8785) of a certificate as issued: what its leaf hashes. */
-export function leafText(certificate: Certificate): string {
-  return canonicalText(certificate);
-}
 
 /** The leaf that makes a withdrawal part of the log. */
 export function revocationText({ lotId, why, atMs }: LotRevocation): string {
@@ -101,7 +96,7 @@ export class LeafHasher {
         const source = segment.sources[cursor.source];
         const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
         const id = this.#ids.textOf(sequence, i);
-        const text = leafText(certificateOf(id, { ...cursor.entry(), label }, facts));
+        const text = canonicalText(certificateOf(id, { ...cursor.entry(), label }, facts));
         hashes[i] = sha256(concatBytes(LEAF_BYTE, utf8Bytes(text)));
         continue;
       }
@@ -176,7 +171,7 @@ function templateOf(
 ): LeafTemplate {
   const { source } = facts;
   const drawn = source.mode === 'pure' ? MARKS.drawn.repeat(drawnText(source).length) : '';
-  const marked = leafText(
+  const marked = canonicalText(
     issueCertificate(facts, endpoint, octets, {
       id: `cert_${MARKS.id.repeat(ID_CHARACTERS)}`,
       requestId: `req_${MARKS.requestId.repeat(ID_CHARACTERS)}`,

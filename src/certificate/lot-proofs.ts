@@ -56,22 +56,18 @@ export class LotProofs {
 
   async #keptLot(id: string): Promise<KeptLot> {
     const kept = this.#kept.get(id) ?? (await this.#read(id));
-    this.#drop(id);
+    this.forget(id);
     this.#kept.set(id, kept);
     this.#hashes += kept.hashes;
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= LOTS_MAX && this.#hashes <= HASHES_MAX) break;
-      this.#drop(oldest);
+      this.forget(oldest);
     }
     return kept;
   }
 
   /** What was kept of a lot is read again. */
   forget(id: string): void {
-    this.#drop(id);
-  }
-
-  #drop(id: string): void {
     this.#hashes -= this.#kept.get(id)?.hashes ?? 0;
     this.#kept.delete(id);
   }

@@ -88,21 +88,17 @@ export class PublicBatch {
   /** A leaf that says which lots had been withdrawn. */
   add(index: number, leaf: string): void {
     this.#statement = this.#count;
-    this.#put(index, leaf);
-  }
-
-  /** A leaf that says nothing of lots. */
-  addPlain(index: number, leaf: string): void {
-    this.#put(index, leaf);
+    this.addPlain(index, leaf);
   }
 
   addWithdrawal(index: number, leaf: string): void {
-    this.#put(index, leaf);
+    this.addPlain(index, leaf);
     this.#records.push({ key: withdrawnKey(this.withdrawals.size), value: utf8Bytes(leaf) });
     this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
   }
 
-  #put(index: number, leaf: string): void {
+  /** A leaf that says nothing of lots. */
+  addPlain(index: number, leaf: string): void {
     this.#records.push(jsonRecord(keyOf(this.#count++), { index, leaf } satisfies PublicLeaf));
   }
 

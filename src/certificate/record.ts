@@ -66,7 +66,7 @@ export interface Certificate {
   readonly label?: CertifiedLabel;
   readonly powered_by: string;
   readonly provenance: CertifiedProvenance;
-  readonly verification: CertifiedVerification;
+  readonly verification: ReturnType<typeof verificationOf>;
   /** Each `sha256:` and 64 hex digits. */
   readonly hashes: { readonly raw_output: string; readonly processed: string; readonly delivered: string };
   readonly verify_url: string;
@@ -118,60 +118,17 @@ interface CertifiedLot {
   readonly min_entropy_per_bit: number | null;
   readonly tested: readonly CertifiedTest[];
   /** Version 2. */
-  readonly read?: CertifiedRead;
+  readonly read?: ReturnType<typeof certifiedRead>;
   /** Version 2. */
-  readonly evidence?: CertifiedEvidence;
+  readonly evidence?: ReturnType<typeof certifiedEvidence>;
   /** Version 3: the operator alone says that the origin is quantum. */
   readonly declared?: boolean;
   /** Version 3: windows of raw bits, in both orders, that were assessed; together they cover every bit. */
   readonly raw_windows?: number;
   /** Version 3: the hash of the whole lot; null where pieces of it were conditioned. */
-  readonly extraction?: CertifiedExtraction | null;
+  readonly extraction?: ReturnType<typeof certifiedExtraction> | null;
   /** Version 4: the lot has a leaf in the log; false for a lot of an earlier release. */
   readonly committed?: boolean;
-}
-
-/** A Toeplitz hash of the whole lot under a public seed. */
-interface CertifiedExtraction {
-  /** 64 hex digits; ChaCha20 expands them to the matrix. */
-  readonly seed: string;
-  readonly input_bits: number;
-  readonly output_bits: number;
-  /** Of the lot's error alone, before the output is tested and hashes of it are public; under the assumptions of the evidence. */
-  readonly epsilon_bits: number;
-}
-
-/** What was read, and how: the provenance of one lot. Facts that the source does not give are null. */
-interface CertifiedRead {
-  /** As the operator named the source. */
-  readonly source: string;
-  readonly provider: string;
-  readonly device: string;
-  readonly lang_circuit: string;
-  readonly lang_version: string;
-  readonly circuit_sha256: string | null;
-  readonly qubits_used: number;
-  readonly circuit_depth: number;
-  readonly shots: number;
-  readonly calibration: CertifiedCalibration | null;
-}
-
-/** Names the calibration as its provider does; the digest is of all of it, as RFC 8785 prints it. */
-interface CertifiedCalibration {
-  readonly id: string | null;
-  readonly date: string | null;
-  /** `sha256:` and 64 hex digits. */
-  readonly digest: string;
-}
-
-/** How quantum the lot is shown to be, as LotEvidence says. */
-interface CertifiedEvidence {
-  readonly claim: EvidenceLevel;
-  readonly min_entropy_per_bit: number | null;
-  readonly figures: Readonly<Record<string, number>>;
-  readonly method: string;
-  readonly assumptions: string;
-  readonly not_reached: readonly { readonly claim: EvidenceLevel; readonly why: string }[];
 }
 
 /** One run of SP 800-22 on named bits. */
@@ -189,15 +146,6 @@ interface CertifiedTest {
   readonly verified: boolean;
   /** Why it is not verified; absent when it is. */
   readonly reason?: string;
-}
-
-interface CertifiedVerification {
-  /** `<passed>/<total> passed`, over the blocks that answers are drawn from, or `not tested`. */
-  readonly nist_sp800_22: string;
-  readonly nist_verified: boolean;
-  readonly dieharder: 'not implemented';
-  readonly min_entropy_per_bit: number | null;
-  readonly meaning: string;
 }
 
 /** What a certificate is made of beside its entry. `lots` are those that `source` names, in its order. */
@@ -410,17 +358,22 @@ export function certifiedFacts(lot: LotRecord): CertifiedLot {
   return certifiedLot(lot, 4);
 }
 
-function certifiedExtraction(extraction: LotExtraction): CertifiedExtraction {
+/** A Toeplitz hash of the whole lot under a public seed. */
+function certifiedExtraction({ seed, inputBits, outputBits, epsilonBits }: LotExtraction) {
   return {
-    seed: extraction.seed,
-    input_bits: extraction.inputBits,
-    output_bits: extraction.outputBits,
-    epsilon_bits: extraction.epsilonBits,
+    /** 64 hex digits; ChaCha20 expands them to the matrix. */
+    seed,
+    input_bits: inputBits,
+    output_bits: outputBits,
+    /** Of the lot's error alone, before the output is tested and hashes of it are public; under the assumptions of the evidence. */
+    epsilon_bits: epsilonBits,
   };
 }
 
-function certifiedRead(lot: LotRecord): CertifiedRead {
+/** What was read, and how: the provenance of one lot. Facts that the source does not give are null. */
+function certifiedRead(lot: LotRecord) {
   return {
+    /** As the operator named the source. */
     source: lot.source,
     provider: lot.provider,
     device: lot.device,
@@ -434,7 +387,8 @@ function certifiedRead(lot: LotRecord): CertifiedRead {
   };
 }
 
-function certifiedCalibration(calibration: NonNullable<LotRecord['calibration']>): CertifiedCalibration {
+/** Names the calibration as its provider does; the digest is of all of it, as RFC 8785 prints it. */
+function certifiedCalibration(calibration: NonNullable<LotRecord['calibration']>) {
   const { id, date } = calibration;
   return {
     id: id === undefined ? null : String(id),
@@ -443,7 +397,8 @@ function certifiedCalibration(calibration: NonNullable<LotRecord['calibration']>
   };
 }
 
-function certifiedEvidence(evidence: LotEvidence): CertifiedEvidence {
+/** How quantum the lot is shown to be, as LotEvidence says. */
+function certifiedEvidence(evidence: LotEvidence) {
   return {
     claim: evidence.claim,
     min_entropy_per_bit: evidence.minEntropyPerBit,
@@ -454,16 +409,13 @@ function certifiedEvidence(evidence: LotEvidence): CertifiedEvidence {
   };
 }
 
-function verificationOf(
-  mode: EntropyMode,
-  lots: readonly LotRecord[],
-  version: Certificate['version'],
-): CertifiedVerification {
+function verificationOf(mode: EntropyMode, lots: readonly LotRecord[], version: Certificate['version']) {
   const estimates = lots.map((lot) => lot.minEntropyPerBit);
   return {
+    /** `<passed>/<total> passed`, over the blocks that answers are drawn from, or `not tested`. */
     nist_sp800_22: sp80022Text(lots),
     nist_verified: lots.every(nistVerified),
-    dieharder: 'not implemented',
+    dieharder: 'not implemented' as const,
     min_entropy_per_bit: estimates.includes(null)
       ? null
       : Math.min(...estimates.filter((each) => each !== null)),

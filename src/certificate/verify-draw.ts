@@ -1,4 +1,4 @@
-import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
+import { BeaconError, chainOf, dueMs, INFO_MEMBERS } from '../beacon/drand.ts';
 import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
 import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
 import { digestText, failed, holds, type Verdict } from './verdict.ts';
@@ -68,16 +68,7 @@ const DOCUMENT: Shape = {
   },
   commit: LEAF,
   answer: null, // verifyAnswer says what nobody looked at
-  chain: {
-    public_key: null,
-    period: null,
-    genesis_time: null,
-    genesis_seed: null,
-    hash: null,
-    groupHash: null,
-    schemeID: null,
-    metadata: null,
-  },
+  chain: Object.fromEntries(INFO_MEMBERS.map((name) => [name, null])),
   outcome: null,
   end: LEAF,
 };

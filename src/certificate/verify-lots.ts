@@ -154,7 +154,7 @@ async function fixedLot(
 function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | undefined {
   const count = (...path: string[]) => {
     const value = member(leaf, ...path);
-    return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+    return isCount(value) ? value : undefined;
   };
   const pureBytes = count('pure', 'bytes');
   const blockBytes = count('pure', 'block_bytes');

@@ -16,6 +16,11 @@ export function replaceFile(path: string, content: string): void {
     closeSync(file);
   }
   renameSync(draft, path);
+  flushFolderOf(path);
+}
+
+/** Brings a new or renamed name of a file to the disk. */
+export function flushFolderOf(path: string): void {
   if (process.platform === 'win32') return; // has no handle of a folder to flush
   const folder = openSync(dirname(path), 'r');
   try {

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
+import { flushFolderOf } from '../core/replace-file.ts';
 import { fromBase64, toBase64 } from './base64.ts';
 import { sha256 } from './digest.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
@@ -240,11 +241,5 @@ function createOnce(path: string, content: string, mode: number): void {
   }
   linkSync(draft, path);
   rmSync(draft);
-  if (process.platform === 'win32') return; // has no handle of a folder to flush
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
+  flushFolderOf(path);
 }

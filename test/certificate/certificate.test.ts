@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { certificateDocument } from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { LeafHasher, leafText } from '../../src/certificate/leaf.ts';
+import { canonicalText, LeafHasher } from '../../src/certificate/leaf.ts';
 import { type Certificate, certificateOf, originOf } from '../../src/certificate/record.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
@@ -79,7 +79,7 @@ describe('certificates', () => {
       new URL('../vectors/certificate/leaf-v1.json', import.meta.url),
       'utf8',
     ).trimEnd();
-    assert.equal(leafText(issue([lotRecord('a'), lotRecord('b', { jobId: null })], PURE)), golden);
+    assert.equal(canonicalText(issue([lotRecord('a'), lotRecord('b', { jobId: null })], PURE)), golden);
   });
 
   it('has every field that the specification names, of its type', () => {
@@ -199,7 +199,7 @@ describe('version 2', () => {
       'utf8',
     ).trimEnd();
     const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', 'source-independent')];
-    assert.equal(leafText(issue(lots, PURE)), golden);
+    assert.equal(canonicalText(issue(lots, PURE)), golden);
   });
 
   it('is version 1, what was read and the evidence, and nothing else', () => {
@@ -260,7 +260,7 @@ describe('version 2', () => {
     const lots = [lotWithEvidence('a', 'bell-witness'), old];
     const mixed = issue(lots, PURE);
     const { evidence: _, ...bare } = lots[0];
-    assert.equal(leafText(mixed), leafText(issue([bare, old], PURE)));
+    assert.equal(canonicalText(mixed), canonicalText(issue([bare, old], PURE)));
     assert.equal(mixed.version, 1);
   });
 
@@ -308,7 +308,10 @@ describe('version 5', () => {
     assert.deepEqual([before.version, before.provenance.evidence], [4, 'source-independent']);
     const same = [bell, lotOf('c', 'bell-witness', ['calibrated', 'source-independent'])];
     const source = { ...PURE, drawn };
-    assert.equal(leafText(issueWith(now, same, source)), leafText(issueWith(CONTEXT, same, source)));
+    assert.equal(
+      canonicalText(issueWith(now, same, source)),
+      canonicalText(issueWith(CONTEXT, same, source)),
+    );
   });
 });
 
@@ -336,7 +339,7 @@ describe('status', () => {
     const certificate = issue([lotRecord('a')]);
     const { status, proof, ...issued } = certificateDocument(certificate, null, []).certificate;
     assert.deepEqual([status, proof], ['valid', null]);
-    assert.equal(leafText(issued), leafText(certificate));
+    assert.equal(canonicalText(issued), canonicalText(certificate));
   });
 });
 
@@ -393,7 +396,7 @@ describe('LeafHasher', () => {
             const drawn = sources[each.source];
             const facts = { source: drawn, lots: drawn.lotIds.map(lotOf), context: segment.context };
             const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
-            return leafHash(sha256, Buffer.from(leafText(certificate)));
+            return leafHash(sha256, Buffer.from(canonicalText(certificate)));
           });
           assert.deepEqual(hasher.leavesOf(segment, lotOf).hashes.map(hex), plain.map(hex));
         },
@@ -510,7 +513,7 @@ describe('version 3', () => {
       issueWith({ ...context, systemGenerator: 'openssl' }, [lots[0]]),
       issueWith(context, [sampled], CSPRNG),
       issueWith({ ...context, systemGenerator: 'openssl' }, [sampled], CSPRNG),
-    ].map(leafText);
+    ].map(canonicalText);
     assert.equal(leaves.join('\n'), golden);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { leafText, revocationText } from '../../src/certificate/leaf.ts';
+import { canonicalText, revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
@@ -155,7 +155,7 @@ export class LogWorld {
         const source = segment.sources[entry.source];
         const lots = source.lotIds.map((id) => this.lots.get(id)).filter((lot) => lot !== undefined);
         const facts = { source, lots, context: segment.context };
-        place(first + i, leafText(certificateOf(this.ids.textOf(segment.sequence, i), entry, facts)));
+        place(first + i, canonicalText(certificateOf(this.ids.textOf(segment.sequence, i), entry, facts)));
       });
     }
     for (const { drawId, kind, text } of this.#everyDrawLeaf.values()) {
