@@ -169,6 +169,10 @@ function firstBits(round: u32, count: i32): u32 {
   return context;
 }
 
+// Not local to lz78y, whose loop has no register left for them.
+let lzCorrect: i32 = 0;
+let lzLongestRun: i32 = 0;
+
 /**
  * LZ78Y prediction (6.3.10). A context of d bits is the number 1 followed by those bits, and its two counts stand side by
  * side in `counts`, 2^18 zeros at first.
@@ -187,8 +191,8 @@ export function lz78y(bits: usize, n: i32, counts: usize): void {
   let metAfter: u32 = 0;
   let longest = ORDERS;
   let run: i32 = 0;
-  let correct: i32 = 0;
-  let longestRun: i32 = 0;
+  lzCorrect = 0;
+  lzLongestRun = 0;
   for (let i = ORDERS; i < n; i++) {
     const bit = u32(load<u8>(bits + usize(i)));
     let prediction: u32 = 2;
@@ -206,13 +210,13 @@ export function lz78y(bits: usize, n: i32, counts: usize): void {
       store<u32>(own, load<u32>(own) + 1);
     }
     run = prediction == bit ? run + 1 : 0;
-    correct += i32(prediction == bit);
-    longestRun = max(longestRun, run);
+    lzCorrect += i32(prediction == bit);
+    lzLongestRun = max(lzLongestRun, run);
     if (longest > 1) {
       metAfter |= 1 << (((history & 1) << 2) | (bit << 1) | ((history >>> 1) & 1));
       if (metAfter == 0xff) longest = 1;
     }
     history = (history << 1) | bit;
   }
-  setHits(correct, longestRun);
+  setHits(lzCorrect, lzLongestRun);
 }

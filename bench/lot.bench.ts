@@ -8,11 +8,11 @@ import { parseArgs } from 'node:util';
 import type { RawRead, StreamBackend } from '../src/backend/backend.ts';
 import { simulatorWith } from '../src/backend/simulator/simulator.ts';
 import { systemClock } from '../src/core/clock.ts';
+import { assessorInPlace } from '../src/pool/intake/assess-lot.ts';
 import type { Assessor } from '../src/pool/intake/assessor.ts';
 import { LOT_RAW_BITS } from '../src/pool/intake/collector.ts';
 import { HealthMonitor } from '../src/pool/intake/health.ts';
 import { makeLot } from '../src/pool/intake/lots.ts';
-import { assessorInPlace } from '../src/pool/intake/recompute-lot.ts';
 import { fixedBytes } from '../test/support/backends.ts';
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });

@@ -15,22 +15,21 @@ async function assessLots(workers: Workers): Promise<void> {
   let lots = 0;
   for (; isOn; lots++) {
     const bits = randomFillSync(new Uint8Array(ASSESSED_BITS / 8));
-    await workers.testBits('raw', bits, ASSESSED_BITS);
-    await workers.minEntropyPerBit(bits, ASSESSED_BITS);
+    await workers.assessLot(bits, 1, ASSESSED_BITS);
     await workers.testBits('conditioned', bits, ASSESSED_BITS);
   }
   process.stderr.write(`assessed ${lots} lots\n`);
 }
 
 if (isMainThread) {
-  const { testBits } = Workers.prototype;
+  const { assessLot } = Workers.prototype;
   // the service tests its system source when it starts: there its Workers are met
-  Workers.prototype.testBits = function (this: Workers, ...args) {
-    Workers.prototype.testBits = testBits;
+  Workers.prototype.assessLot = function (this: Workers, ...args) {
+    Workers.prototype.assessLot = assessLot;
     process.on('SIGUSR2', () => {
       isOn = !isOn;
       if (isOn) assessLots(this);
     });
-    return testBits.call(this, ...args);
-  } as typeof testBits;
+    return assessLot.call(this, ...args);
+  };
 }

@@ -6,12 +6,10 @@ import { wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import { sha256Hex } from '../crypto/digest.ts';
 import type { AssessedBlock } from '../ledger/records.ts';
-import { type Assessor, type LotAssessment, SCREENED_BITS } from '../pool/intake/assessor.ts';
+import type { Assessor, LotAssessment } from '../pool/intake/assessor.ts';
 import type { RefillOrder } from '../pool/supply/keystream.ts';
-import type { SequenceOutcome } from '../stats/sp800-22/verdict.ts';
-import type { AssessOutcome, AssessTask, ExpandTask } from './protocol.ts';
+import type { AssessTask, ExpandTask } from './protocol.ts';
 
 /** PDF documents that may wait to be drawn. */
 const DRAWING_QUEUE_MAX = 32;
@@ -48,7 +46,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 export class Workers implements AnswerWorkers, Assessor {
   readonly #expansion: Piscina<ExpandTask, number | MadeByWorker>;
   readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
-  readonly #assessment: Piscina<AssessTask, AssessOutcome>;
+  readonly #assessment: Piscina<AssessTask>;
   readonly #log: Log;
   /** Threads that expand and make large answers. */
   readonly threads: number;
@@ -114,43 +112,23 @@ export class Workers implements AnswerWorkers, Assessor {
   }
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
-    const tested = firstBits(bits, bitLength);
-    const sha256 = sha256Hex(tested);
-    const sp80022 = await this.#assess({ task: 'sp800-22', bits: tested, bitLength });
-    return { of, bits: bitLength, sha256, sp80022: sp80022 as SequenceOutcome };
+    const own = firstBits(bits, bitLength);
+    return (await this.#assess('testBits', own, [of, own, bitLength])) as AssessedBlock<Of>;
   }
 
-  async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
-    if (bitLength < SCREENED_BITS) return null;
-    return (await this.#assess({
-      task: 'sp800-90b',
-      bits: firstBits(bits, bitLength),
-      bitLength,
-    })) as number;
-  }
-
-  /**
-   * Every bit of a lot by SP 800-90B and SP 800-22 (pool/intake/assess-lot.ts). The bits are copied before
-   * this returns.
-   */
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
-    const task = { task: 'lot', bits: firstBits(bits, width * shots), width, shots } as const;
-    return (await this.#assess(task)) as LotAssessment;
+    const own = firstBits(bits, width * shots);
+    return this.#assess('assessLot', own, [own, width, shots]);
   }
 
-  /**
-   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public
-   * `key` of 32 bytes gives (pool/intake/extractor.ts). The bits are copied before this returns; the caller
-   * erases its own and the output.
-   */
   async extract(
     bits: Uint8Array,
     bitLength: number,
     key: Uint8Array,
     outputBits: number,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const task = { task: 'extract', bits: firstBits(bits, bitLength), bitLength, key, outputBits } as const;
-    return (await this.#assess(task)) as Uint8Array<ArrayBuffer>;
+    const own = firstBits(bits, bitLength);
+    return this.#assess('extract', own, [own, bitLength, key, outputBits]);
   }
 
   /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
@@ -191,11 +169,15 @@ export class Workers implements AnswerWorkers, Assessor {
     }
   }
 
-  async #assess(task: AssessTask): Promise<AssessOutcome> {
+  /** Has the worker call the assessor. `bits` are a copy of ours: it moves to the worker, which erases it. */
+  async #assess<Method extends keyof Assessor>(
+    method: Method,
+    bits: Uint8Array<ArrayBuffer>,
+    args: Parameters<Assessor[Method]>,
+  ): Promise<Awaited<ReturnType<Assessor[Method]>>> {
     this.#refuseWhenClosing();
     try {
-      // The bits are a copy of ours: it moves to the worker, which erases it.
-      return await this.#assessment.run(task, { transferList: [task.bits.buffer] });
+      return await this.#assessment.run({ method, args, bits }, { transferList: [bits.buffer] });
     } catch (error) {
       this.#refuseWhenClosing();
       throw error;

@@ -4,8 +4,8 @@ import { BackendError, type JobReference } from '../../src/backend/backend.ts';
 import type { IbmBackend } from '../../src/backend/ibm/ibm.ts';
 import type { Wait } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
-import { JobReads } from '../../src/pool/intake/jobs.ts';
-import { Budget, UNLIMITED } from '../../src/pool/intake/read.ts';
+import { sourceReader } from '../../src/pool/intake/jobs.ts';
+import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import { assertRead, runJob } from '../support/backend-contract.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
@@ -304,8 +304,8 @@ test('a crash between the reading of a private job and its lot ends the job hone
   const reads = () => {
     const { clock } = subject;
     const backend = subject.restarted();
-    const budget = new Budget(backend.name, store, UNLIMITED, clock);
-    return new JobReads({ backend, store, budget, clock, log: silentLog, wait: pausesOf(subject) });
+    const wait = pausesOf(subject);
+    return sourceReader({ backend, store, limits: UNLIMITED, clock, log: silentLog, wait });
   };
   const lost = await reads().read(subject.bits, NEVER); // and here the service dies
   const later = reads();

@@ -132,7 +132,7 @@ export function recordingLog(): Log & { readonly lines: LogLine[]; errors(): Log
 }
 
 export interface TestedBits {
-  /** As `testBits` is told, or `min-entropy`. */
+  /** As `testBits` is told, or `lot`. */
   readonly of: string;
   readonly bits: Uint8Array<ArrayBuffer>;
   readonly bitLength: number;
@@ -147,6 +147,8 @@ export class ScriptedAssessor implements Assessor {
   failure: Error | undefined;
   /** SP 800-22 verdicts on conditioned blocks, one a block; then all pass. */
   verdicts: boolean[] = [];
+  /** Those on the raw windows of long lots, one a lot; then all pass. */
+  rawVerdicts: boolean[] = [];
   /** SP 800-90B estimates, one a lot; then `estimate`. */
   estimates: number[] = [];
   /** Of 10^6 bits and more. */
@@ -158,31 +160,21 @@ export class ScriptedAssessor implements Assessor {
       this.lent.push(bits);
       if (this.failure !== undefined) throw this.failure;
     }
-    const verified =
-      bitLength >= ASSESSED_BITS && (of === 'conditioned' ? (this.verdicts.shift() ?? true) : true);
-    return assessedBlock(of, bitLength, verified);
-  }
-
-  async minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null> {
-    this.tested.push({ of: 'min-entropy', bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
-    return this.#estimate(bitLength);
+    return assessedBlock(of, bitLength, bitLength >= ASSESSED_BITS && (this.verdicts.shift() ?? true));
   }
 
   /** One window of all bits. */
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
     const bitLength = width * shots;
     this.tested.push({ of: 'lot', bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
-    const minEntropyPerBit = this.#estimate(bitLength);
-    const block = assessedBlock('raw', bitLength, bitLength >= ASSESSED_BITS);
+    const isLong = bitLength >= ASSESSED_BITS;
+    const minEntropyPerBit = this.estimates.shift() ?? (isLong ? this.estimate : null);
+    const block = assessedBlock('raw', bitLength, isLong && (this.rawVerdicts.shift() ?? true));
     return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
   }
 
   async extract(bits: Uint8Array, bitLength: number, key: Uint8Array, outputBits: number) {
     return toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits);
-  }
-
-  #estimate(bitLength: number): number | null {
-    return this.estimates.shift() ?? (bitLength < ASSESSED_BITS ? null : this.estimate);
   }
 }
 

@@ -192,7 +192,7 @@ describe('a stop of the workers', () => {
     await assert.rejects(workers.fillRing(order), hasCode('shutting_down'));
     const bits = new Uint8Array(ASSESSED_BITS / 8);
     await assert.rejects(workers.testBits('raw', bits, 8), hasCode('shutting_down'));
-    await assert.rejects(workers.minEntropyPerBit(bits, ASSESSED_BITS), hasCode('shutting_down'));
+    await assert.rejects(workers.assessLot(bits, 1, ASSESSED_BITS), hasCode('shutting_down'));
     assert.deepEqual(log.lines, []);
   });
 
@@ -205,7 +205,7 @@ describe('the assessment worker', () => {
   const workers = new Workers(1, silentLog);
   after(() => workers.close());
 
-  it('judges a million bits as the battery and the estimators do', async () => {
+  it('judges a million bits as the battery does', async () => {
     const bits = bytesOf('a good generator', 160_000);
     const copy = bits.slice();
     const block = await workers.testBits('conditioned', bits, ASSESSED_BITS);
@@ -217,8 +217,6 @@ describe('the assessment worker', () => {
     assert.ok(smallestP >= 1e-6 && smallestP < 0.5);
     assert.equal(verified, true);
     assert.match(reason, /^fails if more than 12 rows/);
-    const minEntropy = await workers.minEntropyPerBit(bits, ASSESSED_BITS);
-    assert.ok(minEntropy !== null && minEntropy > 0.8 && minEntropy < 0.9, `${minEntropy}`);
   });
 
   it('does not verify a broken generator', async () => {
@@ -245,7 +243,6 @@ describe('the assessment worker', () => {
 
   it('judges no fewer bits, and says of them what they are', async () => {
     const bits = bytesOf('few', 1_000).fill(0xff, 999);
-    assert.equal(await workers.minEntropyPerBit(bits, 7_999), null);
     const block = await workers.testBits('raw', bits, 7_997);
     const packed = bits.slice();
     packed[999] &= 0b1111_1000;

@@ -3,17 +3,30 @@ import { wipe } from '../../core/bytes.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { testSequence } from '../../stats/sp800-22/verdict.ts';
 import { assessBits } from '../../stats/sp800-90b/assess.ts';
-import { ASSESSED_BITS, type AssessedWindow, type LotAssessment, SCREENED_BITS } from './assessor.ts';
+import {
+  ASSESSED_BITS,
+  type AssessedWindow,
+  type Assessor,
+  type LotAssessment,
+  SCREENED_BITS,
+} from './assessor.ts';
+import { toeplitzHash, toeplitzSeed } from './extractor.ts';
+
+/** The tests in this thread: for the assessment worker, and for a command that has nothing else to do. */
+export const assessorInPlace: Assessor = {
+  async testBits(of, bits, bitLength) {
+    const tested = bits.subarray(0, Math.ceil(bitLength / 8));
+    return { of, bits: bitLength, sha256: sha256Hex(tested), sp80022: testSequence(tested, bitLength) };
+  },
+  assessLot: async (bits, width, shots) => assessLot(bits, width, shots),
+  extract: async (bits, bitLength, key, outputBits) =>
+    toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits),
+};
 
 /**
- * A pattern within one channel is spread out in the order of shots and stands side by side in that of
- * channels.
- */
-type BitOrder = AssessedWindow['order'];
-
-/**
- * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. The
- * last window reaches back where the lot is not a multiple of 10^6; a shorter lot is one window. With one
+ * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. A
+ * pattern within one channel is spread out in the order of shots and stands side by side in that of channels.
+ * The last window reaches back where the lot is not a multiple of 10^6; a shorter lot is one window. With one
  * channel the orders are the same and one is assessed.
  *
  * `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Synchronous, 0.17 s a window on an idle core
@@ -35,7 +48,7 @@ export function assessLot(bits: Uint8Array, width: number, shots: number): LotAs
   return { windows, minEntropyPerBit: estimates.length === 0 ? null : Math.min(...estimates) };
 }
 
-function assessInOrder(order: BitOrder, bits: Uint8Array, total: number): AssessedWindow[] {
+function assessInOrder(order: AssessedWindow['order'], bits: Uint8Array, total: number): AssessedWindow[] {
   return windowStarts(total).map((firstBit) => {
     const bitLength = Math.min(ASSESSED_BITS, total);
     const window = bitsFrom(bits, firstBit, bitLength);

@@ -14,8 +14,6 @@ import type { EntropyReader } from '../../values/entropy-reader.ts';
 export interface Assessor {
   /** SP 800-22 over the first `bitLength` bits, with the verdict rule of docs/evidence.md. */
   testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>>;
-  /** SP 800-90B §6.3: the least of the non-IID estimates, per bit. Null with fewer than SCREENED_BITS. */
-  minEntropyPerBit(bits: Uint8Array, bitLength: number): Promise<number | null>;
   /** Every bit of a lot through both, in windows and in both orders (assess-lot.ts). */
   assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment>;
   /**
@@ -100,26 +98,6 @@ export class BlockHistory {
 
 export type DeliveredSample = AssessedBlock<'delivered'>;
 
-/**
- * Draws 10^6 bits as any answer would, has them tested and erases them: bytes that were never delivered, so
- * that no client's are kept. It is for the seeded mode. A csprng answer is fresh output of the operating
- * system's generator, and the system source's lot is such a sample; in pure mode the conditioned block of
- * each lot is what is delivered, and a sample would spend quantum bytes to say the same again.
- */
-export async function sampleDelivered(
-  reader: EntropyReader,
-  assessor: Pick<Assessor, 'testBits'>,
-): Promise<DeliveredSample> {
-  const bits = new Uint8Array(ASSESSED_BITS / 8);
-  try {
-    reader.fill(bits);
-    reader.erase();
-    return await assessor.testBits('delivered', bits, ASSESSED_BITS);
-  } finally {
-    wipe(bits);
-  }
-}
-
 /** A keystream that answers are drawn from now. */
 export interface DeliveredStream {
   /** Its seed group. */
@@ -143,17 +121,16 @@ export interface DeliveredSamplerOptions {
   readonly log: Log;
 }
 
-interface SampledStream {
-  readonly history: BlockHistory;
-  last: DeliveredSample;
-  sampledAtMs: number;
-}
-
-/** Samples the streams in turn, and remembers what was found. */
+/**
+ * Samples the streams in turn, and remembers what was found. A sample is 10^6 bits, drawn as any answer would draw them,
+ * tested and erased: bytes that were never delivered, so that no client's are kept. It is for the seeded mode. A csprng
+ * answer is fresh output of the operating system's generator, and the system source's lot is such a sample; in pure mode
+ * the conditioned block of each lot is what is delivered, and a sample would spend quantum bytes to say the same again.
+ */
 export class DeliveredSampler {
   readonly #options: DeliveredSamplerOptions;
   /** By name; the stream sampled longest ago first. */
-  readonly #sampled = new Map<string, SampledStream>();
+  readonly #sampled = new Map<string, Omit<DeliveredState, 'name' | 'across'> & { history: BlockHistory }>();
 
   constructor(options: DeliveredSamplerOptions) {
     this.#options = options;
@@ -185,17 +162,23 @@ export class DeliveredSampler {
 
   #nextStream(): DeliveredStream | undefined {
     const streams = this.#options.streams();
-    const names = [...this.#sampled.keys()];
     const fresh = streams.find(({ name }) => !this.#sampled.has(name));
-    return (
-      fresh ??
-      names.map((name) => streams.find((each) => each.name === name)).find((each) => each !== undefined)
-    );
+    if (fresh !== undefined) return fresh;
+    const next = [...this.#sampled.keys()].find((name) => streams.some((each) => each.name === name));
+    return streams.find(({ name }) => name === next);
   }
 
   async #sample({ name, reader }: DeliveredStream): Promise<DeliveredSample> {
     const { assessor, clock } = this.#options;
-    const last = await sampleDelivered(reader, assessor);
+    const bits = new Uint8Array(ASSESSED_BITS / 8);
+    let last: DeliveredSample;
+    try {
+      reader.fill(bits);
+      reader.erase();
+      last = await assessor.testBits('delivered', bits, ASSESSED_BITS);
+    } finally {
+      wipe(bits);
+    }
     const history = this.#sampled.get(name)?.history ?? new BlockHistory();
     history.add(last);
     this.#sampled.delete(name); // to the end of the order

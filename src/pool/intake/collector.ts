@@ -9,7 +9,7 @@ import type { EntropyStore, SourceStore } from '../../ledger/ledger.ts';
 import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
 import type { Assessor } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
-import { type SourceRead, SourceReader } from './jobs.ts';
+import { type SourceRead, type SourceReader, sourceReader } from './jobs.ts';
 import { LotTrends, type LotTrendsState } from './lot-trends.ts';
 import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
 import type { RawShotStore } from './raw-shots.ts';
@@ -170,7 +170,7 @@ export class Collector {
     const { origin, deterministic } = options.backend;
     this.#least = { rank: ORIGINS.indexOf(origin), deterministic };
     this.#wait = options.wait ?? systemWait;
-    this.#reader = new SourceReader({ ...options, limits: options.limits ?? UNLIMITED, wait: this.#wait });
+    this.#reader = sourceReader({ ...options, limits: options.limits ?? UNLIMITED, wait: this.#wait });
   }
 
   start(): void {

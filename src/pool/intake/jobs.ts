@@ -12,8 +12,8 @@ import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SpendLimits } from '../../ledger/records.ts';
 import { Budget, estimateOf, JOB_WAIT_MAX_MS, JobCalls, NOT_DONE, readBackend, takeRead } from './read.ts';
 
-export interface SourceReaderOptions {
-  readonly backend: Backend;
+export interface SourceReaderOptions<Kind extends Backend = Backend> {
+  readonly backend: Kind;
   readonly store: SourceStore;
   readonly limits: SpendLimits;
   readonly clock: Clock;
@@ -27,23 +27,25 @@ export interface SourceRead {
   readonly jobKey: string | undefined;
 }
 
-/** Reads a source within its budget; jobs survive the process (jobs.ts). */
-export class SourceReader {
-  readonly #options: SourceReaderOptions;
-  readonly #budget: Budget;
-  readonly #jobs: JobReads | undefined;
+/** Reads a source within its budget: a stream at once, a job over as many lives of the process as it takes. */
+export function sourceReader(options: SourceReaderOptions): SourceReader {
+  const { backend } = options;
+  return backend.kind === 'job' ? new JobReads({ ...options, backend }) : new SourceReader(options);
+}
 
-  constructor(options: SourceReaderOptions) {
-    const { backend, store, limits, clock } = options;
-    this.#options = options;
-    this.#budget = new Budget(backend.name, store, limits, clock);
-    this.#jobs =
-      backend.kind === 'job' ? new JobReads({ ...options, backend, budget: this.#budget }) : undefined;
+/** Reads a stream. */
+export class SourceReader<Kind extends Backend = Backend> {
+  protected readonly options: SourceReaderOptions<Kind>;
+  protected readonly budget: Budget;
+
+  constructor(options: SourceReaderOptions<Kind>) {
+    this.options = options;
+    this.budget = new Budget(options.backend.name, options.store, options.limits, options.clock);
   }
 
-  /** True while a job that is paid for waits to be read. */
-  async isOwed(signal: AbortSignal): Promise<boolean> {
-    return (await this.#jobs?.isOwed(signal)) ?? false;
+  /** True while a job waits to be read, whether or not its bits are needed: it is paid for. */
+  async isOwed(_signal: AbortSignal): Promise<boolean> {
+    return false;
   }
 
   /**
@@ -51,22 +53,20 @@ export class SourceReader {
    * the budget of the day has no room, with the signal's reason, or with a fault of the store.
    */
   async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
-    if (this.#jobs !== undefined) return this.#jobs.read(bits, signal);
-    const { backend, wait } = this.#options;
+    const { backend, wait } = this.options;
     const spend = estimateOf(backend, bits);
-    if (spend !== undefined) await this.#budget.charge(spend);
+    if (spend !== undefined) await this.budget.charge(spend);
     return { read: await readBackend(backend, bits, signal, wait), jobKey: undefined };
   }
 
-  /** To be told when the lot of a job is on disk. */
-  async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
-    await this.#jobs?.lotStored(jobKey, signal);
-  }
+  /**
+   * To be told when the lot of a job is on disk: deletes the raw results at the provider, of this job and of
+   * earlier ones.
+   */
+  async lotStored(_jobKey: string, _signal: AbortSignal): Promise<void> {}
 
-  /** To be told when it is not known to be. */
-  lotNotStored(): void {
-    this.#jobs?.lotNotStored();
-  }
+  /** To be told when the store failed over a lot: what it says of the job is to be asked again. */
+  lotNotStored(): void {}
 }
 
 /**
@@ -82,21 +82,6 @@ const FETCHES_MAX = 20;
  */
 const LOST_IN_A_ROW_MAX = 2;
 
-export interface JobReadsOptions {
-  readonly backend: JobBackend;
-  readonly store: SourceStore;
-  readonly budget: Budget;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly wait: Wait;
-}
-
-/** The result of a job; its lot is to be added under the job's key. */
-export interface JobResult {
-  readonly read: RawRead;
-  readonly jobKey: string;
-}
-
 /**
  * The jobs of one source, from the intention to the deletion at the provider, each step on disk:
  *
@@ -108,9 +93,7 @@ export interface JobResult {
  * to their end. A job that was intended and perhaps submitted is submitted again under its key, which starts
  * no second one. Its day stays charged whatever becomes of it.
  */
-export class JobReads {
-  readonly #backend: JobBackend;
-  readonly #options: JobReadsOptions;
+class JobReads extends SourceReader<JobBackend> {
   readonly #calls: JobCalls;
   readonly #startedAtMs: number;
   /**
@@ -122,23 +105,18 @@ export class JobReads {
   #fetchesFailed = { jobKey: '', count: 0 };
   #lostInARow = 0;
 
-  constructor(options: JobReadsOptions) {
-    this.#options = options;
-    this.#backend = options.backend;
+  constructor(options: SourceReaderOptions<JobBackend>) {
+    super(options);
     this.#calls = new JobCalls(options.backend, options.wait);
     this.#startedAtMs = options.clock.wallMs();
   }
 
-  /** True while a job waits to be read, whether or not its bits are needed: it is paid for. */
-  async isOwed(signal: AbortSignal): Promise<boolean> {
+  override async isOwed(signal: AbortSignal): Promise<boolean> {
     return (await this.#unread(signal)) !== undefined;
   }
 
-  /**
-   * The result of the oldest open job, or of a new one for `bits` bits. Rejects with a BackendError, or the
-   * signal's reason.
-   */
-  async read(bits: number, signal: AbortSignal): Promise<JobResult> {
+  /** The result of the oldest open job, or of a new one for `bits` bits. */
+  override async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
     const job = (await this.#unread(signal)) ?? (await this.#intend(bits));
     const submitted = await this.#submit(job, signal);
     await this.#end(submitted, signal);
@@ -147,25 +125,20 @@ export class JobReads {
     return { read, jobKey: job.key };
   }
 
-  /**
-   * To be told when the job's lot is on disk: deletes the raw results at the provider, of this job and of
-   * earlier ones.
-   */
-  async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
+  override async lotStored(jobKey: string, signal: AbortSignal): Promise<void> {
     const job = this.#open?.get(jobKey);
     if (job === undefined) return;
     this.#open?.set(jobKey, { ...job, state: 'stored' });
     await this.#forgetStored(signal);
   }
 
-  /** To be told when the store failed over a job's lot: what it says of the job is to be asked again. */
-  lotNotStored(): void {
+  override lotNotStored(): void {
     this.#open = undefined;
   }
 
   async #unread(signal: AbortSignal): Promise<JobRecord | undefined> {
     if (this.#open === undefined) {
-      const jobs = await this.#options.store.openJobs(this.#backend.name);
+      const jobs = await this.options.store.openJobs(this.options.backend.name);
       this.#open = new Map(jobs.map((job) => [job.key, job]));
       await this.#forgetStored(signal);
     }
@@ -173,9 +146,9 @@ export class JobReads {
   }
 
   async #intend(bits: number): Promise<JobRecord> {
-    const spend = estimateOf(this.#backend, bits);
+    const spend = estimateOf(this.options.backend, bits);
     assert(spend !== undefined, 'a job has an estimate');
-    const job = await this.#onDisk(() => this.#options.budget.open(bits, spend));
+    const job = await this.#onDisk(() => this.budget.open(bits, spend));
     this.#open?.set(job.key, job);
     return job;
   }
@@ -184,16 +157,16 @@ export class JobReads {
     if (job.state === 'submitted') return job;
     const submission = () => this.#calls.submit(job.bits, job.key, signal);
     const { jobId, memo } = await this.#orGiveUp(job, submission);
-    const submittedAtMs = this.#options.clock.wallMs();
+    const submittedAtMs = this.options.clock.wallMs();
     const submitted: JobRecord = { ...job, state: 'submitted', jobId, memo, submittedAtMs };
     await this.#put(submitted);
     const { source, bits, amount, currency } = job;
-    this.#options.log.info({ source, job: jobId, bits, amount, currency }, 'job submitted');
+    this.options.log.info({ source, job: jobId, bits, amount, currency }, 'job submitted');
     return submitted;
   }
 
   async #end(job: JobRecord, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const waitMaxMs = (job.submittedAtMs ?? job.intendedAtMs) + JOB_WAIT_MAX_MS - clock.wallMs();
     const cancel = () => this.#calls.cancel(referenceOf(job), signal);
     const end = await this.#orGiveUp(job, () => this.#calls.end(referenceOf(job), waitMaxMs, signal), cancel);
@@ -208,7 +181,7 @@ export class JobReads {
     return this.#orGiveUp(job, async () => {
       const read = await this.#fetchOrCount(job, signal);
       try {
-        return takeRead(this.#backend, read, job.bits);
+        return takeRead(this.options.backend, read, job.bits);
       } catch (error) {
         // the same each time
         throw isKind(error, 'retryable') ? new BackendError('permanent', error.message) : error;
@@ -254,13 +227,13 @@ export class JobReads {
   /** A service that was down for long gives a job of its own time before it gives up over errors. */
   #isOverdue(job: JobRecord): boolean {
     const sinceMs = Math.max(job.submittedAtMs ?? job.intendedAtMs, this.#startedAtMs);
-    return this.#options.clock.wallMs() - sinceMs > JOB_WAIT_MAX_MS;
+    return this.options.clock.wallMs() - sinceMs > JOB_WAIT_MAX_MS;
   }
 
   async #fail(job: JobRecord, failure: string): Promise<void> {
     await this.#put({ ...job, state: 'ended', failure });
     const { source, key, jobId } = job;
-    this.#options.log.warn({ source, key, job: jobId, failure }, 'job ended without a lot');
+    this.options.log.warn({ source, key, job: jobId, failure }, 'job ended without a lot');
   }
 
   /**
@@ -283,7 +256,7 @@ export class JobReads {
       if (!(error instanceof BackendError)) throw error;
       const isGivenUp = error.kind === 'permanent' || error.kind === 'no_raw_shots' || this.#isOverdue(job);
       const { source, jobId } = job;
-      this.#options.log.warn(
+      this.options.log.warn(
         { source, job: jobId, reason: error.message, isGivenUp },
         'raw results not deleted at the provider',
       );
@@ -292,7 +265,7 @@ export class JobReads {
   }
 
   async #put(job: JobRecord): Promise<void> {
-    await this.#onDisk(() => this.#options.store.putJob(job));
+    await this.#onDisk(() => this.options.store.putJob(job));
     if (job.state === 'ended') this.#open?.delete(job.key);
     else this.#open?.set(job.key, job);
   }

@@ -385,10 +385,11 @@ export async function makeSystemLot(
 ): Promise<LotRecord> {
   const bits = read.width * read.shots;
   assert(bits === ASSESSED_BITS && read.width === 1, 'a sample is one window of one channel');
-  const tested = await assessor.testBits('system', read.bits, bits);
-  const measured = await assessor.minEntropyPerBit(read.bits, bits);
+  const { windows, minEntropyPerBit: measured } = await assessor.assessLot(read.bits, 1, bits);
+  const [{ firstBit, sha256, sp80022 }] = windows;
+  const tested = { of: 'system', bits, sha256, sp80022, firstBit } as const;
   const rejection = sampleRejection(health, tested, measured);
-  const findings = { assessments: [{ ...tested, firstBit: 0 }], rawWindows: 1, measured };
+  const findings = { assessments: [tested], rawWindows: 1, measured };
   return {
     ...recordOf(backend, read, health, clock, findings),
     processedSha256: read.rawSha256,

@@ -3,27 +3,11 @@ import { concatBytes, fromHex } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { LotRecord } from '../../ledger/records.ts';
-import { testSequence } from '../../stats/sp800-22/verdict.ts';
-import { assessBits } from '../../stats/sp800-90b/assess.ts';
-import { assessLot } from './assess-lot.ts';
-import { ASSESSED_BITS, type Assessor, SCREENED_BITS } from './assessor.ts';
-import { toeplitzHash, toeplitzSeed } from './extractor.ts';
+import { assessorInPlace } from './assess-lot.ts';
+import { ASSESSED_BITS } from './assessor.ts';
 import { HealthMonitor, type HealthVerdict } from './health.ts';
 import { makeLot } from './lots.ts';
 import { deliveredBehind, type RawShots } from './raw-shots.ts';
-
-/** The tests in this thread, for a command that has nothing else to do. */
-export const assessorInPlace: Assessor = {
-  async testBits(of, bits, bitLength) {
-    const tested = bits.subarray(0, Math.ceil(bitLength / 8));
-    return { of, bits: bitLength, sha256: sha256Hex(tested), sp80022: testSequence(tested, bitLength) };
-  },
-  minEntropyPerBit: async (bits, bitLength) =>
-    bitLength < SCREENED_BITS ? null : assessBits(bits, bitLength).minEntropyPerBit,
-  assessLot: async (bits, width, shots) => assessLot(bits, width, shots),
-  extract: async (bits, bitLength, key, outputBits) =>
-    toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits),
-};
 
 /**
  * The record that the raw shots give, by the code that made the lot in the first place. Taken from `record`

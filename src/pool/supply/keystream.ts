@@ -35,7 +35,7 @@ export function fillRing(order: RefillOrder): number {
     const key = stream.deriveKey();
     expandOnce(key, slot, 'system');
     wipe(key);
-    ring.publish(ring.slotBytes, order.tag);
+    ring.publish(order.tag);
   }
   stream.erase();
   return filled;

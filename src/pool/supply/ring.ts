@@ -3,15 +3,13 @@ import { assert } from '../../core/assert.ts';
 /**
  * A ring of fixed-size slots in shared memory: one producer thread, one consumer thread, roles never swap
  * while the ring lives (the producer's role may pass from one worker to the next when the first is done).
- * Each slot holds up to
- * `slotBytes` bytes and a tag (which seed generation or lot they belong to). The consumer erases a slot before it
+ * A slot is full or empty, and a full one has a tag: which seed its bytes belong to. The consumer erases a slot before it
  * gives it back, so that what was handed out exists nowhere in the ring.
  *
- * Shared words (Int32): 0 = slots ever published, 1 = slots ever released, then per slot its length and its
- * tag. Counters only grow and wrap together at 2^32; their difference is what counts. The producer stores
- * bytes, then length and tag, then the published count (Atomics.store is sequentially consistent), so a
- * consumer that sees the count sees the bytes. A counter seen from the other side may be late, never early: a
- * ring may look emptier to its consumer and fuller to its producer than it is.
+ * Shared words (Int32): 0 = slots ever published, 1 = slots ever released, then the tag of each slot. Counters only grow
+ * and wrap together at 2^32; their difference is what counts. The producer stores bytes, then the tag, then the published
+ * count (Atomics.store is sequentially consistent), so a consumer that sees the count sees the bytes. A counter seen from
+ * the other side may be late, never early: a ring may look emptier to its consumer and fuller to its producer than it is.
  */
 export interface RingMemory {
   readonly control: SharedArrayBuffer;
@@ -21,7 +19,7 @@ export interface RingMemory {
 
 const PUBLISHED = 0;
 const RELEASED = 1;
-const FIRST_SLOT = 2;
+const FIRST_TAG = 2;
 
 export function createRingMemory(slotCount: number, slotBytes: number): RingMemory {
   assert(slotBytes >= 1, 'a slot has at least one byte');
@@ -29,20 +27,18 @@ export function createRingMemory(slotCount: number, slotBytes: number): RingMemo
   // count.
   assert(slotCount >= 1 && (slotCount & (slotCount - 1)) === 0, 'a ring has a power of two of slots');
   return {
-    control: new SharedArrayBuffer(4 * (FIRST_SLOT + 2 * slotCount)),
+    control: new SharedArrayBuffer(4 * (FIRST_TAG + slotCount)),
     slots: new SharedArrayBuffer(slotCount * slotBytes),
     slotBytes,
   };
 }
 
 export class SlotRing {
-  readonly slotBytes: number;
   readonly slotCount: number;
   readonly #control: Int32Array;
   readonly #slots: Uint8Array[];
 
   constructor(memory: RingMemory) {
-    this.slotBytes = memory.slotBytes;
     this.slotCount = memory.slots.byteLength / memory.slotBytes;
     this.#control = new Int32Array(memory.control);
     this.#slots = Array.from(
@@ -62,47 +58,28 @@ export class SlotRing {
     return this.#slots[(this.#control[PUBLISHED] >>> 0) % this.slotCount];
   }
 
-  /** Producer: hands the reserved slot over. `length` of 0 publishes nothing. */
-  publish(length: number, tag: number): void {
-    assert(length >= 0 && length <= this.slotBytes, 'a slot holds at most its size');
-    if (length === 0) return;
+  /** Producer: hands the reserved slot over. */
+  publish(tag: number): void {
     const published = this.#control[PUBLISHED];
-    const at = FIRST_SLOT + 2 * ((published >>> 0) % this.slotCount);
-    this.#control[at] = length;
-    this.#control[at + 1] = tag;
+    this.#control[FIRST_TAG + ((published >>> 0) % this.slotCount)] = tag;
     Atomics.store(this.#control, PUBLISHED, (published + 1) | 0);
   }
 
-  /**
-   * Consumer: the oldest filled slot's bytes, or undefined when the ring is empty. The same until `release`.
-   */
+  /** Consumer: the oldest filled slot, or undefined when the ring is empty. The same until `release`. */
   peek(): Uint8Array | undefined {
-    if (this.filled() <= 0) return undefined;
-    const slot = this.#tail();
-    return this.#slots[slot].subarray(0, this.#control[FIRST_SLOT + 2 * slot]);
+    return this.filled() <= 0 ? undefined : this.#slots[this.#tail()];
   }
 
   /** Consumer: the tag of the slot that `peek` shows. */
   tag(): number {
-    return this.#control[FIRST_SLOT + 2 * this.#tail() + 1];
+    return this.#control[FIRST_TAG + this.#tail()];
   }
 
   /** Consumer: erases the oldest slot and gives it back to the producer. */
   release(): void {
     assert(this.filled() > 0, 'only a filled slot is released');
-    const slot = this.#tail();
-    this.#slots[slot].fill(0);
+    this.#slots[this.#tail()].fill(0);
     Atomics.store(this.#control, RELEASED, (this.#control[RELEASED] + 1) | 0);
-  }
-
-  /** Consumer: bytes in all filled slots. */
-  filledBytes(): number {
-    const first = this.#control[RELEASED] >>> 0;
-    let bytes = 0;
-    for (let i = this.filled() - 1; i >= 0; i--) {
-      bytes += this.#control[FIRST_SLOT + 2 * ((first + i) % this.slotCount)];
-    }
-    return bytes;
   }
 
   #tail(): number {

@@ -1,8 +1,8 @@
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import type { EvidenceLevel } from '../../../src/ledger/records.ts';
+import { assessorInPlace } from '../../../src/pool/intake/assess-lot.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { type Lot, makeLot } from '../../../src/pool/intake/lots.ts';
-import { assessorInPlace } from '../../../src/pool/intake/recompute-lot.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
 import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';

@@ -80,14 +80,9 @@ export class SimWorkers implements Assessor {
     };
   }
 
-  async minEntropyPerBit(bits: Uint8Array): Promise<number | null> {
-    const estimate = this.#entropyOf(bits);
-    await this.#wait(TEST_MS);
-    return estimate;
-  }
-
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
-    const minEntropyPerBit = await this.minEntropyPerBit(bits);
+    const minEntropyPerBit = this.#entropyOf(bits);
+    await this.#wait(TEST_MS);
     const block = await this.testBits('raw', bits, width * shots);
     return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
   }

@@ -4,7 +4,7 @@ import { type Backend, BackendError, type Spend } from '../../../src/backend/bac
 import { dayOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { SpendLimits } from '../../../src/ledger/records.ts';
-import { SourceReader } from '../../../src/pool/intake/jobs.ts';
+import { type SourceReader, sourceReader } from '../../../src/pool/intake/jobs.ts';
 import { failingBackend, soundBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
@@ -40,7 +40,7 @@ function world(limits: SpendLimits) {
   const ledger = new MemoryLedger(clock);
   const { wait } = new VirtualTime();
   const reader = (backend: Backend) =>
-    new SourceReader({ backend, store: ledger, limits, clock, log: silentLog, wait });
+    sourceReader({ backend, store: ledger, limits, clock, log: silentLog, wait });
   let lots = 0;
   /** One read to its lot. */
   const readLot = async (from: SourceReader) => {

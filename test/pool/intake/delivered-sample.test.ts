@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { sha256Hex as sha256 } from '../../../src/crypto/digest.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
 import {
   ASSESSED_BITS,
   type Assessor,
   DeliveredSampler,
   type DeliveredStream,
-  sampleDelivered,
 } from '../../../src/pool/intake/assessor.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
@@ -17,10 +16,6 @@ import { isZero, recordingLog } from '../fixtures.ts';
 
 const SAMPLE_BYTES = ASSESSED_BITS / 8;
 const CHUNK_BYTES = 65_504;
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 /** Keeps what it was handed, and says what it is told: then it passes. */
 class HoldingAssessor implements Pick<Assessor, 'testBits'> {
@@ -35,11 +30,10 @@ class HoldingAssessor implements Pick<Assessor, 'testBits'> {
     this.originals.push(bits);
     this.meanwhile();
     const verified = this.verdicts.shift() ?? true;
-    const sha256 = createHash('sha256').update(bits).digest('hex');
     return {
       of,
       bits: bitLength,
-      sha256,
+      sha256: sha256(bits),
       sp80022: { passed: 1, total: 1, smallestP: 1, verified, reason: '' },
     };
   }
@@ -58,15 +52,29 @@ function knownStream(id: number) {
   return { whole, reader, chunks };
 }
 
+function world(...inUse: DeliveredStream[]) {
+  const assessor = new HoldingAssessor();
+  const clock = new ManualClock();
+  const log = recordingLog();
+  const sampler = new DeliveredSampler({ streams: () => inUse, assessor, clock, log });
+  const shas = () => Object.fromEntries(sampler.states().map(({ name, last }) => [name, last.sha256]));
+  return { assessor, clock, log, inUse, sampler, shas };
+}
+
+function namedStreams(...names: string[]): DeliveredStream[] {
+  return names.map((name, i) => ({ name, reader: knownStream(100 + i).reader }));
+}
+
 describe('a delivered sample', () => {
   it('tests the next 10^6 bits of the stream, drawn like any other, and erases them', async () => {
     const { whole, reader, chunks } = knownStream(90);
-    const assessor = new HoldingAssessor();
+    const { assessor, sampler } = world({ name: 'a', reader });
     reader.fill(new Uint8Array(1_000)); // an answer before it
-    const sample = await sampleDelivered(reader, assessor);
+    await sampler.sampleNext();
     const expected = whole.subarray(1_000, 1_000 + SAMPLE_BYTES);
     assert.deepEqual(assessor.copies.map(sha256), [sha256(expected)]);
-    assert.deepEqual([sample.of, sample.bits, sample.sha256], ['delivered', ASSESSED_BITS, sha256(expected)]);
+    const [{ last }] = sampler.states();
+    assert.deepEqual([last.of, last.bits, last.sha256], ['delivered', ASSESSED_BITS, sha256(expected)]);
     assert.ok(assessor.originals.every(isZero), 'its copy is wiped');
     assert.equal(reader.consumedBytes, 1_000 + SAMPLE_BYTES);
     assert.ok(isZero(chunks[0]) && isZero(chunks[1].subarray(0, 1_000 + SAMPLE_BYTES - CHUNK_BYTES)));
@@ -76,21 +84,21 @@ describe('a delivered sample', () => {
   });
 
   it('wipes the sample also when its test fails', async () => {
-    const assessor = new HoldingAssessor();
+    const { assessor, sampler } = world(...namedStreams('a'));
     assessor.meanwhile = () => {
       throw new Error('the thread died');
     };
-    await assert.rejects(sampleDelivered(knownStream(91).reader, assessor), /the thread died/);
+    await assert.rejects(sampler.sampleNext(), /the thread died/);
     assert.ok(assessor.originals.every(isZero));
   });
 
   it('takes the bytes of a keystream in use from nobody', async () => {
     const stream = new SeededKeystream(async () => {});
     stream.reseed(new Uint8Array(32).fill(7));
-    const assessor = new HoldingAssessor();
+    const { assessor, sampler } = world({ name: 'a', reader: stream.reader });
     const answer = new Uint8Array(SAMPLE_BYTES);
     stream.reader.fill(answer);
-    await sampleDelivered(stream.reader, assessor);
+    await sampler.sampleNext();
     assert.equal(stream.reader.consumedBytes, 2 * SAMPLE_BYTES);
     assert.ok(!isZero(assessor.copies[0]));
     assert.notEqual(sha256(assessor.copies[0]), sha256(answer));
@@ -99,18 +107,8 @@ describe('a delivered sample', () => {
 });
 
 describe('sampling', () => {
-  function world(names: readonly string[]) {
-    const assessor = new HoldingAssessor();
-    const clock = new ManualClock();
-    const log = recordingLog();
-    const inUse: DeliveredStream[] = names.map((name, i) => ({ name, reader: knownStream(100 + i).reader }));
-    const sampler = new DeliveredSampler({ streams: () => inUse, assessor, clock, log });
-    const shas = () => Object.fromEntries(sampler.states().map(({ name, last }) => [name, last.sha256]));
-    return { assessor, clock, log, inUse, sampler, shas };
-  }
-
   it('takes the streams in turn, a new one first', async () => {
-    const { clock, inUse, sampler } = world(['a', 'b']);
+    const { clock, inUse, sampler } = world(...namedStreams('a', 'b'));
     const order: string[] = [];
     for (let turn = 0; turn < 7; turn++) {
       clock.advance(60_000);
@@ -123,7 +121,7 @@ describe('sampling', () => {
   });
 
   it('passes over a stream that is not in use, and does nothing without any', async () => {
-    const { assessor, inUse, sampler, shas } = world(['a', 'b']);
+    const { assessor, inUse, sampler, shas } = world(...namedStreams('a', 'b'));
     await sampler.sampleNext();
     await sampler.sampleNext();
     const before = shas();
@@ -138,7 +136,7 @@ describe('sampling', () => {
   });
 
   it('tests the next bits when a sample is rejected, never the same', async () => {
-    const { assessor, log, sampler } = world(['a']);
+    const { assessor, log, sampler } = world(...namedStreams('a'));
     assessor.verdicts = [false, true];
     await sampler.sampleNext();
     const { whole } = knownStream(100);
@@ -156,7 +154,7 @@ describe('sampling', () => {
   });
 
   it('raises an error when two in a row are rejected', async () => {
-    const { assessor, log, sampler } = world(['a']);
+    const { assessor, log, sampler } = world(...namedStreams('a'));
     assessor.verdicts = [false, false];
     await sampler.sampleNext();
     assert.equal(sampler.states()[0].across.passed, false);
@@ -167,7 +165,7 @@ describe('sampling', () => {
   });
 
   it('leaves a stream alone whose seed ended while its first sample was tested', async () => {
-    const { assessor, inUse, log, sampler } = world(['a']);
+    const { assessor, inUse, log, sampler } = world(...namedStreams('a'));
     assessor.verdicts = [false];
     assessor.meanwhile = () => inUse.pop();
     await sampler.sampleNext();

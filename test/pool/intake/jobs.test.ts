@@ -4,7 +4,7 @@ import { BackendError, type BackendErrorKind } from '../../../src/backend/backen
 import { dayOf } from '../../../src/core/clock.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import type { JobRecord } from '../../../src/ledger/records.ts';
-import { SourceReader } from '../../../src/pool/intake/jobs.ts';
+import { sourceReader } from '../../../src/pool/intake/jobs.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import { rawRead } from '../../support/backends.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
@@ -45,7 +45,7 @@ function world(provider: JobDouble) {
     const stopping = new AbortController();
     const { signal } = stopping;
     const parts = { backend: provider, store, limits: UNLIMITED, clock: time.clock, log, wait: time.wait };
-    const reader = new SourceReader(parts);
+    const reader = sourceReader(parts);
     /** Reads one job to its stored lot. */
     const readLot = async () => {
       const { read, jobKey } = await reader.read(BITS, signal);
