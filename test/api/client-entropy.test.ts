@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
-import { fetchWhole } from '../support/http.ts';
+import { bearer, failedChecks, loggedCertificate, refusalOf, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -14,24 +14,10 @@ interface Body {
   readonly data: { readonly values: readonly number[] };
   readonly label?: Readonly<Record<string, unknown>>;
   readonly metadata: { readonly certificate_id: string };
-  readonly error?: { readonly code: string };
 }
 
 const ENTROPY = 'C0FFEE'.repeat(20);
 const DIGEST = `sha256:${createHash('sha256').update(Buffer.from(ENTROPY, 'hex')).digest('hex')}`;
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-
-async function certificateOf(id: string) {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    const page = await fetchWhole(`${server.origin}/verify/${id}`, {
-      headers: { accept: 'application/json' },
-    });
-    const document = (await page.json()) as { certificate: { proof: string | null } };
-    if (document.certificate.proof !== null) return document;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${id} was not logged`);
-}
 
 describe('client_entropy', () => {
   it('is certified by its hash, of small answers and of large ones, in every mode but pure', async () => {
@@ -46,21 +32,15 @@ describe('client_entropy', () => {
     const keys = await server.keys();
     for (const answer of answers) {
       assert.deepEqual(answer.label, { client_entropy_sha256: DIGEST, public: false });
-      const certificate = await certificateOf(answer.metadata.certificate_id);
+      const certificate = await loggedCertificate(server, answer.metadata.certificate_id);
       const found = await verifyAnswer({ response: answer, certificate, keys });
-      assert.deepEqual(
-        found.checks.filter(({ ok }) => !ok),
-        [],
-      );
+      assert.deepEqual(failedChecks(found), []);
       const label = {
         ...answer.label,
         client_entropy_sha256: DIGEST.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
       };
       const forged = await verifyAnswer({ response: { ...answer, label }, certificate, keys });
-      assert.deepEqual(
-        forged.checks.filter(({ ok }) => !ok).map(({ name }) => name),
-        ['label'],
-      );
+      assert.deepEqual(failedChecks(forged), ['label']);
     }
     assert.equal(new Set(answers.map(({ data }) => data.values.join())).size, 3);
   });
@@ -73,27 +53,19 @@ describe('client_entropy', () => {
     assert.equal(new Set(blocks.flatMap(({ data }) => data.values)).size, 5);
     const labels = blocks.map(({ label }) => label?.['client_entropy_sha256']);
     assert.deepEqual(labels, [DIGEST, DIGEST, DIGEST]);
-    const pure = await server.get(`${path}&entropy_mode=pure`, bearer(key));
-    assert.equal(((await pure.json()) as Body).error?.code, 'invalid_client_entropy');
+    const pure = server.get(`${path}&entropy_mode=pure`, bearer(key));
+    assert.equal(await refusalOf(pure), '400 invalid_client_entropy');
   });
 
   it('is refused in pure mode and where it is no run of 1 to 64 bytes, and nothing is spent', async () => {
     const { key } = await server.account('pro');
-    const credits = async () =>
-      (await server.get('/usage', bearer(key)).then((usage) => usage.json())) as {
-        data: { credits: { used: number }; by_endpoint: { integers: { requests: number } } };
-      };
     const refused = ['ab&entropy_mode=pure', '', 'a', 'abc', 'xy', 'ab '.repeat(2), 'ab'.repeat(65)];
     for (const query of refused) {
-      const reply = await server.get(`/integers?client_entropy=${query}`, bearer(key));
-      assert.deepEqual(
-        [reply.status, ((await reply.json()) as Body).error?.code],
-        [400, 'invalid_client_entropy'],
-        query,
-      );
+      const reply = server.get(`/integers?client_entropy=${query}`, bearer(key));
+      assert.equal(await refusalOf(reply), '400 invalid_client_entropy', query);
     }
-    const { data } = await credits();
-    assert.deepEqual([data.credits.used, data.by_endpoint.integers.requests], [0, 0]);
+    const { credits, by_endpoint } = await usageOf(server, key);
+    assert.deepEqual([credits.used, by_endpoint.integers.requests], [0, 0]);
   });
 
   it('is part of what a retry under an Idempotency-Key must repeat', async () => {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
-import { unpack } from 'msgpackr';
 import { TestServer } from '../support/server.ts';
 
 /** The data endpoints of the real service over a real socket. */
@@ -139,32 +138,6 @@ describe('every data endpoint', () => {
         certificate: { hashes: { delivered: string } };
       };
       assert.equal(certificate.hashes.delivered, `sha256:${digest.update(canonical).digest('hex')}`, path);
-    }
-  });
-
-  it('gives the same object as MessagePack', async () => {
-    const response = await server.get('/uuid?count=3', { accept: 'application/msgpack' });
-    assert.equal(response.headers.get('content-type'), 'application/msgpack');
-    const body = unpack(Buffer.from(await response.arrayBuffer())) as Answer;
-    assertEnvelope(body, response.headers, 'quantum-seeded');
-    assert.equal((body.data['uuids'] as string[]).length, 3);
-  });
-
-  it('sends bytes and batches as octets, with the metadata in header fields only', async () => {
-    const bytes = await server.get('/bytes?count=33', { accept: 'application/octet-stream' });
-    assert.equal((await bytes.arrayBuffer()).byteLength, 33);
-    assert.match(bytes.headers.get('x-certificate-id')!, /^cert_/);
-    assert.match(bytes.headers.get('x-certificate-salt')!, /^[0-9a-f]{64}$/);
-    const sizes: [body: object, bytes: number][] = [
-      [{ type: 'integers', count: 10, params: { min: -5, max: 5 } }, 40],
-      [{ type: 'integers', count: 10, params: { min: 0, max: 2 ** 31 } }, 80],
-      [{ type: 'floats', count: 10 }, 80],
-      [{ type: 'uuid', count: 10 }, 160],
-      [{ type: 'bytes', count: 10, params: { length: 5 } }, 50],
-    ];
-    for (const [body, size] of sizes) {
-      const response = await server.batch(body, { accept: 'application/octet-stream' });
-      assert.equal((await response.arrayBuffer()).byteLength, size, JSON.stringify(body));
     }
   });
 

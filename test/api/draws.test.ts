@@ -6,6 +6,7 @@ import { type DrawDocument, hashOf, listSha256 } from '../../src/certificate/dra
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { fetchWhole } from '../support/http.ts';
+import { bearer, failedChecks, statusOf, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Committed draws of the real service: without a beacon, for which test/answer/draw-keeper.test.ts has one of its own. */
@@ -30,7 +31,7 @@ async function call(
 ): Promise<{ status: number; body: DrawDocument & { error?: { code: string } } }> {
   const response = await fetchWhole(`${server.baseUrl}${path}`, {
     method,
-    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json', ...headers },
+    headers: { ...bearer(server.key), 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as never };
@@ -61,10 +62,7 @@ function valuesOf({ statement, outcome }: DrawDocument): unknown {
   });
 }
 
-async function creditsUsed(): Promise<number> {
-  const usage = (await (await server.get('/usage')).json()) as { data: { credits: { used: number } } };
-  return usage.data.credits.used;
-}
+const creditsUsed = async () => (await usageOf(server)).credits.used;
 
 describe('committed draws', () => {
   it('commits to a draw, reveals it, and shows all that its check needs to anybody', async () => {
@@ -77,11 +75,7 @@ describe('committed draws', () => {
     assert.deepEqual(draw.statement, created.statement, 'nothing of it changed');
     assert.deepEqual(draw.outcome?.values, valuesOf(draw));
     const keys = await server.keys();
-    const verified = await verifyDraw({ draw, keys });
-    assert.deepEqual(
-      verified.checks.filter(({ ok }) => !ok),
-      [],
-    );
+    assert.deepEqual(failedChecks(await verifyDraw({ draw, keys })), []);
     // the committed bytes are those of an ordinary pure answer, whose certificate is bound to the statement
     const { certificate } = draw;
     assert.equal((draw.answer as { data: { bytes: string } }).data.bytes, draw.outcome?.secret);
@@ -136,11 +130,10 @@ describe('committed draws', () => {
     assert.equal(draw.state, 'committed');
     assert.deepEqual([draw.answer, draw.outcome, draw.end], [null, null, null]);
     // nor by the key under which the service keeps the answer
-    const stolen = await server.get('/bytes?count=32&encoding=hex&entropy_mode=pure', {
+    const stolen = server.get('/bytes?count=32&encoding=hex&entropy_mode=pure', {
       'idempotency-key': `draw/${body.id}`,
     });
-    assert.equal(stolen.status, 422);
-    await stolen.arrayBuffer();
+    assert.equal(await statusOf(stolen), 422);
   });
 
   it('gives the same draw to a retry, and to no other request', async () => {
@@ -230,79 +223,66 @@ describe('committed draws', () => {
     assert.deepEqual([late.status, late.body.error?.code], [409, 'draw_ended']);
   });
 
-  const REFUSED: readonly (readonly [string, unknown, number, string])[] = [
-    ['neither request nor winners', { purpose: 'p' }, 400, 'invalid_draw'],
-    ['both request and winners', { ...WINNERS, request: { type: 'uuid', count: 1 } }, 400, 'invalid_draw'],
-    ['no purpose', { winners: WINNERS.winners }, 400, 'invalid_purpose'],
-    ['a misspelt member', { ...WINNERS, nonse: '00' }, 400, 'unknown_parameter'],
+  const REFUSED: readonly (readonly [what: string, body: unknown, code: string])[] = [
+    ['neither request nor winners', { purpose: 'p' }, 'invalid_draw'],
+    ['both request and winners', { ...WINNERS, request: { type: 'uuid', count: 1 } }, 'invalid_draw'],
+    ['no purpose', { winners: WINNERS.winners }, 'invalid_purpose'],
+    ['a misspelt member', { ...WINNERS, nonse: '00' }, 'unknown_parameter'],
     [
       'a misspelt member of a request',
       { purpose: 'p', request: { type: 'uuid', count: 1, par: {} } },
-      400,
       'unknown_parameter',
     ],
-    ['k above n', { ...WINNERS, winners: { count: 5, list: { items: LIST } } }, 400, 'unique_impossible'],
+    ['k above n', { ...WINNERS, winners: { count: 5, list: { items: LIST } } }, 'unique_impossible'],
     [
       'k above n by hash',
       { ...WINNERS, winners: { count: 5, list: { sha256: 'ab'.repeat(32), size: 4 } } },
-      400,
       'unique_impossible',
     ],
     [
       'a weight of zero',
       { ...WINNERS, winners: { ...WINNERS.winners, weights: [1, 0, 1, 1] } },
-      400,
       'invalid_weights',
     ],
     [
       'weights beyond 2^53',
       { ...WINNERS, winners: { ...WINNERS.winners, weights: [1, 1, 1, 2 ** 53 - 1] } },
-      400,
       'invalid_weights',
     ],
-    ['a list without items', { ...WINNERS, winners: { count: 1, list: {} } }, 400, 'invalid_draw'],
+    ['a list without items', { ...WINNERS, winners: { count: 1, list: {} } }, 'invalid_draw'],
     [
       'an item of two lines',
       { ...WINNERS, winners: { count: 1, list: { items: ['a\nb', 'c'] } } },
-      400,
       'invalid_items',
     ],
-    ['a nonce of 65 bytes', { ...WINNERS, nonce: '00'.repeat(65) }, 400, 'invalid_nonce'],
-    ['two nonces', { ...WINNERS, nonce: '00', nonce_sha256: 'ab'.repeat(32) }, 400, 'invalid_nonce'],
-    ['an unknown chain', { ...WINNERS, beacon: { chain: 'nowhere', round: 1 } }, 400, 'invalid_beacon'],
+    ['a nonce of 65 bytes', { ...WINNERS, nonce: '00'.repeat(65) }, 'invalid_nonce'],
+    ['two nonces', { ...WINNERS, nonce: '00', nonce_sha256: 'ab'.repeat(32) }, 'invalid_nonce'],
+    ['an unknown chain', { ...WINNERS, beacon: { chain: 'nowhere', round: 1 } }, 'invalid_beacon'],
     [
       'a round that is no number',
       { ...WINNERS, beacon: { chain: 'quicknet', round: '1' } },
-      400,
       'invalid_beacon',
     ],
-    ['a time in the past', { ...WINNERS, reveal_at: '2020-01-01T00:00:00Z' }, 400, 'invalid_reveal_at'],
+    ['a time in the past', { ...WINNERS, reveal_at: '2020-01-01T00:00:00Z' }, 'invalid_reveal_at'],
     [
       'an hour that there is not',
       { ...WINNERS, reveal_at: `${later(24 * HOUR_MS).slice(0, 10)}T24:00:00Z` },
-      400,
       'invalid_reveal_at',
     ],
-    ['a time without a meaning', { ...WINNERS, reveal_at: '2026-13-41T00:00:00Z' }, 400, 'invalid_reveal_at'],
-    [
-      'values that take too long',
-      { purpose: 'p', request: { type: 'uuid', count: 10_000 } },
-      400,
-      'invalid_draw',
-    ],
+    ['a time without a meaning', { ...WINNERS, reveal_at: '2026-13-41T00:00:00Z' }, 'invalid_reveal_at'],
+    ['values that take too long', { purpose: 'p', request: { type: 'uuid', count: 10_000 } }, 'invalid_draw'],
     [
       'a list that is too long',
       { ...WINNERS, winners: { count: 1, list: { items: [...LIST, 'x'.repeat(33_000)] } } },
-      400,
       'invalid_draw',
     ],
-    ['a body that is no object', [], 400, 'invalid_json'],
+    ['a body that is no object', [], 'invalid_json'],
   ];
   it('refuses what is no draw, each with its own code, and draws and charges nothing', async () => {
     const before = await creditsUsed();
-    for (const [name, body, status, code] of REFUSED) {
+    for (const [name, body, code] of REFUSED) {
       const reply = await create(body);
-      assert.deepEqual([reply.status, reply.body.error?.code], [status, code], name);
+      assert.deepEqual([reply.status, reply.body.error?.code], [400, code], name);
     }
     const plain = await create(JSON.stringify(WINNERS), { 'content-type': 'text/plain' });
     assert.equal(plain.body.error?.code, 'unsupported_media_type');
@@ -317,7 +297,7 @@ describe('committed draws', () => {
     }
     const { body } = await create({ ...WINNERS, reveal_at: later() });
     const { key: other } = await server.account('pro');
-    const theirs = await call('DELETE', `/draws/${body.id}`, undefined, { authorization: `Bearer ${other}` });
+    const theirs = await call('DELETE', `/draws/${body.id}`, undefined, bearer(other));
     assert.equal(theirs.body.error?.code, 'draw_not_found');
     const none = await call('POST', '/draws', WINNERS, { authorization: '' });
     assert.deepEqual([none.status, none.body.error?.code], [401, 'auth_missing']);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
+import { bearer, statusOf, usageOf } from '../support/replies.ts';
 import { ALL_ON, TestServer } from '../support/server.ts';
 
 /**
@@ -17,7 +18,7 @@ describe('three fronts', () => {
   /** A connection of its own each time, so that the system spreads them over the fronts. */
   const get = (path: string, key: string, headers: Record<string, string> = {}) =>
     fetchWhole(`${server.baseUrl}${path}`, {
-      headers: { authorization: `Bearer ${key}`, connection: 'close', ...headers },
+      headers: { ...bearer(key), connection: 'close', ...headers },
     });
 
   it('serve every mode, and each finds the certificates of all', async () => {
@@ -41,16 +42,15 @@ describe('three fronts', () => {
 
   it('share one burst exactly', async () => {
     const { key } = await account('free');
-    const responses = await Promise.all(Array.from({ length: 30 }, () => get('/integers', key)));
-    const statuses = await Promise.all(responses.map(drainedStatus));
+    const statuses = await Promise.all(Array.from({ length: 30 }, () => statusOf(get('/integers', key))));
     assert.equal(statuses.filter((status) => status === 200).length, 15);
     assert.equal(statuses.filter((status) => status === 429).length, 15);
   });
 
   it('share credits exactly and answer an Idempotency-Key once', async () => {
     const { key } = await account('enterprise', '--credits-per-month', '100');
-    const racing = Array.from({ length: 24 }, () => get('/bytes?count=10&entropy_mode=pure', key));
-    const statuses = await Promise.all((await Promise.all(racing)).map(drainedStatus));
+    const racing = Array.from({ length: 24 }, () => statusOf(get('/bytes?count=10&entropy_mode=pure', key)));
+    const statuses = await Promise.all(racing);
     assert.equal(statuses.filter((status) => status === 200).length, 10);
     assert.equal(statuses.filter((status) => status === 402).length, 14);
     const other = await account('pro');
@@ -62,14 +62,6 @@ describe('three fronts', () => {
     const texts = await Promise.all(twins.filter(({ status }) => status === 200).map((each) => each.text()));
     assert.ok(texts.length >= 1);
     assert.equal(new Set(texts).size, 1);
-    const usage = (await (await get('/usage', other.key)).json()) as {
-      data: { credits: { used: number } };
-    };
-    assert.equal(usage.data.credits.used, 20);
+    assert.equal((await usageOf(server, other.key)).credits.used, 20);
   });
 });
-
-async function drainedStatus(response: Response): Promise<number> {
-  await response.arrayBuffer();
-  return response.status;
-}

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { fetchWhole } from '../support/http.ts';
+import { bearer, failedChecks, loggedCertificate, refusalOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
 /** What callers say of their answers: purpose, user data and serials, of the real service. */
@@ -16,10 +17,6 @@ interface Body {
   metadata: { certificate_id: string };
 }
 
-interface Document {
-  certificate: { proof: string | null; label?: Record<string, unknown> };
-}
-
 interface List {
   series: { id: string; count: number }[];
   draws: { serial: number; certificate_id: string | null }[];
@@ -30,19 +27,6 @@ async function listOf(purpose: string, more = ''): Promise<List> {
   const response = await fetchWhole(`${server.baseUrl}/draws?purpose=${encodeURIComponent(purpose)}${more}`);
   assert.equal(response.status, 200);
   return (await response.json()) as List;
-}
-
-/** Of the public page, without a key, once it is logged. */
-async function certificateOf(id: string): Promise<Document> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const page = await fetchWhole(`${server.origin}/verify/${id}`, {
-      headers: { accept: 'application/json' },
-    });
-    const document = (await page.json()) as Document;
-    if (document.certificate.proof !== null) return document;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`${id} was not logged`);
 }
 
 describe('labels of answers', () => {
@@ -62,11 +46,11 @@ describe('labels of answers', () => {
     const ids = [shown, hidden, batch, msgpack].map((each) => each.metadata.certificate_id);
     ids.push(bare.headers.get('x-certificate-id') ?? '');
     ids.push(...blocks.map((block) => (JSON.parse(block) as Body).metadata.certificate_id));
-    const documents = await Promise.all(ids.map(certificateOf));
-    const serials = documents.map(({ certificate }) => certificate.label?.['serial']);
+    const documents = await Promise.all(ids.map((id) => loggedCertificate(server, id)));
+    const serials = documents.map(({ certificate }) => certificate.label?.serial);
     assert.deepEqual([...serials].sort(), [1, 2, 3, 4, 5, 6, 7]);
-    assert.equal(documents[0].certificate.label?.['purpose'], purpose);
-    assert.equal(documents[0].certificate.label?.['user_data'], 'line\n2');
+    assert.equal(documents[0].certificate.label?.purpose, purpose);
+    assert.equal(documents[0].certificate.label?.user_data, 'line\n2');
     assert.deepEqual(Object.keys(documents[1].certificate.label ?? {}).sort(), [
       'public',
       'purpose_commitment',
@@ -74,18 +58,14 @@ describe('labels of answers', () => {
       'series',
       'user_data_commitment',
     ]);
-    assert.equal(documents[2].certificate.label?.['user_data_sha256'], `sha256:${'ab'.repeat(32)}`);
+    assert.equal(documents[2].certificate.label?.user_data_sha256, `sha256:${'ab'.repeat(32)}`);
     assert.doesNotMatch(JSON.stringify(documents[1]), /raffle|line/);
     const keys = await server.keys();
     const answers = [shown, hidden, batch, msgpack, undefined, ...blocks.map((each) => JSON.parse(each))];
     for (const [i, certificate] of documents.entries()) {
-      const { checks } = await verifyAnswer({ response: answers[i], certificate, keys });
-      assert.deepEqual(
-        checks.filter(({ ok }) => !ok),
-        [],
-        `answer ${i}`,
-      );
-      assert.ok(checks.some(({ name }) => name === 'label'));
+      const found = await verifyAnswer({ response: answers[i], certificate, keys });
+      assert.deepEqual(failedChecks(found), [], `answer ${i}`);
+      assert.ok(found.checks.some(({ name }) => name === 'label'));
     }
 
     const list = await listOf(purpose);
@@ -102,9 +82,8 @@ describe('labels of answers', () => {
 
   it('keeps the series of two accounts apart, and shows nothing of a private purpose', async () => {
     const { key } = await server.account('pro');
-    const mine = { authorization: `Bearer ${key}` };
     const ours = (await (await server.get('/uuid?purpose=two&public=true')).json()) as Body;
-    const theirs = (await (await server.get('/uuid?purpose=two&public=true', mine)).json()) as Body;
+    const theirs = (await (await server.get('/uuid?purpose=two&public=true', bearer(key))).json()) as Body;
     assert.notEqual(ours.label?.['series'], theirs.label?.['series']);
     const { series } = await listOf('two');
     assert.deepEqual(
@@ -132,16 +111,13 @@ describe('labels of answers', () => {
       ['purpose=refused&public=true&count=0', 'invalid_count'],
     ];
     for (const [query, code] of cases) {
-      const response = await server.get(`/uuid?${query}`);
-      const { error } = (await response.json()) as { error: { code: string } };
-      assert.deepEqual([response.status, error.code], [400, code], query);
+      assert.equal(await refusalOf(server.get(`/uuid?${query}`)), `400 ${code}`, query);
     }
     const quote = await server.get('/uuid?purpose=refused&public=true&dry_run=true');
     assert.equal(quote.status, 200);
     assert.deepEqual((await listOf('refused')).series, []);
-    const unnamed = await fetchWhole(`${server.baseUrl}/draws`);
-    assert.equal(((await unnamed.json()) as { error: { code: string } }).error.code, 'invalid_purpose');
-    const odd = await fetchWhole(`${server.baseUrl}/draws?purpose=refused&series=1`);
-    assert.equal(((await odd.json()) as { error: { code: string } }).error.code, 'invalid_series');
+    assert.equal(await refusalOf(fetchWhole(`${server.baseUrl}/draws`)), '400 invalid_purpose');
+    const odd = fetchWhole(`${server.baseUrl}/draws?purpose=refused&series=1`);
+    assert.equal(await refusalOf(odd), '400 invalid_series');
   });
 });

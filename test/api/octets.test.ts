@@ -8,6 +8,7 @@ import { unpack } from 'msgpackr';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { fetchWhole } from '../support/http.ts';
+import { bearer, loggedCertificate } from '../support/replies.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
@@ -19,7 +20,7 @@ const folder = scratchFolder();
 let unlimited: Record<string, string>;
 before(async () => {
   server = await TestServer.shared();
-  unlimited = { authorization: `Bearer ${(await server.account('enterprise')).key}` };
+  unlimited = bearer((await server.account('enterprise')).key);
 });
 
 const OCTETS = 'application/octet-stream';
@@ -43,17 +44,7 @@ interface Packed {
 }
 
 function certificateOf({ response }: Sent) {
-  return loggedCertificate(response.headers.get('x-certificate-id')!);
-}
-
-async function loggedCertificate(id: string) {
-  for (;;) {
-    const document = (await (await server.get(`/certificate?id=${id}`, unlimited)).json()) as {
-      certificate: { media_type?: string; proof: string | null; hashes: { delivered: string } };
-    };
-    if (document.certificate.proof !== null) return document;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  return loggedCertificate(server, response.headers.get('x-certificate-id')!);
 }
 
 const wide = { min: -(2 ** 40), max: 2 ** 40 };
@@ -145,7 +136,7 @@ describe('an answer in octets', () => {
   it('has its media type in the reply to HEAD and to a retry too', async () => {
     const head = await fetchWhole(`${server.baseUrl}/bytes`, {
       method: 'HEAD',
-      headers: { authorization: `Bearer ${server.key}`, accept: OCTETS },
+      headers: { ...bearer(server.key), accept: OCTETS },
     });
     assert.equal(head.headers.get('content-type'), `${OCTETS}; type=bytes`);
     const ask = { type: 'integers', count: 5, params: wide };
@@ -172,7 +163,7 @@ describe('an answer in MessagePack', () => {
         const { response, answer } = await unpacked({ type, count }, 'application/msgpack');
         assert.equal(response.headers.get('content-type'), 'application/msgpack');
         assert.equal(answer.data.values.length, count);
-        const { certificate } = await loggedCertificate(answer.metadata.certificate_id);
+        const { certificate } = await loggedCertificate(server, answer.metadata.certificate_id);
         assert.equal(certificate.media_type, undefined);
         const digest = createHash('sha256').update(Buffer.from(answer.metadata.certificate_salt, 'hex'));
         digest.update(canonicalize(answer.data)!);
@@ -197,7 +188,7 @@ describe('an answer in MessagePack', () => {
         const view = values as unknown as Uint8Array;
         assert.ok(values instanceof kind && told === count);
         const octets = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-        const document = await loggedCertificate(answer.metadata.certificate_id);
+        const document = await loggedCertificate(server, answer.metadata.certificate_id);
         assert.match(String(document.certificate.media_type), new RegExp(`^${OCTETS}; type=${type}`));
         const { ok, checks } = await verifyAnswer({
           response: { ...answer, data: { metadata: answer.data.metadata } },

@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
+import { bearer, refusalOf, usageOf } from '../support/replies.ts';
 import { ALL_ON, TestServer } from '../support/server.ts';
 
 /** Requests as real clients and their libraries write them, over a real socket. */
@@ -13,34 +14,7 @@ describe('requests as clients write them', () => {
     [server, strict] = await Promise.all([TestServer.shared(), TestServer.shared(ALL_ON)]);
   });
 
-  async function requestsUsed(of: TestServer): Promise<number> {
-    const { data } = (await (await of.get('/usage')).json()) as { data: { requests: { used: number } } };
-    return data.requests.used;
-  }
-
-  async function codeOf(response: Response): Promise<string> {
-    const { error } = (await response.json()) as { error: { code: string } };
-    return `${response.status} ${error.code}`;
-  }
-
-  describe('a list of items', () => {
-    const itemsOf = async (query: string) => {
-      const { data } = (await (await server.get(`/shuffle?${query}`)).json()) as {
-        data: { items: string[] };
-      };
-      return data.items.sort();
-    };
-
-    it('is split after decoding when a form encoder wrote its commas', async () => {
-      assert.deepEqual(await itemsOf('items=ada%2Cgrace%20hopper'), ['ada', 'grace hopper']);
-      const query = new URLSearchParams({ items: 'ada,grace hopper,a+b' });
-      assert.deepEqual(await itemsOf(String(query)), ['a+b', 'ada', 'grace hopper']);
-    });
-
-    it('is split before decoding where a comma stands literally', async () => {
-      assert.deepEqual(await itemsOf('items=ada%2Clovelace,grace+hopper'), ['ada,lovelace', 'grace hopper']);
-    });
-  });
+  const requestsUsed = async (of: TestServer) => (await usageOf(of)).requests.used;
 
   describe('a parameter that the endpoint does not have', () => {
     it('is ignored and listed unless parameters are strict', async () => {
@@ -59,12 +33,10 @@ describe('requests as clients write them', () => {
       };
       assert.deepEqual([refused.status, error.code], [400, 'unknown_parameter']);
       assert.deepEqual(error.details.parameters, ['cache']);
-      assert.equal(
-        await codeOf(await strict.batch({ type: 'uuid', count: 1, params: { min: 1 } })),
-        '400 unknown_parameter',
-      );
+      const batch = strict.batch({ type: 'uuid', count: 1, params: { min: 1 } });
+      assert.equal(await refusalOf(batch), '400 unknown_parameter');
       const id = `cert_${'0'.repeat(26)}`;
-      assert.equal(await codeOf(await strict.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
+      assert.equal(await refusalOf(strict.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
       assert.equal((await strict.get('/uuid?count=1')).status, 200);
       assert.equal(await requestsUsed(strict), before + 1);
     });
@@ -81,10 +53,8 @@ describe('requests as clients write them', () => {
         assert.deepEqual([response.status, error.code], [406, 'not_acceptable'], path);
         assert.ok(error.details.available.includes('application/json'), path);
       }
-      assert.equal(
-        await codeOf(await server.get('/uuid', { accept: 'application/octet-stream' })),
-        '406 not_acceptable',
-      );
+      const octets = server.get('/uuid', { accept: 'application/octet-stream' });
+      assert.equal(await refusalOf(octets), '406 not_acceptable');
       assert.equal(await requestsUsed(server), before);
     });
   });
@@ -100,7 +70,7 @@ describe('requests as clients write them', () => {
     const head = (path: string, headers: Record<string, string> = {}) =>
       fetchWhole(`${server.baseUrl}${path}`, {
         method: 'HEAD',
-        headers: { authorization: `Bearer ${server.key}`, ...headers },
+        headers: { ...bearer(server.key), ...headers },
       });
 
     it('draws, spends and counts nothing, and tells what is known without a draw', async () => {

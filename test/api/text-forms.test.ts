@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { responseOfFields } from '../../src/certificate/octet-answer.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
-import { TestServer, until } from '../support/server.ts';
+import { failedChecks, loggedCertificate, refusalOf } from '../support/replies.ts';
+import { TestServer } from '../support/server.ts';
 
 /** Values as lines of text, by `format` and by `Accept`, from the running service. */
 const PLAIN = 'text/plain; charset=utf-8';
@@ -22,17 +23,6 @@ const LINES: readonly [path: string, line: RegExp, count: number][] = [
   ['/bitstring?length=77', /^[01]{77}$/, 1],
   ['/shuffle?items=ada,grace,barbara', /^(ada|grace|barbara)$/, 3],
 ];
-
-/** The certificate of a reply whose metadata came in headers, once it stands in the log. */
-async function certificateOf(reply: Response): Promise<unknown> {
-  let certificate: { certificate: { proof: unknown } } | undefined;
-  await until('the certificate is logged', async () => {
-    const found = await server.get(`/certificate?id=${reply.headers.get('x-certificate-id')}`);
-    certificate = (await found.json()) as typeof certificate;
-    return certificate?.certificate.proof !== null;
-  });
-  return certificate;
-}
 
 describe('values as text', () => {
   it('are one to a line, on every endpoint, by format and by Accept', async () => {
@@ -61,20 +51,14 @@ describe('values as text', () => {
     ]) {
       const reply = await server.get(path, { accept });
       const octets = new Uint8Array(await reply.arrayBuffer());
-      const certificate = await certificateOf(reply);
+      const certificate = await loggedCertificate(server, reply.headers.get('x-certificate-id')!);
       const response = responseOfFields(new Map(reply.headers));
       const keys = await server.keys();
       const found = await verifyAnswer({ response, octets, certificate, keys });
-      assert.deepEqual(
-        found.checks.filter(({ ok }) => !ok),
-        [],
-      );
+      assert.deepEqual(failedChecks(found), []);
       octets[octets.length - 2] ^= 1;
       const changed = await verifyAnswer({ response, octets, certificate, keys });
-      assert.deepEqual(
-        changed.checks.filter(({ ok }) => !ok).map(({ name }) => name),
-        ['delivered'],
-      );
+      assert.deepEqual(failedChecks(changed), ['delivered']);
     }
   });
 
@@ -114,14 +98,12 @@ describe('values as text', () => {
   });
 
   it('are refused where a line would not be a value, and where nothing is acceptable', async () => {
-    const codeOf = async (reply: Response) =>
-      `${reply.status} ${((await reply.json()) as { error: { code: string } }).error.code}`;
     const broken = '/shuffle?items=a%0Ab,c';
-    assert.equal(await codeOf(await server.get(`${broken}&format=plain`)), '400 invalid_format');
-    assert.equal(await codeOf(await server.get(broken, { accept: 'text/plain' })), '406 not_acceptable');
+    assert.equal(await refusalOf(server.get(`${broken}&format=plain`)), '400 invalid_format');
+    assert.equal(await refusalOf(server.get(broken, { accept: 'text/plain' })), '406 not_acceptable');
     assert.equal((await server.get(`${broken}&format=csv`)).status, 200);
-    assert.equal(await codeOf(await server.get('/uuid?format=xml')), '400 invalid_format');
-    assert.equal(await codeOf(await server.get('/uuid', { accept: 'image/png' })), '406 not_acceptable');
-    assert.equal(await codeOf(await server.get('/uuid', { accept: 'text/html' })), '406 not_acceptable');
+    assert.equal(await refusalOf(server.get('/uuid?format=xml')), '400 invalid_format');
+    assert.equal(await refusalOf(server.get('/uuid', { accept: 'image/png' })), '406 not_acceptable');
+    assert.equal(await refusalOf(server.get('/uuid', { accept: 'text/html' })), '406 not_acceptable');
   });
 });

@@ -3,10 +3,12 @@ import { before, describe, it } from 'node:test';
 import type { tierList } from '../../src/http/endpoints/tiers.ts';
 import { fetchWhole } from '../support/http.ts';
 import { DocumentSchemas } from '../support/openapi.ts';
+import { bearer, bodyOf, statusOf, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
 type TierList = ReturnType<typeof tierList>;
+type Refused = { readonly error: { readonly code: string; readonly details: { readonly tiers: string[] } } };
 
 let list: TierList;
 before(async () => {
@@ -26,25 +28,24 @@ describe('GET /v1/tiers', () => {
   it('says of each tier what an account of it is really given', async () => {
     for (const row of list.tiers) {
       const { key } = await server.account(row.tier);
-      const headers = { authorization: `Bearer ${key}` };
-      const { data } = (await (await server.get('/usage', headers)).json()) as {
-        data: {
-          tier: string;
-          rate: { limit_per_minute: number; burst: number };
-          requests: { limit: number };
-          credits: { total: number };
-        };
-      };
+      const headers = bearer(key);
+      const { tier, rate, requests, credits } = await usageOf(server, key);
       assert.deepEqual(
-        [data.tier, data.rate.limit_per_minute, data.rate.burst, data.requests.limit, data.credits.total],
+        [tier, rate.limit_per_minute, rate.burst, requests.limit, credits.total],
         [row.tier, row.requests_per_minute, row.burst, row.requests_per_month, row.credits_per_month],
       );
       const quoted = await server.get('/uuid?dry_run=true', headers);
       assert.equal(quoted.headers.get('x-entropy-mode'), row.default_entropy_mode);
       for (const mode of ['quantum-seeded', 'pure', 'csprng'] as const) {
         const reply = await server.get(`/uuid?dry_run=true&entropy_mode=${mode}`, headers);
-        assert.equal(reply.status, row.entropy_modes.includes(mode) ? 200 : 403, `${row.tier} ${mode}`);
-        await reply.arrayBuffer();
+        const { status, body } = await bodyOf<Refused>(reply);
+        if (row.entropy_modes.includes(mode)) assert.equal(status, 200, `${row.tier} ${mode}`);
+        else {
+          assert.deepEqual([status, body.error.code], [403, 'mode_not_allowed'], `${row.tier} ${mode}`);
+          const having = list.tiers.filter(({ entropy_modes }) => entropy_modes.includes(mode));
+          const names = having.map(({ tier }) => tier);
+          assert.deepEqual(body.error.details.tiers, names);
+        }
       }
     }
   });
@@ -71,26 +72,11 @@ describe('GET /v1/tiers', () => {
     const { batch_count, ...limits } = list.limits;
     assert.deepEqual(Object.keys(limits), Object.keys(asked));
     const { key } = await server.account('business');
-    const statusOf = async (path: string) => {
-      const reply = await server.get(`${path}&dry_run=true`, { authorization: `Bearer ${key}` });
-      await reply.arrayBuffer();
-      return reply.status;
-    };
-    for (const [name, most] of Object.entries(limits)) {
-      assert.deepEqual(
-        [await statusOf(asked[name](most)), await statusOf(asked[name](most + 1))],
-        [200, 400],
-        name,
-      );
-    }
-    for (const [count, status] of [
-      [batch_count, 200],
-      [batch_count + 1, 400],
-    ]) {
-      const reply = await server.batch({ type: 'uuid', count, dry_run: true });
-      assert.equal(reply.status, status);
-      await reply.arrayBuffer();
-    }
+    const ask = (path: string) => statusOf(server.get(`${path}&dry_run=true`, bearer(key)));
+    for (const [name, most] of Object.entries(limits))
+      assert.deepEqual([await ask(asked[name](most)), await ask(asked[name](most + 1))], [200, 400], name);
+    const batch = (count: number) => statusOf(server.batch({ type: 'uuid', count, dry_run: true }));
+    assert.deepEqual([await batch(batch_count), await batch(batch_count + 1)], [200, 400]);
   });
 
   it('has a request id, and no other method than GET and HEAD', async () => {

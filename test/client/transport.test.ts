@@ -205,12 +205,6 @@ describe('an error', () => {
     assert.deepEqual([long.code, long.constructor], ['head_too_large', InvalidRequestError]);
   });
 
-  it('names the option and the variable of a base URL that is none', () => {
-    for (const baseUrl of ['nonsense', 'localhost:3000', 'ftp://x/v1', 'http://x/v2', 'http://x/v1?a=b']) {
-      assert.throws(() => new QrnClient({ baseUrl, key: 'k' }), /^TypeError: baseUrl \(or QRN_URL\): /);
-    }
-  });
-
   it('names a binary answer that is not one', async () => {
     fake.script(someAnswer(), { status: 200, headers: { 'content-type': 'application/octet-stream' } });
     assert.match(
@@ -422,8 +416,17 @@ describe('health', () => {
 describe('a client', () => {
   it('rejects options that make no sense', () => {
     const bad = (options: object) => () => new QrnClient({ baseUrl: fake.baseUrl, key: 'k', ...options });
-    for (const baseUrl of ['', 'v1', 'ftp://a/v1', 'http://a/v2', 'http://a/v1?x=1', 'http://a/v1#x'])
-      assert.throws(bad({ baseUrl }), TypeError, baseUrl);
+    const urls = [
+      '',
+      'v1',
+      'localhost:3000',
+      'ftp://a/v1',
+      'http://a/v2',
+      'http://a/v1?x=1',
+      'http://a/v1#x',
+    ];
+    for (const baseUrl of urls)
+      assert.throws(bad({ baseUrl }), /^TypeError: baseUrl \(or QRN_URL\): /, baseUrl);
     for (const key of ['', 'a b', 'a\n']) assert.throws(bad({ key }), TypeError);
     for (const option of [{ timeoutMs: 0 }, { retries: -1 }, { retryWaitMaxMs: Number.NaN }])
       assert.throws(bad(option), RangeError);

@@ -11,7 +11,6 @@ export const TIERS_PATH = '/v1/tiers';
 export type TierRow = ReturnType<typeof rowOf>;
 
 /** The `data` member of GET /v1/tiers, made from the tables that the service itself goes by. */
-
 export function tierList() {
   return { tiers: TIERS.map(rowOf), prices: PRICES, limits: COUNT_LIMITS };
 }

@@ -9,11 +9,15 @@ const HISTORY: LotHistory = {
   pValues: { counts, blocks: 1, p: 0.25 },
 };
 
+function textOf(name: string, history: LotHistory): string {
+  return lotPlots(name, history)
+    .map(({ text }) => text)
+    .join('');
+}
+
 describe('plots of the last lots', () => {
   it('say in words what they draw, for whoever does not see it', () => {
-    const text = lotPlots('lab', HISTORY)
-      .map((each) => each.text)
-      .join('');
+    const text = textOf('lab', HISTORY);
     assert.match(
       text,
       /aria-label="Min-entropy of lab over 3 lots: last 0\.830 bits per bit, least 0\.830, most 0\.860\."/,
@@ -27,34 +31,20 @@ describe('plots of the last lots', () => {
   });
 
   it('take their colours from the style sheet, which has a light and a dark form', () => {
-    assert.doesNotMatch(
-      lotPlots('lab', HISTORY)
-        .map((each) => each.text)
-        .join(''),
-      /style=|fill=|stroke=|#[0-9a-f]{3}/,
-    );
+    assert.doesNotMatch(textOf('lab', HISTORY), /style=|fill=|stroke=|#[0-9a-f]{3}/);
   });
 
   it('say so when there is nothing to draw, and draw a single lot', () => {
     const none = { ...HISTORY, estimates: [], pValues: { counts: new Array(10).fill(0), blocks: 0, p: 1 } };
-    const text = lotPlots('lab', none)
-      .map((each) => each.text)
-      .join('');
+    const text = textOf('lab', none);
     assert.match(text, /no lot was assessed yet/);
     assert.match(text, /no block was tested yet/);
     assert.doesNotMatch(text, /NaN|Infinity/);
-    const one = lotPlots('lab', { ...HISTORY, estimates: HISTORY.estimates.slice(0, 1) })
-      .map((each) => each.text)
-      .join('');
+    const one = textOf('lab', { ...HISTORY, estimates: HISTORY.estimates.slice(0, 1) });
     assert.match(one, /class="line" d="M0 [\d.]+H360"/);
   });
 
   it('escape the name of a source', () => {
-    assert.doesNotMatch(
-      lotPlots('<b>', HISTORY)
-        .map((each) => each.text)
-        .join(''),
-      /<b>/,
-    );
+    assert.doesNotMatch(textOf('<b>', HISTORY), /<b>/);
   });
 });
