@@ -74,18 +74,24 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
-async function showCheck(button2, check) {
-  const result = element("result");
+async function attempt(button2, shown, work) {
   button2.disabled = true;
-  result.setAttribute("aria-busy", "true");
-  result.replaceChildren(made("p", "Checking…"));
   try {
-    result.replaceChildren(...report(await check()));
+    shown.replaceChildren(...await work());
   } catch (error) {
-    result.replaceChildren(troubleBanner(error));
+    shown.replaceChildren(troubleBanner(error));
     if (!(error instanceof Trouble)) throw error;
   } finally {
     button2.disabled = false;
+  }
+}
+async function showCheck(button2, check) {
+  const result = element("result");
+  result.setAttribute("aria-busy", "true");
+  result.replaceChildren(made("p", "Checking…"));
+  try {
+    await attempt(button2, result, async () => report(await check()));
+  } finally {
     result.setAttribute("aria-busy", "false");
     result.focus({ preventScroll: true });
     result.scrollIntoView({ block: "nearest" });

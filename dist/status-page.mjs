@@ -60,9 +60,9 @@ async function checkAnswer(response) {
   return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
 }
 async function certificateOf(id) {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt2 = 1; ; attempt2++) {
     const certificate = await fetched(`/verify/${id}`);
-    if (member(certificate, "certificate", "proof") !== null || attempt === PROOF_ATTEMPTS)
+    if (member(certificate, "certificate", "proof") !== null || attempt2 === PROOF_ATTEMPTS)
       return certificate;
     await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
   }
@@ -81,6 +81,17 @@ async function fetched(path) {
   if (response.status === 404) throw new Trouble("This service has nothing with that id.");
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
+}
+async function attempt(button, shown, work) {
+  button.disabled = true;
+  try {
+    shown.replaceChildren(...await work());
+  } catch (error) {
+    shown.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button.disabled = false;
+  }
 }
 function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
@@ -170,21 +181,15 @@ if (page.getElementById("samples") !== null) {
 function offer(name, show) {
   const button = element(`${name}-button`);
   const checks = element(`${name}-checks`);
-  button.addEventListener("click", async () => {
-    button.disabled = true;
+  button.addEventListener("click", () => {
     checks.replaceChildren(made("p", "Asking …"));
-    try {
+    attempt(button, checks, async () => {
       const answer = await sample(name);
       show(member(answer, "data"));
       checks.replaceChildren(made("p", "Checking …"));
       const [banner2, ...details] = report(await checkAnswer(answer));
-      checks.replaceChildren(banner2, folded(details, answer));
-    } catch (error) {
-      checks.replaceChildren(troubleBanner(error));
-      if (!(error instanceof Trouble)) throw error;
-    } finally {
-      button.disabled = false;
-    }
+      return [banner2, folded(details, answer)];
+    });
   });
 }
 async function sample(name) {

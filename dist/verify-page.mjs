@@ -87,9 +87,9 @@ async function checkDraw(draw, witnesses2) {
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
 }
 async function certificateOf(id) {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt2 = 1; ; attempt2++) {
     const certificate = await fetched(`/verify/${id}`);
-    if (member(certificate, "certificate", "proof") !== null || attempt === PROOF_ATTEMPTS)
+    if (member(certificate, "certificate", "proof") !== null || attempt2 === PROOF_ATTEMPTS)
       return certificate;
     await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
   }
@@ -109,18 +109,24 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
-async function showCheck(button2, check) {
-  const result = element("result");
+async function attempt(button2, shown, work) {
   button2.disabled = true;
-  result.setAttribute("aria-busy", "true");
-  result.replaceChildren(made("p", "Checking…"));
   try {
-    result.replaceChildren(...report(await check()));
+    shown.replaceChildren(...await work());
   } catch (error) {
-    result.replaceChildren(troubleBanner(error));
+    shown.replaceChildren(troubleBanner(error));
     if (!(error instanceof Trouble)) throw error;
   } finally {
     button2.disabled = false;
+  }
+}
+async function showCheck(button2, check) {
+  const result = element("result");
+  result.setAttribute("aria-busy", "true");
+  result.replaceChildren(made("p", "Checking…"));
+  try {
+    await attempt(button2, result, async () => report(await check()));
+  } finally {
     result.setAttribute("aria-busy", "false");
     result.focus({ preventScroll: true });
     result.scrollIntoView({ block: "nearest" });

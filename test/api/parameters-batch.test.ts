@@ -6,7 +6,7 @@ import { LIMITS } from '../../src/core/limits.ts';
 import { ENVELOPE_BYTES_MAX } from '../../src/http/endpoint.ts';
 import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { jsonBytesMax } from '../../src/values/value-request.ts';
-import { codeOf as refusalOf } from './parameters-parsing.ts';
+import { NOTHING_SAID, codeOf as refusalOf } from './parameters-parsing.ts';
 
 /** The rows of the specification for the body of POST /v1/batch, and of the decisions where it is silent. */
 
@@ -61,11 +61,7 @@ describe('batch: what it asks for', () => {
         values: { ...values, count: 7 },
         valueKey: 'values',
         members: { count: 7, type: body['type'] },
-        mode: undefined,
-        dryRun: false,
-        format: undefined,
-        label: undefined,
-        clientEntropy: undefined,
+        ...NOTHING_SAID,
       });
       assert.deepEqual(ignored, []);
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
-import { assertRefused, codeOf, parse } from './parameters-parsing.ts';
+import { assertRefused, codeOf, NOTHING_SAID, parse } from './parameters-parsing.ts';
 
 /**
  * Bytes, floats, UUIDs, bitstrings, shuffles, certificates: the rows of the specification, and the decisions.
@@ -15,11 +15,7 @@ describe('bytes', () => {
       values: { kind: 'bytes', count: 1, length: 32, encoding: 'base64', single: true },
       valueKey: 'bytes',
       members: { count: 32, encoding: 'base64', bits: 256 },
-      mode: undefined,
-      dryRun: false,
-      format: undefined,
-      label: undefined,
-      clientEntropy: undefined,
+      ...NOTHING_SAID,
     });
     assert.deepEqual(parse('bytes', '').request.members, { count: 16, encoding: 'hex', bits: 128 });
   });

@@ -25,6 +25,15 @@ export function codeOf(parsing: () => unknown): ErrorCode | undefined {
   return undefined;
 }
 
+/** What a request says beside its values when no common parameter was given. */
+export const NOTHING_SAID = {
+  mode: undefined,
+  dryRun: false,
+  format: undefined,
+  label: undefined,
+  clientEntropy: undefined,
+};
+
 /** The query is refused with the code; undefined: it is not. */
 export function assertRefused(endpoint: DataEndpoint, query: string, code: ErrorCode | undefined): void {
   assert.equal(

@@ -4,7 +4,15 @@ import fc from 'fast-check';
 import type { ErrorCode } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import { assertRefused, codeOf, dataGets, NOT_INTEGERS, parse, requiredQuery } from './parameters-parsing.ts';
+import {
+  assertRefused,
+  codeOf,
+  dataGets,
+  NOT_INTEGERS,
+  NOTHING_SAID,
+  parse,
+  requiredQuery,
+} from './parameters-parsing.ts';
 
 /** The rows of the specification for each query parameter, and of the decisions where it is silent. */
 
@@ -83,11 +91,7 @@ describe('integers', () => {
       values: { kind: 'integers', count: 1, min: 0, max: 100, unique: false, sort: 'none' },
       valueKey: 'values',
       members: { count: 1, min: 0, max: 100, unique: false, sort: 'none' },
-      mode: undefined,
-      dryRun: false,
-      format: undefined,
-      label: undefined,
-      clientEntropy: undefined,
+      ...NOTHING_SAID,
     });
     const { request } = parse('integers', 'max=-1&min=-3&count=3&sort=descending&unique=1');
     assert.deepEqual(request.values, {

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { get, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
-import { freePort, missing } from '../support/programs.ts';
+import { freePort, missing, writeSelfSigned } from '../support/programs.ts';
 import { parseExposition } from '../support/prometheus.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
@@ -21,14 +20,7 @@ describe('TLS', { skip }, () => {
   let metricsPort: number;
 
   before(async () => {
-    const made = spawnSync(
-      'openssl',
-      ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-        .concat(['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'])
-        .concat(['-keyout', keyFile, '-out', certFile]),
-      { encoding: 'utf8' },
-    );
-    assert.equal(made.status, 0, made.stderr);
+    writeSelfSigned(keyFile, certFile);
     metricsPort = await freePort();
     server = await TestServer.start({
       QRN_TLS_CERT_FILE: certFile,

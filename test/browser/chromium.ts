@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
@@ -74,4 +75,30 @@ export async function openPage(browser: Browser, options?: BrowserContextOptions
     reused.set(browser, page);
   };
   return { page, requests, complaints, close };
+}
+
+interface Visit extends BrowserContextOptions {
+  /** Complaints of the browser that the visit is about. */
+  readonly expected?: RegExp;
+}
+
+/** Opens the address, does something there, and wants no complaint of the browser but those that are `expected`. */
+export async function visit<T>(
+  browser: Browser,
+  address: string,
+  act: (watched: WatchedPage) => Promise<T>,
+  { expected = /^$/, ...options }: Visit = {},
+): Promise<T> {
+  const watched = await openPage(browser, Object.keys(options).length === 0 ? undefined : options);
+  try {
+    await watched.page.goto(address);
+    const done = await act(watched);
+    assert.deepEqual(
+      watched.complaints.filter((each) => !expected.test(each)),
+      [],
+    );
+    return done;
+  } finally {
+    await watched.close();
+  }
 }

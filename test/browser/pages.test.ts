@@ -4,8 +4,9 @@ import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import type { DrawDocument } from '../../src/certificate/draw.ts';
 import { fetchWhole } from '../support/http.ts';
+import { loggedCertificate } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
-import { launchChromium, noBrowser, openPage } from './chromium.ts';
+import { launchChromium, noBrowser, openPage, visit } from './chromium.ts';
 
 /** Every page of the real service, in a real browser, as it looks and as assistive technology reads it. */
 
@@ -75,16 +76,8 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
       'it waits until the sample of its stream is tested, and then every mode is served',
     );
     const certificate = `/verify/${metadata.certificate_id}`;
-    const read = async () => {
-      const response = await fetchWhole(`${server.origin}${certificate}`, {
-        headers: { accept: 'application/json' },
-      });
-      return (
-        (await response.json()) as { certificate: { proof: unknown; provenance: { lots: { id: string }[] } } }
-      ).certificate;
-    };
-    await server.until('the certificate is logged', async () => (await read()).proof !== null);
-    const lot = (await read()).provenance.lots[0].id;
+    const document = await loggedCertificate(server, metadata.certificate_id);
+    const lot = document.certificate.provenance.lots[0].id;
     draw = await revealedDraw();
     paths = [
       '/',
@@ -153,83 +146,73 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
   });
 
   it('says first that the source is simulated, then that the service works', async () => {
-    const { page, close } = await openPage(browser);
-    await page.goto(server.origin);
-    const banners = await page.locator('.banner').allInnerTexts();
-    assert.match(banners[0], /^SIMULATED: no quantum processor is connected\./);
-    assert.match(banners[1], /^(Everything works|Working, with warnings)\./);
-    assert.deepEqual(await page.locator('[aria-labelledby=modes] dd strong').allInnerTexts(), [
-      'Served',
-      'Served',
-      'Served',
-    ]);
-    await close();
+    await visit(browser, server.origin, async ({ page }) => {
+      const banners = await page.locator('.banner').allInnerTexts();
+      assert.match(banners[0], /^SIMULATED: no quantum processor is connected\./);
+      assert.match(banners[1], /^(Everything works|Working, with warnings)\./);
+      const modes = await page.locator('[aria-labelledby=modes] dd strong').allInnerTexts();
+      assert.deepEqual(modes, ['Served', 'Served', 'Served']);
+    });
   });
 
   it('rolls a die and draws bits that it verifies itself, and follows the figures', async () => {
-    const { page, complaints, requests, close } = await openPage(browser);
-    await page.goto(server.origin);
-    for (const name of ['die', 'bits']) {
-      await page.click(`#${name}-button`);
-      await page.locator(`#${name}-checks .banner`).waitFor();
-      assert.match((await page.textContent(`#${name}-checks .banner`))!, /^Everything holds\./, name);
-    }
-    assert.match((await page.textContent('#die'))!, /^[1-6]$/);
-    assert.match((await page.getAttribute('#raster', 'aria-label'))!, /^1024 bits, \d+ of them ones\.$/);
-    const before = await page.textContent('[data-live="as-of"]');
-    await page.locator('[data-live="as-of"]', { hasNotText: before! }).waitFor();
-    assert.match((await page.textContent('#freshness'))!, /change as you look/);
-    assert.ok(
-      requests.filter((each) => each.includes('/events')).length > 1,
-      'asks for the next event by itself',
-    );
-    assert.deepEqual(complaints, []);
-    await close();
+    await visit(browser, server.origin, async ({ page, requests }) => {
+      for (const name of ['die', 'bits']) {
+        await page.click(`#${name}-button`);
+        await page.locator(`#${name}-checks .banner`).waitFor();
+        assert.match((await page.textContent(`#${name}-checks .banner`))!, /^Everything holds\./, name);
+      }
+      assert.match((await page.textContent('#die'))!, /^[1-6]$/);
+      assert.match((await page.getAttribute('#raster', 'aria-label'))!, /^1024 bits, \d+ of them ones\.$/);
+      const before = await page.textContent('[data-live="as-of"]');
+      await page.locator('[data-live="as-of"]', { hasNotText: before! }).waitFor();
+      assert.match((await page.textContent('#freshness'))!, /change as you look/);
+      assert.ok(
+        requests.filter((each) => each.includes('/events')).length > 1,
+        'asks for the next event by itself',
+      );
+    });
   });
 
   it('checks a sample on the page that checks answers, and shows the answer that it checked', async () => {
-    const { page, complaints, requests, close } = await openPage(browser);
-    await page.goto(`${server.origin}/verify`);
-    await page.click('#sample-button');
-    await page.locator('#result[aria-busy="false"] .banner').waitFor();
-    assert.match((await page.textContent('#result .banner'))!, /^Everything holds\./);
-    const sample = JSON.parse(await page.inputValue('#answer'));
-    assert.ok([1, 2, 3, 4, 5, 6].includes(sample.data.values[0]));
-    const paths = requests.map((each) => new URL(each.split(' ')[1]).pathname);
-    assert.ok(paths.includes('/demo/die') && paths.includes(`/verify/${sample.metadata.certificate_id}`));
-    assert.deepEqual(complaints, []);
-    // the page of a certificate checks answers of that certificate alone
-    await page.goto(`${server.origin}${paths.find((path) => path.startsWith('/verify/cert_'))}`);
-    await page.locator('#check').waitFor();
-    assert.ok(!(await page.locator('#sample-button').isVisible()));
-    await close();
+    await visit(browser, `${server.origin}/verify`, async ({ page, requests }) => {
+      await page.click('#sample-button');
+      await page.locator('#result[aria-busy="false"] .banner').waitFor();
+      assert.match((await page.textContent('#result .banner'))!, /^Everything holds\./);
+      const sample = JSON.parse(await page.inputValue('#answer'));
+      assert.ok([1, 2, 3, 4, 5, 6].includes(sample.data.values[0]));
+      const paths = requests.map((each) => new URL(each.split(' ')[1]).pathname);
+      assert.ok(paths.includes('/demo/die') && paths.includes(`/verify/${sample.metadata.certificate_id}`));
+      // the page of a certificate checks answers of that certificate alone
+      await page.goto(`${server.origin}${paths.find((path) => path.startsWith('/verify/cert_'))}`);
+      await page.locator('#check').waitFor();
+      assert.ok(!(await page.locator('#sample-button').isVisible()));
+    });
   });
 
   it('verifies a draw in its page, and fails one whose winners were changed', async () => {
-    const { page, complaints, close } = await openPage(browser);
-    await page.goto(`${server.origin}/draws/${draw}`);
-    const verdict = async () => {
-      await page.click('#check-draw');
-      await page.locator('#result[aria-busy="false"] .banner').waitFor();
-      return page.textContent('#result .banner');
-    };
-    assert.match((await verdict())!, /^Everything holds\./);
-    await page.route(`**/v1/draws/${draw}`, async (route) => {
-      const document = (await (await route.fetch()).json()) as DrawDocument & {
-        outcome: { values: string[] };
+    await visit(browser, `${server.origin}/draws/${draw}`, async ({ page }) => {
+      const verdict = async () => {
+        await page.click('#check-draw');
+        await page.locator('#result[aria-busy="false"] .banner').waitFor();
+        return page.textContent('#result .banner');
       };
-      document.outcome.values.reverse();
-      await route.fulfill({ json: document });
+      assert.match((await verdict())!, /^Everything holds\./);
+      await page.route(`**/v1/draws/${draw}`, async (route) => {
+        const document = (await (await route.fetch()).json()) as DrawDocument & {
+          outcome: { values: string[] };
+        };
+        document.outcome.values.reverse();
+        await route.fulfill({ json: document });
+      });
+      await page.reload();
+      assert.match(
+        (await verdict())!,
+        /^2 of \d+ checks failed\. Do not rely on this draw\./,
+        'values and end',
+      );
+      await page.unroute(`**/v1/draws/${draw}`);
     });
-    await page.reload();
-    assert.match(
-      (await verdict())!,
-      /^2 of \d+ checks failed\. Do not rely on this draw\./,
-      'values and end',
-    );
-    await page.unroute(`**/v1/draws/${draw}`);
-    assert.deepEqual(complaints, []);
-    await close();
   });
 
   it('gives a reader a page where there is none, and a program the error of the API', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Browser, BrowserContextOptions } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { checkFinding } from '../../src/certificate/finding.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
@@ -11,7 +11,13 @@ import { lotRecord } from '../certificate/fixtures.ts';
 import { changed, type Scene, scene } from '../certificate/scene.ts';
 import { type PageServer, startPageServer } from '../http/pages/page-server.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { INSECURE_HOST, launchChromium, noBrowser, openPage, type WatchedPage } from './chromium.ts';
+import {
+  INSECURE_HOST,
+  launchChromium,
+  noBrowser,
+  visit as visitPage,
+  type WatchedPage,
+} from './chromium.ts';
 
 /** The verification page as a reader has it, in a real browser. */
 
@@ -20,6 +26,8 @@ interface Outcome {
   readonly failed: string[];
   readonly held: number;
 }
+
+type Rest<T> = [act: (watched: WatchedPage) => Promise<T>, options?: Parameters<typeof visitPage>[3]];
 
 describe('the verification page in Chromium', { skip: noBrowser() }, () => {
   let browser: Browser;
@@ -36,23 +44,10 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await server?.close();
   });
 
-  /** Opens a path of the scene's server, does something, and wants no complaint of the browser. */
-  async function visit<T>(
-    served: Scene,
-    path: string,
-    act: (watched: WatchedPage) => Promise<T>,
-    options?: BrowserContextOptions,
-  ): Promise<T> {
+  /** Opens a path of the scene's server. */
+  function visit<T>(served: Scene, path: string, ...rest: Rest<T>): Promise<T> {
     current = served;
-    const watched = await openPage(browser, options);
-    try {
-      await watched.page.goto(`${server.origin}${path}`);
-      const done = await act(watched);
-      assert.deepEqual(watched.complaints, []);
-      return done;
-    } finally {
-      await watched.close();
-    }
+    return visitPage(browser, `${server.origin}${path}`, ...rest);
   }
 
   async function outcomeOf({ page }: WatchedPage): Promise<Outcome> {
@@ -151,21 +146,19 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const fork = await scene({ answers: 22, data: { values: [0] } });
     for (const path of ['/log', new URL('../../dist/log-watch.html', import.meta.url).href]) {
       current = log;
-      const watched = await openPage(browser);
-      await watched.page.goto(path === '/log' ? `${server.origin}${path}` : path);
-      if (path === '/log')
-        await settled(watched, '#verdict .good'); // it begins by itself
-      else await watched.page.fill('#address', server.origin);
-      await read(watched, log, '#verdict .good');
-      assert.equal(await text(watched, '#size'), '21');
-      await read(watched, more, 'text=The log only grew.');
-      assert.equal(await text(watched, '#size'), '22');
-      await read(watched, fork, '#verdict .bad');
-      assert.match((await text(watched, '#verdict')) ?? '', /The log signed two trees of 22 leaves\.$/);
-      const found: unknown = JSON.parse(await watched.page.inputValue('#finding-text'));
-      assert.equal((await checkFinding(found)).holds, true);
-      assert.deepEqual(watched.complaints, []);
-      await watched.close();
+      await visitPage(browser, path === '/log' ? `${server.origin}${path}` : path, async (watched) => {
+        if (path === '/log')
+          await settled(watched, '#verdict .good'); // it begins by itself
+        else await watched.page.fill('#address', server.origin);
+        await read(watched, log, '#verdict .good');
+        assert.equal(await text(watched, '#size'), '21');
+        await read(watched, more, 'text=The log only grew.');
+        assert.equal(await text(watched, '#size'), '22');
+        await read(watched, fork, '#verdict .bad');
+        assert.match((await text(watched, '#verdict')) ?? '', /The log signed two trees of 22 leaves\.$/);
+        const found: unknown = JSON.parse(await watched.page.inputValue('#finding-text'));
+        assert.equal((await checkFinding(found)).holds, true);
+      });
     }
   });
 
@@ -301,26 +294,26 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, '/verify', async (watched) => {
       assert.match((await paste(watched, served.response)).summary, /^Everything holds\./);
     });
-    current = served;
-    const watched = await openPage(browser);
-    await watched.page.goto(`${server.origin}/verify`);
-    const pasted = changed(served.response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
-    assert.match((await paste(watched, pasted)).summary, /This service has nothing with that id\./);
-    assert.equal(watched.complaints.length, 1, 'the 404 that Chromium reports itself');
-    await watched.close();
+    const unknown = changed(served.response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`);
+    const pasteUnknown = async (watched: WatchedPage) => {
+      assert.match((await paste(watched, unknown)).summary, /This service has nothing with that id\./);
+      assert.equal(watched.complaints.length, 1);
+    };
+    await visit(served, '/verify', pasteUnknown, { expected: /status of 404/ });
   });
 
   it('without https a browser cannot check the signature: it says so, and still finds what is changed', async () => {
     const served = await scene();
     current = served;
-    const watched = await openPage(browser);
-    await watched.page.goto(`${server.origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`);
-    const good = await paste(watched, served.response);
-    assert.deepEqual(good.failed, ['Signature of the log']);
-    assert.match(good.summary, /^All but the signature holds\. This page was not loaded over https/);
-    const bad = await paste(watched, changed(served.response, 'data.values', [0]));
-    assert.match(bad.summary, /^2 of 10 checks failed\./);
-    await watched.close();
+    const insecure = `${server.origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`;
+    const check = async (watched: WatchedPage) => {
+      const good = await paste(watched, served.response);
+      assert.deepEqual(good.failed, ['Signature of the log']);
+      assert.match(good.summary, /^All but the signature holds\. This page was not loaded over https/);
+      const bad = await paste(watched, changed(served.response, 'data.values', [0]));
+      assert.match(bad.summary, /^2 of 10 checks failed\./);
+    };
+    await visitPage(browser, insecure, check, { expected: /./ });
   });
 
   it('a file is chosen or dropped instead of pasted', async () => {

@@ -7,8 +7,9 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
-import { freePort, missing } from '../support/programs.ts';
+import { freePort, missing, writeSelfSigned } from '../support/programs.ts';
 import { freshMetrics } from '../support/prometheus.ts';
+import { refusalOf, statusOf } from '../support/replies.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { TestServer } from '../support/server.ts';
 
@@ -30,28 +31,7 @@ describe('behind nginx', { skip }, () => {
     service = await TestServer.start();
     port = await freePort();
     const tlsPort = await freePort();
-    const made = spawnSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ].concat([
-        '-subj',
-        '/CN=localhost',
-        '-keyout',
-        join(folder, 'key.pem'),
-        '-out',
-        join(folder, 'fullchain.pem'),
-      ]),
-    );
-    assert.equal(made.status, 0);
+    writeSelfSigned(join(folder, 'key.pem'), join(folder, 'fullchain.pem'));
     const text = readFileSync(new URL('../../deploy/nginx/qrn.conf', import.meta.url), 'utf8');
     const site = text
       .replace('server 127.0.0.1:3000;', `server ${new URL(service.origin).host};`)
@@ -132,17 +112,12 @@ ${temp.join('\n')}
       headers: { authorization: `Bearer ${service.key}`, 'content-type': 'application/json' },
       body: ' '.repeat(70_000),
     });
-    assert.equal(large.status, 413);
-    assert.equal(((await large.json()) as { error: { code: string } }).error.code, 'payload_too_large');
+    assert.equal(await refusalOf(large), '413 payload_too_large');
     assert.equal((await get('/v1/uuid', { authorization: 'Bearer no' })).status, 401);
   });
 
   it('reuses connections to the service and never meets a closed one', async () => {
-    for (let i = 0; i < 200; i++) {
-      const response = await get('/v1/health');
-      assert.equal(response.status, 200);
-      await response.arrayBuffer();
-    }
+    for (let i = 0; i < 200; i++) assert.equal(await statusOf(get('/v1/health')), 200);
     // ours to read the metrics, and that of nginx, which it keeps for 8 s after its last use
     let open = 0;
     for (let tries = 0; tries < 60 && open < 2; tries++) {
@@ -199,11 +174,7 @@ ${temp.join('\n')}
 
   it('limits requests without a key by address, and leaves requests with a key to the service', async () => {
     const statuses = await Promise.all(
-      Array.from({ length: 150 }, async () => {
-        const response = await get('/.well-known/qrn-keys.json');
-        await response.arrayBuffer();
-        return response.status;
-      }),
+      Array.from({ length: 150 }, () => statusOf(get('/.well-known/qrn-keys.json'))),
     );
     const served = statuses.filter((status) => status === 200).length;
     assert.ok(served >= 40 && served <= 120, `${served} of 150 keyless requests at once were served`);

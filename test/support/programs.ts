@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -16,4 +17,14 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** Writes a key and a certificate of its own for 127.0.0.1, by openssl. */
+export function writeSelfSigned(keyFile: string, certFile: string): void {
+  const words =
+    'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1';
+  const made = spawnSync('openssl', [...words.split(' '), '-keyout', keyFile, '-out', certFile], {
+    encoding: 'utf8',
+  });
+  assert.equal(made.status, 0, made.stderr);
 }

@@ -88,3 +88,7 @@ export const ENDPOINT_DEFINITIONS: readonly EndpointDefinition[] = [
   HEALTH,
   USAGE,
 ];
+
+export function isDrawing(endpoint: EndpointDefinition): boolean {
+  return DRAWING_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
+}

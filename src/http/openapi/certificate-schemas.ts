@@ -20,6 +20,7 @@ export const requestId = described(
   'Names the request; the same 128 bits as X-Request-ID.',
 );
 export const certificateId: Schema = { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' };
+export const lotId: Schema = { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' };
 export const mode = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
 export const origin = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
 
@@ -115,7 +116,7 @@ const extraction = described(
 
 const lot = object(
   {
-    id: { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' },
+    id: lotId,
     origin,
     deterministic: boolean,
     quantum_backend: text,

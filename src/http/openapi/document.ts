@@ -1,17 +1,11 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { STREAM } from '../endpoints/stream.ts';
-import {
-  CERTIFICATE,
-  DRAWING_ENDPOINT_DEFINITIONS,
-  ENDPOINT_DEFINITIONS,
-  HEALTH,
-  USAGE,
-} from '../endpoints/table.ts';
+import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../endpoints/table.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
-import { IDEMPOTENCY_KEY, queryParameter, valueSchema } from './parameters.ts';
+import { IDEMPOTENCY_KEY, json, queryParameter, valueSchema } from './parameters.ts';
 import { publicPaths } from './public.ts';
 import { ref, type Schema } from './schema.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
@@ -66,16 +60,16 @@ No entropy mode ever turns into another: what cannot be served is 503 \`entropy_
 Errors have the shape \`{"error":{"code","message","status","request_id","details"?}}\`; a refused request has drawn nothing
 and spent nothing. Integers go up to 2^53 - 1.`;
 
-const isData = (endpoint: EndpointDefinition) =>
-  DRAWING_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
-
 function pathItem(endpoint: EndpointDefinition): Schema {
   const operation = {
     operationId: endpoint.name,
-    tags: [isData(endpoint) ? 'values' : 'account'],
+    tags: [isDrawing(endpoint) ? 'values' : 'account'],
     summary: endpoint.summary,
     security: [{ bearer: [endpoint.scope] }, { apiKey: [endpoint.scope] }],
-    parameters: [...endpoint.parameters.map(queryParameter), ...(isData(endpoint) ? [IDEMPOTENCY_KEY] : [])],
+    parameters: [
+      ...endpoint.parameters.map(queryParameter),
+      ...(isDrawing(endpoint) ? [IDEMPOTENCY_KEY] : []),
+    ],
     ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint.body, endpoint.name) }),
     responses: { 200: success(endpoint), ...failures(endpoint) },
   };
@@ -108,9 +102,9 @@ function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Re
 
 function success(endpoint: EndpointDefinition): Schema {
   if (endpoint === STREAM) return streamSuccess();
-  if (isData(endpoint)) return dataSuccess(endpoint);
-  const json = (schema: string) => ({
-    [MEDIA_TYPES.json]: { schema: ref(schema) },
+  if (isDrawing(endpoint)) return dataSuccess(endpoint);
+  const documentOf = (schema: string) => ({
+    ...json(ref(schema)),
     [MEDIA_TYPES.msgpack]: { schema: ref(schema) },
   });
   switch (endpoint) {
@@ -119,7 +113,7 @@ function success(endpoint: EndpointDefinition): Schema {
         description: 'The certificate.',
         headers: headers(DOCUMENT_HEADERS),
         content: {
-          ...json('CertificateDocument'),
+          ...documentOf('CertificateDocument'),
           'application/pdf': { schema: { type: 'string', format: 'binary' } },
         },
       };
@@ -127,13 +121,13 @@ function success(endpoint: EndpointDefinition): Schema {
       return {
         description: 'The usage of the account.',
         headers: headers(DOCUMENT_HEADERS),
-        content: json('Usage'),
+        content: documentOf('Usage'),
       };
     default:
       return {
         description: 'pass or warn.',
         headers: headers(['X-Request-ID']),
-        content: { ...json('Health'), [MEDIA_TYPES.health]: { schema: ref('Health') } },
+        content: { ...documentOf('Health'), [MEDIA_TYPES.health]: { schema: ref('Health') } },
       };
   }
 }
@@ -239,7 +233,7 @@ export function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
     ...read.map(({ error }) => error),
     ...(read.length > 0 ? OF_PARAMETERS : []),
     ...(endpoint === HEALTH ? [] : (['rate_limited'] as const)),
-    ...(isData(endpoint) ? OF_DATA : []),
+    ...(isDrawing(endpoint) ? OF_DATA : []),
   ]);
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
@@ -249,8 +243,7 @@ function failures(endpoint: EndpointDefinition): Readonly<Record<string, Schema>
   if (endpoint !== HEALTH) return responses;
   const failing = { [MEDIA_TYPES.health]: { schema: ref('Health') } };
   const unavailable = responses['503'] as { content: Record<string, Schema> };
-  const json = { schema: { anyOf: [ref('Health'), ref('Error')] } };
-  const content = { ...unavailable.content, ...failing, [MEDIA_TYPES.json]: json };
+  const content = { ...unavailable.content, ...failing, ...json({ anyOf: [ref('Health'), ref('Error')] }) };
   return { ...responses, 503: { ...unavailable, description: 'fail, or no answer at all.', content } };
 }
 

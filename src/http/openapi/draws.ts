@@ -1,25 +1,16 @@
 import type { ErrorCode } from '../../core/errors.ts';
 import { DRAWS_PATH } from '../draws/routes.ts';
-import { IDEMPOTENCY_KEY } from './parameters.ts';
+import { type Failures, IDEMPOTENCY_KEY, inPath, json } from './parameters.ts';
 import type { Schema } from './schema.ts';
 
-type Responses = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
-
-const ID: Schema = {
-  name: 'id',
-  in: 'path',
-  required: true,
-  description: 'The id of a draw.',
-  schema: { type: 'string', pattern: '^draw_[0-9a-hjkmnp-tv-z]{26}$' },
-};
+const ID = inPath('id', 'The id of a draw.', { type: 'string', pattern: '^draw_[0-9a-hjkmnp-tv-z]{26}$' });
 
 const HASH: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+const NONCE: Schema = { type: 'string', pattern: '^(?:[0-9a-f]{2}){1,64}$' };
 
-const KEYED: readonly ErrorCode[] = [
-  'auth_missing',
-  'auth_invalid',
-  'auth_scope',
-  'rate_limited',
+const KEYED: readonly ErrorCode[] = ['auth_missing', 'auth_invalid', 'auth_scope', 'rate_limited'];
+const WITH_BODY: readonly ErrorCode[] = [
+  ...KEYED,
   'duplicate_parameter',
   'unsupported_media_type',
   'payload_too_large',
@@ -30,7 +21,7 @@ const KEYED: readonly ErrorCode[] = [
 ];
 
 const CREATE: readonly ErrorCode[] = [
-  ...KEYED,
+  ...WITH_BODY,
   'invalid_draw',
   'list_mismatch',
   'invalid_nonce',
@@ -87,7 +78,7 @@ const REQUEST: Schema = {
     user_data: { type: 'string', minLength: 1 },
     user_data_sha256: HASH,
     public: { type: 'boolean', default: false },
-    nonce: { type: 'string', pattern: '^(?:[0-9a-f]{2}){1,64}$' },
+    nonce: NONCE,
     nonce_sha256: HASH,
     beacon: {
       type: 'object',
@@ -100,8 +91,6 @@ const REQUEST: Schema = {
     reveal_at: { type: 'string', format: 'date-time' },
   },
 };
-
-const json = (schema: Schema): Schema => ({ 'application/json': { schema } });
 
 /** A draw as docs/draws.md describes it. */
 const DRAW: Schema = {
@@ -136,8 +125,8 @@ const DRAW: Schema = {
 
 const KEY = [{ bearer: ['entropy:batch'] }, { apiKey: ['entropy:batch'] }];
 
-/** Committed draws. `list` is GET /v1/draws, and `failures` makes the responses of error codes. */
-export function drawPaths(list: Schema, failures: Responses): Readonly<Record<string, Schema>> {
+/** Committed draws. `list` is GET /v1/draws. */
+export function drawPaths(list: Schema, failures: Failures): Readonly<Record<string, Schema>> {
   const draw = { description: 'The draw.', content: json(DRAW) };
   const operation = (
     operationId: string,
@@ -178,16 +167,7 @@ export function drawPaths(list: Schema, failures: Responses): Readonly<Record<st
         'cancelDraw',
         'Cancels a draw that is not due; its bytes are opened, and the log says so.',
         { tags: ['values'], security: KEY, parameters: [ID] },
-        [
-          'auth_missing',
-          'auth_invalid',
-          'auth_scope',
-          'rate_limited',
-          'invalid_draw_id',
-          'draw_not_found',
-          'draw_ended',
-          'draw_due',
-        ],
+        [...KEYED, 'invalid_draw_id', 'draw_not_found', 'draw_ended', 'draw_due'],
       ),
     },
     [`${DRAWS_PATH}/{id}/reveal`]: {
@@ -200,14 +180,10 @@ export function drawPaths(list: Schema, failures: Responses): Readonly<Record<st
           parameters: [ID],
           requestBody: {
             required: true,
-            content: json({
-              type: 'object',
-              required: ['nonce'],
-              properties: { nonce: { type: 'string', pattern: '^(?:[0-9a-f]{2}){1,64}$' } },
-            }),
+            content: json({ type: 'object', required: ['nonce'], properties: { nonce: NONCE } }),
           },
         },
-        [...KEYED, 'invalid_nonce', 'invalid_draw_id', 'draw_not_found', 'draw_ended'],
+        [...WITH_BODY, 'invalid_nonce', 'invalid_draw_id', 'draw_not_found', 'draw_ended'],
       ),
     },
   };

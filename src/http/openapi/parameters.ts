@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../../core/errors.ts';
 import type { ParameterDefinition } from '../params.ts';
+import { MEDIA_TYPES } from '../representation.ts';
 import type { Schema } from './schema.ts';
 
 /** A parameter of a query as OpenAPI describes it. */
@@ -67,3 +69,15 @@ export const IDEMPOTENCY_KEY: Schema = {
     'The same key and request within 24 h gives the first answer again, byte for byte, and spends nothing: no credit and no request of the month.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
 };
+
+export function inPath(name: string, description: string, schema: Schema): Schema {
+  return { name, in: 'path', required: true, description, schema };
+}
+
+/** Content of a response or a request as JSON. */
+export function json(schema: Schema): Schema {
+  return { [MEDIA_TYPES.json]: { schema } };
+}
+
+/** Makes the responses of error codes. */
+export type Failures = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;

@@ -1,22 +1,17 @@
 import type { ErrorCode } from '../../core/errors.ts';
 import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
+import { certificateId, lotId } from './certificate-schemas.ts';
 import { drawPaths } from './draws.ts';
-import { queryParameter } from './parameters.ts';
+import { type Failures, inPath, json, queryParameter } from './parameters.ts';
 import { ref, type Schema } from './schema.ts';
-
-type Responses = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
 
 const text: Schema = { 'text/plain': { schema: { type: 'string' } } };
 const octets: Schema = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
 const page: Schema = { 'text/html': { schema: { type: 'string' } } };
 
-function json(schema: Schema): Schema {
-  return { 'application/json': { schema } };
-}
-
-/** The paths that need no key. `failures` makes the responses of error codes. */
-export function publicPaths(failures: Responses): Readonly<Record<string, Schema>> {
+/** The paths that need no key. */
+export function publicPaths(failures: Failures): Readonly<Record<string, Schema>> {
   const get = (
     operationId: string,
     summary: string,
@@ -65,12 +60,7 @@ export function publicPaths(failures: Responses): Readonly<Record<string, Schema
       'The public page of a certificate; JSON with Accept: application/json.',
       { ...page, ...json(ref('CertificateDocument')) },
       ['invalid_id', 'cert_not_found'],
-      [
-        inPath('id', 'The id of a certificate.', {
-          type: 'string',
-          pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$',
-        }),
-      ],
+      [inPath('id', 'The id of a certificate.', certificateId)],
     ),
     '/.well-known/qrn-keys.json': get('keys', 'Every key that ever signed for the log.', json(ref('Keys'))),
     '/log/checkpoint': get(
@@ -107,7 +97,7 @@ export function publicPaths(failures: Responses): Readonly<Record<string, Schema
       'The leaf of a lot, what certificates say of it, and which lots have been withdrawn.',
       json(ref('PublicLot')),
       ['not_found'],
-      [inPath('id', 'The id of a lot.', { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' })],
+      [inPath('id', 'The id of a lot.', lotId)],
     ),
     '/log/consistency': get(
       'consistency',
@@ -123,10 +113,6 @@ function readyz(item: Schema): Schema {
   const { get } = item as { get: { responses: Schema } };
   const starting = { description: 'Starting.', content: text };
   return { get: { ...get, responses: { ...get.responses, 503: starting } } };
-}
-
-function inPath(name: string, description: string, schema: Schema): Schema {
-  return { name, in: 'path', required: true, description, schema };
 }
 
 function size(name: string): Schema {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
-import { DRAWING_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../endpoints/table.ts';
+import { ENDPOINT_DEFINITIONS, isDrawing } from '../endpoints/table.ts';
 import { errorCodesOf } from '../openapi/document.ts';
 import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { grouped, type ParameterDefinition } from '../params.ts';
@@ -51,13 +51,11 @@ function keyField(): Markup {
 }
 
 function contents(): Markup {
-  const isData = (endpoint: EndpointDefinition) =>
-    DRAWING_ENDPOINT_DEFINITIONS.some((each) => each === endpoint);
   const links = (endpoints: readonly EndpointDefinition[]) =>
     endpoints.map(({ name }) => html`<li><a href="#${name}">${name}</a></li>`);
   return html`<nav class="contents" aria-label="Contents">
-<h2>Values</h2><ul>${links(ENDPOINT_DEFINITIONS.filter(isData))}</ul>
-<h2>Account</h2><ul>${links(ENDPOINT_DEFINITIONS.filter((each) => !isData(each)))}</ul>
+<h2>Values</h2><ul>${links(ENDPOINT_DEFINITIONS.filter(isDrawing))}</ul>
+<h2>Account</h2><ul>${links(ENDPOINT_DEFINITIONS.filter((each) => !isDrawing(each)))}</ul>
 <h2>Reference</h2><ul><li><a href="${FAIR_DRAWS_PATH}">How a draw is fair</a></li><li><a href="#modes">Entropy modes</a></li><li><a href="#answers">Answers</a></li>
 <li><a href="#limits">Tiers and prices</a></li><li><a href="#errors">Errors</a></li>
 <li><a href="/openapi.json">OpenAPI 3.1</a></li></ul></nav>`;

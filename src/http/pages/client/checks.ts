@@ -96,19 +96,31 @@ export async function fetched(path: string): Promise<unknown> {
   return response.json();
 }
 
-/** Does one check of the page and shows its outcome; `button` waits meanwhile. */
-export async function showCheck(button: BrowserElement, check: () => Promise<Checked>): Promise<void> {
-  const result = element('result');
+/** Shows what comes of the work, or why nothing does; the button waits meanwhile. */
+export async function attempt(
+  button: BrowserElement,
+  shown: BrowserElement,
+  work: () => Promise<BrowserElement[]>,
+): Promise<void> {
   button.disabled = true;
-  result.setAttribute('aria-busy', 'true');
-  result.replaceChildren(made('p', 'Checking…'));
   try {
-    result.replaceChildren(...report(await check()));
+    shown.replaceChildren(...(await work()));
   } catch (error) {
-    result.replaceChildren(troubleBanner(error));
+    shown.replaceChildren(troubleBanner(error));
     if (!(error instanceof Trouble)) throw error; // a fault of this script belongs into the browser's console too
   } finally {
     button.disabled = false;
+  }
+}
+
+/** Does the one check that the page is for, and leads the reader to its outcome. */
+export async function showCheck(button: BrowserElement, check: () => Promise<Checked>): Promise<void> {
+  const result = element('result');
+  result.setAttribute('aria-busy', 'true');
+  result.replaceChildren(made('p', 'Checking…'));
+  try {
+    await attempt(button, result, async () => report(await check()));
+  } finally {
     result.setAttribute('aria-busy', 'false');
     result.focus({ preventScroll: true });
     result.scrollIntoView({ block: 'nearest' });
@@ -128,7 +140,7 @@ export function report({ verification, subject, status }: Checked): BrowserEleme
 }
 
 /** What is shown when nothing could be checked. */
-export function troubleBanner(error: unknown): BrowserElement {
+function troubleBanner(error: unknown): BrowserElement {
   const isTold = error instanceof Trouble;
   return banner('bad', 'Not checked.', isTold ? error.message : `The check itself failed: ${String(error)}`);
 }

@@ -1,6 +1,6 @@
 import { type Call, codeOf, type FieldKind, languagesOf, prettyJson, queryOf } from '../code-samples.ts';
 import { type BrowserElement, clipboard, element, made, page } from './browser.ts';
-import { checkAnswer, member, report, Trouble, troubleBanner } from './checks.ts';
+import { attempt, checkAnswer, member, report } from './checks.ts';
 import './docs-search.ts';
 import { writeCode } from './highlight.ts';
 
@@ -127,18 +127,12 @@ function offerToVerify(name: string, answer: unknown): void {
   button.onclick = () => verify(name, button, answer);
 }
 
-async function verify(name: string, button: BrowserElement, answer: unknown): Promise<void> {
+function verify(name: string, button: BrowserElement, answer: unknown): Promise<void> {
   const checks = element(`${name}-checks`);
-  button.disabled = true;
   checks.replaceChildren(made('p', 'Checking …'));
-  try {
+  return attempt(button, checks, async () => {
     const certificate = made('a', 'Open its certificate');
     certificate.setAttribute('href', `/verify/${member(answer, 'metadata', 'certificate_id')}`);
-    checks.replaceChildren(...report(await checkAnswer(answer)), certificate);
-  } catch (error) {
-    checks.replaceChildren(troubleBanner(error));
-    if (!(error instanceof Trouble)) throw error;
-  } finally {
-    button.disabled = false;
-  }
+    return [...report(await checkAnswer(answer)), certificate];
+  });
 }

@@ -1,5 +1,5 @@
 import { type BrowserElement, EventSource, element, made, page } from './browser.ts';
-import { checkAnswer, member, report, Trouble, troubleBanner } from './checks.ts';
+import { attempt, checkAnswer, member, report, Trouble } from './checks.ts';
 
 /*
  * The script of the status page: writes the figures of each event into the page, and asks for answers that it verifies
@@ -45,21 +45,15 @@ if (page.getElementById('samples') !== null) {
 function offer(name: 'die' | 'bits', show: (data: unknown) => void): void {
   const button = element(`${name}-button`);
   const checks = element(`${name}-checks`);
-  button.addEventListener('click', async () => {
-    button.disabled = true;
+  button.addEventListener('click', () => {
     checks.replaceChildren(made('p', 'Asking …'));
-    try {
+    attempt(button, checks, async () => {
       const answer = await sample(name);
       show(member(answer, 'data'));
       checks.replaceChildren(made('p', 'Checking …'));
       const [banner, ...details] = report(await checkAnswer(answer));
-      checks.replaceChildren(banner, folded(details, answer));
-    } catch (error) {
-      checks.replaceChildren(troubleBanner(error));
-      if (!(error instanceof Trouble)) throw error;
-    } finally {
-      button.disabled = false;
-    }
+      return [banner, folded(details, answer)];
+    });
   });
 }
 
