@@ -7,7 +7,7 @@ import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
 import { IDEMPOTENCY_KEY, json, queryParameter, valueSchema } from './parameters.ts';
 import { publicPaths } from './public.ts';
-import { ref, type Schema } from './schema.ts';
+import { described, octets, ref, type Schema, text } from './schema.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
 
 /** An OpenAPI 3.1 document; plain JSON. */
@@ -114,7 +114,7 @@ function success(endpoint: EndpointDefinition): Schema {
         headers: headers(DOCUMENT_HEADERS),
         content: {
           ...documentOf('CertificateDocument'),
-          'application/pdf': { schema: { type: 'string', format: 'binary' } },
+          'application/pdf': { schema: octets },
         },
       };
     case USAGE:
@@ -138,8 +138,8 @@ function streamSuccess(): Schema {
     description: 'Blocks of values, as long as the reader takes them; with dry_run=true the price of all.',
     headers: headers(DATA_HEADERS.filter((name) => !OF_BLOCKS.includes(name))),
     content: {
-      'application/x-ndjson': { schema: { type: 'string', description: LINES } },
-      [MEDIA_TYPES['octet-stream']]: { schema: { type: 'string', format: 'binary', description: FRAMES } },
+      'application/x-ndjson': { schema: described(text, LINES) },
+      [MEDIA_TYPES['octet-stream']]: { schema: described(octets, FRAMES) },
       [MEDIA_TYPES.json]: quote,
       [MEDIA_TYPES.msgpack]: quote,
     },
@@ -149,15 +149,6 @@ function streamSuccess(): Schema {
 function dataSuccess(endpoint: EndpointDefinition): Schema {
   const schema = { anyOf: [ref(`${nameOf(endpoint.name)}Answer`), ref('Quote')] };
   const example = EXAMPLES[endpoint.name as keyof typeof EXAMPLES].answer;
-  const octets = {
-    [MEDIA_TYPES['octet-stream']]: {
-      schema: {
-        type: 'string',
-        format: 'binary',
-        description: OCTETS,
-      },
-    },
-  };
   const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
   return {
     description: 'The values; with dry_run=true the price.',
@@ -165,16 +156,11 @@ function dataSuccess(endpoint: EndpointDefinition): Schema {
     content: {
       [MEDIA_TYPES.json]: { schema, example },
       [MEDIA_TYPES.msgpack]: { schema },
-      ...(hasOctets ? octets : {}),
+      ...(hasOctets ? { [MEDIA_TYPES['octet-stream']]: { schema: described(octets, OCTETS) } } : {}),
       'text/plain': {
-        schema: {
-          type: 'string',
-          description: 'The bare values, one to a line; the metadata is in headers.',
-        },
+        schema: described(text, 'The bare values, one to a line; the metadata is in headers.'),
       },
-      'text/csv': {
-        schema: { type: 'string', description: 'The same as RFC 4180, below the header line value.' },
-      },
+      'text/csv': { schema: described(text, 'The same as RFC 4180, below the header line value.') },
     },
   };
 }
@@ -280,13 +266,8 @@ const PLAIN_HEADERS = [
   'RateLimit',
   'RateLimit-Policy',
 ];
-const DOCUMENT_HEADERS = [
-  ...PLAIN_HEADERS,
-  'X-Lang-Circuit',
-  'X-Lang-Version',
-  'X-Quantum-Backend',
-  'X-NIST-Verified',
-];
+const PROVENANCE_HEADERS = ['X-Lang-Circuit', 'X-Lang-Version', 'X-Quantum-Backend', 'X-NIST-Verified'];
+const DOCUMENT_HEADERS = [...PLAIN_HEADERS, ...PROVENANCE_HEADERS];
 const DATA_HEADERS = [
   ...DOCUMENT_HEADERS,
   'X-Entropy-Mode',
@@ -295,13 +276,7 @@ const DATA_HEADERS = [
   'X-Ignored-Parameters',
 ];
 /** What the head of a stream does not say: it may differ from block to block. */
-const OF_BLOCKS = [
-  'X-Lang-Circuit',
-  'X-Lang-Version',
-  'X-Quantum-Backend',
-  'X-NIST-Verified',
-  'X-Entropy-Origin',
-];
+const OF_BLOCKS = [...PROVENANCE_HEADERS, 'X-Entropy-Origin'];
 const OCTET_HEADERS = [
   'X-Certificate-ID',
   'X-Certificate-Salt',

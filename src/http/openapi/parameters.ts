@@ -20,32 +20,20 @@ export function queryParameter(definition: ParameterDefinition): Schema {
 
 /** The values that a parameter takes. */
 export function valueSchema(definition: ParameterDefinition): Schema {
+  const preset = ('default' in definition ? definition.default : undefined) ?? undefined;
+  return { ...typeOf(definition), ...(preset === undefined ? {} : { default: preset }) };
+}
+
+function typeOf(definition: ParameterDefinition): Schema {
   switch (definition.kind) {
-    case 'integer': {
-      const { min, max, default: preset } = definition;
-      const bounds = { type: 'integer', format: 'int64', minimum: min, maximum: max };
-      return typeof preset === 'number' ? { ...bounds, default: preset } : bounds;
-    }
-    case 'number': {
-      const { min, max, default: preset } = definition;
-      return {
-        type: 'number',
-        minimum: min,
-        maximum: max,
-        ...(preset === undefined ? {} : { default: preset }),
-      };
-    }
+    case 'integer':
+      return { type: 'integer', format: 'int64', minimum: definition.min, maximum: definition.max };
+    case 'number':
+      return { type: 'number', minimum: definition.min, maximum: definition.max };
     case 'boolean':
-      return {
-        type: 'boolean',
-        ...(definition.default === undefined ? {} : { default: definition.default }),
-      };
+      return { type: 'boolean' };
     case 'choice':
-      return {
-        type: 'string',
-        enum: definition.values,
-        ...(definition.default === undefined ? {} : { default: definition.default }),
-      };
+      return { type: 'string', enum: definition.values };
     case 'items':
       return { type: 'array', items: { type: 'string' }, minItems: definition.min, maxItems: definition.max };
     case 'integer-list': {
@@ -54,11 +42,7 @@ export function valueSchema(definition: ParameterDefinition): Schema {
       return { type: 'array', items, minItems: lengthMin, maxItems: lengthMax };
     }
     case 'text':
-      return {
-        type: 'string',
-        pattern: definition.pattern.source,
-        ...(definition.default === undefined ? {} : { default: definition.default }),
-      };
+      return { type: 'string', pattern: definition.pattern.source };
   }
 }
 

@@ -4,11 +4,10 @@ import { TIERS_PATH } from '../endpoints/tiers.ts';
 import { certificateId, lotId } from './certificate-schemas.ts';
 import { drawPaths } from './draws.ts';
 import { type Failures, inPath, json, queryParameter } from './parameters.ts';
-import { ref, type Schema } from './schema.ts';
+import { octets, ref, type Schema, text } from './schema.ts';
 
-const text: Schema = { 'text/plain': { schema: { type: 'string' } } };
-const octets: Schema = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
-const page: Schema = { 'text/html': { schema: { type: 'string' } } };
+const plain: Schema = { 'text/plain': { schema: text } };
+const page: Schema = { 'text/html': { schema: text } };
 
 /** The paths that need no key. */
 export function publicPaths(failures: Failures): Readonly<Record<string, Schema>> {
@@ -48,9 +47,9 @@ export function publicPaths(failures: Failures): Readonly<Record<string, Schema>
       ),
       failures,
     ),
-    '/livez': get('livez', 'The process runs.', text),
-    '/readyz': readyz(get('readyz', 'Every mode can be served that will be.', text)),
-    '/metrics': get('metrics', 'Prometheus text format, when it is served on this port.', text, [
+    '/livez': get('livez', 'The process runs.', plain),
+    '/readyz': readyz(get('readyz', 'Every mode can be served that will be.', plain)),
+    '/metrics': get('metrics', 'Prometheus text format, when it is served on this port.', plain, [
       'not_found',
     ]),
     '/openapi.json': get('openapi', 'This document.', json({ type: 'object' })),
@@ -66,12 +65,12 @@ export function publicPaths(failures: Failures): Readonly<Record<string, Schema>
     '/log/checkpoint': get(
       'checkpoint',
       'The newest signed checkpoint of the log (c2sp.org/tlog-checkpoint).',
-      text,
+      plain,
     ),
     '/log/tile/{level}/{index}': get(
       'tile',
       'A tile of the log (c2sp.org/tlog-tiles); of an index of several groups each is a path segment.',
-      octets,
+      { 'application/octet-stream': { schema: octets } },
       ['not_found'],
       [
         inPath('level', 'From 0, the leaves, up.', { type: 'integer', minimum: 0, maximum: 63 }),
@@ -111,7 +110,7 @@ export function publicPaths(failures: Failures): Readonly<Record<string, Schema>
 
 function readyz(item: Schema): Schema {
   const { get } = item as { get: { responses: Schema } };
-  const starting = { description: 'Starting.', content: text };
+  const starting = { description: 'Starting.', content: plain };
   return { get: { ...get, responses: { ...get.responses, 503: starting } } };
 }
 

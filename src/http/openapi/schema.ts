@@ -18,6 +18,7 @@ export function ref(name: string): Schema {
 }
 
 export const text: Schema = { type: 'string' };
+export const octets: Schema = { type: 'string', format: 'binary' };
 export const boolean: Schema = { type: 'boolean' };
 export const count: Schema = { type: 'integer', minimum: 0 };
 export const time: Schema = { type: 'string', format: 'date-time' };
