@@ -127,7 +127,7 @@ describe('methods and paths', () => {
     assert.equal(await codeOf(batch), '405 method_not_allowed');
   });
 
-  it('HEAD answers like GET without a body, and OPTIONS lists the allowed methods', async () => {
+  it('include HEAD, which answers like GET without a body, and OPTIONS, which lists the allowed methods', async () => {
     const head = await fetchWhole(`${server.baseUrl}/integers`, {
       method: 'HEAD',
       headers: { 'x-api-key': server.key },

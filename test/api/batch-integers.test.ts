@@ -1,25 +1,21 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { unpack } from 'msgpackr';
-import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { entropyBytesMax, informationBits } from '../../src/values/value-request.ts';
 import { twinInformationBytes, twinSample } from '../reference/values.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { TestServer } from '../support/server.ts';
 import { drawnValues } from '../values/drawn.ts';
-import { codeOf as refusalOf } from './parameters-parsing.ts';
+import { parseBatch, codeOf as refusalOf } from './parameters-parsing.ts';
 
 interface Batch {
   readonly data: { readonly values: readonly number[]; readonly count: number; readonly type: string };
 }
 
 /** What a batch of integers asks for. */
-function valuesOf(count: number, params: object) {
-  const body = JSON.stringify({ type: 'integers', count, params });
-  const content = { query: '', contentType: 'application/json', body: new TextEncoder().encode(body) };
-  return BATCH.parse(content).request.values;
-}
+const valuesOf = (count: number, params: object) =>
+  parseBatch({ type: 'integers', count, params }).request.values;
 
 describe('integers of a batch, without repeats or in order', () => {
   const CASES: readonly [count: number, params: object][] = [

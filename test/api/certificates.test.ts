@@ -127,7 +127,7 @@ describe('certificates of a running service', () => {
       return `sha256:${hash.digest('hex')}`;
     };
 
-    it('is not given away by its certificate; who has the salt knows it for certain', async () => {
+    it('is not revealed by its certificate, and is proven to whoever has the salt', async () => {
       const answer = JSON.parse(await bodyOf(await server.get('/integers?min=0&max=1'))) as Answer;
       const { certificate_id: id, certificate_salt: salt } = answer.metadata;
       const document = await publicDocument(id);

@@ -57,7 +57,7 @@ describe('client_entropy', () => {
     assert.equal(await refusalOf(pure), '400 invalid_client_entropy');
   });
 
-  it('is refused in pure mode and where it is no run of 1 to 64 bytes, and nothing is spent', async () => {
+  it('is refused in pure mode and unless it has 1 to 64 bytes, and nothing is spent', async () => {
     const { key } = await server.account('pro');
     const refused = ['ab&entropy_mode=pure', '', 'a', 'abc', 'xy', 'ab '.repeat(2), 'ab'.repeat(65)];
     for (const query of refused) {

@@ -41,12 +41,12 @@ const create = (body: unknown, headers?: Record<string, string>) => call('POST',
 
 /** The draw without a key, once `isReady`. */
 async function drawOf(id: string, isReady: (draw: DrawDocument) => boolean): Promise<DrawDocument> {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    const draw = (await (await fetchWhole(`${server.baseUrl}/draws/${id}`)).json()) as DrawDocument;
-    if (isReady(draw)) return draw;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`draw ${id} did not get ready`);
+  let draw: DrawDocument;
+  await server.until(`draw ${id} is ready`, async () => {
+    draw = (await (await fetchWhole(`${server.baseUrl}/draws/${id}`)).json()) as DrawDocument;
+    return isReady(draw);
+  });
+  return draw!;
 }
 
 const isLogged = ({ certificate, commit, end }: DrawDocument) =>
@@ -278,7 +278,7 @@ describe('committed draws', () => {
     ],
     ['a body that is no object', [], 'invalid_json'],
   ];
-  it('refuses what is no draw, each with its own code, and draws and charges nothing', async () => {
+  it('refuses each malformed request with its own code, and draws and charges nothing', async () => {
     const before = await creditsUsed();
     for (const [name, body, code] of REFUSED) {
       const reply = await create(body);
@@ -289,7 +289,7 @@ describe('committed draws', () => {
     assert.equal(await creditsUsed(), before);
   });
 
-  it('refuses ids that are none or unknown, other accounts, and keys without the scope', async () => {
+  it('refuses malformed and unknown ids, other accounts, and requests without a key', async () => {
     const unknown = `draw_${'0'.repeat(26)}`;
     for (const method of ['GET', 'DELETE'] as const) {
       assert.equal((await call(method, `/draws/${unknown}`)).body.error?.code, 'draw_not_found', method);

@@ -99,7 +99,7 @@ describe('labels of answers', () => {
     assert.deepEqual(await listOf('quiet'), { purpose: 'quiet', series: [], draws: [], next: null });
   });
 
-  it('refuses a label that is none with its own code, and numbers nothing', async () => {
+  it('refuses an invalid label with a code of its own, and numbers nothing', async () => {
     const cases = [
       ['purpose=', 'invalid_purpose'],
       [`purpose=${'x'.repeat(101)}`, 'invalid_purpose'],

@@ -74,7 +74,7 @@ describe('rate limit', () => {
 });
 
 describe('monthly quota', () => {
-  it('ends with 429 quota_exceeded until the month does; only answers count', async () => {
+  it('ends with 429 quota_exceeded until the month ends, and counts only answers', async () => {
     const { key } = await server.account('enterprise', '--requests-per-month', '3');
     const get = (path: string) => server.get(path, bearer(key));
     for (const path of ['/integers', '/integers?count=x', '/integers?dry_run=true', '/uuid', '/floats']) {
@@ -114,31 +114,6 @@ describe('credits', () => {
     assert.equal(usage.days.length, 31);
     assert.equal(usage.days.at(-1)?.requests, 2);
   });
-
-  it('are never overspent when 32 clients race for the last 1,024 bytes', async () => {
-    const { key } = await server.account('enterprise', '--credits-per-month', '1024');
-    let spent = 0;
-    let refusals = 0;
-    const clients = Array.from({ length: 32 }, async (_, client) => {
-      for (let i = 0; i < 6; i++) {
-        const count = 1 + ((client * 7 + i * 13) % 40);
-        const response = await server.get(`/bytes?count=${count}&entropy_mode=pure`, bearer(key));
-        const body = await bodyOf(response);
-        if (response.status === 200) {
-          assert.equal(String(body.data?.['bytes']).length, 2 * count);
-          assert.equal(body.quantum_credits?.used, count);
-          spent += count;
-        } else {
-          assert.equal(body.error?.code, 'credits_exhausted');
-          assert.equal(body.error?.details?.['required'], count);
-          refusals++;
-        }
-      }
-    });
-    await Promise.all(clients);
-    assert.ok(spent <= 1024 && refusals > 0, `spent ${spent}, refused ${refusals}`);
-    assert.equal((await usageOf(server, key)).credits.used, spent);
-  });
 });
 
 describe('Idempotency-Key', () => {
@@ -173,19 +148,8 @@ describe('Idempotency-Key', () => {
     assert.notEqual(await theirs.text(), text, 'a stored answer is for its owner alone');
   });
 
-  it('refuses a second request while the first still runs, and an invalid Idempotency-Key', async () => {
+  it('refuses an invalid Idempotency-Key', async () => {
     const { key } = await server.account('pro');
-    const headers = { ...bearer(key), 'idempotency-key': 'twins' };
-    const twins = await Promise.all(
-      Array.from({ length: 12 }, () => server.get('/bytes?count=20&entropy_mode=pure', headers)),
-    );
-    const bodies = await Promise.all(
-      twins.map(async (each) => ({ status: each.status, text: await each.text() })),
-    );
-    const answers = new Set(bodies.filter(({ status }) => status === 200).map(({ text }) => text));
-    assert.equal(answers.size, 1);
-    for (const { status, text } of bodies) if (status !== 200) assert.match(text, /idempotency_in_flight/);
-    assert.equal((await usageOf(server, key)).credits.used, 20);
     // a client that sends an empty one believes that its retry is free
     for (const text of ['x'.repeat(256), 'with a blank', '']) {
       const refused = server.get('/bytes?entropy_mode=pure', { ...bearer(key), 'idempotency-key': text });

@@ -65,7 +65,7 @@ describe('an answer in octets', () => {
   for (const [what, ask, accept, type, width] of CASES) {
     // the larger is made by a worker
     for (const count of [3, 40_000]) {
-      it(`is named by its head and its certificate, which commits to its very bytes, for ${count} ${what}`, async () => {
+      it(`is named by its header and its certificate, which commits to its bytes, for ${count} ${what}`, async () => {
         const sent = await batch({ ...ask, count }, accept);
         const { response, body } = sent;
         const isNumber = type !== 'uuid' && type !== 'bytes';

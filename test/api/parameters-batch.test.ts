@@ -4,24 +4,14 @@ import fc from 'fast-check';
 import type { ApiError, ErrorCode } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { ENVELOPE_BYTES_MAX } from '../../src/http/endpoint.ts';
-import { BATCH } from '../../src/http/endpoints/batch.ts';
 import { jsonBytesMax } from '../../src/values/value-request.ts';
-import { NOTHING_SAID, codeOf as refusalOf } from './parameters-parsing.ts';
+import { NOTHING_SAID, parseBatch, codeOf as refusalOf } from './parameters-parsing.ts';
 
 /** The rows of the specification for the body of POST /v1/batch, and of the decisions where it is silent. */
 
-const JSON_TYPE = 'application/json';
+const codeOf = (...request: Parameters<typeof parseBatch>) => refusalOf(() => parseBatch(...request));
 
-function parse(body: unknown, query = '', contentType = JSON_TYPE) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return BATCH.parse({ query, contentType, body: new TextEncoder().encode(text) });
-}
-
-function codeOf(body: unknown, query = '', contentType = JSON_TYPE): ErrorCode | undefined {
-  return refusalOf(() => parse(body, query, contentType));
-}
-
-describe('batch: what it asks for', () => {
+describe('a batch', () => {
   const REQUESTS: readonly [body: Record<string, unknown>, values: object][] = [
     [{ type: 'integers' }, { kind: 'integers', min: 0, max: 100, unique: false, sort: 'none' }],
     [
@@ -54,8 +44,8 @@ describe('batch: what it asks for', () => {
     [{ type: 'uuid', params: {} }, { kind: 'uuid' }],
   ];
   for (const [body, values] of REQUESTS) {
-    it(JSON.stringify(body), () => {
-      const { request, ignored } = parse({ ...body, count: 7 });
+    it(`reads ${JSON.stringify(body)} with its defaults`, () => {
+      const { request, ignored } = parseBatch({ ...body, count: 7 });
       assert.deepEqual(request, {
         endpoint: 'batch',
         values: { ...values, count: 7 },
@@ -67,14 +57,15 @@ describe('batch: what it asks for', () => {
     });
   }
 
-  it('is 1 to 100,000 values of any kind, as far as the reply fits', () => {
+  it('has 1 to 100,000 values of any kind', () => {
     for (const type of ['integers', 'floats', 'bytes', 'uuid']) {
-      for (const count of [1, 100_000]) assert.equal(parse({ type, count }).request.members['count'], count);
+      for (const count of [1, 100_000])
+        assert.equal(parseBatch({ type, count }).request.members['count'], count);
     }
   });
 });
 
-describe('batch: what it refuses', () => {
+describe('a batch that is malformed', () => {
   const REFUSED: readonly [code: ErrorCode, bodies: readonly unknown[]][] = [
     ['invalid_json', ['', '[]', 'null', '1', '"{}"', '{', '{"type":"uuid","count":1,}', "{'type':'uuid'}"]],
     [
@@ -167,12 +158,12 @@ describe('batch: what it refuses', () => {
     ],
   ];
   for (const [code, bodies] of REFUSED) {
-    it(`refuses ${bodies.length} bodies with ${code}`, () => {
+    it(`is refused with ${code}, in each of ${bodies.length} bodies`, () => {
       for (const body of bodies) assert.equal(codeOf(body), code, JSON.stringify(body));
     });
   }
 
-  it('refuses another Content-Type before it reads the body', () => {
+  it('is refused for another Content-Type before its body is read', () => {
     for (const type of [
       '',
       'text/plain',
@@ -185,7 +176,7 @@ describe('batch: what it refuses', () => {
     assert.equal(codeOf({ type: 'uuid', count: 1 }, '', 'Application/JSON; charset=UTF-8'), undefined);
   });
 
-  it('reports the first error in the declared order', () => {
+  it('is refused with the first error in the declared order', () => {
     const wrong: [member: object, code: ErrorCode][] = [
       [{ type: 'x' }, 'invalid_type'],
       [{ count: 0 }, 'invalid_count'],
@@ -200,7 +191,7 @@ describe('batch: what it refuses', () => {
     assert.equal(codeOf('{"type":"x","type":"y"}', 'dry_run=1&dry_run=1'), 'duplicate_parameter');
   });
 
-  it('refuses answers above 64 MiB and names the limit', () => {
+  it('is refused when its answer could exceed 64 MiB, with the limit named', () => {
     const body = (length: number, encoding: string) => ({
       type: 'bytes',
       count: 100_000,
@@ -208,21 +199,13 @@ describe('batch: what it refuses', () => {
     });
     assert.equal(codeOf(body(1_024, 'hex')), 'invalid_params');
     assert.throws(
-      () => parse(body(1_024, 'base64')),
+      () => parseBatch(body(1_024, 'base64')),
       (error: ApiError) =>
         error.facts.details?.['limit'] === LIMITS.replyBytesMax && /67,108,864/.test(error.message),
     );
-    for (const encoding of ['hex', 'base64']) {
+    for (const encoding of ['hex', 'base64'] as const) {
       for (const length of [300, 333, 334, 400, 500, 501, 512]) {
-        const { values } = {
-          values: {
-            kind: 'bytes',
-            count: 100_000,
-            length,
-            encoding: encoding as 'hex',
-            single: false,
-          } as const,
-        };
+        const values = { kind: 'bytes', count: 100_000, length, encoding, single: false } as const;
         const fits = jsonBytesMax(values) + ENVELOPE_BYTES_MAX <= LIMITS.replyBytesMax;
         assert.equal(
           codeOf(body(length, encoding)),
@@ -234,36 +217,39 @@ describe('batch: what it refuses', () => {
   });
 });
 
-describe('batch: body and query', () => {
+describe('the body and the query of a batch', () => {
   const BODY = { type: 'uuid', count: 1 };
 
-  it('takes entropy_mode and dry_run from the query or the body, and the body wins', () => {
-    assert.equal(parse({ ...BODY, entropy_mode: 'Hybrid' }).request.mode, 'quantum-seeded');
-    assert.equal(parse(BODY, 'entropy_mode=PURE').request.mode, 'pure');
-    assert.equal(parse({ ...BODY, dry_run: true }).request.dryRun, true);
-    assert.equal(parse(BODY, 'dry_run=1').request.dryRun, true);
-    const both = parse({ ...BODY, entropy_mode: 'pure', dry_run: false }, 'entropy_mode=nonsense&dry_run=1');
+  it('both take entropy_mode and dry_run, and the body wins', () => {
+    assert.equal(parseBatch({ ...BODY, entropy_mode: 'Hybrid' }).request.mode, 'quantum-seeded');
+    assert.equal(parseBatch(BODY, 'entropy_mode=PURE').request.mode, 'pure');
+    assert.equal(parseBatch({ ...BODY, dry_run: true }).request.dryRun, true);
+    assert.equal(parseBatch(BODY, 'dry_run=1').request.dryRun, true);
+    const both = parseBatch(
+      { ...BODY, entropy_mode: 'pure', dry_run: false },
+      'entropy_mode=nonsense&dry_run=1',
+    );
     assert.deepEqual([both.request.mode, both.request.dryRun], ['pure', false]);
     assert.deepEqual(both.ignored, ['entropy_mode', 'dry_run']);
     assert.equal(codeOf(BODY, 'entropy_mode=x'), 'invalid_entropy_mode');
     assert.equal(codeOf(BODY, 'entropy_mode=pure&entropy_mode=pure'), 'duplicate_parameter');
   });
 
-  it('ignores unknown members and parameters and lists them', () => {
-    const { ignored } = parse({ ...BODY, note: 1, 'a\r\nb': 2, params: { min: 1 } }, 'x=1&count=5');
+  it('may have unknown members and parameters, which are ignored and listed', () => {
+    const { ignored } = parseBatch({ ...BODY, note: 1, 'a\r\nb': 2, params: { min: 1 } }, 'x=1&count=5');
     assert.deepEqual(ignored, ['x', 'count', 'note', 'a%0D%0Ab', 'params.min']);
   });
 
-  it('treats names of Object.prototype as unknown', () => {
+  it('treat names of Object.prototype as unknown', () => {
     assert.equal(codeOf('{"__proto__":{"type":"uuid","count":1}}'), 'invalid_type');
-    const { request, ignored } = parse(
+    const { request, ignored } = parseBatch(
       '{"type":"integers","count":1,"params":{"__proto__":{"min":99},"constructor":1}}',
     );
     assert.ok(request.values.kind === 'integers' && request.values.min === 0);
     assert.deepEqual(ignored, ['params.__proto__', 'params.constructor']);
   });
 
-  it('turns any JSON into a request or a documented error (property)', () => {
+  it('turn any JSON into a request or a documented error (property)', () => {
     const member = fc.oneof(
       fc.constantFrom('type', 'count', 'params', 'entropy_mode', 'dry_run'),
       fc.string(),

@@ -20,7 +20,7 @@ describe('bytes', () => {
     assert.deepEqual(parse('bytes', '').request.members, { count: 16, encoding: 'hex', bits: 128 });
   });
 
-  it('take format for encoding, and encoding before format', () => {
+  it('take format as an alias of encoding, which wins', () => {
     assert.equal(parse('bytes', 'format=base64').request.members['encoding'], 'base64');
     for (const query of [
       'format=hex&encoding=base64',
@@ -85,7 +85,7 @@ describe('shuffle', () => {
     ['items=%EF%BB%BFx,y', ['\ufeffx', 'y']],
   ];
   for (const [query, items] of LISTS) {
-    it(query, () => {
+    it(`reads ${query} as ${items.length} items`, () => {
       assert.deepEqual(itemsOf(query), items);
       assert.deepEqual(parse('shuffle', query).request.members, { count: items.length });
       assert.equal(parse('shuffle', query).request.valueKey, 'items');

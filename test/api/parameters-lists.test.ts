@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import { assertRefused, codeOf, definitionOf, NOT_INTEGERS, parse } from './parameters-parsing.ts';
+import { assertRefused, codeOf, NOT_INTEGERS, parse, parseBatch } from './parameters-parsing.ts';
 
 const MAX = 2 ** 53 - 1;
 
-function batch(body: object) {
-  return definitionOf('batch').parse({
-    query: '',
-    contentType: 'application/json',
-    body: Buffer.from(JSON.stringify(body)),
-  }).request;
-}
+const batch = (body: object) => parseBatch(body).request;
 
 /** `params` of a batch of one value are refused with the code; undefined: they are not. */
 function assertBatchRefused(type: string, params: object, code: string | undefined, count = 1): void {
@@ -35,7 +29,7 @@ describe('sample', () => {
     });
   });
 
-  it('takes all of the items, and refuses more with unique_impossible', () => {
+  it('takes a count of all of the items, and refuses a larger one with unique_impossible', () => {
     assertRefused('sample', 'count=3&items=a,b,c', undefined);
     assertRefused('sample', 'count=4&items=a,b,c', 'unique_impossible');
     assertBatchRefused('sample', { items: ['a', 'b'] }, 'unique_impossible', 3);
@@ -63,7 +57,7 @@ describe('weighted', () => {
     });
   });
 
-  it('refuses weights of zero, below it, with a fraction, and lists of another length', () => {
+  it('refuses weights that are zero, negative or fractional, and lists of another length', () => {
     for (const text of [
       '0,1',
       '1,0',
@@ -193,7 +187,7 @@ describe('gaussians', () => {
     assert.deepEqual(batch({ type: 'gaussians', count: 1, params: {} }).values, standard);
   });
 
-  it('refuses what is no number within the bounds', () => {
+  it('refuses anything but a number within the bounds', () => {
     for (const mean of ['', '1000000.1', '-1e7', '.5', '5.', '1e', 'NaN', 'Infinity', '0x1', '1,5'])
       assertRefused('gaussians', `mean=${mean}`, 'invalid_mean');
     for (const stddev of ['0', '-1', '1e-10', '1e7', '1e999'])

@@ -14,6 +14,12 @@ export function parse(endpoint: DataEndpoint, query: string): ParsedDataRequest 
   return definitionOf(endpoint).parse({ query, contentType: '', body: new Uint8Array(0) });
 }
 
+/** What a body of POST /v1/batch asks for; a text is sent as it is. */
+export function parseBatch(body: unknown, query = '', contentType = 'application/json'): ParsedDataRequest {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return definitionOf('batch').parse({ query, contentType, body: new TextEncoder().encode(text) });
+}
+
 /** The code that a client would be answered; undefined when nothing is refused. */
 export function codeOf(parsing: () => unknown): ErrorCode | undefined {
   try {

@@ -134,14 +134,14 @@ describe('integers', () => {
     for (const query of queries) assertRefused('integers', query, 'invalid_range');
   });
 
-  it('refuse unique where the range holds too few', () => {
+  it('are refused with unique_impossible when the range holds too few values', () => {
     assert.equal(parse('integers', 'unique=true&count=101').request.members['count'], 101);
     assertRefused('integers', 'unique=true&count=102', 'unique_impossible');
     assertRefused('integers', 'unique=1&count=3&min=1&max=2', 'unique_impossible');
     assertRefused('integers', 'unique=false&count=3&min=1&max=2', undefined);
   });
 
-  it('accept three values of order', () => {
+  it('accept three values of sort', () => {
     for (const sort of ['none', 'ascending', 'descending']) {
       assert.equal(parse('integers', `sort=${sort}`).request.members['sort'], sort);
     }

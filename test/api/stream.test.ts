@@ -192,7 +192,7 @@ function streamContract(engine: 'uws' | 'node'): void {
     assert.equal(await requestsOf(key), left);
   });
 
-  it('takes the service from nobody: 100 streams that are not read leave room for other accounts', async () => {
+  it('leaves room for other accounts while 100 streams are not read', async () => {
     const [hostile, other] = [await account('enterprise'), await account('enterprise')];
     const streams = await Promise.all(
       Array.from({ length: 100 }, () =>

@@ -110,7 +110,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('is whole without scripts', async () => {
+  it('shows every endpoint without scripts, and no form that would not work', async () => {
     await visit(
       async ({ page }) => {
         for (const { name, path } of ENDPOINT_DEFINITIONS) {
@@ -122,7 +122,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     );
   });
 
-  it('labels every field, and leads nowhere that is not there', async () => {
+  it('labels every field, and has no broken link', async () => {
     await visit(async ({ page }) => {
       const unlabelled = await page.evaluate(
         `[...document.querySelectorAll('input, select, textarea')].filter((each) => each.labels.length === 0).map((each) => each.id)`,
@@ -140,7 +140,7 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('has curl examples that run as they stand and draw as much as they say', async () => {
+  it('has curl examples that run unchanged and draw as much as they say', async () => {
     await visit(async ({ page }) => {
       const commands = await page.locator('.code pre.curl').allTextContents();
       assert.equal(commands.length, ENDPOINT_DEFINITIONS.length);

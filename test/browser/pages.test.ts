@@ -215,7 +215,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('gives a reader a page where there is none, and a program the error of the API', async () => {
+  it('answers an unknown path with a page for browsers and with the error of the API for programs', async () => {
     const get = (path: string, accept: string) =>
       fetchWhole(`${server.origin}${path}`, { headers: { accept } });
     for (const path of ['/nothing', '/assets/0/nothing', '/lots/nothing']) {
@@ -241,7 +241,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     );
   });
 
-  it('leads to nothing that is not there', async () => {
+  it('has no broken link', async () => {
     const { page, close } = await openPage(browser);
     const links = new Set<string>();
     for (const path of paths) {

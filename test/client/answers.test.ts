@@ -346,29 +346,29 @@ describe('binary answers', () => {
   });
 });
 
-describe('what is no value', () => {
-  it('a certificate has the members that its type states', async () => {
+describe('documents that hold no values', () => {
+  it('have the members that the type of a certificate states', async () => {
     const { metadata } = await client.integers();
     const found = await client.certificate(metadata.certificate_id);
     assert.deepEqual(misfits(found, CERTIFICATE), []);
     assert.equal(found.certificate.request_id, metadata.request_id);
   });
 
-  it('usage has the members that its type states', async () => {
+  it('have the members that the type of usage states', async () => {
     const { data, metadata } = await client.usage();
     assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
     assert.deepEqual(misfits(data, USAGE), []);
     assert.equal(data.tier, 'pro');
   });
 
-  it('tiers, prices and limits have the members that their types state', async () => {
+  it('have the members that the types of tiers, prices and limits state', async () => {
     const { data, metadata } = await client.tiers();
     assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
     assert.deepEqual(misfits(data, TIERS_DATA), []);
     assert.equal(data.limits['batch_count'], 100_000);
   });
 
-  it('health has the members that its type states, whatever checks there are', async () => {
+  it('have the members that the type of health states, whatever checks there are', async () => {
     const { status, version, time, checks } = await client.health();
     assert.ok(['pass', 'warn', 'fail'].includes(status));
     assert.deepEqual([typeof version, Number.isNaN(Date.parse(time))], ['string', false]);
@@ -378,10 +378,10 @@ describe('what is no value', () => {
       assert.ok(observedValue === null || typeof observedValue !== 'object');
     }
   });
+});
 
-  it('the client knows every error code of the service', () => {
-    assert.deepEqual([...SERVICE_ERROR_CODES], Object.keys(ERRORS));
-  });
+it('lists every error code of the service', () => {
+  assert.deepEqual([...SERVICE_ERROR_CODES], Object.keys(ERRORS));
 });
 
 const DOCUMENT_METADATA = {

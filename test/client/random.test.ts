@@ -67,7 +67,7 @@ describe('values', () => {
     }
   });
 
-  it('do not change with a release: golden outputs of the fixed stream', async () => {
+  it('do not change from release to release on a fixed stream', async () => {
     const { random } = randomOf();
     const outputs = {
       dice: [await random.integer(1, 6), await random.integer(1, 6), await random.integer(1, 6)],
@@ -81,7 +81,7 @@ describe('values', () => {
     assert.deepEqual(outputs, GOLDEN);
   });
 
-  it('are uniform: Pearson on a fixed stream', async () => {
+  it('are uniform by Pearson’s test on a fixed stream', async () => {
     const draws = 20_000;
     const kinds: [name: string, outcomes: number, draw: (random: Random) => Promise<number>][] = [
       ['a die', 6, async (random) => (await random.integer(1, 6)) - 1],
@@ -211,7 +211,7 @@ describe('a refill', () => {
       assert.throws(() => randomOf({ refillBytes: 64, lowBytes }), RangeError);
   });
 
-  it('that fails fails the draws that wait for it; the next draw asks again; nothing else is ever used', async () => {
+  it('fails the draws that wait for it when it fails; the next draw asks again, and no other source is used', async () => {
     const { random, source } = randomOf({ refillBytes: 64, lowBytes: 0 });
     source.failure = new Error('no entropy');
     const forbidden = () => assert.fail('a value came from elsewhere');
@@ -239,7 +239,7 @@ describe('a refill', () => {
     }
   });
 
-  it('ahead that fails is told to nobody who does not need it, and not tried again until someone does', async () => {
+  it('fails silently when it was made ahead, and is not tried again until a draw needs its bytes', async () => {
     const { random, source } = randomOf({ refillBytes: 64, lowBytes: 32 });
     await random.bytes(1);
     source.failure = new Error('no entropy');

@@ -7,7 +7,7 @@ const failure = (code: string, status: number | null, waitMs: number | null = nu
   new QrnError(code, { message: 'failed', status, retryAfterMs: waitMs });
 
 describe('retryDelayMs', () => {
-  it('is null for what another attempt cannot change', () => {
+  it('is null for errors that another attempt cannot change', () => {
     const final: [code: string, status: number | null][] = [
       ['invalid_count', 400],
       ['auth_invalid', 401],
@@ -22,7 +22,7 @@ describe('retryDelayMs', () => {
       assert.equal(retryDelayMs(failure(code, status), 1, 0.5, 60_000), null, code);
   });
 
-  it('doubles from half to a whole 250 ms up to eight seconds where nothing is asked', () => {
+  it('doubles from 125 to 250 ms up to eight seconds when the service asks for no delay', () => {
     const passing: [code: string, status: number | null][] = [
       ['network_error', null],
       ['timeout', null],
@@ -44,7 +44,7 @@ describe('retryDelayMs', () => {
     }
   });
 
-  it('never comes earlier than asked, and spreads behind that', () => {
+  it('is never shorter than the service asked for, and is spread beyond that', () => {
     for (const [code, status] of [
       ['rate_limited', 429],
       ['entropy_unavailable', 503],
@@ -56,7 +56,7 @@ describe('retryDelayMs', () => {
     }
   });
 
-  it('does not wait for longer than it may: a month for a quota', () => {
+  it('is null for a delay longer than the limit, such as a month for a quota', () => {
     assert.equal(retryDelayMs(failure('quota_exceeded', 429, 60_001), 1, 0, 60_000), null);
   });
 });

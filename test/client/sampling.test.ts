@@ -21,7 +21,7 @@ function assertFits(counts: readonly number[], probabilities: readonly number[],
 }
 
 describe('normal', () => {
-  it('has the normal distribution: Kolmogorov and Smirnov', async () => {
+  it('has the normal distribution by the test of Kolmogorov and Smirnov', async () => {
     const { random } = randomOf();
     const count = 10_000;
     const values = new Float64Array(count);
@@ -138,7 +138,7 @@ describe('weighted', () => {
     assert.equal(wholeWeights([Number.MAX_VALUE, Number.MIN_VALUE])[0], BigInt(Number.MAX_VALUE) << 1_074n);
   });
 
-  it('refuses what are no weights, and draws nothing', async () => {
+  it('refuses malformed weights, and draws nothing', async () => {
     const { random, source } = randomOf();
     for (const weights of [[], [1], [0, 0], [1, -1], [1, Number.NaN], [1, Infinity]])
       await assert.rejects(random.weighted(['a', 'b'], weights), RangeError, String(weights));

@@ -38,7 +38,7 @@ describe('verify', () => {
     }
   });
 
-  it('asks nobody when it has certificate and keys, and sees what was changed', async () => {
+  it('uses no network when it is given certificate and keys, and finds what was changed', async () => {
     const answer = await client.integers({ count: 3 });
     const binary = await client.bytesBinary({ count: 4 });
     assert.ok((await client.verify(answer)).ok && (await client.verify(binary)).ok); // both are logged now

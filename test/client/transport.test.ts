@@ -41,7 +41,7 @@ async function errorOf(call: Promise<unknown>): Promise<QrnError> {
 const SOON = { 'retry-after': '0' };
 
 describe('a request', () => {
-  it('names key, form and parameters, each once', async () => {
+  it('sends the key, the accepted form and the parameters, each once', async () => {
     fake.script(someAnswer());
     const answer = await client.integers({ count: 3, min: -5, max: 5, unique: true, sort: 'ascending' });
     const [{ method, url, headers }] = fake.requests;
@@ -116,7 +116,7 @@ describe('a request', () => {
     assert.equal(fake.requests[0].headers.authorization, undefined);
   });
 
-  it('takes a PDF as bytes, and nothing else for one', async () => {
+  it('takes a PDF as bytes, and refuses anything else in its place', async () => {
     const pdf = { status: 200, headers: { 'content-type': 'application/pdf' }, body: '%PDF-1.7' };
     fake.script(pdf, { status: 200, body: {} });
     assert.deepEqual(await client.certificatePdf('cert_1'), new Uint8Array(Buffer.from('%PDF-1.7')));
@@ -126,7 +126,7 @@ describe('a request', () => {
 });
 
 describe('an error', () => {
-  it('tells what the service told', async () => {
+  it('has the code, the status, the message and the details that the service sent', async () => {
     fake.script(someError(402, 'credits_exhausted', {}, { required: 9, remaining: 5 }));
     const error = await errorOf(client.bytes({ count: 9, entropyMode: 'pure' }));
     const { name, code, status, message, requestId, details, attempts } = error;
@@ -145,7 +145,7 @@ describe('an error', () => {
     assert.equal(error.idempotencyKey, fake.requests[0].headers['idempotency-key']);
   });
 
-  it('has the class of its status, and of its code where none came', async () => {
+  it('has the class of its status, or of its code when no status came', async () => {
     const classes: [status: number, code: string, kind: new (...facts: never[]) => QrnError][] = [
       [400, 'invalid_count', InvalidRequestError],
       [401, 'auth_invalid', AuthenticationError],
@@ -205,7 +205,7 @@ describe('an error', () => {
     assert.deepEqual([long.code, long.constructor], ['head_too_large', InvalidRequestError]);
   });
 
-  it('names a binary answer that is not one', async () => {
+  it('says why a binary answer is not one', async () => {
     fake.script(someAnswer(), { status: 200, headers: { 'content-type': 'application/octet-stream' } });
     assert.match(
       (await errorOf(client.bytesBinary())).message,
@@ -354,7 +354,7 @@ describe('a hook', () => {
     assert.doesNotMatch(JSON.stringify(told), /qrn_p_key|count=/);
   });
 
-  it('is warned of parameters that the service ignored; left out, the console is', async () => {
+  it('is warned of parameters that the service ignored; without a hook the console is', async () => {
     const ignored = someAnswer() as Exclude<FakeReply, string>;
     const reply = { ...ignored, headers: { ...ignored.headers, 'x-ignored-parameters': 'cuont' } };
     const warnings: string[] = [];
@@ -402,7 +402,7 @@ describe('a response', () => {
 });
 
 describe('health', () => {
-  it('reports a failing service as an answer, and a service that cannot say as an error', async () => {
+  it('reports a failing service as an answer, and a service that cannot report as an error', async () => {
     const report = { status: 'fail', version: '1', time: '2026-11-21T00:00:00.000Z', checks: {} };
     fake.script({ status: 503, body: report });
     assert.deepEqual(await client.health(), report);

@@ -95,7 +95,7 @@ describe('the package that npm pack makes', () => {
     );
   });
 
-  it('starts the service without a word, which its client then asks, and ends on SIGTERM', async (t) => {
+  it('starts the service when no command is given, serves its client, and ends on SIGTERM', async (t) => {
     const service = start(manifest.name, [], { QRN_PORT: '0' });
     t.after(() => service.kill('SIGKILL'));
     let told = '';
@@ -127,7 +127,7 @@ describe('the package that npm pack makes', () => {
     assert.equal(await ended, 0, told);
   });
 
-  it('wants a command by its other name', async () => {
+  it('requires a command under its other name', async () => {
     const { version } = manifest;
     assert.equal((await qrn(['--version'])).out, `${version}\n`);
     await assert.rejects(qrn([]), /a command is missing/);

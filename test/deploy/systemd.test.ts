@@ -31,12 +31,12 @@ describe('the systemd unit', { skip: missing('systemd-analyze', 'systemd') }, ()
     return { status, said: stdout + stderr };
   }
 
-  it('is understood in every line', () => {
+  it('is valid in every line', () => {
     assert.deepEqual(analyze(unit, 'verify'), { status: 0, said: '' });
     assert.match(analyze(unit.replace('ProtectClock=', 'ProtectClocks='), 'verify').said, /ProtectClocks/);
   });
 
-  it('leaves little exposed', () => {
+  it('has an exposure level of at most 2 of 10', () => {
     const { said } = analyze(unit, 'security', '--offline=true');
     const exposure = Number(/Overall exposure level for qrn.service: ([\d.]+)/.exec(said)?.[1]);
     assert.ok(exposure <= 2, `${exposure} of 10`);

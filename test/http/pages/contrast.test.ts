@@ -51,7 +51,7 @@ it('the contrast formula gives the known values', () => {
 });
 
 for (const scheme of ['light', 'dark'] as const) {
-  it(`${scheme}: text at 4.5:1, controls at 3:1`, () => {
+  it(`keeps text at 4.5:1 and controls at 3:1 in the ${scheme} scheme`, () => {
     const [light, dark] = css.split('@media (prefers-color-scheme: dark)');
     const colours = coloursOf(scheme === 'light' ? light : dark);
     assert.equal(colours.size, coloursOf(light).size, 'both schemes set every colour');

@@ -22,7 +22,7 @@ describe('html', () => {
     assert.equal(html`${0} ${1.5} ${null}.`.text, '0 1.5 .');
   });
 
-  it('any text comes back as it was, and holds no character that HTML gives a meaning', () => {
+  it('escapes any text so that it comes back unchanged and has no character with a meaning in HTML (property)', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter }), (text) => {
         const escaped = html`${text}`.text;

@@ -95,7 +95,7 @@ describe('the page of a lot', () => {
     assert.match((await page(lotOf())).text, /No leaf: nothing can be drawn from it yet/);
   });
 
-  it('answers 404 for an id that is none, that is unknown, and that is markup', async () => {
+  it('answers 404 for an id that is malformed, unknown or markup', async () => {
     for (const path of ['/lots/', '/lots/lot_1', `/lots/${ID}x`, '/lots/%3Cb%3E', '/lots/<b>']) {
       const { status, text } = await page(lotOf(), path);
       assert.equal(status, 404, path);

@@ -110,7 +110,7 @@ describe('the samples of the status page', () => {
       (error: unknown) => (error instanceof ApiError ? error.code : String(error)),
     );
 
-  it('leave half of the burst to whoever holds the key, and are refused where there is no demo', async () => {
+  it('leave half of the burst to the holder of the key, and are refused when there is no demo account', async () => {
     const account = demo({ requestsPerMinute: 20 });
     const { clock, roll, drawn } = drawing(account);
     for (let second = 0; second < 60; second++, clock.advance(1_000)) await codeOf(roll);
@@ -122,7 +122,7 @@ describe('the samples of the status page', () => {
     assert.equal(await codeOf(drawing(undefined).roll), 'not_found');
   });
 
-  it('leave half of the month to whoever holds the key, and come back each day', async () => {
+  it('leave half of the monthly quota to the holder of the key, and get a new share each day', async () => {
     const account = demo({ requestsPerMonth: 6_200 });
     const { clock, roll, drawn } = drawing(account);
     const ask = async (seconds: number) => {
@@ -139,7 +139,7 @@ describe('the samples of the status page', () => {
     assert.equal(account.meter.requestsRemaining(202_611), 3_300);
   });
 
-  it('share a refusal for a second too, so that nobody has all accounts looked at again and again', async () => {
+  it('share a refusal for a second, so that repeated requests do not search all accounts again', async () => {
     const { clock, roll, looks } = drawing(undefined);
     const refused = () => Promise.all(Array.from({ length: 100 }, () => assert.rejects(roll(), ApiError)));
     await refused();

@@ -61,7 +61,7 @@ describe('the status page', () => {
     );
   });
 
-  it('says what is not as it should be', () => {
+  it('lists the checks that do not pass', () => {
     assert.match(pageOf(), /Everything works\.<\/strong> All 2 checks pass\./);
     const checks = [
       { name: 'pool:seed_age', status: 'fail' },
@@ -89,7 +89,7 @@ describe('the status page', () => {
     assert.doesNotMatch(pageOf({ pure: { ...FACTS.pure, secondsLeft: null } }), /MiB on hand, enough/);
   });
 
-  it('draws the worst of each minute', () => {
+  it('draws the worst status of each minute', () => {
     const history = [
       { ...POINT, atMs: NOW - 30 * 60_000 },
       { ...POINT, atMs: NOW - 30 * 60_000 + 10_000, status: 'fail' as const },
@@ -176,7 +176,7 @@ describe('a plot', () => {
     assert.equal(/class="line" d="([^"]*)"/.exec(text)![1].match(/M/g)?.length, 2);
   });
 
-  it('of nothing is empty', () => {
+  it('is empty when nothing was recorded', () => {
     const text = series([]);
     assert.match(text, /nothing was recorded yet/);
     assert.match(text, /class="line" d=""/);

@@ -60,7 +60,7 @@ describe('the page of a certificate', () => {
     );
   });
 
-  it('answers JSON to who asks for JSON, and HTML to anyone else', async () => {
+  it('answers JSON to clients that ask for JSON, and HTML to all others', async () => {
     const { service, document, id } = await scene();
     const json = [
       'application/json',
@@ -259,7 +259,7 @@ describe('/verify alone', () => {
     assert.equal((await replyOf(service, '/verify/')).fields.get('location'), '/verify');
   });
 
-  it('refuses what holds no id, and keeps it in the field', async () => {
+  it('refuses text without an id, and keeps it in the field', async () => {
     const { service, id } = await scene();
     for (const pasted of ['', 'x', EVIL, `${id}0`, id.toUpperCase(), '//evil.example/']) {
       const { status, text } = await replyOf(service, `/verify?id=${encodeURIComponent(pasted)}`);
@@ -272,7 +272,7 @@ describe('/verify alone', () => {
 });
 
 describe('what pages load', () => {
-  it('is there under the names that pages use, forever', async () => {
+  it('is served under the names that pages use, to be cached for ever', async () => {
     const { service, id } = await scene();
     const { text } = await replyOf(service, `/verify/${id}`);
     const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
