@@ -10,9 +10,21 @@ export const TIERS_PATH = '/v1/tiers';
 /** What an account of a tier may do, as GET /v1/tiers tells it. 2^53 - 1 stands for unlimited. */
 export type TierRow = ReturnType<typeof rowOf>;
 
-/** The `data` member of GET /v1/tiers, made from the tables that the service itself goes by. */
+let list: ReturnType<typeof madeList> | undefined;
+
+/** The `data` member of GET /v1/tiers, made when it is first asked for from the tables that the service itself goes by. */
 export function tierList() {
-  return { tiers: TIERS.map(rowOf), prices: PRICES, limits: COUNT_LIMITS };
+  return (list ??= madeList());
+}
+
+function madeList() {
+  const prices = PRICED.map(([kind, bits, example]) => ({
+    kind,
+    bits,
+    example,
+    credits: creditsOf(example),
+  }));
+  return { tiers: TIERS.map(rowOf), prices, limits: COUNT_LIMITS };
 }
 
 function rowOf(tier: Tier) {
@@ -65,8 +77,6 @@ const PRICED: readonly (readonly [kind: string, bits: string, example: string])[
     '/v1/gaussians?count=10&mean=100&stddev=15&digits=5',
   ],
 ];
-
-const PRICES = PRICED.map(([kind, bits, example]) => ({ kind, bits, example, credits: creditsOf(example) }));
 
 /** What the endpoint itself would charge for the example. */
 function creditsOf(example: string): number {
