@@ -80,7 +80,7 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
     version: 1,
     statement_sha256,
     delivered: certificate.hashes.delivered,
-    due_at,
+    due_at: statement.due_at,
     ...(gives_up_at === undefined ? {} : { gives_up_at }),
   });
   const common = {

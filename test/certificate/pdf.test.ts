@@ -7,11 +7,12 @@ import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { stepsOf } from '../../src/certificate/drawings.ts';
 import { evidenceMeaning, modeMeaning, originMeaning } from '../../src/certificate/meanings.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
 import { parseProof } from '../../src/crypto/note.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { anyCharacter } from '../support/any-character.ts';
-import { lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
-import { changed, scene } from './scene.ts';
+import { committedLot, lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
+import { changed, type SceneOptions, scene } from './scene.ts';
 
 const PAGE = { width: 595.28, height: 841.89 };
 
@@ -164,6 +165,55 @@ describe('the certificate as a PDF', () => {
     assert.deepEqual(await certificatePdf(document), await certificatePdf(structuredClone(document)));
     const other = await scene({ at: 12 });
     assert.notDeepEqual(await certificatePdf(document), await certificatePdf(other.document));
+  });
+
+  /** After a change of the pages that is wanted: look at them, then write down their new hashes. */
+  it('draws the same pages as ever, to the byte', async () => {
+    const label = {
+      isPublic: true,
+      purpose: 'spring raffle',
+      userData: 'list of May',
+      userDataSha256: undefined,
+    };
+    const rich = await scene({
+      lots: ['a', 'b', 'c', 'd', 'e'].map((name) =>
+        lotWithEvidence(name, 'calibrated', { isDeclared: true }),
+      ),
+      mode: 'pure',
+      label: { request: label, serial: 7 },
+      revoked: 'detector fault',
+    });
+    const system = { origin: 'system', deterministic: true, assessments: [] } as const;
+    const bare = await scene({ lots: [lotRecord('a', system)], mode: 'csprng', unlogged: true });
+    const hashes = [(await scene()).document, rich.document, bare.document].map(async (document) =>
+      sha256Hex(await certificatePdf(document)),
+    );
+    assert.deepEqual(await Promise.all(hashes), [
+      '4ec0e020a224941e480f8e855f45ee2ae3bb3ba6eeb3f780b4e284e46422954d',
+      '094f632b75da04506c7077a172fa8f5d0ec0f5e7121433cfcef143768fad41cd',
+      '4cec990d3231bc6fbdead164f9b8d7dd6a2259e56bb85d6074bb7c6ee3365163',
+    ]);
+  });
+
+  it('says where in its lots the answer was drawn', async () => {
+    const lots = [await committedLot(lotRecord('a')), await committedLot(lotRecord('b'))];
+    const seed = { lot: 0, offset: 96, bytes: 32 };
+    const [end, start] = [
+      { lot: 0, offset: 8_688, bytes: 16 },
+      { lot: 1, offset: 0, bytes: 32 },
+    ];
+    const cases: [SceneOptions, drawn: string][] = [
+      [{}, 'seed of generation 7, pro tier'],
+      [{ lots: lots.slice(0, 1), drawn: [seed] }, 'seed 3 of the lot'],
+      [{ lots: lots.slice(0, 1), mode: 'pure', drawn: [end] }, 'bytes 8688 to 8703 of the lot'],
+      [{ lots, mode: 'pure', drawn: [end, start] }, 'bytes 8688 to 8703 of the lot, and 1 more'],
+      [{ mode: 'pure' }, 'from the lots; where is not recorded'],
+      [{ mode: 'csprng' }, 'from the system, not from the lot'],
+    ];
+    for (const [options, drawn] of cases) {
+      const lines = linesOf(await certificatePdf((await scene(options)).document), 0);
+      assert.equal(lines[lines.indexOf('Drawn') + 1], drawn);
+    }
   });
 
   it('carries metadata and links to its page', async () => {

@@ -179,7 +179,7 @@ function openingOf(lots: readonly LotRecord[], drawn: readonly DrawnRange[]): un
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-/** Replaces the member at the path in a copy. */
+/** Replaces the member at the path in a copy, or removes it where nothing is to stand there. */
 export function changed<T>(value: T, path: string, to: unknown): T {
   const copy = structuredClone(value);
   const names = path.split('.');
@@ -187,6 +187,7 @@ export function changed<T>(value: T, path: string, to: unknown): T {
   assert(last !== undefined);
   let at = copy as Record<string, unknown>;
   for (const name of names) at = at[name] as Record<string, unknown>;
-  at[last] = to;
+  if (to === undefined) delete at[last];
+  else at[last] = to;
   return copy;
 }

@@ -102,6 +102,10 @@ describe('a committed draw', () => {
       (await failures(late)).join(),
       /^logged,The log held the commitment by .* is not before round 8/,
     );
+    const due_at = new Date(Date.parse(late.dueAt) - 1_000).toISOString();
+    assert.deepEqual(await failures(await drawScene({ statement: { due_at }, end: 'none' })), [
+      ['logged', `The draw was due before round 8, at ${late.dueAt}.`],
+    ]);
     const draw = await drawScene({ end: 'none' });
     const { leaf } = draw.document['commit'] as { leaf: string };
     const other = leaf.replace(/"delivered":"sha256:..../, '"delivered":"sha256:0000');

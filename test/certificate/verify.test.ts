@@ -2,85 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
-import { CertificateArchive } from '../../src/certificate/archive.ts';
-import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
-import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { base32Of, uuidText } from '../../src/core/ids.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
-import type { LotRecord } from '../../src/ledger/records.ts';
-import {
-  answerEntry,
-  CONTEXT,
-  lotRecord,
-  lotWithEvidence,
-  NO_SERIES,
-  seededSource,
-  segmentRecord,
-  TIME_MS,
-} from './fixtures.ts';
-import { LogWorld, logKeys } from './log-world.ts';
+import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
+import { answerEntry, lotRecord, lotWithEvidence, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { logKeys } from './log-world.ts';
+import { changed, SALT, scene } from './scene.ts';
 
 fc.configureGlobal({ seed: 20_261_121 });
 
-const SALT = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
-const DATA = {
-  count: 5,
-  metadata: { entropy_mode: 'pure', quantum_source: 'simulator-statevector' },
-  precision: null,
-  values: [0.1, 0.30000000000000004, 1e-7, 0, 5e-324],
-};
+const DATA = { count: 5, precision: null, values: [0.1, 0.30000000000000004, 1e-7, 0, 5e-324] };
 
-interface Scene {
-  readonly world: LogWorld;
-  readonly archive: CertificateArchive;
-  readonly response: Record<string, unknown>;
-  readonly certificate: CertificateDocument;
-  readonly keys: object;
-}
-
-/** One answer among others, as a client ends up holding it: body, certificate and keys, each through JSON. */
-async function scene(lots: LotRecord[] = [lotRecord('a'), lotRecord('b')]): Promise<Scene> {
-  const world = new LogWorld();
-  for (const lot of lots) world.lots.set(lot.id, lot);
-  const source = { ...seededSource(...lots.map((lot) => lot.id)), mode: 'pure', generation: null } as const;
-  const delivered = sha256(concatBytes(SALT, utf8Bytes(canonicalize(DATA)!)));
-  const entries = Array.from({ length: 21 }, (_, i) =>
-    answerEntry(i, { mode: 'pure', endpoint: 'floats', ...(i === 13 ? { delivered } : {}) }),
-  );
-  world.commit(segmentRecord(4, [source], entries));
-  const log = await world.open();
-  await log.seal();
-  const archive = new CertificateArchive({
-    books: { segment: async (sequence) => world.segments.get(sequence), seriesPage: async () => NO_SERIES },
-    entropy: world.store,
-    ids: world.ids,
-    log,
-  });
-  const certificate = await archive.find(world.ids.textOf(4, 13));
-  assert.ok(typeof certificate === 'object');
-  const { requestId } = entries[13];
-  const response = {
-    data: DATA,
-    meta: { duration_ms: 2, request_id: uuidText(requestId) },
-    metadata: {
-      certificate_id: world.ids.textOf(4, 13),
-      certificate_salt: toHex(SALT),
-      entropy_consumed_bytes: 35,
-      entropy_origin: certificate.certificate.provenance.origin,
-      lang_circuit: 'superposition-16',
-      lang_version: '1.0.0',
-      nist_verified: true,
-      powered_by: CONTEXT.poweredBy,
-      processing_time_ms: 2,
-      quantum_backend: 'simulator-statevector',
-      request_id: `req_${base32Of(requestId)}`,
-      timestamp: new Date(TIME_MS + 13).toISOString(),
-    },
-    quantum_credits: { remaining: 100, total: 10_240, used: 34 },
-  };
-  return { world, archive, ...throughJson({ response, certificate, keys: keysDocument(world.keys) }) };
+/** An answer in pure mode with its certificate and keys, each through JSON as a client has it. */
+async function pureAnswer(lots = [lotRecord('a'), lotRecord('b')]) {
+  const { world, service, ...held } = await scene({ lots, mode: 'pure', data: DATA });
+  const { response, document: certificate, keys } = held;
+  return { world, service, ...throughJson({ response, certificate, keys }) };
 }
 
 function throughJson<T>(value: T): T {
@@ -91,21 +28,9 @@ function failed(verification: Verification): CheckName[] {
   return verification.checks.filter((check) => !check.ok).map((check) => check.name);
 }
 
-/** Replaces the member at the path in a copy. */
-function changed<T>(value: T, path: string, to: unknown): T {
-  const copy = throughJson(value);
-  const names = path.split('.');
-  const last = names.pop()!;
-  let at = copy as Record<string, unknown>;
-  for (const name of names) at = at[name] as Record<string, unknown>;
-  if (to === undefined) delete at[last];
-  else at[last] = to;
-  return copy;
-}
-
 describe('verifyAnswer', () => {
   it('passes what the service gave, and names each thing it checked', async () => {
-    const s = await scene();
+    const s = await pureAnswer();
     const verification = await verifyAnswer(s);
     assert.deepEqual(failed(verification), []);
     assert.ok(verification.ok);
@@ -128,7 +53,7 @@ describe('verifyAnswer', () => {
   });
 
   it('says what no certificate speaks of', async () => {
-    const { notCovered } = await verifyAnswer(await scene());
+    const { notCovered } = await verifyAnswer(await pureAnswer());
     assert.deepEqual(notCovered, [
       'meta.duration_ms',
       'metadata.entropy_consumed_bytes',
@@ -139,8 +64,8 @@ describe('verifyAnswer', () => {
     ]);
   });
 
-  it('does not care for the order of members or for space', async () => {
-    const s = await scene();
+  it('takes members in any order', async () => {
+    const s = await pureAnswer();
     const reversed = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(reversed);
       if (typeof value !== 'object' || value === null) return value;
@@ -159,7 +84,7 @@ describe('verifyAnswer', () => {
   });
 
   it('checks a certificate alone, bare or as it is answered', async () => {
-    const { certificate, keys } = await scene();
+    const { certificate, keys } = await pureAnswer();
     for (const each of [certificate, certificate.certificate]) {
       const verification = await verifyAnswer({ certificate: each, keys });
       assert.ok(verification.ok);
@@ -168,23 +93,23 @@ describe('verifyAnswer', () => {
   });
 
   it('passes one lot and test sources, and says that those are not random', async () => {
-    const one = await scene([lotRecord('a')]);
+    const one = await pureAnswer([lotRecord('a')]);
     assert.ok((await verifyAnswer(one)).ok);
-    const test = await scene([lotRecord('a', { deterministic: true })]);
+    const test = await pureAnswer([lotRecord('a', { deterministic: true })]);
     const verification = await verifyAnswer(test);
     assert.ok(verification.ok);
     assert.match(verification.checks.find((check) => check.name === 'status')?.why ?? '', /not random/);
   });
 
   it('passes after a rotation, with the old key still listed, and not without it', async () => {
-    const s = await scene();
+    const s = await pureAnswer();
     assert.ok((await verifyAnswer({ ...s, keys: keysDocument(logKeys(1, 2)) })).ok);
     const without = await verifyAnswer({ ...s, keys: keysDocument(logKeys(2)) });
     assert.deepEqual(failed(without), ['signature']);
   });
 
-  it('a certificate that is not logged yet says so', async () => {
-    const s = await scene();
+  it('says that a certificate is not logged yet', async () => {
+    const s = await pureAnswer();
     const verification = await verifyAnswer({
       ...s,
       certificate: changed(s.certificate, 'certificate.proof', null),
@@ -196,17 +121,17 @@ describe('verifyAnswer', () => {
     );
   });
 
-  it('a withdrawn lot fails the status, and nothing else', async () => {
-    const s = await scene();
+  it('fails the status of a withdrawn lot, and nothing else', async () => {
+    const s = await pureAnswer();
     s.world.withdrawn.push({ lotId: lotRecord('b').id, why: 'detector fault', atMs: TIME_MS });
-    const certificate = await s.archive.find(s.world.ids.textOf(4, 13));
+    const certificate = await s.service.find(s.world.ids.textOf(4, 13));
     const verification = await verifyAnswer({ ...s, certificate });
     assert.deepEqual(failed(verification), ['status']);
     assert.match(verification.checks.find((check) => check.name === 'status')?.why ?? '', /detector fault/);
   });
 });
 
-describe('what was changed is named', () => {
+describe('an answer of which something was changed', () => {
   const cases: [what: 'response' | 'certificate' | 'keys', path: string, to: unknown, fails: CheckName[]][] =
     [
       ['response', 'data.values.0', 0.2, ['delivered']],
@@ -252,8 +177,8 @@ describe('what was changed is named', () => {
       ['keys', 'keys.0.algorithm', 'rsa', ['keys', 'signature']],
     ];
   for (const [what, path, to, fails] of cases) {
-    it(`${what} ${path}: ${JSON.stringify(to)?.slice(0, 40)}`, async () => {
-      const s = await scene();
+    it(`fails ${fails.join(' and ')} where ${path} of the ${what} is ${JSON.stringify(to)?.slice(0, 40)}`, async () => {
+      const s = await pureAnswer();
       const verification = await verifyAnswer({ ...s, [what]: changed<unknown>(s[what], path, to) });
       assert.deepEqual(failed(verification), fails);
       assert.ok(!verification.ok);
@@ -274,8 +199,8 @@ describe('what was changed is named', () => {
       ['certificate.version', 1, /Version 1 and csprng do not speak of evidence/],
     ];
     for (const [path, to, why] of changes) {
-      it(`${path}: ${to}`, async () => {
-        const s = await scene(lots);
+      it(`fails lots and inclusion where ${path} is ${to}`, async () => {
+        const s = await pureAnswer(lots);
         const certificate = changed<unknown>(s.certificate, path, to);
         const verification = await verifyAnswer({ ...s, certificate });
         assert.deepEqual(failed(verification), ['lots', 'inclusion']);
@@ -284,14 +209,14 @@ describe('what was changed is named', () => {
     }
 
     it('says which claim holds when nothing was changed', async () => {
-      const verification = await verifyAnswer(await scene(lots));
+      const verification = await verifyAnswer(await pureAnswer(lots));
       assert.deepEqual(failed(verification), []);
       const { why } = verification.checks.find(({ name }) => name === 'lots')!;
       assert.equal(why, 'The hashes are those of the lots named, and so is the evidence: calibrated.');
     });
 
     it('finds a changed figure, formula or assumption by the log', async () => {
-      const s = await scene(lots);
+      const s = await pureAnswer(lots);
       for (const member of [
         'min_entropy_per_bit',
         'figures.x_error',
@@ -307,8 +232,8 @@ describe('what was changed is named', () => {
   });
 
   it('refuses the proof of another certificate of the same log', async () => {
-    const s = await scene();
-    const other = await s.archive.find(s.world.ids.textOf(4, 12));
+    const s = await pureAnswer();
+    const other = await s.service.find(s.world.ids.textOf(4, 12));
     assert.ok(typeof other === 'object');
     const swapped = changed(s.certificate, 'certificate.proof', other.certificate.proof);
     assert.deepEqual(failed(await verifyAnswer({ ...s, certificate: swapped })), ['inclusion']);
@@ -321,7 +246,7 @@ describe('what was changed is named', () => {
   });
 
   it('refuses a checkpoint of another log with the same keys', async () => {
-    const s = await scene();
+    const s = await pureAnswer();
     const proof = s.certificate.certificate.proof ?? '';
     const certificate = changed(
       s.certificate,
@@ -377,7 +302,7 @@ describe('one flipped bit', () => {
 
   for (const what of ['response', 'certificate', 'keys'] as const) {
     it(`is caught anywhere in the ${what}`, async () => {
-      const s = await scene();
+      const s = await pureAnswer();
       const input = { response: covered(s.response), certificate: s.certificate, keys: anchored(s.keys) };
       const keys = what === 'keys' ? undefined : s.keys;
       assert.ok((await verifyAnswer({ ...input, keys: keys ?? dated(input.keys) })).ok);
@@ -398,7 +323,7 @@ describe('one flipped bit', () => {
   }
 
   it('is caught in each bit of data, salt and hash', async () => {
-    const s = await scene();
+    const s = await pureAnswer();
     for (let bit = 0; bit < 256; bit++) {
       const salt = new Uint8Array(SALT);
       salt[bit >> 3] ^= 1 << (bit & 7);
@@ -410,7 +335,7 @@ describe('one flipped bit', () => {
 
 describe('what cannot be read', () => {
   it('is a failed check, never an exception', async () => {
-    const s = await scene();
+    const s = await pureAnswer();
     const odd: unknown[] = [
       null,
       true,
@@ -452,20 +377,20 @@ describe('what cannot be read', () => {
   });
 });
 
-describe('CertificateArchive', () => {
+describe('the archive of certificates', () => {
   it('tells what is no id from what is no certificate', async () => {
-    const { archive, world } = await scene();
-    assert.equal(await archive.find('cert_short'), 'malformed');
-    assert.equal(await archive.find('cert_00000000000000000000000000'), 'unknown');
-    assert.equal(await archive.find(world.ids.textOf(4, 21)), 'unknown', 'no such entry');
-    assert.equal(await archive.find(world.ids.textOf(5, 0)), 'unknown', 'no such segment');
+    const { service, world } = await pureAnswer();
+    assert.equal(await service.find('cert_short'), 'malformed');
+    assert.equal(await service.find('cert_00000000000000000000000000'), 'unknown');
+    assert.equal(await service.find(world.ids.textOf(4, 21)), 'unknown', 'no such entry');
+    assert.equal(await service.find(world.ids.textOf(5, 0)), 'unknown', 'no such segment');
   });
 
   it('gives a certificate before it is logged, without a proof', async () => {
-    const { archive, world } = await scene();
+    const { service, world } = await pureAnswer();
     const lot = lotRecord('a');
     world.commit(segmentRecord(6, [seededSource(lot.id)], [answerEntry(1)]));
-    const found = await archive.find(world.ids.textOf(6, 0));
+    const found = await service.find(world.ids.textOf(6, 0));
     assert.ok(typeof found === 'object');
     assert.equal(found.certificate.proof, null);
     assert.equal(found.certificate.status, 'valid');
