@@ -422,7 +422,8 @@ export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
   return isTold && typeof count === 'number' && typeof root === 'string' ? { count, root } : undefined;
 }
 
-function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly string[]): boolean {
+/** Whether these are the withdrawals that a leaf counts. */
+export function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly string[]): boolean {
   const range = new CompactRange(sha256);
   for (const leaf of withdrawals) range.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
   return withdrawals.length === count && toBase64(range.root()) === root;

@@ -1,7 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { utf8Bytes } from '../core/bytes.ts';
-import { toBase64 } from '../crypto/base64.ts';
-import { CompactRange, leafHash } from '../crypto/merkle.ts';
+import { countsThese, withdrawalsIn } from './finding.ts';
 import { canonical, member, parsedObject, show, text, timeText } from './members.ts';
 import { holdsLeaf, readProof, readSignatures } from './signed-checkpoint.ts';
 import { digestText } from './verdict.ts';
@@ -25,6 +22,7 @@ export interface LotVerification {
 }
 
 interface Placed {
+  readonly leaf: string;
   readonly told: unknown;
   readonly index: number;
   readonly origin: string;
@@ -58,7 +56,7 @@ export async function verifyPublicLot(
   if (typeof statement === 'string') return { failure: statement };
   if (statement.origin === lot.origin && statement.index < lot.index)
     return { failure: 'The statement is older than the lot.' };
-  const told = withdrawalsTold(statement.told, member(document, 'withdrawals'));
+  const told = withdrawalsTold(statement.leaf, member(document, 'withdrawals'));
   if (typeof told === 'string') return { failure: told };
   if (told.includes(lotId)) {
     return withdrawn === undefined
@@ -75,25 +73,16 @@ export async function verifyPublicLot(
 }
 
 /** The lots of the withdrawals, when they are all that the statement counts; else why not. */
-function withdrawalsTold(statement: unknown, leaves: unknown): (string | undefined)[] | string {
-  const type = member(statement, 'type');
-  const count = member(statement, 'withdrawals', 'count');
-  if ((type !== 'lot' && type !== 'statement') || typeof count !== 'number')
-    return 'The given statement is not about withdrawals.';
-  if (!Array.isArray(leaves) || leaves.length !== count)
-    return `The statement counts ${count} withdrawals, and ${Array.isArray(leaves) ? leaves.length : 'none'} are told.`;
-  const range = new CompactRange(sha256);
-  const lots: (string | undefined)[] = [];
-  for (const leaf of leaves) {
-    const read = text(leaf);
-    const told = parsedObject(read);
-    if (read === undefined || member(told, 'type') !== 'revocation')
-      return 'The given withdrawal is not a withdrawal record.';
-    range.append(leafHash(sha256, utf8Bytes(read)), () => {});
-    lots.push(text(member(told, 'lot_id')));
-  }
-  return toBase64(range.root()) === member(statement, 'withdrawals', 'root')
-    ? lots
+function withdrawalsTold(statement: string, leaves: unknown): (string | undefined)[] | string {
+  const counted = withdrawalsIn(statement);
+  if (counted === undefined) return 'The given statement is not about withdrawals.';
+  if (!Array.isArray(leaves) || leaves.length !== counted.count)
+    return `The statement counts ${counted.count} withdrawals, and ${Array.isArray(leaves) ? leaves.length : 'none'} are told.`;
+  const told = leaves.map(parsedObject);
+  if (!told.every((each) => member(each, 'type') === 'revocation'))
+    return 'The given withdrawal is not a withdrawal record.';
+  return countsThese(counted, leaves)
+    ? told.map((each) => text(member(each, 'lot_id')))
     : 'The withdrawals that are told are not those that the statement counts.';
 }
 
@@ -109,7 +98,7 @@ async function placed(what: string, source: unknown, keys: unknown): Promise<Pla
   if (typeof signed === 'string') return `The ${what}: ${signed}`;
   const times = signed.flatMap(({ atS }) => atS ?? []);
   const signedByS = times.length === 0 ? undefined : Math.min(...times);
-  return { told, index: at.proof.index, origin: at.checkpoint.origin, signedByS };
+  return { leaf, told, index: at.proof.index, origin: at.checkpoint.origin, signedByS };
 }
 
 /** What holds, in a sentence. */

@@ -21,7 +21,7 @@ const { cases } = JSON.parse(readFileSync(file, 'utf8')) as { cases: readonly Ca
 
 describe('rounds of the public network', () => {
   for (const { name, hash, info, round } of cases) {
-    it(`${name}: verifies under the key of its chain, and nothing that was changed does`, () => {
+    it(`verify under the key of the chain ${name}, and do not when anything was changed`, () => {
       const chain = chainOf(info, hash);
       assert.equal(roundOf(chain, round.round, round).randomness, round.randomness);
       const flipped = round.signature.replace(/..$/, (end) => (end === '00' ? '01' : '00'));

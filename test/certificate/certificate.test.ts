@@ -73,7 +73,7 @@ const sampled = lotRecord('t', {
   assessments: system.assessments.slice(1).map((each) => ({ ...each, of: 'system', firstBit: 0 })),
 });
 
-describe('certificates', () => {
+describe('a certificate', () => {
   it('keeps the leaf of version 1 to the byte', () => {
     const golden = readFileSync(
       new URL('../vectors/certificate/leaf-v1.json', import.meta.url),
@@ -129,7 +129,7 @@ describe('certificates', () => {
     assert.notEqual(hashes.raw_output, issue(lots.toReversed(), PURE).hashes.raw_output, 'order matters');
   });
 
-  it('an origin is never upgraded', () => {
+  it('never has a stronger origin than the weakest of its lots', () => {
     for (const [i, strong] of ORIGINS.entries()) {
       for (const weak of ORIGINS.slice(i)) {
         const lots = [lotRecord('a', { origin: strong }), lotRecord('b', { origin: weak })];
@@ -157,7 +157,7 @@ describe('certificates', () => {
     assert.match(issue([lotRecord('a')], PURE).provenance.meaning, /nothing else/);
   });
 
-  it('what was not tested is not said to have passed', () => {
+  it('does not say that what was not tested has passed', () => {
     const [raw, conditioned] = lotRecord('a').assessments;
     const short = {
       ...conditioned,
@@ -245,7 +245,7 @@ describe('version 2', () => {
     });
   });
 
-  it('a draw has the weakest claim of its lots, in whatever order', () => {
+  it('names the weakest claim of its lots, in any order', () => {
     for (const [i, weak] of EVIDENCE_LEVELS.entries()) {
       for (const strong of EVIDENCE_LEVELS.slice(i)) {
         const lots = [lotWithEvidence('a', strong), lotWithEvidence('b', weak)];
@@ -335,7 +335,7 @@ describe('status', () => {
     }
   });
 
-  it('status and proof stand beside what was issued and change nothing of it', () => {
+  it('stands with the proof beside what was issued, and changes nothing of it', () => {
     const certificate = issue([lotRecord('a')]);
     const { status, proof, ...issued } = certificateDocument(certificate, null, []).certificate;
     assert.deepEqual([status, proof], ['valid', null]);
@@ -346,7 +346,7 @@ describe('status', () => {
 describe('LeafHasher', () => {
   const ids = new CertificateIds(new Uint8Array(32).fill(3));
 
-  it('is the hash of the leaf text, for any entry from any source', () => {
+  it('gives the hash of the text of the leaf for any entry from any source', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 12 });
     const lots = [
       lotRecord('a'),
@@ -405,7 +405,7 @@ describe('LeafHasher', () => {
     );
   });
 
-  it('makes another text of another configuration', () => {
+  it('hashes another text where the configuration differs', () => {
     const lot = lotRecord('a');
     const hasher = new LeafHasher(ids);
     const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
@@ -420,7 +420,7 @@ describe('LeafHasher', () => {
     assert.equal(new Set(hashes).size, 3);
   });
 
-  it('a text that has the marks of the template in it is a fault, not a wrong leaf', () => {
+  it('throws for a text with the marks of the template in it, and hashes no wrong leaf', () => {
     for (const device of ['\uE000'.repeat(26), 'x\uE003', '\uE002']) {
       const lot = lotRecord('a', { device });
       const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);

@@ -26,7 +26,7 @@ describe('CertificateIds', () => {
     }
   });
 
-  it('every place has an id of the form, and comes back from it', () => {
+  it('gives every place an id of the right form, and finds the place by it', () => {
     const segments = fc.oneof(
       fc.nat(1000),
       fc.maxSafeNat().map((n) => n % 2 ** 48),
@@ -62,7 +62,7 @@ describe('CertificateIds', () => {
     assert.equal(new Set(batch(0, 500)).size, 500);
   });
 
-  it('calls malformed what has not the form', () => {
+  it('calls an id of another form malformed', () => {
     const good = ids.textOf(1, 1);
     const flawed = [
       '',
@@ -79,7 +79,7 @@ describe('CertificateIds', () => {
     for (const text of flawed) assert.equal(ids.placeOf(text), 'malformed', JSON.stringify(text));
   });
 
-  it('calls unknown what was not given out: another first character, key or node, or made up', () => {
+  it('calls an id unknown that it did not give out: of another key or node, changed or made up', () => {
     const good = ids.textOf(1, 1);
     for (const first of '89abcdefghjkmnpqrstvwxyz') {
       assert.equal(ids.placeOf(`cert_${first}${good.slice(6)}`), 'unknown', first);
@@ -96,7 +96,7 @@ describe('CertificateIds', () => {
     }
   });
 
-  it('the fingerprint tells one key, and one node, from another', () => {
+  it('has a fingerprint that differs between keys, and between nodes', () => {
     const others = [
       new CertificateIds(new Uint8Array(32)),
       new CertificateIds(KEY, [{ number: 1, firstSegment: 0 }]),
@@ -106,7 +106,7 @@ describe('CertificateIds', () => {
     assert.equal(new CertificateIds(KEY).fingerprint, ids.fingerprint);
   });
 
-  it('refuses keys and places outside of their widths', () => {
+  it('refuses keys and places that do not fit their widths', () => {
     assert.throws(() => new CertificateIds(new Uint8Array(16)), RangeError);
     assert.throws(() => new CertificateIds(KEY, [{ number: 65_536, firstSegment: 0 }]), InvariantError);
     for (const [segment, index] of [

@@ -24,7 +24,7 @@ async function commit(ledger: Ledger, sequence: number, from: number): Promise<v
   await ledger.commit([segmentRecord(sequence, [seededSource(LOT.id)], entries)], []);
 }
 
-it('commits, seals, closes, opens again, finds and verifies on the ledger of the service', async (t) => {
+it('finds and verifies a certificate that was sealed on the ledger of the service, after it was opened again', async (t) => {
   const path = join(temporaryFolder(t), 'ledger');
   let ledger = await openTestLedger(path);
   await ledger.addLot(LOT, []);

@@ -97,7 +97,7 @@ describe('CertificateLog', () => {
     assert.ok(await log.proofOf(2, 4));
   });
 
-  it('a proof stays the same while the log grows, and the log is consistent with every size it had', async () => {
+  it('keeps each proof as it is while it grows, and stays consistent with every size that it had', async () => {
     const w = world();
     const log = await w.open();
     w.commit(segment(1, 7));
@@ -175,7 +175,7 @@ describe('CertificateLog', () => {
     assert.equal((await w.open()).checkpoint, log.checkpoint);
   });
 
-  it('a large backlog is taken in batches', async () => {
+  it('takes a large backlog in batches', async () => {
     const w = world();
     const log = await w.open();
     for (let sequence = 1; sequence <= 200; sequence++) w.commit(segment(sequence, 10));
@@ -243,7 +243,7 @@ describe('CertificateLog', () => {
     );
   });
 
-  it('seal calls that overlap run one after the other', async () => {
+  it('runs calls of seal that overlap one after the other', async () => {
     const w = world();
     const log = await w.open();
     w.commit(segment(1, 3));
@@ -349,7 +349,7 @@ describe('two writers of one log', () => {
 
 describe('faults', () => {
   for (const outcome of ['lost', 'done, but said to have failed'] as const) {
-    it(`tells the caller of a write that is ${outcome}, and goes on from what is stored`, async () => {
+    it(`reach the caller when a write is ${outcome}, and the log goes on from what is stored`, async () => {
       const w = world();
       const log = await w.open();
       w.commit(segment(1, 3));
@@ -366,7 +366,7 @@ describe('faults', () => {
     });
   }
 
-  it('any history of commits, withdrawals, faults and restarts keeps the log whole', async () => {
+  it('leave the log whole after any history of commits, withdrawals and restarts', async () => {
     const step = fc.oneof(
       {
         weight: 4,
@@ -412,7 +412,7 @@ describe('faults', () => {
     );
   });
 
-  it('a lot that is not there is a fault, and nothing is written', async () => {
+  it('include a lot that is missing: then nothing is written', async () => {
     const w = world();
     const log = await w.open();
     w.commit(segmentRecord(1, [seededSource('lot_unknown')], [answerEntry(1)]));
@@ -421,7 +421,7 @@ describe('faults', () => {
     assert.equal(w.writes, writes);
   });
 
-  it('refuses a log of another origin, another id key, damaged tiles, or a checkpoint of no known key', async () => {
+  it('are found at the start: another origin, another id key, damaged tiles, a checkpoint of no known key', async () => {
     const fresh = async () => {
       const w = world();
       w.commit(segment(1, 300));
@@ -485,7 +485,7 @@ describe('times', () => {
 });
 
 describe('keys', () => {
-  it('after a rotation old proofs keep their signature, and the newest checkpoint has both', async () => {
+  it('leave old proofs their signature after a rotation, and both sign the newest checkpoint', async () => {
     const w = world();
     let log = await w.open();
     w.commit(segment(1, 3));
@@ -551,7 +551,7 @@ describe('keys', () => {
     assert.equal((await toldOf(later)).toldMs, later);
   });
 
-  it('the document lists every key that ever signed', () => {
+  it('are all in the document, whenever they signed', () => {
     const keys = logKeys(1, 2);
     const document = keysDocument(keys);
     assert.deepEqual(Object.keys(document), ['origin', 'current_key_id', 'keys']);

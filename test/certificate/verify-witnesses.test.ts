@@ -61,8 +61,8 @@ describe('the witnesses of a certificate', () => {
   });
 });
 
-describe('a policy', () => {
-  it('is keys with commas or white space between them, and a quorum', () => {
+describe('a witness policy', () => {
+  it('is read from keys with commas or white space between them, and a quorum', () => {
     assert.deepEqual(readWitnessPolicy('a, b\nc', ''), { keys: ['a', 'b', 'c'], quorum: 3 });
     assert.deepEqual(readWitnessPolicy('a,b', '1'), { keys: ['a', 'b'], quorum: 1 });
     assert.equal(readWitnessPolicy(' ,', ''), 'no witness is named');

@@ -397,7 +397,7 @@ describe('the archive of certificates', () => {
   });
 });
 
-it('imports nothing of Node, only itself, the standard library and pure packages', async () => {
+it('imports nothing of Node: only its own files and packages that run everywhere', async () => {
   const { readFileSync } = await import('node:fs');
   const seen = new Set<string>();
   const outside = new Set<string>();

@@ -29,7 +29,7 @@ const IMPLEMENTATIONS: Record<string, ChaCha20> = {
 
 describe('chacha20', () => {
   for (const [name, cipher] of Object.entries(IMPLEMENTATIONS)) {
-    it(`${name}: every vector of RFC 8439 §2.3.2, §2.4.2, A.1 and A.2`, () => {
+    it(`gives every vector of RFC 8439 §2.3.2, §2.4.2, A.1 and A.2 by ${name}`, () => {
       assert.equal(vectors.length, 10);
       for (const vector of vectors) {
         const plaintext = vector.text ? utf8Bytes(vector.text) : fromHex(vector.plaintext ?? '00'.repeat(64));
@@ -39,7 +39,7 @@ describe('chacha20', () => {
     });
   }
 
-  it('noble and OpenSSL are one function, on both sides of the size that chooses between them', () => {
+  it('gives the same by noble and by OpenSSL, on both sides of the size that chooses between them', () => {
     const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
     fc.assert(
       fc.property(
@@ -58,7 +58,7 @@ describe('chacha20', () => {
   });
 
   for (const [name, cipher] of Object.entries({ noble: chacha20ByNoble, openssl: chacha20ByOpenssl })) {
-    it(`${name}: refuses wrong sizes and a counter that would leave its 32 bits`, () => {
+    it(`refuses wrong sizes and a counter that would leave its 32 bits, by ${name}`, () => {
       const key = new Uint8Array(32);
       const nonce = new Uint8Array(12);
       const refused = (...args: Parameters<ChaCha20>) => assert.throws(() => cipher(...args), RangeError);

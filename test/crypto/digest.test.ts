@@ -77,7 +77,7 @@ describe('hkdfSha256', () => {
     ],
   ];
   known.forEach(([ikm, salt, info, okm], i) => {
-    it(`RFC 5869 A.${i + 1}`, () => {
+    it(`gives the answer of RFC 5869 A.${i + 1}`, () => {
       assert.equal(toHex(hkdfSha256(ikm, salt, info, okm.length / 2)), okm);
       assert.equal(toHex(new Uint8Array(hkdfSync('sha256', ikm, salt, info, okm.length / 2))), okm);
     });
@@ -85,14 +85,14 @@ describe('hkdfSha256', () => {
 });
 
 describe('derived keys', () => {
-  it('seedKey gives its golden values', () => {
+  it('are the golden values for a seed', () => {
     const [quantum, system, key] = [golden.quantumSeed, golden.systemEntropy, golden.key].map(fromHex);
     assert.equal(toHex(seedKey(quantum, system, null)), golden.seedKey.first);
     assert.equal(toHex(seedKey(quantum, system, key)), golden.seedKey.after);
     assert.equal(toHex(quantum), golden.quantumSeed, 'inputs are left as they are');
   });
 
-  it('seedKey refuses inputs of another size', () => {
+  it('are refused for inputs of another size', () => {
     const good = new Uint8Array(32);
     const bad = new Uint8Array(31);
     assert.throws(() => seedKey(bad, good, good), RangeError);
@@ -101,13 +101,13 @@ describe('derived keys', () => {
     assert.throws(() => seedKey(good, good, new Uint8Array(0)), RangeError, 'no key is null, not empty');
   });
 
-  it('where one input ends and the next begins matters', () => {
+  it('depend on where one input ends and the next begins', () => {
     const [a, b, c] = ['ab', 'c', ''].map(utf8Bytes);
     const lists = [[a, b], [concatBytes(a, b)], [utf8Bytes('a'), utf8Bytes('bc')], [a, b, c], [c, a, b]];
     assert.equal(new Set(lists.map((list) => toHex(deriveKey('seed', list)))).size, lists.length);
   });
 
-  it('no two domains share a label', () => {
+  it('have a label of their own for each domain', () => {
     const labels = Object.values(KEY_LABELS);
     assert.equal(new Set(labels).size, labels.length);
   });

@@ -54,7 +54,7 @@ describe('Expander', () => {
     );
   });
 
-  it('read(2) || read(2) = read(4)', () => {
+  it('gives the same bytes in two reads of 2 as in one read of 4', () => {
     const twice = new Expander(KEY);
     const once = new Expander(KEY);
     assert.deepEqual(concatBytes(read(twice, 2), read(twice, 2)), read(once, 4));
@@ -133,7 +133,7 @@ describe('expandOnce', () => {
     assert.deepEqual(out, new Uint8Array(referenceOutput(KEY, 65_536, 70_000)));
   });
 
-  it('with the system’s entropy never gives the same twice, nor the bare keystream', () => {
+  it('never gives the same twice with the system’s entropy, nor the bare keystream', () => {
     const bare = new Uint8Array(70_000);
     expandOnce(KEY, bare, 'none');
     const first = new Uint8Array(70_000);
@@ -177,7 +177,7 @@ describe('expandOnce', () => {
   });
 });
 
-it('a reseed depends on all three of its inputs', () => {
+it('takes a reseed that depends on all three of its inputs', () => {
   const [a, b, c] = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte));
   const outputs = [
     seedKey(a, b, c),

@@ -131,7 +131,7 @@ const LEAVES = Array.from({ length: 70 }, (_, i) => leafHash(sha256, Uint8Array.
 const tree = grow(LEAVES);
 
 describe('Merkle tree (RFC 9162 §2.1)', () => {
-  it('the root without leaves is the hash of nothing', () => {
+  it('has the hash of an empty string as its root without leaves', () => {
     assert.equal(
       toHex(new CompactRange(sha256).root()),
       'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
@@ -139,17 +139,17 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
     assert.deepEqual(emptyRoot(sha256), new CompactRange(sha256).root());
   });
 
-  it('one to eight entries have the known roots', () => {
+  it('has the known roots for one to eight entries', () => {
     assert.deepEqual(known.roots.slice(1).map(toHex), ROOTS);
   });
 
-  it('roots are those of the recursive definition', () => {
+  it('has the roots of the recursive definition', () => {
     for (let size = 0; size <= LEAVES.length; size++) {
       assert.deepEqual(tree.roots[size], referenceRoot(LEAVES.slice(0, size)), `size ${size}`);
     }
   });
 
-  it('a leaf is never a node, and any SHA-256 gives the same', () => {
+  it('hashes no leaf as a node, and gives the same by any SHA-256', () => {
     const [left, right] = LEAVES;
     const joined = new Uint8Array([...left, ...right]);
     assert.notDeepEqual(leafHash(sha256, joined), nodeHash(sha256, left, right));
@@ -158,7 +158,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
     assert.deepEqual(nodeHash(pure, left, right), new Uint8Array(nodeHash(sha256, left, right)));
   });
 
-  it('a compact range goes on where another stopped', () => {
+  it('grows on from a compact range as from all of its leaves', () => {
     for (let size = 0; size < LEAVES.length; size++) {
       const first = new CompactRange(sha256);
       for (const leaf of LEAVES.slice(0, size)) first.append(leaf, () => {});
@@ -169,7 +169,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
     }
   });
 
-  it('a compact range refuses roots that do not belong to its size', () => {
+  it('takes no compact range whose roots do not fit its size', () => {
     assert.throws(() => new CompactRange(sha256, 3, [LEAVES[0]]), InvariantError);
     assert.throws(() => new CompactRange(sha256, -1), InvariantError);
     assert.throws(() => new CompactRange(sha256, 0.5), InvariantError);
@@ -188,14 +188,14 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
 });
 
 describe('proofs of inclusion', () => {
-  it('the proofs of the known tree are given', async () => {
+  it('are those that are published of the known tree', async () => {
     for (const [index, size, path] of INCLUSION) {
       const proof = await inclusionProof(sha256, index, size, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${index} of ${size}`);
     }
   });
 
-  it('every leaf of every tree verifies, and nowhere else', async () => {
+  it('verify every leaf of every tree in its place and in no other', async () => {
     for (let size = 1; size <= 40; size++) {
       for (let index = 0; index < size; index++) {
         const proof = await inclusionProof(sha256, index, size, tree.readNode);
@@ -210,7 +210,7 @@ describe('proofs of inclusion', () => {
     }
   });
 
-  it('no flipped bit passes', async () => {
+  it('fail with any bit flipped', async () => {
     const proof = await inclusionProof(sha256, 13, 29, tree.readNode);
     fc.assert(
       fc.property(fc.nat(proof.length - 1), fc.nat(255), (which, bit) => {
@@ -221,7 +221,7 @@ describe('proofs of inclusion', () => {
     );
   });
 
-  it('refuses what is no place in a tree', () => {
+  it('are refused for a place that the tree does not have', () => {
     const root = tree.roots[1];
     for (const [index, size] of [
       [0, 0],
@@ -238,14 +238,14 @@ describe('proofs of inclusion', () => {
 });
 
 describe('proofs of consistency', () => {
-  it('the proofs of the known tree are given', async () => {
+  it('are those that are published of the known tree', async () => {
     for (const [from, to, path] of CONSISTENCY) {
       const proof = await consistencyProof(sha256, from, to, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${from} to ${to}`);
     }
   });
 
-  it('every pair of sizes verifies, and no other root does', async () => {
+  it('verify every pair of sizes, and no other root', async () => {
     for (let to = 0; to <= 40; to++) {
       for (let from = 0; from <= to; from++) {
         const proof = await consistencyProof(sha256, from, to, tree.readNode);
@@ -262,7 +262,7 @@ describe('proofs of consistency', () => {
     }
   });
 
-  it('a tree never shrinks', () => {
+  it('are refused from a larger tree to a smaller one', () => {
     assert.ok(!verifyConsistency(sha256, 2, tree.roots[2], 1, tree.roots[1], []));
   });
 });

@@ -51,7 +51,7 @@ function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 describe('signed notes', () => {
-  it('known answers: verifier key, key id, text and signature of the reference implementation', () => {
+  it('have the verifier key, key id, text and signature of the reference implementation', () => {
     const key = SigningKey.fromSeed(bytesOf(PETER.seed).subarray(1));
     assert.equal(verifierKey(sha256, PETER.name, key.publicKey), PETER.verifierKey);
     const text = PETER.note.slice(0, PETER.note.lastIndexOf('\n\n') + 1);
@@ -60,7 +60,7 @@ describe('signed notes', () => {
     assert.equal(formatNote({ text, signatures: [{ name: PETER.name, keyId, signature }] }), PETER.note);
   });
 
-  it('known answers: the examples of the specification verify', () => {
+  it('verify in the examples of the specification', () => {
     for (const { verifierKey: trusted, note } of [PETER, SPEC]) {
       const [name, keyId, typed] = trusted
         .split('+')
@@ -74,7 +74,7 @@ describe('signed notes', () => {
     }
   });
 
-  it('reads and writes the examples of the specifications', () => {
+  it('are read and written as in the examples of the specifications', () => {
     for (const note of [POEM, CHECKPOINT, PETER.note, SPEC.note]) {
       const parsed = parseNote(note);
       assert.ok(parsed);
@@ -83,7 +83,7 @@ describe('signed notes', () => {
     assert.equal(parseNote(POEM)?.text.split('\n').length, 5, 'an empty line belongs to the text');
   });
 
-  it('takes several signatures', () => {
+  it('may have several signatures', () => {
     const parsed = parseNote(`${CHECKPOINT}— witness.example/w1 jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9\n`);
     assert.deepEqual(
       parsed?.signatures.map(({ name, keyId }) => [name, keyId]),
@@ -94,7 +94,7 @@ describe('signed notes', () => {
     );
   });
 
-  it('refuses what is not exactly a note', () => {
+  it('are refused where the form is not exactly that of a note', () => {
     const line = '— a.example/b AAAAAAAA\n';
     assert.ok(parseNote(`text\n\n${line}`));
     const flawed: [why: string, note: string][] = [
@@ -116,7 +116,7 @@ describe('signed notes', () => {
     for (const [why, note] of flawed) assert.equal(parseNote(note), undefined, why);
   });
 
-  it('key names hold neither spaces nor plus', () => {
+  it('have key names without spaces and plus', () => {
     for (const name of ['', 'a b', 'a\u00a0b', 'a\u2003b', 'a+b', 'a\nb', 'a\u0007b'])
       assert.ok(!isKeyName(name), name);
     for (const name of ['example.com/qrn', 'PeterNeumann', 'é', 'a\ufeffb']) assert.ok(isKeyName(name));
@@ -124,7 +124,7 @@ describe('signed notes', () => {
 });
 
 describe('checkpoints', () => {
-  it('reads and writes the example of the specification', () => {
+  it('are read and written as in the example of the specification', () => {
     const text = parseNote(CHECKPOINT)?.text ?? '';
     const checkpoint = parseCheckpoint(text);
     assert.ok(checkpoint);
@@ -134,7 +134,7 @@ describe('checkpoints', () => {
     assert.equal(checkpointText(checkpoint), text);
   });
 
-  it('allows extension lines and refuses every other form', () => {
+  it('may have extension lines, and are refused in every other form', () => {
     const root = toBase64(new Uint8Array(32));
     assert.ok(parseCheckpoint(`o\n0\n${root}\n`));
     assert.ok(parseCheckpoint(`o\n12\n${root}\nextension\n`));
@@ -157,13 +157,13 @@ describe('checkpoints', () => {
 describe('proofs of inclusion as text', () => {
   const path = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte));
 
-  it('has the form of c2sp.org/tlog-proof', () => {
+  it('have the form of c2sp.org/tlog-proof', () => {
     const text = formatProof({ index: 73_894, path: path.slice(0, 1), note: CHECKPOINT });
     const hash = 'AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=';
     assert.equal(text, `c2sp.org/tlog-proof@v1\nindex 73894\n${hash}\n\n${CHECKPOINT}`);
   });
 
-  it('reads what it writes', () => {
+  it('are read as they were written', () => {
     fc.assert(
       fc.property(fc.nat({ max: Number.MAX_SAFE_INTEGER }), fc.nat(3), (index, hashes) => {
         const proof = { index, path: path.slice(0, hashes), note: CHECKPOINT };
@@ -172,7 +172,7 @@ describe('proofs of inclusion as text', () => {
     );
   });
 
-  it('refuses every other form', () => {
+  it('are refused in every other form', () => {
     const text = formatProof({ index: 7, path, note: CHECKPOINT });
     const flawed: [why: string, text: string][] = [
       ['another version', text.replace('@v1', '@v2')],
@@ -201,7 +201,7 @@ describe('base64', () => {
     });
   });
 
-  it('refuses text that means the same as another', () => {
+  it('refuses a second text for the same bytes', () => {
     for (const text of ['Zh==', 'Zm9=', 'Zg', 'Zg=', 'Zg== ', 'Zm9v\n', 'Zm-_', '====', '=']) {
       assert.equal(fromBase64(text), undefined, JSON.stringify(text));
     }

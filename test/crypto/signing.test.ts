@@ -37,7 +37,7 @@ const RFC8032 = [
 
 describe('SigningKey', () => {
   RFC8032.forEach(({ seed, publicKey, message, signature }, i) => {
-    it(`RFC 8032 §7.1, test ${i + 1}`, () => {
+    it(`signs as test ${i + 1} of RFC 8032 §7.1`, () => {
       const key = SigningKey.fromSeed(fromHex(seed));
       assert.equal(toHex(key.publicKey), publicKey);
       assert.equal(toHex(key.sign(fromHex(message))), signature);
@@ -80,7 +80,7 @@ describe('key files', () => {
   const mode = (file: string) => statSync(join(directory, file)).mode & 0o777;
   const message = utf8Bytes('message');
 
-  it('makes the first key once, readable by its owner alone, and finds it again', () => {
+  it('are made once, readable by their owner alone, and found again', () => {
     const first = openLogKeys(directory, NAME, clock);
     const again = openLogKeys(directory, NAME, clock);
     assert.deepEqual(again.published, first.published);
@@ -92,7 +92,7 @@ describe('key files', () => {
     assert.equal(first.published[0].created_at, '2023-11-14T22:13:20.000Z');
   });
 
-  it('rotation signs with a new key, keeps the old public key and removes the old private one', () => {
+  it('sign with a new key after a rotation, which keeps the old public key and removes the old private one', () => {
     const first = openLogKeys(directory, NAME, clock);
     const rotated = rotateLogKeys(directory, NAME, clock);
     assert.notEqual(rotated.currentKeyId, first.currentKeyId);
@@ -112,20 +112,20 @@ describe('key files', () => {
     assert.ok(old && verifyEd25519(old, message, first.current.sign(message)));
   });
 
-  it('uses a key that a crash left before it was published', () => {
+  it('are used when a crash left them before they were published', () => {
     const key = SigningKey.generate();
     writeFileSync(join(directory, 'log-1.pem'), key.toPem(), { mode: 0o600 });
     assert.deepEqual(openLogKeys(directory, NAME, clock).current.publicKey, key.publicKey);
   });
 
-  it('a lost private key is never replaced on the quiet; rotation does it', () => {
+  it('are not replaced when the private key is lost, except by a rotation', () => {
     openLogKeys(directory, NAME, clock);
     rmSync(join(directory, 'log-1.pem'));
     assert.throws(() => openLogKeys(directory, NAME, clock), KeyFileError);
     assert.equal(rotateLogKeys(directory, NAME, clock).published.length, 2);
   });
 
-  it('refuses keys of another name, mixed-up files, and rotation of nothing', () => {
+  it('are refused under another name and when they are mixed up, as is a rotation of none', () => {
     assert.throws(() => rotateLogKeys(directory, NAME, clock), KeyFileError);
     openLogKeys(directory, NAME, clock);
     assert.throws(() => openLogKeys(directory, 'qrn.example/other', clock), KeyFileError);
@@ -134,7 +134,7 @@ describe('key files', () => {
     assert.throws(() => openLogKeys(directory, NAME, clock), /is not the private key of/);
   });
 
-  it('refuses private files that others may read', {
+  it('are refused when others may read the private ones', {
     skip: process.platform === 'win32' && 'no modes',
   }, () => {
     openLogKeys(directory, NAME, clock);
@@ -142,7 +142,7 @@ describe('key files', () => {
     assert.throws(() => openLogKeys(directory, NAME, clock), /others may read it/);
   });
 
-  it('a secret file holds 32 bytes, once and for its owner', () => {
+  it('hold 32 secret bytes, made once and readable by their owner alone', () => {
     const path = join(directory, 'deep', 'certificate.key');
     const secret = openSecretFile(path);
     assert.equal(secret.length, 32);
@@ -153,7 +153,7 @@ describe('key files', () => {
     assert.throws(() => openSecretFile(path), KeyFileError);
   });
 
-  it('a draft that a crash left is in nobody’s way', () => {
+  it('are made although a crash left a draft', () => {
     writeFileSync(join(directory, 'certificate.key.draft'), 'half');
     assert.equal(openSecretFile(join(directory, 'certificate.key')).length, 32);
     assert.deepEqual(readdirSync(directory), ['certificate.key']);
