@@ -7,6 +7,7 @@ import {
   type Hash,
   leafHash,
   nodeHash,
+  nodesCovering,
   type ReadNode,
   verifyInclusion,
 } from '../crypto/merkle.ts';
@@ -355,13 +356,7 @@ export function rootsOf(
   const levels = nodesCovering(from, to);
   // of two trees the second must be the larger: else the nodes of a smaller one would pass for those of the first
   if (range === undefined || from === 0 || from >= to || levels.length !== after.length) return undefined;
-  const stack: { level: number; hash: Hash }[] = [];
-  let rest = from;
-  for (const hash of before) {
-    const level = Math.floor(Math.log2(rest));
-    rest -= 2 ** level;
-    stack.push({ level, hash });
-  }
+  const stack = nodesCovering(0, from).map(({ level }, i) => ({ level, hash: before[i] }));
   levels.forEach((each, i) => {
     let [level, hash] = [each.level, after[i]];
     for (let last = stack.at(-1); last?.level === level; last = stack.at(-1), level++) {
@@ -383,21 +378,6 @@ export async function nodesBetween(from: number, to: number, readNode: ReadNode)
   const hashes = await Promise.all(named.map(({ level, index }) => readNode(level, index)));
   const count = nodesCovering(0, from).length;
   return { before: hashes.slice(0, count), after: hashes.slice(count) };
-}
-
-/** The fewest nodes that cover the leaves [from, to), in order. */
-export function nodesCovering(
-  from: number,
-  to: number,
-): { readonly level: number; readonly index: number }[] {
-  const nodes: { level: number; index: number }[] = [];
-  for (let at = from; at < to; ) {
-    let level = 0;
-    while (at % 2 ** (level + 1) === 0 && at + 2 ** (level + 1) <= to) level++;
-    nodes.push({ level, index: at / 2 ** level });
-    at += 2 ** level;
-  }
-  return nodes;
 }
 
 export function rangeOf(size: number, roots: readonly Hash[]): CompactRange | undefined {

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { CompactRange, equalHashes, type Hash, leafHash } from '../crypto/merkle.ts';
+import { CompactRange, equalHashes, type Hash, leafHash, nodesCovering } from '../crypto/merkle.ts';
 import { formatNote } from '../crypto/note.ts';
 import {
   committedDrawOf,
@@ -13,7 +13,6 @@ import {
   lotIdOf,
   type NodesBetween,
   nodesBetween,
-  nodesCovering,
   rangeOf,
   rootsOf,
   SILENCE_MAX_S,

@@ -3,7 +3,7 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
-import { CompactRange, equalHashes } from '../crypto/merkle.ts';
+import { CompactRange, equalHashes, nodesCovering } from '../crypto/merkle.ts';
 import {
   COSIGNATURE_TYPE,
   checkpointText,
@@ -224,14 +224,9 @@ export async function loadState(
  */
 async function assertRootsAreStored(store: LogStore, range: CompactRange): Promise<void> {
   const readNode = nodeReader(store);
-  let start = 0;
-  for (const root of range.roots) {
-    let level = 0;
-    while (start + 2 ** (level + 1) <= range.size) level++;
-    const stored = await readNode(level, start / 2 ** level);
-    if (!equalHashes(stored, root))
+  for (const [i, { level, index }] of nodesCovering(0, range.size).entries()) {
+    if (!equalHashes(await readNode(level, index), range.roots[i]))
       throw new CertificateLogError('the stored tiles are not those of the log');
-    start += 2 ** level;
   }
 }
 

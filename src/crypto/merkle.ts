@@ -49,6 +49,21 @@ export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): H
   return sha256(nodeInput);
 }
 
+/** The fewest nodes that cover the leaves [from, to), in order. */
+export function nodesCovering(
+  from: number,
+  to: number,
+): { readonly level: number; readonly index: number }[] {
+  const nodes: { level: number; index: number }[] = [];
+  for (let at = from; at < to; ) {
+    let level = 0;
+    while (at % 2 ** (level + 1) === 0 && at + 2 ** (level + 1) <= to) level++;
+    nodes.push({ level, index: at / 2 ** level });
+    at += 2 ** level;
+  }
+  return nodes;
+}
+
 /**
  * The growing edge of a tree: the roots of its maximal complete subtrees, largest first, one for each bit
  * that is set in the size. All that is needed to append and to know the root.
@@ -61,7 +76,7 @@ export class CompactRange {
   /** An empty tree, or the one that `roots` (see the property of that name) belong to. */
   constructor(sha256: Sha256, size = 0, roots: readonly Hash[] = []) {
     assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a whole number of leaves');
-    assert(roots.length === bitsSet(size), 'one root for each complete subtree');
+    assert(roots.length === nodesCovering(0, size).length, 'one root for each complete subtree');
     this.#sha256 = sha256;
     this.#size = size;
     this.#roots = [...roots];
@@ -240,12 +255,6 @@ function splitOf(count: number): number {
   let split = 1;
   while (split * 2 < count) split *= 2;
   return split;
-}
-
-function bitsSet(count: number): number {
-  let bits = 0;
-  for (let rest = count; rest > 0; rest = half(rest)) bits += rest % 2;
-  return bits;
 }
 
 function half(count: number): number {
