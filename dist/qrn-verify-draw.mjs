@@ -830,7 +830,7 @@ function noteKeyId(sha2562, name, publicKey, type = ED25519_TYPE) {
   input.set(prefix);
   input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
-  return hexOf(sha2562(input).subarray(0, KEY_ID_BYTES));
+  return bytesToHex(sha2562(input).subarray(0, KEY_ID_BYTES));
 }
 function verifierKey(sha2562, name, publicKey, type = ED25519_TYPE) {
   const typed = new Uint8Array(1 + publicKey.length);
@@ -863,7 +863,7 @@ function parseNote(note) {
     if (bytes.length <= KEY_ID_BYTES) return void 0;
     signatures.push({
       name,
-      keyId: hexOf(bytes.subarray(0, KEY_ID_BYTES)),
+      keyId: bytesToHex(bytes.subarray(0, KEY_ID_BYTES)),
       signature: bytes.slice(KEY_ID_BYTES)
     });
   }
@@ -912,11 +912,6 @@ function parseHashes(texts) {
 function parseCount(text2) {
   const count = /^(0|[1-9][0-9]{0,15})$/.test(text2) ? Number(text2) : Number.NaN;
   return Number.isSafeInteger(count) ? count : void 0;
-}
-function hexOf(bytes) {
-  let hex = "";
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, "0");
-  return hex;
 }
 
 // src/certificate/signed-checkpoint.ts

@@ -1,3 +1,4 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { fromBase64, toBase64 } from './base64.ts';
 import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
 
@@ -68,7 +69,7 @@ export function noteKeyId(
   input.set(prefix);
   input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
-  return hexOf(sha256(input).subarray(0, KEY_ID_BYTES));
+  return bytesToHex(sha256(input).subarray(0, KEY_ID_BYTES));
 }
 
 /** `<name>+<key id>+<base64 of type and public key>`: how note tools are told to trust a key. */
@@ -136,7 +137,7 @@ export function parseNote(note: string): Note | undefined {
     if (bytes.length <= KEY_ID_BYTES) return undefined;
     signatures.push({
       name,
-      keyId: hexOf(bytes.subarray(0, KEY_ID_BYTES)),
+      keyId: bytesToHex(bytes.subarray(0, KEY_ID_BYTES)),
       signature: bytes.slice(KEY_ID_BYTES),
     });
   }
@@ -223,10 +224,4 @@ export function parseHashes(texts: unknown): Hash[] | undefined {
 export function parseCount(text: string): number | undefined {
   const count = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(count) ? count : undefined;
-}
-
-function hexOf(bytes: Uint8Array): string {
-  let hex = '';
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0');
-  return hex;
 }
