@@ -17,24 +17,15 @@ export interface Cells {
 /** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
 export class OwnedCells implements Cells {
   readonly #cells = new Map<number, SharedArrayBuffer>();
-  readonly #period: number;
-  readonly #balances: ReadonlyMap<number, Balance>;
-  readonly #rates: ReadonlyMap<number, RateRecord>;
+  #period = 0;
+  #balances: ReadonlyMap<number, Balance> = new Map();
+  #rates: ReadonlyMap<number, RateRecord> = new Map();
   readonly #clock: Clock;
   readonly #shared: SharedLimits | undefined;
 
-  constructor(
-    period: number,
-    balances: readonly Balance[],
-    rates: readonly RateRecord[],
-    clock: Clock,
-    shared?: SharedLimits,
-  ) {
-    this.#shared = shared;
-    this.#period = period;
-    this.#balances = new Map(balances.map((balance) => [balance.accountNumber, balance]));
-    this.#rates = new Map(rates.map((rate) => [rate.accountNumber, rate]));
+  private constructor(clock: Clock, shared: SharedLimits | undefined) {
     this.#clock = clock;
+    this.#shared = shared;
   }
 
   /**
@@ -46,10 +37,11 @@ export class OwnedCells implements Cells {
     clock: Clock,
     shared?: SharedLimits,
   ): Promise<OwnedCells> {
-    const period = Math.max(periodOf(clock.wallMs()), await books.latestPeriod());
-    const balances = await books.balances(period);
-    const rates = await books.loadRates(clock.wallMs() - WINDOW_MS);
-    return new OwnedCells(period, balances, rates, clock, shared);
+    const cells = new OwnedCells(clock, shared);
+    cells.#period = Math.max(periodOf(clock.wallMs()), await books.latestPeriod());
+    cells.#balances = byAccount(await books.balances(cells.#period));
+    cells.#rates = byAccount(await books.loadRates(clock.wallMs() - WINDOW_MS));
+    return cells;
   }
 
   async cellOf(accountNumber: number, allowance: Allowance): Promise<SharedArrayBuffer> {
@@ -70,13 +62,13 @@ export class OwnedCells implements Cells {
   }
 
   #begin(meter: Meter, accountNumber: number): void {
-    if (this.#shared === undefined) this.#load(meter, accountNumber);
+    const unused = { accountNumber, period: this.#period, requests: 0, credits: 0 };
+    if (this.#shared === undefined) meter.load(this.#balances.get(accountNumber) ?? unused);
     const rate = this.#rates.get(accountNumber);
     if (rate !== undefined) meter.restore(rate, this.#clock.wallMs(), this.#clock.monotonicMs());
   }
+}
 
-  #load(meter: Meter, accountNumber: number): void {
-    const unused = { accountNumber, period: this.#period, requests: 0, credits: 0 };
-    meter.load(this.#balances.get(accountNumber) ?? unused);
-  }
+function byAccount<T extends { readonly accountNumber: number }>(records: readonly T[]): Map<number, T> {
+  return new Map(records.map((record) => [record.accountNumber, record]));
 }

@@ -57,10 +57,7 @@ const CACHED_KEYS_MAX = 10_000;
  * they refuse (`isOutdated`, `refreshInTime`).
  */
 export class AccountDirectory {
-  readonly #directory: AccountDirectoryOptions['directory'];
-  readonly #cells: Cells;
-  readonly #clock: Clock;
-  readonly #log: Log;
+  readonly #options: AccountDirectoryOptions;
   readonly #viewAgeMaxMs: number;
   /** Names this reader to the ledger, which tells commands what every reader goes by. */
   readonly #reader = randomUUID();
@@ -87,10 +84,7 @@ export class AccountDirectory {
   readonly #cache = new Map<string, Authenticated>();
 
   private constructor(options: AccountDirectoryOptions) {
-    this.#directory = options.directory;
-    this.#cells = options.cells;
-    this.#clock = options.clock;
-    this.#log = options.log;
+    this.#options = options;
     this.#viewAgeMaxMs = options.isShared ? SHARED_VIEW_AGE_MAX_MS : VIEW_AGE_MAX_MS;
   }
 
@@ -126,7 +120,7 @@ export class AccountDirectory {
     this.#closed = true;
     clearTimeout(this.#timer);
     // a ledger that is gone has no command waiting
-    this.#directory.directoryApplied(this.#reader, Number.MAX_SAFE_INTEGER).catch(() => {});
+    this.#options.directory.directoryApplied(this.#reader, Number.MAX_SAFE_INTEGER).catch(() => {});
     this.#cache.clear();
   }
 
@@ -136,7 +130,7 @@ export class AccountDirectory {
    * the view is too old to answer. A Map finds the text by a keyed hash and compares only equals, so its time
    * tells a guesser nothing.
    */
-  authenticate(keyText: string, nowMs = this.#clock.monotonicMs()): Authenticated | undefined {
+  authenticate(keyText: string, nowMs = this.#options.clock.monotonicMs()): Authenticated | undefined {
     if (this.isOutdatedAt(nowMs)) {
       throw new ApiError('storage_unavailable', {
         message: 'API keys cannot be checked now; retry after Retry-After.',
@@ -161,7 +155,7 @@ export class AccountDirectory {
    * ledger may be well, and only this thread was busy for longer than a view may serve.
    */
   get isOutdated(): boolean {
-    return this.isOutdatedAt(this.#clock.monotonicMs());
+    return this.isOutdatedAt(this.#options.clock.monotonicMs());
   }
 
   /** The same at a monotonic time that the caller has just read. */
@@ -176,7 +170,7 @@ export class AccountDirectory {
   mayBeNew(keyText: string): boolean {
     const keyId = parseKey(keyText)?.keyId;
     if (keyId === undefined || this.#keysById.has(keyId)) return false;
-    const nowMs = this.#clock.monotonicMs();
+    const nowMs = this.#options.clock.monotonicMs();
     if (nowMs >= this.#lookUpsRenewAtMs) {
       this.#lookUpsLeft = LOOK_UPS_PER_SECOND;
       this.#lookUpsRenewAtMs = nowMs + 1_000;
@@ -206,15 +200,15 @@ export class AccountDirectory {
     const keys = [...this.#keysById.values()].filter(
       (key) => key.accountId === oldest.record.id && this.#isLive(key),
     );
-    const latestEndMs = this.#clock.wallMs() + DEMO_KEY_LIFE_MS;
+    const latestEndMs = this.#options.clock.wallMs() + DEMO_KEY_LIFE_MS;
     const areShortLived = keys.every(({ expiresAtMs }) => expiresAtMs !== null && expiresAtMs <= latestEndMs);
     return keys.length > 0 && areShortLived ? oldest : undefined;
   }
 
   /** The rate limits that a restart must know of, for Books.saveRates. */
   rates(): RateRecord[] {
-    const wallMs = this.#clock.wallMs();
-    const nowMs = this.#clock.monotonicMs();
+    const wallMs = this.#options.clock.wallMs();
+    const nowMs = this.#options.clock.monotonicMs();
     const records: RateRecord[] = [];
     for (const { record, meter } of this.accounts()) {
       const rate = meter.snapshot(record.number, wallMs, nowMs);
@@ -227,11 +221,11 @@ export class AccountDirectory {
   async refresh(): Promise<void> {
     try {
       await this.#look();
-      if (this.#failing) this.#log.info({}, 'accounts and keys can be read again');
+      if (this.#failing) this.#options.log.info({}, 'accounts and keys can be read again');
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) {
-        this.#log.error(
+        this.#options.log.error(
           { err: error, servesMs: this.#viewAgeMaxMs },
           'accounts and keys cannot be read from the ledger',
         );
@@ -272,13 +266,13 @@ export class AccountDirectory {
   }
 
   async #read(): Promise<void> {
-    const askedAtMs = this.#clock.monotonicMs(); // a change after this moment may be missing from the view
-    const changes = await this.#directory.directoryChanges(this.#version);
+    const askedAtMs = this.#options.clock.monotonicMs(); // a change after this moment may be missing from the view
+    const changes = await this.#options.directory.directoryChanges(this.#version);
     const { version } = changes;
     if (version !== this.#version) await this.#apply(changes);
     this.#confirmedAtMs = askedAtMs;
     if (this.#toldVersion === version || this.#closed) return;
-    await this.#directory.directoryApplied(this.#reader, version);
+    await this.#options.directory.directoryApplied(this.#reader, version);
     this.#toldVersion = version;
   }
 
@@ -300,8 +294,8 @@ export class AccountDirectory {
     const allowance = allowanceOf(record);
     const known = this.#accountsById.get(record.id)?.meter;
     const { number } = record;
-    const ask = (credits: number) => this.#cells.ask(number, credits);
-    const meter = known ?? new Meter(await this.#cells.cellOf(number, allowance), allowance, ask);
+    const ask = (credits: number) => this.#options.cells.ask(number, credits);
+    const meter = known ?? new Meter(await this.#options.cells.cellOf(number, allowance), allowance, ask);
     meter.configure(allowance); // also of a new account: another front may have made the cell before it was changed
     return { record, allowance, meter };
   }
@@ -324,6 +318,6 @@ export class AccountDirectory {
   /** A revocation holds from the moment it is known, whatever the wall clock says of its time. */
   #isLive(key: KeyRecord): boolean {
     if (key.revokedAtMs !== null) return false;
-    return key.expiresAtMs === null || this.#clock.wallMs() < key.expiresAtMs;
+    return key.expiresAtMs === null || this.#options.clock.wallMs() < key.expiresAtMs;
   }
 }

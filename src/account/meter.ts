@@ -273,28 +273,12 @@ export class Meter {
     return used;
   }
 
-  /** Requests left in the month. */
-  requestsRemaining(period: number): number {
-    this.#enterPeriod(period);
-    const left = this.#requestsLeft();
-    this.#leave();
-    return left;
-  }
-
-  /** Credits left in the month. */
-  creditsRemaining(period: number): number {
-    this.#enterPeriod(period);
-    const left = this.#creditsLeft();
-    this.#leave();
-    return left;
-  }
-
-  /** The month to charge: the given one, or the later one that the books already know. */
-  periodAt(period: number): number {
+  /** What is left of the month to charge: of the given one, or of the later one that the books already know. */
+  left(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
-    const counted = words[PERIOD];
+    const left = { period: words[PERIOD], requests: this.#requestsLeft(), credits: this.#creditsLeft() };
     this.#leave();
-    return counted;
+    return left;
   }
 
   /** Starts from what the books say of a month. */

@@ -59,8 +59,9 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
   // never after the first of the month: no month has more than 31 days
   const firstDay = today - DAYS_SHOWN + 1;
   const recorded = (await books.usage(record.number, firstDay)).filter(({ day }) => day <= today);
-  const month = calendarMonth(meter.periodAt(periodOf(nowMs)));
-  const used = meter.used(month.period);
+  const left = meter.left(periodOf(nowMs));
+  const used = meter.used(left.period);
+  const month = calendarMonth(left.period);
   const rate = meter.peek(clock.monotonicMs());
   const ofMonth = recorded.filter(({ day }) => day * DAY_MS >= month.startMs);
   return {
@@ -71,7 +72,7 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
     requests: {
       used: used.requests,
       limit: allowance.requestsPerMonth,
-      remaining: meter.requestsRemaining(month.period),
+      remaining: left.requests,
     },
     rate: {
       limit_per_minute: meter.limit.requestsPerMinute,
@@ -82,7 +83,7 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
     credits: {
       total: allowance.creditsPerMonth,
       used: used.credits,
-      remaining: meter.creditsRemaining(month.period),
+      remaining: left.credits,
     },
     by_endpoint: sumBy(DATA_ENDPOINTS, ofMonth, (day) => day.byEndpoint),
     by_mode: sumBy(ENTROPY_MODES, ofMonth, (day) => day.byMode),
@@ -90,9 +91,9 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
   };
 }
 
-function calendarMonth(period: number): { period: number; startMs: number; endMs: number } {
+function calendarMonth(period: number): { startMs: number; endMs: number } {
   const startMs = Date.UTC(Math.floor(period / 100), (period % 100) - 1, 1);
-  return { period, startMs, endMs: periodEndMs(startMs) };
+  return { startMs, endMs: periodEndMs(startMs) };
 }
 
 function sumBy<W extends string>(

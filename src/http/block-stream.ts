@@ -277,7 +277,7 @@ export class BlockStream {
 
   #head(): Uint8Array {
     const { account, atMs } = this.exchange;
-    return describedHead(this.exchange, account!.meter.creditsRemaining(periodOf(atMs)));
+    return describedHead(this.exchange, account!.meter.left(periodOf(atMs)).credits);
   }
 
   /** The connection is gone: gives back what was not sent. */

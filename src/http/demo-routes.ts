@@ -87,7 +87,7 @@ function requireShare({ meter, allowance }: Account, clock: Clock): void {
       retryAfterS: Math.ceil(SHARED_FOR_MS / 1_000),
     });
   const { requestsPerMonth } = allowance;
-  const used = requestsPerMonth - meter.requestsRemaining(periodOf(wallMs));
+  const used = requestsPerMonth - meter.left(periodOf(wallMs)).requests;
   const shareNow = (requestsPerMonth * VISITORS_SHARE * new Date(wallMs).getUTCDate()) / DAYS_OF_MONTH_MAX;
   if (used < shareNow) return;
   const nextDayMs = (dayOf(wallMs) + 1) * DAY_MS;

@@ -173,7 +173,7 @@ export class Router {
     const account = exchange.account!;
     const { record, allowance, meter } = account;
     exchange.requireRate(account, meter.peek(this.#options.clock.monotonicMs()));
-    const period = meter.periodAt(periodOf(exchange.atMs));
+    const left = meter.left(periodOf(exchange.atMs));
     exchange.requireScope(route.scope);
     const parsed = this.#parsed.of(exchange, endpoint);
     const { request } = parsed;
@@ -181,9 +181,9 @@ export class Router {
     exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     requireUnmixed(exchange.mode, request);
-    const remaining = meter.creditsRemaining(period);
+    const remaining = left.credits;
     if (!request.dryRun) {
-      requireRequest({ hasRequest: meter.requestsRemaining(period) > 0 }, exchange.atMs);
+      requireRequest({ hasRequest: left.requests > 0 }, exchange.atMs);
       const required = exchange.mode === 'pure' ? entropyBytes(request.values) : 0;
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }

@@ -1,7 +1,6 @@
 import { isoTime } from '../core/clock.ts';
 import type { HealthCheck, HealthReport, HealthStatus } from '../http/plain-routes.ts';
 import { countedFamilies, type ExposedFamily, exposition } from './exposition.ts';
-import { PARCEL_ROW } from './parcel-row.ts';
 import { type ReadingRow, type Readings, SERVICE_VERSION } from './readings.ts';
 import { SERVICE_ROWS, SYSTEM_ROWS } from './service-rows.ts';
 import { SOURCE_ROWS } from './source-rows.ts';
@@ -10,7 +9,7 @@ import { SOURCE_ROWS } from './source-rows.ts';
  * Everything that is read off a service, in the order in which it is reported. Health, metrics and status all
  * derive from it.
  */
-const READING_TABLE: readonly ReadingRow[] = [...SERVICE_ROWS, PARCEL_ROW, ...SOURCE_ROWS, ...SYSTEM_ROWS];
+const READING_TABLE: readonly ReadingRow[] = [...SERVICE_ROWS, ...SOURCE_ROWS, ...SYSTEM_ROWS];
 
 /** Every answer is written down before it leaves, so no answer can leave when this check fails. */
 const VITAL_CHECK = 'ledger:writable';

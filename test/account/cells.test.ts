@@ -50,7 +50,7 @@ describe('cells', () => {
     const cells = await OwnedCells.open(books(202_612, [balance]), clock);
     for (const accountNumber of [1, 2]) {
       const meter = new Meter(await cells.cellOf(accountNumber, pro), pro);
-      assert.equal(meter.periodAt(periodOf(clock.wallMs())), 202_612);
+      assert.equal(meter.left(periodOf(clock.wallMs())).period, 202_612);
     }
   });
 

@@ -26,7 +26,7 @@ describe('a wall clock that ran over the end of a month and was set back', () =>
     for (let restart = 0; restart < 2; restart++) {
       const cells = await OwnedCells.open(front.ledger, clock);
       const meter = new Meter(await cells.cellOf(record.number, allowanceOf(record)), allowanceOf(record));
-      const period = meter.periodAt(periodOf(wallMs));
+      const period = meter.left(periodOf(wallMs)).period;
       assert.deepEqual(meter.used(period), { period: 202_612, requests: 2, credits: CREDITS });
       assert.equal(meter.enter(clock.monotonicMs(), period).takeCredits(1), false);
     }

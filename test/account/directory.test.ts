@@ -192,7 +192,7 @@ describe('the view of accounts', () => {
     assert.equal(changed.meter, meter);
     assert.equal(changed.allowance.creditsPerMonth, 102_400);
     assert.equal(meter.peek(clock.monotonicMs()).remaining, 2_990);
-    assert.equal(meter.requestsRemaining(202_311), 4_999_999);
+    assert.equal(meter.left(202_311).requests, 4_999_999);
   });
 
   it('follows the ledger within a quarter of a second once started, until closed', async (t) => {

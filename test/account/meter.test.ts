@@ -24,16 +24,15 @@ describe('the monthly quota', () => {
     for (let i = 0; i < 1_000; i++) assert.ok(enter(meter, NOVEMBER).hasRequest);
     assert.ok(!enter(meter, NOVEMBER).hasRequest);
     assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1_000, credits: 0 });
-    assert.equal(meter.requestsRemaining(NOVEMBER), 0);
+    assert.equal(meter.left(NOVEMBER).requests, 0);
     assert.ok(enter(meter, DECEMBER).hasRequest);
-    assert.equal(meter.requestsRemaining(DECEMBER), 999);
+    assert.equal(meter.left(DECEMBER).requests, 999);
   });
 
   it('has one ceiling for all threads, also once it was changed', () => {
     const cell = createCell(TIER_ALLOWANCES.free);
     const meters = [new Meter(cell, TIER_ALLOWANCES.free), new Meter(cell, TIER_ALLOWANCES.free)];
-    const left = () =>
-      meters.map((meter) => [meter.requestsRemaining(NOVEMBER), meter.creditsRemaining(NOVEMBER)]);
+    const left = () => meters.map((meter) => [meter.left(NOVEMBER).requests, meter.left(NOVEMBER).credits]);
     const { free, developer } = TIER_ALLOWANCES;
     const ceilings = ({ requestsPerMonth, creditsPerMonth }: Allowance) => [
       requestsPerMonth,
@@ -77,7 +76,7 @@ describe('the monthly quota', () => {
     for (let i = 0; i < 1_000; i++) enter(meter, NOVEMBER);
     const reservation = enter(meter, OCTOBER);
     assert.deepEqual([reservation.hasRequest, reservation.period], [false, NOVEMBER]);
-    assert.equal(meter.periodAt(OCTOBER), NOVEMBER);
+    assert.equal(meter.left(OCTOBER).period, NOVEMBER);
     assert.equal(meter.used(OCTOBER).period, NOVEMBER);
   });
 
@@ -107,7 +106,7 @@ describe('the monthly quota', () => {
     assert.ok(enter(meter, NOVEMBER).hasRequest);
     const last = enter(meter, NOVEMBER);
     assert.deepEqual([last.hasRequest, last.creditsRemaining], [false, 240]);
-    assert.equal(meter.creditsRemaining(NOVEMBER), 240);
+    assert.equal(meter.left(NOVEMBER).credits, 240);
     meter.load({ accountNumber: 1, period: OCTOBER, requests: 3, credits: 3 });
     assert.equal(meter.used(NOVEMBER).requests, 500_000, 'an earlier month is no news');
   });
@@ -130,7 +129,7 @@ describe('credits', () => {
     assert.deepEqual(take(meter, 1), [false, 0]);
     all.release();
     assert.equal(all.creditsRemaining, 240);
-    assert.equal(meter.creditsRemaining(NOVEMBER), 240);
+    assert.equal(meter.left(NOVEMBER).credits, 240);
   });
 
   it('of a request beyond the quota are given back too, to the last', () => {
@@ -165,8 +164,37 @@ describe('credits', () => {
     const meter = monthOf('business');
     take(meter, 50_000);
     meter.configure({ ...TIER_ALLOWANCES.pro, requestsPerMinute: Number.POSITIVE_INFINITY });
-    assert.equal(meter.creditsRemaining(NOVEMBER), 0);
+    assert.equal(meter.left(NOVEMBER).credits, 0);
     assert.deepEqual(take(meter, 1), [false, 0]);
+  });
+});
+
+describe('a meter that nodes share', () => {
+  /** Holds nothing yet, and knows what nobody was granted. */
+  function sharing(requestsLeft: number, creditsLeft: number): Meter {
+    const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: UNLIMITED };
+    const meter = new Meter(createCell(allowance, true), allowance);
+    const granted = { requestsGranted: 0, creditsGranted: 0, rateLeased: 0, rateLevel: 0 };
+    meter.grant({ period: NOVEMBER, requestsLeft, creditsLeft, ...granted }, 0, 0);
+    return meter;
+  }
+
+  it('asks for the last request that nobody was granted, and for none beyond it', () => {
+    assert.equal(enter(sharing(1, 0), NOVEMBER).mustAsk, true);
+    const { mustAsk, hasRequest } = enter(sharing(0, 0), NOVEMBER);
+    assert.deepEqual([mustAsk, hasRequest], [false, false]);
+  });
+
+  it('counts credits as refused only when nobody has them', () => {
+    const meter = sharing(0, 10);
+    const before = meter.refusals;
+    const may = enter(meter, NOVEMBER);
+    const refusedRequest = meter.refusals - before;
+    assert.deepEqual([may.takeCredits(10), may.mustAsk], [false, true]);
+    assert.equal(meter.refusals - before, refusedRequest, 'it is to be asked for');
+    const never = enter(meter, NOVEMBER);
+    assert.deepEqual([never.takeCredits(11), never.mustAsk], [false, false]);
+    assert.equal(meter.refusals - before, 2 * refusedRequest + 1);
   });
 });
 

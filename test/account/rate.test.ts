@@ -190,6 +190,11 @@ describe('the rate limit', () => {
     assert.ok(admitted >= 590 && admitted <= 615, `${admitted} in an hour`);
   });
 
+  it('has its whole burst at once from the start', () => {
+    const whole = { allowed: true, remaining: 15, resetAfterMs: 0, retryAfterMs: 0 };
+    assert.deepEqual(new Limiter(10).peek(1), whole);
+  });
+
   it('does not count what it refused', () => {
     const limiter = new Limiter(10);
     for (let i = 0; i < 15; i++) assert.ok(limiter.admit(1).allowed);
@@ -241,6 +246,13 @@ describe('the rate limit', () => {
     const limiter = new Limiter(10);
     recall(limiter.state, { emptyAtMs: 0, admittedAtMs: Array(12).fill(95_000) }, 100_000, limiter.limit);
     assert.equal(limiter.peek(100_000).remaining, 3);
+  });
+
+  it('a memory of a full bucket is full from now on, however old its admissions are', () => {
+    const limiter = new Limiter(10);
+    recall(limiter.state, { emptyAtMs: 190_000, admittedAtMs: [50_000] }, 100_000, limiter.limit);
+    assert.equal(limiter.peek(100_000).remaining, 0);
+    assert.equal(limiter.peek(106_000).remaining, 1);
   });
 
   it('remembers the admissions of the last minute when its bucket is full again', () => {

@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { newDecision, rateLimitOf, rateWords } from '../../src/account/rate.ts';
+import {
+  admitLeased,
+  LEASE_WORDS,
+  leaseWanted,
+  setLeaseRate,
+  takeLease,
+} from '../../src/account/rate-lease.ts';
+import { SharedLimits } from '../../src/account/shared-limits.ts';
+import { UNLIMITED } from '../../src/account/tiers.ts';
+import { silentLog } from '../../src/core/log.ts';
 import { LimitNodes, type LimitStore } from '../support/limit-nodes.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { type LimitFaults, MemoryLimits } from '../support/memory-limits.ts';
 import { sharedLimitsContract } from './shared-limits.contract.ts';
 
@@ -36,6 +48,57 @@ async function spendWith(faults: LimitFaults): Promise<number> {
   await nodes.spendAll(1, 0);
   return nodes.spent().requests;
 }
+
+describe('a node of several', () => {
+  it('keeps what it was granted and does not use for a minute, and then gives it back', async () => {
+    const nodes = await LimitNodes.start(memoryStore(), 1, 100_000, 0);
+    nodes.clock.advance(40_000);
+    const [node] = nodes.nodes;
+    const { meter, shared } = node;
+    await node.enter(0);
+    await shared.look();
+    const { requestsGranted } = meter.share();
+    assert.ok(requestsGranted > 1, 'more was granted than asked for');
+    nodes.clock.advance(59_999);
+    await shared.look();
+    assert.equal(meter.share().requestsGranted, requestsGranted);
+    nodes.clock.advance(1);
+    await shared.look();
+    assert.equal(meter.share().requestsGranted, 1);
+  });
+
+  it('does not ask the ledger at its end when it has nothing to give back', async () => {
+    let calls = 0;
+    const askLimits = async () => {
+      calls++;
+      return { grants: [], recalled: [], period: 0 };
+    };
+    const shared = new SharedLimits({ limits: { askLimits }, clock: new ManualClock(), log: silentLog });
+    await shared.close();
+    assert.equal(calls, 0);
+  });
+});
+
+describe('a lease of the rate', () => {
+  it('is wanted for those who wait, and for a quarter of what was used in the last second', () => {
+    const limit = rateLimitOf(60_000);
+    const state = new Float64Array(rateWords(64));
+    const lease = new Float64Array(LEASE_WORDS);
+    setLeaseRate(lease, limit.requestsPerMinute);
+    takeLease(lease, { rateLeased: 40, rateLevel: 40 }, 0, 0);
+    for (let i = 0; i < 40; i++) admitLeased(state, lease, 0, limit, newDecision());
+    assert.equal(leaseWanted(lease, 1, 0), 10);
+    assert.equal(leaseWanted(lease, 1, 500), 5);
+    assert.equal(leaseWanted(lease, 1, 1_000), 1);
+    assert.equal(leaseWanted(lease, 0, 0), 0, 'nobody waits');
+  });
+
+  it('is never wanted without a limit', () => {
+    const lease = new Float64Array(LEASE_WORDS);
+    setLeaseRate(lease, UNLIMITED);
+    assert.equal(leaseWanted(lease, 3, 0), 0);
+  });
+});
 
 describe('the rate that nodes share', () => {
   const rateStep = fc.record({

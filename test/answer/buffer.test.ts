@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type MovableBuffer, ReplyMemory } from '../../src/answer/buffer.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { OverloadedFront } from '../overload/stack.ts';
+import { until } from '../support/server.ts';
 
 const KIB = 1_024;
 const MIB = 2 ** 20;
@@ -61,6 +64,16 @@ describe('memory of small answers', () => {
     assert.notEqual(other, bytes);
     assert.equal(filling[1].bytes, bytes);
     assert.equal(memory.small(100).bytes, other);
+  });
+
+  it('is kept of a burst for the next one up to a bound', () => {
+    const memory = new ReplyMemory();
+    const burst = () => Array.from({ length: 20 }, () => memory.small(200 * KIB));
+    const first = burst();
+    for (const buffer of first) buffer.release();
+    const known = new Set(first.map(({ bytes }) => bytes));
+    const again = burst().filter(({ bytes }) => known.has(bytes));
+    assert.equal(again.length, 1 + 8, 'the open chunk and the spare ones');
   });
 
   it('counts what is not released yet, and sheds beyond its bound', () => {
@@ -144,6 +157,28 @@ describe('memory of large answers', () => {
     }
     const left = Array.from({ length: 5 }, () => memory.large(MIB).bytes);
     assert.equal(left.filter((bytes) => unused.includes(bytes)).length, 2);
+  });
+});
+
+describe('the body of an answer with a label', () => {
+  it('lies in memory of its own, which is erased when it has left', async (t) => {
+    const adopted: Uint8Array[] = [];
+    const { adopt } = ReplyMemory.prototype;
+    t.mock.method(
+      ReplyMemory.prototype,
+      'adopt',
+      function (this: ReplyMemory, bytes: Uint8Array<ArrayBuffer>) {
+        adopted.push(bytes);
+        return adopt.call(this, bytes);
+      },
+    );
+    const front = await OverloadedFront.start(systemClock, 8);
+    t.after(() => front.stop());
+    const key = await front.account({ creditsPerMonth: 100 });
+    const { status } = await front.get(key, '/bytes?count=16&purpose=raffle&entropy_mode=pure');
+    assert.equal(status, 200);
+    assert.equal(adopted.length, 1);
+    await until('it is erased', async () => isZero(adopted[0]));
   });
 });
 

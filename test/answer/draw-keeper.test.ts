@@ -164,7 +164,7 @@ describe('the keeper of draws', () => {
     drand.publish(ROUND);
     await w.passTo(dueAt());
     const { outcome, answer } = await w.body();
-    assert.equal(outcome?.state, 'revealed');
+    assert.deepEqual([outcome?.type, outcome?.version, outcome?.state], ['draw_outcome', 1, 'revealed']);
     const { randomness } = drand.round(ROUND);
     assert.deepEqual(outcome?.values, expected(statement, randomness));
     assert.notDeepEqual(outcome?.values, expected(statement, drand.round(ROUND + 2).randomness));

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OwnedRunningKeys } from '../../src/answer/idempotency.ts';
+import { Idempotency, OwnedRunningKeys } from '../../src/answer/idempotency.ts';
+import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { Claims } from '../../src/ledger/sharing.ts';
@@ -44,6 +45,38 @@ describe('the bytes of kept answers', () => {
     assert.equal(await hasRoom(1, NOON_MS), false);
     assert.equal(await hasRoom(2, NOON_MS), true);
     assert.equal(await hasRoom(1, NOON_MS + LIFETIME_MS - HOUR_MS), true, 'the first has expired');
+  });
+});
+
+describe('a first answer', () => {
+  it('is sealed, counts once it is kept, and is given again to the same request alone', async (t) => {
+    const ledger = await openTestLedger(temporaryFolder(t));
+    t.after(() => ledger.close());
+    await ledger.createAccount(account(1));
+    const keys = new OwnedRunningKeys();
+    const idempotency = new Idempotency(ledger, new Uint8Array(32).fill(7), keys);
+    const request = { accountNumber: 1, keyText: 'once', fingerprint: '01', bytesMax: 1_000 };
+    const answer = { form: 'json', fields: [['x-a', 'b']], body: utf8Bytes('{"data":1}') } as const;
+    const begin = async (more: { fingerprint?: string } = {}) => {
+      const outcome = await idempotency.begin({ ...request, ...more }, NOON_MS);
+      assert.ok('first' in outcome);
+      return outcome.first;
+    };
+    const given = await begin();
+    await assert.rejects(begin(), { code: 'idempotency_in_flight' });
+    await assert.rejects(begin({ fingerprint: '02' }), { code: 'idempotency_mismatch' });
+    given.complete(answer, NOON_MS + LIFETIME_MS);
+    given.finish(false);
+    assert.equal(keys.keptBytes(NOON_MS), 0, 'what did not become durable is not kept');
+    const first = await begin();
+    const stored = first.complete(answer, NOON_MS + LIFETIME_MS);
+    await ledger.commit([], [stored]);
+    first.finish(true);
+    assert.equal(keys.keptBytes(NOON_MS), stored.sealed.length);
+    assert.ok(!Buffer.from(stored.sealed).includes('data'), 'the ledger cannot read it');
+    assert.deepEqual(await idempotency.begin(request, NOON_MS), { replay: answer });
+    assert.deepEqual(await idempotency.kept(request, NOON_MS), answer);
+    await assert.rejects(begin({ fingerprint: '02' }), { code: 'idempotency_mismatch' });
   });
 });
 

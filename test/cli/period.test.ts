@@ -40,9 +40,9 @@ it('corrects the usage period after a start under a clock that was a year ahead'
     const cells = await OwnedCells.open(opened, right);
     const directory = await AccountDirectory.open({ directory: opened, cells, clock: right, log: silentLog });
     const [{ meter }] = directory.accounts();
-    const period = meter.periodAt(202_611);
+    const period = meter.left(202_611).period;
     await opened.close();
-    return [period, meter.creditsRemaining(202_611)];
+    return [period, meter.left(202_611).credits];
   }
 
   assert.deepEqual(await atStart(), [202_711, 240], 'what is to be repaired');

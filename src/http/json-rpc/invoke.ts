@@ -253,7 +253,7 @@ class JsonRpc {
     const { retryAfterMs } = meter.peek(clock.monotonicMs());
     return {
       bitsLeft: Number.MAX_SAFE_INTEGER,
-      requestsLeft: meter.requestsRemaining(meter.periodAt(periodOf(clock.wallMs()))),
+      requestsLeft: meter.left(periodOf(clock.wallMs())).requests,
       advisoryDelay: Math.max(1, retryAfterMs), // clients take 0 for absent, and wait a second
     };
   }

@@ -136,7 +136,7 @@ describe('the samples of the status page', () => {
     clock.advance(27 * 24 * 60 * 60_000);
     await ask(4_000);
     assert.equal(drawn(), 2_900, 'on the 29th');
-    assert.equal(account.meter.requestsRemaining(202_611), 3_300);
+    assert.equal(account.meter.left(202_611).requests, 3_300);
   });
 
   it('share a refusal for a second, so that repeated requests do not search all accounts again', async () => {
