@@ -4,7 +4,7 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { listCount, listDraws, listTextMax } from '../values/lists.ts';
-import type { ListRequest, ValueRequest } from '../values/value-request.ts';
+import type { ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
 /** An answer as it is weighed before anything is drawn for it. An Answer is one. */
@@ -29,76 +29,29 @@ export interface AdmissionOptions {
   readonly clock: Clock;
 }
 
-type WorkKind =
-  | 'integers'
-  | 'integers, sorted'
-  | 'integers, unique'
-  | 'decimals'
-  | 'floats'
-  | 'bytes'
-  | 'uuid'
-  | 'bitstring'
-  | ListRequest['kind'];
-type Averages = Record<AnswerForm, Record<WorkKind, number>>;
-
 /**
  * Nanoseconds for each unit of work (`unitsOf`), by what is made beside the text: where the running averages
  * start, about what the table of costs of bench `overload` shows on a quiet core. They are replaced by what
  * answers really take.
  */
-const START_NS: Averages = {
-  json: {
-    integers: 15,
-    'integers, sorted': 90,
-    'integers, unique': 60,
-    decimals: 20,
-    floats: 30,
-    bytes: 4,
-    uuid: 50,
-    bitstring: 1,
-    shuffle: 60,
-    sample: 60,
-    weighted: 10,
-    strings: 15,
-    sequences: 60,
-    permutations: 60,
-    gaussians: 6_000,
-  },
-  'octet-stream': {
-    integers: 6,
-    'integers, sorted': 80,
-    'integers, unique': 50,
-    decimals: 12,
-    floats: 10,
-    bytes: 1,
-    uuid: 14,
-    bitstring: 1,
-    shuffle: 60,
-    sample: 60,
-    weighted: 10,
-    strings: 15,
-    sequences: 60,
-    permutations: 60,
-    gaussians: 6_000,
-  },
-  msgpack: {
-    integers: 25,
-    'integers, sorted': 100,
-    'integers, unique': 70,
-    decimals: 32,
-    floats: 42,
-    bytes: 5,
-    uuid: 65,
-    bitstring: 2,
-    shuffle: 90,
-    sample: 90,
-    weighted: 14,
-    strings: 20,
-    sequences: 80,
-    permutations: 80,
-    gaussians: 6_000,
-  },
-};
+const START_NS = {
+  integers: { json: 15, 'octet-stream': 6, msgpack: 25 },
+  'integers, sorted': { json: 90, 'octet-stream': 80, msgpack: 100 },
+  'integers, unique': { json: 60, 'octet-stream': 50, msgpack: 70 },
+  decimals: { json: 20, 'octet-stream': 12, msgpack: 32 },
+  floats: { json: 30, 'octet-stream': 10, msgpack: 42 },
+  bytes: { json: 4, 'octet-stream': 1, msgpack: 5 },
+  uuid: { json: 50, 'octet-stream': 14, msgpack: 65 },
+  bitstring: { json: 1, 'octet-stream': 1, msgpack: 2 },
+  shuffle: { json: 60, 'octet-stream': 60, msgpack: 90 },
+  sample: { json: 60, 'octet-stream': 60, msgpack: 90 },
+  weighted: { json: 10, 'octet-stream': 10, msgpack: 14 },
+  strings: { json: 15, 'octet-stream': 15, msgpack: 20 },
+  sequences: { json: 60, 'octet-stream': 60, msgpack: 80 },
+  permutations: { json: 60, 'octet-stream': 60, msgpack: 80 },
+  gaussians: { json: 6_000, 'octet-stream': 6_000, msgpack: 6_000 },
+} satisfies Record<string, Record<AnswerForm, number>>;
+type WorkKind = keyof typeof START_NS;
 
 type CostedAnswer = Pick<WeighedAnswer, 'values' | 'form' | 'octets'>;
 
@@ -131,7 +84,7 @@ const WEIGHED_FROM_BYTES = 16 * 1024;
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #ns: Averages = structuredClone(START_NS);
+  readonly #ns: Record<WorkKind, Record<AnswerForm, number>> = structuredClone(START_NS);
   /** µs that the workers have to do. */
   readonly #queued: Load;
   /** Bytes of their answers, at most, from here until their readers have taken them. */
@@ -166,7 +119,7 @@ export class Admission {
   /** What the answer will cost the thread that makes it, in whole microseconds, as its kind did lately. */
   costUs(answer: CostedAnswer): number {
     const { values } = answer;
-    return Math.ceil((this.#ns[madeLike(answer)][kindOf(values)] * unitsOf(values)) / 1000);
+    return Math.ceil((this.#ns[kindOf(values)][madeLike(answer)] * unitsOf(values)) / 1000);
   }
 
   /**
@@ -269,12 +222,12 @@ export class Admission {
   #learn(answer: WeighedAnswer, busyMs: number): void {
     assert(busyMs >= 0, 'who made an answer says how long it took (MadeByWorker.busyMs)');
     const { values } = answer;
-    const averages = this.#ns[madeLike(answer)];
-    const kind = kindOf(values);
-    const known = averages[kind];
+    const averages = this.#ns[kindOf(values)];
+    const form = madeLike(answer);
+    const known = averages[form];
     const seen = (busyMs * 1e6) / unitsOf(values);
     const newest = Math.min(STEP_MAX * known, Math.max(known / STEP_MAX, seen));
-    averages[kind] = known + NEWEST_SHARE * (newest - known);
+    averages[form] = known + NEWEST_SHARE * (newest - known);
   }
 }
 

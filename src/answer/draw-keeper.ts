@@ -73,7 +73,6 @@ export function drawFingerprint(statementSha256: string): string {
 
 /** A draw that has not ended, as the keeper holds it in memory. */
 interface Waiting {
-  readonly accountNumber: number;
   /** Hash of its beacon's chain. */
   readonly chain: string | undefined;
   /** When it is looked at next (Unix ms). */
@@ -373,9 +372,8 @@ export class DrawKeeper implements CommittedDraws {
   }
 
   #wait(draw: DrawRecord): void {
-    const { id, accountNumber, dueAtMs } = draw;
     const chain = bodyOf(draw).statement.beacon?.chain;
-    this.#waiting.set(id, { accountNumber, chain, atMs: dueAtMs, tries: 0 });
+    this.#waiting.set(draw.id, { chain, atMs: draw.dueAtMs, tries: 0 });
   }
 
   #inTurn<T>(change: () => Promise<T>): Promise<T> {

@@ -94,9 +94,8 @@ export class OwnedRunningKeys implements RunningKeys {
     const keys = new OwnedRunningKeys(claims);
     for (const { accountNumber, expiresAtMs, bytes } of await books.storedAnswerSizes(nowMs)) {
       const hour = Math.floor((expiresAtMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
-      const kept = keys.#kept.get(accountNumber) ?? { byHour: new Map<number, number>(), reservedBytes: 0 };
-      kept.byHour.set(hour, (kept.byHour.get(hour) ?? 0) + bytes);
-      keys.#kept.set(accountNumber, kept);
+      const { byHour } = keys.#keptOf(accountNumber);
+      byHour.set(hour, (byHour.get(hour) ?? 0) + bytes);
     }
     return keys;
   }
@@ -133,7 +132,7 @@ export class OwnedRunningKeys implements RunningKeys {
     const running = this.#running.get(keyDigest);
     assert(running !== undefined, 'room is set aside for a key that is held');
     const hour = Math.floor(nowMs / HOUR_MS);
-    const kept = this.#kept.get(accountNumber) ?? { byHour: new Map<number, number>(), reservedBytes: 0 };
+    const kept = this.#keptOf(accountNumber);
     const lastHour = hour - IDEMPOTENCY_LIFETIME_MS / HOUR_MS;
     let bytes = kept.reservedBytes;
     for (const [each, size] of kept.byHour) {
@@ -141,10 +140,15 @@ export class OwnedRunningKeys implements RunningKeys {
       else bytes += size;
     }
     if (bytes > 0 && bytes + bytesMax > LIMITS.keptAnswerBytesMax) return false;
-    this.#kept.set(accountNumber, kept);
     kept.reservedBytes += bytesMax;
     Object.assign(running, { accountNumber, reservedBytes: bytesMax, hour });
     return true;
+  }
+
+  #keptOf(accountNumber: number): KeptAnswers {
+    let kept = this.#kept.get(accountNumber);
+    if (kept === undefined) this.#kept.set(accountNumber, (kept = { byHour: new Map(), reservedBytes: 0 }));
+    return kept;
   }
 
   async release(keyDigest: string, keptBytes: number): Promise<void> {

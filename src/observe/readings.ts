@@ -42,7 +42,12 @@ export interface Readings {
   /** How far the system's clock jumped from the time that the service goes by; 0 when they agree. */
   readonly clockJumpMs: number;
   readonly levels: Readonly<Record<BlockKind, { readonly blocks: number; readonly bytes: number }>>;
-  readonly heldLots: HeldLots;
+  /** Lots that nothing is drawn from yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
+  readonly heldLots: {
+    readonly lots: number;
+    /** How long ago the oldest of them was read; 0 without any. */
+    readonly oldestMs: number;
+  };
   /** The level up to which pure bytes are kept. */
   readonly pureBytesHigh: number;
   readonly pureBytesPerS: number;
@@ -68,20 +73,8 @@ export interface Readings {
   readonly logEntries: number;
   /** Those that cosign the log; none without QRN_WITNESSES. */
   readonly witnesses: readonly WitnessState[];
-  readonly use: ProcessUse;
-}
-
-/** Lots that nothing is drawn from yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
-interface HeldLots {
-  readonly lots: number;
-  /** How long ago the oldest of them was read; 0 without any. */
-  readonly oldestMs: number;
-}
-
-/** What the process uses, as the operating system counts it. */
-interface ProcessUse {
-  readonly cpuSeconds: number;
-  readonly residentBytes: number;
+  /** What the process uses, as the operating system counts it. */
+  readonly use: { readonly cpuSeconds: number; readonly residentBytes: number };
 }
 
 /** A source that is watched: what it is, what it may cost, and the collector that reads it. */
@@ -189,7 +182,7 @@ function unlessAway<T>(asked: Promise<T>, otherwise: T): Promise<T> {
   });
 }
 
-function processUse(): ProcessUse {
+function processUse(): Readings['use'] {
   const { user, system } = process.cpuUsage();
   return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
 }

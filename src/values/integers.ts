@@ -8,6 +8,7 @@ import {
   drawPlanned,
   type OffsetBlocks,
   type OffsetPlan,
+  type Offsets,
   planOffsets,
   takeBatch,
 } from './offsets.ts';
@@ -40,9 +41,13 @@ function offsetBlocks(
   const span = spanOf(min, max);
   if (!unique && sort === 'none') return drawnBlocks(reader, planOffsets(span), count);
   const offsets = unique ? drawUnique(reader, span, count) : drawPlanned(reader, planOffsets(span), count);
+  sortOffsets(offsets, sort);
+  return blocksOf(offsets);
+}
+
+export function sortOffsets(offsets: Offsets, sort: SortOrder): void {
   if (sort !== 'none') offsets.sort(); // typed arrays sort by number
   if (sort === 'descending') offsets.reverse();
-  return blocksOf(offsets);
 }
 
 /** Writes the JSON array of the values; returns where it ends. */

@@ -3,7 +3,7 @@ import { descendingBytesMax } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawGaussians, GAUSSIAN_TEXT_MAX, gaussianBytesMax, gaussianChoices } from './gaussians.ts';
 import { bitsOfChoices, type Choices } from './information.ts';
-import { type SortOrder, spanOf } from './integers.ts';
+import { type SortOrder, sortOffsets, spanOf } from './integers.ts';
 import { offsets32 } from './kernels.ts';
 import { drawnBlocks, drawPlanned, offsetBytesMax, planOffsets } from './offsets.ts';
 import { jsonStringBytes, shuffled } from './shuffle.ts';
@@ -148,8 +148,7 @@ function sequence(
 ): number[] {
   const span = spanOf(min, max);
   const offsets = unique ? drawUnique(reader, span, length) : drawPlanned(reader, planOffsets(span), length);
-  if (sort !== 'none') offsets.sort(); // typed arrays sort by number
-  if (sort === 'descending') offsets.reverse();
+  sortOffsets(offsets, sort);
   const values = Array.from(offsets, (offset) => offset + min);
   offsets.fill(0);
   return values;
@@ -195,27 +194,26 @@ export function listBits(request: ListRequest): number {
 function choicesOf(request: ListRequest): readonly Choices[] {
   switch (request.kind) {
     case 'shuffle':
-      return [{ of: request.items.length, count: request.items.length, unique: true, times: 1 }];
+      return [choices(request.items.length, request.items.length, true)];
     case 'sample':
-      return [{ of: request.items.length, count: request.count, unique: true, times: 1 }];
+      return [choices(request.items.length, request.count, true)];
     case 'weighted':
-      return [{ of: weightSpan(request.weights), count: request.count, unique: false, times: 1 }];
+      return [choices(weightSpan(request.weights), request.count, false)];
     case 'strings':
-      return [
-        { of: request.alphabet.length, count: request.count * request.length, unique: false, times: 1 },
-      ];
+      return [choices(request.alphabet.length, request.count * request.length, false)];
     case 'sequences':
-      return request.ranges.map(({ length, min, max, unique }) => ({
-        of: spanOf(min, max),
-        count: length,
-        unique,
-        times: request.count,
-      }));
+      return request.ranges.map(({ length, min, max, unique }) =>
+        choices(spanOf(min, max), length, unique, request.count),
+      );
     case 'permutations':
-      return [{ of: request.length, count: request.length, unique: true, times: request.count }];
+      return [choices(request.length, request.length, true, request.count)];
     case 'gaussians':
-      return [{ of: gaussianChoices(request), count: request.count, unique: false, times: 1 }];
+      return [choices(gaussianChoices(request), request.count, false)];
   }
+}
+
+function choices(of: number, count: number, unique: boolean, times = 1): Choices {
+  return { of, count, unique, times };
 }
 
 /** Bytes that `drawList` takes, at most; exceeded with probability below 2^-`securityBits`. */
@@ -225,11 +223,11 @@ export function listEntropyBytesMax(request: ListRequest, securityBits: number):
     return descendingBytesMax(length, length - 1, securityBits);
   }
   if (request.kind === 'gaussians') return gaussianBytesMax(request);
-  const choices = choicesOf(request);
+  const all = choicesOf(request);
   // each kind of choice may run over with an equal part of the probability
-  const bits = securityBits + Math.ceil(Math.log2(choices.length));
+  const bits = securityBits + Math.ceil(Math.log2(all.length));
   let bytes = 0;
-  for (const { of, count, unique, times: repeats } of choices) {
+  for (const { of, count, unique, times: repeats } of all) {
     bytes += unique
       ? uniqueBytesMax(of, count, bits, repeats)
       : offsetBytesMax(planOffsets(of), count, bits, repeats);

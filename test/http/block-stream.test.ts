@@ -20,7 +20,7 @@ function streamOf(blocks: number, mode: EntropyMode = 'quantum-seeded') {
     mode,
     offer: { mediaType: 'application/x-ndjson' },
     ignored: '',
-    account: { meter: { creditsRemaining: () => null } },
+    account: { meter: { left: () => ({ credits: null }) } },
     rate: undefined,
     isGone: false,
     isAborted: false,
