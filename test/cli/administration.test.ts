@@ -42,9 +42,9 @@ describe('accounts and keys beside a running service', () => {
     return (await once(commands, 'message'))[0] as CommandDone;
   };
 
-  /** Runs a command that must succeed and print one line of JSON. */
-  const qrnJson = async (...args: string[]) => {
-    const { status, out, talk } = await qrn([...args, '--json']);
+  /** Runs a command, as it is typed, that must succeed and print one line of JSON. */
+  const qrnJson = async (line: string) => {
+    const { status, out, talk } = await qrn([...line.split(' '), '--json']);
     assert.deepEqual([status, talk], [0, '']);
     assert.match(out, /^[^\n]+\n$/);
     return JSON.parse(out);
@@ -56,21 +56,14 @@ describe('accounts and keys beside a running service', () => {
   };
 
   it('makes an Enterprise account with limits of its own, and changes them', async () => {
-    const limits = [
-      '--requests-per-minute',
-      '600',
-      '--requests-per-month',
-      '7000',
-      '--seed-interval-ms',
-      '60000',
-    ];
-    const made = await qrnJson('accounts', 'create', '--name', 'E', '--tier', 'enterprise', ...limits);
+    const limits = '--requests-per-minute 600 --requests-per-month 7000 --seed-interval-ms 60000';
+    const made = await qrnJson(`accounts create --name E --tier enterprise ${limits}`);
     const account = (await authenticate(made.key))?.account;
     assert.equal(account?.record.id, made.account_id);
     assert.equal(account?.allowance.requestsPerMinute, 600);
 
-    const change = ['--requests-per-minute', 'none', '--credits-per-month', '0', '--name', 'E2'];
-    const changed = await qrnJson('accounts', 'set', made.account_id, ...change);
+    const change = '--requests-per-minute none --credits-per-month 0 --name E2';
+    const changed = await qrnJson(`accounts set ${made.account_id} ${change}`);
     const { created_at: createdAt, ...facts } = changed;
     assert.match(createdAt, /^20\d\d-.*Z$/);
     assert.deepEqual(facts, {
@@ -82,7 +75,7 @@ describe('accounts and keys beside a running service', () => {
       credits_per_month: 0,
       seed_interval_ms: 60_000,
     });
-    assert.deepEqual((await qrnJson('accounts', 'list')).at(-1), changed);
+    assert.deepEqual((await qrnJson('accounts list')).at(-1), changed);
     assert.equal((await authenticate(made.key))?.account.allowance.creditsPerMonth, 0);
 
     const down = await qrn(['accounts', 'set', made.account_id, '--tier', 'free']);
@@ -92,37 +85,27 @@ describe('accounts and keys beside a running service', () => {
   });
 
   it('makes, rotates and revokes keys', async () => {
-    const { account_id: account } = await qrnJson('accounts', 'create', '--name', 'K', '--tier', 'pro');
-    const wish = [
-      '--account',
-      account,
-      '--scopes',
-      'usage:read,entropy:read',
-      '--expires',
-      '2099-01-31T12:00:00Z',
-    ];
-    const made = await qrnJson('keys', 'create', ...wish);
+    const { account_id: account } = await qrnJson('accounts create --name K --tier pro');
+    const wish = '--scopes usage:read,entropy:read --expires 2099-01-31T12:00:00Z';
+    const made = await qrnJson(`keys create --account ${account} ${wish}`);
     assert.deepEqual(Object.keys(made), ['key_id', 'key', 'scopes', 'expires_at']);
     assert.deepEqual(made.scopes, ['entropy:read', 'usage:read']);
     assert.equal(made.expires_at, '2099-01-31T12:00:00.000Z');
     assert.deepEqual((await authenticate(made.key))?.key.scopes, made.scopes);
 
-    const rotated = await qrnJson('keys', 'rotate', made.key_id, '--grace', '0');
+    const rotated = await qrnJson(`keys rotate ${made.key_id} --grace 0`);
     assert.equal(rotated.replaces, made.key_id);
     assert.deepEqual([rotated.scopes, rotated.expires_at], [made.scopes, made.expires_at]);
     assert.equal(await authenticate(made.key), undefined);
     assert.deepEqual((await authenticate(rotated.key))?.key.scopes, made.scopes);
 
-    const revoked = await qrnJson('keys', 'revoke', rotated.key_id);
+    const revoked = await qrnJson(`keys revoke ${rotated.key_id}`);
     assert.equal(revoked.key_id, rotated.key_id);
     assert.equal(await authenticate(rotated.key), undefined);
-    assert.deepEqual(await qrnJson('keys', 'revoke', rotated.key_id), revoked);
+    assert.deepEqual(await qrnJson(`keys revoke ${rotated.key_id}`), revoked);
 
-    const listed: { key_id: string; status: string; scopes: string[]; key?: string }[] = await qrnJson(
-      'keys',
-      'list',
-      '--account',
-      account,
+    const listed: { status: string; scopes: string[]; key?: string }[] = await qrnJson(
+      `keys list --account ${account}`,
     );
     assert.deepEqual(
       listed.map((key) => key.status),

@@ -32,7 +32,7 @@ async function run(...args: string[]) {
       if (input.option('to') === 'full') throw new Error('it cannot be', { cause: new Error('no room') });
       if (input.option('to') === 'bug') throw new TypeError('x is undefined');
       context.out('done\n');
-      return input.option('to') === 'three' ? 3 : 0;
+      return input.option('to') === 'three' ? 3 : undefined;
     },
   });
   const status = await group('qrn box', 'Boxes.', [copy], 'The end.\n').run(args, {
@@ -62,8 +62,9 @@ describe('a command', () => {
     });
   });
 
-  it('gives its own exit status', async () => {
+  it('gives its own exit status, and 0 when it gives none', async () => {
     assert.equal((await run('copy', 'a', '--to', 'three')).status, 3);
+    assert.equal((await run('copy', 'a', '--to', 'b')).status, 0);
   });
 
   const wrong: readonly [readonly string[], number, string][] = [
@@ -137,7 +138,7 @@ describe('what a command prints', () => {
       ),
       'A    LONG  C\naaa  b     c\na    b\n',
     );
-    assert.equal(facts({ a: '1', long: '2' }), 'a     1\nlong  2\n');
+    assert.equal(facts({ a: 1, long: null, b: 'c' }), 'a     1\nlong  -\nb     c\n');
   });
 });
 
