@@ -233,21 +233,13 @@ describe('a file of many sequences', () => {
     const hook =
       'import { writeSync } from "node:fs";' +
       'process.on("exit", () => writeSync(3, String(process.resourceUsage().maxRSS)));';
-    const child = spawn(
-      process.execPath,
-      [
-        ...STRIPPED,
-        '--import',
-        `data:text/javascript,${hook}`,
-        MAIN,
-        'assess',
-        'long',
-        '--sequences',
-        '4',
-        '--json',
-      ],
-      { cwd: folder, env: {}, stdio: ['ignore', 'ignore', 'ignore', 'pipe'] },
-    );
+    const preloaded = [...STRIPPED, '--import', `data:text/javascript,${hook}`];
+    const command = ['assess', 'long', '--sequences', '4', '--json'];
+    const child = spawn(process.execPath, [...preloaded, MAIN, ...command], {
+      cwd: folder,
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
     let maxRssKib = '';
     child.stdio[3]!.on('data', (chunk: Buffer) => {
       maxRssKib += chunk.toString();
@@ -264,35 +256,34 @@ describe('a file that cannot be tested', () => {
     write('text', Buffer.from('Not random at all.\n'.repeat(10_000)));
     write('digits', Buffer.from('0110 1001\n'.repeat(200_000)));
     write('spoilt', Buffer.from('01'.repeat(500_000).replace(/01$/, '2')));
-    const wrong: readonly [args: readonly string[], status: number, line: string][] = [
-      [['none'], 1, 'none does not exist'],
-      [['none/such'], 1, 'none/such does not exist'],
-      [['.'], 1, '. is a directory'],
-      [['empty'], 1, 'empty is empty'],
-      [['short'], 1, 'short holds 999,992 bits; at least 1,000,000 are needed (125,000 packed bytes)'],
-      [['text'], 1, 'text is text, not packed bits (eight to a byte, most significant first)'],
+    const spoilt = good[0].findIndex((byte) => !isText(byte));
+    const wrong: readonly [line: string, status: number, reason: string][] = [
+      ['none', 1, 'none does not exist'],
+      ['none/such', 1, 'none/such does not exist'],
+      ['.', 1, '. is a directory'],
+      ['empty', 1, 'empty is empty'],
+      ['short', 1, 'short holds 999,992 bits; at least 1,000,000 are needed (125,000 packed bytes)'],
+      ['text', 1, 'text is text, not packed bits (eight to a byte, most significant first)'],
       [
-        ['digits'],
+        'digits',
         1,
         'digits holds the characters 0 and 1 where packed bits are expected, eight to a byte; --ascii reads it',
       ],
-      [['spoilt', '--ascii'], 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
+      ['spoilt --ascii', 1, 'spoilt: byte 999998 is neither 0, 1 nor white space'],
+      ['good --ascii', 1, `good: byte ${spoilt} is neither 0, 1 nor white space`],
+      ['', 2, 'FILE is missing; see qrn assess --help'],
+      ['pi e', 2, '"e" is one word too many; see qrn assess --help'],
+      ['pi --sequences 0', 2, '--sequences is at least 1; see qrn assess --help'],
       [
-        ['good', '--ascii'],
-        1,
-        `good: byte ${good[0].findIndex((byte) => !isText(byte))} is neither 0, 1 nor white space`,
-      ],
-      [[], 2, 'FILE is missing; see qrn assess --help'],
-      [['pi', 'e'], 2, '"e" is one word too many; see qrn assess --help'],
-      [['pi', '--sequences', '0'], 2, '--sequences is at least 1; see qrn assess --help'],
-      [
-        ['pi', '--constants', 'best'],
+        'pi --constants best',
         2,
         '--constants is one of corrected, reference, not "best"; see qrn assess --help',
       ],
     ];
-    for (const [args, status, line] of wrong)
-      assert.deepEqual(await assess(...args), { status, out: '', talk: `qrn assess: ${line}\n` });
+    for (const [line, status, reason] of wrong) {
+      const args = line.split(' ').filter((word) => word !== '');
+      assert.deepEqual(await assess(...args), { status, out: '', talk: `qrn assess: ${reason}\n` });
+    }
   });
 });
 

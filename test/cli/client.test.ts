@@ -184,36 +184,29 @@ describe('qrn as a client', () => {
   });
 
   it('reports an error in one line', async () => {
-    const wrong: readonly [readonly string[], number, RegExp][] = [
-      [['integers', '--min', '5', '--max', '5'], 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
-      [['integers', 'six'], 2, /^qrn integers: COUNT is a whole number from 1 on, not "six"; see /],
+    const file = fileURLToPath(import.meta.url);
+    const wrong: readonly [line: string, status: number, talk: RegExp][] = [
+      ['integers --min 5 --max 5', 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
+      ['integers six', 2, /^qrn integers: COUNT is a whole number from 1 on, not "six"; see /],
+      ['integers 20000', 2, /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/],
       [
-        ['integers', '20000'],
-        2,
-        /more than 10,000 values are sent with --raw alone; see qrn integers --help\n$/,
-      ],
-      [
-        ['bytes', '64K', '--raw', '--dry-run'],
+        'bytes 64K --raw --dry-run',
         2,
         /--dry-run asks for the price of one answer, which holds at most 1,024 bytes; see /,
       ],
-      [['integers', '--mun', '1'], 2, /Unknown option '--mun'; did you mean --min\?/],
+      ['integers --mun 1', 2, /Unknown option '--mun'; did you mean --min\?/],
+      [`uuid --client-entropy ${file}`, 2, /--client-entropy takes a file of 1 to 64 bytes; \S+ has \d{4,}/],
+      ['intgers', 2, /^qrn: there is no command "intgers"; did you mean integers\? The commands are /],
+      ['bytes 2Q', 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
+      ['pick one', 2, /give at least two items/],
       [
-        ['uuid', '--client-entropy', fileURLToPath(import.meta.url)],
-        2,
-        /--client-entropy takes a file of 1 to 64 bytes; \S+ has \d{4,}/,
-      ],
-      [['intgers'], 2, /^qrn: there is no command "intgers"; did you mean integers\? The commands are /],
-      [['bytes', '2Q'], 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
-      [['pick', 'one'], 2, /give at least two items/],
-      [
-        ['integers', '--url', 'http://127.0.0.1:1/v1'],
+        'integers --url http://127.0.0.1:1/v1',
         1,
         /no service answers at http:\/\/127\.0\.0\.1:1\/v1: start one/,
       ],
     ];
-    for (const [args, status, talk] of wrong) {
-      const { code, stdout, stderr } = await qrn(...args);
+    for (const [line, status, talk] of wrong) {
+      const { code, stdout, stderr } = await qrn(...line.split(' '));
       assert.deepEqual([code, stdout], [status, ''], stderr);
       assert.match(stderr, talk);
       assert.match(stderr, /^[^\n]+\n$/);
