@@ -1,4 +1,5 @@
 import type { Log } from '../../src/core/log.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import {
   type AssessedBlock,
@@ -110,6 +111,20 @@ export function settle(): Promise<void> {
   });
 }
 
+/** Does the work, and counts the turns of the event loop that others have meanwhile. */
+export async function countingTurns<Result>(work: () => Promise<Result>) {
+  let turns = 0;
+  let next: NodeJS.Immediate;
+  const turn = () => {
+    turns++;
+    next = setImmediate(turn);
+  };
+  next = setImmediate(turn);
+  const result = await work();
+  clearImmediate(next);
+  return { result, turns };
+}
+
 export interface LogLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly facts: Readonly<Record<string, unknown>>;
@@ -141,11 +156,11 @@ export interface TestedBits {
 /** Says what it is told to say, and remembers a copy of what it was asked about. */
 export class ScriptedAssessor implements Assessor {
   readonly tested: TestedBits[] = [];
-  /** The very arrays of conditioned bytes that it was asked about. */
+  /** The very arrays that `testBits` was asked about. */
   readonly lent: Uint8Array[] = [];
-  /** Thrown instead of a verdict on conditioned bytes. */
+  /** Thrown by `testBits` instead of a verdict. */
   failure: Error | undefined;
-  /** SP 800-22 verdicts on conditioned blocks, one a block; then all pass. */
+  /** What `testBits` says by SP 800-22 of long blocks, one a block; then all pass. */
   verdicts: boolean[] = [];
   /** Those on the raw windows of long lots, one a lot; then all pass. */
   rawVerdicts: boolean[] = [];
@@ -156,11 +171,10 @@ export class ScriptedAssessor implements Assessor {
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
     this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
-    if (of === 'conditioned') {
-      this.lent.push(bits);
-      if (this.failure !== undefined) throw this.failure;
-    }
-    return assessedBlock(of, bitLength, bitLength >= ASSESSED_BITS && (this.verdicts.shift() ?? true));
+    this.lent.push(bits);
+    if (this.failure !== undefined) throw this.failure;
+    const verified = bitLength >= ASSESSED_BITS && (this.verdicts.shift() ?? true);
+    return { ...assessedBlock(of, bitLength, verified), sha256: sha256Hex(this.tested.at(-1)!.bits) };
   }
 
   /** One window of all bits. */

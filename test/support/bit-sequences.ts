@@ -1,4 +1,5 @@
 /** Short bit sequences for the tests of SP 800-22. */
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { TestRow } from '../../src/stats/sp800-22/battery.ts';
 import { type BitSequence, bitSequence } from '../../src/stats/sp800-22/sequence.ts';
@@ -6,12 +7,16 @@ import { SequenceTally } from '../../src/stats/sp800-22/verdict.ts';
 
 export type Bits = readonly number[];
 
-export function packBits(bits: Bits): Uint8Array {
+export function packBits(bits: ArrayLike<number>): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.ceil(bits.length / 8));
-  bits.forEach((bit, i) => {
-    bytes[i >>> 3] |= bit << (7 - (i & 7));
-  });
+  for (let i = 0; i < bits.length; i++) bytes[i >>> 3] |= bits[i] << (7 - (i & 7));
   return bytes;
+}
+
+/** Within a relative `tolerance`. */
+export function assertRelative(actual: number, expected: number, tolerance: number, what: string): void {
+  const error = Math.abs(actual - expected);
+  assert.ok(error <= tolerance * Math.abs(expected), `${what}: ${actual}, not ${expected}`);
 }
 
 /** The verdict on sequences that are all at hand. */

@@ -10,7 +10,7 @@ import { CopyTest } from './copies.ts';
  * test for results that were delivered before. Each read gets one verdict:
  *
  * - intermittent: discard the read and try again. A false alarm here is rare but does happen.
- * - permanent: latched; everything is refused until `reset`, because chance does not explain what was seen.
+ * - permanent: latched; everything is refused until a restart, because chance does not explain what was seen.
  */
 
 /** Cutoffs in one place: a test alarms when its observation reaches the cutoff of a grade. */
@@ -96,7 +96,7 @@ export interface HealthState {
   readonly reads: number;
   readonly intermittentReads: number;
   readonly intermittentInARow: number;
-  /** Since construction or the last reset; the maxima are over all reads. */
+  /** The maxima are over all reads. */
   readonly totals: HealthCounters;
   /** What closed the source; empty while it is open. */
   readonly latchedBy: readonly HealthFailure[];
@@ -261,19 +261,6 @@ export class HealthMonitor {
     };
   }
 
-  /** An operator's restart: opens the source again, forgets the counters and begins with the startup tests again. */
-  reset(): void {
-    this.#run.fill(0);
-    this.#windowFilled = 0;
-    this.#startupSamples = 0;
-    this.#reads = 0;
-    this.#intermittentReads = 0;
-    this.#intermittentInARow = 0;
-    this.#totals = NOTHING_SEEN;
-    this.#latchedBy = [];
-    // The digests stay: what was delivered before the restart has been used.
-  }
-
   #grade(failures: readonly HealthFailure[]): HealthGrade {
     if (failures.length === 0) {
       this.#intermittentInARow = 0;
@@ -358,13 +345,7 @@ export class HealthMonitor {
     this.#startupSamples = failed ? 0 : this.#startupSamples + shots;
     // A failure is reported by its own test.
     if (failed || this.#startupSamples >= STARTUP_SAMPLES) return undefined;
-    return {
-      test: 'startup',
-      grade: 'intermittent',
-      channel: null,
-      observed: this.#startupSamples,
-      cutoff: STARTUP_SAMPLES,
-    };
+    return wholeReadFailed('startup', this.#startupSamples, STARTUP_SAMPLES);
   }
 
   /**
@@ -378,22 +359,13 @@ export class HealthMonitor {
     const digest = hash('sha256', read.bits, 'hex');
     const readsAgo = this.#remembered.indexOf(digest) + 1;
     this.#remembered = [digest, ...this.#remembered.slice(0, REMEMBERED_READS - 1)];
-    if (readsAgo === 0) return undefined;
-    return {
-      test: 'replay',
-      grade: 'intermittent',
-      channel: null,
-      observed: readsAgo,
-      cutoff: REMEMBERED_READS,
-    };
+    return readsAgo === 0 ? undefined : wholeReadFailed('replay', readsAgo, REMEMBERED_READS);
   }
 
   /** Bits that came before, not all of a read or at another shift: intermittent for the same reason. */
   *#copyFailures(read: RawRead): Generator<undefined, HealthFailure[]> {
     const readsAgo = yield* this.#copies.search(read);
-    if (readsAgo === undefined) return [];
-    const cutoff = REMEMBERED_READS;
-    return [{ test: 'replay', grade: 'intermittent', channel: null, observed: readsAgo, cutoff }];
+    return readsAgo === undefined ? [] : [wholeReadFailed('replay', readsAgo, REMEMBERED_READS)];
   }
 
   #countersOf(failures: readonly HealthFailure[], samples: number): HealthCounters {
@@ -423,6 +395,10 @@ const NOTHING_SEEN: HealthCounters = Object.freeze({
 
 function bitAt(bits: Uint8Array, position: number): number {
   return (bits[position >>> 3] >>> (7 - (position & 7))) & 1;
+}
+
+function wholeReadFailed(test: 'startup' | 'replay', observed: number, cutoff: number): HealthFailure {
+  return { test, grade: 'intermittent', channel: null, observed, cutoff };
 }
 
 function report(

@@ -1,21 +1,14 @@
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import { assessLot } from '../../../src/pool/intake/assess-lot.ts';
 import { packBits } from '../../support/bit-sequences.ts';
-
-/** Bytes of a ChaCha20 keystream; `nonce` tells streams apart. */
-function noise(bytes: number, nonce: number): Uint8Array {
-  const iv = Buffer.alloc(16);
-  iv[4] = nonce;
-  return createCipheriv('chacha20', Buffer.alloc(32), iv).update(Buffer.alloc(bytes));
-}
+import { keystream } from '../../vectors/sp800-90b/inputs.ts';
 
 describe('assessLot', () => {
   it('covers every bit with windows of a million bits, the last of which reaches back', () => {
     const total = 2_300_003;
-    const { windows } = assessLot(noise(Math.ceil(total / 8), 1), 1, total);
+    const { windows } = assessLot(keystream(1, Math.ceil(total / 8)), 1, total);
     assert.deepEqual(
       windows.map(({ order, firstBit, bits }) => [order, firstBit, bits]),
       [
@@ -29,7 +22,7 @@ describe('assessLot', () => {
 
   it('assesses the bits themselves, in the order of shots and channel after channel', () => {
     const [width, shots] = [3, 3_001];
-    const lot = noise(Math.ceil((width * shots) / 8), 2);
+    const lot = keystream(2, Math.ceil((width * shots) / 8));
     const bits = Array.from({ length: width * shots }, (_, i) => (lot[i >>> 3] >>> (7 - (i & 7))) & 1);
     const byChannel = [0, 1, 2].flatMap((channel) => bits.filter((_, i) => i % width === channel));
     const { windows, minEntropyPerBit } = assessLot(lot, width, shots);
@@ -46,38 +39,38 @@ describe('assessLot', () => {
 
   it('takes the window that reaches back from any bit', () => {
     const total = 1_000_003;
-    const lot = noise(Math.ceil(total / 8), 3);
+    const lot = keystream(3, Math.ceil(total / 8));
     const bits = Array.from({ length: total }, (_, i) => (lot[i >>> 3] >>> (7 - (i & 7))) & 1);
     const { windows } = assessLot(lot, 1, total);
     assert.equal(windows[1].sha256, sha256Hex(packBits(bits.slice(3))));
   });
 
   it('gives no estimate for a lot of fewer than 8,192 bits', () => {
-    const { windows, minEntropyPerBit } = assessLot(noise(1_024, 4), 1, 8_191);
+    const { windows, minEntropyPerBit } = assessLot(keystream(4, 1_024), 1, 8_191);
     assert.equal(minEntropyPerBit, null);
     assert.equal(windows[0].minEntropyPerBit, null);
-    assert.notEqual(assessLot(noise(1_024, 4), 1, 8_192).minEntropyPerBit, null);
+    assert.notEqual(assessLot(keystream(4, 1_024), 1, 8_192).minEntropyPerBit, null);
   });
 
   it('credits an ideal source with about what one window scores', () => {
-    const { minEntropyPerBit, windows } = assessLot(noise(125_000, 5), 8, 125_000);
+    const { minEntropyPerBit, windows } = assessLot(keystream(5, 125_000), 8, 125_000);
     assert.equal(windows.length, 2);
     assert.ok(minEntropyPerBit !== null && minEntropyPerBit > 0.78 && minEntropyPerBit < 0.9);
   });
 });
 
 describe('what no window of the first megabit shows', () => {
-  it('a second half that alternates leaves next to nothing', () => {
-    const lot = noise(250_000, 6);
+  it('estimates next to no entropy when the second half alternates', () => {
+    const lot = keystream(6, 250_000);
     lot.fill(0b0101_0101, 125_000);
     const { windows, minEntropyPerBit } = assessLot(lot, 1, 2_000_000);
     assert.ok(windows[0].minEntropyPerBit! > 0.78, 'the first megabit is good');
     assert.ok(minEntropyPerBit! < 0.01, `${minEntropyPerBit}`);
   });
 
-  it('channels that turn over with 0.75 are found channel by channel, not in the order of shots', () => {
+  it('finds channels that turn over with 0.75 channel by channel, and not in the order of shots', () => {
     const [width, shots] = [16, 62_500];
-    const chance = noise(width * shots, 7);
+    const chance = keystream(7, width * shots);
     const bits = new Array<number>(width * shots);
     for (let i = 0; i < bits.length; i++) {
       const turns = chance[i] < 192;

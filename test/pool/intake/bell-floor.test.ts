@@ -40,19 +40,19 @@ async function lotOf(read: RawRead) {
 }
 
 describe('the floor of lots of Bell tests', () => {
-  it('an ideal device may serve, in the setting whose correlation the estimators punish most', async () => {
+  it('accepts an ideal device in the setting that the estimators score lowest', async () => {
     const { accepted, minEntropyPerBit } = await lotOf(pairsRead(Math.cos(Math.PI / 8) ** 2));
     assert.ok(accepted && minEntropyPerBit !== null);
     assert.ok(minEntropyPerBit > 0.18 && minEntropyPerBit < 0.22, `${minEntropyPerBit}`);
   });
 
-  it('pairs more equal than any quantum state makes them are refused', async () => {
+  it('refuses pairs that are equal more often than any quantum state makes them', async () => {
     const { accepted, rejection } = await lotOf(pairsRead(0.95));
     assert.equal(accepted, false);
     assert.match(rejection, /^min-entropy 0\.0\d\d per bit is below the floor$/);
   });
 
-  it('the same bits without a Bell test are refused', async () => {
+  it('refuses the same bits without a Bell test', async () => {
     const { witness: _, ...read } = pairsRead(Math.cos(Math.PI / 8) ** 2);
     assert.match((await lotOf(read)).rejection, /below the floor$/);
   });

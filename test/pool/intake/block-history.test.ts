@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type AssessedBlock, PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS, BlockHistory, HISTORY_BLOCKS } from '../../../src/pool/intake/assessor.ts';
-import { Collector } from '../../../src/pool/intake/collector.ts';
-
 import { soundBackend } from '../../support/backends.ts';
+import { ManualClock } from '../../support/manual-clock.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
-import { lotRecord, recordingLog, ScriptedAssessor, withCalls } from '../fixtures.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { lotRecord, withCalls } from '../fixtures.ts';
+import { collecting } from './collecting.ts';
 
 function block(
   verified: boolean,
@@ -27,15 +26,6 @@ const good = (count: number) => new Array<boolean>(count).fill(true);
 const bad = (count: number) => new Array<boolean>(count).fill(false);
 
 describe('blocks looked at together', () => {
-  it('pass with as many rejections as chance makes, and fail with more', () => {
-    // P(X >= 3) = 1.1e-3, P(X >= 4) = 4.9e-5 for X of Binomial(100, 0.002); the limit is 1e-3
-    assert.equal(historyOf([...good(97), ...bad(3)]).verdict().passed, true);
-    assert.equal(historyOf([...good(96), ...bad(4)]).verdict().passed, false);
-    assert.equal(historyOf([]).verdict().passed, true);
-    assert.equal(historyOf(bad(1)).verdict().passed, true);
-    assert.equal(historyOf(bad(2)).verdict().passed, false);
-  });
-
   it('keeps the last hundred blocks and forgets older ones', () => {
     const history = historyOf([...bad(5), ...good(95)]);
     assert.deepEqual([history.verdict().rejected, history.verdict().sequences], [5, HISTORY_BLOCKS]);
@@ -51,40 +41,22 @@ describe('blocks looked at together', () => {
 });
 
 describe('a source across its lots', () => {
-  function world(ledger: MemoryLedger, time: VirtualTime, assessor: ScriptedAssessor) {
-    const log = recordingLog();
-    const collector = new Collector({
-      backend: soundBackend(),
-      store: ledger,
-      assessor,
-      clock: time.clock,
-      log,
-      pureBytesHigh: PURE_BLOCK_BYTES,
-      lotRawBits: 4 * 1024 * 1024, // conditioned output of two blocks of 10^6 bits
-      onLot: async () => {},
-      wait: time.wait,
-    });
-    return { log, collector };
-  }
+  // Conditioned output of two blocks of 10^6 bits a lot.
+  const LARGE = { pureBytesHigh: PURE_BLOCK_BYTES, lotRawBits: 4 * 1024 * 1024 };
 
-  it('counts its raw and its conditioned blocks apart, the second of a lot as well', async () => {
-    const time = new VirtualTime();
-    const assessor = new ScriptedAssessor();
+  it('counts its raw and its conditioned blocks apart, the second of a lot as well', async (t) => {
+    const { time, assessor, collector } = collecting(t, soundBackend(), LARGE);
     assessor.verdicts = [false, true];
-    const { collector } = world(new MemoryLedger(time.clock), time, assessor);
     assert.equal(collector.status().across.conditioned.sequences, 0);
-    collector.start();
     await time.pass(1_000);
     const { raw, conditioned } = collector.status().across;
     assert.equal(collector.status().lotsAccepted, 1);
     assert.deepEqual([raw.sequences, raw.rejected], [1, 0]);
     assert.deepEqual([conditioned.sequences, conditioned.rejected], [2, 1]);
-    await collector.stop();
   });
 
-  it('remembers the lots of earlier runs, oldest first, though other sources had more since', async () => {
-    const time = new VirtualTime();
-    const ledger = new MemoryLedger(time.clock);
+  it('remembers the lots of earlier runs, oldest first, though other sources had more since', async (t) => {
+    const ledger = new MemoryLedger(new ManualClock());
     const source = soundBackend().name;
     // of 100 conditioned blocks the oldest two, one of them rejected, make room for those of the new lot
     for (let i = 0; i < 50; i++) {
@@ -96,29 +68,23 @@ describe('a source across its lots', () => {
     for (let i = 0; i < 260; i++) {
       await ledger.addLot(lotRecord(`lot_other${i}`, { source: 'other', assessments: [block(false)] }), []);
     }
-    const assessor = new ScriptedAssessor();
+    const { time, assessor, collector } = collecting(t, soundBackend(), { ...LARGE, store: ledger });
     assessor.verdicts = [false, false];
-    const { collector } = world(ledger, time, assessor);
-    collector.start();
     await time.pass(0);
     const { raw, conditioned } = collector.status().across;
     assert.deepEqual([raw.sequences, raw.rejected], [51, 3]);
     assert.deepEqual([conditioned.sequences, conditioned.rejected], [HISTORY_BLOCKS, 3]);
-    await collector.stop();
   });
 
-  it('asks again for a history that cannot be read, and reads nothing of the source before', async () => {
-    const time = new VirtualTime();
-    const ledger = new MemoryLedger(time.clock);
+  it('asks again for a history that cannot be read, and reads nothing of the source before', async (t) => {
     let isAway = true;
-    const broken = withCalls(ledger, {
+    const store = withCalls(new MemoryLedger(new ManualClock()), {
       lots: (lots) => async (limit, source) => {
         if (isAway) throw new Error('the disk is away');
         return lots(limit, source);
       },
     });
-    const { log, collector } = world(broken as MemoryLedger, time, new ScriptedAssessor());
-    collector.start();
+    const { time, log, collector } = collecting(t, soundBackend(), { ...LARGE, store });
     await time.pass(500);
     assert.deepEqual(
       log.errors().map(({ facts, message }) => [facts['reason'], message]),
@@ -128,6 +94,5 @@ describe('a source across its lots', () => {
     isAway = false;
     await time.pass(1_000);
     assert.equal(collector.status().lotsAccepted, 1);
-    await collector.stop();
   });
 });

@@ -89,7 +89,7 @@ for (const shape of ['job', 'stream'] as const) {
       assert.equal(bought(), 4);
     });
 
-    it('holds over restarts', async () => {
+    it('keeps the budget over restarts', async () => {
       const { reader, readLot, ledger, clock } = world({ amountPerDay: null, callsPerDay: 5 });
       const { backend, bought } = source();
       for (let i = 0; i < 2; i++) await readLot(reader(backend));
@@ -125,26 +125,18 @@ for (const shape of ['job', 'stream'] as const) {
       clock.advance(MINUTE_MS);
       await readLot(reader(changed.backend));
     });
-
-    it('counts what is spent without a budget', async () => {
-      const { clock, ledger, reader, readLot } = world({ amountPerDay: null, callsPerDay: null });
-      const { backend } = source();
-      for (let i = 0; i < 20; i++) await readLot(reader(backend));
-      const { amount, calls } = await ledger.spent(backend.name, dayOf(clock.wallMs()));
-      assert.deepEqual([amount, calls], [2, 40]);
-    });
   });
 }
 
 describe('what is charged', () => {
-  it('a stream that costs nothing: nothing', async () => {
+  it('charges nothing for a stream that costs nothing', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: 0, callsPerDay: 0 });
     const { backend } = stream();
     await readLot(reader(backend));
     assert.equal((await ledger.spent(backend.name, dayOf(clock.wallMs()))).calls, 0);
   });
 
-  it('a job without an estimate: a call', async () => {
+  it('charges a job without an estimate as one call', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: 0, callsPerDay: 2 });
     const provider = new JobDouble();
     Object.defineProperty(provider, 'estimate', { value: undefined });
@@ -153,7 +145,7 @@ describe('what is charged', () => {
     assert.equal((await ledger.spent(provider.name, dayOf(clock.wallMs()))).amount, 0);
   });
 
-  it('a stream read that fails: as if it had not, for the provider may have counted it', async () => {
+  it('charges a stream read that fails, because the provider may have counted it', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: null, callsPerDay: null });
     const backend: Backend = {
       ...failingBackend(new BackendError('retryable', 'cut off')),
@@ -163,7 +155,7 @@ describe('what is charged', () => {
     assert.equal((await ledger.spent(backend.name, dayOf(clock.wallMs()))).calls, 2);
   });
 
-  it('a job that is resumed on the next day: its own day', async () => {
+  it('charges a job that is resumed on the next day to its own day', async () => {
     const { clock, ledger, reader, readLot } = world({ amountPerDay: 0.1, callsPerDay: null });
     const provider = new JobDouble();
     provider.price = PRICE;

@@ -127,7 +127,7 @@ test('the public hash of raw noise is never the output, not even for a lot of on
   assert.notEqual(toHex(output), createHash('sha256').update(bits).digest('hex'));
 });
 
-test('the golden bytes are given', () => {
+test('condition gives the golden bytes', () => {
   assert.equal(
     toHex(condition(raw(96, 'golden'), 768, 0.85).output),
     'e3c14441e9690dfbc6a5ea0831c81a10294711784b15d2edb380fe17642fafc2c78037203abd04fcf9640471498f00bb216853625755c6e311083e5d03207f33',
@@ -160,13 +160,13 @@ test('rawBitsFor is just enough', () => {
   );
 });
 
-test('the input is left as it was', () => {
+test('condition leaves its input as it was', () => {
   const bits = raw(100);
   condition(bits, 800, 0.9);
   assert.deepEqual(bits, raw(100));
 });
 
-test('a min-entropy that is none, or more bits than there are, is a bug', () => {
+test('condition throws for a min-entropy outside (0, 1] and for more bits than there are', () => {
   for (const h of [0, -0.1, 1.1, Number.NaN])
     assert.throws(() => condition(raw(100), 800, h), /InvariantError/);
   for (const length of [801, -1, 1.5]) assert.throws(() => condition(raw(100), length, 1), /InvariantError/);

@@ -1,43 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sha256Hex as sha256 } from '../../../src/crypto/digest.ts';
-import type { AssessedBlock } from '../../../src/ledger/records.ts';
-import {
-  ASSESSED_BITS,
-  type Assessor,
-  DeliveredSampler,
-  type DeliveredStream,
-} from '../../../src/pool/intake/assessor.ts';
+import { ASSESSED_BITS, DeliveredSampler, type DeliveredStream } from '../../../src/pool/intake/assessor.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';
-import { isZero, recordingLog } from '../fixtures.ts';
+import { isZero, recordingLog, ScriptedAssessor } from '../fixtures.ts';
 
 const SAMPLE_BYTES = ASSESSED_BITS / 8;
 const CHUNK_BYTES = 65_504;
-
-/** Keeps what it was handed, and says what it is told: then it passes. */
-class HoldingAssessor implements Pick<Assessor, 'testBits'> {
-  readonly copies: Uint8Array[] = [];
-  readonly originals: Uint8Array[] = [];
-  verdicts: boolean[] = [];
-  /** Runs when a sample is at the tests. */
-  meanwhile: () => void = () => {};
-
-  async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
-    this.copies.push(bits.slice());
-    this.originals.push(bits);
-    this.meanwhile();
-    const verified = this.verdicts.shift() ?? true;
-    return {
-      of,
-      bits: bitLength,
-      sha256: sha256(bits),
-      sp80022: { passed: 1, total: 1, smallestP: 1, verified, reason: '' },
-    };
-  }
-}
 
 /** A reader of a known keystream, with the chunks that it was given. */
 function knownStream(id: number) {
@@ -53,7 +25,7 @@ function knownStream(id: number) {
 }
 
 function world(...inUse: DeliveredStream[]) {
-  const assessor = new HoldingAssessor();
+  const assessor = new ScriptedAssessor();
   const clock = new ManualClock();
   const log = recordingLog();
   const sampler = new DeliveredSampler({ streams: () => inUse, assessor, clock, log });
@@ -72,10 +44,13 @@ describe('a delivered sample', () => {
     reader.fill(new Uint8Array(1_000)); // an answer before it
     await sampler.sampleNext();
     const expected = whole.subarray(1_000, 1_000 + SAMPLE_BYTES);
-    assert.deepEqual(assessor.copies.map(sha256), [sha256(expected)]);
+    assert.deepEqual(
+      assessor.tested.map(({ bits }) => sha256(bits)),
+      [sha256(expected)],
+    );
     const [{ last }] = sampler.states();
     assert.deepEqual([last.of, last.bits, last.sha256], ['delivered', ASSESSED_BITS, sha256(expected)]);
-    assert.ok(assessor.originals.every(isZero), 'its copy is wiped');
+    assert.ok(assessor.lent.every(isZero), 'its copy is wiped');
     assert.equal(reader.consumedBytes, 1_000 + SAMPLE_BYTES);
     assert.ok(isZero(chunks[0]) && isZero(chunks[1].subarray(0, 1_000 + SAMPLE_BYTES - CHUNK_BYTES)));
     const next = new Uint8Array(100);
@@ -85,11 +60,9 @@ describe('a delivered sample', () => {
 
   it('wipes the sample also when its test fails', async () => {
     const { assessor, sampler } = world(...namedStreams('a'));
-    assessor.meanwhile = () => {
-      throw new Error('the thread died');
-    };
+    assessor.failure = new Error('the thread died');
     await assert.rejects(sampler.sampleNext(), /the thread died/);
-    assert.ok(assessor.originals.every(isZero));
+    assert.ok(assessor.lent.every(isZero));
   });
 
   it('takes the bytes of a keystream in use from nobody', async () => {
@@ -100,8 +73,8 @@ describe('a delivered sample', () => {
     stream.reader.fill(answer);
     await sampler.sampleNext();
     assert.equal(stream.reader.consumedBytes, 2 * SAMPLE_BYTES);
-    assert.ok(!isZero(assessor.copies[0]));
-    assert.notEqual(sha256(assessor.copies[0]), sha256(answer));
+    assert.ok(!isZero(assessor.tested[0].bits));
+    assert.notEqual(sha256(assessor.tested[0].bits), sha256(answer));
     stream.close();
   });
 });
@@ -132,7 +105,7 @@ describe('sampling', () => {
     assert.notEqual(shas()['b'], before['b']);
     inUse.length = 0;
     await sampler.sampleNext();
-    assert.equal(assessor.copies.length, 4);
+    assert.equal(assessor.tested.length, 4);
   });
 
   it('tests the next bits when a sample is rejected, never the same', async () => {
@@ -141,7 +114,10 @@ describe('sampling', () => {
     await sampler.sampleNext();
     const { whole } = knownStream(100);
     const parts = [whole.subarray(0, SAMPLE_BYTES), whole.subarray(SAMPLE_BYTES, 2 * SAMPLE_BYTES)];
-    assert.deepEqual(assessor.copies.map(sha256), parts.map(sha256));
+    assert.deepEqual(
+      assessor.tested.map(({ bits }) => sha256(bits)),
+      parts.map(sha256),
+    );
     const [{ across, last }] = sampler.states();
     assert.deepEqual(
       [across.sequences, across.rejected, across.passed, last.sp80022.verified],
@@ -167,9 +143,13 @@ describe('sampling', () => {
   it('leaves a stream alone whose seed ended while its first sample was tested', async () => {
     const { assessor, inUse, log, sampler } = world(...namedStreams('a'));
     assessor.verdicts = [false];
-    assessor.meanwhile = () => inUse.pop();
+    const { testBits } = assessor;
+    assessor.testBits = (...sample) => {
+      inUse.pop();
+      return testBits.apply(assessor, sample) as ReturnType<typeof testBits<(typeof sample)[0]>>;
+    };
     await sampler.sampleNext();
-    assert.equal(assessor.copies.length, 1);
+    assert.equal(assessor.tested.length, 1);
     assert.deepEqual(log.errors(), []);
   });
 });

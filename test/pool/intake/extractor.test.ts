@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { toHex } from '../../../src/core/bytes.ts';
@@ -8,18 +7,12 @@ import { sha256Hex } from '../../../src/crypto/digest.ts';
 import { extractableBits, toeplitzHash, toeplitzSeed } from '../../../src/pool/intake/extractor.ts';
 import { toeplitzBits } from '../../reference/toeplitz.ts';
 import { packBits } from '../../support/bit-sequences.ts';
+import { keystream } from '../../vectors/sp800-90b/inputs.ts';
 
 fc.configureGlobal({ seed: 161_003 });
 
 const bitAt = (packed: Uint8Array, at: number) => (packed[at >>> 3] >>> (7 - (at & 7))) & 1;
 const bitsOf = (text: string) => Array.from(text, Number);
-
-/** ChaCha20 keystream of a key of zeros, nonce [120, 0 ...], counter 0. */
-function keystream(bytes: number): Uint8Array {
-  const iv = Buffer.alloc(16);
-  iv[4] = 120;
-  return createCipheriv('chacha20', Buffer.alloc(32), iv).update(Buffer.alloc(bytes));
-}
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 
@@ -60,7 +53,7 @@ describe('toeplitzHash', () => {
   ] as const;
   for (const [rawBits, outputBits, digest] of known) {
     it(`gives the known answer for ${rawBits} raw bits and ${outputBits} output bits`, () => {
-      const raw = keystream(Math.ceil(rawBits / 8));
+      const raw = keystream(120, Math.ceil(rawBits / 8));
       const hashed = toeplitzHash(raw, rawBits, toeplitzSeed(KEY, rawBits, outputBits), outputBits);
       assert.equal(sha256Hex(hashed), digest);
     });

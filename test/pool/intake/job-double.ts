@@ -1,5 +1,24 @@
-import type { JobBackend, JobReference, JobState, RawRead, Spend } from '../../../src/backend/backend.ts';
+import assert from 'node:assert/strict';
+import {
+  BackendError,
+  type BackendErrorKind,
+  type JobBackend,
+  type JobReference,
+  type JobState,
+  type RawRead,
+  type Spend,
+} from '../../../src/backend/backend.ts';
 import { fixedBytes, rawRead } from '../../support/backends.ts';
+
+/** For `assert.rejects`: a BackendError of this kind. */
+export function hasKind(kind: BackendErrorKind, message: RegExp) {
+  return (error: unknown) => {
+    assert.ok(error instanceof BackendError, String(error));
+    assert.equal(error.kind, kind, error.message);
+    assert.match(error.message, message);
+    return true;
+  };
+}
 
 export type JobCall = 'submit' | 'poll' | 'fetch' | 'cancel' | 'forget';
 

@@ -9,26 +9,17 @@ import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import { rawRead } from '../../support/backends.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, recordingLog, withCalls } from '../fixtures.ts';
-import { type JobCall, JobDouble } from './job-double.ts';
+import { hasKind, type JobCall, JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const BITS = 4096;
 const HOUR_MS = 3_600_000;
 const WAITING = { state: 'queued', retryAfterMs: 300_000 } as const;
 
-function hasKind(kind: BackendErrorKind, message: RegExp) {
-  return (error: unknown) => {
-    assert.ok(error instanceof BackendError, String(error));
-    assert.equal(error.kind, kind, error.message);
-    assert.match(error.message, message);
-    return true;
-  };
-}
-
 const failing = (kind: BackendErrorKind, retryAfterMs?: number) => new BackendError(kind, 'no', retryAfterMs);
 const times = (count: number, kind: BackendErrorKind) => Array.from({ length: count }, () => failing(kind));
 
-/** A provider and a ledger, and services that come and go over them. */
+/** A provider and a ledger, and services that come and go over them; the first is there. */
 function world(provider: JobDouble) {
   const time = new VirtualTime();
   const ledger = new MemoryLedger(time.clock);
@@ -69,7 +60,7 @@ function world(provider: JobDouble) {
     const days = await Promise.all([0, 1, 2].map((later) => ledger.spent(provider.name, today + later)));
     return days.reduce((sum, { amount }) => sum + amount, 0);
   };
-  return { time, ledger, watched, puts, service, open, spent };
+  return { time, ledger, watched, puts, service, open, spent, ...service() };
 }
 
 describe('a job', () => {
@@ -113,8 +104,7 @@ describe('a job', () => {
   it('ends a job of a backend that deletes nothing with its lot', async () => {
     const provider = new JobDouble();
     Object.defineProperty(provider, 'forget', { value: undefined });
-    const { service, open } = world(provider);
-    const { readLot } = service();
+    const { open, readLot } = world(provider);
     await readLot();
     assert.deepEqual(await open(), []);
   });
@@ -122,8 +112,7 @@ describe('a job', () => {
   it('keeps one job when the answer to its submission gets lost', async () => {
     const provider = new JobDouble();
     provider.failures.set('submit', times(2, 'retryable'));
-    const { time, service } = world(provider);
-    const { readLot, within } = service();
+    const { time, readLot, within } = world(provider);
     await within(readLot());
     assert.deepEqual(time.passed, [1_000, 2_000]);
     assert.equal(provider.keys.length, 3);
@@ -171,8 +160,7 @@ describe('a job', () => {
           call,
           Array.from({ length: isTriedAgain ? 5 : 1 }, () => failing(kind, 70_000)),
         );
-        const { service, open, spent } = world(provider);
-        const { readLot, within } = service();
+        const { open, spent, readLot, within } = world(provider);
         await assert.rejects(within(readLot()), (error: BackendError) => {
           return hasKind(kind, /^no$/)(error) && error.retryAfterMs === 70_000;
         });
@@ -202,8 +190,7 @@ describe('a job', () => {
   it('ends a failed or cancelled job with the reason, and submits another', async () => {
     for (const state of ['failed', 'cancelled'] as const) {
       const provider = new JobDouble({ state, reason: 'calibration' });
-      const { service, open, puts, spent } = world(provider);
-      const { readLot, within, log } = service();
+      const { open, puts, spent, readLot, within, log } = world(provider);
       await assert.rejects(readLot(), hasKind('retryable', new RegExp(`^job 1 ${state}: calibration$`)));
       assert.equal(puts.at(-1)?.failure, `${state}: calibration`);
       assert.equal(log.lines.at(-1)?.message, 'job ended without a lot');
@@ -218,8 +205,7 @@ describe('a job', () => {
     const provider = new JobDouble();
     const lost = () => new BackendError('permanent', 'read before');
     provider.failures.set('fetch', [lost()]);
-    const { service, open } = world(provider);
-    const { readLot } = service();
+    const { open, readLot } = world(provider);
     await assert.rejects(readLot(), hasKind('retryable', /^job 1: read before$/));
     assert.deepEqual(await open(), []);
     await readLot();
@@ -253,8 +239,7 @@ describe('a job', () => {
     ] as const) {
       const provider = new JobDouble();
       provider.result = result;
-      const { service, open } = world(provider);
-      const { readLot } = service();
+      const { open, readLot } = world(provider);
       await assert.rejects(readLot(), hasKind('retryable', message));
       assert.deepEqual(await open(), []);
       await assert.rejects(readLot(), hasKind('permanent', message));
@@ -265,8 +250,7 @@ describe('a job', () => {
   it('gives up a result that cannot be fetched after twenty rounds', async () => {
     const provider = new JobDouble();
     provider.failures.set('fetch', times(100, 'retryable'));
-    const { service, open } = world(provider);
-    const { readLot, within } = service();
+    const { open, readLot, within } = world(provider);
     for (let round = 1; round < 20; round++)
       await assert.rejects(within(readLot()), hasKind('retryable', /^no$/));
     assert.equal((await open()).length, 1);
@@ -280,8 +264,7 @@ describe('a job', () => {
   it('gives up and cancels a job that is not done within a day', async () => {
     const provider = new JobDouble(WAITING);
     provider.repeatsLastState = true;
-    const { service, open, puts } = world(provider);
-    const { readLot, within } = service();
+    const { open, puts, readLot, within } = world(provider);
     await assert.rejects(within(readLot(), 25 * HOUR_MS), hasKind('retryable', /^job 1 not done in 24 h$/));
     assert.equal(provider.calls.filter((call) => call === 'poll').length, 289);
     assert.deepEqual(provider.cancelled, ['job 1']);
@@ -333,8 +316,7 @@ describe('a job', () => {
     for (const call of ['submit', 'poll', 'fetch'] as const) {
       const provider = new JobDouble();
       provider.stalls.add(call);
-      const { service, open } = world(provider);
-      const { readLot, within } = service();
+      const { open, readLot, within } = world(provider);
       await assert.rejects(within(readLot()), hasKind('retryable', /no answer within 60 s/));
       assert.equal(provider.calls.filter((each) => each === call).length, 5);
       provider.stalls.clear();
@@ -389,17 +371,16 @@ describe('raw results that the provider does not delete', () => {
     );
   });
 
-  it('hold nothing up: a deletion that stalls has ten seconds', async () => {
+  it('gives a deletion that stalls ten seconds', async () => {
     const provider = new JobDouble();
     provider.stalls.add('forget');
-    const { time, service, open } = world(provider);
-    const { readLot, within } = service();
+    const { time, open, readLot, within } = world(provider);
     await within(readLot(), 10_000);
     assert.deepEqual(time.passed, [10_000]);
     assert.equal((await open()).length, 1);
   });
 
-  it('a bug is told, and the lot stays', async () => {
+  it('reports a bug of the backend, and keeps the lot', async () => {
     const provider = new JobDouble();
     provider.failures.set('forget', [new TypeError('a bug')]);
     const { ledger, service, open } = world(provider);

@@ -21,7 +21,7 @@ import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
 import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { isZero, ScriptedAssessor } from '../fixtures.ts';
+import { countingTurns, isZero, ScriptedAssessor } from '../fixtures.ts';
 
 const NEVER = new AbortController().signal;
 const MEBIBIT = 1024 * 1024;
@@ -148,15 +148,7 @@ describe('a lot that may serve', () => {
   });
 
   it('conditions a lot in slices, with a turn of the event loop between them', async () => {
-    let turns = 0;
-    let next: NodeJS.Immediate;
-    const turn = () => {
-      turns++;
-      next = setImmediate(turn);
-    };
-    next = setImmediate(turn);
-    await lotOf(soundBackend(), 4 * MEBIBIT);
-    clearImmediate(next);
+    const { turns } = await countingTurns(() => lotOf(soundBackend(), 4 * MEBIBIT));
     assert.ok(turns >= 20, `${turns} turns for 21 slices of 512 pieces`);
   });
 
@@ -373,7 +365,7 @@ describe('a lot that may not serve', () => {
     assert.deepEqual(lot.blocks, []);
   });
 
-  it('a test that cannot be run is a fault, not a lot', async () => {
+  it('rejects instead of making a lot when a test cannot be run', async () => {
     const assessor = new ScriptedAssessor();
     assessor.failure = new Error('no worker');
     await assert.rejects(lotOf(soundBackend(), MEBIBIT / 4, assessor), /no worker/);

@@ -51,7 +51,7 @@ describe('the sample of the csprng stream', () => {
     assert.deepEqual(next, bytes.subarray(SAMPLE_BYTES, SAMPLE_BYTES + 16), 'answers go on behind it');
   });
 
-  it('takes other bits each time', async () => {
+  it('samples other bits each time', async () => {
     const { sample } = sampleOf(fixedBytes('stream'));
     const [first, second] = [await sample.draw(NEVER), await sample.draw(NEVER)];
     assert.notEqual(first?.rawSha256, second?.rawSha256);

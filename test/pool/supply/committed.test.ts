@@ -58,7 +58,7 @@ describe('what a lot committed to', () => {
     });
   }
 
-  it('is the only seed that is given out', async () => {
+  it('gives out only the seed that the lot committed to', async () => {
     for (const changed of [null, 'a bit of one'] as const) {
       const { clock, ledger } = await committedLedger();
       const { changedLedger } = changing(ledger, changed);

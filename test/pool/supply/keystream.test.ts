@@ -296,7 +296,7 @@ describe('seeded keystream', () => {
     assert.deepEqual(read(stream, 1_000), pieceOf(root.deriveKey(), next()).subarray(0, 1_000));
   });
 
-  it('two fronts with the same quantum seed give different bytes', async () => {
+  it('gives different bytes on two fronts with the same quantum seed', async () => {
     const fronts = [new SeededKeystream(atOnce), new SeededKeystream(atOnce)];
     for (const stream of fronts) stream.reseed(seedOf('shared'));
     await settle();

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { silentLog } from '../../../src/core/log.ts';
+import { type Log, silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-
 import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import type { EntropyReader } from '../../../src/values/entropy-reader.ts';
@@ -64,11 +63,12 @@ async function draw(supply: PureSupply, bytes: number) {
   }
 }
 
-/** A ledger that gives claims out only when told to. */
-function holdingClaims(ledger: Ledger) {
+/** A supply whose claims are remembered, and given out only when told to. */
+async function holdingClaims(...blocksOfLots: number[]) {
+  const { world } = await worldOf(...blocksOfLots);
   const claimed: Uint8Array[] = [];
   const gate = Promise.withResolvers<void>();
-  const holding = withCalls(ledger, {
+  const ledger = withCalls(world.ledger, {
     claimBlocks: (claimBlocks) => async (kind, max) => {
       const blocks = await claimBlocks(kind, max);
       claimed.push(...blocks.map(({ bytes }) => bytes));
@@ -76,7 +76,11 @@ function holdingClaims(ledger: Ledger) {
       return blocks;
     },
   });
-  return { holding, claimed, release: () => gate.resolve() };
+  return { world, ledger, supply: supplyOf(ledger), claimed, release: () => gate.resolve() };
+}
+
+function supplyOf(ledger: Ledger, log: Log = silentLog): PureSupply {
+  return new PureSupply(ledger, new LotCatalog(ledger), log);
 }
 
 type Step =
@@ -170,9 +174,7 @@ describe('pure supply', () => {
   });
 
   it('waits for more than a claim under way when that brings too little', async () => {
-    const { world } = await worldOf(2);
-    const { holding, release } = holdingClaims(world.ledger);
-    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
+    const { world, supply, release } = await holdingClaims(2);
     supply.keepFilled();
     await settle(); // two blocks are on their way
     await world.addLot(10);
@@ -182,9 +184,7 @@ describe('pure supply', () => {
   });
 
   it('erases what is on its way of a lot that was withdrawn, and keeps the rest', async () => {
-    const { world } = await worldOf(3, 3);
-    const { holding, claimed, release } = holdingClaims(world.ledger);
-    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
+    const { supply, claimed, release } = await holdingClaims(3, 3);
     const filled = supply.fill(KIB);
     await settle();
     supply.withdraw(new Set(['lot_1']));
@@ -204,9 +204,7 @@ describe('pure supply', () => {
   });
 
   it('erases what was drawn, and what was drawn by a use that threw is gone and booked', async () => {
-    const { world } = await worldOf(4);
-    const { holding, claimed, release } = holdingClaims(world.ledger);
-    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
+    const { supply, claimed, release } = await holdingClaims(4);
     release();
     await supply.fill(KIB);
     const before = supply.available();
@@ -233,7 +231,7 @@ describe('pure supply', () => {
     assert.equal(supply.available(), before - 112);
   });
 
-  it('a use that wants more than the ring holds takes nothing', async () => {
+  it('takes nothing for a use that wants more than the ring holds', async () => {
     const { supply } = await worldOf(1);
     await supply.fill(KIB);
     assert.throws(() => supply.tryDraw(KIB, take(PURE_BLOCK_BYTES + 1)), { name: 'InvariantError' });
@@ -242,10 +240,8 @@ describe('pure supply', () => {
   });
 
   it('draws nothing once closed, and erases what it held', async () => {
-    const { world } = await worldOf(30);
-    const { holding, claimed, release } = holdingClaims(world.ledger);
+    const { supply, claimed, release } = await holdingClaims(30);
     release();
-    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
     await supply.fill(KIB);
     supply.tryDraw(10, take(10)); // the reader has a block now
     await settle();
@@ -263,9 +259,7 @@ describe('pure supply', () => {
   });
 
   it('erases what still comes when it is closed while claims are on their way', async () => {
-    const { world } = await worldOf(30);
-    const { holding, claimed, release } = holdingClaims(world.ledger);
-    const supply = new PureSupply(holding, new LotCatalog(holding), silentLog);
+    const { supply, claimed, release } = await holdingClaims(30);
     const filling = supply.fill(KIB);
     const claiming = supply.claim(40 * KIB);
     await settle();
@@ -286,7 +280,7 @@ describe('pure supply', () => {
         return claimBlocks(kind, max);
       },
     });
-    const supply = new PureSupply(racing, new LotCatalog(racing), silentLog);
+    const supply = supplyOf(racing);
     assert.equal(await supply.claim(30 * PURE_BLOCK_BYTES), undefined);
     assert.equal(supply.available(), 20 * PURE_BLOCK_BYTES);
     assert.equal(await supply.fill(1), true);
@@ -327,7 +321,7 @@ describe('pure supply', () => {
           return blocks;
         },
       });
-      const supply = new PureSupply(ending, new LotCatalog(ending), silentLog);
+      const supply = supplyOf(ending);
       const large = supply.claim(32 * KIB);
       if (end === 'fails') await assert.rejects(large, /the disk is away/);
       else assert.equal(await large, undefined);
@@ -347,7 +341,7 @@ describe('pure supply', () => {
       },
     });
     const log = recordingLog();
-    const supply = new PureSupply(failing, new LotCatalog(failing), log);
+    const supply = supplyOf(failing, log);
     supply.keepFilled();
     await settle();
     assert.deepEqual(
@@ -360,15 +354,14 @@ describe('pure supply', () => {
   });
 
   it('erases blocks whose lot cannot be read', async () => {
-    const { world } = await worldOf(30);
-    const { holding, claimed, release } = holdingClaims(world.ledger);
+    const { ledger, claimed, release } = await holdingClaims(30);
     release();
-    const failing = withCalls(holding, {
+    const failing = withCalls(ledger, {
       lot: () => async () => {
         throw new Error('unreadable');
       },
     });
-    const supply = new PureSupply(failing, new LotCatalog(failing), silentLog);
+    const supply = supplyOf(failing);
     await assert.rejects(supply.fill(1), /unreadable/);
     assert.equal(claimed.length, 8);
     for (const bytes of claimed) assert.ok(isZero(bytes));

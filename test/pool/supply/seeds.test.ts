@@ -18,12 +18,14 @@ interface Given {
   readonly bytes: Uint8Array;
 }
 
-async function seededLedger(seeds: number) {
+/** A ledger with so many seeds of lot_1, some of its calls replaced, and a schedule on it. */
+async function seeded(seeds: number, calls: Parameters<typeof withCalls>[1] = {}) {
   const clock = new ManualClock();
   const ledger = new MemoryLedger(clock);
   const blocks = new MarkedBlocks().seeds(seeds);
   if (seeds > 0) await ledger.addLot(lotRecord('lot_1'), blocks);
-  return { clock, ledger, words: blocks.map(({ bytes }) => wordsOf(bytes)) };
+  const words = blocks.map(({ bytes }) => wordsOf(bytes));
+  return { clock, ledger, words, ...scheduleOn(withCalls(ledger, calls), clock) };
 }
 
 function scheduleOn(ledger: Ledger, clock: ManualClock) {
@@ -39,8 +41,7 @@ function scheduleOn(ledger: Ledger, clock: ManualClock) {
 
 describe('seed schedule', () => {
   it('gives each group a seed of its own, whole to every listener and wiped behind them', async () => {
-    const { clock, ledger, words } = await seededLedger(10);
-    const { schedule, given } = scheduleOn(ledger, clock);
+    const { clock, words, schedule, given } = await seeded(10);
     let second: number[] = [];
     schedule.onSeed((_seed, bytes) => {
       second = wordsOf(bytes);
@@ -66,8 +67,7 @@ describe('seed schedule', () => {
   });
 
   it('takes the next seed shortly before the interval ends', async () => {
-    const { clock, ledger } = await seededLedger(10);
-    const { schedule, given } = scheduleOn(ledger, clock);
+    const { clock, schedule, given } = await seeded(10);
     const pro = schedule.add(PRO);
     await schedule.refresh();
     clock.advance(0.98 * HOUR_MS - 1);
@@ -82,8 +82,7 @@ describe('seed schedule', () => {
   });
 
   it('never stretches a seed: with none to follow, none is in force', async () => {
-    const { clock, ledger } = await seededLedger(1);
-    const { schedule, given } = scheduleOn(ledger, clock);
+    const { clock, ledger, schedule, given } = await seeded(1);
     const pro = schedule.add(PRO);
     assert.equal(await schedule.ensure(pro), true);
     clock.advance(HOUR_MS - 1);
@@ -101,9 +100,8 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro)?.lotId, 'lot_2');
   });
 
-  it('a clock that is set back does not stretch a seed', async () => {
-    const { clock, ledger } = await seededLedger(1);
-    const { schedule } = scheduleOn(ledger, clock);
+  it('does not stretch a seed when the clock is set back', async () => {
+    const { clock, schedule } = await seeded(1);
     const pro = schedule.add(PRO);
     await schedule.refresh();
     clock.wall -= 10 * HOUR_MS;
@@ -111,9 +109,8 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro), undefined);
   });
 
-  it('concurrent askers share one claim', async () => {
-    const { clock, ledger } = await seededLedger(10);
-    const { schedule, given } = scheduleOn(ledger, clock);
+  it('claims one seed for all who ask at the same time', async () => {
+    const { ledger, schedule, given } = await seeded(10);
     const pro = schedule.add(PRO);
     const asked = await Promise.all([
       schedule.ensure(pro),
@@ -127,8 +124,7 @@ describe('seed schedule', () => {
   });
 
   it('numbers generations on across restarts, without a gap for what never came', async () => {
-    const { clock, ledger } = await seededLedger(0);
-    const first = scheduleOn(ledger, clock);
+    const { clock, ledger, ...first } = await seeded(0);
     first.schedule.add(PRO);
     for (let i = 0; i < 5; i++) await first.schedule.refresh();
     await ledger.addLot(lotRecord('lot_1'), new MarkedBlocks().seeds(4));
@@ -149,9 +145,8 @@ describe('seed schedule', () => {
   });
 
   it('asks an empty reservoir without writing anything', async () => {
-    const { clock, ledger } = await seededLedger(0);
     const writes: string[] = [];
-    const watched = withCalls(ledger, {
+    const { schedule } = await seeded(0, {
       claimBlocks: (claimBlocks) => (kind, max) => {
         writes.push('claim');
         return claimBlocks(kind, max);
@@ -161,7 +156,6 @@ describe('seed schedule', () => {
         return next(tier);
       },
     });
-    const { schedule } = scheduleOn(watched, clock);
     const pro = schedule.add(PRO);
     await schedule.refresh();
     assert.equal(await schedule.ensure(pro), false);
@@ -169,8 +163,7 @@ describe('seed schedule', () => {
   });
 
   it('takes no seed once closed, and the seed in force serves until its interval ends', async () => {
-    const { clock, ledger } = await seededLedger(10);
-    const { schedule, given } = scheduleOn(ledger, clock);
+    const { clock, ledger, schedule, given } = await seeded(10);
     const pro = schedule.add(PRO);
     await schedule.refresh();
     schedule.close();
@@ -186,10 +179,9 @@ describe('seed schedule', () => {
   });
 
   it('wipes a seed unseen that is on its way when it is closed', async () => {
-    const { clock, ledger } = await seededLedger(10);
     const gate = Promise.withResolvers<void>();
     let claimed: Uint8Array = new Uint8Array(0);
-    const holding = withCalls(ledger, {
+    const { schedule, given } = await seeded(10, {
       claimBlocks: (claimBlocks) => async (kind, max) => {
         const blocks = await claimBlocks(kind, max);
         claimed = blocks[0].bytes;
@@ -197,7 +189,6 @@ describe('seed schedule', () => {
         return blocks;
       },
     });
-    const { schedule, given } = scheduleOn(holding, clock);
     const ensured = schedule.ensure(schedule.add(PRO));
     await settle();
     assert.ok(!isZero(claimed));
@@ -208,9 +199,8 @@ describe('seed schedule', () => {
     assert.ok(isZero(claimed));
   });
 
-  it('a listener that fails leaves no seed in force and none unwiped', async () => {
-    const { clock, ledger } = await seededLedger(10);
-    const schedule = new SeedSchedule(ledger, new LotCatalog(ledger), clock, silentLog);
+  it('has no seed in force after a listener failed, and wipes the seed', async () => {
+    const { schedule } = await seeded(10);
     let bytes: Uint8Array = new Uint8Array(0);
     let fails = true;
     schedule.onSeed((_seed, quantumSeed) => {
@@ -227,17 +217,15 @@ describe('seed schedule', () => {
     assert.equal(schedule.inForce(pro)?.generation, 2);
   });
 
-  it('a generation whose writing failed is never shared, and its seed never given out', async () => {
-    const { clock, ledger } = await seededLedger(10);
+  it('never gives out a seed whose generation may not have been stored', async () => {
     let fails = true;
-    const failing = withCalls(ledger, {
+    const { ledger, schedule, given } = await seeded(10, {
       nextSeedGeneration: (next) => async (tier) => {
         const number = await next(tier); // taken, and the answer lost
         if (fails) throw new Error('unknown outcome');
         return number;
       },
     });
-    const { schedule, given } = scheduleOn(failing, clock);
     const pro = schedule.add(PRO);
     await assert.rejects(schedule.ensure(pro), /unknown outcome/);
     assert.equal(given.length, 0);
@@ -247,16 +235,14 @@ describe('seed schedule', () => {
     assert.equal((await ledger.audit()).blocksClaimed, 2);
   });
 
-  it('a seed whose lot is withdrawn while it is on its way is not given out', async () => {
-    const { clock, ledger } = await seededLedger(10);
+  it('does not give out a seed whose lot is withdrawn while the seed is on its way', async () => {
     const gate = Promise.withResolvers<void>();
-    const holding = withCalls(ledger, {
+    const { schedule, given } = await seeded(10, {
       nextSeedGeneration: (next) => async (tier) => {
         await gate.promise;
         return next(tier);
       },
     });
-    const { schedule, given } = scheduleOn(holding, clock);
     const pro = schedule.add(PRO);
     const taken = schedule.ensure(pro);
     await settle();
@@ -268,8 +254,7 @@ describe('seed schedule', () => {
   });
 
   it('rejects a group that it does not know', async () => {
-    const { clock, ledger } = await seededLedger(1);
-    const { schedule } = scheduleOn(ledger, clock);
+    const { schedule } = await seeded(1);
     await assert.rejects(schedule.ensure('pro/1'), { name: 'InvariantError' });
     assert.equal(schedule.inForce('pro/1'), undefined);
   });

@@ -14,6 +14,7 @@ import {
   overlappingTemplateTest,
 } from '../../../src/stats/sp800-22/templates.ts';
 import { cumulativeSumsTest, walkOf } from '../../../src/stats/sp800-22/walk.ts';
+import { assertRelative } from '../../support/bit-sequences.ts';
 import { digitsOf } from '../../support/constants.ts';
 
 interface KnownAnswers {
@@ -29,13 +30,6 @@ interface KnownAnswers {
     /** 40-digit arithmetic, rounded. */
     readonly p_value_hp: number;
   }[];
-}
-
-function assertRelative(actual: number, expected: number, tolerance: number, what: string): void {
-  assert.ok(
-    Math.abs(actual - expected) <= tolerance * Math.abs(expected),
-    `${what}: ${actual}, not ${expected}`,
-  );
 }
 
 function pValueOf({ rows }: BatteryResult, test: string): number {

@@ -45,7 +45,7 @@ test('fewer rows than the whole battery never pass', () => {
   assert.deepEqual([verdict([]).passed, verdict([]).smallestP], [false, 1]);
 });
 
-test('the binomial tails are exact', () => {
+test('binomialTwoSided and binomialAtLeast are exact', () => {
   // By summing every term of the distribution, with exact coefficients.
   fc.assert(
     fc.property(

@@ -14,7 +14,7 @@ import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 
 fc.configureGlobal({ seed: 80_022 });
 
-test('the walk: extremes, cycles and visits, far from zero and near it', () => {
+test('walkOf finds extremes, cycles and visits, far from zero and near it', () => {
   fc.assert(
     fc.property(arbitraryBits(1, 800), (bits) => {
       const walk = walkOf(sequenceOf(bits));
@@ -60,7 +60,7 @@ test('CumulativeSums keeps the digits of a small p, where 1 minus a sum has none
   assert.ok(Math.abs(pValues[0] / (4 * 7.619853024160527e-24) - 1) < 1e-9, `${pValues[0]}`);
 });
 
-test('the states come in order, without zero', () => {
+test('the excursion tests give their states in order, without zero', () => {
   const walk = walkOf(sequenceOf('0110110101'));
   assert.deepEqual(
     randomExcursionsTest(walk).map(({ state }) => state),
@@ -69,7 +69,7 @@ test('the states come in order, without zero', () => {
   assert.equal(randomExcursionsVariantTest(walk).length, 18);
 });
 
-test('the least number of cycles: 500, or more beyond 10^10 bits', () => {
+test('minimumCycles is 500, or more beyond 10^10 bits', () => {
   assert.equal(minimumCycles(1_000_000), 500);
   assert.equal(minimumCycles(1e12), 5000);
 });

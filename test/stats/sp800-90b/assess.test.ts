@@ -17,7 +17,7 @@ const uniformSymbols = (length: number, size: number): Uint8Array => {
 };
 
 suite('symbols', () => {
-  test('those that occur are numbered without gaps, in order', () => {
+  test('compactAlphabet numbers the symbols that occur without gaps, in order', () => {
     assert.deepEqual(compactAlphabet(Uint8Array.of(9, 4, 200, 4)), {
       symbols: Uint8Array.of(1, 0, 2, 0),
       size: 3,
@@ -26,7 +26,7 @@ suite('symbols', () => {
     assert.equal(compactAlphabet(dense).symbols, dense);
   });
 
-  test('bits that hold an alphabet', () => {
+  test('symbolBits gives the bits that hold an alphabet', () => {
     assert.deepEqual([1, 2, 3, 4, 5, 16, 17, 256].map(symbolBits), [1, 1, 2, 2, 3, 4, 5, 8]);
   });
 
@@ -56,7 +56,7 @@ suite('assessment of wide symbols', () => {
     assert.equal(assessed.hBitstring, bits.hOriginal);
   });
 
-  test('the lower of both counts', () => {
+  test('the assessment takes the lower of both figures', () => {
     assert.equal(assessed.hOriginal, Math.min(...Object.values(assessed.estimators)));
     assert.equal(
       assessed.minEntropyPerSymbol,

@@ -23,7 +23,7 @@ const biasedBits = (length: number, one: number, seed: number): Uint8Array => {
 };
 
 suite('confidence', () => {
-  test('upper bound of a proportion', () => {
+  test('upperBound is the upper end of the 99 % interval of a proportion', () => {
     assertClose(upperBound(0.5, 101), 0.5 + 0.05 * 2.5758293035489008, 'a half of 101');
     assert.equal(upperBound(0.999, 10), 1);
     assert.equal(upperBound(0, 10), 0);
@@ -81,7 +81,7 @@ suite('collision', () => {
 });
 
 suite('Markov', () => {
-  test('counts and the likeliest chain', () => {
+  test('the estimate has the counts and the likeliest chain', () => {
     const bits = bitsOf('0001101110');
     const estimate = markov(bits);
     assert.deepEqual(estimate.initial, [0.5, 0.5]);

@@ -13,6 +13,7 @@ import {
   repeatedSubstrings,
   tTuple,
 } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
+import { assertRelative } from '../../support/bit-sequences.ts';
 import type { Details } from '../../vectors/sp800-90b/kat.ts';
 
 type Detail = Record<string, number>;
@@ -114,6 +115,5 @@ export function assertDetails(actual: Details, expected: Details, label: string)
 
 /** Equal within 1e-9 relative. */
 export function assertClose(actual: number, expected: number, label: string): void {
-  const error = Math.abs(actual - expected);
-  assert.ok(error <= 1e-9 * Math.abs(expected), `${label}: ${actual} is not ${expected}`);
+  assertRelative(actual, expected, 1e-9, label);
 }

@@ -110,7 +110,7 @@ suite('goodness of fit', () => {
 });
 
 suite('length of the longest repeat', () => {
-  test('probability of a repeat so long', () => {
+  test('the p-value is the probability of a repeat at least as long', () => {
     // 0001011: of 3-bit windows none repeats, of 2-bit windows 00, 01 do. Pairs of 6 places: 15. p = (16 +
     // 9) / 49.
     const symbols = Uint8Array.of(0, 0, 0, 1, 0, 1, 1);

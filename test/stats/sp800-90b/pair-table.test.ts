@@ -20,7 +20,7 @@ suite('pair table', () => {
     assert.equal(table.get(1), -1);
   });
 
-  test('values set are read back', () => {
+  test('the table gives back the values that were set', () => {
     const property = fc.property(
       fc.array(fc.tuple(fc.integer({ min: 0, max: 2 ** 31 - 1 }), fc.nat()), {
         maxLength: 6000,

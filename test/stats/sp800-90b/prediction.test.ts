@@ -29,7 +29,7 @@ suite('probability of no run (SP 800-90B 6.3.7, step 5)', () => {
     });
   }
 
-  test('falls as p rises, to where a run is certain', () => {
+  test('the probability falls as p rises, to where a run is certain', () => {
     let last = 0;
     for (let p = 0.01; p < 20 / 21; p += 0.01) {
       const value = logNoRun(p, 20, 10_000);

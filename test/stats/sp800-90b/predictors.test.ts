@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import type { PredictorRun } from '../../../src/stats/sp800-90b/prediction.ts';
 import { lag, lz78y, multiMcw, multiMmc } from '../../../src/stats/sp800-90b/predictors.ts';
@@ -17,38 +17,20 @@ function assertSameRun(predictor: Predictor, plain: (symbols: Uint8Array) => Pre
   };
 }
 
-const ALPHABETS = [2, 2, 2, 3, 5, 16, 256];
-
-suite('predictors beside their plain twins', () => {
-  test('MultiMCW runs as its plain twin', () => {
+for (const [name, predictor, plain, lengths, numRuns, seed] of [
+  ['MultiMCW', multiMcw, plainMultiMcw, { min: 4096, max: 4700 }, 12, 637],
+  ['the lag predictor', lag, plainLag, { min: 3, max: 1200 }, 60, 638],
+  ['MultiMMC', multiMmc, plainMultiMmc, { min: 4, max: 1500 }, 40, 639],
+  ['LZ78Y', lz78y, plainLz78y, { min: 19, max: 1500 }, 40, 6310],
+] as const) {
+  test(`${name} runs as its plain twin`, () => {
     const property = fc.property(
-      sources({ min: 4096, max: 4700 }, ALPHABETS),
-      assertSameRun(multiMcw, plainMultiMcw),
+      sources(lengths, [2, 2, 2, 3, 5, 16, 256]),
+      assertSameRun(predictor, (symbols) => plain(symbols)),
     );
-    fc.assert(property, { numRuns: 12, seed: 637 });
+    fc.assert(property, { numRuns, seed });
   });
-
-  test('the lag predictor runs as its plain twin', () => {
-    const property = fc.property(sources({ min: 3, max: 1200 }, ALPHABETS), assertSameRun(lag, plainLag));
-    fc.assert(property, { numRuns: 60, seed: 638 });
-  });
-
-  test('MultiMMC runs as its plain twin', () => {
-    const property = fc.property(
-      sources({ min: 4, max: 1500 }, ALPHABETS),
-      assertSameRun(multiMmc, plainMultiMmc),
-    );
-    fc.assert(property, { numRuns: 40, seed: 639 });
-  });
-
-  test('LZ78Y runs as its plain twin', () => {
-    const property = fc.property(
-      sources({ min: 19, max: 1500 }, ALPHABETS),
-      assertSameRun(lz78y, plainLz78y),
-    );
-    fc.assert(property, { numRuns: 40, seed: 6310 });
-  });
-});
+}
 
 test('LZ78Y: the dictionary takes 65,536 contexts, of its last step the longest', () => {
   // Multiples of 1, 2, 3, ... modulo 199: every pair of neighbours occurs once, so each step brings 15 contexts, and

@@ -80,7 +80,7 @@ suite('t-tuple and LRS estimates', () => {
     assertClose(longest.minEntropy, -Math.log2(longest.pUpper), 'min-entropy');
   });
 
-  test('do not apply when nothing is that frequent, or nothing repeats beyond', () => {
+  test('the estimates do not apply when no tuple is that frequent, or nothing repeats beyond', () => {
     assert.equal(tTuple({ ...repeats, mostFrequent: Int32Array.of(0, 34, 3, 2, 2) }), null);
     assert.equal(
       longestRepeatedSubstring({ ...repeats, mostFrequent: Int32Array.of(0, 60, 50, 40, 35) }),

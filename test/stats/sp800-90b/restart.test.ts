@@ -73,7 +73,7 @@ suite('restart cutoff', () => {
 });
 
 suite('restart matrix', () => {
-  test('columns and the largest count', () => {
+  test('transpose and largestCount read the matrix by columns and by rows', () => {
     const matrix = Uint8Array.of(1, 2, 3, 1, 2, 2); // two rows of three
     assert.deepEqual(transpose(matrix, 2, 3), Uint8Array.of(1, 1, 2, 2, 3, 2));
     assert.equal(largestCount(matrix, 3), 2);

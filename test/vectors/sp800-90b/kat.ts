@@ -14,7 +14,7 @@ interface ChiSquareRecord {
 
 export interface KnownAnswer {
   readonly input: string;
-  /** False when the input was read from the operating system: then only the recorded counts can be used. */
+  /** False when the input was read from the operating system: then only the predictors' counts are recorded. */
   readonly reproducible: boolean;
   readonly sha256: string;
   readonly samples: number;
@@ -23,10 +23,6 @@ export interface KnownAnswer {
   readonly H_original: number;
   readonly H_bitstring: number | null;
   readonly assessed_min_entropy: number;
-  readonly estimators: {
-    readonly H_original: Record<string, number>;
-    readonly H_bitstring?: Record<string, number>;
-  };
   readonly detail: { readonly H_original: Details; readonly H_bitstring?: Details };
   readonly iid: {
     readonly chi_square: {

@@ -48,7 +48,7 @@ describe('readout', () => {
   /** Shares of an ideal |+> behind such a readout. */
   const ideal = (e01: number, e10: number) => (1 - e10 + e01) / 2;
 
-  it('known answers: 1 - log2(1 + e01 + e10) for an ideal qubit', () => {
+  it('is 1 - log2(1 + e01 + e10) for an ideal qubit', () => {
     for (const [e01, e10, expected] of [
       [0.004, 0.006, 0.986],
       [0.01, 0, 0.986],
@@ -75,7 +75,7 @@ describe('readout', () => {
     );
   });
 
-  it('two errors that cancel in the bias do not cancel here', () => {
+  it('does not let two errors cancel that cancel in the bias', () => {
     const e = { e01: 0.2, e10: 0.2 };
     near(readoutMinEntropy(e, 0.5, 0.5), 1 - Math.log2(1.4), 1e-12);
   });
@@ -86,7 +86,7 @@ describe('readout', () => {
 });
 
 describe('X basis', () => {
-  it('the known answers are given', () => {
+  it('gives the known answers', () => {
     for (const [error, expected] of [
       [0, 1],
       [0.001, 0.912],
@@ -207,7 +207,7 @@ describe('bounds on rates', () => {
     near(rateUpperBound(500_000, 1_000_000, 1e-12), 0.5, 1e-6);
   });
 
-  it('of the rest: a sample without replacement refutes what is above', () => {
+  it('bounds the rest so that a sample without replacement refutes more', () => {
     const worlds = fc
       .record({ samples: fc.integer({ min: 1, max: 60 }), rest: fc.integer({ min: 1, max: 120 }) })
       .chain(({ samples, rest }) =>

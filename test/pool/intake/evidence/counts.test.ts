@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { onesPerChannel, winsPerPair } from '../../../../src/pool/intake/evidence/counts.ts';
+import { packBits } from '../../../support/bit-sequences.ts';
+import { countingTurns } from '../../fixtures.ts';
 
 /** Shots as lists of bits, and the same packed. */
 const reads = fc.integer({ min: 1, max: 9 }).chain((width) =>
@@ -10,19 +12,11 @@ const reads = fc.integer({ min: 1, max: 9 }).chain((width) =>
       minLength: 1,
       maxLength: 40,
     })
-    .map((shots) => ({ width, shots, bits: packed(shots.flat()) })),
+    .map((shots) => ({ width, shots, bits: packBits(shots.flat()) })),
 );
 
-function packed(bits: readonly number[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(Math.ceil(bits.length / 8));
-  bits.forEach((bit, at) => {
-    bytes[at >> 3] |= bit << (7 - (at & 7));
-  });
-  return bytes;
-}
-
 describe('counts', () => {
-  it('ones per channel are those of a plain count', async () => {
+  it('counts the ones of each channel as a plain count does', async () => {
     await fc.assert(
       fc.asyncProperty(reads, async ({ width, shots, bits }) => {
         const ones = shots.reduce(
@@ -35,25 +29,17 @@ describe('counts', () => {
     );
   });
 
-  it('run on over slices, with a turn of the event loop between them', async () => {
+  it('counts in slices, with a turn of the event loop between them', async () => {
     const [width, shots] = [3, 1_000_003];
     const bits = new Uint8Array(Math.ceil((width * shots) / 8)).fill(0b1011_0110);
-    let turns = 0;
-    let next: NodeJS.Immediate;
-    const turn = () => {
-      turns++;
-      next = setImmediate(turn);
-    };
-    next = setImmediate(turn);
-    const ones = await onesPerChannel(bits, width, shots);
-    clearImmediate(next);
+    const { result: ones, turns } = await countingTurns(() => onesPerChannel(bits, width, shots));
     const expected = [0, 0, 0];
     for (let at = 0; at < width * shots; at++) expected[at % 3] += (0b1011_0110 >> (7 - (at % 8))) & 1;
     assert.deepEqual(Array.from(ones), expected);
     assert.ok(turns >= 5, `${turns} turns in six slices`);
   });
 
-  it('wins by hand: every pair and cluster apart, and what did not come is lost', async () => {
+  it('counts the wins of each pair and cluster apart, and shots that did not come as lost', async () => {
     // Pair 0 wins in every setting. Pair 1 is always equal: it loses in setting 3 alone. Pair 2 loses the first shot.
     const shots = [
       [0, 0, 1, 1, 1, 0],
@@ -69,7 +55,7 @@ describe('counts', () => {
       shotsOrdered: 2,
       drawn: '',
     } as const;
-    const wins = await winsPerPair({ bits: packed(shots.flat()), width: 6 }, witness);
+    const wins = await winsPerPair({ bits: packBits(shots.flat()), width: 6 }, witness);
     // Shares of the clusters: 0, 1, 1/2, 1/2, 1/2; then 0, 1, 1/2, 1/2, 0; then 0, 1/2, 1/2, 1/2, 1/2.
     assert.deepEqual(wins, [
       { mean: 2.5 / 5, meanSquare: 1.75 / 5 },

@@ -43,6 +43,11 @@ async function readOf(
   return simulatorOf(parts).read(4 * shots, NEVER);
 }
 
+/** What such a read of a quantum processor is evidence of. */
+async function shownBy(...read: Parameters<typeof readOf>): Promise<LotEvidence> {
+  return evidenceOf('quantum-processor', await readOf(...read));
+}
+
 function whyNot({ notReached }: LotEvidence): Record<string, string> {
   return Object.fromEntries(notReached.map(({ claim, why }) => [claim, why]));
 }
@@ -88,19 +93,19 @@ describe('what a read is evidence of', () => {
   it('calibrated: the worst channel decides, and a state that is tilted costs', async () => {
     const sound = { e01: 0.004, e10: 0.006 };
     const readout = [sound, sound, { e01: 0.2, e10: 0.2 }, sound];
-    const one = await evidenceOf('quantum-processor', await readOf('superposition', { readout }));
+    const one = await shownBy('superposition', { readout });
     near(one.minEntropyPerBit, 1 - Math.log2(1.4), 0.03);
-    const tilted = await evidenceOf('quantum-processor', await readOf('superposition', { bias: 0.2 }));
+    const tilted = await shownBy('superposition', { bias: 0.2 });
     near(tilted.minEntropyPerBit, -Math.log2(0.7), 0.03);
     assert.ok((tilted.minEntropyPerBit ?? 1) < -Math.log2(0.7), 'and is bounded from below');
   });
 
   it('calibrated: not for entangled qubits, dead ones or lists that do not fit', async () => {
-    const entangled = await evidenceOf('quantum-processor', await readOf('ghz'));
+    const entangled = await shownBy('ghz');
     assert.equal(entangled.claim, 'statistical');
     assert.equal(whyNot(entangled)['calibrated'], 'the circuit is no superposition of separate qubits');
     const dead = [PERFECT, PERFECT, PERFECT, { e01: 0, e10: 1 }];
-    const broken = await evidenceOf('quantum-processor', await readOf('superposition', { readout: dead }));
+    const broken = await shownBy('superposition', { readout: dead });
     assert.equal(whyNot(broken)['calibrated'], 'channel 3: 0 bits per raw bit are too few to draw from');
     assert.equal(broken.figures['readout_error_max'], 1);
     assert.equal(broken.minEntropyPerBit, null);
@@ -121,7 +126,7 @@ describe('what a read is evidence of', () => {
 
   it('source-independent: by the X-basis error of all channels together, bounded over clusters', async () => {
     const readout = [PERFECT, { e01: 0.04, e10: 0 }, PERFECT, PERFECT];
-    const evidence = await evidenceOf('quantum-processor', await readOf('x-check', { readout }));
+    const evidence = await shownBy('x-check', { readout });
     const { figures } = evidence;
     assert.equal(evidence.claim, 'source-independent');
     assert.deepEqual(
@@ -139,10 +144,10 @@ describe('what a read is evidence of', () => {
   });
 
   it('source-independent: shots of one cluster count once, and sixteen clusters are not enough', async () => {
-    const many = await evidenceOf('quantum-processor', await readOf('x-check', {}, 100_000, 8));
+    const many = await shownBy('x-check', {}, 100_000, 8);
     assert.equal(many.claim, 'source-independent');
     assert.deepEqual([many.figures['x_clusters'], many.figures['x_shots']], [15_625, 25_000]);
-    const few = await evidenceOf('quantum-processor', await readOf('x-check', {}, 100_000, 10_000));
+    const few = await shownBy('x-check', {}, 100_000, 10_000);
     assert.equal(few.claim, 'calibrated');
     assert.equal(
       whyNot(few)['source-independent'],
@@ -166,10 +171,7 @@ describe('what a read is evidence of', () => {
   it('source-independent: never above the calibrated figure', async () => {
     // Reading a 1 as 0 does not show in the X basis, where all should be 0.
     const readout = { e01: 0, e10: 0.3 };
-    const { claim, minEntropyPerBit, figures } = await evidenceOf(
-      'quantum-processor',
-      await readOf('x-check', { readout }),
-    );
+    const { claim, minEntropyPerBit, figures } = await shownBy('x-check', { readout });
     assert.equal(claim, 'source-independent');
     assert.ok(figures['source_independent_min_entropy'] > 0.8 && figures['calibrated_min_entropy'] < 0.63);
     assert.equal(minEntropyPerBit, figures['calibrated_min_entropy']);
@@ -190,7 +192,7 @@ describe('what a read is evidence of', () => {
   });
 
   it('bell-witness: by S of the worst pair over clusters, without a figure of min-entropy', async () => {
-    const evidence = await evidenceOf('quantum-processor', await readOf('bell-chsh'));
+    const evidence = await shownBy('bell-chsh');
     assert.equal(evidence.claim, 'bell-witness');
     assert.equal(evidence.minEntropyPerBit, null);
     const { figures } = evidence;
@@ -212,9 +214,9 @@ describe('what a read is evidence of', () => {
   it('bell-witness: S = 2.6 with clusters enough is one, with too few it is none, however many shots', async () => {
     const e = (1 - Math.sqrt(2.6 / (2 * Math.SQRT2))) / 2;
     const noise = { readout: { e01: e, e10: e } };
-    const enough = await evidenceOf('quantum-processor', await readOf('bell-chsh', noise, 100_000, 40));
+    const enough = await shownBy('bell-chsh', noise, 100_000, 40);
     assert.deepEqual([enough.claim, enough.figures['chsh_clusters']], ['bell-witness', 2500]);
-    const few = await evidenceOf('quantum-processor', await readOf('bell-chsh', noise, 100_000, 6250));
+    const few = await shownBy('bell-chsh', noise, 100_000, 6250);
     assert.equal(few.claim, 'statistical');
     assert.match(
       whyNot(few)['bell-witness'],
@@ -272,7 +274,7 @@ describe('no claim is above what the origin allows', () => {
     });
   }
 
-  it('a simulated read says why', async () => {
+  it('says of a simulated read why it is no evidence', async () => {
     const evidence = await evidenceOf('simulated', await readOf('bell-chsh'));
     assert.equal(evidence.method, 'none: the origin is simulated');
     assert.deepEqual(whyNot(evidence), {

@@ -1,0 +1,44 @@
+import type { TestContext } from 'node:test';
+import type { Backend } from '../../../src/backend/backend.ts';
+import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
+import { Collector, type CollectorOptions } from '../../../src/pool/intake/collector.ts';
+import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { recordingLog, ScriptedAssessor } from '../fixtures.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+/** With a claim of 1 such a lot has 192 conditioned pieces: 64 seeds and one pure block of 4 KiB. */
+export const LOT_RAW_BITS = 192 * 320;
+
+/** A collector over parts of its own, which has not begun. */
+export function idleCollector(backend: Backend, changes: Partial<CollectorOptions> = {}) {
+  const time = new VirtualTime();
+  const ledger = new MemoryLedger(time.clock);
+  const log = recordingLog();
+  const assessor = new ScriptedAssessor();
+  const closed: string[] = [];
+  let onLotCalls = 0;
+  const collector = new Collector({
+    backend,
+    store: ledger,
+    assessor,
+    clock: time.clock,
+    log,
+    pureBytesHigh: 4 * PURE_BLOCK_BYTES,
+    lotRawBits: LOT_RAW_BITS,
+    onLot: async () => {
+      onLotCalls++;
+    },
+    onClosed: (reason) => closed.push(reason),
+    wait: time.wait,
+    ...changes,
+  });
+  return { time, ledger, log, assessor, closed, collector, onLotCalls: () => onLotCalls };
+}
+
+/** The same begun, and stopped when the test is over. What the test sets before it waits is set before the first read. */
+export function collecting(t: TestContext, ...parts: Parameters<typeof idleCollector>) {
+  const world = idleCollector(...parts);
+  t.after(() => world.collector.stop());
+  world.collector.start();
+  return world;
+}
