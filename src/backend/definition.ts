@@ -119,6 +119,16 @@ export function oneOf<const T extends string>(...values: readonly T[]): (text: s
   };
 }
 
+/** The word `auto`, or what `parse` makes of the text. */
+export function orAuto<T>(parse: (text: string) => T): (text: string) => T | 'auto' {
+  return (text) => (text === 'auto' ? text : parse(text));
+}
+
+/** Null for an empty text, else what `parse` makes of it. */
+export function orNull<T>(parse: (text: string) => T): (text: string) => T | null {
+  return (text) => (text === '' ? null : parse(text));
+}
+
 /** An http or https URL, without a slash at its end. */
 export function httpUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new OptionError('an http or https URL');
@@ -143,11 +153,6 @@ export function declaredText(text: string): string {
     throw new OptionError(`1 to ${DECLARED_LENGTH_MAX} printable ASCII characters`);
   }
   return text;
-}
-
-/** A declared fact that may be absent. */
-export function declaredTextOrNull(text: string): string | null {
-  return text === '' ? null : declaredText(text);
 }
 
 /** Claims below 0.001 are left out: a lot of the largest read would not fill one assessed block. */

@@ -24,9 +24,9 @@ function networkReason(error: unknown): string {
 }
 
 /** The body as JSON; undefined when it is none. */
-export function jsonOf(reply: HttpReply): unknown {
+export function jsonOf({ body }: { readonly body: Uint8Array }): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(reply.body));
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     return undefined;
   }

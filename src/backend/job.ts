@@ -27,6 +27,8 @@ interface JobSource {
   readonly quantumBackend: string;
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
+  /** The device, as the provider names it. */
+  readonly device: string;
   /** True when calls go to an address that the operator gave in place of the provider's own. */
   readonly isDeclared: boolean;
 }
@@ -39,7 +41,7 @@ export interface JobResults {
   readonly shotsOrdered: number;
   /** SHA-256 (hex) of what the provider delivered, verbatim. */
   readonly rawSha256: string;
-  readonly provenance: Omit<Provenance, 'jobId' | 'circuit' | 'qubitsUsed' | 'shots'>;
+  readonly provenance: Omit<Provenance, 'jobId' | 'qubitsUsed' | 'shots'>;
   /** Why there are fewer shots than were ordered, for the error when they are too few. */
   readonly shortfall: string;
 }
@@ -58,6 +60,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   readonly lotRawBits: number;
   readonly isDeclared: boolean;
   abstract readonly origin: Origin;
+  protected readonly device: string;
   protected readonly clock: Clock;
   protected readonly memory: SourceMemory;
   readonly #seen: SeenResults;
@@ -67,6 +70,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     this.quantumBackend = source.quantumBackend;
     this.claimedMinEntropyPerBit = source.claimedMinEntropyPerBit;
     this.lotRawBits = source.lotRawBits;
+    this.device = source.device;
     this.isDeclared = source.isDeclared;
     this.clock = clock;
     this.memory = memory;
@@ -91,8 +95,6 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   protected abstract factsOf(found: Found): { readonly status: string; readonly device: string | null };
   /** The device that the plan was made for, as the provider names it. */
   protected abstract deviceOf(plan: Plan): string;
-  /** The device that is configured, as the provider names it. */
-  protected abstract readonly device: string;
   protected abstract read(job: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead>;
 
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
@@ -147,7 +149,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   }
 
   /** The results of a job as one read. Rejects results that another job gave before, and too few of them. */
-  protected async readOf(job: JobReference, { circuit }: Plan, results: JobResults): Promise<RawRead> {
+  protected async readOf(job: JobReference, results: JobResults): Promise<RawRead> {
     const { rawSha256, provenance } = results;
     const { jobId } = job;
     await this.#seen.admit(rawSha256, jobId);
@@ -165,7 +167,6 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
       provenance: {
         ...provenance,
         jobId,
-        circuit: `${circuit}-${width}`,
         qubitsUsed: width,
         shots,
         startedAtMs: Math.min(provenance.startedAtMs, provenance.finishedAtMs),

@@ -1,4 +1,4 @@
-import { anyText, OptionError, oneOf, wholeNumber } from '../backend/definition.ts';
+import { anyText, httpUrl, OptionError, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
 import {
   beacons,
   ConfigError,
@@ -15,7 +15,6 @@ import {
   settingText,
   share,
   sourceNames,
-  urlOrNull,
   withoutPassword,
   witnesses,
 } from './parsers.ts';
@@ -79,8 +78,13 @@ function settings(cores: number) {
       nodeName,
     ),
     // Both null when left out: host and port then say them.
-    baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', urlOrNull),
-    verifyUrlBase: setting('QRN_VERIFY_URL_BASE', '', 'public base URL of the verification page', urlOrNull),
+    baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', orNull(httpUrl)),
+    verifyUrlBase: setting(
+      'QRN_VERIFY_URL_BASE',
+      '',
+      'public base URL of the verification page',
+      orNull(httpUrl),
+    ),
     backend: setting(
       'QRN_BACKEND',
       'simulator',

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { httpUrl, OptionError } from '../backend/definition.ts';
+import { OptionError } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
 import { messageOf } from '../core/assert.ts';
 import { isObject } from '../core/json.ts';
@@ -88,11 +88,6 @@ export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
   const port = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
   if (!(port <= 65_535)) throw new OptionError('main, public, off or a whole number from 0 to 65535');
   return port;
-}
-
-/** An http or https URL, or nothing. */
-export function urlOrNull(value: string): string | null {
-  return value === '' ? null : httpUrl(value);
 }
 
 /**

@@ -6,6 +6,7 @@ import {
   type OptionDefinition,
   type OptionDefinitions,
   OptionError,
+  orNull,
   Secret,
   wholeNumber,
 } from '../backend/definition.ts';
@@ -80,7 +81,7 @@ export const COMMON_OPTIONS = {
   calls_per_day: {
     meaning: 'most calls or jobs of a UTC day; empty for no bound',
     fallback: '',
-    parse: (text: string) => (text === '' ? null : wholeNumber(0, 1e9)(text)),
+    parse: orNull(wholeNumber(0, 1e9)),
   },
 } as const satisfies OptionDefinitions;
 

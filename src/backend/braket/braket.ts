@@ -73,8 +73,9 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
         name,
         quantumBackend: `braket-${device.name.replace('/', '-').toLowerCase()}`,
         claimedMinEntropyPerBit: claimOf(options),
-        isDeclared: options.endpoint !== undefined || options.s3_endpoint !== undefined,
+        isDeclared: options.endpoint !== null || options.s3_endpoint !== null,
         lotRawBits: qubits * shots,
+        device: device.arn,
       },
       parts,
     );
@@ -101,7 +102,7 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     const jobId = await this.#service.createTask(
       {
         clientToken: idempotencyKey,
-        deviceArn: this.#options.device.arn,
+        deviceArn: this.device,
         shots: plan.parts.length * plan.shotsOfPart,
         outputS3Bucket: this.#options.bucket,
         outputS3KeyPrefix: this.#options.prefix,
@@ -129,16 +130,12 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     return plan;
   }
 
-  protected get device(): string {
-    return this.#options.device.arn;
-  }
-
   protected deviceOf({ device }: TaskPlan): string {
     return device;
   }
 
   async #device(signal: AbortSignal): Promise<Device> {
-    return deviceOf(await this.#service.device(this.#options.device.arn, signal));
+    return deviceOf(await this.#service.device(this.device, signal));
   }
 
   protected find(jobId: string, signal: AbortSignal): Promise<Task | undefined> {
@@ -175,26 +172,20 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
       return object;
     };
     const { directory, successfulShots } = task;
-    const { parts: planned, qubits, shotsOfPart: perPart } = plan;
-    const { parts, rawSha256 } = await readResult(read, {
-      taskArn: job.jobId,
-      directory,
-      parts: planned,
-      qubits,
-      shotsOfPart: perPart,
-      successfulShots,
-    });
+    const expected = { ...plan, taskArn: job.jobId, directory, successfulShots };
+    const { parts, rawSha256 } = await readResult(read, expected);
     const given = parts.reduce((sum, { shots }) => sum + shots, 0);
     const finishedAtMs = task.endedAtMs ?? this.clock.wallMs();
-    return this.readOf(job, plan, {
+    return this.readOf(job, {
       parts,
       width,
-      shotsOrdered: perPart,
+      shotsOrdered: plan.shotsOfPart,
       rawSha256,
       shortfall: `${successfulShots ?? given} successful shots of ${task.shots}`,
       provenance: {
         provider: 'amazon-braket',
         device: this.#options.device.name,
+        circuit: `${plan.circuit}-${width}`,
         circuitVersion: BRAKET_PROGRAM_VERSION,
         circuitSha256: sourcesSha256(sourcesOf(plan)),
         circuitDepth: depthOf(plan),

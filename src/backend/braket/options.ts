@@ -5,6 +5,8 @@ import {
   OptionError,
   type OptionValues,
   oneOf,
+  orAuto,
+  orNull,
   wholeNumber,
 } from '../definition.ts';
 import { PART_PLANS, type PartPlan } from '../parts.ts';
@@ -17,8 +19,8 @@ export const braketOptions = {
   bucket: { meaning: 'S3 bucket for the results, in the region of the device', parse: bucketName },
   prefix: { meaning: 'key prefix of the results in the bucket', fallback: 'qrn', parse: keyPrefix },
   region: { meaning: 'AWS region; left out, that of the ARN', fallback: '', parse: regionName },
-  endpoint: { meaning: "URL of Braket; left out, the region's own", fallback: '', parse: optional(httpUrl) },
-  s3_endpoint: { meaning: "URL of S3; left out, the region's own", fallback: '', parse: optional(httpUrl) },
+  endpoint: { meaning: "URL of Braket; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
+  s3_endpoint: { meaning: "URL of S3; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
   circuit: {
     meaning: 'superposition; x-check adds test shots to it; bell-chsh makes Bell tests of all shots',
     fallback: 'superposition',
@@ -84,14 +86,6 @@ function bucketName(text: string): string {
 function keyPrefix(text: string): string {
   if (!/^[\w.-]+(\/[\w.-]+)*$/.test(text)) throw new OptionError('letters, digits, . _ - and / between them');
   return text;
-}
-
-function optional<T>(parse: (text: string) => T): (text: string) => T | undefined {
-  return (text) => (text === '' ? undefined : parse(text));
-}
-
-function orAuto<T>(parse: (text: string) => T): (text: string) => T | 'auto' {
-  return (text) => (text === 'auto' ? text : parse(text));
 }
 
 /**

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { BackendError, type Provenance } from '../backend.ts';
 import { circuitDepth, type NamedCircuit, superposition } from '../circuit.ts';
+import type { JobPlan } from '../job.ts';
 import {
   circuitOf,
   type Entangler,
@@ -16,12 +17,9 @@ import { bestPairs, bestQubits, type ChosenQubits, type Device } from './device.
 import { type BraketOptions, claimOf } from './options.ts';
 
 /** Everything that a task was made of: with it, a repeated submission is the same to the last byte. JSON. */
-export interface TaskPlan {
+export interface TaskPlan extends JobPlan {
   /** ARN of the device. */
   readonly device: string;
-  /** Min-entropy per bit that was claimed of it: qubits and circuit were chosen to bear that, and no more. */
-  readonly claim: number;
-  readonly circuit: PartPlan;
   /** Null on a simulator. */
   readonly natives: NativeGates | null;
   /** By channel: the physical qubit, or its place in a simulator's register. */

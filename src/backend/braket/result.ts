@@ -2,19 +2,17 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type JsonObject, listIn, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
+import { jsonOf } from '../http-call.ts';
 import { type Part, type PartShots, ShotPacker } from '../parts.ts';
+import type { TaskPlan } from './plan.ts';
 
 /** Gives an object of the task's folder, verbatim; rejects when there is none. */
 export type ReadObject = (key: string) => Promise<Uint8Array<ArrayBuffer>>;
 
-export interface ExpectedResult {
+export interface ExpectedResult extends Pick<TaskPlan, 'parts' | 'qubits' | 'shotsOfPart'> {
   readonly taskArn: string;
   /** Where the objects of the task lie, without a slash at the end. */
   readonly directory: string;
-  readonly parts: readonly Part[];
-  /** Channel i is this qubit: its physical number, or its place in a simulator's register. */
-  readonly qubits: readonly number[];
-  readonly shotsOfPart: number;
   /** Of the whole task; undefined when the service does not say. */
   readonly successfulShots: number | undefined;
 }
@@ -65,12 +63,8 @@ class Objects {
   async json(key: string): Promise<JsonObject> {
     const bytes = await this.#read(key);
     this.#hash.update(bytes);
-    try {
-      const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-      if (typeof value === 'object' && value !== null) return value as JsonObject;
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
-    }
+    const value = jsonOf({ body: bytes });
+    if (typeof value === 'object' && value !== null) return value as JsonObject;
     throw new BackendError('retryable', `${key} is not a JSON object`);
   }
 

@@ -7,9 +7,9 @@ import type { DeviceReply } from './device.ts';
 
 export interface ServiceOptions {
   readonly region: string;
-  /** Undefined: the region's public endpoints. */
-  readonly endpoint: string | undefined;
-  readonly s3Endpoint: string | undefined;
+  /** Null: the region's public endpoints. */
+  readonly endpoint: string | null;
+  readonly s3Endpoint: string | null;
   readonly clock: Clock;
 }
 
@@ -161,7 +161,7 @@ export class BraketService {
       client: new sdk.BraketClient({
         region,
         maxAttempts: 1,
-        ...(endpoint === undefined ? {} : { endpoint }),
+        ...(endpoint === null ? {} : { endpoint }),
       }),
     };
   }
@@ -174,19 +174,19 @@ export class BraketService {
       client: new sdk.S3Client({
         region,
         maxAttempts: 1,
-        ...(s3Endpoint === undefined ? {} : { endpoint: s3Endpoint, forcePathStyle: true }),
+        ...(s3Endpoint === null ? {} : { endpoint: s3Endpoint, forcePathStyle: true }),
       }),
     };
   }
 
   #braketHost(): string {
     const { endpoint, region } = this.#options;
-    return endpoint === undefined ? `braket.${region}.amazonaws.com` : new URL(endpoint).host;
+    return endpoint === null ? `braket.${region}.amazonaws.com` : new URL(endpoint).host;
   }
 
   #s3Host(): string {
     const { s3Endpoint, region } = this.#options;
-    return s3Endpoint === undefined ? `s3.${region}.amazonaws.com` : new URL(s3Endpoint).host;
+    return s3Endpoint === null ? `s3.${region}.amazonaws.com` : new URL(s3Endpoint).host;
   }
 
   #unreadable(operation: string, what: string): BackendError {

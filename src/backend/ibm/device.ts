@@ -1,8 +1,9 @@
 import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
+import type { PartPlan } from '../parts.ts';
 import type { ReadoutError } from '../simulator/noise.ts';
 import type { IbmCloud } from './cloud.ts';
-import { BASIS_GATES, type CircuitName, ENTANGLING_GATE } from './plan.ts';
+import { BASIS_GATES, ENTANGLING_GATE } from './plan.ts';
 
 /** What `/backends` says of the device now. A fact that it does not give is null. */
 export interface DeviceState {
@@ -56,7 +57,7 @@ export class Device {
     };
   }
 
-  async choose(circuit: CircuitName, quality: Quality, signal: AbortSignal): Promise<Choice> {
+  async choose(circuit: PartPlan, quality: Quality, signal: AbortSignal): Promise<Choice> {
     const architecture = await this.#architecture(circuit, signal);
     const calibration = await this.#calibration(signal);
     const qubits =
@@ -87,7 +88,7 @@ export class Device {
     return calibrationOf(await this.#cloud.get(this.#path('properties'), signal));
   }
 
-  async #architecture(circuit: CircuitName, signal: AbortSignal): Promise<Architecture> {
+  async #architecture(circuit: PartPlan, signal: AbortSignal): Promise<Architecture> {
     const architecture = architectureOf(await this.#cloud.get(this.#path('configuration'), signal));
     if (architecture === null)
       throw new BackendError('permanent', `${this.name}: its configuration names no qubits`);

@@ -108,6 +108,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
         quantumBackend: options.device,
         claimedMinEntropyPerBit,
         lotRawBits: options.bits_per_job,
+        device: options.device,
         isDeclared: options.api_url !== 'auto',
       },
       parts,
@@ -168,10 +169,6 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
       await this.#plans.keep();
     }
     return { jobId: await this.#send(plan, tag, signal), plan };
-  }
-
-  protected get device(): string {
-    return this.#options.device;
   }
 
   protected deviceOf({ device }: Plan): string {
@@ -304,10 +301,10 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   }
 
   /** Asks for the results without another look at the job: those of a private job can be read only once. */
-  protected async read({ jobId }: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead> {
-    const read = await this.#reader.read(jobId, plan, signal);
+  protected async read(job: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead> {
+    const results = await this.#reader.read(job.jobId, plan, signal);
     this.#isSimulator = plan.isSimulator;
-    return read;
+    return this.readOf(job, results);
   }
 
   /** 404 and 409: there is nothing left to cancel. */

@@ -1,17 +1,21 @@
 import { MAX_READ_BITS } from '../backend.ts';
-import { anyText, decimal, httpUrl, OptionError, oneOf, secretOption, wholeNumber } from '../definition.ts';
-import { CIRCUITS, RESULT_FORMS } from './plan.ts';
+import {
+  anyText,
+  decimal,
+  httpUrl,
+  OptionError,
+  oneOf,
+  orAuto,
+  secretOption,
+  wholeNumber,
+} from '../definition.ts';
+import { PART_PLANS } from '../parts.ts';
+import { RESULT_FORMS } from './plan.ts';
 
 const yesOrNo = (text: string): boolean => {
   if (text !== 'true' && text !== 'false') throw new OptionError('true or false');
   return text === 'true';
 };
-
-/** `auto`, or what `parse` makes of the text. */
-const orAuto =
-  <T>(parse: (text: string) => T) =>
-  (text: string): T | 'auto' =>
-    text === 'auto' ? text : parse(text);
 
 const deviceName = (text: string): string => {
   if (!/^[a-z0-9_-]{1,64}$/i.test(text)) throw new OptionError('the name of a processor, e.g. ibm_fez');
@@ -49,7 +53,7 @@ export const IBM_OPTIONS = {
   circuit: {
     meaning: 'superposition; x-check adds tests in the X basis; bell-chsh takes the bits from Bell tests',
     fallback: 'superposition',
-    parse: oneOf(...CIRCUITS),
+    parse: oneOf(...PART_PLANS),
   },
   qubits: { meaning: 'qubits used at most', fallback: '100', parse: wholeNumber(1, 1024) },
   max_readout_error: {

@@ -3,19 +3,16 @@ import { assert } from '../../core/assert.ts';
 import { drawSystemInteger } from '../../crypto/system-entropy.ts';
 import { wholeShots } from '../backend.ts';
 import { CHSH_SETTINGS, type ChshSetting, circuitDepth } from '../circuit.ts';
+import type { JobPlan } from '../job.ts';
+import type { Part, PartPlan } from '../parts.ts';
 
-export const CIRCUITS = ['superposition', 'x-check', 'bell-chsh'] as const;
-export type CircuitName = (typeof CIRCUITS)[number];
 /** `json`: hexadecimal samples; `qiskit`: a compressed array, a fourth of the size. */
 export const RESULT_FORMS = ['json', 'qiskit'] as const;
 type ResultForm = (typeof RESULT_FORMS)[number];
 
 /** All that a job's results mean. Kept before the job is submitted: without it they are not read. */
-export interface Plan {
+export interface Plan extends JobPlan {
   readonly device: string;
-  readonly circuit: CircuitName;
-  /** Min-entropy per raw bit that was claimed. */
-  readonly claim: number;
   readonly isSimulator: boolean;
   readonly deviceQubits: number;
   /** The qubit that gives channel i. For `bell-chsh` channels 2k and 2k + 1 are pair k. */
@@ -52,7 +49,7 @@ export interface Layout {
  * PUBs that hold at least `bits` raw bits of `width` channels; `testShare` is that of the X-basis tests among
  * them.
  */
-export function layoutOf(circuit: CircuitName, bits: number, width: number, testShare: number): Layout {
+export function layoutOf(circuit: PartPlan, bits: number, width: number, testShare: number): Layout {
   const shots = wholeShots(bits, width);
   if (circuit === 'superposition') return { shotsPerPub: shots, order: [0] };
   if (circuit === 'bell-chsh') {
@@ -68,7 +65,13 @@ export function layoutOf(circuit: CircuitName, bits: number, width: number, test
 
 /** Indices of programs of `x-check`. */
 const GENERATION = 0;
-export const X_TEST = 1;
+const X_TEST = 1;
+
+/** What the shots of that program are. */
+export function partOf(circuit: PartPlan, program: number): Part {
+  if (circuit === 'bell-chsh') return program as Part;
+  return circuit === 'x-check' && program === X_TEST ? 'x-test' : 'bits';
+}
 
 /** Fisher and Yates, with the operating system's randomness: a test that is foreseen is none. */
 function shuffled(order: number[]): number[] {
@@ -142,7 +145,7 @@ const cz = (a: number, b: number): Statement => ({ call: 'cz', qubits: [a, b] })
  * Rz(π/2) √X Rz(π/2): on |0> and before a measurement the turns about Z do nothing, so that H is one sx, and
  * H twice is sx, rz(π), sx.
  */
-function statementsOf(circuit: CircuitName, channels: readonly number[]): Statement[][] {
+function statementsOf(circuit: PartPlan, channels: readonly number[]): Statement[][] {
   if (circuit === 'bell-chsh') return CHSH_SETTINGS.map((setting) => bellTests(setting, channels.length));
   const superposition = channels.map(sx);
   if (circuit === 'superposition') return [superposition];

@@ -1,17 +1,17 @@
-import { wipe } from '../../core/bytes.ts';
+import { utf8Bytes, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { HttpReply } from '../../core/http-request.ts';
 import { instantIn, objectIn, textIn } from '../../core/json.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import { BackendError, type Provenance, type RawRead, type Witness } from '../backend.ts';
+import { BackendError, type Provenance } from '../backend.ts';
 import type { SourceParts } from '../definition.ts';
 import { jsonOf } from '../http-call.ts';
-import { DRAWN_BEFORE_SUBMISSION } from '../parts.ts';
-import { jobNotes, type RecentEntries, SeenResults } from '../seen.ts';
+import type { JobResults } from '../job.ts';
+import { jobNotes, type RecentEntries } from '../seen.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { Device } from './device.ts';
-import { PHYSICAL_COMPILER_VERSION, type Plan, programsOf, X_TEST } from './plan.ts';
-import { decodeResult, type ShotRange } from './results.ts';
+import { PHYSICAL_COMPILER_VERSION, type Plan, partOf, programsOf } from './plan.ts';
+import { decodeResult } from './results.ts';
 
 /** A result that is not there so long after its job finished, and that a reading was begun of, was read. */
 const RESULTS_LATE_MS = 300_000;
@@ -25,7 +25,6 @@ export class ResultReader {
   readonly #cloud: IbmCloud;
   readonly #device: Device;
   readonly #clock: Clock;
-  readonly #seen: SeenResults;
   /** Private jobs whose results may have been read, and so be gone. */
   readonly #begun: RecentEntries;
 
@@ -33,7 +32,6 @@ export class ResultReader {
     this.#cloud = cloud;
     this.#device = device;
     this.#clock = clock;
-    this.#seen = new SeenResults(memory);
     this.#begun = jobNotes(memory, 'begun');
   }
 
@@ -41,20 +39,35 @@ export class ResultReader {
    * All else is asked for before the results: those of a private job can be read only once. What no other try
    * will give better rejects as permanent: the job is lost.
    */
-  async read(jobId: string, plan: Plan, signal: AbortSignal): Promise<RawRead> {
+  async read(jobId: string, plan: Plan, signal: AbortSignal): Promise<JobResults> {
     const facts = await this.#runFacts(jobId, plan, signal);
     const reply = await this.#results(jobId, plan, facts.finishedAtMs, signal);
     const rawSha256 = sha256Hex(reply.body);
     const json = resultJson(reply);
+    wipe(reply.body);
     if (json === undefined) {
       throw new BackendError('retryable', `job ${jobId}: IBM Quantum gave results that are not JSON`);
     }
-    await this.#seen.admit(rawSha256, jobId);
-    try {
-      return await decoded(jobId, this.#device.name, plan, json, rawSha256, facts);
-    } finally {
-      wipe(reply.body);
-    }
+    const { circuit, order, shotsPerPub: shots, qubits } = plan;
+    const width = qubits.length;
+    const pubs = await decodeResult(json, { pubs: order.length, shots, width });
+    const programs = programsOf(plan);
+    return {
+      parts: pubs.map((bits, pub) => ({ part: partOf(circuit, order[pub]), bits, shots })),
+      width,
+      shotsOrdered: shots,
+      rawSha256,
+      shortfall: 'every shot that was ordered',
+      provenance: {
+        provider: 'IBM Quantum',
+        device: this.#device.name,
+        circuit: programs.name,
+        circuitVersion: PHYSICAL_COMPILER_VERSION,
+        circuitSha256: programs.sha256,
+        circuitDepth: programs.depth,
+        ...facts,
+      },
+    };
   }
 
   /** The reply with the results. That IBM has none is not news of a job that has just finished. */
@@ -135,68 +148,5 @@ function resultBytesMax({ qubits, shotsPerPub, order }: Plan): number {
 /** The results, which the API's description calls a text: JSON itself, or JSON in a JSON text. */
 function resultJson(reply: HttpReply): unknown {
   const json = jsonOf(reply);
-  if (typeof json !== 'string') return json;
-  return jsonOf({ ...reply, body: new TextEncoder().encode(json) });
-}
-
-async function decoded(
-  jobId: string,
-  device: string,
-  plan: Plan,
-  json: unknown,
-  rawSha256: string,
-  facts: RunFacts,
-): Promise<RawRead> {
-  const { circuit, order, shotsPerPub, qubits } = plan;
-  const width = qubits.length;
-  const isTest = (program: number) => circuit === 'x-check' && program === X_TEST;
-  const tests = order.filter(isTest).length;
-  const shots = (order.length - tests) * shotsPerPub;
-  const raw = new Uint8Array(Math.ceil((shots * width) / 8));
-  const witness = new Uint8Array(Math.ceil((tests * shotsPerPub * width) / 8));
-  const ranges = order.map((program, pub): ShotRange => {
-    const before = order.slice(0, pub).filter((each) => isTest(each) === isTest(program)).length;
-    return { bits: isTest(program) ? witness : raw, firstShot: before * shotsPerPub };
-  });
-  await decodeResult(json, { pubs: order.length, shots: shotsPerPub, width }, (pub) => ranges[pub]);
-  const programs = programsOf(plan);
-  return {
-    bits: raw,
-    width,
-    shots,
-    rawSha256,
-    provenance: {
-      provider: 'IBM Quantum',
-      device,
-      jobId,
-      circuit: programs.name,
-      circuitVersion: PHYSICAL_COMPILER_VERSION,
-      circuitSha256: programs.sha256,
-      qubitsUsed: width,
-      circuitDepth: programs.depth,
-      shots,
-      ...facts,
-    },
-    ...witnessOf(plan, witness, tests),
-  };
-}
-
-function witnessOf(
-  { circuit, order, shotsPerPub }: Plan,
-  bits: Uint8Array<ArrayBuffer>,
-  testedClusters: number,
-): { readonly witness?: Witness } {
-  const clusters = { shotsOrdered: shotsPerPub, drawn: DRAWN_BEFORE_SUBMISSION };
-  if (circuit === 'x-check') {
-    const shots = testedClusters * shotsPerPub;
-    const rawClusters = order.length - testedClusters;
-    return { witness: { kind: 'x-basis', bits, shots, testedClusters, rawClusters, ...clusters } };
-  }
-  if (circuit !== 'bell-chsh') return {};
-  const settings = new Uint8Array(order.length * shotsPerPub);
-  order.forEach((setting, pub) => {
-    settings.fill(setting, pub * shotsPerPub, (pub + 1) * shotsPerPub);
-  });
-  const clusterShots = new Uint32Array(order.length).fill(shotsPerPub);
-  return { witness: { kind: 'chsh', settings, clusterShots, ...clusters } };
+  return typeof json === 'string' ? jsonOf({ body: utf8Bytes(json) }) : json;
 }

@@ -11,12 +11,6 @@ export interface ExpectedResult {
   readonly width: number;
 }
 
-/** Where a PUB's shots go: bit (shot * width + i) of `bits` is c[i], from `firstShot` on. */
-export interface ShotRange {
-  readonly bits: Uint8Array;
-  readonly firstShot: number;
-}
-
 /**
  * Shots that are decoded between two turns of the event loop: some 5 ms at 100 qubits (12 ns a bit on Node
  * 22).
@@ -24,20 +18,20 @@ export interface ShotRange {
 const SHOTS_PER_TURN = 4_096;
 
 /**
- * Decodes the per-shot data of a sampler's result into place. Both forms are taken, whichever was asked for:
+ * The per-shot data of each PUB of a sampler's result: bit (shot * width + i) is c[i]. Both forms are taken, whichever was asked for:
  * `samples` in hexadecimal, and Qiskit's BitArray. Refuses a result that lacks shots or has other widths
  * (permanent: the job gives nothing else), and one of counts or probabilities alone (`no_raw_shots`).
  */
 export async function decodeResult(
   json: unknown,
   expected: ExpectedResult,
-  place: (pub: number) => ShotRange,
-): Promise<void> {
+): Promise<Uint8Array<ArrayBuffer>[]> {
   const registers = registersIn(json);
   if (registers.length !== expected.pubs) {
     throw incomplete(`${registers.length} of ${expected.pubs} PUBs`);
   }
-  for (const [pub, register] of registers.entries()) {
+  const pubs: Uint8Array<ArrayBuffer>[] = [];
+  for (const register of registers) {
     const { num_bits, samples, array } = objectIn(unwrapped(register));
     const width = numberIn(num_bits);
     const packed = unwrapped(array);
@@ -46,9 +40,12 @@ export async function decodeResult(
     }
     if (width !== expected.width)
       throw incomplete(`${width ?? 'no number'} of ${expected.width} bits a shot`);
-    if (typeof packed === 'string') await decodeBitArray(packed, expected, place(pub));
-    else await decodeSamples(listIn(samples), expected, place(pub));
+    const bits = new Uint8Array(Math.ceil((expected.shots * width) / 8));
+    pubs.push(bits);
+    if (typeof packed === 'string') await decodeBitArray(packed, expected, bits);
+    else await decodeSamples(listIn(samples), expected, bits);
   }
+  return pubs;
 }
 
 /** Register `c` of each PUB. */
@@ -73,7 +70,7 @@ function unwrapped(value: unknown): unknown {
 async function decodeSamples(
   samples: readonly unknown[],
   { shots, width }: ExpectedResult,
-  { bits, firstShot }: ShotRange,
+  bits: Uint8Array,
 ): Promise<void> {
   if (samples.length !== shots) throw incomplete(`${samples.length} of ${shots} shots`);
   for (let shot = 0; shot < shots; shot++) {
@@ -81,7 +78,7 @@ async function decodeSamples(
     const sample = samples[shot];
     if (typeof sample !== 'string' || !/^0x[0-9a-f]+$/i.test(sample))
       throw incomplete('a shot that is not a number');
-    setFromHex(bits, (firstShot + shot) * width, width, sample);
+    setFromHex(bits, shot * width, width, sample);
   }
 }
 
@@ -112,7 +109,7 @@ const NPY_HEADER_BYTES_MAX = 1_024;
 async function decodeBitArray(
   packed: string,
   { shots, width }: ExpectedResult,
-  { bits, firstShot }: ShotRange,
+  bits: Uint8Array,
 ): Promise<void> {
   const columns = Math.ceil(width / 8);
   const matrix = readByteMatrix(await inflatedWithin(packed, shots * columns + NPY_HEADER_BYTES_MAX));
@@ -121,7 +118,7 @@ async function decodeBitArray(
   const unused = (0xff << (width - 8 * (columns - 1))) & 0xff;
   for (let shot = 0; shot < shots; shot++) {
     if (shot % SHOTS_PER_TURN === SHOTS_PER_TURN - 1) await setImmediate();
-    const at = (firstShot + shot) * width;
+    const at = shot * width;
     const last = (shot + 1) * columns - 1;
     if ((matrix.data[shot * columns] & unused) !== 0) throw incomplete(`a shot of more than ${width} bits`);
     for (let channel = 0; channel < width; channel++) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
+import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import {
   BackendError,
   type JobReference,
@@ -73,6 +73,7 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
         quantumBackend: `ionq-${backend.replace('.', '-')}`,
         claimedMinEntropyPerBit: claimOf(options),
         lotRawBits: qubits * shots,
+        device: backend,
         isDeclared: options.base_url !== ionqOptions.base_url.fallback,
       },
       parts,
@@ -199,10 +200,6 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     return this.#cloud.job(jobId, signal);
   }
 
-  protected get device(): string {
-    return this.#options.backend;
-  }
-
   protected deviceOf({ backend }: IonqPlan): string {
     return backend;
   }
@@ -242,9 +239,9 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
       parts.push(decoded.shots);
       leaked += decoded.leaked;
     }
-    const finishedAtMs = timeOf(found.completed_at) ?? this.clock.wallMs();
+    const finishedAtMs = instantIn(found.completed_at) ?? this.clock.wallMs();
     const rawPart = plan.parts.find((part) => part !== 'x-test') ?? 'bits';
-    return this.readOf(job, plan, {
+    return this.readOf(job, {
       parts,
       width: qubits,
       shotsOrdered: shots,
@@ -252,11 +249,12 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
       shortfall: `an ion leaked in ${leaked} shots`,
       provenance: {
         provider: 'ionq',
-        device: this.#options.backend,
+        device: this.device,
+        circuit: `${plan.circuit}-${qubits}`,
         circuitVersion: IONQ_PROGRAM_VERSION,
         circuitSha256: inputSha256(plan),
         circuitDepth: pulseDepth(circuitOf(rawPart, qubits, plan.entangler)),
-        startedAtMs: timeOf(found.started_at) ?? timeOf(found.submitted_at) ?? finishedAtMs,
+        startedAtMs: instantIn(found.started_at) ?? instantIn(found.submitted_at) ?? finishedAtMs,
         finishedAtMs,
         calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
       },
@@ -270,11 +268,8 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
    */
   async #circuitJobs(found: JsonObject, { parts }: IonqPlan, signal: AbortSignal): Promise<JsonObject[]> {
     if (parts.length === 1) return [found];
-    const ids = Array.isArray(found.child_job_ids)
-      ? found.child_job_ids.flatMap((id) => textIn(id) ?? [])
-      : [];
     const children: JsonObject[] = [];
-    for (const id of ids) {
+    for (const id of childIdsOf(found)) {
       const child = await this.#cloud.job(id, signal);
       if (child?.status !== 'completed') {
         throw new BackendError('retryable', `${id}, a circuit of ${nameOf(found)}, is not completed`);
@@ -320,10 +315,7 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const found = await this.#cloud.job(job.jobId, signal);
     if (found === undefined) return;
-    const children = Array.isArray(found.child_job_ids)
-      ? found.child_job_ids.flatMap((id) => textIn(id) ?? [])
-      : [];
-    for (const id of [...children, job.jobId]) await this.#cloud.deleteJob(id, signal);
+    for (const id of [...childIdsOf(found), job.jobId]) await this.#cloud.deleteJob(id, signal);
   }
 }
 
@@ -332,9 +324,8 @@ function nameOf({ id }: JsonObject): string {
   return textIn(id) ?? 'a job without an id';
 }
 
-function timeOf(value: unknown): number | undefined {
-  const atMs = Date.parse(textIn(value) ?? '');
-  return Number.isNaN(atMs) ? undefined : atMs;
+function childIdsOf(found: JsonObject): readonly string[] {
+  return listIn(found.child_job_ids).flatMap((id) => textIn(id) ?? []);
 }
 
 function spamFidelity({ fidelity }: JsonObject): number | null {

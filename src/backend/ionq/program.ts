@@ -6,6 +6,7 @@ import {
   OptionError,
   type OptionValues,
   oneOf,
+  orAuto,
   secretOption,
   wholeNumber,
 } from '../definition.ts';
@@ -60,7 +61,7 @@ export const ionqOptions = {
   min_entropy: {
     meaning: 'claimed min-entropy per raw bit; auto: 0.85, and 0.55 for bell-chsh',
     fallback: 'auto',
-    parse: (text: string) => (text === 'auto' ? text : decimal(0.01, 1)(text)),
+    parse: orAuto(decimal(0.01, 1)),
   },
   // As of 2026-11, the published rates of the model by gate and shot; rates agreed with IonQ differ.
   price_per_circuit: {

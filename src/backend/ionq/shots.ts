@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
+import { jsonOf } from '../http-call.ts';
 import { type Part, type PartShots, ShotPacker } from '../parts.ts';
 
 /** `v1`: decimal numbers, one a shot. `v2`: registers of bits, one a shot, and what leaked. */
@@ -42,21 +43,13 @@ export async function decodeShots(
 }
 
 function shotsIn(format: ShotFormat, document: Uint8Array, expected: ExpectedShots): readonly unknown[] {
-  const json = parsed(document, expected);
+  const json = jsonOf({ body: document });
+  if (json === undefined) throw new BackendError('retryable', `${expected.jobId}: shots that are not JSON`);
   const list = format === 'v1' ? json : objectIn(json).shots;
   // A histogram or probabilities are an object: nobody makes shots of them.
   if (!Array.isArray(list))
     throw new BackendError('no_raw_shots', `${expected.jobId}: a result that is not a list of shots`);
   return list;
-}
-
-function parsed(document: Uint8Array, { jobId }: ExpectedShots): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(document));
-  } catch (error) {
-    if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
-    throw new BackendError('retryable', `${jobId}: shots that are not JSON`);
-  }
 }
 
 /** A decimal number whose bit k, counted from the least significant, is qubit k. */

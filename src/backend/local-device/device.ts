@@ -17,12 +17,12 @@ import {
 import {
   anyText,
   declaredText,
-  declaredTextOrNull,
   defineBackend,
   lotBitsOption,
   minEntropyOption,
   type OptionValues,
   oneOf,
+  orNull,
   type SourceParts,
   wholeNumber,
 } from '../definition.ts';
@@ -34,7 +34,7 @@ const options = {
   path: { meaning: 'the device node, serial line or FIFO, e.g. /dev/qrandom0', parse: anyText },
   maker: { meaning: 'who made the device', parse: declaredText },
   model: { meaning: 'which device it is, e.g. Quantis-PCIe-4M', parse: declaredText },
-  serial_number: { meaning: 'serial number of the device', fallback: '', parse: declaredTextOrNull },
+  serial_number: { meaning: 'serial number of the device', fallback: '', parse: orNull(declaredText) },
   min_entropy: minEntropyOption,
   origin: {
     meaning: 'qrng-device declares that the model makes its bits by a quantum process; else system',
@@ -44,12 +44,12 @@ const options = {
   serial: {
     meaning: 'speed in baud where the path is a serial line; stty then puts it into raw mode',
     fallback: '',
-    parse: (text: string) => (text === '' ? null : wholeNumber(50, 12_000_000)(text)),
+    parse: orNull(wholeNumber(50, 12_000_000)),
   },
   discard: {
     meaning: 'bytes dropped after each opening; left out: 4096 on a serial line, 0 elsewhere',
     fallback: '',
-    parse: (text: string) => (text === '' ? null : wholeNumber(0, 1024 * 1024)(text)),
+    parse: orNull(wholeNumber(0, 1024 * 1024)),
   },
   stall_ms: {
     meaning: 'a read that gets nothing for so many milliseconds is given up',

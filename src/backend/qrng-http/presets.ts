@@ -19,7 +19,7 @@ export interface QrngService {
   readonly body: string;
   /** `Name: text` with `{key}` for the API key; empty: the service takes no key. */
   readonly authHeader: string;
-  /** Where the items lie in the JSON of a reply (json-path.ts); empty: the reply is they, and no JSON. */
+  /** Where the items lie in the JSON of a reply (decoder.ts); empty: the reply is they, and no JSON. */
   readonly path: string;
   readonly decoder: Decoder;
   /**
@@ -72,42 +72,38 @@ export function bytesPerCall(service: QrngService): number {
  */
 const UNPROVEN_CLAIM = 0.8;
 
-/**
- * The services that are known, by name; contracts as of 2026-11. A lot is as many calls as fit 30 s and the
- * smallest plan of the provider; every figure can be overridden by an option.
- */
-export const QRNG_PRESETS: ReadonlyMap<string, QrngService> = new Map([
-  ['anu', anuQuantumNumbers()],
-  ['outshift', outshift()],
-  ['qrypt', qrypt()],
-  ['lfd', lfd()],
-  ['quandela', quandela()],
-]);
+/** What most of the services have in common. */
+const USUAL = {
+  origin: 'qrng-device',
+  method: 'GET',
+  body: '',
+  list: 'items',
+  itemBytes: 1,
+  intervalMs: 0,
+  minEntropyPerBit: UNPROVEN_CLAIM,
+  pricePerCall: 0,
+  currency: 'USD',
+} as const;
 
-/**
- * ANU Quantum Numbers: homodyne detection of the vacuum. 1,024 items of ten 16-bit blocks are its largest
- * call. Ten of them are the fewest that make a lot whose conditioned output SP 800-22 can be run on (10^6
- * bits at 0.8 per raw bit).
- */
-function anuQuantumNumbers(): QrngService {
-  return {
+const PRESETS: Readonly<Record<string, QrngService>> = {
+  /**
+   * ANU Quantum Numbers: homodyne detection of the vacuum. 1,024 items of ten 16-bit blocks are its largest
+   * call. Ten of them are the fewest that make a lot whose conditioned output SP 800-22 can be run on (10^6
+   * bits at 0.8 per raw bit).
+   */
+  anu: {
+    ...USUAL,
     provider: 'ANU Quantum Numbers',
     device: 'vacuum-fluctuation QRNG',
     quantumBackend: 'anu-quantum-numbers',
-    origin: 'qrng-device',
-    method: 'GET',
     url: 'https://api.quantumnumbers.anu.edu.au/?length={items}&type=hex16&size=10',
-    body: '',
     authHeader: 'x-api-key: {key}',
     path: 'data',
     decoder: 'hex',
-    list: 'items',
     itemBytes: 20,
     itemsPerCall: 1024,
     callsPerLot: 10,
     intervalMs: 1_000, // the free plan allows one request a second
-    minEntropyPerBit: UNPROVEN_CLAIM,
-    pricePerCall: 0,
     currency: 'AUD',
     refusal(status, json): Refusal | undefined {
       // The gateway answers 429 to both: `Too Many Requests` is the rate, `Limit Exceeded` the plan's quota.
@@ -118,121 +114,86 @@ function anuQuantumNumbers(): QrngService {
       }
       return undefined;
     },
-  };
-}
-
-/**
- * Outshift by Cisco. Of its forms only the text in `decimal` of `format: all` is confirmed by several
- * clients. Twelve calls are a day of the free plan (100,000 bits).
- */
-function outshift(): QrngService {
-  return {
+  },
+  /**
+   * Outshift by Cisco. Of its forms only the text in `decimal` of `format: all` is confirmed by several
+   * clients. Twelve calls are a day of the free plan (100,000 bits).
+   */
+  outshift: {
+    ...USUAL,
     provider: 'Outshift by Cisco',
     device: 'Outshift QRNG',
     quantumBackend: 'outshift-qrng',
-    origin: 'qrng-device',
     method: 'POST',
     url: 'https://api.qrng.outshift.com/api/v1/random_numbers',
     body: '{"encoding":"raw","format":"all","bits_per_block":8,"number_of_blocks":{items}}',
     authHeader: 'x-id-api-key: {key}',
     path: 'random_numbers[].decimal',
     decoder: 'decimal',
-    list: 'items',
-    itemBytes: 1,
     itemsPerCall: 1000,
     callsPerLot: 12,
-    intervalMs: 0,
-    minEntropyPerBit: UNPROVEN_CLAIM,
-    pricePerCall: 0,
-    currency: 'USD',
     refusal(status, json): Refusal | undefined {
       const words = wordsOf(json);
       const isSpent = status >= 400 && /daily limit|exceeds your|quota/i.test(words);
       return isSpent ? { kind: 'quota', words } : undefined;
     },
-  };
-}
-
-/** Qrypt Entropy as a Service: blocks of 1 KiB, up to 512 a call. One call is a lot of 4 Mbit. */
-function qrypt(): QrngService {
-  return {
+  },
+  /** Qrypt Entropy as a Service: blocks of 1 KiB, up to 512 a call. One call is a lot of 4 Mbit. */
+  qrypt: {
+    ...USUAL,
     provider: 'Qrypt',
     device: 'Quantum Entropy service',
     quantumBackend: 'qrypt-quantum-entropy',
-    origin: 'qrng-device',
-    method: 'GET',
     url: 'https://api-eus.qrypt.com/api/v1/quantum-entropy?size={items}',
-    body: '',
     authHeader: 'Authorization: Bearer {key}',
     path: 'random',
     decoder: 'base64',
-    list: 'items',
     itemBytes: 1024,
     itemsPerCall: 512,
     callsPerLot: 1,
-    intervalMs: 0,
-    minEntropyPerBit: UNPROVEN_CLAIM,
-    pricePerCall: 0,
-    currency: 'USD',
-  };
-}
-
-/**
- * The data processing laboratory of OTH Regensburg, an ID Quantique card open to all. There are no keys and
- * no stated limits, but fair use: a small lot, one call a second.
- */
-function lfd(): QrngService {
-  return {
+  },
+  /**
+   * The data processing laboratory of OTH Regensburg, an ID Quantique card open to all. There are no keys and
+   * no stated limits, but fair use: a small lot, one call a second.
+   */
+  lfd: {
+    ...USUAL,
     provider: 'LfD Regensburg',
     device: 'ID Quantique QRNG PCIe',
     quantumBackend: 'lfd-qrng',
-    origin: 'qrng-device',
-    method: 'GET',
     url: 'https://lfdr.de/qrng_api/qrng?length={bytes}&format=HEX',
-    body: '',
     authHeader: '',
     path: 'qrn',
     decoder: 'hex',
     list: 'pieces',
-    itemBytes: 1,
     itemsPerCall: 4096,
     callsPerLot: 8,
     intervalMs: 1_000,
-    minEntropyPerBit: UNPROVEN_CLAIM,
-    pricePerCall: 0,
     currency: 'EUR',
     refusal(status, json): Refusal | undefined {
       // an error may come with status 200
       const isError = status < 300 && memberOf(json, 'error') !== undefined;
       return isError ? { kind: 'retryable', words: wordsOf(json) } : undefined;
     },
-  };
-}
-
-/**
- * Quandela Entropy: each draw comes with its CHSH value and certified min-entropy. The claim is a floor below
- * what CHSH 2.5 gives (1 - log2(1 + sqrt(2 - S²/4)) = 0.27, Pironio et al. 2010): a draw certified for less
- * is refused.
- */
-function quandela(): QrngService {
-  return {
+  },
+  /**
+   * Quandela Entropy: each draw comes with its CHSH value and certified min-entropy. The claim is a floor below
+   * what CHSH 2.5 gives (1 - log2(1 + sqrt(2 - S²/4)) = 0.27, Pironio et al. 2010): a draw certified for less
+   * is refused.
+   */
+  quandela: {
+    ...USUAL,
     provider: 'Quandela',
     device: 'Quandela Entropy',
     quantumBackend: 'quandela-entropy',
-    origin: 'qrng-device',
-    method: 'GET',
     url: 'https://api.cloud.quandela.com/qt/qrng/bytes?count={bytes}',
-    body: '',
     authHeader: 'Authorization: Bearer {key}',
     path: 'jobs[].bytes',
     decoder: 'base64',
     list: 'pieces',
-    itemBytes: 1,
     itemsPerCall: 1024,
     callsPerLot: 32,
-    intervalMs: 0,
     minEntropyPerBit: 0.25,
-    pricePerCall: 0,
     currency: 'credits',
     refusal(status, json): Refusal | undefined {
       const words = wordsOf(json);
@@ -241,8 +202,14 @@ function quandela(): QrngService {
       return undefined;
     },
     draws: quandelaDraws,
-  };
-}
+  },
+};
+
+/**
+ * The services that are known, by name; contracts as of 2026-11. A lot is as many calls as fit 30 s and the
+ * smallest plan of the provider; every figure can be overridden by an option.
+ */
+export const QRNG_PRESETS: ReadonlyMap<string, QrngService> = new Map(Object.entries(PRESETS));
 
 function quandelaDraws(json: unknown): readonly Draw[] {
   const jobs = memberOf(json, 'jobs');

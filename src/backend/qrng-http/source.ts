@@ -8,6 +8,7 @@ import {
   OptionError,
   type OptionValues,
   oneOf,
+  orNull,
   type Secret,
   wholeNumber,
 } from '../definition.ts';
@@ -22,7 +23,7 @@ function override<T>(meaning: string, parse: (text: string) => T) {
   return {
     meaning: `${meaning}; left out, as the preset has it`,
     fallback: '',
-    parse: (text: string): T | null => (text === '' ? null : parse(text)),
+    parse: orNull(parse),
   } as const;
 }
 

@@ -14,12 +14,13 @@ import {
 } from '../backend.ts';
 import {
   anyText,
-  declaredTextOrNull,
+  declaredText,
   defineBackend,
   lotBitsOption,
   minEntropyOption,
   type OptionValues,
   oneOf,
+  orNull,
   type SourceMemory,
   type SourceParts,
   wholeNumber,
@@ -42,7 +43,7 @@ const options = {
   recorded_from: {
     meaning: 'what the bits were recorded from, in your words',
     fallback: '',
-    parse: declaredTextOrNull,
+    parse: orNull(declaredText),
   },
   lot_bits: lotBitsOption,
 } as const;
