@@ -20,20 +20,6 @@ export interface Circuit {
   readonly measured: readonly number[];
 }
 
-/** Checks a circuit that is about to be used: a wrong one is a bug of whoever wrote it. */
-export function assertCircuit(circuit: Circuit): void {
-  const isQubit = (qubit: number) => Number.isInteger(qubit) && qubit >= 0 && qubit < circuit.qubits;
-  assert(Number.isInteger(circuit.qubits) && circuit.qubits >= 1, 'a circuit has at least one qubit');
-  for (const gate of circuit.gates) {
-    assert(gate.qubits.every(isQubit), `${gate.gate}: acts on a qubit that the circuit does not have`);
-    assert(new Set(gate.qubits).size === gate.qubits.length, `${gate.gate}: its two qubits differ`);
-    if ('angle' in gate) assert(Number.isFinite(gate.angle), `${gate.gate}: its angle is finite`);
-  }
-  assert(circuit.measured.length >= 1, 'a circuit measures at least one qubit');
-  assert(circuit.measured.every(isQubit), 'measures a qubit that the circuit does not have');
-  assert(new Set(circuit.measured).size === circuit.measured.length, 'each qubit is measured at most once');
-}
-
 /**
  * Layers of operations on the longest path, measurement included: the depth that Qiskit's `depth()` reports.
  */
@@ -80,8 +66,6 @@ export function circuitSha256(circuit: Circuit): string {
 export interface NamedCircuit {
   /** `lang_circuit`, e.g. `superposition-16`. */
   readonly name: string;
-  /** Version of this definition: the same name and version always have the same canonical text. */
-  readonly version: string;
   readonly circuit: Circuit;
 }
 
@@ -100,7 +84,6 @@ export function superposition(qubits: number): NamedCircuit {
   const measured = qubitsUpTo(qubits);
   return {
     name: `superposition-${qubits}`,
-    version: '1.0.0',
     circuit: { qubits, gates: measured.map(h), measured },
   };
 }
@@ -115,7 +98,6 @@ export function xCheck(qubits: number): NamedCircuit {
   const measured = qubitsUpTo(qubits);
   return {
     name: `x-check-${qubits}`,
-    version: '1.0.0',
     circuit: { qubits, gates: [...measured.map(h), ...measured.map(h)], measured },
   };
 }
@@ -139,5 +121,5 @@ const CHSH_ANGLES_B = [Math.PI / 4, -Math.PI / 4] as const;
  */
 export function bellChsh([a, b]: ChshSetting): NamedCircuit {
   const gates = [h(0), cx(0, 1), ry(0, -CHSH_ANGLES_A[a]), ry(1, -CHSH_ANGLES_B[b])];
-  return { name: `bell-chsh-${a}${b}`, version: '1.0.0', circuit: { qubits: 2, gates, measured: [0, 1] } };
+  return { name: `bell-chsh-${a}${b}`, circuit: { qubits: 2, gates, measured: [0, 1] } };
 }

@@ -152,6 +152,22 @@ export function circuitOf(part: Part, qubits: number, entangler: Entangler | nul
   return chshPulses(qubits, part, entangler);
 }
 
+/** The first of the ranked pairs that have no qubit in common, at most as many as `count` qubits make. */
+export function disjointPairs(
+  ranked: readonly (readonly [number, number])[],
+  count: number,
+): (readonly [number, number])[] {
+  const chosen: (readonly [number, number])[] = [];
+  const taken = new Set<number>();
+  for (const pair of ranked) {
+    if (2 * chosen.length + 2 > count) break;
+    if (pair.some((qubit) => taken.has(qubit))) continue;
+    chosen.push(pair);
+    for (const qubit of pair) taken.add(qubit);
+  }
+  return chosen;
+}
+
 /** What one part gave: shot by shot, `width` bits each, packed as RawRead.bits. */
 export interface PartShots {
   readonly part: Part;

@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import type { Circuit, Gate, NamedCircuit } from '../../src/backend/circuit.ts';
+import type { ByteSource } from '../../src/backend/simulator/coins.ts';
+import { Measurement } from '../../src/backend/simulator/measurement.ts';
+import type { ReadoutError } from '../../src/backend/simulator/noise.ts';
 
 function gates(qubits: number): fc.Arbitrary<Gate> {
   const qubit = fc.integer({ min: 0, max: qubits - 1 });
@@ -86,7 +89,25 @@ export function ghzParity(qubits: number): NamedCircuit {
   const chain = measured.slice(1).map((qubit) => cx(qubit - 1, qubit));
   return {
     name: `ghz-parity-${qubits}`,
-    version: '1.0.0',
     circuit: { qubits, gates: [h(0), ...chain, ...measured.map(h)], measured },
   };
+}
+
+/** A circuit on a device that errs in nothing but its readout, given by channel. */
+export function measured(
+  circuit: Circuit,
+  readout: readonly ReadoutError[],
+  outcomes: ByteSource,
+): Measurement {
+  return new Measurement(circuit, { readout, bias: 0, depolarizing: 0 }, outcomes);
+}
+
+/** The shots of a measurement as rows of bits, channel by channel. */
+export async function measuredRows(measurement: Measurement, shots: number): Promise<number[][]> {
+  const { width } = measurement;
+  const bits = await measurement.take(shots, new AbortController().signal);
+  const bitAt = (at: number) => (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
+  return Array.from({ length: shots }, (_, shot) =>
+    Array.from({ length: width }, (_, channel) => bitAt(shot * width + channel)),
+  );
 }

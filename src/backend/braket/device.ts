@@ -1,6 +1,6 @@
 import { type JsonObject, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
-import { ENTANGLERS } from '../parts.ts';
+import { disjointPairs, ENTANGLERS } from '../parts.ts';
 import type { NativeGates } from './plan.ts';
 
 /** What GetDevice says, as far as this backend needs it. Facts that a device does not publish are null. */
@@ -254,14 +254,7 @@ export function bestQubits(device: Device, count: number, fidelityMin: number): 
  */
 export function bestPairs(device: Device, count: number, fidelityMin: number): ChosenQubits {
   const usable = usableQubits(device, fidelityMin);
-  const chosen: (readonly [number, number])[] = [];
-  const taken = new Set<number>();
-  for (const [a, b] of rankedPairs(device, usable)) {
-    if (2 * chosen.length >= count) break;
-    if (taken.has(a) || taken.has(b)) continue;
-    taken.add(a).add(b);
-    chosen.push([a, b]);
-  }
+  const chosen = disjointPairs(rankedPairs(device, usable), count);
   if (2 * chosen.length < count) {
     throw tooFew(device, `pairs: ${count / 2} asked`, chosen.length, fidelityMin);
   }

@@ -120,9 +120,6 @@ export function pricePerShot({ device, price_per_shot: price }: BraketOptions): 
  */
 const CLAIMS: Readonly<Record<PartPlan, number>> = { superposition: 0.7, 'x-check': 0.7, 'bell-chsh': 0.5 };
 
-export function claimOf({
-  circuit,
-  min_entropy: claim,
-}: Pick<BraketOptions, 'circuit' | 'min_entropy'>): number {
+export function claimOf({ circuit, min_entropy: claim }: BraketOptions): number {
   return claim === 'auto' ? CLAIMS[circuit] : claim;
 }

@@ -43,11 +43,16 @@ export interface Task {
  */
 export class BraketService {
   readonly #options: ServiceOptions;
+  readonly #braketHost: string;
+  readonly #s3Host: string;
   #braketParts: Promise<BraketParts> | undefined;
   #s3Parts: Promise<S3Parts> | undefined;
 
   constructor(options: ServiceOptions) {
+    const { region, endpoint, s3Endpoint } = options;
     this.#options = options;
+    this.#braketHost = endpoint === null ? `braket.${region}.amazonaws.com` : new URL(endpoint).host;
+    this.#s3Host = s3Endpoint === null ? `s3.${region}.amazonaws.com` : new URL(s3Endpoint).host;
   }
 
   device(deviceArn: string, signal: AbortSignal): Promise<DeviceReply> {
@@ -106,7 +111,7 @@ export class BraketService {
       const stop = () => body.destroy();
       signal.addEventListener('abort', stop, { once: true });
       try {
-        return await wholeBody(body, bytesMax, `${this.#s3Host()}: ${key}`);
+        return await wholeBody(body, bytesMax, `${this.#s3Host}: ${key}`);
       } finally {
         signal.removeEventListener('abort', stop);
       }
@@ -131,12 +136,12 @@ export class BraketService {
   }
 
   #onBraket<T>(operation: string, signal: AbortSignal, call: (parts: BraketParts) => Promise<T>): Promise<T> {
-    const what = `${this.#braketHost()}: ${operation}`;
+    const what = `${this.#braketHost}: ${operation}`;
     return this.#send(what, signal, async () => call(await (this.#braketParts ??= this.#openBraket())));
   }
 
   #onS3<T>(operation: string, signal: AbortSignal, call: (parts: S3Parts) => Promise<T>): Promise<T> {
-    const what = `${this.#s3Host()}: ${operation}`;
+    const what = `${this.#s3Host}: ${operation}`;
     return this.#send(what, signal, async () => call(await (this.#s3Parts ??= this.#openS3())));
   }
 
@@ -179,18 +184,8 @@ export class BraketService {
     };
   }
 
-  #braketHost(): string {
-    const { endpoint, region } = this.#options;
-    return endpoint === null ? `braket.${region}.amazonaws.com` : new URL(endpoint).host;
-  }
-
-  #s3Host(): string {
-    const { s3Endpoint, region } = this.#options;
-    return s3Endpoint === null ? `s3.${region}.amazonaws.com` : new URL(s3Endpoint).host;
-  }
-
   #unreadable(operation: string, what: string): BackendError {
-    return new BackendError('retryable', `${this.#braketHost()}: ${operation}: a reply with ${what}`);
+    return new BackendError('retryable', `${this.#braketHost}: ${operation}: a reply with ${what}`);
   }
 }
 
@@ -247,13 +242,7 @@ async function wholeBody(
     if (length > bytesMax) throw new BackendError('permanent', `${what}: more than ${bytesMax} bytes`);
     pieces.push(piece);
   }
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return new Uint8Array(Buffer.concat(pieces));
 }
 
 /** A device that is offline is looked at again after this, unless the service names a time. */

@@ -1,6 +1,6 @@
 import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
-import type { PartPlan } from '../parts.ts';
+import { disjointPairs, type PartPlan } from '../parts.ts';
 import type { ReadoutError } from '../simulator/noise.ts';
 import type { IbmCloud } from './cloud.ts';
 import { BASIS_GATES, ENTANGLING_GATE } from './plan.ts';
@@ -218,25 +218,16 @@ export function chosenPairs(
   calibration: Calibration,
   quality: Quality,
 ): (readonly [number, number])[] {
-  const isFree = new Set(goodQubits(calibration, quality));
-  const pairs: { readonly pair: readonly [number, number]; readonly error: number }[] = [];
-  for (const pair of couplings) {
+  const good = new Set(goodQubits(calibration, quality));
+  const pairs = couplings.flatMap((pair) => {
     const gateError = calibration.gateErrors.get(pair.join('-'));
-    if (gateError === undefined || gateError > quality.maxGateError) continue;
-    if (!pair.every((qubit) => isFree.has(qubit))) continue;
-    pairs.push({
-      pair,
-      error: gateError + readoutSum(calibration, pair[0]) + readoutSum(calibration, pair[1]),
-    });
-  }
-  const chosen: (readonly [number, number])[] = [];
-  for (const { pair } of pairs.sort((a, b) => a.error - b.error)) {
-    if (2 * chosen.length + 2 > quality.qubits) break;
-    if (!pair.every((qubit) => isFree.has(qubit))) continue;
-    chosen.push(pair);
-    for (const qubit of pair) isFree.delete(qubit);
-  }
-  return chosen.sort(([a], [b]) => a - b);
+    if (gateError === undefined || gateError > quality.maxGateError) return [];
+    if (!pair.every((qubit) => good.has(qubit))) return [];
+    const [a, b] = pair.map((qubit) => readoutSum(calibration, qubit));
+    return [{ pair, error: gateError + a + b }];
+  });
+  const ranked = pairs.sort((a, b) => a.error - b.error).map(({ pair }) => pair);
+  return disjointPairs(ranked, quality.qubits).sort(([a], [b]) => a - b);
 }
 
 function goodQubits(calibration: Calibration, { maxReadoutError, maxGateError }: Quality): number[] {

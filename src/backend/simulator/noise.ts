@@ -18,19 +18,8 @@ export interface Component {
 /** The connected components of a circuit that are measured, in the order of their lowest qubit. */
 export function componentsOf(circuit: Circuit): Component[] {
   const rootOf = connectedRoots(circuit);
-  const members = new Map<number, number[]>();
-  rootOf.forEach((root, qubit) => {
-    const found = members.get(root);
-    if (found) found.push(qubit);
-    else members.set(root, [qubit]);
-  });
-  const gatesOf = new Map<number, Gate[]>();
-  for (const gate of circuit.gates) {
-    const root = rootOf[gate.qubits[0]];
-    const found = gatesOf.get(root);
-    if (found) found.push(gate);
-    else gatesOf.set(root, [gate]);
-  }
+  const members = Map.groupBy(rootOf.keys(), (qubit) => rootOf[qubit]);
+  const gatesOf = Map.groupBy(circuit.gates, ({ qubits: [qubit] }) => rootOf[qubit]);
   const channelOf = new Map(circuit.measured.map((qubit, channel) => [qubit, channel]));
 
   const components: Component[] = [];

@@ -1,13 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import {
-  type Provenance,
-  type RawRead,
-  type SourceFacts,
-  type StreamBackend,
-  wholeShots,
-} from '../backend.ts';
-import { assertCircuit, CIRCUIT_COMPILER_VERSION, type NamedCircuit, superposition } from '../circuit.ts';
+import { type RawRead, type StreamBackend, wholeShots } from '../backend.ts';
+import { CIRCUIT_COMPILER_VERSION, superposition } from '../circuit.ts';
 import {
   decimal,
   defineBackend,
@@ -19,20 +13,9 @@ import {
 } from '../definition.ts';
 import { type ByteSource, systemBytes } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
-import { type CheckedNoise, checkedNoise, type Noise } from './noise.ts';
+import { type CheckedNoise, checkedNoise } from './noise.ts';
 import { bestQubits, profileOption } from './profile.ts';
 import { bellRun, plainRun, type Run, type Shots, xCheckRun } from './runs.ts';
-
-/**
- * A good superconducting qubit of 2026: the medians of e01 + e10 in IBM's calibration snapshots run from
- * 0.010 to 0.046, and reading a 1 as 0 (decay during readout) is the likelier error. Gates are left perfect:
- * after an H no Pauli moves P(1), so gate errors would not show in the default circuit.
- */
-export const DEFAULT_NOISE = Object.freeze({
-  readout: Object.freeze({ e01: 0.004, e10: 0.006 }),
-  bias: 0,
-  depolarizing: 0,
-}) satisfies Noise;
 
 const OPTIONS = {
   circuit: {
@@ -63,24 +46,27 @@ const OPTIONS = {
     fallback: 'none',
     parse: profileOption,
   },
+  // A good superconducting qubit of 2026: the medians of e01 + e10 in IBM's calibration snapshots run from
+  // 0.010 to 0.046, and reading a 1 as 0 (decay during readout) is the likelier error. Gates are left perfect:
+  // after an H no Pauli moves P(1), so gate errors would not show in the default circuit.
   readout_e01: {
     meaning: 'Probability to read 1 for a prepared 0, where no profile says',
-    fallback: String(DEFAULT_NOISE.readout.e01),
+    fallback: '0.004',
     parse: decimal(0, 0.5),
   },
   readout_e10: {
     meaning: 'Probability to read 0 for a prepared 1, where no profile says',
-    fallback: String(DEFAULT_NOISE.readout.e10),
+    fallback: '0.006',
     parse: decimal(0, 0.5),
   },
   bias: {
     meaning: 'Tilt of every qubit: H then gives 1 with probability 1/2 + bias',
-    fallback: String(DEFAULT_NOISE.bias),
+    fallback: '0',
     parse: decimal(0, 0.5),
   },
   depolarizing: {
     meaning: 'Probability that a gate is followed by a random Pauli error',
-    fallback: String(DEFAULT_NOISE.depolarizing),
+    fallback: '0',
     parse: decimal(0, 1),
   },
   faults: {
@@ -151,8 +137,14 @@ function runOf(
 
 interface DeviceNoise {
   readonly noise: CheckedNoise;
-  /** Facts for the provenance of reads. */
-  readonly profile?: Readonly<Record<string, string | readonly number[]>>;
+  readonly profile?: ProfileFacts;
+}
+
+/** Of which device the noise is, and of which of its qubits: facts for the provenance of reads. */
+interface ProfileFacts {
+  readonly profile: string;
+  readonly date?: string;
+  readonly qubits: readonly number[];
 }
 
 function noiseOf({ qubits, profile, bias, depolarizing, readout_e01, readout_e10 }: Values): DeviceNoise {
@@ -174,33 +166,6 @@ function noiseOf({ qubits, profile, bias, depolarizing, readout_e01, readout_e10
   };
 }
 
-export interface SimulatorOptions {
-  readonly clock: Clock;
-  /** Default: superposition-16. */
-  readonly circuit?: NamedCircuit;
-  /** What is left out is taken from DEFAULT_NOISE. */
-  readonly noise?: Partial<Noise>;
-  /** Stands in for the operating system's CSPRNG and makes the backend `deterministic`. For tests. */
-  readonly testBytes?: ByteSource;
-}
-
-/**
- * The simulator of one circuit.
- * @internal for tests, which give the circuit and the bytes
- */
-export function createSimulator(options: SimulatorOptions): StreamBackend {
-  const named = options.circuit ?? superposition(16);
-  assertCircuit(named.circuit);
-  const noise = checkedNoise({ ...DEFAULT_NOISE, ...options.noise }, named.circuit.measured.length);
-  return simulatorOf({
-    name: 'simulator',
-    run: plainRun(named, noise, options.testBytes ?? systemBytes),
-    noise,
-    clock: options.clock,
-    deterministic: options.testBytes !== undefined,
-  });
-}
-
 export interface SimulatorParts {
   /** Under which it is configured. */
   readonly name: string;
@@ -215,7 +180,7 @@ export interface SimulatorParts {
   /** What is wrong with the simulated device on purpose, as `quantum_backend` prints it. */
   readonly faults?: string;
   /** Of which real device the noise is. */
-  readonly profile?: Readonly<Record<string, string | readonly number[]>>;
+  readonly profile?: ProfileFacts;
 }
 
 /**
@@ -223,8 +188,9 @@ export interface SimulatorParts {
  * of the operating system's CSPRNG, so its origin is `simulated` and stays so.
  */
 export function simulatorOf(parts: SimulatorParts): StreamBackend {
-  const { name, run, clock, deterministic, lotRawBits, firstLotRawBits, faults } = parts;
-  const facts = provenanceFacts(parts);
+  const { name, run, noise, clock, deterministic, lotRawBits, firstLotRawBits, faults, profile } = parts;
+  const { name: circuit, sha256: circuitSha256, qubits, depth: circuitDepth } = run.circuit;
+  const { readout, bias, depolarizing } = noise;
   return {
     kind: 'stream',
     name,
@@ -235,17 +201,44 @@ export function simulatorOf(parts: SimulatorParts): StreamBackend {
     ...(lotRawBits === undefined ? {} : { lotRawBits }),
     ...(firstLotRawBits === undefined ? {} : { firstLotRawBits }),
     async describe() {
-      return describeSimulator(parts);
+      return {
+        device: 'statevector',
+        circuit,
+        qubits,
+        readout_error_max: Math.max(...readout.map(({ e01, e10 }) => e01 + e10)),
+        bias,
+        depolarizing,
+        profile: profile?.profile ?? null,
+        faults: faults ?? null,
+      };
     },
     async read(bits, signal): Promise<RawRead> {
       const startedAtMs = clock.wallMs();
       const taken = await run.take(wholeShots(bits, run.width), signal);
-      const { shots } = taken;
       return {
         ...taken,
         width: run.width,
         rawSha256: rawSha256(taken),
-        provenance: { ...facts, shots, startedAtMs, finishedAtMs: clock.wallMs() },
+        provenance: {
+          provider: 'local',
+          device: 'statevector',
+          jobId: null,
+          circuit,
+          circuitVersion: CIRCUIT_COMPILER_VERSION,
+          circuitSha256,
+          qubitsUsed: qubits,
+          circuitDepth,
+          shots: taken.shots,
+          startedAtMs,
+          finishedAtMs: clock.wallMs(),
+          calibration: {
+            ...profile,
+            readout_e01: readout.map(({ e01 }) => e01),
+            readout_e10: readout.map(({ e10 }) => e10),
+            bias,
+            depolarizing,
+          },
+        },
       };
     },
   };
@@ -256,40 +249,4 @@ function rawSha256({ bits, witness }: Shots): string {
   if (witness === undefined) return hash('sha256', bits, 'hex');
   const whole = createHash('sha256').update(bits);
   return whole.update(witness.kind === 'x-basis' ? witness.bits : witness.settings).digest('hex');
-}
-
-function describeSimulator({ run, noise, faults, profile }: SimulatorParts): SourceFacts {
-  const errors = noise.readout.map(({ e01, e10 }) => e01 + e10);
-  return {
-    device: 'statevector',
-    circuit: run.circuit.name,
-    qubits: run.circuit.qubits,
-    readout_error_max: Math.max(...errors),
-    bias: noise.bias,
-    depolarizing: noise.depolarizing,
-    profile: typeof profile?.['profile'] === 'string' ? profile['profile'] : null,
-    faults: faults ?? null,
-  };
-}
-
-type ReadFacts = 'shots' | 'startedAtMs' | 'finishedAtMs';
-
-function provenanceFacts({ run, noise, profile }: SimulatorParts): Omit<Provenance, ReadFacts> {
-  return {
-    provider: 'local',
-    device: 'statevector',
-    jobId: null,
-    circuit: run.circuit.name,
-    circuitVersion: CIRCUIT_COMPILER_VERSION,
-    circuitSha256: run.circuit.sha256,
-    qubitsUsed: run.circuit.qubits,
-    circuitDepth: run.circuit.depth,
-    calibration: {
-      ...profile,
-      readout_e01: noise.readout.map(({ e01 }) => e01),
-      readout_e10: noise.readout.map(({ e10 }) => e10),
-      bias: noise.bias,
-      depolarizing: noise.depolarizing,
-    },
-  };
 }

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { superposition } from '../../../src/backend/circuit.ts';
 import { type ByteSource, RandomWords, systemBytes } from '../../../src/backend/simulator/coins.ts';
-import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
+import { measured } from '../../support/circuits.ts';
 
 const constant =
   (byte: number): ByteSource =>
@@ -49,8 +48,8 @@ test('a read leaves none of the randomness that decided it in memory', async () 
     source(target);
     chunk = target;
   };
-  const backend = createSimulator({ clock: new ManualClock(), circuit: superposition(8), testBytes });
-  await backend.read(800, new AbortController().signal); // about 175 words: 25 words of bits, seven digits each
+  const readout = new Array(8).fill({ e01: 0.004, e10: 0.006 });
+  await measured(superposition(8).circuit, readout, testBytes).take(100, new AbortController().signal); // about 175 words: 25 words of bits, seven digits each
   const words = new Int32Array(chunk.buffer);
   const used = words.findIndex((word) => word !== 0);
   assert.ok(used >= 100 && used < 400, `${used} words erased`);

@@ -10,19 +10,24 @@ import {
   superposition,
   xCheck,
 } from '../../../src/backend/circuit.ts';
-import type { Noise } from '../../../src/backend/simulator/noise.ts';
-import { createSimulator, DEFAULT_NOISE } from '../../../src/backend/simulator/simulator.ts';
+import { checkedNoise, type Noise } from '../../../src/backend/simulator/noise.ts';
+import { plainRun } from '../../../src/backend/simulator/runs.ts';
+import { simulatorBackend, simulatorOf, simulatorWith } from '../../../src/backend/simulator/simulator.ts';
 import { concatBytes, toHex } from '../../../src/core/bytes.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
 import { ghzParity } from '../../support/circuits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
+const DEFAULT_NOISE: Noise = { readout: { e01: 0.004, e10: 0.006 }, bias: 0, depolarizing: 0 };
 const NO_NOISE: Noise = { readout: { e01: 0, e10: 0 }, bias: 0, depolarizing: 0 };
 
 function fixed(circuit: NamedCircuit, label: string, noise: Partial<Noise> = {}): StreamBackend {
-  return createSimulator({ clock: new ManualClock(), circuit, noise, testBytes: fixedBytes(label) });
+  const checked = checkedNoise({ ...DEFAULT_NOISE, ...noise }, circuit.circuit.measured.length);
+  const run = plainRun(circuit, checked, fixedBytes(label));
+  return simulatorOf({ name: 'test', run, noise: checked, clock: new ManualClock(), deterministic: true });
 }
 
 const bitAt = (bits: Uint8Array, position: number) => (bits[position >> 3] >> (7 - (position & 7))) & 1;
@@ -56,7 +61,9 @@ for (const [circuit, noise, expected] of GOLDEN) {
 }
 
 test('keeps the golden digest over many slices: 4 Mbit of the default circuit', async () => {
-  const { rawSha256 } = await fixed(superposition(16), 'golden').read(4 * 1024 * 1024, NEVER);
+  const values = optionValues(simulatorBackend, {});
+  const backend = simulatorWith('simulator', values, new ManualClock(), fixedBytes('golden'));
+  const { rawSha256 } = await backend.read(4 * 1024 * 1024, NEVER);
   assert.equal(rawSha256, '53b985566ee138271c919b131c9878ad1eccf6aeebc2313ddb1fb53865375d1f');
 });
 
@@ -70,7 +77,9 @@ test('two reads joined are one read', async () => {
 
 test('a read says exactly where it came from', async () => {
   const clock = new ManualClock(1_800_000_000_000);
-  const backend = createSimulator({ clock });
+  const values = optionValues(simulatorBackend, {});
+  const backend = simulatorBackend.create('simulator', values, { clock, memory: new MemoryNotes() });
+  assert.ok(backend.kind === 'stream');
   assert.equal(backend.name, 'simulator');
   assert.equal(backend.origin, 'simulated');
   assert.equal(backend.quantumBackend, 'simulator-statevector');
@@ -103,7 +112,7 @@ test('a read says exactly where it came from', async () => {
 
 test('only fixed bytes make it deterministic; the system source never repeats', async () => {
   assert.equal(fixed(superposition(2), 'x').deterministic, true);
-  const backend = createSimulator({ clock: new ManualClock() });
+  const backend = simulatorWith('simulator', optionValues(simulatorBackend, {}), new ManualClock());
   const [a, b] = [await backend.read(4096, NEVER), await backend.read(4096, NEVER)];
   assert.notDeepEqual(a.bits, b.bits);
 });
@@ -179,7 +188,6 @@ test('readout error and bias move P(1) as they say', async () => {
 test('components of one and of several qubits mix in one shot, each on its channels', async () => {
   const mixed: NamedCircuit = {
     name: 'mixed',
-    version: '1.0.0',
     circuit: {
       qubits: 4,
       gates: [
@@ -235,8 +243,4 @@ test('the X check and the GHZ parity see no error where none is, and the bias th
   const tilted = await shotCounts(fixed(xCheck(1), 'x', { ...NO_NOISE, bias: 0.2 }), 100_000, 1);
   const expected = Math.sin(Math.asin(0.4) / 2) ** 2;
   assert.ok(chiSquare(tilted, [1 - expected, expected]) < 10.8); // one degree of freedom, one in a thousand
-});
-
-test('the default noise is what the documentation says', () => {
-  assert.deepEqual(DEFAULT_NOISE, { readout: { e01: 0.004, e10: 0.006 }, bias: 0, depolarizing: 0 });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import { fixedBytes } from '../backends.ts';
+import { measuredRows, measured as measurementOf } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import type { LocalDevice } from './braket-device.ts';
 import { parseProgram } from './braket-program.ts';
@@ -230,7 +230,8 @@ export class LocalBraket {
       const missing = this.fault === 'truncated' || this.fault === 'fewer-successful' ? 10 : 0;
       const isFailed = this.fault === 'failed-program' && measured.length === 1;
       const shots = isFailed ? 0 : perProgram - (measured.length === 0 ? missing : 0);
-      const rows = await this.#measure(program, shots);
+      const readout = program.measuredQubits.map((qubit) => this.device.readout.get(qubit)!);
+      const rows = await measuredRows(measurementOf(program.circuit, readout, this.#outcomes), shots);
       measured.push({ source, rows });
       results.push(isFailed ? failedResult() : this.#resultOf(program.measuredQubits, rows));
     }
@@ -242,28 +243,6 @@ export class LocalBraket {
     this.s3.put(`${task.directory}/results.json`, body);
     this.#finished = { measured, body };
     this.fault = undefined;
-  }
-
-  async #measure(program: ReturnType<typeof parseProgram>, shots: number): Promise<number[][]> {
-    if (shots === 0) return [];
-    const { circuit, measuredQubits } = program;
-    const simulator = createSimulator({
-      clock: this.#clock,
-      circuit: { name: 'local', version: '1.0.0', circuit },
-      noise: {
-        readout: measuredQubits.map((qubit) => this.device.readout.get(qubit)!),
-        depolarizing: 0,
-        bias: 0,
-      },
-      testBytes: this.#outcomes,
-    });
-    const { bits, width } = await simulator.read(shots * measuredQubits.length, new AbortController().signal);
-    return Array.from({ length: shots }, (_, shot) =>
-      Array.from({ length: width }, (_, channel) => {
-        const at = shot * width + channel;
-        return (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
-      }),
-    );
   }
 
   #resultOf(

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import type { StreamBackend } from '../../../src/backend/backend.ts';
-import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
+import type { Measurement } from '../../../src/backend/simulator/measurement.ts';
 import { fixedBytes } from '../backends.ts';
+import { measured } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 import { configurationOf, type IbmDevice, propertiesOf, TEST_DEVICE } from './ibm-device.ts';
@@ -83,7 +83,7 @@ export class IbmServer extends ProviderServer {
   filtersTags = true;
   readonly #clock: ManualClock;
   readonly #calibrations = new Map<string, object>();
-  readonly #simulators = new Map<string, StreamBackend>();
+  readonly #measurements = new Map<string, Measurement>();
   #submittedAtMs: number[] = [];
 
   constructor(clock: ManualClock) {
@@ -240,21 +240,11 @@ export class IbmServer extends ProviderServer {
 
   async #runPub(program: string, shots: number): Promise<RunPub> {
     const circuit = readProgram(program, this.device);
-    let simulator = this.#simulators.get(program);
-    if (simulator === undefined) {
-      const readout = circuit.measured.map((qubit) => this.device.table[qubit]);
-      const noise = { readout, bias: 0, depolarizing: 0 };
-      const named = { name: 'submitted', version: '1', circuit };
-      simulator = createSimulator({
-        clock: this.#clock,
-        circuit: named,
-        noise,
-        testBytes: fixedBytes(program),
-      });
-      this.#simulators.set(program, simulator);
-    }
-    const width = circuit.measured.length;
-    const { bits } = await simulator.read(shots * width, new AbortController().signal);
+    const readout = circuit.measured.map((qubit) => this.device.table[qubit]);
+    const measurement = this.#measurements.get(program) ?? measured(circuit, readout, fixedBytes(program));
+    this.#measurements.set(program, measurement);
+    const { width } = measurement;
+    const bits = await measurement.take(shots, new AbortController().signal);
     return { program, width, shots, bits };
   }
 

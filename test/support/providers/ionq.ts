@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Circuit } from '../../../src/backend/circuit.ts';
-import { createSimulator } from '../../../src/backend/simulator/simulator.ts';
 import { fixedBytes } from '../backends.ts';
-import { plainGates } from '../circuits.ts';
+import { measured, measuredRows, plainGates } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 
@@ -126,20 +125,8 @@ export class LocalIonq {
 
   async #run(job: LocalJob): Promise<void> {
     const circuit = job.circuit!;
-    const simulator = createSimulator({
-      clock: this.#clock,
-      circuit: { name: 'local', version: '1.0.0', circuit },
-      noise: { readout: READOUT, depolarizing: 0, bias: 0 },
-      testBytes: this.#outcomes,
-    });
-    const width = circuit.measured.length;
-    const { bits } = await simulator.read(job.shots * width, new AbortController().signal);
-    const outcomes = Array.from({ length: job.shots }, (_, shot) =>
-      Array.from({ length: width }, (_, qubit) => {
-        const at = shot * width + qubit;
-        return (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
-      }),
-    );
+    const readout = circuit.measured.map(() => READOUT);
+    const outcomes = await measuredRows(measured(circuit, readout, this.#outcomes), job.shots);
     const leakEvery = { leaking: 50, 'leaking-much': 4 }[String(this.fault)];
     const isLeaked = (shot: number) => leakEvery !== undefined && shot % leakEvery === 1;
     job.rows = outcomes.filter((_, shot) => !isLeaked(shot));
