@@ -176,7 +176,7 @@ export interface PartShots {
 }
 
 /** Who knows the settings of a job at a provider. */
-export const DRAWN_BEFORE_SUBMISSION =
+const DRAWN_BEFORE_SUBMISSION =
   'This service drew the settings with its system’s generator before it submitted the job; the provider’s compiler and controller had them with the job, so the device could know them before it answered.';
 
 /**

@@ -4,7 +4,13 @@ import { suite, type TestContext, test } from 'node:test';
 import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { braketBackend } from '../../src/backend/braket/braket.ts';
 import { OptionError } from '../../src/backend/definition.ts';
-import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
+import {
+  assertRead,
+  type JobFault,
+  type JobSubject,
+  jobBackendContract,
+  runJob,
+} from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { BUCKET, braketError, LocalBraket, type ResultFault } from '../support/providers/braket.ts';
 import {
@@ -13,7 +19,9 @@ import {
   simulatorDevice,
   trapDevice,
 } from '../support/providers/braket-device.ts';
+import type { Fault } from '../support/providers/http-server.ts';
 import { s3Error } from '../support/providers/s3.ts';
+import { chshOf, onesShare, packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -55,31 +63,32 @@ async function makeSubject(t: TestContext, device = gridDevice(), texts: Texts =
   const clock = new ManualClock(NOW_MS);
   const local = await new LocalBraket(device, clock).start(t);
   const notes = new MemoryNotes();
-  const make = () =>
-    makeBackend(
-      {
-        device: device.arn,
-        bucket: BUCKET,
-        region: device.arn.split(':')[3] || 'us-east-1',
-        endpoint: local.api.url,
-        s3_endpoint: local.s3.server.url,
-        qubits: String(QUBITS),
-        shots: String(SHOTS),
-        ...texts,
-      },
-      clock,
-      notes,
-    );
+  const own: Texts = {
+    device: device.arn,
+    bucket: BUCKET,
+    region: device.arn.split(':')[3] || 'us-east-1',
+    endpoint: local.api.url,
+    s3_endpoint: local.s3.server.url,
+    qubits: String(QUBITS),
+    shots: String(SHOTS),
+    ...texts,
+  };
+  const make = (changed: Texts = {}) => makeBackend({ ...own, ...changed }, clock, notes);
   return {
     backend: make(),
     bits: BITS,
     secrets: [SECRET, SESSION, KEY_ID],
+    otherDevice: { device: trapDevice([]).arn },
     local,
     notes,
     clock,
     restarted: make,
     jobsStarted: () => local.tasks,
     finishJobs: () => local.finish(),
+    repeatResults: () => {
+      local.fault = 'replayed';
+      local.finish();
+    },
     calls: () => local.api.requests.length + local.s3.server.requests.length,
     stall: () => Promise.race([local.api.inject('stall'), local.s3.server.inject('stall')]),
     sent: () => ({ verbatim: local.s3.read.splice(0), bits: rawBits(local) }),
@@ -94,192 +103,105 @@ function rawBits({ measured }: LocalBraket): Uint8Array {
   return packed(rows);
 }
 
-function packed(rows: readonly (readonly number[])[]): Uint8Array {
-  const text = rows.map((row) => row.join('')).join('');
-  return Uint8Array.from(text.match(/.{1,8}/g) ?? [], (byte) => Number.parseInt(byte.padEnd(8, '0'), 2));
-}
+type BraketFault = JobFault<BraketSubject>;
 
-const arrangeResult = (fault: ResultFault) => async (subject: BraketSubject) => {
+const onBraket = (fault: Fault, on: string) => (subject: BraketSubject) =>
+  void subject.local.api.inject(fault, on);
+const onS3 = (fault: Fault) => (subject: BraketSubject) => void subject.local.s3.server.inject(fault);
+const lasting = 'the result stays what it is';
+const inResult = (fault: ResultFault) => (subject: BraketSubject) => {
   // The task ended well a moment ago: its result is made again, with the fault.
   subject.local.setStatus('CREATED');
   subject.local.fault = fault;
   subject.local.finish();
 };
 
-jobBackendContract<BraketSubject>('braket', makeSubject, [
-  ...(
-    [
-      [400, 'ValidationException', "Caller doesn't have access to b or it doesn't exist", 'permanent'],
-      [400, 'ValidationException', 'The estimated cost exceeds the spending limit', 'quota'],
-      [402, 'ServiceQuotaExceededException', 'Too many tasks are queued', 'quota'],
-      [403, 'AccessDeniedException', 'User is not authorized', 'auth'],
-      [403, 'ExpiredTokenException', 'The security token is expired', 'auth'],
-      [400, 'UnrecognizedClientException', 'The security token is invalid', 'auth'],
-      [409, 'ConflictException', 'The token was used with other parameters', 'permanent'],
-      [410, 'DeviceRetiredException', 'The device is retired', 'permanent'],
-      [429, 'ThrottlingException', 'Rate exceeded', 'retryable'],
-      [500, 'InternalServiceException', 'Internal', 'retryable'],
-      [503, 'ServiceUnavailable', 'Busy', 'retryable'],
-    ] as const
-  ).map(([status, name, words, kind]) => ({
-    on: 'submit' as const,
-    what: `${status} ${name} (${words})`,
+const REFUSALS = (
+  [
+    [400, 'ValidationException', "Caller doesn't have access to b or it doesn't exist", 'permanent'],
+    [400, 'ValidationException', 'The estimated cost exceeds the spending limit', 'quota'],
+    [402, 'ServiceQuotaExceededException', 'Too many tasks are queued', 'quota'],
+    [403, 'AccessDeniedException', 'User is not authorized', 'auth'],
+    [403, 'ExpiredTokenException', 'The security token is expired', 'auth'],
+    [400, 'UnrecognizedClientException', 'The security token is invalid', 'auth'],
+    [409, 'ConflictException', 'The token was used with other parameters', 'permanent'],
+    [410, 'DeviceRetiredException', 'The device is retired', 'permanent'],
+    [429, 'ThrottlingException', 'Rate exceeded', 'retryable'],
+    [500, 'InternalServiceException', 'Internal', 'retryable'],
+    [503, 'ServiceUnavailable', 'Busy', 'retryable'],
+  ] as const
+).map(([status, name, words, kind]): BraketFault => {
+  const message = new RegExp(`127\\.0\\.0\\.1:\\d+: CreateQuantumTask: HTTP ${status} ${name}: ${words}`);
+  return [
+    'submit',
+    `${status} ${name} (${words})`,
     kind,
-    message: new RegExp(`127\\.0\\.0\\.1:\\d+: CreateQuantumTask: HTTP ${status} ${name}: ${words}`),
-    arrange: ({ local }: BraketSubject) => void local.api.inject(braketError(status, name, words), 'POST'),
-  })),
-  {
-    on: 'submit',
-    what: '424 while the device is offline',
-    kind: 'retryable',
-    retryAfterMs: 900_000,
-    arrange: ({ local }) =>
-      void local.api.inject(braketError(424, 'DeviceOfflineException', 'offline'), 'POST'),
-  },
-  {
-    on: 'submit',
-    what: '429 with Retry-After',
-    kind: 'retryable',
-    retryAfterMs: 7_000,
-    arrange: ({ local }) =>
-      void local.api.inject(
-        braketError(429, 'ThrottlingException', 'Rate exceeded', { 'retry-after': '7' }),
-        'POST',
-      ),
-  },
-  {
-    on: 'submit',
-    what: 'a broken connection',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.api.inject('reset', 'POST'),
-  },
-  {
-    on: 'submit',
-    what: 'an answer that got lost',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.api.inject('cut', 'POST'),
-  },
-  {
-    on: 'submit',
-    what: 'broken JSON of the device',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.api.inject('broken-json', 'GET /device'),
-  },
-  {
-    on: 'submit',
-    what: 'broken JSON',
-    kind: 'retryable',
-    message: /a reply that cannot be read/,
-    arrange: ({ local }) => void local.api.inject('broken-json', 'POST'),
-  },
-  {
-    on: 'poll',
-    what: '500',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.api.inject(braketError(500, 'InternalServiceException', 'no'), 'GET'),
-  },
-  {
-    on: 'poll',
-    what: '403',
-    kind: 'auth',
-    arrange: ({ local }) => void local.api.inject(braketError(403, 'AccessDeniedException', 'no'), 'GET'),
-  },
-  {
-    on: 'fetch',
-    what: 'S3 403',
-    kind: 'auth',
-    message: /GetObject: HTTP 403 AccessDenied: Access Denied/,
-    arrange: ({ local }) => void local.s3.server.inject(s3Error(403, 'AccessDenied', 'Access Denied')),
-  },
-  {
-    on: 'fetch',
-    what: 'S3 503 with Retry-After',
-    kind: 'retryable',
-    retryAfterMs: 2_000,
-    arrange: ({ local }) => {
-      const { body, headers } = s3Error(503, 'SlowDown', 'Please reduce your request rate');
-      void local.s3.server.inject({ status: 503, body, headers: { ...headers, 'retry-after': '2' } });
-    },
-  },
-  {
-    on: 'fetch',
-    what: 'no object yet',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.s3.server.inject(s3Error(404, 'NoSuchKey', 'no')),
-  },
-  {
-    on: 'fetch',
-    what: 'no bucket',
-    kind: 'permanent',
-    arrange: ({ local }) => void local.s3.server.inject(s3Error(404, 'NoSuchBucket', 'no')),
-  },
-  {
-    on: 'fetch',
-    what: 'an object cut off',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.s3.server.inject('cut'),
-  },
-  {
-    on: 'fetch',
-    what: 'broken JSON',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.s3.server.inject('broken-json'),
-  },
-  {
-    on: 'fetch',
-    what: 'an object beyond all measure',
-    kind: 'permanent',
-    arrange: ({ local }) => void local.s3.server.inject({ body: new Uint8Array(5 * 1024 * 1024) }),
-  },
-  {
-    on: 'fetch',
-    what: 'probabilities alone',
-    kind: 'no_raw_shots',
-    lasting: 'the result stays what it is',
-    arrange: arrangeResult('histogram'),
-  },
-  ...(['truncated', 'short-row', 'other-qubits', 'of-another-task'] as const).map((fault) => ({
-    on: 'fetch' as const,
-    what: fault,
-    kind: 'permanent' as const,
-    lasting: 'the result stays what it is',
-    arrange: arrangeResult(fault),
-  })),
-  {
-    on: 'fetch',
-    what: 'fewer shots than asked, counted as successful',
-    kind: 'retryable',
-    message: /gave 8720 of 8800 bits: 1090 successful shots of 1100/,
-    lasting: 'the result stays what it is',
-    arrange: arrangeResult('fewer-successful'),
-  },
-]);
+    onBraket(braketError(status, name, words), 'POST'),
+    { message },
+  ];
+});
+
+const OFFLINE = braketError(424, 'DeviceOfflineException', 'offline');
+const THROTTLED = braketError(429, 'ThrottlingException', 'Rate exceeded', { 'retry-after': '7' });
+const BUSY = s3Error(503, 'SlowDown', 'Please reduce your request rate');
+const BUSY_2_S = { ...BUSY, headers: { ...BUSY.headers, 'retry-after': '2' } };
+const S3_DENIED = s3Error(403, 'AccessDenied', 'Access Denied');
+
+const FAULTS: readonly BraketFault[] = [
+  [
+    'submit',
+    '424 while the device is offline',
+    'retryable',
+    onBraket(OFFLINE, 'POST'),
+    { retryAfterMs: 900_000 },
+  ],
+  ['submit', '429 with Retry-After', 'retryable', onBraket(THROTTLED, 'POST'), { retryAfterMs: 7_000 }],
+  ['submit', 'a broken connection', 'retryable', onBraket('reset', 'POST')],
+  ['submit', 'an answer that got lost', 'retryable', onBraket('cut', 'POST')],
+  ['submit', 'broken JSON of the device', 'retryable', onBraket('broken-json', 'GET /device')],
+  [
+    'submit',
+    'broken JSON',
+    'retryable',
+    onBraket('broken-json', 'POST'),
+    { message: /a reply that cannot be read/ },
+  ],
+  ['poll', '500', 'retryable', onBraket(braketError(500, 'InternalServiceException', 'no'), 'GET')],
+  ['poll', '403', 'auth', onBraket(braketError(403, 'AccessDeniedException', 'no'), 'GET')],
+  [
+    'fetch',
+    'S3 403',
+    'auth',
+    onS3(S3_DENIED),
+    { message: /GetObject: HTTP 403 AccessDenied: Access Denied/ },
+  ],
+  ['fetch', 'S3 503 with Retry-After', 'retryable', onS3(BUSY_2_S), { retryAfterMs: 2_000 }],
+  ['fetch', 'no object yet', 'retryable', onS3(s3Error(404, 'NoSuchKey', 'no'))],
+  ['fetch', 'no bucket', 'permanent', onS3(s3Error(404, 'NoSuchBucket', 'no'))],
+  ['fetch', 'an object cut off', 'retryable', onS3('cut')],
+  ['fetch', 'broken JSON', 'retryable', onS3('broken-json')],
+  ['fetch', 'an object beyond all measure', 'permanent', onS3({ body: new Uint8Array(5 * 1024 * 1024) })],
+  ['fetch', 'probabilities alone', 'no_raw_shots', inResult('histogram'), { lasting }],
+  ['fetch', 'a shot too few', 'permanent', inResult('truncated'), { lasting }],
+  ['fetch', 'a bit too few in a shot', 'permanent', inResult('short-row'), { lasting }],
+  ['fetch', 'bits of other qubits', 'permanent', inResult('other-qubits'), { lasting }],
+  ['fetch', 'the result of another task', 'permanent', inResult('of-another-task'), { lasting }],
+  [
+    'fetch',
+    'fewer shots than asked, counted as successful',
+    'retryable',
+    inResult('fewer-successful'),
+    { lasting, message: /gave 8720 of 8800 bits: 1090 successful shots of 1100/ },
+  ],
+];
+
+jobBackendContract<BraketSubject>('braket', makeSubject, [...REFUSALS, ...FAULTS]);
 
 /** One job on `device`, with everything that its result must satisfy. */
 async function run(subject: BraketSubject): Promise<RawRead> {
   const { read } = await runJob(subject);
   assertRead(read, subject.bits, subject.sent());
   return read;
-}
-
-function onesShare({ bits }: { readonly bits: Uint8Array }): number {
-  let ones = 0;
-  for (const byte of bits) for (let rest = byte; rest !== 0; rest &= rest - 1) ones++;
-  return ones / (8 * bits.length);
-}
-
-/** S = 8 (w - 1/2) over all pairs, w the share of runs that win: equal, but in setting 3 different. */
-function chshOf({ bits, width, shots, witness }: RawRead): number {
-  assert.equal(witness?.kind, 'chsh');
-  let wins = 0;
-  for (let shot = 0; shot < shots; shot++) {
-    for (let a = 0; a < width; a += 2) {
-      const at = shot * width + a;
-      const bit = (position: number) => (bits[position >>> 3] >>> (7 - (position & 7))) & 1;
-      wins += (bit(at) === bit(at + 1)) === (witness.settings[shot] !== 3) ? 1 : 0;
-    }
-  }
-  return 8 * ((2 * wins) / (shots * width) - 1 / 2);
 }
 
 suite('braket: what a certificate will say', () => {
@@ -482,37 +404,6 @@ suite('braket: the life of a task', () => {
     assert.ok(!JSON.parse(other.memo).qubits.includes(1));
   });
 
-  test('a result that repeats the one before is refused, also after a restart', async (t) => {
-    const subject = await makeSubject(t);
-    const first = await runJob(subject);
-    assert.equal((await subject.backend.fetch(first.job, NEVER)).rawSha256, first.read.rawSha256);
-    const job = await subject.backend.submit(BITS, randomUUID(), NEVER);
-    subject.local.fault = 'replayed';
-    subject.finishJobs();
-    const repeated = { kind: 'permanent' };
-    await assert.rejects(subject.backend.fetch(job, NEVER), repeated);
-    // A replay that names the new task is known by its hash alone, whatever it says of itself.
-    await subject.notes.keep('results', JSON.stringify([[first.read.rawSha256, 'another-task']]));
-    await assert.rejects(subject.restarted().fetch(first.job, NEVER), /repeats that of job another-task/);
-  });
-
-  test('a task from before the options changed is refused, not claimed more of than it bears', async (t) => {
-    const subject = await makeSubject(t, gridDevice(), { circuit: 'bell-chsh' });
-    const { job } = await runJob(subject);
-    const now = (texts: Texts) =>
-      makeBackend({
-        device: gridDevice().arn,
-        bucket: BUCKET,
-        endpoint: subject.local.api.url,
-        s3_endpoint: subject.local.s3.server.url,
-        ...texts,
-      });
-    await assert.rejects(now({}).fetch(job, NEVER), /under a claim of 0\.5 bits: the options are others now/);
-    const other = now({ device: trapDevice(['gpi2', 'zz']).arn, circuit: 'bell-chsh', region: 'eu-north-1' });
-    await assert.rejects(other.fetch(job, NEVER), { kind: 'permanent' });
-    await now({ circuit: 'bell-chsh' }).fetch(job, NEVER);
-  });
-
   test('what is forgotten is gone from the bucket, the rest is not', async (t) => {
     const subject = await makeSubject(t, gridDevice(), { circuit: 'x-check' });
     const { job } = await runJob(subject);
@@ -530,53 +421,67 @@ suite('braket: the life of a task', () => {
 });
 
 suite('braket: what is refused before a task is paid for', () => {
-  const refused = async (t: TestContext, device: LocalDevice, texts: Texts, message: RegExp, bits = BITS) => {
-    const subject = await makeSubject(t, device, texts);
-    await assert.rejects(subject.backend.submit(bits, randomUUID(), NEVER), (error) => {
-      assert.ok(error instanceof BackendError);
-      assert.match(error.message, message);
-      return true;
-    });
-    assert.equal(subject.jobsStarted(), 0);
-  };
-
-  test('refuses more shots than the device takes', (t) =>
-    refused(
-      t,
+  const cases: readonly [what: string, device: LocalDevice, texts: Texts, bits: number, message: RegExp][] = [
+    [
+      'more shots than the device takes',
       trapDevice(['gpi2', 'zz']),
       {},
-      /takes 100 to 5000 shots of a program, 6000 are asked/,
       48_000,
-    ));
-
-  test('refuses more qubits than read well', (t) =>
-    refused(t, gridDevice(), { qubits: '19' }, /19 asked, 18 have a readout fidelity of 0.9 or more/));
-
-  test('refuses a higher price than the budget counts with', (t) =>
-    refused(
-      t,
+      /takes 100 to 5000 shots of a program, 6000 are asked/,
+    ],
+    [
+      'more qubits than read well',
+      gridDevice(),
+      { qubits: '19' },
+      BITS,
+      /19 asked, 18 have a readout fidelity of 0.9 or more/,
+    ],
+    [
+      'a higher price than the budget counts with',
       gridDevice(),
       { price_per_shot: '0.001' },
+      BITS,
       /costs 0.00145 USD a shot, price_per_shot is 0.001/,
-    ));
-
-  test('refuses several programs where a task has one', (t) =>
-    refused(
-      t,
+    ],
+    [
+      'several programs where a task has one',
       trapDevice(['gpi2', 'zz'], false),
       { circuit: 'x-check' },
-      /takes one program a task/,
       12_800,
-    ));
-
-  test('refuses a Bell test without a gate that entangles', (t) =>
-    refused(t, trapDevice(['prx', 'cphase']), { circuit: 'bell-chsh' }, /no entangling gate/, 12_800));
-
-  test('refuses native gates that are not known', (t) =>
-    refused(t, trapDevice(['u3', 'cz']), {}, /no native gates that this service writes/));
-
-  test('refuses a simulator behind the ARN of a QPU', (t) =>
-    refused(t, { ...gridDevice(), type: 'SIMULATOR' }, {}, /is a simulator, which its ARN does not say/));
+      /takes one program a task/,
+    ],
+    [
+      'a Bell test without a gate that entangles',
+      trapDevice(['prx', 'cphase']),
+      { circuit: 'bell-chsh' },
+      12_800,
+      /no entangling gate/,
+    ],
+    [
+      'native gates that are not known',
+      trapDevice(['u3', 'cz']),
+      {},
+      BITS,
+      /no native gates that this service writes/,
+    ],
+    [
+      'a simulator behind the ARN of a QPU',
+      { ...gridDevice(), type: 'SIMULATOR' },
+      {},
+      BITS,
+      /is a simulator, which its ARN does not say/,
+    ],
+  ];
+  for (const [what, device, texts, bits, message] of cases) {
+    test(`refuses ${what}`, async (t) => {
+      const subject = await makeSubject(t, device, texts);
+      await assert.rejects(subject.backend.submit(bits, randomUUID(), NEVER), {
+        name: 'BackendError',
+        message,
+      });
+      assert.equal(subject.jobsStarted(), 0);
+    });
+  }
 
   test('options that contradict each other', () => {
     const device = gridDevice().arn;

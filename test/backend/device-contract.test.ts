@@ -23,42 +23,32 @@ streamBackendContract<FifoSubject>(
     };
   },
   [
-    {
-      what: 'nothing comes',
-      kind: 'retryable',
-      message: /fifo: nothing came for 1000 ms, after 0 of 10001 bytes/,
-      arrange: ({ generator }) => void generator.silence(),
-    },
-    {
-      what: 'the writer goes away in the middle',
-      kind: 'retryable',
-      message: /fifo: nobody wrote to it for 1000 ms, after 5000 of 10001 bytes/,
-      arrange: ({ generator }) => generator.breakOff(),
-    },
-    {
-      what: 'the same bytes again',
-      kind: 'permanent',
-      message: /the same 80008 bits came before/,
-      arrange: async ({ generator, backend }) => {
-        await backend.read(BITS, new AbortController().signal);
-        generator.repeat();
-      },
-    },
-    {
-      what: 'the same bytes again after a restart',
-      kind: 'permanent',
-      message: /the same 80008 bits came before/,
-      arrange: async ({ generator }) => {
+    [
+      'nothing comes',
+      'retryable',
+      ({ generator }) => void generator.silence(),
+      { message: /fifo: nothing came for 1000 ms, after 0 of 10001 bytes/ },
+    ],
+    [
+      'the writer goes away in the middle',
+      'retryable',
+      ({ generator }) => generator.breakOff(),
+      { message: /fifo: nobody wrote to it for 1000 ms, after 5000 of 10001 bytes/ },
+    ],
+    [
+      'the same bytes again after a restart',
+      'permanent',
+      async ({ generator }) => {
         await generator.source().read(BITS, new AbortController().signal);
         generator.repeat();
       },
-    },
-    {
-      what: 'unplugged',
-      kind: 'retryable',
-      message: /fifo does not exist/,
-      lasting: 'the node is gone',
-      arrange: ({ generator }) => rmSync(generator.path),
-    },
+      { message: /the same 80008 bits came before/ },
+    ],
+    [
+      'unplugged',
+      'retryable',
+      ({ generator }) => rmSync(generator.path),
+      { message: /fifo does not exist/, lasting: 'the node is gone' },
+    ],
   ],
 );

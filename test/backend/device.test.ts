@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { BackendError, type BackendErrorKind } from '../../src/backend/backend.ts';
 import { OptionError } from '../../src/backend/definition.ts';
 import { type DevicePlaces, LocalDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
+import { failsWith } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
@@ -32,15 +32,6 @@ function device(texts: Texts, places: DevicePlaces = {}, name = 'device'): Local
   const values = optionValues(localDeviceBackend, { ...DECLARED, ...texts });
   const parts = { clock: new ManualClock(1_800_000_000_000), memory: new MemoryNotes() };
   return new LocalDevice(name, values, parts, places);
-}
-
-function failsWith(kind: BackendErrorKind, message: RegExp): (error: unknown) => true {
-  return (error) => {
-    assert.ok(error instanceof BackendError, String(error));
-    assert.equal(error.kind, kind, error.message);
-    assert.match(error.message, message);
-    return true;
-  };
 }
 
 suite('a character device', { skip: NO_DEVICES }, () => {

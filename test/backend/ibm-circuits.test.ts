@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import type { RawRead } from '../../src/backend/backend.ts';
 import { OptionError } from '../../src/backend/definition.ts';
 import { ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import { apiUrlOf } from '../../src/backend/ibm/options.ts';
 import { layoutOf, PHYSICAL_COMPILER_VERSION, totalShots } from '../../src/backend/ibm/plan.ts';
-import { concatBytes } from '../../src/core/bytes.ts';
 import { runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
 import { ProgramError, readProgram } from '../support/providers/ibm-program.ts';
+import { chshOf, packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
 const NEVER = new AbortController().signal;
-const bitAt = (bits: Uint8Array, at: number) => (bits[at >> 3] >> (7 - (at & 7))) & 1;
 const QUIET = { ...TEST_DEVICE, table: TEST_DEVICE.table.map((qubit) => ({ ...qubit, e01: 0, e10: 0 })) };
 
 async function started(t: TestContext, texts: object, bits: number): Promise<IbmSubject> {
@@ -22,12 +20,10 @@ async function started(t: TestContext, texts: object, bits: number): Promise<Ibm
   return Object.assign(subject, { bits });
 }
 
-/** What the server's simulator gave for the PUBs whose program holds so many pulses a qubit. */
+/** The shots of the programs that are wanted, as IBM made them. */
 function shotsOf({ server }: IbmSubject, isWanted: (program: string) => boolean): Uint8Array {
   const pubs = server.jobs.at(-1)!.pubs.filter(({ program }) => isWanted(program));
-  // All widths here divide 8 into whole bytes, or the shots are a multiple of 8: PUBs join without shifting.
-  assert.ok(pubs.every(({ width, shots }) => (width * shots) % 8 === 0));
-  return concatBytes(...pubs.map(({ bits, width, shots }) => bits.subarray(0, (width * shots) / 8)));
+  return packed(pubs.flatMap(({ rows }) => rows));
 }
 
 const isXTest = (program: string) => program.includes('rz(');
@@ -77,46 +73,13 @@ test('a calibration that is not given any more has no id; what it said is kept',
   assert.ok(Array.isArray(e01) && e01[0] === TEST_DEVICE.table[0].e01);
 });
 
-test('writes the program of a superposition to the letter', async (t) => {
-  const subject = await started(t, { qubits: '2' }, 2_000);
-  await runJob(subject);
-  assert.equal(
-    subject.server.jobs[0].pubs[0].program,
-    `OPENQASM 3.0;
-include "stdgates.inc";
-bit[2] c;
-barrier $0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11;
-sx $1;
-sx $9;
-barrier $1, $9;
-c[0] = measure $1;
-c[1] = measure $9;
-`,
-  );
-});
-
 test('puts tests of x-check among the shots, prepared like them and turned back', async (t) => {
   const subject = await started(t, { circuit: 'x-check', qubits: '2' }, 4_480);
   const { read } = await runJob(subject);
   const { pubs } = subject.server.jobs[0];
   assert.equal(pubs.length, 16);
-  assert.deepEqual(new Set(pubs.map(({ shots }) => shots)), new Set([160])); // 2,240 shots over 14 PUBs
+  assert.deepEqual(new Set(pubs.map(({ rows }) => rows.length)), new Set([160])); // 2,240 shots over 14 PUBs
   assert.equal(pubs.filter(({ program }) => isXTest(program)).length, 2);
-  assert.equal(
-    pubs
-      .find(({ program }) => isXTest(program))!
-      .program.split('\n')
-      .slice(4, -3)
-      .join('\n'),
-    `sx $1;
-sx $9;
-barrier $1, $9;
-rz(3.141592653589793) $1;
-sx $1;
-rz(3.141592653589793) $9;
-sx $9;
-barrier $1, $9;`,
-  );
   assert.deepEqual(
     read.bits,
     shotsOf(subject, (program) => !isXTest(program)),
@@ -129,26 +92,6 @@ barrier $1, $9;`,
   const texts = [false, true].map((test) => pubs.find(({ program }) => isXTest(program) === test)!.program);
   assert.equal(read.provenance.circuitSha256, hash('sha256', texts.join(''), 'hex'));
   assert.equal(read.provenance.circuitDepth, 4);
-});
-
-test('shows no one in a test of x-check without errors, and with readout errors as many as they make', async (t) => {
-  const quiet = await started(t, { circuit: 'x-check' }, 8_000);
-  quiet.server.calibrate('2026-11-21', QUIET);
-  const { read } = await runJob(quiet);
-  assert.ok(read.witness?.kind === 'x-basis' && read.witness.bits.every((byte) => byte === 0));
-  const real = await started(t, { circuit: 'x-check', test_share: '0.5' }, 64_000);
-  const { read: noisy } = await runJob(real);
-  assert.ok(noisy.witness?.kind === 'x-basis');
-  let ones = 0;
-  const tested = 8 * noisy.witness.shots;
-  for (let at = 0; at < tested; at++) ones += bitAt(noisy.witness.bits, at);
-  const good = [0, 1, 2, 4, 6, 8, 9, 11];
-  const expected = good.reduce((sum, qubit) => sum + TEST_DEVICE.table[qubit].e01, 0) / 8;
-  const sigma = Math.sqrt((expected * (1 - expected)) / tested);
-  assert.ok(
-    Math.abs(ones / tested - expected) < 6 * sigma,
-    `${ones} ones of ${tested}, ${expected} expected`,
-  );
 });
 
 test('the order of PUBs is not the same in two jobs', () => {
@@ -170,21 +113,6 @@ test('each layout holds the bits that were asked for, and little more', () => {
   }
 });
 
-/** S = 8 (w - 1/2) over all pairs, w the share of runs that win: equal, but in setting 3 different. */
-function chshOf(read: RawRead): number {
-  assert.ok(read.witness?.kind === 'chsh');
-  const { settings } = read.witness;
-  assert.equal(settings.length, read.shots);
-  let wins = 0;
-  for (let shot = 0; shot < read.shots; shot++) {
-    for (let channel = 0; channel < read.width; channel += 2) {
-      const at = shot * read.width + channel;
-      wins += (bitAt(read.bits, at) === bitAt(read.bits, at + 1)) === (settings[shot] !== 3) ? 1 : 0;
-    }
-  }
-  return 8 * ((2 * wins) / (read.shots * read.width) - 1 / 2);
-}
-
 test('violates the inequality of bell-chsh with coupled pairs as quantum mechanics says', async (t) => {
   const subject = await started(t, { circuit: 'bell-chsh' }, 96_000);
   subject.server.calibrate('2026-11-21', QUIET);
@@ -195,17 +123,6 @@ test('violates the inequality of bell-chsh with coupled pairs as quantum mechani
   const perSetting = (read.shots / 4) * 3;
   const sigma = Math.sqrt((4 * 0.5) / perSetting); // Var E = (1 - E²) / n with E² = 1/2, four times
   assert.ok(Math.abs(chshOf(read) - 2 * Math.SQRT2) < 6 * sigma, `S = ${chshOf(read)}, sigma ${sigma}`);
-});
-
-test('takes from S of bell-chsh what readout errors take from the correlations', async (t) => {
-  const subject = await started(t, { circuit: 'bell-chsh', max_readout_error: '0.08' }, 96_000);
-  const table = TEST_DEVICE.table.map((qubit) => ({ ...qubit, e01: 0.03, e10: 0.05 }));
-  subject.server.calibrate('2026-11-21', { ...TEST_DEVICE, table });
-  const { read } = await runJob(subject);
-  // Each readout shrinks <Z> by 1 - e01 - e10; the shift by e10 - e01 of both adds (e10 - e01)² to every E.
-  const expected = 2 * Math.SQRT2 * 0.92 ** 2 + 2 * 0.02 ** 2;
-  const sigma = Math.sqrt((4 * 0.6) / ((read.shots / 4) * 3));
-  assert.ok(Math.abs(chshOf(read) - expected) < 6 * sigma, `S = ${chshOf(read)}, ${expected} expected`);
 });
 
 test('the local IBM refuses what IBM refuses', () => {

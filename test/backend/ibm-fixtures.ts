@@ -3,6 +3,7 @@ import { type IbmBackend, ibmBackend } from '../../src/backend/ibm/ibm.ts';
 import type { JobSubject, Sent } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
+import { packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 type Texts = Parameters<typeof optionValues<typeof ibmBackend.options>>[1];
@@ -13,6 +14,7 @@ export class IbmSubject implements JobSubject {
   readonly memory = new MemoryNotes();
   readonly server = new IbmServer(this.clock);
   readonly bits = 3_000;
+  readonly otherDevice = { device: 'ibm_other' };
   readonly #texts: Texts;
   #backend: IbmBackend | undefined;
 
@@ -47,11 +49,10 @@ export class IbmSubject implements JobSubject {
   /** Of the last job: its results, and the raw bits of its only PUB. */
   sent(): Sent {
     const { pubs } = this.server.jobs.at(-1)!;
-    const { bits, shots, width } = pubs[0];
     const results = this.server.sent.filter(
       (body) => body.includes('"results"') || body.includes('pub_results'),
     );
-    return { verbatim: results.slice(-1), bits: bits.subarray(0, Math.ceil((shots * width) / 8)) };
+    return { verbatim: results.slice(-1), bits: packed(pubs[0].rows) };
   }
 
   calls(): number {
@@ -68,5 +69,10 @@ export class IbmSubject implements JobSubject {
 
   finishJobs(): void {
     this.server.finishJobs();
+  }
+
+  repeatResults(): void {
+    this.server.finishJobs();
+    this.server.jobs.at(-1)!.results = this.server.jobs.at(-2)!.results;
   }
 }

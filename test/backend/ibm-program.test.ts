@@ -53,6 +53,27 @@ for (const [name, meant] of Object.entries(MEANT)) {
   });
 }
 
+test('a test of x-check prepares as a superposition does, and a barrier keeps the preparation apart', () => {
+  assert.equal(
+    programs('x-check', [3, 1]).texts[1],
+    `OPENQASM 3.0;
+include "stdgates.inc";
+bit[2] c;
+barrier $0, $1, $2, $3;
+sx $3;
+sx $1;
+barrier $3, $1;
+rz(3.141592653589793) $3;
+sx $3;
+rz(3.141592653589793) $1;
+sx $1;
+barrier $3, $1;
+c[0] = measure $3;
+c[1] = measure $1;
+`,
+  );
+});
+
 test('the pairs of a Bell test do not touch each other', () => {
   for (const [index, text] of programs('bell-chsh', [3, 2, 0, 1]).texts.entries()) {
     const pair = probabilities(bellChsh(CHSH_SETTINGS[index]).circuit);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
-import { BackendError } from '../../src/backend/backend.ts';
 import { decodeResult, readByteMatrix } from '../../src/backend/ibm/results.ts';
+import { failsWith } from '../support/backend-contract.ts';
 import { npyOf } from '../support/providers/ibm.ts';
 
 /** Shots as people write them: character i of a shot is c[i]. */
@@ -108,7 +108,7 @@ const WRONG: Readonly<Record<string, unknown>> = {
 
 for (const [what, json] of Object.entries(WRONG)) {
   test(`refuses ${what}`, async () => {
-    await assert.rejects(decoded(json, 1, 2, 3), isKind('permanent'));
+    await assert.rejects(decoded(json, 1, 2, 3), failsWith('permanent'));
   });
 }
 
@@ -119,7 +119,7 @@ test('refuses counts and probabilities, which are no shots', async () => {
     { results: [{ data: { meas: samplesOf(SHOTS) } }] },
     { quasi_dists: [{ 2: 0.5, 3: 0.5 }], metadata: [] },
   ]) {
-    await assert.rejects(decoded(json, 1, 2, 3), isKind('no_raw_shots'));
+    await assert.rejects(decoded(json, 1, 2, 3), failsWith('no_raw_shots'));
   }
 });
 
@@ -141,10 +141,6 @@ test('refuses .npy of another version, type or order', () => {
   headless.writeUInt16LE(60_000, 8);
   const wide = npyOf(1, 3, new Uint8Array(6), '<u2');
   for (const wrong of [fortran, flat, longer, headless, wide, npy.subarray(0, 11), npy.subarray(0, -1)]) {
-    assert.throws(() => readByteMatrix(wrong), isKind('permanent'));
+    assert.throws(() => readByteMatrix(wrong), failsWith('permanent'));
   }
 });
-
-function isKind(kind: string) {
-  return (error: unknown) => error instanceof BackendError && error.kind === kind;
-}

@@ -5,10 +5,17 @@ import { BackendError, type RawRead } from '../../src/backend/backend.ts';
 import { OptionError } from '../../src/backend/definition.ts';
 import { ionqBackend } from '../../src/backend/ionq/ionq.ts';
 import { decodeShots } from '../../src/backend/ionq/shots.ts';
-import { assertRead, type JobSubject, jobBackendContract, runJob } from '../support/backend-contract.ts';
+import {
+  assertRead,
+  type JobFault,
+  type JobSubject,
+  jobBackendContract,
+  runJob,
+} from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import { IONQ_KEY, ionqError, LocalIonq, type ResultFault } from '../support/providers/ionq.ts';
+import { chshOf, onesShare, packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -36,38 +43,33 @@ async function makeSubject(t: TestContext, texts: Texts = {}): Promise<IonqSubje
   const clock = new ManualClock(NOW_MS);
   const local = await new LocalIonq(clock).start(t);
   const notes = new MemoryNotes();
-  const make = () =>
-    makeBackend(
-      {
-        api_key: IONQ_KEY,
-        backend: 'qpu.forte-1',
-        base_url: local.baseUrl,
-        qubits: String(QUBITS),
-        shots: String(SHOTS),
-        ...texts,
-      },
-      clock,
-      notes,
-    );
+  const own: Texts = {
+    api_key: IONQ_KEY,
+    backend: 'qpu.forte-1',
+    base_url: local.baseUrl,
+    qubits: String(QUBITS),
+    shots: String(SHOTS),
+    ...texts,
+  };
+  const make = (changed: Texts = {}) => makeBackend({ ...own, ...changed }, clock, notes);
   return {
     backend: make(),
     bits: BITS,
     secrets: [IONQ_KEY],
+    otherDevice: { backend: 'qpu.aria-1' },
     local,
     clock,
     restarted: make,
     jobsStarted: () => local.jobs,
     finishJobs: () => local.finish(),
+    repeatResults: () => {
+      local.fault = 'replayed';
+      local.finish();
+    },
     calls: () => local.server.requests.length,
     stall: () => local.server.inject('stall'),
     sent: () => ({ verbatim: local.read.splice(0), bits: packed(local.measured.flat()) }),
   };
-}
-
-/** The slow and obvious way. */
-function packed(rows: readonly (readonly number[])[]): Uint8Array {
-  const text = rows.map((row) => row.join('')).join('');
-  return Uint8Array.from(text.match(/.{1,8}/g) ?? [], (byte) => Number.parseInt(byte.padEnd(8, '0'), 2));
 }
 
 function assertBits(actual: Uint8Array, rows: readonly (readonly number[])[]): void {
@@ -81,10 +83,15 @@ async function makeSettled(t: TestContext): Promise<IonqSubject> {
   return subject;
 }
 
+type IonqFault = JobFault<IonqSubject>;
+
 const inject = (fault: Fault, on: string) => (subject: IonqSubject) =>
   void subject.local.server.inject(fault, on);
-
-const arrangeResult = (fault: ResultFault, form: LocalIonq['form']) => (subject: IonqSubject) => {
+/** The second request meets the fault: the first asks for the job, and this one for its shots. */
+const inShots = (fault: Fault) => (subject: IonqSubject) =>
+  void subject.local.server.inject('none').then(() => subject.local.server.inject(fault));
+const lasting = 'the result stays what it is';
+const inResult = (fault: ResultFault, form: LocalIonq['form']) => (subject: IonqSubject) => {
   // The job ended well a moment ago: its result is made again, with the fault.
   subject.local.setStatus('ready');
   subject.local.fault = fault;
@@ -92,105 +99,60 @@ const arrangeResult = (fault: ResultFault, form: LocalIonq['form']) => (subject:
   subject.local.finish();
 };
 
-jobBackendContract<IonqSubject>('ionq', makeSettled, [
-  ...(
-    [
-      [400, 'permanent'],
-      [401, 'auth'],
-      [402, 'quota'],
-      [403, 'auth'],
-      [409, 'retryable'],
-      [422, 'permanent'],
-      [429, 'retryable'],
-      [500, 'retryable'],
-      [503, 'retryable'],
-      [520, 'retryable'],
-      [529, 'retryable'],
-    ] as const
-  ).map(([status, kind]) => ({
-    on: 'submit' as const,
-    what: String(status),
-    kind,
-    message: new RegExp(`127\\.0\\.0\\.1:\\d+: POST jobs: HTTP ${status}: So it is`),
-    arrange: inject(ionqError(status, 'So it is'), 'POST'),
-  })),
-  {
-    on: 'submit',
-    what: '429 with Retry-After',
-    kind: 'retryable',
-    retryAfterMs: 3_000,
-    arrange: inject(ionqError(429, 'Too many', { 'retry-after': '3' }), 'POST'),
-  },
-  {
-    on: 'submit',
-    what: 'a spent quota, in the shape {code, message}',
-    kind: 'quota',
-    arrange: inject({ status: 400, body: { code: 'QuotaExhaustedError', message: 'No credit' } }, 'POST'),
-  },
-  {
-    on: 'submit',
-    what: 'an error that says the key, in the shape {error: {type, message}}',
-    kind: 'auth',
-    message: /HTTP 401: no such key: \[secret\]/,
-    arrange: inject(
-      { status: 401, body: { error: { type: 'unauthorized', message: `no such key: ${IONQ_KEY}` } } },
-      'POST',
-    ),
-  },
-  {
-    on: 'submit',
-    what: 'an error of 10,000 characters',
-    kind: 'permanent',
-    arrange: inject(ionqError(400, 'x'.repeat(10_000)), 'POST'),
-  },
-  { on: 'submit', what: 'a broken connection', kind: 'retryable', arrange: inject('reset', 'POST') },
-  { on: 'submit', what: 'an answer that got lost', kind: 'retryable', arrange: inject('cut', 'POST') },
-  { on: 'submit', what: 'an answer without an id', kind: 'retryable', arrange: inject({ body: {} }, 'POST') },
-  { on: 'submit', what: 'broken JSON', kind: 'retryable', arrange: inject('broken-json', 'POST') },
-  { on: 'submit', what: '503 of the system', kind: 'retryable', arrange: inject(ionqError(503, 'x'), 'GET') },
-  {
-    on: 'submit',
-    what: 'a redirect, which would carry the key away',
-    kind: 'permanent',
-    arrange: inject({ status: 302, headers: { location: 'https://ionq.example' } }, 'POST'),
-  },
-  { on: 'poll', what: '409 of the gateway', kind: 'retryable', arrange: inject(ionqError(409, 'x'), 'GET') },
-  { on: 'poll', what: '401', kind: 'auth', arrange: inject(ionqError(401, 'x'), 'GET') },
-  { on: 'poll', what: 'broken JSON', kind: 'retryable', arrange: inject('broken-json', 'GET') },
-  {
-    on: 'fetch',
-    what: '502',
-    kind: 'retryable',
-    arrange: ({ local }) =>
-      void local.server.inject('none').then(() => local.server.inject(ionqError(502, 'x'))),
-  },
-  {
-    on: 'fetch',
-    what: 'shots that are not JSON',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.server.inject('none').then(() => local.server.inject('broken-json')),
-  },
-  {
-    on: 'fetch',
-    what: 'shots cut off',
-    kind: 'retryable',
-    arrange: ({ local }) => void local.server.inject('none').then(() => local.server.inject('cut')),
-  },
-  {
-    on: 'fetch',
-    what: 'a result that was deleted',
-    kind: 'permanent',
-    arrange: ({ local }) =>
-      void local.server.inject('none').then(() => local.server.inject(ionqError(404, 'x'))),
-  },
-  {
-    on: 'fetch',
-    what: 'a histogram',
-    kind: 'no_raw_shots',
-    arrange: ({ local }) => {
-      void local.server.inject('none').then(() => local.server.inject({ body: { '0': 0.5, '3': 0.5 } }));
-    },
-  },
+const REFUSALS = (
+  [
+    [400, 'permanent'],
+    [401, 'auth'],
+    [402, 'quota'],
+    [403, 'auth'],
+    [409, 'retryable'],
+    [422, 'permanent'],
+    [429, 'retryable'],
+    [500, 'retryable'],
+    [503, 'retryable'],
+    [520, 'retryable'],
+    [529, 'retryable'],
+  ] as const
+).map(([status, kind]): IonqFault => {
+  const message = new RegExp(`127\\.0\\.0\\.1:\\d+: POST jobs: HTTP ${status}: So it is`);
+  return ['submit', String(status), kind, inject(ionqError(status, 'So it is'), 'POST'), { message }];
+});
+
+const TOO_MANY = ionqError(429, 'Too many', { 'retry-after': '3' });
+const SPENT = { status: 400, body: { code: 'QuotaExhaustedError', message: 'No credit' } };
+const UNKNOWN_KEY = { type: 'unauthorized', message: `no such key: ${IONQ_KEY}` };
+const ELSEWHERE = { status: 302, headers: { location: 'https://ionq.example' } };
+
+const FAULTS: readonly IonqFault[] = [
+  ['submit', '429 with Retry-After', 'retryable', inject(TOO_MANY, 'POST'), { retryAfterMs: 3_000 }],
+  ['submit', 'a spent quota, in the shape {code, message}', 'quota', inject(SPENT, 'POST')],
+  [
+    'submit',
+    'an error that says the key, in the shape {error: {type, message}}',
+    'auth',
+    inject({ status: 401, body: { error: UNKNOWN_KEY } }, 'POST'),
+    { message: /HTTP 401: no such key: \[secret\]/ },
+  ],
+  [
+    'submit',
+    'an error of 10,000 characters',
+    'permanent',
+    inject(ionqError(400, 'x'.repeat(10_000)), 'POST'),
+  ],
+  ['submit', 'a broken connection', 'retryable', inject('reset', 'POST')],
+  ['submit', 'an answer that got lost', 'retryable', inject('cut', 'POST')],
+  ['submit', 'an answer without an id', 'retryable', inject({ body: {} }, 'POST')],
+  ['submit', 'broken JSON', 'retryable', inject('broken-json', 'POST')],
+  ['submit', '503 of the system', 'retryable', inject(ionqError(503, 'x'), 'GET')],
+  ['submit', 'a redirect, which would carry the key away', 'permanent', inject(ELSEWHERE, 'POST')],
+  ['poll', '409 of the gateway', 'retryable', inject(ionqError(409, 'x'), 'GET')],
+  ['poll', '401', 'auth', inject(ionqError(401, 'x'), 'GET')],
+  ['poll', 'broken JSON', 'retryable', inject('broken-json', 'GET')],
+  ['fetch', '502', 'retryable', inShots(ionqError(502, 'x'))],
+  ['fetch', 'shots that are not JSON', 'retryable', inShots('broken-json')],
+  ['fetch', 'shots cut off', 'retryable', inShots('cut')],
+  ['fetch', 'a result that was deleted', 'permanent', inShots(ionqError(404, 'x'))],
+  ['fetch', 'a histogram', 'no_raw_shots', inShots({ body: { '0': 0.5, '3': 0.5 } })],
   ...(
     [
       ['truncated', 'url-v1', /1259 shots of 1260/],
@@ -201,34 +163,24 @@ jobBackendContract<IonqSubject>('ionq', makeSettled, [
       ['foreign-url', 'url-v1', /a URL of another place/],
       ['other-backend', 'url-v1', /ran on qpu\.aria-1/],
     ] as const
-  ).map(([fault, form, message]) => ({
-    on: 'fetch' as const,
-    what: `${fault} (${form})`,
-    kind: 'permanent' as const,
-    message,
-    lasting: 'the result stays what it is',
-    arrange: arrangeResult(fault, form),
-  })),
-  {
-    on: 'fetch',
-    what: 'more leaked shots than were spare',
-    kind: 'retryable',
-    message: /gave 8505 of 10800 bits: an ion leaked in 315 shots/,
-    lasting: 'the result stays what it is',
-    arrange: arrangeResult('leaking-much', 'artifact-v2'),
-  },
-]);
+  ).map(([fault, form, message]): IonqFault => {
+    return ['fetch', `${fault} (${form})`, 'permanent', inResult(fault, form), { message, lasting }];
+  }),
+  [
+    'fetch',
+    'more leaked shots than were spare',
+    'retryable',
+    inResult('leaking-much', 'artifact-v2'),
+    { lasting, message: /gave 8505 of 10800 bits: an ion leaked in 315 shots/ },
+  ],
+];
+
+jobBackendContract<IonqSubject>('ionq', makeSettled, [...REFUSALS, ...FAULTS]);
 
 async function run(subject: IonqSubject): Promise<RawRead> {
   const { read } = await runJob(subject);
   assertRead(read, subject.bits, subject.sent());
   return read;
-}
-
-function onesShare({ bits }: { readonly bits: Uint8Array }): number {
-  let ones = 0;
-  for (const byte of bits) for (let rest = byte; rest !== 0; rest &= rest - 1) ones++;
-  return ones / (8 * bits.length);
 }
 
 suite('ionq: results', () => {
@@ -274,19 +226,6 @@ suite('ionq: results', () => {
     subject.local.estimatedCost = 0;
     await assert.rejects(runJob(subject), { kind: 'no_raw_shots' });
   });
-
-  test('a result that repeats the one before is refused', async (t) => {
-    const subject = await makeSubject(t);
-    const { job, read } = await runJob(subject);
-    assert.equal((await subject.restarted().fetch(job, NEVER)).rawSha256, read.rawSha256);
-    const next = await subject.backend.submit(BITS, randomUUID(), NEVER);
-    subject.local.fault = 'replayed';
-    subject.finishJobs();
-    await assert.rejects(
-      subject.restarted().fetch(next, NEVER),
-      new RegExp(`repeats that of job ${job.jobId}`),
-    );
-  });
 });
 
 suite('ionq: what a certificate will say', () => {
@@ -329,15 +268,8 @@ suite('ionq: what a certificate will say', () => {
     test(`reaches S near 2√2 in bell-chsh on ${backend} after readout errors`, async (t) => {
       const subject = await makeSubject(t, { backend, circuit: 'bell-chsh', qubits: '8', shots: '2000' });
       const { read } = await runJob({ ...subject, bits: 16_000 });
-      assert.equal(read.witness?.kind, 'chsh');
       assertBits(read.bits, subject.local.measured.flat());
-      const { settings } = read.witness;
-      const rows = subject.local.measured.flat();
-      // Equal sides win, in setting 3 different ones.
-      const wins = rows.flatMap((row, shot) =>
-        [0, 2, 4, 6].map((a) => ((row[a] === row[a + 1]) === (settings[shot] !== 3) ? 1 : 0)),
-      );
-      const s = 8 * (wins.reduce<number>((sum, each) => sum + each, 0) / wins.length - 1 / 2);
+      const s = chshOf(read);
       // Readout shrinks S to 2.83 (1 - e01 - e10)² = 2.78; 8,400 runs leave an error of 0.03.
       assert.ok(s > 2.6 && s < 2.95, `S = ${s}`);
     });
@@ -456,23 +388,6 @@ suite('ionq: the life of a job', () => {
     assert.equal((await subject.backend.poll({ ...job, jobId: 'none' }, NEVER)).state, 'failed');
   });
 
-  test('a job from before the options changed is refused, not claimed more of than it bears', async (t) => {
-    const subject = await makeSubject(t, { min_entropy: '0.5' });
-    const { job } = await runJob(subject);
-    const now = (texts: Texts) =>
-      makeBackend({
-        api_key: IONQ_KEY,
-        backend: 'qpu.forte-1',
-        base_url: subject.local.baseUrl,
-        ...texts,
-      });
-    await assert.rejects(now({}).fetch(job, NEVER), /under a claim of 0\.5 bits: the options are others now/);
-    await assert.rejects(now({ backend: 'qpu.aria-1', min_entropy: '0.5' }).fetch(job, NEVER), {
-      kind: 'permanent',
-    });
-    await now({ min_entropy: '0.4' }).fetch(job, NEVER);
-  });
-
   test('what is forgotten is gone with its circuits, the rest is not', async (t) => {
     const subject = await makeSubject(t, { circuit: 'x-check' });
     const { job } = await runJob(subject);
@@ -485,43 +400,31 @@ suite('ionq: the life of a job', () => {
 });
 
 suite('ionq: what is refused before a job is paid for', () => {
-  const refused = async (
-    t: TestContext,
-    change: (local: LocalIonq) => void,
-    error: { readonly kind: string; readonly message: RegExp },
-    texts: Texts = {},
-  ) => {
-    const subject = await makeSubject(t, texts);
-    change(subject.local);
-    await assert.rejects(subject.backend.submit(BITS, randomUUID(), NEVER), error);
-    assert.equal(subject.local.jobs, 0);
-  };
-
-  test('refuses a system that prepares and reads badly', (t) =>
-    refused(t, (local) => (local.spamFidelity = 0.94), {
-      kind: 'retryable',
-      message: /is 0\.94, and 0\.95 is required/,
-    }));
-
-  test('refuses a system that says nothing of it', (t) =>
-    refused(t, (local) => (local.spamFidelity = null), { kind: 'retryable', message: /is not published/ }));
-
-  test('refuses a retired system', (t) =>
-    refused(t, (local) => (local.backendStatus = 'retired'), { kind: 'permanent', message: /is retired/ }));
-
-  test('refuses a higher price than the budget counts with', (t) =>
-    refused(t, (local) => (local.estimatedCost = 20), {
-      kind: 'permanent',
-      message: /IonQ asks 20 USD, the configured prices come to 14\.91/,
-    }));
-
-  test('refuses more qubits than there are', (t) =>
-    refused(
-      t,
-      () => {},
-      { kind: 'permanent', message: /has 36 qubits, and 37 are required/ },
-      { qubits: '37' },
-    ));
+  const cases: readonly [what: string, kind: string, message: RegExp, Partial<LocalIonq>, texts?: Texts][] = [
+    [
+      'a system that prepares and reads badly',
+      'retryable',
+      /is 0\.94, and 0\.95 is required/,
+      { spamFidelity: 0.94 },
+    ],
+    ['a system that says nothing of it', 'retryable', /is not published/, { spamFidelity: null }],
+    ['a retired system', 'permanent', /is retired/, { backendStatus: 'retired' }],
+    [
+      'a higher price than the budget counts with',
+      'permanent',
+      /IonQ asks 20 USD, the configured prices come to 14\.91/,
+      { estimatedCost: 20 },
+    ],
+    ['more qubits than there are', 'permanent', /has 36 qubits, and 37 are required/, {}, { qubits: '37' }],
+  ];
+  for (const [what, kind, message, change, texts] of cases) {
+    test(`refuses ${what}`, async (t) => {
+      const subject = await makeSubject(t, texts);
+      Object.assign(subject.local, change);
+      await assert.rejects(subject.backend.submit(BITS, randomUUID(), NEVER), { kind, message });
+      assert.equal(subject.local.jobs, 0);
+    });
+  }
 
   test('options that contradict each other', () => {
     const make = (texts: Texts) => () => makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1', ...texts });

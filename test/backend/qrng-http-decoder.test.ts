@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { BackendError } from '../../src/backend/backend.ts';
 import { decodeReply, isJsonPath, valuesAt } from '../../src/backend/qrng-http/decoder.ts';
 import { type Decoder, QRNG_PRESETS, type QrngService } from '../../src/backend/qrng-http/presets.ts';
+import { failsWith } from '../support/backend-contract.ts';
 
 interface Shape {
   readonly decoder: Decoder;
@@ -53,7 +53,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
     const shape = { decoder, itemBytes: 2, list: 'items' } as const;
     for (const count of [0, 1, 3]) {
       const text = JSON.stringify({ data: new Array(count).fill(item) });
-      assert.throws(() => decoded(shape, text, 2), isKind('retryable'));
+      assert.throws(() => decoded(shape, text, 2), failsWith('retryable'));
     }
   });
 }
@@ -62,17 +62,17 @@ test('numbers may come as JSON numbers while they are exact', () => {
   const shape = { decoder: 'decimal', itemBytes: 2, list: 'items' } as const;
   assert.deepEqual([...decoded(shape, '{"data":[0,255,256,65535]}', 4)], [0, 0, 0, 255, 1, 0, 255, 255]);
   for (const wrong of ['[65536]', '[-1]', '["-1"]', '["1e2"]', '[""]', '[true]', '["0x1"]']) {
-    assert.throws(() => decoded(shape, `{"data":${wrong}}`, 1), isKind('permanent'), wrong);
+    assert.throws(() => decoded(shape, `{"data":${wrong}}`, 1), failsWith('permanent'), wrong);
   }
   const wide = { ...shape, itemBytes: 8 };
-  assert.throws(() => decoded(wide, '{"data":[9007199254740993]}', 1), isKind('permanent'));
+  assert.throws(() => decoded(wide, '{"data":[9007199254740993]}', 1), failsWith('permanent'));
   assert.deepEqual([...decoded(wide, '{"data":["9007199254740993"]}', 1)], [0, 32, 0, 0, 0, 0, 0, 1]);
 });
 
 test('counts, shares and probabilities are no outcomes', () => {
   const shape = { decoder: 'decimal', itemBytes: 1, list: 'items' } as const;
   for (const wrong of ['{"0":512,"1":512}', '[0.5,0.5]', '[[1,2],[3,4]]', '[{"value":1}]']) {
-    assert.throws(() => decoded(shape, `{"data":${wrong}}`, 2), isKind('no_raw_shots'), wrong);
+    assert.throws(() => decoded(shape, `{"data":${wrong}}`, 2), failsWith('no_raw_shots'), wrong);
   }
 });
 
@@ -80,7 +80,7 @@ test('pieces of any size are exact together', () => {
   const shape = { decoder: 'base64', itemBytes: 1, list: 'pieces', path: 'jobs[].bytes' } as const;
   const text = '{"jobs":[{"bytes":"AQID"},{"note":"no bytes"},{"bytes":"BA=="}]}';
   assert.deepEqual([...decoded(shape, text, 4)], [1, 2, 3, 4]);
-  for (const items of [3, 5]) assert.throws(() => decoded(shape, text, items), isKind('retryable'));
+  for (const items of [3, 5]) assert.throws(() => decoded(shape, text, items), failsWith('retryable'));
 });
 
 test('base64 may lack its padding and be broken into lines, and nothing else', () => {
@@ -89,7 +89,7 @@ test('base64 may lack its padding and be broken into lines, and nothing else', (
     assert.deepEqual([...decoded(shape, `{"data":"${right}"}`, 1)], [1, 2, 3, 4]);
   }
   for (const wrong of ['AQIDBB==', 'AQI-_A==', 'AQIDBA===', 'A=QIDBA', 'AQIDB*==']) {
-    assert.throws(() => decoded(shape, `{"data":"${wrong}"}`, 1), isKind('permanent'), wrong);
+    assert.throws(() => decoded(shape, `{"data":"${wrong}"}`, 1), failsWith('permanent'), wrong);
   }
 });
 
@@ -98,7 +98,7 @@ test('a reply that is not JSON is taken whole', () => {
   assert.deepEqual([...decoded({ ...plain, decoder: 'hex' }, 'c0FFee\n', 3)], [0xc0, 0xff, 0xee]);
   assert.deepEqual([...decoded({ ...plain, decoder: 'decimal' }, '1\n22,133\n', 3)], [1, 22, 133]);
   assert.deepEqual([...decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0, 10, 255), 3)], [0, 10, 255]);
-  assert.throws(() => decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0), 3), isKind('retryable'));
+  assert.throws(() => decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0), 3), failsWith('retryable'));
 });
 
 test('paths find what lies behind them', () => {
@@ -111,7 +111,3 @@ test('paths find what lies behind them', () => {
   for (const path of ['a', 'a.b-c', 'a[].b', '[]', '[].a_1[]']) assert.ok(isJsonPath(path), path);
   for (const path of ['', '.', 'a.', 'a[0]', '$.a', 'a b', '[]a']) assert.ok(!isJsonPath(path), path);
 });
-
-function isKind(kind: string) {
-  return (error: unknown) => error instanceof BackendError && error.kind === kind;
-}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BackendError } from '../../src/backend/backend.ts';
-import { assertRead } from '../support/backend-contract.ts';
+import { assertRead, failsWith } from '../support/backend-contract.ts';
 import { type ProviderReply, ProviderServer } from '../support/providers/http-server.ts';
 import {
   ANU_KEY,
@@ -15,7 +15,6 @@ import {
 import { CALLS, Pace, QrngSubject, source } from './qrng-http-fixtures.ts';
 
 const NEVER = new AbortController().signal;
-const isKind = (kind: string) => (error: unknown) => error instanceof BackendError && error.kind === kind;
 
 async function anu(t: TestContext): Promise<QrngSubject> {
   const pace = new Pace();
@@ -76,7 +75,7 @@ test('a short Retry-After is waited for within the read', async (t) => {
 test('what came before a failure begins the next read', async (t) => {
   const subject = await lfd(t);
   for (const fault of ['none', 'none', { status: 402 }] as const) subject.server.inject(fault);
-  await assert.rejects(subject.backend.read(subject.bits, NEVER), isKind('quota'));
+  await assert.rejects(subject.backend.read(subject.bits, NEVER), failsWith('quota'));
   assert.equal((await subject.backend.describe()).bytes_left_of_a_failed_read, 2 * 4096);
   assert.equal(subject.calls(), 3);
   const startedAtMs = subject.pace.clock.wallMs();
@@ -92,7 +91,7 @@ test('what came before a failure begins the next read', async (t) => {
 test('a smaller read after a failure makes no call, and gives all that was left', async (t) => {
   const subject = await lfd(t);
   for (const fault of ['none', 'none', { status: 402 }] as const) subject.server.inject(fault);
-  await assert.rejects(subject.backend.read(subject.bits, NEVER), isKind('quota'));
+  await assert.rejects(subject.backend.read(subject.bits, NEVER), failsWith('quota'));
   const read = await subject.backend.read(8, NEVER);
   assert.equal(subject.calls(), 3);
   assertRead(read, 8, subject.server.lastSent(2));
@@ -101,7 +100,7 @@ test('a smaller read after a failure makes no call, and gives all that was left'
 test('a read that was aborted before takes nothing of what is left', async (t) => {
   const subject = await lfd(t);
   for (const fault of ['none', { status: 402 }] as const) subject.server.inject(fault);
-  await assert.rejects(subject.backend.read(subject.bits, NEVER), isKind('quota'));
+  await assert.rejects(subject.backend.read(subject.bits, NEVER), failsWith('quota'));
   await assert.rejects(subject.backend.read(8, AbortSignal.abort(new Error('before'))), /before/);
   assertRead(await subject.backend.read(subject.bits, NEVER), subject.bits, subject.sent());
   assert.equal(subject.calls(), CALLS + 1);

@@ -32,59 +32,43 @@ function once(fault: Fault): (subject: QrngSubject) => void {
   };
 }
 
+type QrngFault = StreamFault<QrngSubject>;
+
+const DOWN: Fault = { status: 503 };
+const MAINTENANCE: Fault = { body: '<html>under maintenance</html>' };
+const MUCH_LATER: Fault = { status: 429, headers: { 'retry-after': '120' } };
+const ELSEWHERE: Fault = { status: 302, headers: { location: 'http://127.0.0.1:9/' } };
+
 /** What goes wrong with every service alike. */
-const COMMON: readonly StreamFault<QrngSubject>[] = [
-  {
-    what: 'a service that is down',
-    kind: 'retryable',
-    message: /HTTP 503/,
-    arrange: persistent({ status: 503 }),
-  },
-  { what: 'a connection that is refused', kind: 'retryable', arrange: persistent('reset') },
-  { what: 'a reply that breaks off', kind: 'retryable', arrange: persistent('cut') },
-  { what: 'a reply cut short', kind: 'retryable', message: /not JSON/, arrange: persistent('broken-json') },
-  {
-    what: 'no JSON at all',
-    kind: 'retryable',
-    message: /not JSON/,
-    arrange: persistent({ body: '<html>under maintenance</html>' }),
-  },
-  {
-    what: 'a response that it gave before',
-    kind: 'retryable',
-    message: /delivered before/,
-    arrange: persistent('replay'),
-  },
-  {
-    what: 'too many requests, come back much later',
-    kind: 'retryable',
-    retryAfterMs: 120_000,
-    message: /HTTP 429/,
-    arrange: once({ status: 429, headers: { 'retry-after': '120' } }),
-  },
-  { what: 'payment required', kind: 'quota', retryAfterMs: 3_600_000, arrange: once({ status: 402 }) },
-  {
-    what: 'a redirect, which would take the key elsewhere',
-    kind: 'permanent',
-    message: /HTTP 302/,
-    arrange: once({ status: 302, headers: { location: 'http://127.0.0.1:9/' } }),
-  },
+const COMMON: readonly QrngFault[] = [
+  ['a service that is down', 'retryable', persistent(DOWN), { message: /HTTP 503/ }],
+  ['a connection that is refused', 'retryable', persistent('reset')],
+  ['a reply that breaks off', 'retryable', persistent('cut')],
+  ['a reply cut short', 'retryable', persistent('broken-json'), { message: /not JSON/ }],
+  ['no JSON at all', 'retryable', persistent(MAINTENANCE), { message: /not JSON/ }],
+  ['a response that it gave before', 'retryable', persistent('replay'), { message: /delivered before/ }],
+  [
+    'too many requests, come back much later',
+    'retryable',
+    once(MUCH_LATER),
+    { message: /HTTP 429/, retryAfterMs: 120_000 },
+  ],
+  ['payment required', 'quota', once({ status: 402 }), { retryAfterMs: 3_600_000 }],
+  ['a redirect, which would take the key elsewhere', 'permanent', once(ELSEWHERE), { message: /HTTP 302/ }],
 ];
 
-interface OwnFault {
-  readonly what: string;
-  readonly kind: StreamFault<QrngSubject>['kind'];
-  readonly message?: RegExp;
-  readonly retryAfterMs?: number;
-  readonly body: unknown;
-  readonly status?: number;
-}
+/** A fault in a service's own words and the body that it comes with: met for as long as the read tries. */
+type OwnFault = readonly [
+  what: string,
+  kind: QrngFault[1],
+  body: unknown,
+  expected?: QrngFault[3] & { readonly status?: number },
+];
 
-/** What goes wrong in a service's own way: met for as long as the read tries. */
-function own(faults: readonly OwnFault[]): StreamFault<QrngSubject>[] {
-  return faults.map(({ body, status = 200, ...expectation }) => {
-    const arrange = expectation.kind === 'retryable' ? persistent : once;
-    return { ...expectation, arrange: arrange({ status, body }) };
+function own(faults: readonly OwnFault[]): QrngFault[] {
+  return faults.map(([what, kind, body, { status = 200, ...expected } = {}]) => {
+    const arrange = kind === 'retryable' ? persistent : once;
+    return [what, kind, arrange({ status, body }), expected];
   });
 }
 
@@ -100,200 +84,123 @@ function preset(
   };
 }
 
+const data = (...items: readonly string[]) => ({ success: true, data: items });
+const anu: readonly OwnFault[] = [
+  ['a key that is not known', 'auth', { message: 'Forbidden' }, { status: 403, message: /Forbidden/ }],
+  [
+    'a key that it echoes',
+    'auth',
+    { message: `no such key ${ANU_KEY}` },
+    { status: 403, message: /no such key \[secret\]/ },
+  ],
+  [
+    'the plan is used up',
+    'quota',
+    { message: 'Limit Exceeded' },
+    { status: 429, message: /Limit Exceeded/, retryAfterMs: 3_600_000 },
+  ],
+  ['too fast', 'retryable', { message: 'Too Many Requests' }, { status: 429 }],
+  ['success: false with status 200', 'retryable', { success: false }, { message: /success: false/ }],
+  ['a wrong request', 'permanent', { success: false }, { status: 400 }],
+  ['too few items', 'retryable', data('00'.repeat(20), '01'.repeat(20)), { message: /2 of 1024 items/ }],
+  ['no items', 'retryable', data(), { message: /0 of 1024 items/ }],
+  [
+    'items of a wrong length',
+    'retryable',
+    data(...new Array(1024).fill('e811d8b7c0096c6c')),
+    { message: /8 instead of 20 bytes/ },
+  ],
+  ['items that are no hex', 'permanent', data('zz'), { message: /not hex/ }],
+  ['no data', 'permanent', { success: true }, { message: /nothing at data/ }],
+  ['a histogram', 'no_raw_shots', { success: true, data: { '00': 512, '01': 512 } }],
+];
+
 streamBackendContract(
   'ANU Quantum Numbers',
   preset('anu', { api_key: ANU_KEY }, (pace) => anuServer(pace.clock)),
-  [
-    ...COMMON,
-    ...own([
-      {
-        what: 'a key that is not known',
-        kind: 'auth',
-        message: /Forbidden/,
-        status: 403,
-        body: { message: 'Forbidden' },
-      },
-      {
-        what: 'a key that it echoes',
-        kind: 'auth',
-        message: /no such key \[secret\]/,
-        status: 403,
-        body: { message: `no such key ${ANU_KEY}` },
-      },
-      {
-        what: 'the plan is used up',
-        kind: 'quota',
-        message: /Limit Exceeded/,
-        retryAfterMs: 3_600_000,
-        status: 429,
-        body: { message: 'Limit Exceeded' },
-      },
-      { what: 'too fast', kind: 'retryable', status: 429, body: { message: 'Too Many Requests' } },
-      {
-        what: 'success: false with status 200',
-        kind: 'retryable',
-        message: /success: false/,
-        body: { success: false },
-      },
-      { what: 'a wrong request', kind: 'permanent', status: 400, body: { success: false } },
-      {
-        what: 'too few items',
-        kind: 'retryable',
-        message: /2 of 1024 items/,
-        body: { success: true, data: ['00'.repeat(20), '01'.repeat(20)] },
-      },
-      { what: 'no items', kind: 'retryable', message: /0 of 1024 items/, body: { success: true, data: [] } },
-      {
-        what: 'items of a wrong length',
-        kind: 'retryable',
-        message: /8 instead of 20 bytes/,
-        body: { success: true, data: new Array(1024).fill('e811d8b7c0096c6c') },
-      },
-      {
-        what: 'items that are no hex',
-        kind: 'permanent',
-        message: /not hex/,
-        body: { success: true, data: ['zz'] },
-      },
-      { what: 'no data', kind: 'permanent', message: /nothing at data/, body: { success: true } },
-      { what: 'a histogram', kind: 'no_raw_shots', body: { success: true, data: { '00': 512, '01': 512 } } },
-    ]),
-  ],
+  [...COMMON, ...own(anu)],
 );
+
+const thousand = (item: object) => ({ random_numbers: new Array(1000).fill(item) });
+const outshift: readonly OwnFault[] = [
+  ['a bad key', 'auth', { message: 'invalid API key' }, { status: 401 }],
+  [
+    'the day is used up',
+    'quota',
+    { message: 'request exceeds your daily limit of 100000 bits' },
+    { status: 403, message: /daily limit/ },
+  ],
+  ['too few blocks', 'retryable', { random_numbers: [{ decimal: '173' }] }, { message: /1 of 1000 items/ }],
+  ['blocks without their number', 'retryable', thousand({ octal: '255' }), { message: /0 of 1000 items/ }],
+  ['a block of nine bits', 'permanent', thousand({ decimal: '256' }), { message: /does not fit 1 byte/ }],
+  [
+    'numbers that are none',
+    'permanent',
+    thousand({ decimal: '12abc' }),
+    { message: /not an unsigned whole number/ },
+  ],
+  ['shares instead of outcomes', 'no_raw_shots', thousand({ decimal: 0.5 })],
+];
 
 streamBackendContract('Outshift', preset('outshift', { api_key: OUTSHIFT_KEY }, outshiftServer), [
   ...COMMON,
-  ...own([
-    { what: 'a bad key', kind: 'auth', status: 401, body: { message: 'invalid API key' } },
-    {
-      what: 'the day is used up',
-      kind: 'quota',
-      message: /daily limit/,
-      status: 403,
-      body: { message: 'request exceeds your daily limit of 100000 bits' },
-    },
-    {
-      what: 'too few blocks',
-      kind: 'retryable',
-      message: /1 of 1000 items/,
-      body: { random_numbers: [{ decimal: '173' }] },
-    },
-    {
-      what: 'blocks without their number',
-      kind: 'retryable',
-      message: /0 of 1000 items/,
-      body: { random_numbers: new Array(1000).fill({ octal: '255' }) },
-    },
-    {
-      what: 'a block of nine bits',
-      kind: 'permanent',
-      message: /does not fit 1 byte/,
-      body: { random_numbers: new Array(1000).fill({ decimal: '256' }) },
-    },
-    {
-      what: 'numbers that are none',
-      kind: 'permanent',
-      message: /not an unsigned whole number/,
-      body: { random_numbers: new Array(1000).fill({ decimal: '12abc' }) },
-    },
-    {
-      what: 'shares instead of outcomes',
-      kind: 'no_raw_shots',
-      body: { random_numbers: new Array(1000).fill({ decimal: 0.5 }) },
-    },
-  ]),
+  ...own(outshift),
 ]);
+
+const random = (...blocks: readonly string[]) => ({ random: blocks, size: blocks.length });
+const qrypt: readonly OwnFault[] = [
+  ['a token that ran out', 'auth', '', { status: 401 }],
+  ['too few blocks', 'retryable', random('AA=='), { message: /1 of 8 items/ }],
+  [
+    'a block of another size',
+    'retryable',
+    random(...new Array(8).fill(Buffer.alloc(1023).toString('base64'))),
+    { message: /1023 instead of 1024 bytes/ },
+  ],
+  ['no base64', 'permanent', random('!'), { message: /not base64/ }],
+];
 
 streamBackendContract('Qrypt', preset('qrypt', { api_key: QRYPT_KEY, items_per_call: '8' }, qryptServer), [
   ...COMMON,
-  ...own([
-    { what: 'a token that ran out', kind: 'auth', status: 401, body: '' },
-    {
-      what: 'too few blocks',
-      kind: 'retryable',
-      message: /1 of 8 items/,
-      body: { random: ['AA=='], size: 8 },
-    },
-    {
-      what: 'a block of another size',
-      kind: 'retryable',
-      message: /1023 instead of 1024 bytes/,
-      body: { random: new Array(8).fill(Buffer.alloc(1023).toString('base64')), size: 8 },
-    },
-    { what: 'no base64', kind: 'permanent', message: /not base64/, body: { random: ['!'], size: 1 } },
-  ]),
+  ...own(qrypt),
 ]);
 
-streamBackendContract('LfD', preset('lfd', {}, lfdServer), [
-  ...COMMON,
-  ...own([
-    {
-      what: 'an error with status 200',
-      kind: 'retryable',
-      message: /device busy/,
-      body: { error: 'device busy' },
-    },
-    {
-      what: 'too few bytes',
-      kind: 'retryable',
-      message: /2 of 4096 bytes/,
-      body: { qrn: 'beef', length: 2 },
-    },
-    {
-      what: 'too many bytes',
-      kind: 'retryable',
-      message: /4097 of 4096 bytes/,
-      body: { qrn: 'ab'.repeat(4097) },
-    },
-    { what: 'half a byte', kind: 'permanent', message: /not hex/, body: { qrn: 'a'.repeat(8191) } },
-    { what: 'a number', kind: 'permanent', message: /a number where hex/, body: { qrn: 17 } },
-  ]),
-]);
+const lfd: readonly OwnFault[] = [
+  ['an error with status 200', 'retryable', { error: 'device busy' }, { message: /device busy/ }],
+  ['too few bytes', 'retryable', { qrn: 'beef', length: 2 }, { message: /2 of 4096 bytes/ }],
+  ['too many bytes', 'retryable', { qrn: 'ab'.repeat(4097) }, { message: /4097 of 4096 bytes/ }],
+  ['half a byte', 'permanent', { qrn: 'a'.repeat(8191) }, { message: /not hex/ }],
+  ['a number', 'permanent', { qrn: 17 }, { message: /a number where hex/ }],
+];
+
+streamBackendContract('LfD', preset('lfd', {}, lfdServer), [...COMMON, ...own(lfd)]);
+
+const refused = (error: string) => ({ detail: {}, error });
+const draw = (certificate: object) => ({
+  jobs: [{ id: 'x', bytes: Buffer.alloc(1024, 7).toString('base64'), ...certificate }],
+});
+const quandela: readonly OwnFault[] = [
+  ['the pool is empty', 'retryable', refused('Entropy Pool empty'), { status: 404, message: /Pool empty/ }],
+  ['a wrong path', 'permanent', refused('Not Found'), { status: 404 }],
+  ['no credits', 'quota', refused('Not enough credits'), { status: 401, message: /credits/ }],
+  ['a token that ran out', 'auth', refused('Invalid or expired job token'), { status: 401 }],
+  ['no permission', 'auth', refused('No permission to use algorithm'), { status: 403 }],
+  ['no jobs', 'retryable', { jobs: [] }, { message: /0 of 1024 bytes/ }],
+  [
+    'a draw certified for less than is claimed',
+    'retryable',
+    draw({ chsh: 2.4, min_entropy: 0.2 }),
+    { message: /certified for 0.2 bit per bit, below 0.25/ },
+  ],
+  [
+    'a draw without a certificate',
+    'permanent',
+    draw({ min_entropy: 0.9 }),
+    { message: /without its certificate/ },
+  ],
+];
 
 streamBackendContract('Quandela', preset('quandela', { api_key: QUANDELA_TOKEN }, quandelaServer), [
   ...COMMON,
-  ...own([
-    {
-      what: 'the pool is empty',
-      kind: 'retryable',
-      message: /Pool empty/,
-      status: 404,
-      body: { detail: {}, error: 'Entropy Pool empty' },
-    },
-    { what: 'a wrong path', kind: 'permanent', status: 404, body: { detail: {}, error: 'Not Found' } },
-    {
-      what: 'no credits',
-      kind: 'quota',
-      message: /credits/,
-      status: 401,
-      body: { detail: {}, error: 'Not enough credits' },
-    },
-    {
-      what: 'a token that ran out',
-      kind: 'auth',
-      status: 401,
-      body: { detail: {}, error: 'Invalid or expired job token' },
-    },
-    {
-      what: 'no permission',
-      kind: 'auth',
-      status: 403,
-      body: { detail: {}, error: 'No permission to use algorithm' },
-    },
-    { what: 'no jobs', kind: 'retryable', message: /0 of 1024 bytes/, body: { jobs: [] } },
-    {
-      what: 'a draw certified for less than is claimed',
-      kind: 'retryable',
-      message: /certified for 0.2 bit per bit, below 0.25/,
-      body: {
-        jobs: [{ id: 'x', bytes: Buffer.alloc(1024, 7).toString('base64'), chsh: 2.4, min_entropy: 0.2 }],
-      },
-    },
-    {
-      what: 'a draw without a certificate',
-      kind: 'permanent',
-      message: /without its certificate/,
-      body: { jobs: [{ id: 'x', bytes: Buffer.alloc(1024, 7).toString('base64'), min_entropy: 0.9 }] },
-    },
-  ]),
+  ...own(quandela),
 ]);

@@ -14,10 +14,10 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import fc from 'fast-check';
-import { BackendError, type BackendErrorKind, type StreamBackend } from '../../src/backend/backend.ts';
+import type { StreamBackend } from '../../src/backend/backend.ts';
 import { OptionError, type SourceMemory } from '../../src/backend/definition.ts';
 import { replayBackend } from '../../src/backend/replay/replay.ts';
-import { type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
+import { failsWith, type StreamSubject, streamBackendContract } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { makeFifo } from '../support/providers/device-fifo.ts';
 import { temporaryFolder } from '../support/server.ts';
@@ -46,15 +46,6 @@ function fileOf(t: TestContext, content: Uint8Array | string): string {
 /** The bits of the next `bytes` bytes. */
 async function next(source: StreamBackend, bytes: number): Promise<Buffer> {
   return Buffer.from((await source.read(8 * bytes, NEVER)).bits);
-}
-
-function failsWith(kind: BackendErrorKind, message: RegExp): (error: unknown) => true {
-  return (error) => {
-    assert.ok(error instanceof BackendError, String(error));
-    assert.equal(error.kind, kind, error.message);
-    assert.match(error.message, message);
-    return true;
-  };
 }
 
 /** Notes whose next writing is not done before the test says so. */
@@ -107,30 +98,28 @@ streamBackendContract<ReplaySubject>(
     };
   },
   [
-    {
-      what: 'the file is gone',
-      kind: 'permanent',
-      message: /bits does not exist/,
-      lasting: 'it does not come back',
-      arrange: ({ path }) => unlinkSync(path),
-    },
-    {
-      what: 'the file is used up',
-      kind: 'permanent',
-      message: /bits: the file is used up: 79992 of 80008 bits are left/,
-      lasting: 'it is used up',
-      arrange: ({ path }) => truncateSync(path, 9_999),
-    },
-    {
-      what: 'a file that begins and goes on with the same bits',
-      kind: 'permanent',
-      message: /the same 80008 bits came before/,
-      arrange: async ({ path, backend }) => {
+    [
+      'the file is gone',
+      'permanent',
+      ({ path }) => unlinkSync(path),
+      { message: /bits does not exist/, lasting: 'it does not come back' },
+    ],
+    [
+      'the file is used up',
+      'permanent',
+      ({ path }) => truncateSync(path, 9_999),
+      { message: /bits: the file is used up: 79992 of 80008 bits are left/, lasting: 'it is used up' },
+    ],
+    [
+      'a file that begins and goes on with the same bits',
+      'permanent',
+      async ({ path, backend }) => {
         await backend.read(80_001, NEVER);
         const first = readFileSync(path).subarray(0, 10_001);
         writeFileSync(path, Buffer.concat([first, first, randomBytes(10_001)]));
       },
-    },
+      { message: /the same 80008 bits came before/ },
+    ],
   ],
 );
 

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BackendError } from '../../src/backend/backend.ts';
 import { jobNotes, RecentEntries, SeenReads, SeenResponses, SeenResults } from '../../src/backend/seen.ts';
 import { InvariantError } from '../../src/core/assert.ts';
+import { failsWith } from '../support/backend-contract.ts';
 import { MemoryNotes } from '../support/source-parts.ts';
 
-function isRepetition(error: unknown): boolean {
-  return error instanceof BackendError && error.kind === 'permanent';
-}
+const REPETITION = failsWith('permanent', /came before|repeats that of job/);
 
 describe('the store of recent entries', () => {
   it('forgets the entry that was set longest ago, and no other', () => {
@@ -49,8 +47,8 @@ describe('the store of recent entries', () => {
     for (const key of ['x', 'y', 'z']) plans.set(key, '');
     assert.equal(plans.get('new'), '2');
     assert.equal(plans.get('old'), undefined);
-    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), isRepetition);
-    await assert.rejects(new SeenReads(memory, 1).admit('aa', 128), isRepetition);
+    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), REPETITION);
+    await assert.rejects(new SeenReads(memory, 1).admit('aa', 128), REPETITION);
     await new SeenReads(memory, 1).admit('cc', 128);
     assert.equal(memory.notes.get('seen_reads'), 'cc bb aa');
   });
@@ -62,15 +60,15 @@ describe('reads', () => {
     const seen = new SeenReads(memory, 1);
     await seen.admit('aa', 128);
     await seen.admit('bb', 128);
-    await assert.rejects(seen.admit('aa', 128), isRepetition);
-    await assert.rejects(new SeenReads(memory, 1).admit('bb', 128), isRepetition);
+    await assert.rejects(seen.admit('aa', 128), REPETITION);
+    await assert.rejects(new SeenReads(memory, 1).admit('bb', 128), REPETITION);
   });
 
   it('remembers the last 64', async () => {
     const seen = new SeenReads(new MemoryNotes(), 1);
     for (let read = 0; read < 65; read++) await seen.admit(`read-${read}`, 4096);
     await seen.admit('read-0', 4096);
-    await assert.rejects(seen.admit('read-2', 4096), isRepetition);
+    await assert.rejects(seen.admit('read-2', 4096), REPETITION);
   });
 
   it('does not compare reads that may agree by chance', async () => {
@@ -78,7 +76,7 @@ describe('reads', () => {
     await seen.admit('aa', 255); // 127.5 bits of entropy
     await seen.admit('aa', 255);
     await seen.admit('aa', 256);
-    await assert.rejects(seen.admit('aa', 256), isRepetition);
+    await assert.rejects(seen.admit('aa', 256), REPETITION);
   });
 });
 
@@ -88,8 +86,8 @@ describe('results of jobs', () => {
     const seen = new SeenResults(memory);
     await seen.admit('aa', 'job 1');
     await seen.admit('aa', 'job 1');
-    await assert.rejects(seen.admit('aa', 'job 2'), isRepetition);
-    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), isRepetition);
+    await assert.rejects(seen.admit('aa', 'job 2'), REPETITION);
+    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), REPETITION);
     await new SeenResults(memory).admit('aa', 'job 1');
   });
 
@@ -97,7 +95,7 @@ describe('results of jobs', () => {
     const seen = new SeenResults(new MemoryNotes());
     for (let job = 0; job < 65; job++) await seen.admit(`hash ${job}`, `job ${job}`);
     await seen.admit('hash 0', 'another job');
-    await assert.rejects(seen.admit('hash 2', 'another job'), isRepetition);
+    await assert.rejects(seen.admit('hash 2', 'another job'), REPETITION);
   });
 });
 

@@ -40,17 +40,19 @@ export interface StreamSubject extends Subject {
 
 export interface JobSubject extends Subject {
   readonly backend: JobBackend;
-  /** The same source after a restart of the service: its options and its SourceMemory are all that is left. */
-  restarted(): JobBackend;
+  /** Options that name another device. */
+  readonly otherDevice: Readonly<Record<string, string>>;
+  /** The same source after a restart of the service, with `changed` options: its SourceMemory is all else that is left. */
+  restarted(changed?: Readonly<Record<string, string>>): JobBackend;
   /** Jobs that the provider was paid for. */
   jobsStarted(): number;
   /** The provider runs what waits; a poll says `done` from now on. */
   finishJobs(): void;
+  /** As `finishJobs`, but the job gives the results of the one before. */
+  repeatResults(): void;
 }
 
 interface FaultExpectation {
-  readonly what: string;
-  readonly kind: BackendErrorKind;
   /** What the error asks for; not looked at when left out. */
   readonly retryAfterMs?: number;
   /** In the error's message. */
@@ -59,16 +61,24 @@ interface FaultExpectation {
   readonly lasting?: string;
 }
 
-export interface StreamFault<S extends StreamSubject> extends FaultExpectation {
-  /** Makes the next read meet the fault. */
-  arrange(subject: S): void | Promise<void>;
-}
+/** What goes wrong, the kind of error that it is, what makes the next read meet it, and what else is expected. */
+export type StreamFault<S extends StreamSubject> = readonly [
+  what: string,
+  kind: BackendErrorKind,
+  arrange: (subject: S) => void | Promise<void>,
+  expected?: FaultExpectation,
+];
 
-export interface JobFault<S extends JobSubject> extends FaultExpectation {
-  /** The call that meets it; what comes before works. */
-  readonly on: 'submit' | 'poll' | 'fetch';
-  arrange(subject: S): void | Promise<void>;
-}
+/** The same of a job; the call `on` meets the fault, and what comes before works. */
+export type JobFault<S extends JobSubject> = readonly [
+  on: 'submit' | 'poll' | 'fetch',
+  ...fault: [
+    what: string,
+    kind: BackendErrorKind,
+    arrange: (subject: S) => void | Promise<void>,
+    expected?: FaultExpectation,
+  ],
+];
 
 const NEVER = new AbortController().signal;
 
@@ -129,12 +139,13 @@ export function streamBackendContract<S extends StreamSubject>(
       await assertPrintsNoSecret(subject.backend, subject.secrets);
     });
 
-    for (const fault of faults) {
-      test(`${fault.what}: ${fault.kind}`, async (t) => {
+    for (const [what, kind, arrange, expected = {}] of faults) {
+      test(`${what}: ${kind}`, async (t) => {
         const subject = await make(t);
-        await fault.arrange(subject);
-        assertFault(await rejection(subject.backend.read(subject.bits, NEVER)), fault, subject.secrets);
-        if (fault.lasting !== undefined) return;
+        await arrange(subject);
+        const error = await rejection(subject.backend.read(subject.bits, NEVER));
+        assertFault(error, kind, expected, subject.secrets);
+        if (expected.lasting !== undefined) return;
         const read = await subject.backend.read(subject.bits, NEVER);
         assertRead(read, subject.bits, subject.sent());
       });
@@ -205,6 +216,36 @@ export function jobBackendContract<S extends JobSubject>(
       assert.notDeepEqual(first.bits, second.bits);
     });
 
+    test('refuses the results of another job, also after a restart', async (t) => {
+      const subject = await make(t);
+      const first = await runJob(subject);
+      const job = await subject.backend.submit(subject.bits, randomUUID(), NEVER);
+      subject.repeatResults();
+      for (const backend of [subject.backend, subject.restarted()]) {
+        assertFault(await rejection(backend.fetch(job, NEVER)), 'permanent', {}, subject.secrets);
+      }
+      const again = await subject.restarted().fetch(first.job, NEVER);
+      assert.equal(again.rawSha256, first.read.rawSha256);
+    });
+
+    test('reads no job of another device or of a lower claim than the options make now', async (t) => {
+      const subject = await make(t);
+      const { job, read } = await runJob(subject);
+      const claim = subject.backend.claimedMinEntropyPerBit;
+      const calls = subject.calls();
+      for (const changed of [{ min_entropy: (claim + 0.01).toFixed(2) }, subject.otherDevice]) {
+        const backend = subject.restarted(changed);
+        assert.equal((await backend.poll(job, NEVER)).state, 'failed');
+        await assert.rejects(backend.fetch(job, NEVER), {
+          kind: 'permanent',
+          message: new RegExp(`under a claim of ${claim} bits: the options are others now$`),
+        });
+      }
+      assert.equal(subject.calls(), calls);
+      const modest = subject.restarted({ min_entropy: (claim - 0.1).toFixed(2) });
+      assert.equal((await modest.fetch(job, NEVER)).rawSha256, read.rawSha256);
+    });
+
     test('a job is cancelled, and what is gone may be forgotten again', async (t) => {
       const subject = await make(t);
       const { backend } = subject;
@@ -242,13 +283,13 @@ export function jobBackendContract<S extends JobSubject>(
       assertNoSecret(job, subject.secrets);
     });
 
-    for (const fault of faults) {
-      test(`${fault.on}: ${fault.what}: ${fault.kind}`, async (t) => {
+    for (const [on, what, kind, arrange, expected = {}] of faults) {
+      test(`${on}: ${what}: ${kind}`, async (t) => {
         const subject = await make(t);
-        const perform = await prepared(subject, fault.on);
-        await fault.arrange(subject);
-        assertFault(await rejection(perform(NEVER)), fault, subject.secrets);
-        if (fault.lasting === undefined) await perform(NEVER);
+        const perform = await prepared(subject, on);
+        await arrange(subject);
+        assertFault(await rejection(perform(NEVER)), kind, expected, subject.secrets);
+        if (expected.lasting === undefined) await perform(NEVER);
       });
     }
   });
@@ -361,11 +402,21 @@ export function assertNoSecret(thing: unknown, secrets: readonly string[]): void
   }
 }
 
-function assertFault(error: unknown, fault: FaultExpectation, secrets: readonly string[]): void {
+/** What assert.rejects and assert.throws hold an error of a backend against. */
+export function failsWith(kind: BackendErrorKind, message = /./) {
+  return { name: 'BackendError', kind, message };
+}
+
+function assertFault(
+  error: unknown,
+  kind: BackendErrorKind,
+  { message, retryAfterMs }: FaultExpectation,
+  secrets: readonly string[],
+): void {
   assert.ok(error instanceof BackendError, inspect(error));
-  assert.equal(error.kind, fault.kind, error.message);
-  if (fault.message !== undefined) assert.match(error.message, fault.message);
-  if (fault.retryAfterMs !== undefined) assert.equal(error.retryAfterMs, fault.retryAfterMs);
+  assert.equal(error.kind, kind, error.message);
+  if (message !== undefined) assert.match(error.message, message);
+  if (retryAfterMs !== undefined) assert.equal(error.retryAfterMs, retryAfterMs);
   assert.ok(error.message.length <= 400, 'a message fit for a log');
   assertNoSecret(error, secrets);
 }

@@ -3,6 +3,7 @@ import type { Circuit, Gate, NamedCircuit } from '../../src/backend/circuit.ts';
 import type { ByteSource } from '../../src/backend/simulator/coins.ts';
 import { Measurement } from '../../src/backend/simulator/measurement.ts';
 import type { ReadoutError } from '../../src/backend/simulator/noise.ts';
+import { bitAt } from './shots.ts';
 
 function gates(qubits: number): fc.Arbitrary<Gate> {
   const qubit = fc.integer({ min: 0, max: qubits - 1 });
@@ -106,8 +107,7 @@ export function measured(
 export async function measuredRows(measurement: Measurement, shots: number): Promise<number[][]> {
   const { width } = measurement;
   const bits = await measurement.take(shots, new AbortController().signal);
-  const bitAt = (at: number) => (bits[at >>> 3] >>> (7 - (at & 7))) & 1;
   return Array.from({ length: shots }, (_, shot) =>
-    Array.from({ length: width }, (_, channel) => bitAt(shot * width + channel)),
+    Array.from({ length: width }, (_, channel) => bitAt(bits, shot * width + channel)),
   );
 }

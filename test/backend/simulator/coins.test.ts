@@ -3,14 +3,13 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { Coins, RandomWords } from '../../../src/backend/simulator/coins.ts';
 import { fixedBytes } from '../../support/backends.ts';
+import { bitAt } from '../../support/shots.ts';
 
 function toss(probabilities: readonly number[], shots: number, label: string): Uint8Array {
   const bits = new Uint8Array(Math.ceil((shots * probabilities.length) / 8)).fill(0xff);
   new Coins(probabilities).fill(bits, 0, shots, new RandomWords(fixedBytes(label)));
   return bits;
 }
-
-const bitAt = (bits: Uint8Array, position: number) => (bits[position >> 3] >> (7 - (position & 7))) & 1;
 
 /** The slow twin: each lane by itself, u as a sum of its digits, from the same words. */
 function slowToss(probabilities: readonly number[], shots: number, label: string): number[] {

@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import type { StreamBackend } from '../../../src/backend/backend.ts';
-import {
-  bellChsh,
-  CHSH_SETTINGS,
-  circuitSha256,
-  type NamedCircuit,
-  superposition,
-  xCheck,
-} from '../../../src/backend/circuit.ts';
+import { bellChsh, circuitSha256, type NamedCircuit, superposition } from '../../../src/backend/circuit.ts';
 import { checkedNoise, type Noise } from '../../../src/backend/simulator/noise.ts';
 import { plainRun } from '../../../src/backend/simulator/runs.ts';
 import { simulatorBackend, simulatorOf, simulatorWith } from '../../../src/backend/simulator/simulator.ts';
@@ -18,6 +11,7 @@ import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
 import { ghzParity } from '../../support/circuits.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { bitAt } from '../../support/shots.ts';
 import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -29,8 +23,6 @@ function fixed(circuit: NamedCircuit, label: string, noise: Partial<Noise> = {})
   const run = plainRun(circuit, checked, fixedBytes(label));
   return simulatorOf({ name: 'test', run, noise: checked, clock: new ManualClock(), deterministic: true });
 }
-
-const bitAt = (bits: Uint8Array, position: number) => (bits[position >> 3] >> (7 - (position & 7))) & 1;
 
 /** How often each shot was seen; bit i of the index is channel i. */
 async function shotCounts(backend: StreamBackend, shots: number, width: number): Promise<Uint32Array> {
@@ -206,41 +198,4 @@ test('components of one and of several qubits mix in one shot, each on its chann
     exact[bell | 0b1010] = 0.5 * 0.2; // channel 1 is qubit 2: 1 with probability 0.2
   }
   assert.ok(chiSquare(counts, exact) < 16.3, 'three degrees of freedom, one in a thousand');
-});
-
-async function chsh(noise: Partial<Noise>): Promise<number> {
-  let s = 0;
-  for (const setting of CHSH_SETTINGS) {
-    const circuit = bellChsh(setting);
-    const [n00, n10, n01, n11] = await shotCounts(fixed(circuit, circuit.name, noise), 100_000, 2);
-    const correlation = (n00 + n11 - n01 - n10) / (n00 + n01 + n10 + n11);
-    s += setting[0] === 1 && setting[1] === 1 ? -correlation : correlation;
-  }
-  return s;
-}
-
-test('reaches 2 sqrt 2 in CHSH without noise, less with noise, and less than 2 with much of it', async () => {
-  // One correlation has standard deviation sqrt(1 - 1/2) / sqrt(100,000) = 0.0022, the sum of four 0.0045.
-  const ideal = await chsh(NO_NOISE);
-  assert.ok(Math.abs(ideal - 2 * Math.SQRT2) < 0.018, `S = ${ideal}`);
-  // A symmetric readout error e shrinks each correlation by (1 - 2e)²: S = 0.9216 · 2.8284 = 2.6067.
-  const read = await chsh({ ...NO_NOISE, readout: { e01: 0.02, e10: 0.02 } });
-  assert.ok(Math.abs(read - 0.96 ** 2 * 2 * Math.SQRT2) < 0.018, `S = ${read}`);
-  const noisy = await chsh({ ...NO_NOISE, depolarizing: 0.15 });
-  assert.ok(noisy > 0 && noisy < 2, `S = ${noisy}`);
-});
-
-test('the X check and the GHZ parity see no error where none is, and the bias that is there', async () => {
-  const clean = await shotCounts(fixed(xCheck(4), 'x', NO_NOISE), 10_000, 4);
-  assert.equal(clean[0], 10_000);
-  const parity = await shotCounts(fixed(ghzParity(4), 'ghz', NO_NOISE), 10_000, 4);
-  const odd = parity.filter((_, outcome) => outcome.toString(2).replaceAll('0', '').length % 2 === 1);
-  assert.equal(
-    odd.reduce((sum, count) => sum + count),
-    0,
-  );
-  // Tilted by θ = asin(2 · 0.2), a qubit that should be |0> reads 1 with probability sin²(θ/2) = 0.0417.
-  const tilted = await shotCounts(fixed(xCheck(1), 'x', { ...NO_NOISE, bias: 0.2 }), 100_000, 1);
-  const expected = Math.sin(Math.asin(0.4) / 2) ** 2;
-  assert.ok(chiSquare(tilted, [1 - expected, expected]) < 10.8); // one degree of freedom, one in a thousand
 });

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
-import type { Measurement } from '../../../src/backend/simulator/measurement.ts';
 import { fixedBytes } from '../backends.ts';
-import { measured } from '../circuits.ts';
+import { measured, measuredRows } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 import { configurationOf, type IbmDevice, propertiesOf, TEST_DEVICE } from './ibm-device.ts';
@@ -25,12 +24,10 @@ export type Spoilt =
   | 'probabilities'
   | 'text'; // the JSON as a JSON text
 
-/** The shots of one PUB, as the simulator made them: packed as RawRead.bits. */
+/** The shots of one PUB as rows of bits, channel by channel. */
 interface RunPub {
   readonly program: string;
-  readonly width: number;
-  readonly shots: number;
-  readonly bits: Uint8Array;
+  readonly rows: readonly (readonly number[])[];
 }
 
 interface ServerJob {
@@ -83,7 +80,7 @@ export class IbmServer extends ProviderServer {
   filtersTags = true;
   readonly #clock: ManualClock;
   readonly #calibrations = new Map<string, object>();
-  readonly #measurements = new Map<string, Measurement>();
+  readonly #outcomes = fixedBytes('ibm');
   #submittedAtMs: number[] = [];
 
   constructor(clock: ManualClock) {
@@ -241,11 +238,8 @@ export class IbmServer extends ProviderServer {
   async #runPub(program: string, shots: number): Promise<RunPub> {
     const circuit = readProgram(program, this.device);
     const readout = circuit.measured.map((qubit) => this.device.table[qubit]);
-    const measurement = this.#measurements.get(program) ?? measured(circuit, readout, fixedBytes(program));
-    this.#measurements.set(program, measurement);
-    const { width } = measurement;
-    const bits = await measurement.take(shots, new AbortController().signal);
-    return { program, width, shots, bits };
+    const rows = await measuredRows(measured(circuit, readout, this.#outcomes), shots);
+    return { program, rows };
   }
 
   #list(query: URLSearchParams): ProviderReply {
@@ -316,28 +310,19 @@ function resultsOf(pubs: readonly RunPub[], spoilt: Spoilt, isQiskit: boolean): 
   if (spoilt === 'probabilities')
     return JSON.stringify({ quasi_dists: [{ 0: 0.5, 1: 0.5 }], metadata: [{}] });
   const sent = spoilt === 'pub-missing' ? pubs.slice(1) : pubs;
-  const registers = sent.map((pub, at) => {
-    const shots = spoilt === 'truncated' && at === sent.length - 1 ? pub.shots - 1 : pub.shots;
-    if (spoilt === 'counts') return { counts: { '0x0': shots }, num_bits: pub.width };
-    const { width } = pub;
+  const registers = sent.map(({ rows: all }, at) => {
+    const rows = spoilt === 'truncated' && at === sent.length - 1 ? all.slice(0, -1) : all;
+    const width = rows[0].length;
+    if (spoilt === 'counts') return { counts: { '0x0': rows.length }, num_bits: width };
+    // channel 0 in the lowest bit
+    const numbers = rows.map((row) => BigInt(`0b${row.toReversed().join('')}`));
+    if (spoilt === 'too-wide') numbers[rows.length - 1] |= 1n << BigInt(width);
     const told = spoilt === 'one-bit-less' ? width - 1 : width;
-    const rows = Array.from({ length: shots }, (_, shot) => rowOf(pub, shot));
-    if (spoilt === 'too-wide') rows[shots - 1] |= 1n << BigInt(width);
-    if (isQiskit) return bitArray(rows, width, told);
-    return { samples: rows.map((row) => `0x${row.toString(16)}`), num_bits: told };
+    if (isQiskit) return bitArray(numbers, width, told);
+    return { samples: numbers.map((number) => `0x${number.toString(16)}`), num_bits: told };
   });
   const body = JSON.stringify(isQiskit ? primitiveResult(registers) : plainResult(registers));
   return spoilt === 'text' ? JSON.stringify(body) : body;
-}
-
-/** One shot as a number, channel 0 in its lowest bit. */
-function rowOf({ bits, width }: RunPub, shot: number): bigint {
-  let row = 0n;
-  for (let channel = 0; channel < width; channel++) {
-    const at = shot * width + channel;
-    if (((bits[at >> 3] >> (7 - (at & 7))) & 1) === 1) row |= 1n << BigInt(channel);
-  }
-  return row;
 }
 
 function plainResult(registers: readonly object[]): object {
