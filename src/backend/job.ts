@@ -153,17 +153,15 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     const { rawSha256, provenance } = results;
     const { jobId } = job;
     await this.#seen.admit(rawSha256, jobId);
-    const { bits, width, shots, witness } = joinParts(results.parts, results.width, results.shotsOrdered);
+    const joined = joinParts(results.parts, results.width, results.shotsOrdered);
+    const { width, shots } = joined;
     if (width * shots < job.bits) {
       const given = `${jobId} gave ${width * shots} of ${job.bits} bits`;
       throw new BackendError('retryable', `${given}: ${results.shortfall}`);
     }
     return {
-      bits,
-      width,
-      shots,
+      ...joined,
       rawSha256,
-      ...(witness === null ? {} : { witness }),
       provenance: {
         ...provenance,
         jobId,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import { type RawRead, type Witness, wholeShots } from './backend.ts';
+import { type RawRead, wholeShots } from './backend.ts';
 import { CHSH_SETTINGS, circuitDepth } from './circuit.ts';
 
 /**
@@ -176,7 +176,7 @@ export interface PartShots {
 }
 
 /** Who knows the settings of a job at a provider. */
-const DRAWN_BEFORE_SUBMISSION =
+const DRAWN =
   'This service drew the settings with its system’s generator before it submitted the job; the provider’s compiler and controller had them with the job, so the device could know them before it answered.';
 
 /**
@@ -187,22 +187,21 @@ export function joinParts(
   parts: readonly PartShots[],
   width: number,
   shotsOrdered: number,
-): Pick<RawRead, 'bits' | 'width' | 'shots'> & { readonly witness: Witness | null } {
+): Pick<RawRead, 'bits' | 'width' | 'shots' | 'witness'> {
   const raw = parts.filter(({ part }) => part !== 'x-test');
   const tests = parts.filter(({ part }) => part === 'x-test');
   const joined = { ...joinShots(raw, width), width };
   const tested = joinShots(tests, width);
   for (const { bits } of parts) bits.fill(0);
-  const drawn = DRAWN_BEFORE_SUBMISSION;
   if (tests.length > 0) {
-    const clusters = { testedClusters: tests.length, rawClusters: raw.length, shotsOrdered, drawn };
+    const clusters = { testedClusters: tests.length, rawClusters: raw.length, shotsOrdered, drawn: DRAWN };
     return { ...joined, witness: { kind: 'x-basis', ...tested, ...clusters } };
   }
-  if (!raw.some(({ part }) => typeof part === 'number')) return { ...joined, witness: null };
+  if (!raw.some(({ part }) => typeof part === 'number')) return joined;
   const clusterShots = Uint32Array.from(raw, ({ shots }) => shots);
   return {
     ...joined,
-    witness: { kind: 'chsh', settings: settingsOf(raw), clusterShots, shotsOrdered, drawn },
+    witness: { kind: 'chsh', settings: settingsOf(raw), clusterShots, shotsOrdered, drawn: DRAWN },
   };
 }
 

@@ -320,18 +320,18 @@ function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
 
 /** Every setting with its default and meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
-  const fileRow = { variable: FILE_VARIABLE, fallback: '', meaning: 'JSON file of settings; variables win' };
-  const rows = Object.values(settings(cores)).map(({ variable, fallback, meaning }) => ({
-    variable,
-    fallback,
-    meaning,
-  }));
-  const sourceRow = {
-    variable: 'QRN_SOURCE_<NAME>_<OPTION>',
-    fallback: '',
-    meaning: 'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
-  };
-  const clientRows = [
+  return [
+    { variable: FILE_VARIABLE, fallback: '', meaning: 'JSON file of settings; variables win' },
+    ...Object.values(settings(cores)).map(({ variable, fallback, meaning }) => ({
+      variable,
+      fallback,
+      meaning,
+    })),
+    {
+      variable: 'QRN_SOURCE_<NAME>_<OPTION>',
+      fallback: '',
+      meaning: 'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
+    },
     {
       variable: 'QRN_URL',
       fallback: '',
@@ -339,7 +339,6 @@ export function describeSettings(cores = 2): { variable: string; fallback: strin
     },
     { variable: 'QRN_KEY', fallback: '', meaning: 'the API key for it' },
   ];
-  return [fileRow, ...rows, sourceRow, ...clientRows];
 }
 
 /**

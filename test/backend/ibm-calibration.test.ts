@@ -6,7 +6,7 @@ import { configurationOf, propertiesOf, TEST_DEVICE } from '../support/providers
 
 const calibration = calibrationOf(objectIn(propertiesOf(TEST_DEVICE, '2026-11-20')));
 const architecture = architectureOf(objectIn(configurationOf(TEST_DEVICE)))!;
-const quality = { maxReadoutError: 0.05, maxGateError: 0.02, qubits: 100 };
+const quality = { max_readout_error: 0.05, max_gate_error: 0.02, qubits: 100 };
 
 test('what is dead, not told apart, not published or not operational is not used', () => {
   assert.deepEqual(chosenQubits(calibration, quality), [0, 1, 2, 4, 6, 8, 9, 11]);
@@ -14,9 +14,9 @@ test('what is dead, not told apart, not published or not operational is not used
 
 test('chooses the best of the good ones, in ascending order', () => {
   assert.deepEqual(chosenQubits(calibration, { ...quality, qubits: 3 }), [1, 9, 11]);
-  assert.deepEqual(chosenQubits(calibration, { ...quality, maxReadoutError: 0.013 }), [0, 1, 8, 9, 11]);
-  assert.deepEqual(chosenQubits(calibration, { ...quality, maxReadoutError: 0.6 }).includes(5), true);
-  assert.deepEqual(chosenQubits(calibration, { ...quality, maxGateError: 0 }), []);
+  assert.deepEqual(chosenQubits(calibration, { ...quality, max_readout_error: 0.013 }), [0, 1, 8, 9, 11]);
+  assert.deepEqual(chosenQubits(calibration, { ...quality, max_readout_error: 0.6 }).includes(5), true);
+  assert.deepEqual(chosenQubits(calibration, { ...quality, max_gate_error: 0 }), []);
 });
 
 test('pairs are coupled, disjoint, and the best first', () => {
@@ -28,7 +28,7 @@ test('pairs are coupled, disjoint, and the best first', () => {
   // 8-9 has the least error of all; a pair takes two qubits of the number.
   assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, qubits: 3 }), [[8, 9]]);
   assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, qubits: 1 }), []);
-  assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, maxGateError: 0.0025 }), [[8, 9]]);
+  assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, max_gate_error: 0.0025 }), [[8, 9]]);
 });
 
 test('takes each coupling once, whatever directions are listed', () => {

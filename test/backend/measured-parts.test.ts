@@ -103,7 +103,7 @@ suite('parts of a job', () => {
             [...witness.clusterShots],
             raw.map(([, shots]) => shots.length),
           );
-        } else assert.equal(witness, null);
+        } else assert.equal(witness, undefined);
       }),
     );
   });

@@ -134,7 +134,7 @@ describe('the configuration', () => {
     for (const origins of ['a.example', 'https://a.example/', 'https://a.example,*', 'https://a.example,']) {
       refused({ QRN_CORS_ORIGINS: origins }, /a comma-separated list of origins/);
     }
-    refused({ QRN_METRICS_PORT: 'none' }, /main, public, off or/);
+    for (const port of ['none', '65536']) refused({ QRN_METRICS_PORT: port }, /main, public, off or/);
     refused({ QRN_SOURCE_POLICY: 'both' }, /one of priority, share/);
     for (const names of ['', 'a,', 'a,a', 'A', 'a_b', '-a', 'a b', 'a'.repeat(33)]) {
       refused(

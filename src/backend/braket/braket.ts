@@ -176,6 +176,8 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     const { parts, rawSha256 } = await readResult(read, expected);
     const given = parts.reduce((sum, { shots }) => sum + shots, 0);
     const finishedAtMs = task.endedAtMs ?? this.clock.wallMs();
+    // Fewer shots than were asked for are said beside the device's figures.
+    const counted = { ...plan.calibration, shots_asked: task.shots, shots_successful: given };
     return this.readOf(job, {
       parts,
       width,
@@ -192,7 +194,7 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
         // The service says when a task was created and when it ended, not when it began to run.
         startedAtMs: task.createdAtMs ?? finishedAtMs,
         finishedAtMs,
-        calibration: given === task.shots ? plan.calibration : withShots(plan, task.shots, given),
+        calibration: given === task.shots ? plan.calibration : counted,
       },
     });
   }
@@ -210,11 +212,6 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     if (task === undefined) return;
     await this.#service.deleteObjects(task.bucket, `${task.directory}/`, signal);
   }
-}
-
-/** A result with fewer shots than were asked for says so where the device's figures stand. */
-function withShots({ calibration }: TaskPlan, asked: number, successful: number) {
-  return { ...calibration, shots_asked: asked, shots_successful: successful };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { GetDeviceResponse } from '@aws-sdk/client-braket';
 import { type JsonObject, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
 import { disjointPairs, ENTANGLERS } from '../parts.ts';
@@ -54,28 +55,11 @@ export interface ExecutionWindow {
   readonly end: string;
 }
 
-/** The reply of GetDevice as the SDK gives it. */
-export interface DeviceReply {
-  readonly deviceArn: string | undefined;
-  readonly deviceName: string | undefined;
-  readonly providerName: string | undefined;
-  readonly deviceType: string | undefined;
-  readonly deviceStatus: string | undefined;
-  readonly deviceCapabilities: unknown;
-  readonly deviceQueueInfo?:
-    | readonly {
-        readonly queue: string | undefined;
-        readonly queueSize: string | undefined;
-        readonly queuePriority?: string | undefined;
-      }[]
-    | undefined;
-}
-
 /**
  * Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent
  * error.
  */
-export function deviceOf(reply: DeviceReply): Device {
+export function deviceOf(reply: GetDeviceResponse): Device {
   const capabilities = capabilitiesOf(reply);
   const service = objectIn(capabilities.service);
   const paradigm = objectIn(capabilities.paradigm);
@@ -115,7 +99,7 @@ export function deviceOf(reply: DeviceReply): Device {
 }
 
 /** `deviceCapabilities` is JSON in a string. */
-function capabilitiesOf({ deviceArn, deviceCapabilities }: DeviceReply): JsonObject {
+function capabilitiesOf({ deviceArn, deviceCapabilities }: GetDeviceResponse): JsonObject {
   try {
     return objectIn(JSON.parse(String(deviceCapabilities)));
   } catch (error) {

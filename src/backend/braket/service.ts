@@ -1,9 +1,8 @@
-import type { BraketClient, GetQuantumTaskResponse } from '@aws-sdk/client-braket';
+import type { BraketClient, GetDeviceResponse, GetQuantumTaskResponse } from '@aws-sdk/client-braket';
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { Clock } from '../../core/clock.ts';
 import { BackendError, type BackendErrorKind } from '../backend.ts';
 import { parseRetryAfter } from '../http-call.ts';
-import type { DeviceReply } from './device.ts';
 
 export interface ServiceOptions {
   readonly region: string;
@@ -55,7 +54,7 @@ export class BraketService {
     this.#s3Host = s3Endpoint === null ? `s3.${region}.amazonaws.com` : new URL(s3Endpoint).host;
   }
 
-  device(deviceArn: string, signal: AbortSignal): Promise<DeviceReply> {
+  device(deviceArn: string, signal: AbortSignal): Promise<GetDeviceResponse> {
     return this.#onBraket('GetDevice', signal, ({ client, sdk }) =>
       client.send(new sdk.GetDeviceCommand({ deviceArn }), { abortSignal: signal }),
     );

@@ -3,6 +3,7 @@ import { BackendError } from '../backend.ts';
 import { disjointPairs, type PartPlan } from '../parts.ts';
 import type { ReadoutError } from '../simulator/noise.ts';
 import type { IbmCloud } from './cloud.ts';
+import type { IbmOptions } from './options.ts';
 import { BASIS_GATES, ENTANGLING_GATE } from './plan.ts';
 
 /** What `/backends` says of the device now. A fact that it does not give is null. */
@@ -68,7 +69,7 @@ export class Device {
     const what = circuit === 'bell-chsh' ? 'coupled pair of qubits' : 'qubit';
     return {
       qubits,
-      why: `no ${what} meets max_readout_error ${quality.maxReadoutError} and max_gate_error ${quality.maxGateError}`,
+      why: `no ${what} meets max_readout_error ${quality.max_readout_error} and max_gate_error ${quality.max_gate_error}`,
       deviceQubits: architecture.qubits,
       isSimulator: architecture.isSimulator,
       e01: figures.map(({ e01 }) => e01),
@@ -187,15 +188,8 @@ function figuresIn(parameters: unknown): ReadonlyMap<string, number> {
 
 const isProbability = (value: number) => value >= 0 && value <= 1;
 
-/** What a qubit or a pair must meet to be used. */
-export interface Quality {
-  /** e01 + e10 of a qubit, at most. */
-  readonly maxReadoutError: number;
-  /** Error of sx, and of a pair's cz, at most. */
-  readonly maxGateError: number;
-  /** At most so many qubits are used. */
-  readonly qubits: number;
-}
+/** What a qubit or a pair must meet to be used, and how many qubits are used at most. */
+type Quality = Pick<IbmOptions, 'max_readout_error' | 'max_gate_error' | 'qubits'>;
 
 /**
  * The qubits to measure, in ascending order: of those that are alive and good enough, the ones with the least
@@ -221,7 +215,7 @@ export function chosenPairs(
   const good = new Set(goodQubits(calibration, quality));
   const pairs = couplings.flatMap((pair) => {
     const gateError = calibration.gateErrors.get(pair.join('-'));
-    if (gateError === undefined || gateError > quality.maxGateError) return [];
+    if (gateError === undefined || gateError > quality.max_gate_error) return [];
     if (!pair.every((qubit) => good.has(qubit))) return [];
     const [a, b] = pair.map((qubit) => readoutSum(calibration, qubit));
     return [{ pair, error: gateError + a + b }];
@@ -230,11 +224,11 @@ export function chosenPairs(
   return disjointPairs(ranked, quality.qubits).sort(([a], [b]) => a - b);
 }
 
-function goodQubits(calibration: Calibration, { maxReadoutError, maxGateError }: Quality): number[] {
+function goodQubits(calibration: Calibration, quality: Quality): number[] {
   const good: number[] = [];
   calibration.readout.forEach((readout, qubit) => {
-    if (readout === null || readout.e01 + readout.e10 > maxReadoutError) return;
-    if ((calibration.gateErrors.get(String(qubit)) ?? 1) <= maxGateError) good.push(qubit);
+    if (readout === null || readout.e01 + readout.e10 > quality.max_readout_error) return;
+    if ((calibration.gateErrors.get(String(qubit)) ?? 1) <= quality.max_gate_error) good.push(qubit);
   });
   return good;
 }

@@ -9,28 +9,20 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import {
-  type BackendDefinition,
-  defineBackend,
-  OptionError,
-  type OptionValues,
-  type SourceParts,
-} from '../definition.ts';
+import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { ProviderJobs, planIn } from '../job.ts';
 import { jobNotes, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
-import { apiUrlOf, IBM_OPTIONS } from './options.ts';
+import { apiUrlOf, IBM_OPTIONS, type IbmOptions } from './options.ts';
 import { layoutOf, type Plan, programsOf, totalShots } from './plan.ts';
 import { ResultReader } from './result-reader.ts';
 
-export const ibmBackend: BackendDefinition<typeof IBM_OPTIONS> = defineBackend({
+export const ibmBackend = defineBackend({
   type: 'ibm',
   summary: 'Qubits of an IBM Quantum processor, measured one by one: jobs of the sampler on chosen qubits.',
   options: IBM_OPTIONS,
-  create(name, options, parts) {
-    return new IbmBackend(name, options, claimOf(options), parts);
-  },
+  create: (name, options, parts) => new IbmBackend(name, options, parts),
 });
 
 /**
@@ -62,8 +54,6 @@ function entropyBound(isBellTest: boolean, f: number): number {
   if (!isBellTest) return 1 - Math.log2(1 + f);
   return -Math.log2((Math.cos(Math.PI / 8) ** 2 / 2) * (1 + f) ** 2) / 2;
 }
-
-export type IbmOptions = OptionValues<typeof IBM_OPTIONS>;
 
 /** POST /jobs is limited to so many a minute and user (IBM's description of the call). */
 const JOBS_PER_MINUTE = 5;
@@ -101,12 +91,12 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   /** Channels of the last plan; what a job costs depends on them. */
   #width: number;
 
-  constructor(name: string, options: IbmOptions, claimedMinEntropyPerBit: number, parts: SourceParts) {
+  constructor(name: string, options: IbmOptions, parts: SourceParts) {
     super(
       {
         name,
         quantumBackend: options.device,
-        claimedMinEntropyPerBit,
+        claimedMinEntropyPerBit: claimOf(options),
         lotRawBits: options.bits_per_job,
         device: options.device,
         isDeclared: options.api_url !== 'auto',
@@ -204,7 +194,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     if (state.word !== null && state.word.toLowerCase() !== 'online') {
       throw new BackendError('retryable', `${device} is ${state.word}`, OFFLINE_PAUSE_MS);
     }
-    const choice = await this.#device.choose(circuit, this.#quality(), signal);
+    const choice = await this.#device.choose(circuit, this.#options, signal);
     const width = choice.qubits.length;
     if (width === 0) throw new BackendError('retryable', `${device}: ${choice.why}`, ASK_AGAIN_MS);
     const layout = layoutOf(circuit, bits, width, test_share);
@@ -230,11 +220,6 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
       e10: choice.e10,
       calibrationDate: choice.calibrationDate,
     };
-  }
-
-  #quality() {
-    const { max_readout_error, max_gate_error, qubits } = this.#options;
-    return { maxReadoutError: max_readout_error, maxGateError: max_gate_error, qubits };
   }
 
   async #send(plan: Plan, tag: string, signal: AbortSignal): Promise<string> {
@@ -324,7 +309,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   async describe(signal: AbortSignal): Promise<SourceFacts> {
     const state = await this.#device.state(signal);
     this.#isSimulator ||= state.isSimulator;
-    const choice = await this.#device.choose(this.#options.circuit, this.#quality(), signal);
+    const choice = await this.#device.choose(this.#options.circuit, this.#options, signal);
     const usageReply = await this.#cloud.send({
       method: 'GET',
       path: '/instances/usage',

@@ -4,6 +4,7 @@ import {
   decimal,
   httpUrl,
   OptionError,
+  type OptionValues,
   oneOf,
   orAuto,
   secretOption,
@@ -117,6 +118,8 @@ export const IBM_OPTIONS = {
   },
   iam_url: { meaning: 'where tokens come from', fallback: 'https://iam.cloud.ibm.com', parse: httpUrl },
 } as const;
+
+export type IbmOptions = OptionValues<typeof IBM_OPTIONS>;
 
 /**
  * The API of the region that the CRN names: us-east has no prefix (qiskit-ibm-runtime,
