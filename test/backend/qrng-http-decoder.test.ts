@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { BackendErrorKind } from '../../src/backend/backend.ts';
 import { decodeReply, isJsonPath, valuesAt } from '../../src/backend/qrng-http/decoder.ts';
 import { type Decoder, QRNG_PRESETS, type QrngService } from '../../src/backend/qrng-http/presets.ts';
 import { failsWith } from '../support/backend-contract.ts';
@@ -67,6 +68,23 @@ test('numbers may come as JSON numbers while they are exact', () => {
   const wide = { ...shape, itemBytes: 8 };
   assert.throws(() => decoded(wide, '{"data":[9007199254740993]}', 1), failsWith('permanent'));
   assert.deepEqual([...decoded(wide, '{"data":["9007199254740993"]}', 1)], [0, 32, 0, 0, 0, 0, 0, 1]);
+});
+
+test('says what is wrong with an item', () => {
+  const hex = { decoder: 'hex', itemBytes: 2, list: 'items' } as const;
+  const wrong: readonly [Shape, item: unknown, kind: BackendErrorKind, message: RegExp][] = [
+    [hex, '0102ff', 'retryable', /an item of 3 instead of 2 bytes/],
+    [hex, 'zz', 'permanent', /not hex/],
+    [hex, '012', 'permanent', /not hex/],
+    [hex, 17, 'permanent', /a number where hex text is due/],
+    [{ ...hex, decoder: 'base64' }, '!', 'permanent', /not base64/],
+    [{ ...hex, decoder: 'binary' }, '0101', 'permanent', /not of whole bytes of 0 and 1/],
+    [{ ...hex, decoder: 'decimal' }, '65536', 'permanent', /does not fit 2 bytes/],
+    [{ ...hex, decoder: 'decimal' }, '12abc', 'permanent', /not an unsigned whole number/],
+  ];
+  for (const [shape, item, kind, message] of wrong) {
+    assert.throws(() => decoded(shape, JSON.stringify({ data: [item] }), 1), failsWith(kind, message));
+  }
 });
 
 test('counts, shares and probabilities are no outcomes', () => {
