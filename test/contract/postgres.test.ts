@@ -11,7 +11,7 @@ import { openPostgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { freshDatabase } from '../support/postgres.ts';
+import { emptiedDatabase, freshDatabase } from '../support/postgres.ts';
 import { drawsContract } from './draws.contract.ts';
 import { ledgerContract } from './ledger.contract.ts';
 import { inTurn, nodesContract } from './nodes.contract.ts';
@@ -32,7 +32,7 @@ function openNode(url: string, node: string, path: string, clock: ManualClock): 
 }
 
 async function openWith(t: TestContext, openOn: (url: string, clock: ManualClock) => Promise<Ledger>) {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const clock = new ManualClock(NOON_MS);
   let ledger = await openOn(url, clock);
   t.after(() => ledger.close());

@@ -34,9 +34,34 @@ const FORGETFUL = [
 ];
 const DURABLE = ['shared_buffers=256MB', 'max_wal_size=2GB'];
 
+/** Keeps the rows that a new schema has, and makes the way back to them. */
+const REMEMBER_FRESH = `
+  CREATE SCHEMA fresh;
+  DO $do$ DECLARE name text; has_rows bool; BEGIN
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'qrn' LOOP
+      EXECUTE format('SELECT EXISTS (SELECT FROM qrn.%I)', name) INTO has_rows;
+      IF has_rows THEN EXECUTE format('CREATE TABLE fresh.%1$I AS TABLE qrn.%1$I', name); END IF;
+    END LOOP;
+  END $do$;
+  CREATE PROCEDURE fresh.empty() LANGUAGE plpgsql AS $do$ DECLARE name text; BEGIN
+    PERFORM pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid();
+    SET LOCAL synchronous_commit = off;
+    SET LOCAL session_replication_role = replica; -- tables in any order
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'qrn' LOOP
+      EXECUTE format('DELETE FROM qrn.%I', name);
+    END LOOP;
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'fresh' LOOP
+      EXECUTE format('INSERT INTO qrn.%1$I SELECT * FROM fresh.%1$I', name);
+    END LOOP;
+    PERFORM setval(format('qrn.%I', sequencename)::regclass, 1, false) FROM pg_sequences WHERE schemaname = 'qrn';
+  END $do$`;
+
 let server: Promise<TestServer> | undefined;
 let template: Promise<void> | undefined;
 let databases = 0;
+/** Databases whose tests are over. */
+const used: string[] = [];
 
 /**
  * The connection string of a new database with the schema, on the one server of this process. What is in it is gone with
@@ -50,6 +75,18 @@ export async function freshDatabase(): Promise<string> {
   const name = `qrn_${++databases}`;
   await administer(url('postgres'), `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE} STRATEGY file_copy`);
   return url(name);
+}
+
+/**
+ * As `freshDatabase`, for a test that leaves the schema as it is. An earlier test may have used the database: emptying it
+ * takes a tenth of the processor time of making one.
+ */
+export async function emptiedDatabase(t: { after(end: () => void): void }): Promise<string> {
+  const known = used.pop();
+  const url = known ?? (await freshDatabase());
+  t.after(() => used.push(url));
+  if (known !== undefined) await administer(url, 'CALL fresh.empty()');
+  return url;
 }
 
 /** The connection string of a new database without any schema. */
@@ -73,6 +110,7 @@ async function makeTemplate(url: TestServer['url']): Promise<void> {
   const database = new Database({ url: url(TEMPLATE), log: silentLog });
   await migrate(database);
   await database.close();
+  await administer(url(TEMPLATE), REMEMBER_FRESH);
 }
 
 /** The socket of the server, for a proxy. */

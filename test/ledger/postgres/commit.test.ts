@@ -21,7 +21,7 @@ import {
   TODAY,
 } from '../../support/ledger-records.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
-import { administer, databaseOf, freshDatabase, socketOf } from '../../support/postgres.ts';
+import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
 
 const LABEL = { isPublic: true, purpose: 'lottery', series: `series_${'a'.repeat(26)}` } as const;
@@ -32,7 +32,7 @@ for (const lost of ['request', 'reply'] as const) {
     ['with labels and an idempotent answer', { label: LABEL }, [answer(1, 7, NOON_MS + 1_000)]],
   ] as const) {
     test(`a commit ${what} whose ${lost} is lost is sent again and stored once`, async (t) => {
-      const url = await freshDatabase();
+      const url = await emptiedDatabase(t);
       const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
       const commitUrl = `postgres://qrn@127.0.0.1:${port}/${databaseOf(url)}`;
       const { books } = await openBooks(t, url, { commitUrl });
@@ -58,7 +58,7 @@ for (const lost of ['request', 'reply'] as const) {
 }
 
 test('a reply that is lost at every place of a longer commit leaves each segment stored once', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const { proxy, port } = await CuttingProxy.open(t, socketOf(url));
   const commitUrl = `postgres://qrn@127.0.0.1:${port}/${databaseOf(url)}`;
   const { books } = await openBooks(t, url, { commitUrl });
@@ -88,7 +88,7 @@ test('a commit that does not check its epoch is found by the same test', async (
 });
 
 async function commitAfterFence(t: TestContext, rewrite: (text: string) => string) {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const { books, commits, database } = await openBooks(t, url, { rewrite });
   await books.commit([filledSegment(1, 1)], []);
   assert.equal(await fenceNode(database, 'a', silentLog), true);
@@ -128,7 +128,7 @@ async function commitWhileCancelled(
   t: TestContext,
   commit: (opened: TestNode, sequence: number, url: string) => Promise<void>,
 ): Promise<boolean> {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const opened = await openBooks(t, url);
   await opened.books.commit([filledSegment(1, 1)], []);
   const noLongerAwaited = await awaitNobody(t, url);
@@ -175,7 +175,7 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
 }
 
 test('a node shows no answer, certificate, draw, number of a series or state of the log, and follows no change, that no standby has', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const writer = await openBooks(t, url, { name: 'a' });
   const reader = await openBooks(t, url, { name: 'b' });
   const { keyDigest } = answer(1, 7, 0);
@@ -234,7 +234,7 @@ test('a node shows no answer, certificate, draw, number of a series or state of 
 });
 
 test('a node reads what it knows a standby to have without a commit', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const { books, database, node, clock } = await openBooks(t, url, { name: 'a' });
   const directory = new PostgresDirectory(database, node, clock);
   const draws = new PostgresDrawStore(database, node);
@@ -272,7 +272,7 @@ async function waitFor(url: string, question: string, isOver: () => boolean = ()
 }
 
 test('a full disk of PostgreSQL refuses a commit and does not stop the node', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const { books } = await openBooks(t, url);
   await administer(
     url,
@@ -284,7 +284,7 @@ test('a full disk of PostgreSQL refuses a commit and does not stop the node', as
     code: 'storage_unavailable',
   });
   assert.equal(await books.storedAnswer(1, answer(1, 7, 0).keyDigest), undefined);
-  await administer(url, 'DROP TRIGGER full_disk ON qrn.segment');
+  await administer(url, 'DROP FUNCTION qrn.full_disk CASCADE');
   await books.commit([filledSegment(1, 1)], []);
   assert.deepEqual(
     (await books.usage(1, TODAY)).map(({ requests }) => requests),
@@ -293,7 +293,7 @@ test('a full disk of PostgreSQL refuses a commit and does not stop the node', as
 });
 
 test('commits that are made at once on two nodes number a series without a gap', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
   const sequences = Array.from({ length: 40 }, (_, i) => i + 1);
   await Promise.all(

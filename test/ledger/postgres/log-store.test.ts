@@ -7,7 +7,7 @@ import { periodOf } from '../../../src/core/clock.ts';
 import type { LogRecord, LogStep, LogStore } from '../../../src/ledger/ledger.ts';
 import { logKeys } from '../../certificate/log-world.ts';
 import { filledSegment, lot, NOON_MS, source, TODAY } from '../../support/ledger-records.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { emptiedDatabase } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
 
 test('of two nodes that seal from the same state one is refused, and the log has one root for each size', async (t) => {
@@ -25,7 +25,7 @@ test('a log that is written without the comparison is found by the same test', a
 
 /** How many roots two nodes sign for a log of the same size, when each seals without a look at what the other did. */
 async function rootsOfOneSize(t: TestContext, storeOf: (node: TestNode) => LogStore): Promise<number> {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
   const logs: CertificateLog[] = [];
   for (const node of nodes) logs.push(await openLog(node, storeOf(node)));
@@ -61,7 +61,7 @@ function openLog(node: TestNode, store: LogStore): Promise<CertificateLog> {
 }
 
 test('a batch costs twelve statements, whether it has one segment or those of two nodes with 5,000 leaves', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const nodes = [await openBooks(t, url, { name: 'a' }), await openBooks(t, url, { name: 'b' })];
   const log = await openLog(nodes[0], nodes[0].logStore);
   // each node looks for its fence in its own time, perhaps on a new connection, whose first statements have no name
@@ -84,7 +84,7 @@ test('a batch costs twelve statements, whether it has one segment or those of tw
 });
 
 test('counters that are read while segments are sealed are always whole', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const writer = await openBooks(t, url, { name: 'a' });
   const reader = await openBooks(t, url, { name: 'b' });
   await Promise.all(Array.from({ length: 30 }, (_, i) => writer.books.commit([filledSegment(i + 1, 4)], [])));

@@ -23,7 +23,7 @@ import {
   submitted,
 } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { administer, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { administer, emptiedDatabase, emptyDatabase } from '../../support/postgres.ts';
 import { openBooks } from '../../support/postgres-books.ts';
 
 const PERIOD = periodOf(NOON_MS);
@@ -38,7 +38,7 @@ test('two nodes that start at once on an empty database make one schema', async 
 });
 
 test('a schema that a newer program changed beyond this one is refused and left as it is', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
   await administer(url, 'UPDATE qrn.meta SET format = 90, oldest_format = 1');
@@ -50,7 +50,7 @@ test('a schema that a newer program changed beyond this one is refused and left 
 });
 
 test('a second process with the name of a running node is refused with what to change', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const first = await openBooks(t, url, { name: 'a' });
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
@@ -65,7 +65,7 @@ test('a second process with the name of a running node is refused with what to c
 });
 
 test('a start grows the epoch, and what the former process still sends is refused', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const former = await openBooks(t, url, { name: 'a' });
   await former.books.commit([filledSegment(1, 1)], []);
   await former.node.close(); // its lock goes, as when its connection is cut off, and it lives on
@@ -79,7 +79,7 @@ test('a start grows the epoch, and what the former process still sends is refuse
 });
 
 test('a fenced node writes no job, no draw, no lot and no charge, and takes no other node’s jobs', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const { node, database } = await openBooks(t, url, { name: 'a' });
   const folder = await openTestLedger(temporaryFolder(t));
   t.after(() => folder.close());
@@ -112,7 +112,7 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
 });
 
 test('a connection whose server is cut off is closed without an answer', async (t) => {
-  const url = new URL(await freshDatabase());
+  const url = new URL(await emptiedDatabase(t));
   const link = await Link.open(`${url.searchParams.get('host')}/.s.PGSQL.5432`);
   t.after(() => link.close());
   const through = `postgres://qrn@127.0.0.1:${link.port}${url.pathname}`;
@@ -123,7 +123,7 @@ test('a connection whose server is cut off is closed without an answer', async (
 });
 
 test('a fence does not wait forever for a transaction that a paused node left open, which is rolled back', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const { node } = await openBooks(t, url, { name: 'a' });
   const [paused, database] = [1, 2].map(() => new Database({ url, log: silentLog }));
   t.after(() => Promise.all([paused.close(), database.close()]));
@@ -142,7 +142,7 @@ test('a fence does not wait forever for a transaction that a paused node left op
 
 for (const how of ['its next start', 'a fence'] as const) {
   test(`${how} gives back exactly what a node was granted and did not spend`, async (t) => {
-    const url = await freshDatabase();
+    const url = await emptiedDatabase(t);
     const dead = await openBooks(t, url, { name: 'a' });
     const { number, epoch } = dead.node;
     await administer(
@@ -186,7 +186,7 @@ for (const how of ['its next start', 'a fence'] as const) {
 }
 
 test('one node seals, and another one when that one ends or loses its connection', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
   const [first, second, third] = [1, 2, 3].map(() => new Sequencer(database));

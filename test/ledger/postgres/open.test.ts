@@ -15,7 +15,7 @@ import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/pos
 import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { block, filledSegment, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { administer, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { administer, emptiedDatabase, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
 
 /** A node on a folder of its own; closed with the test. */
 async function openNode(
@@ -122,7 +122,7 @@ test('a connection sets what the code relies on, whatever the role sets', async 
     extra_float_digits: '0',
   };
   const options = Object.entries(role).map(([name, value]) => `-c ${name}=${value}`);
-  const url = `${await freshDatabase()}&options=${encodeURIComponent(options.join(' '))}`;
+  const url = `${await emptiedDatabase(t)}&options=${encodeURIComponent(options.join(' '))}`;
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
   const names = Object.keys(role);
@@ -134,7 +134,7 @@ test('a connection sets what the code relies on, whatever the role sets', async 
 
 test('a server that is silent for too long is taken for lost, one that works on a long statement or sends rows is not', async (t) => {
   const database = new Database({
-    url: await freshDatabase(),
+    url: await emptiedDatabase(t),
     log: silentLog,
     silenceMs: 1_000,
     patienceMs: 0,
@@ -152,8 +152,8 @@ test('a server that is silent for too long is taken for lost, one that works on 
   assert.equal(sending.status === 'fulfilled' && sending.value.length, 5);
 });
 
-test('of calls that wait for a connection 1,024 are kept, and the next one is refused at once', async () => {
-  const database = new Database({ url: await freshDatabase(), log: silentLog, connections: 1 });
+test('of calls that wait for a connection 1,024 are kept, and the next one is refused at once', async (t) => {
+  const database = new Database({ url: await emptiedDatabase(t), log: silentLog, connections: 1 });
   const held = Promise.withResolvers<void>();
   const holding = database.transact(() => held.promise);
   const one = { name: 'one', text: 'SELECT 1' };
@@ -183,7 +183,7 @@ test('a command makes no schema, and a node refuses one that a newer release mad
 });
 
 test('a node without the secrets of the others, or with others, is refused', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const [first, second] = [temporaryFolder(t), temporaryFolder(t)];
   const of = (folder: string) => ({ secrets: { keysPath: join(folder, 'keys'), logName: 'test/log' } });
   await openNode(t, url, of(first));
@@ -194,7 +194,7 @@ test('a node without the secrets of the others, or with others, is refused', asy
   await (await openNode(t, url, { node: 'b', ...of(second) })).close();
   for (const name of ['certificate-ids', 'stored-answers']) {
     const third = temporaryFolder(t);
-    await openNode(t, await freshDatabase(), of(third)); // makes secrets of its own
+    await openNode(t, await emptiedDatabase(t), of(third)); // makes secrets of its own
     cpSync(join(third, 'keys', name), join(second, 'keys', name));
     const other = new RegExp(`${name} is not the one that the other nodes have: `);
     await assert.rejects(openNode(t, url, { node: 'b', ...of(second) }), refusal(other));
@@ -205,7 +205,7 @@ test('a node without the secrets of the others, or with others, is refused', asy
 });
 
 test('tells a clock that differs from the one of the database by more than a second', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   for (const [offsetMs, isSkewed] of [
     [0, false],
     [5_000, true],
@@ -219,7 +219,7 @@ test('tells a clock that differs from the one of the database by more than a sec
 });
 
 test('a node gives blocks of its own lots alone, none of one that another node withdrew, and none after a fence', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   const path = temporaryFolder(t);
   const a = await openNode(t, url, { path });
   const b = await openNode(t, url, { node: 'b' });
@@ -253,7 +253,7 @@ for (const [what, asNode] of [
   ['an earlier copy of its own folder', 'a'],
 ] as const) {
   test(`a node on ${what} gives none of its blocks`, async (t) => {
-    const url = await freshDatabase();
+    const url = await emptiedDatabase(t);
     const path = temporaryFolder(t);
     const copy = join(temporaryFolder(t), 'copy');
     const open = async (more: Partial<Parameters<typeof openPostgresLedger>[0]>) => {
@@ -300,7 +300,7 @@ test('a start that fails leaves the node its blocks, and one on an earlier copy 
 });
 
 test('a second process of the same name is refused', async (t) => {
-  const url = await freshDatabase();
+  const url = await emptiedDatabase(t);
   await openNode(t, url);
   await assert.rejects(
     openNode(t, url),

@@ -15,7 +15,7 @@ import { Parcels, settleParcels } from '../../../src/ledger/postgres/parcels.ts'
 import { type BlockKind, type ClaimedBlock, PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
 import { lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
-import { freshDatabase } from '../../support/postgres.ts';
+import { emptiedDatabase } from '../../support/postgres.ts';
 
 /** Blocks that move between two nodes on one PostgreSQL, each with a folder of its own. */
 const SHARED = new Uint8Array(32).fill(7);
@@ -128,7 +128,8 @@ describe('parcels between two nodes', () => {
   beforeEach(async () => {
     await close();
     tests++;
-    database = new Database({ url: await freshDatabase(), log: silentLog });
+    const url = await emptiedDatabase({ after: (end) => opened.push(async () => end()) });
+    database = new Database({ url, log: silentLog });
     a = await startNode('a', RICH);
     b = await startNode('b');
   });
@@ -247,6 +248,7 @@ describe('parcels between two nodes', () => {
     await c.parcels.step();
     assert.deepEqual([c.parcels.counts().refused, await levelOf(c), await levelOf(b)], [1, 0, 4]);
     assert.deepEqual(await sql('SELECT id FROM qrn.parcel WHERE box IS NOT NULL'), []);
+    await sql('DROP TABLE qrn.copy');
   });
 
   it('refuse a parcel that was altered, cut, relabelled or given to another key', async () => {
