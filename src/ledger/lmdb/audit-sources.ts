@@ -4,7 +4,7 @@ import type { MetaName, StoredJob, StoredLot, Tables } from './tables.ts';
 
 /** What an audit lends to the checks of one part: it reads one snapshot and gathers problems. */
 export interface Auditor {
-  /** Visits every record that carries its checksum; the others become problems. */
+  /** Visits every record that carries its checksum; what is wrong with a record becomes a problem. */
   walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void>;
   problem(text: string): void;
   /** A page that is lost whole takes its records' checksums with it: the count notices. */

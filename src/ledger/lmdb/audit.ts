@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type AuditReport, LedgerError } from '../ledger.ts';
-import type { AccountRecord, BlockKind, SegmentRecord } from '../records.ts';
+import { type AccountRecord, BLOCK_KINDS, type BlockKind, type SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import {
@@ -15,11 +15,11 @@ import {
   sumsOf,
   UsageTally,
 } from '../usage-counters.ts';
-import { auditSources } from './audit-sources.ts';
+import { type Auditor, auditSources } from './audit-sources.ts';
 import { auditDraws } from './draws.ts';
 import { SeriesAudit } from './series.ts';
 import type { Key, Snapshot, Table } from './table.ts';
-import { count, type MetaName, type StoredLot, type Tables } from './tables.ts';
+import { type BlockRanges, count, type MetaName, type StoredLot, type Tables } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 16;
@@ -27,8 +27,7 @@ const RECORDS_PER_TURN = 16;
 const PROBLEMS_MAX = 100;
 
 /**
- * Reads every record of one snapshot and checks it against its checksum and against every other that it
- * implies. Awaits
+ * Reads every record of one snapshot and checks it against its checksum and against every other that it implies. Awaits
  * `rest` after each slice; what that throws ends the audit.
  */
 export async function auditTables(
@@ -44,7 +43,7 @@ export async function auditTables(
   }
 }
 
-class Audit {
+class Audit implements Auditor {
   readonly #tables: Tables;
   readonly #at: Snapshot;
   readonly #rest: () => Promise<void>;
@@ -67,32 +66,21 @@ class Audit {
     await this.#checkLotOrder(lots);
     const revoked = await this.#checkRevocations(lots);
     const blocks = await this.#checkBlocks(lots, revoked);
-    await auditSources(this.#tables, lots, {
-      walk: (table, visit) => this.#walk(table, visit),
-      problem: (text) => this.#problem(text),
-      checkCount: (name, stored) => this.#checkCount(name, stored),
-    });
-    await auditDraws(this.#tables, {
-      walk: (table, visit) => this.#walk(table, visit),
-      problem: (text) => this.#problem(text),
-      checkCount: (name, stored) => this.#checkCount(name, stored),
-    });
+    await auditSources(this.#tables, lots, this);
+    await auditDraws(this.#tables, this);
     const tally = new UsageTally();
     const displaced = new DisplacedTally();
     const series = new SeriesAudit();
     const segments = await this.#checkSegments(lots, tally, displaced, series);
-    await series.check(this.#tables, {
-      walk: (table, visit) => this.#walk(table, visit),
-      problem: (text) => this.#problem(text),
-    });
+    await series.check(this.#tables, this);
     await this.#checkUsage(tally);
     await this.#checkDisplaced(displaced);
     await this.#checkCorrections();
     await this.#checkAnswers();
     await this.#readAll(this.#tables.rates);
-    await this.#walk(this.#tables.publicSeries, () => {});
+    await this.walk(this.#tables.publicSeries, () => {});
     await this.#checkLog();
-    await this.#walk(this.#tables.meta, () => {});
+    await this.walk(this.#tables.meta, () => {});
     if (this.#problemCount > PROBLEMS_MAX)
       this.#problems.push(`and ${this.#problemCount - PROBLEMS_MAX} more`);
     return {
@@ -106,27 +94,25 @@ class Audit {
     };
   }
 
-  #problem(text: string): void {
+  problem(text: string): void {
     if (++this.#problemCount <= PROBLEMS_MAX) this.#problems.push(text);
   }
 
-  /** A page that is lost whole takes its records' checksums with it: the count notices. */
-  #checkCount(name: MetaName, stored: number): void {
+  checkCount(name: MetaName, stored: number): void {
     const counted = count(this.#tables.meta, name, this.#at);
-    if (counted !== stored) this.#problem(`${name}: ${stored} are stored, ${counted} are counted`);
+    if (counted !== stored) this.problem(`${name}: ${stored} are stored, ${counted} are counted`);
   }
 
   async #checkLog(): Promise<void> {
     let records = 0;
-    await this.#walk(this.#tables.log, () => records++);
-    this.#checkCount('logRecords', records);
+    await this.walk(this.#tables.log, () => records++);
+    this.checkCount('logRecords', records);
   }
 
-  /** Visits every record that carries its checksum; what is wrong with a record becomes a problem. */
-  async #walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void> {
+  async walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void> {
     let read = 0;
     for (const { key, value, problems } of table.checked(this.#at)) {
-      for (const problem of problems) this.#problem(problem);
+      for (const problem of problems) this.problem(problem);
       if (value !== undefined) visit(key, value);
       if (++read % RECORDS_PER_TURN === 0) await this.#rest();
     }
@@ -134,99 +120,94 @@ class Audit {
 
   async #readAll<K extends string | number, V>(table: Table<K, V>): Promise<Map<K, V>> {
     const records = new Map<K, V>();
-    await this.#walk(table, (key, value) => records.set(key, value));
+    await this.walk(table, (key, value) => records.set(key, value));
     return records;
   }
 
   #checkAccounts(accounts: readonly AccountRecord[]): void {
     const numbers = accounts.map(({ number }) => number).sort((a, b) => a - b);
     numbers.forEach((number, i) => {
-      if (number !== i + 1)
-        this.#problem(`account numbers are not dense: ${number} stands at place ${i + 1}`);
+      if (number !== i + 1) this.problem(`account numbers are not dense: ${number} stands at place ${i + 1}`);
     });
-    const counted = count(this.#tables.meta, 'accounts', this.#at);
-    if (counted !== accounts.length)
-      this.#problem(`${accounts.length} accounts are stored, ${counted} are counted`);
+    this.checkCount('accounts', accounts.length);
   }
 
   async #checkKeys(accounts: ReadonlyMap<string, AccountRecord>): Promise<void> {
     let keys = 0;
-    await this.#walk(this.#tables.keys, (keyId, { accountId }) => {
+    await this.walk(this.#tables.keys, (keyId, { accountId }) => {
       keys++;
-      if (!accounts.has(accountId)) this.#problem(`key ${keyId} belongs to no account`);
+      if (!accounts.has(accountId)) this.problem(`key ${keyId} belongs to no account`);
     });
-    this.#checkCount('keys', keys);
+    this.checkCount('keys', keys);
   }
 
   async #checkLotOrder(lots: ReadonlyMap<string, StoredLot>): Promise<void> {
     const ordered = new Set<string>();
-    await this.#walk(this.#tables.lotOrder, (_ordinal, id) => ordered.add(id));
-    for (const id of lots.keys()) if (!ordered.has(id)) this.#problem(`lot ${id} has no place in the order`);
+    await this.walk(this.#tables.lotOrder, (_ordinal, id) => ordered.add(id));
+    for (const id of lots.keys()) if (!ordered.has(id)) this.problem(`lot ${id} has no place in the order`);
     for (const id of ordered)
-      if (!lots.has(id)) this.#problem(`the order names lot ${id}, which is not stored`);
-    this.#checkCount('lots', lots.size);
+      if (!lots.has(id)) this.problem(`the order names lot ${id}, which is not stored`);
+    this.checkCount('lots', lots.size);
   }
 
   async #checkRevocations(lots: ReadonlyMap<string, StoredLot>): Promise<Set<string>> {
     const revoked = new Set<string>();
-    await this.#walk(this.#tables.revocations, (lotId) => {
+    await this.walk(this.#tables.revocations, (lotId) => {
       revoked.add(lotId);
-      if (!lots.has(lotId)) this.#problem(`a revocation names lot ${lotId}, which is not stored`);
+      if (!lots.has(lotId)) this.problem(`a revocation names lot ${lotId}, which is not stored`);
     });
-    this.#checkCount('revocations', revoked.size);
+    this.checkCount('revocations', revoked.size);
     return revoked;
   }
 
   /** Every block of every lot is either unclaimed or claimed, once, and no block comes from elsewhere. */
   async #checkBlocks(lots: ReadonlyMap<string, StoredLot>, revoked: ReadonlySet<string>) {
     const lotOfBlock = new Map<string, string>();
-    for (const [id, { lot, blocks }] of lots) {
-      for (const kind of ['pure', 'seed'] as const) {
-        const { first, count } = blocks[kind];
-        for (let ordinal = first; ordinal < first + count; ordinal++)
-          lotOfBlock.set(`${kind} ${ordinal}`, id);
-        if (count > 0 && !lot.accepted) this.#problem(`lot ${id} was not accepted and has ${kind} blocks`);
-      }
-    }
-    // what a crash left before the lot was stored: the next start drops it
-    await this.#walk(this.#tables.staged, (id, ranges) => {
-      for (const kind of ['pure', 'seed'] as const) {
+    const expect = (id: string, ranges: BlockRanges) => {
+      for (const kind of BLOCK_KINDS) {
         const { first, count } = ranges[kind];
         for (let ordinal = first; ordinal < first + count; ordinal++)
           lotOfBlock.set(`${kind} ${ordinal}`, id);
       }
-    });
+    };
+    for (const [id, { lot, blocks }] of lots) {
+      expect(id, blocks);
+      if (!lot.accepted && blocks.pure.count + blocks.seed.count > 0)
+        this.problem(`lot ${id} was not accepted and has blocks`);
+    }
+    // what a crash left before the lot was stored: the next start drops it
+    await this.walk(this.#tables.staged, expect);
     const found = new Map<string, string>();
     const find = (key: string, lotId: string) => {
-      if (found.has(key)) this.#problem(`block ${key} has two owners`);
+      if (found.has(key)) this.problem(`block ${key} has two owners`);
       if (lotOfBlock.get(key) !== lotId)
-        this.#problem(`block ${key} is not of the lot ${lotId} that it names`);
+        this.problem(`block ${key} is not of the lot ${lotId} that it names`);
       found.set(key, lotId);
     };
     const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
-    await this.#walk(this.#tables.blocks, ([kind, ordinal], { lotId, size }) => {
+    await this.walk(this.#tables.blocks, ([kind, ordinal], { lotId, size }) => {
       find(`${kind} ${ordinal}`, lotId);
       if (revoked.has(lotId))
-        this.#problem(`block ${kind} ${ordinal} of the revoked lot ${lotId} can be claimed`);
+        this.problem(`block ${kind} ${ordinal} of the revoked lot ${lotId} can be claimed`);
       levels[kind].blocks++;
       levels[kind].bytes += size;
     });
     let blocksClaimed = 0;
-    await this.#walk(this.#tables.claims, ([kind, ordinal], { lotId }) => {
+    await this.walk(this.#tables.claims, ([kind, ordinal], { lotId }) => {
       find(`${kind} ${ordinal}`, lotId);
       blocksClaimed++;
     });
-    for (const key of lotOfBlock.keys()) if (!found.has(key)) this.#problem(`block ${key} is lost`);
+    for (const key of lotOfBlock.keys()) if (!found.has(key)) this.problem(`block ${key} is lost`);
     this.#checkLevels(levels);
     return { blocksUnclaimed: levels.pure.blocks + levels.seed.blocks, blocksClaimed };
   }
 
   #checkLevels(levels: Record<BlockKind, { blocks: number; bytes: number }>): void {
-    for (const kind of ['pure', 'seed'] as const) {
+    for (const kind of BLOCK_KINDS) {
       const blocks = count(this.#tables.meta, `${kind}Blocks`, this.#at);
       const bytes = count(this.#tables.meta, `${kind}Bytes`, this.#at);
       if (blocks === levels[kind].blocks && bytes === levels[kind].bytes) continue;
-      this.#problem(
+      this.problem(
         `${kind}: ${levels[kind].blocks} blocks of ${levels[kind].bytes} bytes are stored, ` +
           `${blocks} of ${bytes} are counted`,
       );
@@ -241,21 +222,20 @@ class Audit {
   ): Promise<number> {
     const { meta, segments, segmentTimes, unsealed } = this.#tables;
     const certificates = new Map<number, number>();
-    await this.#walk(unsealed, (sequence, count) => certificates.set(sequence, count));
+    await this.walk(unsealed, (sequence, count) => certificates.set(sequence, count));
     const times = new Map<number, number>();
-    await this.#walk(segmentTimes, ([committedAtMs, sequence]) => times.set(sequence, committedAtMs));
+    await this.walk(segmentTimes, ([committedAtMs, sequence]) => times.set(sequence, committedAtMs));
     const requestIds = new RequestIdSet();
     const lastSegment = count(meta, 'lastSegment', this.#at);
     let read = 0;
-    await this.#walk(segments, (sequence, stored) => {
+    await this.walk(segments, (sequence, stored) => {
       const segment = this.#decoded(sequence, stored);
       if (segment === undefined) return;
       read++;
-      if (segment.sequence !== sequence)
-        this.#problem(`segment ${segment.sequence} is stored as ${sequence}`);
-      if (sequence > lastSegment) this.#problem(`segment ${sequence} is above the last, ${lastSegment}`);
+      if (segment.sequence !== sequence) this.problem(`segment ${segment.sequence} is stored as ${sequence}`);
+      if (sequence > lastSegment) this.problem(`segment ${sequence} is above the last, ${lastSegment}`);
       if (times.get(sequence) !== segment.committedAtMs)
-        this.#problem(`segment ${sequence} is not listed by its time`);
+        this.problem(`segment ${sequence} is not listed by its time`);
       times.delete(sequence);
       if ((certificates.get(sequence) ?? segment.count) === segment.count) certificates.delete(sequence);
       this.#checkSources(segment, lots);
@@ -265,9 +245,9 @@ class Audit {
       series.addSegment(segment);
     });
     for (const sequence of times.keys())
-      this.#problem(`segment ${sequence} is listed by time but not readable`);
+      this.problem(`segment ${sequence} is listed by time but not readable`);
     for (const sequence of certificates.keys())
-      this.#problem(`segment ${sequence} is to be logged, and is not stored with as many certificates`);
+      this.problem(`segment ${sequence} is to be logged, and is not stored with as many certificates`);
     return read;
   }
 
@@ -276,7 +256,7 @@ class Audit {
       return decodeSegment(stored);
     } catch (error) {
       if (!(error instanceof LedgerError)) throw error;
-      this.#problem(`segment ${sequence}: ${error.message}`);
+      this.problem(`segment ${sequence}: ${error.message}`);
       return undefined;
     }
   }
@@ -286,9 +266,8 @@ class Audit {
       if (mode === 'csprng') continue; // the system source need not have a lot in the ledger
       for (const id of lotIds) {
         const lot = lots.get(id)?.lot;
-        if (lot === undefined) this.#problem(`segment ${sequence} drew on lot ${id}, which is not stored`);
-        else if (!lot.accepted)
-          this.#problem(`segment ${sequence} drew on lot ${id}, which was not accepted`);
+        if (lot === undefined) this.problem(`segment ${sequence} drew on lot ${id}, which is not stored`);
+        else if (!lot.accepted) this.problem(`segment ${sequence} drew on lot ${id}, which was not accepted`);
       }
     }
   }
@@ -297,9 +276,9 @@ class Audit {
     const cursor = new EntryCursor(entries);
     while (cursor.next()) {
       this.#certificates++;
-      if (!requestIds.add(cursor.requestId)) this.#problem(`segment ${sequence} repeats a request id`);
+      if (!requestIds.add(cursor.requestId)) this.problem(`segment ${sequence} repeats a request id`);
       if (cursor.credits > 0 && MODE_OF_CODE[cursor.modeCode] !== 'pure') {
-        this.#problem(`segment ${sequence} spends credits outside pure mode`);
+        this.problem(`segment ${sequence} spends credits outside pure mode`);
       }
     }
   }
@@ -307,42 +286,40 @@ class Audit {
   /** usage = live segments + archived usage. */
   async #checkUsage(expected: UsageTally): Promise<void> {
     const { archivedUsage, meta, usage } = this.#tables;
-    await this.#walk(archivedUsage, (key, counters) => expected.add(key, counters));
+    await this.walk(archivedUsage, (key, counters) => expected.add(key, counters));
     const firstDay = count(meta, 'firstUsageDay', this.#at);
     const lastDay = count(meta, 'lastUsageDay', this.#at);
-    await this.#walk(usage, (key, counters) => {
+    await this.walk(usage, (key, counters) => {
       const name = `the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)}`;
       const sum = expected.counters.get(key);
-      if (sum === undefined) this.#problem(`${name} has no entries: ${sumsOf(counters)} are counted`);
+      if (sum === undefined) this.problem(`${name} has no entries: ${sumsOf(counters)} are counted`);
       else if (!countersEqual(counters, sum)) {
-        this.#problem(
+        this.problem(
           `${name} is not the sum of its entries: ${sumsOf(counters)} are counted, the entries have ${sumsOf(sum)}`,
         );
       }
       if (dayOfKey(key) < firstDay || dayOfKey(key) > lastDay)
-        this.#problem(`${name} lies outside the usage days`);
+        this.problem(`${name} lies outside the usage days`);
       expected.counters.delete(key);
       this.#creditsSpent += creditsOf(counters);
     });
     for (const key of expected.counters.keys()) {
-      this.#problem(`the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)} is missing`);
+      this.problem(`the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)} is missing`);
     }
   }
 
   /** displaced = that of live segments + archived. */
   async #checkDisplaced(expected: DisplacedTally): Promise<void> {
     const { archivedDisplaced, displaced } = this.#tables;
-    await this.#walk(archivedDisplaced, (key, charge) => expected.add(key, charge));
-    await this.#walk(displaced, (key, charge) => {
+    await this.walk(archivedDisplaced, (key, charge) => expected.add(key, charge));
+    await this.walk(displaced, (key, charge) => {
       const sum = expected.take(key);
       if (sum?.requests !== charge.requests || sum.credits !== charge.credits) {
-        this.#problem(
-          `the charges moved to ${key[0]} for account ${key[2]} are not the sum of their entries`,
-        );
+        this.problem(`the charges moved to ${key[0]} for account ${key[2]} are not the sum of their entries`);
       }
     });
     for (const { key } of expected.sums()) {
-      this.#problem(`the charges moved to ${key[0]} for account ${key[2]} are missing`);
+      this.problem(`the charges moved to ${key[0]} for account ${key[2]} are missing`);
     }
   }
 
@@ -356,15 +333,15 @@ class Audit {
       left.set(key, { requests: sum.requests + sign * requests, credits: sum.credits + sign * credits });
     };
     let corrections = 0;
-    await this.#walk(periodCorrections, ([to, from, account], charge) => {
+    await this.walk(periodCorrections, ([to, from, account], charge) => {
       corrections++;
       add(to, account, charge, 1);
       add(from, account, charge, -1);
-      if (to >= from) this.#problem(`charges for account ${account} were moved from ${from} on to ${to}`);
+      if (to >= from) this.problem(`charges for account ${account} were moved from ${from} on to ${to}`);
     });
-    this.#checkCount('periodCorrections', corrections);
+    this.checkCount('periodCorrections', corrections);
     if (corrections === 0) return;
-    await this.#walk(usage, (key, counters) =>
+    await this.walk(usage, (key, counters) =>
       add(
         periodOfDay(dayOfKey(key)),
         accountOfKey(key),
@@ -372,23 +349,23 @@ class Audit {
         1,
       ),
     );
-    await this.#walk(displaced, ([to, from, account], charge) => {
+    await this.walk(displaced, ([to, from, account], charge) => {
       add(to, account, charge, 1);
       add(from, account, charge, -1);
     });
     for (const [key, { requests, credits }] of left)
-      if (requests < 0 || credits < 0) this.#problem(`more was moved out of ${key} than was charged`);
+      if (requests < 0 || credits < 0) this.problem(`more was moved out of ${key} than was charged`);
   }
 
   async #checkAnswers(): Promise<void> {
     const listed = new Set<string>();
-    await this.#walk(this.#tables.answerExpiry, ([atMs, account, digest]) =>
+    await this.walk(this.#tables.answerExpiry, ([atMs, account, digest]) =>
       listed.add(`${account} ${digest} ${atMs}`),
     );
-    await this.#walk(this.#tables.answers, ([account, digest], { expiresAtMs }) => {
+    await this.walk(this.#tables.answers, ([account, digest], { expiresAtMs }) => {
       const key = `${account} ${digest} ${expiresAtMs}`;
-      if (!listed.delete(key)) this.#problem(`the stored answer ${account} ${digest} would never expire`);
+      if (!listed.delete(key)) this.problem(`the stored answer ${account} ${digest} would never expire`);
     });
-    for (const key of listed) this.#problem(`the expiry of answer ${key} names no stored answer`);
+    for (const key of listed) this.problem(`the expiry of answer ${key} names no stored answer`);
   }
 }

@@ -91,10 +91,7 @@ export class LmdbDrawStore implements DrawStore {
 }
 
 /** Every draw is there, and the open ones are listed. */
-export async function auditDraws(
-  tables: DrawTables,
-  auditor: Pick<Auditor, 'walk' | 'problem' | 'checkCount'>,
-): Promise<void> {
+export async function auditDraws(tables: DrawTables, auditor: Auditor): Promise<void> {
   const open = new Map<string, number>();
   const known = new Set<string>();
   await auditor.walk(tables.draws, (id, { state, accountNumber }) => {

@@ -1,16 +1,8 @@
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
-import type { SeriesPage } from '../label-records.ts';
-import type { Books, SequenceLease, SeriesPart, StoredAnswerSize } from '../ledger.ts';
-import type {
-  Balance,
-  PeriodCorrection,
-  RateRecord,
-  SegmentRecord,
-  StoredAnswer,
-  UsageDay,
-} from '../records.ts';
+import type { Books, SequenceLease } from '../ledger.ts';
+import type { RateRecord, SegmentRecord, StoredAnswer } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -120,48 +112,20 @@ export class FollowingBooks implements Books {
     return this.#books.segment(sequence);
   }
 
-  async seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
-    await this.store();
-    return this.#books.seriesPage(purpose, part);
-  }
-
-  async unsealed(certificates: number): Promise<SegmentRecord[]> {
-    await this.store();
-    return this.#books.unsealed(certificates);
-  }
-
-  async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
-    await this.store();
-    return this.#books.segmentsFrom(from, limit);
-  }
-
-  async balances(period: number): Promise<Balance[]> {
-    await this.store();
-    return this.#books.balances(period);
-  }
-
-  async latestPeriod(): Promise<number> {
-    await this.store();
-    return this.#books.latestPeriod();
-  }
-
-  async correctPeriods(period: number): Promise<PeriodCorrection[]> {
-    await this.store();
-    return this.#books.correctPeriods(period);
-  }
-
-  async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
-    await this.store();
-    return this.#books.usage(accountNumber, sinceDay);
-  }
+  readonly seriesPage = this.#afterStore('seriesPage');
+  readonly unsealed = this.#afterStore('unsealed');
+  readonly segmentsFrom = this.#afterStore('segmentsFrom');
+  readonly balances = this.#afterStore('balances');
+  readonly latestPeriod = this.#afterStore('latestPeriod');
+  readonly correctPeriods = this.#afterStore('correctPeriods');
+  readonly usage = this.#afterStore('usage');
+  readonly loadRates = this.#afterStore('loadRates');
+  readonly storedAnswerSizes = this.#afterStore('storedAnswerSizes');
+  readonly expire = this.#afterStore('expire');
+  readonly segmentSpan = this.#afterStore('segmentSpan');
 
   saveRates(rates: readonly RateRecord[]): Promise<void> {
     return this.#books.saveRates(rates);
-  }
-
-  async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    await this.store();
-    return this.#books.loadRates(sinceMs);
   }
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
@@ -170,23 +134,17 @@ export class FollowingBooks implements Books {
     return this.#books.storedAnswer(accountNumber, keyDigest);
   }
 
-  async storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
-    await this.store();
-    return this.#books.storedAnswerSizes(nowMs);
-  }
-
-  async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
-    await this.store();
-    return this.#books.expire(nowMs, segmentsBeforeMs);
-  }
-
-  async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
-    await this.store();
-    return this.#books.segmentSpan();
-  }
-
   probe(): Promise<void> {
     return this.#books.probe();
+  }
+
+  /** The call of the books, which sees all that was acknowledged: it is stored first. */
+  #afterStore<Name extends keyof Books>(name: Name): Books[Name] {
+    const call = async (...args: unknown[]) => {
+      await this.store();
+      return (this.#books[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+    };
+    return call as Books[Name];
   }
 
   /** Stores what is new until the ledger is closed or fails. */

@@ -97,7 +97,7 @@ export class SeriesAudit {
     }
   }
 
-  async check(tables: SeriesTables, auditor: Pick<Auditor, 'walk' | 'problem'>): Promise<void> {
+  async check(tables: SeriesTables, auditor: Auditor): Promise<void> {
     const serials = new Map<string, number>();
     await auditor.walk(tables.serials, ([sequence, index], serial) => {
       serials.set(`${sequence} ${index}`, serial);

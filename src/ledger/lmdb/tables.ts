@@ -137,66 +137,6 @@ export const WITHDRAWN = 0;
 /** What was changed, and its id. */
 export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
 
-export interface Tables {
-  readonly meta: Table<MetaName, number>;
-  readonly accounts: Table<string, AccountRecord>;
-  readonly keys: Table<string, KeyRecord>;
-  /** By the version that each led to; the newest ones alone (noteChange). */
-  readonly directoryChanges: Table<number, DirectoryChange>;
-  readonly lots: Table<string, StoredLot>;
-  /** Ordinal (from 1) to lot id, in the order of arrival. */
-  readonly lotOrder: Table<number, string>;
-  readonly revocations: Table<string, LotRevocation>;
-  /** Blocks of lots that are being stored, by lot (LmdbBlocks). */
-  readonly staged: Table<string, BlockRanges>;
-  /** Unclaimed blocks: kind, ordinal. */
-  readonly blocks: Table<[BlockKind, number], StoredBlock>;
-  readonly claims: Table<[BlockKind, number], BlockClaim>;
-  /** Segments as `encodeSegment` wrote them. */
-  readonly segments: Table<number, Uint8Array>;
-  /** committedAtMs, sequence. */
-  readonly segmentTimes: Table<[number, number], number>;
-  /** Segments that the transparency log has not sealed, and how many certificates each has. */
-  readonly unsealed: Table<number, number>;
-  /** usageKey: day and account. Months are sums over their days. */
-  readonly usage: Table<number, UsageCounters>;
-  /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
-  readonly archivedUsage: Table<number, UsageCounters>;
-  /** What was charged to another month than that of its issue. */
-  readonly displaced: Table<DisplacedKey, Charge>;
-  /** The part of `displaced` whose segments retention dropped. */
-  readonly archivedDisplaced: Table<DisplacedKey, Charge>;
-  /** What an operator moved to another month than the one that was charged. */
-  readonly periodCorrections: Table<CorrectionKey, CorrectedCharge>;
-  /** accountNumber, keyDigest. */
-  readonly answers: Table<[number, string], StoredAnswer>;
-  /** expiresAtMs, accountNumber, keyDigest. */
-  readonly answerExpiry: Table<[number, number, string], number>;
-  readonly rates: Table<number, RateRecord>;
-  readonly log: Table<string, Uint8Array>;
-  /** Source, key. */
-  readonly sourceNotes: Table<readonly [string, string], string>;
-  /** By key of the charge. */
-  readonly charges: Table<string, SourceSpend>;
-  /** Source, day: the sum of its charges and jobs. */
-  readonly spends: Table<readonly [string, number], DaySpend>;
-  readonly jobs: Table<string, StoredJob>;
-  /** Source, ordinal: jobs that have not ended. */
-  readonly openJobs: Table<readonly [string, number], string>;
-  /** Series, serial. */
-  readonly series: Table<readonly [string, number], SeriesRow>;
-  readonly seriesCounts: Table<string, SeriesCount>;
-  /** Segment, index: the serial of a labelled answer. */
-  readonly serials: Table<readonly [number, number], number>;
-  /** Public purpose, series. */
-  readonly publicSeries: Table<readonly [string, string], number>;
-  readonly draws: Table<string, DrawRecord>;
-  /** Account number, id: draws that have not ended. */
-  readonly openDraws: Table<readonly [number, string], number>;
-  /** By ordinal: leaves that wait to be logged. */
-  readonly drawLeaves: Table<number, DrawLeaf>;
-}
-
 const answerCodec: Codec<StoredAnswer> = {
   encode: (answer) =>
     pack([answer.accountNumber, answer.keyDigest, answer.fingerprint, answer.expiresAtMs, answer.sealed]),
@@ -214,6 +154,89 @@ const blockCodec: Codec<StoredBlock> = {
   },
 };
 
+/** How a table is stored. */
+interface TableKind<K extends Key, V> {
+  readonly codec: Codec<V>;
+  /** Folders of an earlier release lack it: nothing is in it until a server has opened the folder. */
+  readonly isLater: boolean;
+  /** Never there: it binds the type of the keys. */
+  readonly key?: K;
+}
+
+function table<K extends Key, V>(codec = plainCodec<V>()): TableKind<K, V> {
+  return { codec, isLater: false };
+}
+
+function laterTable<K extends Key, V>(): TableKind<K, V> {
+  return { codec: plainCodec<V>(), isLater: true };
+}
+
+/** All tables but `meta`, under the names of their LMDB databases. */
+const TABLES = {
+  accounts: table<string, AccountRecord>(),
+  keys: table<string, KeyRecord>(),
+  /** By the version that each led to; the newest ones alone (noteChange). */
+  directoryChanges: laterTable<number, DirectoryChange>(),
+  lots: table<string, StoredLot>(),
+  /** Ordinal (from 1) to lot id, in the order of arrival. */
+  lotOrder: table<number, string>(),
+  revocations: table<string, LotRevocation>(),
+  /** Blocks of lots that are being stored, by lot (LmdbBlocks). */
+  staged: laterTable<string, BlockRanges>(),
+  /** Unclaimed blocks: kind, ordinal. */
+  blocks: table<[BlockKind, number], StoredBlock>(blockCodec),
+  claims: table<[BlockKind, number], BlockClaim>(),
+  /** Segments as `encodeSegment` wrote them. */
+  segments: table<number, Uint8Array>(bytesCodec),
+  /** committedAtMs, sequence. */
+  segmentTimes: table<[number, number], number>(),
+  /** Segments that the transparency log has not sealed, and how many certificates each has. */
+  unsealed: laterTable<number, number>(),
+  /** usageKey: day and account. Months are sums over their days. */
+  usage: table<number, UsageCounters>(countersCodec),
+  /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
+  archivedUsage: table<number, UsageCounters>(countersCodec),
+  /** What was charged to another month than that of its issue. */
+  displaced: laterTable<DisplacedKey, Charge>(),
+  /** The part of `displaced` whose segments retention dropped. */
+  archivedDisplaced: laterTable<DisplacedKey, Charge>(),
+  /** What an operator moved to another month than the one that was charged. */
+  periodCorrections: laterTable<CorrectionKey, CorrectedCharge>(),
+  /** accountNumber, keyDigest. */
+  answers: table<[number, string], StoredAnswer>(answerCodec),
+  /** expiresAtMs, accountNumber, keyDigest. */
+  answerExpiry: table<[number, number, string], number>(),
+  rates: table<number, RateRecord>(),
+  log: table<string, Uint8Array>(bytesCodec),
+  /** Source, key. */
+  sourceNotes: laterTable<readonly [string, string], string>(),
+  /** By key of the charge. */
+  charges: laterTable<string, SourceSpend>(),
+  /** Source, day: the sum of its charges and jobs. */
+  spends: laterTable<readonly [string, number], DaySpend>(),
+  jobs: laterTable<string, StoredJob>(),
+  /** Source, ordinal: jobs that have not ended. */
+  openJobs: laterTable<readonly [string, number], string>(),
+  /** Series, serial. */
+  series: laterTable<readonly [string, number], SeriesRow>(),
+  seriesCounts: laterTable<string, SeriesCount>(),
+  /** Segment, index: the serial of a labelled answer. */
+  serials: laterTable<readonly [number, number], number>(),
+  /** Public purpose, series. */
+  publicSeries: laterTable<readonly [string, string], number>(),
+  draws: laterTable<string, DrawRecord>(),
+  /** Account number, id: draws that have not ended. */
+  openDraws: laterTable<readonly [number, string], number>(),
+  /** By ordinal: leaves that wait to be logged. */
+  drawLeaves: laterTable<number, DrawLeaf>(),
+};
+
+export type Tables = { readonly meta: Table<MetaName, number> } & {
+  readonly [Name in keyof typeof TABLES]: (typeof TABLES)[Name] extends TableKind<infer K, infer V>
+    ? Table<K, V>
+    : never;
+};
+
 /** Opens the format number alone, so that a folder of a newer program is left as it is. */
 export function openMeta(store: Store): Table<MetaName, number> | undefined {
   return store.table<MetaName, number>('meta', plainCodec<number>());
@@ -221,53 +244,12 @@ export function openMeta(store: Store): Table<MetaName, number> | undefined {
 
 /** Opens every table, creating what is missing. Throws `unusable` when a read-only folder lacks one. */
 export function openTables(store: Store, meta: Table<MetaName, number>): Tables {
-  function open<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
-    const table = store.table<K, V>(name, codec);
+  const opened = Object.entries<TableKind<Key, unknown>>(TABLES).map(([name, { codec, isLater }]) => {
+    const table = store.table(name, codec) ?? (isLater ? store.emptyTable(name, codec) : undefined);
     if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
-    return table;
-  }
-  /**
-   * A table that folders of an earlier release lack: nothing is in it until a server has opened the folder.
-   */
-  function openLater<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
-    return store.table<K, V>(name, codec) ?? store.emptyTable<K, V>(name, codec);
-  }
-  return {
-    meta,
-    accounts: open('accounts', plainCodec<AccountRecord>()),
-    keys: open('keys', plainCodec<KeyRecord>()),
-    directoryChanges: openLater('directoryChanges', plainCodec<DirectoryChange>()),
-    lots: open('lots', plainCodec<StoredLot>()),
-    lotOrder: open('lotOrder', plainCodec<string>()),
-    revocations: open('revocations', plainCodec<LotRevocation>()),
-    staged: openLater('staged', plainCodec<BlockRanges>()),
-    blocks: open('blocks', blockCodec),
-    claims: open('claims', plainCodec<BlockClaim>()),
-    segments: open('segments', bytesCodec),
-    segmentTimes: open('segmentTimes', plainCodec<number>()),
-    unsealed: openLater('unsealed', plainCodec<number>()),
-    usage: open('usage', countersCodec),
-    archivedUsage: open('archivedUsage', countersCodec),
-    displaced: openLater('displaced', plainCodec<Charge>()),
-    archivedDisplaced: openLater('archivedDisplaced', plainCodec<Charge>()),
-    periodCorrections: openLater('periodCorrections', plainCodec<CorrectedCharge>()),
-    answers: open('answers', answerCodec),
-    answerExpiry: open('answerExpiry', plainCodec<number>()),
-    rates: open('rates', plainCodec<RateRecord>()),
-    log: open('log', bytesCodec),
-    sourceNotes: openLater('sourceNotes', plainCodec<string>()),
-    charges: openLater('charges', plainCodec<SourceSpend>()),
-    spends: openLater('spends', plainCodec<DaySpend>()),
-    jobs: openLater('jobs', plainCodec<StoredJob>()),
-    openJobs: openLater('openJobs', plainCodec<string>()),
-    series: openLater('series', plainCodec<SeriesRow>()),
-    seriesCounts: openLater('seriesCounts', plainCodec<SeriesCount>()),
-    serials: openLater('serials', plainCodec<number>()),
-    publicSeries: openLater('publicSeries', plainCodec<number>()),
-    draws: openLater('draws', plainCodec<DrawRecord>()),
-    openDraws: openLater('openDraws', plainCodec<number>()),
-    drawLeaves: openLater('drawLeaves', plainCodec<DrawLeaf>()),
-  };
+    return [name, table];
+  });
+  return { meta, ...Object.fromEntries(opened) } as Tables;
 }
 
 /** A number of the ledger; 0 before it was first written. */

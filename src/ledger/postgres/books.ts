@@ -28,7 +28,7 @@ import {
 import type { SegmentCommits } from './commit.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
-import { kept } from './kept-read.ts';
+import { KnownKept, kept } from './kept-read.ts';
 import type { NodeEpoch } from './node.ts';
 import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './periods.ts';
 import { dropSegments, expireAnswers } from './retention.ts';
@@ -59,8 +59,6 @@ const LEASE = {
 };
 const SEGMENT = { name: 'books_segment', text: 'SELECT body FROM qrn.segment WHERE sequence = $1' };
 const KEPT_SEGMENT = kept(SEGMENT);
-/** Segments of which is known that a standby has them. */
-const KEPT_MAX = 4_096;
 const SEGMENTS_FROM = {
   name: 'books_segments_from',
   text: 'SELECT body FROM qrn.segment WHERE sequence >= $1 ORDER BY sequence LIMIT $2',
@@ -120,7 +118,8 @@ export class PostgresBooks implements Books {
   readonly #commits: Pick<SegmentCommits, 'commit'>;
   readonly #unsealed: UnsealedTallies;
   readonly #series: PublicSeries;
-  readonly #kept = new Set<number>();
+  /** Segments, which never change. */
+  readonly #kept = new KnownKept<number, true>();
 
   constructor({ database, node, clock, commits, unsealed }: PostgresBooksOptions) {
     this.#database = database;
@@ -144,10 +143,9 @@ export class PostgresBooks implements Books {
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
     let rows = await this.#database.run<Body>(SEGMENT, [sequence]);
-    if (rows.length > 0 && !this.#kept.has(sequence)) {
+    if (rows.length > 0 && this.#kept.of(sequence) === undefined) {
       rows = await this.#database.run<Body>(KEPT_SEGMENT, [sequence]);
-      if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
-      if (rows.length > 0) this.#kept.add(sequence);
+      if (rows.length > 0) this.#kept.note(sequence, true);
     }
     const [segment] = await this.#decoded(rows);
     return segment;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DrawLeaf, type DrawRecord, mayFollow, type WaitingDrawLeaf } from '../draw-records.ts';
 import { type DrawStore, LedgerError } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
-import { kept } from './kept-read.ts';
+import { KnownKept, kept } from './kept-read.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 
 /** Names the lock of an account whose draws are counted: "draw" in ASCII. */
@@ -20,8 +20,6 @@ const COUNT_OPEN = {
 const COLUMNS = 'id, account, state, due_at_ms, body';
 const DRAW = { name: 'draws_draw', text: `SELECT ${COLUMNS} FROM qrn.draw WHERE id = $1` };
 const KEPT_DRAW = kept(DRAW);
-/** Draws of which is known that a standby has them. */
-const KEPT_MAX = 1_024;
 const DRAW_TO_CHANGE = {
   name: 'draws_draw_to_change',
   text: `SELECT ${COLUMNS} FROM qrn.draw WHERE id = $1 FOR UPDATE`,
@@ -61,8 +59,8 @@ interface DrawRow {
 export class PostgresDrawStore implements DrawStore {
   readonly #database: Database;
   readonly #node: NamedEpoch | undefined;
-  /** Of each draw, the state that a standby has. */
-  readonly #kept = new Map<string, string>();
+  /** Digests of draws, by their ids. */
+  readonly #kept = new KnownKept<string, string>();
 
   /** A command writes no draws: `node` is undefined. */
   constructor(database: Database, node: NamedEpoch | undefined) {
@@ -118,12 +116,11 @@ export class PostgresDrawStore implements DrawStore {
 
   async draw(id: string): Promise<DrawRecord | undefined> {
     const [readable] = await this.#database.run<DrawRow>(DRAW, [id]);
-    if (readable === undefined || this.#kept.get(id) === digestOf(readable))
+    if (readable === undefined || this.#kept.of(id) === digestOf(readable))
       return readable && recordOf(readable);
     const [row] = await this.#database.run<DrawRow>(KEPT_DRAW, [id]);
     if (row === undefined) return undefined;
-    if (this.#kept.size >= KEPT_MAX) this.#kept.clear();
-    this.#kept.set(id, digestOf(row));
+    this.#kept.note(id, digestOf(row));
     return recordOf(row);
   }
 

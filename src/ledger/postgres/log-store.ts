@@ -1,7 +1,7 @@
 import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
-import { kept } from './kept-read.ts';
+import { KnownKept, kept } from './kept-read.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
@@ -31,8 +31,8 @@ export class PostgresLogStore implements LogStore {
   readonly #database: Database;
   readonly #node: NamedEpoch;
   readonly #unsealed: UnsealedTallies;
-  /** States that a standby has. */
-  readonly #kept = new Map<string, Uint8Array>();
+  /** States of logs, by their keys. */
+  readonly #kept = new KnownKept<string, Uint8Array>();
 
   constructor({ database, node, unsealed }: PostgresLogStoreOptions) {
     this.#database = database;
@@ -59,11 +59,11 @@ export class PostgresLogStore implements LogStore {
   async getLog(key: string): Promise<Uint8Array | undefined> {
     const [record] = await this.#database.run<{ value: Uint8Array }>(READ, [key]);
     if (record === undefined || !STATE.test(key)) return record && new Uint8Array(record.value);
-    if (isSame(this.#kept.get(key), record.value)) return new Uint8Array(record.value);
+    if (isSame(this.#kept.of(key), record.value)) return new Uint8Array(record.value);
     const [stored] = await this.#database.run<{ value: Uint8Array }>(READ_KEPT, [key]);
     if (stored === undefined) return undefined;
     const value = new Uint8Array(stored.value);
-    this.#kept.set(key, value);
+    this.#kept.note(key, value);
     return value.slice();
   }
 

@@ -4,7 +4,7 @@ import type { SegmentRecord } from '../records.ts';
 import { EntryCursor } from '../segment.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
-import { KEEP } from './kept-read.ts';
+import { KEEP, KnownKept } from './kept-read.ts';
 
 /**
  * The serials of labelled answers, given in the transaction that stores their segment: so no number is left out and none
@@ -95,13 +95,11 @@ export async function withSerials(session: Session, segments: SegmentRecord[]): 
   });
 }
 
-const KEPT_MAX = 4_096;
-
 /** The public series. A number that was shown never belongs to another answer: nothing is shown before a standby has it. */
 export class PublicSeries {
   readonly #database: Database;
   /** Of each series, a number up to which a standby has all answers. */
-  readonly #kept = new Map<string, number>();
+  readonly #kept = new KnownKept<string, number>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -111,14 +109,13 @@ export class PublicSeries {
   async page(purpose: string, part: SeriesPart): Promise<SeriesPage> {
     const page = await readPage(this.#database, purpose, part);
     const isKept = (shown: Map<string, number>) =>
-      [...shown].every(([series, number]) => number <= (this.#kept.get(series) ?? 0));
+      [...shown].every(([series, number]) => number <= (this.#kept.of(series) ?? 0));
     if (isKept(numbersOn(page, part))) return page;
     const kept = await this.#database.transact(async (session) => {
       await session.run(KEEP);
       return readPage(session, purpose, part);
     });
-    if (this.#kept.size > KEPT_MAX) this.#kept.clear();
-    for (const [series, number] of numbersOn(kept, part)) this.#kept.set(series, number);
+    for (const [series, number] of numbersOn(kept, part)) this.#kept.note(series, number);
     return kept;
   }
 }
