@@ -10,19 +10,11 @@ export interface DrawRecord {
    * opening: its answer may or may not be in the books; nobody was told of it. committed: its answer is durable. ended:
    * revealed, cancelled or failed; it never changes again.
    */
-  readonly state: DrawState;
+  readonly state: 'opening' | 'committed' | 'ended';
   /** When it is to be revealed (Unix ms). */
   readonly dueAtMs: number;
   /** JSON. */
   readonly body: string;
-}
-
-const DRAW_STATES = ['opening', 'committed', 'ended'] as const;
-export type DrawState = (typeof DRAW_STATES)[number];
-
-/** Whether a draw in one state may be replaced by one in the other. */
-export function mayFollow(from: DrawState, to: DrawState): boolean {
-  return from !== 'ended' && DRAW_STATES.indexOf(to) >= DRAW_STATES.indexOf(from);
 }
 
 /** A leaf that the log is to take for a draw: of its commitment, or of its end. */

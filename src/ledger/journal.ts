@@ -203,13 +203,16 @@ function writeEmpty(path: string, ringBytes: number, owner: number): boolean {
     fsyncSync(fd);
     return true;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')))
-      throw error;
+    if (!isDiskFull(error)) throw error;
     ftruncateSync(fd, 0);
     return false;
   } finally {
     closeSync(fd);
   }
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 }
 
 function writeWhole(fd: number, bytes: Uint8Array, position: number): void {

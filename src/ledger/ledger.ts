@@ -1,3 +1,5 @@
+import { messageOf } from '../core/assert.ts';
+import { ApiError } from '../core/errors.ts';
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from './draw-records.ts';
 import type { LedgerIntegrity } from './integrity.ts';
@@ -467,6 +469,20 @@ export interface AuditReport {
  * - stopped: a commit failed or another server took the folder; nothing more will be written.
  */
 export type LedgerErrorReason = 'conflict' | 'refused' | 'damaged' | 'unusable' | 'stopped';
+
+/** Nothing of the call was stored, and others may follow. */
+export function isRefusal(error: unknown): error is Error {
+  if (error instanceof LedgerError) return error.reason === 'conflict' || error.reason === 'refused';
+  return error instanceof ApiError;
+}
+
+/** What every later call is rejected with when a commit failed for this reason. */
+export function stoppedBy(cause: unknown): LedgerError {
+  if (cause instanceof LedgerError && cause.reason === 'stopped') return cause;
+  const isDamage = cause instanceof LedgerError && cause.reason === 'damaged';
+  const why = isDamage ? cause.message : `a commit failed (${messageOf(cause)})`;
+  return new LedgerError('stopped', `the ledger stopped: ${why}`, { cause });
+}
 
 export class LedgerError extends Error {
   override name = 'LedgerError';

@@ -67,6 +67,13 @@ export interface JobWithLot {
   readonly lotId: string | null;
 }
 
+/** Throws `refused` for a job that was not opened first, or whose charge is invalid. */
+export function requireIntended(job: JobRecord): void {
+  requireCharge(job);
+  if (job.state === 'intended') return;
+  throw new LedgerError('refused', `job ${job.key} must be opened in the state intended, not ${job.state}`);
+}
+
 /** Throws `conflict` when the two differ in what a job is charged for. */
 export function requireSameCharge(stored: JobRecord, job: JobRecord): void {
   const isSame =

@@ -1,9 +1,5 @@
-import {
-  type DrawLeaf,
-  type DrawRecord,
-  mayFollow,
-  type WaitingDrawLeaf,
-} from '../../src/ledger/draw-records.ts';
+import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../../src/ledger/draw-records.ts';
+import { mayReplace, requireOpening } from '../../src/ledger/draw-rules.ts';
 import { type DrawStore, LedgerError } from '../../src/ledger/ledger.ts';
 
 /** Draws in the model of the ledger. */
@@ -13,11 +9,7 @@ export class MemoryDraws implements DrawStore {
   #leafCount = 0;
 
   async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
-    if (draw.state !== 'opening')
-      throw new LedgerError(
-        'refused',
-        `draw ${draw.id} must be opened in the state opening, not ${draw.state}`,
-      );
+    requireOpening(draw);
     if (this.#draws.has(draw.id)) throw new LedgerError('conflict', `draw ${draw.id} exists`);
     const open = this.#open().filter(({ accountNumber }) => accountNumber === draw.accountNumber);
     if (open.length >= openMax) return false;
@@ -26,11 +18,7 @@ export class MemoryDraws implements DrawStore {
   }
 
   async putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean> {
-    const stored = this.#draws.get(draw.id);
-    if (stored === undefined) throw new LedgerError('refused', `there is no draw ${draw.id}`);
-    if (stored.accountNumber !== draw.accountNumber)
-      throw new LedgerError('conflict', `draw ${draw.id} belongs to another account`);
-    if (!mayFollow(stored.state, draw.state)) return false;
+    if (!mayReplace(this.#draws.get(draw.id), draw)) return false;
     this.#draws.set(draw.id, { ...draw });
     if (leaf !== undefined) this.#leaves.push({ ...leaf, ordinal: ++this.#leafCount });
     return true;

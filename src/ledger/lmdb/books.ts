@@ -11,6 +11,7 @@ import {
   type SeriesPart,
   type StoredAnswerSize,
 } from '../ledger.ts';
+import { mayStep } from '../log-step.ts';
 import type {
   Balance,
   PeriodCorrection,
@@ -19,7 +20,8 @@ import type {
   StoredAnswer,
   UsageDay,
 } from '../records.ts';
-import { decodeSegment, EntryCursor, encodeSegment } from '../segment.ts';
+import { SavedRates } from '../saved-rates.ts';
+import { decodeSegment, encodeSegment } from '../segment.ts';
 import {
   addCounters,
   type Charge,
@@ -47,6 +49,7 @@ const SEGMENTS_PER_SWEEP = 8;
 /** Usage records kept at hand. Each takes 0.6 KB. */
 const CURRENT_MAX = 65_536;
 const MINUTE_MS = 60_000;
+const ONLY_NODE = 0;
 
 export interface EncodedSegment {
   readonly segment: SegmentRecord;
@@ -187,33 +190,12 @@ export class LmdbBooks implements Books, LogStore {
     });
   }
 
-  /**
-   * An entry issued after the newest admission of its account's saved state is an admission that the state
-   * lacks; one admitted before the save and issued after it counts twice, which errs on the strict side.
-   * `tatMs` stays as saved (0 for an account without a saved state).
-   */
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    const rates = new Map<number, { tatMs: number; admittedAtMs: number[]; savedToMs: number }>();
-    for (const { key, value } of this.#tables.rates.entries()) {
-      const savedToMs = value.admittedAtMs.at(-1) ?? Number.NEGATIVE_INFINITY;
-      rates.set(key, { tatMs: value.tatMs, admittedAtMs: [...value.admittedAtMs], savedToMs });
-    }
-    for (const { key } of this.#tables.segmentTimes.entries({ from: [sinceMs, 0] })) {
-      const cursor = new EntryCursor(this.#storedSegment(key[1]).entries);
-      while (cursor.next()) {
-        let rate = rates.get(cursor.accountNumber);
-        if (rate === undefined) {
-          rate = { tatMs: 0, admittedAtMs: [], savedToMs: Number.NEGATIVE_INFINITY };
-          rates.set(cursor.accountNumber, rate);
-        }
-        if (cursor.issuedAtMs > rate.savedToMs) rate.admittedAtMs.push(cursor.issuedAtMs);
-      }
-    }
-    return [...rates]
-      .sort(([a], [b]) => a - b)
-      .map(([accountNumber, { tatMs, admittedAtMs }]) => {
-        return { accountNumber, tatMs, admittedAtMs: admittedAtMs.sort((a, b) => a - b) };
-      });
+    const rates = new SavedRates();
+    for (const { value } of this.#tables.rates.entries()) rates.addSaved(ONLY_NODE, value);
+    for (const { key } of this.#tables.segmentTimes.entries({ from: [sinceMs, 0] }))
+      rates.addEntries(ONLY_NODE, this.#storedSegment(key[1]).entries);
+    return rates.records();
   }
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
@@ -254,7 +236,7 @@ export class LmdbBooks implements Books, LogStore {
   putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
     return this.#writer.submit(() => {
       const { log, meta, unsealed } = this.#tables;
-      if (step !== undefined && !this.#mayStep(records, step)) return;
+      if (step !== undefined && !mayStep(log.get(step.key), records, step)) return;
       for (const sequence of step?.sealed ?? []) unsealed.remove(sequence);
       for (const { key, value } of records) {
         if (!log.has(key)) increase(meta, 'logRecords', 1);
@@ -283,14 +265,6 @@ export class LmdbBooks implements Books, LogStore {
     return [...this.#tables.segments.entries({ from, limit })].map(({ value }) =>
       withSerials(this.#tables, decodeSegment(value)),
     );
-  }
-
-  /** False when the step was taken already. Throws `conflict` when another one was. */
-  #mayStep(records: readonly LogRecord[], { key, expected }: LogStep): boolean {
-    const stored = this.#tables.log.get(key);
-    if (isSame(stored, expected)) return true;
-    if (isSame(stored, records.find((record) => record.key === key)?.value)) return false;
-    throw new LedgerError('conflict', `another writer has changed the record ${key} of the log`);
   }
 
   #commit(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
@@ -410,11 +384,6 @@ export class LmdbBooks implements Books, LogStore {
       throw new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
     return decodeSegment(stored);
   }
-}
-
-function isSame(stored: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  if (stored === undefined || other === undefined) return stored === other;
-  return Buffer.compare(stored, other) === 0;
 }
 
 function addDisplaced(table: Table<DisplacedKey, Charge>, more: DisplacedTally): void {

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { ApiError } from '../../core/errors.ts';
+import { isDiskFull } from '../journal.ts';
 import { LedgerError } from '../ledger.ts';
 
 /** LMDB's meta page (dependencies/lmdb/libraries/liblmdb/mdb.c of lmdb 3.5: MDB_page_header, MDB_meta). */
@@ -90,8 +91,7 @@ export function growAhead(file: string, usedBytes: number, aheadBytes: number): 
     }
     fsyncSync(descriptor);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')))
-      throw error;
+    if (!isDiskFull(error)) throw error;
   } finally {
     closeSync(descriptor);
   }

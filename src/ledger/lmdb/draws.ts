@@ -1,4 +1,5 @@
-import { type DrawLeaf, type DrawRecord, mayFollow, type WaitingDrawLeaf } from '../draw-records.ts';
+import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../draw-records.ts';
+import { mayReplace, requireOpening } from '../draw-rules.ts';
 import { type DrawStore, LedgerError } from '../ledger.ts';
 import type { Auditor } from './audit-sources.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -20,8 +21,7 @@ export class LmdbDrawStore implements DrawStore {
     return this.#writer.submit(() => {
       const { draws, openDraws, meta } = this.#tables;
       const { id, accountNumber } = draw;
-      if (draw.state !== 'opening')
-        throw new LedgerError('refused', `draw ${id} must be opened in the state opening, not ${draw.state}`);
+      requireOpening(draw);
       if (draws.has(id)) throw new LedgerError('conflict', `draw ${id} exists`);
       const open = openDraws.entries({
         from: [accountNumber, ''],
@@ -40,11 +40,7 @@ export class LmdbDrawStore implements DrawStore {
     return this.#writer.submit(() => {
       const { draws, openDraws, drawLeaves, meta } = this.#tables;
       const { id, accountNumber } = draw;
-      const stored = draws.get(id);
-      if (stored === undefined) throw new LedgerError('refused', `there is no draw ${id}`);
-      if (stored.accountNumber !== accountNumber)
-        throw new LedgerError('conflict', `draw ${id} belongs to another account`);
-      if (!mayFollow(stored.state, draw.state)) return false;
+      if (!mayReplace(draws.get(id), draw)) return false;
       draws.put(id, draw);
       if (draw.state === 'ended') openDraws.remove([accountNumber, id]);
       if (leaf !== undefined) drawLeaves.put(increase(meta, 'drawLeaves', 1), leaf);

@@ -1,7 +1,6 @@
 import { assert, messageOf } from '../../core/assert.ts';
-import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { LedgerError } from '../ledger.ts';
+import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { Store } from './store.ts';
 
 interface Pending {
@@ -88,15 +87,8 @@ export class GroupWriter {
   /** Stops for good: what waits is rejected, and every later write. The error that they are rejected with. */
   stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
-    const why = messageOf(cause);
-    const isDamage = cause instanceof LedgerError && cause.reason === 'damaged';
-    this.#stopped =
-      cause instanceof LedgerError && cause.reason === 'stopped'
-        ? cause
-        : new LedgerError('stopped', `the ledger stopped: ${isDamage ? why : `a commit failed (${why})`}`, {
-            cause,
-          });
-    this.#log.error({ cause: why }, 'ledger: no further writes');
+    this.#stopped = stoppedBy(cause);
+    this.#log.error({ cause: messageOf(cause) }, 'ledger: no further writes');
     this.#rejectAll(this.#queue.splice(0));
     this.#announceFailure(this.#stopped);
     return this.#stopped;
@@ -122,9 +114,4 @@ export class GroupWriter {
     assert(this.#stopped !== undefined, 'only a stopped writer rejects what waits');
     for (const { reject } of pending) reject(this.#stopped);
   }
-}
-
-function isRefusal(error: unknown): error is Error {
-  if (error instanceof LedgerError) return error.reason === 'conflict' || error.reason === 'refused';
-  return error instanceof ApiError;
 }

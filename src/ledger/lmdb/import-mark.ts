@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { syncFolder } from '../block-keys.ts';
 import { LedgerError } from '../ledger.ts';
@@ -28,13 +28,7 @@ export function readImportMark(path: string): ImportMark | undefined {
 
 export function writeImportMark(path: string, mark: ImportMark): void {
   const file = markPath(path);
-  const descriptor = openSync(`${file}.draft`, 'w', 0o600);
-  try {
-    writeSync(descriptor, `${JSON.stringify(mark)}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+  writeFileSync(`${file}.draft`, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
   renameSync(`${file}.draft`, file);
   syncFolder(dirname(path));
 }

@@ -6,6 +6,7 @@ import {
   plusCharge,
   replacedJob,
   requireCharge,
+  requireIntended,
   requireSameCharge,
   spendOf,
 } from '../spending.ts';
@@ -61,12 +62,7 @@ export class LmdbSourceStore implements SourceStore {
   openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
     return this.#writer.submit(() => {
       const { jobs, openJobs, meta } = this.#tables;
-      requireCharge(job);
-      if (job.state !== 'intended')
-        throw new LedgerError(
-          'refused',
-          `job ${job.key} must be opened in the state intended, not ${job.state}`,
-        );
+      requireIntended(job);
       const stored = jobs.get(job.key);
       if (stored !== undefined) {
         requireSameCharge(stored.job, job);

@@ -16,7 +16,8 @@ import type {
   StoredAnswer,
   UsageDay,
 } from '../records.ts';
-import { decodeSegment, EntryCursor } from '../segment.ts';
+import { SavedRates } from '../saved-rates.ts';
+import { decodeSegment } from '../segment.ts';
 import {
   accountOfKey,
   addCounters,
@@ -86,7 +87,7 @@ const SAVE_RATES = {
 };
 const RATES = {
   name: 'books_rates',
-  text: 'SELECT node, account, tat_ms, admitted_at_ms FROM qrn.saved_rate',
+  text: `SELECT node, account AS "accountNumber", tat_ms AS "tatMs", admitted_at_ms AS "admittedAtMs" FROM qrn.saved_rate`,
 };
 const RECENT = {
   name: 'books_recent',
@@ -213,44 +214,17 @@ export class PostgresBooks implements Books {
     ]);
   }
 
-  /**
-   * An entry issued after the newest admission that its node saved of the account is an admission that the state lacks;
-   * one admitted before the save and issued after it counts twice, which errs on the strict side. `tatMs` is the latest
-   * that any node saved (0 for an account without a saved state).
-   */
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    const rates = new Map<number, { tatMs: number; admittedAtMs: number[] }>();
-    const rateOf = (account: number) => {
-      const rate = rates.get(account) ?? { tatMs: 0, admittedAtMs: [] };
-      rates.set(account, rate);
-      return rate;
-    };
-    const savedToMs = new Map<string, number>();
-    for (const { node, account, tat_ms, admitted_at_ms } of await this.#database.run<SavedRate>(RATES)) {
-      const rate = rateOf(account);
-      rate.tatMs = Math.max(rate.tatMs, tat_ms);
-      rate.admittedAtMs.push(...admitted_at_ms);
-      savedToMs.set(`${node} ${account}`, admitted_at_ms.at(-1) ?? Number.NEGATIVE_INFINITY);
-    }
+    const rates = new SavedRates();
+    for (const { node, ...saved } of await this.#database.run<SavedRate>(RATES)) rates.addSaved(node, saved);
     let after: readonly [number, number] = [sinceMs, -1];
     for (;;) {
       const rows = await this.#database.run<RecentSegment>(RECENT, after);
-      for (const { node, body } of rows) {
-        const cursor = new EntryCursor(decodeSegment(new Uint8Array(body)).entries);
-        while (cursor.next()) {
-          const savedTo = savedToMs.get(`${node} ${cursor.accountNumber}`) ?? Number.NEGATIVE_INFINITY;
-          if (cursor.issuedAtMs > savedTo) rateOf(cursor.accountNumber).admittedAtMs.push(cursor.issuedAtMs);
-        }
-      }
+      for (const { node, body } of rows) rates.addEntries(node, decodeSegment(new Uint8Array(body)).entries);
       const last = rows.at(-1);
-      if (last === undefined) break;
+      if (last === undefined) return rates.records();
       after = [last.at_ms, last.sequence];
     }
-    return [...rates]
-      .sort(([a], [b]) => a - b)
-      .map(([accountNumber, { tatMs, admittedAtMs }]) => {
-        return { accountNumber, tatMs, admittedAtMs: admittedAtMs.sort((a, b) => a - b) };
-      });
   }
 
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
@@ -259,14 +233,8 @@ export class PostgresBooks implements Books {
     if (readable === undefined) return undefined;
     const [answer] = await this.#database.run<StoredAnswer>(KEPT_ANSWER, values);
     if (answer === undefined) return undefined;
-    const { accountNumber: account, keyDigest: digest, fingerprint, expiresAtMs, sealed } = answer;
-    return {
-      accountNumber: account,
-      keyDigest: digest,
-      fingerprint,
-      expiresAtMs,
-      sealed: new Uint8Array(sealed),
-    };
+    const { fingerprint, expiresAtMs, sealed } = answer;
+    return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed: new Uint8Array(sealed) };
   }
 
   storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
@@ -319,11 +287,8 @@ interface UsageRow {
   readonly counters: Uint8Array | null;
 }
 
-interface SavedRate {
+interface SavedRate extends RateRecord {
   readonly node: number;
-  readonly account: number;
-  readonly tat_ms: number;
-  readonly admitted_at_ms: readonly number[];
 }
 
 interface RecentSegment extends Body {

@@ -53,8 +53,8 @@ FROM qrn.node ORDER BY name`,
 };
 const CLUSTER = {
   name: 'cluster_state',
-  text: `SELECT format, (SELECT count(*) FROM qrn.unsealed) AS unsealed,
-  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at_ms, pg_database_size(current_database()) AS bytes
+  text: `SELECT format, (SELECT count(*) FROM qrn.unsealed) AS "unsealedSegments",
+  floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "atMs", pg_database_size(current_database()) AS "databaseBytes"
 FROM qrn.meta`,
 };
 const BURN_LOTS = {
@@ -64,19 +64,8 @@ const BURN_LOTS = {
 
 export async function clusterState(database: Database): Promise<ClusterState> {
   const nodes = await database.run<NodeState>(NODES);
-  const [row] = await database.run<{
-    format: number;
-    unsealed: number;
-    at_ms: number;
-    bytes: number;
-  }>(CLUSTER);
-  return {
-    nodes,
-    unsealedSegments: row.unsealed,
-    atMs: row.at_ms,
-    databaseBytes: row.bytes,
-    format: row.format,
-  };
+  const [cluster] = await database.run<Omit<ClusterState, 'nodes'>>(CLUSTER);
+  return { nodes, ...cluster };
 }
 
 /**

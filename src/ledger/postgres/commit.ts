@@ -1,7 +1,6 @@
 import { messageOf } from '../../core/assert.ts';
-import { ApiError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { LedgerError } from '../ledger.ts';
+import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { encodeSegment } from '../segment.ts';
 import type { Database, Session } from './connection.ts';
@@ -206,22 +205,12 @@ export class SegmentCommits {
   /** Stops for good, and gives the error that every later commit is rejected with. */
   #stop(cause: unknown): LedgerError {
     if (this.#stopped !== undefined) return this.#stopped;
-    const why = messageOf(cause);
-    const isStop = cause instanceof LedgerError && cause.reason === 'stopped';
-    this.#stopped = isStop
-      ? cause
-      : new LedgerError('stopped', `the ledger stopped: a commit failed (${why})`, { cause });
-    this.#options.log.error({ cause: why }, 'ledger: no further writes');
+    this.#stopped = stoppedBy(cause);
+    this.#options.log.error({ cause: messageOf(cause) }, 'ledger: no further writes');
     for (const { reject } of this.#waiting.splice(0)) reject(this.#stopped);
     this.#announceFailure(this.#stopped);
     return this.#stopped;
   }
-}
-
-/** Nothing of the call was stored, and others may follow. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof LedgerError) return error.reason === 'conflict' || error.reason === 'refused';
-  return error instanceof ApiError;
 }
 
 const BEGIN = { name: '', text: 'BEGIN' };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type DrawLeaf, type DrawRecord, mayFollow, type WaitingDrawLeaf } from '../draw-records.ts';
+import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../draw-records.ts';
+import { mayReplace, requireOpening } from '../draw-rules.ts';
 import { type DrawStore, LedgerError } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
 import { KnownKept, kept } from './kept-read.ts';
@@ -70,8 +71,7 @@ export class PostgresDrawStore implements DrawStore {
 
   async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
     const { id, accountNumber, state, dueAtMs, body } = draw;
-    if (state !== 'opening')
-      throw new LedgerError('refused', `draw ${id} must be opened in the state opening, not ${state}`);
+    requireOpening(draw);
     return this.#database.transact(
       asOneCall(async (session, isRepeated) => {
         await requireEpoch(session, this.#node);
@@ -90,16 +90,15 @@ export class PostgresDrawStore implements DrawStore {
   }
 
   putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean> {
-    const { id, accountNumber, state, dueAtMs, body } = draw;
+    const { id, state, dueAtMs, body } = draw;
     return this.#database.transact(
       asOneCall(async (session, isRepeated) => {
         await requireEpoch(session, this.#node);
-        const [stored] = await session.run<DrawRow>(DRAW_TO_CHANGE, [id]);
-        if (stored === undefined) throw new LedgerError('refused', `there is no draw ${id}`);
-        if (stored.account !== accountNumber)
-          throw new LedgerError('conflict', `draw ${id} belongs to another account`);
-        if (isRepeated && isDeepStrictEqual(recordOf(stored), draw)) return true;
-        if (!mayFollow(stored.state, state)) return false;
+        const [row] = await session.run<DrawRow>(DRAW_TO_CHANGE, [id]);
+        const stored = row && recordOf(row);
+        const isReplaced = mayReplace(stored, draw);
+        if (isRepeated && isDeepStrictEqual(stored, draw)) return true;
+        if (!isReplaced) return false;
         await session.run(PUT, [id, state, dueAtMs, body]);
         if (leaf !== undefined) await session.run(PUT_LEAF, [leaf.drawId, leaf.kind, leaf.text]);
         return true;

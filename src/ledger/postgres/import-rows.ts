@@ -1,9 +1,9 @@
 import { LedgerError } from '../ledger.ts';
 import { balancesIn } from '../lmdb/period-corrections.ts';
-import type { Snapshot, Table } from '../lmdb/table.ts';
+import type { Key, Snapshot, Table } from '../lmdb/table.ts';
 import { count, isHeld, type Tables } from '../lmdb/tables.ts';
 import { decodeSegment } from '../segment.ts';
-import { accountOfKey, countersCodec, dayOfKey, periodOfDay } from '../usage-counters.ts';
+import { accountOfKey, countersCodec, dayOfKey, periodOfDay, type UsageCounters } from '../usage-counters.ts';
 
 /** The records of an LMDB folder that nobody writes, of one moment. */
 export interface FolderRecords {
@@ -14,12 +14,11 @@ export interface FolderRecords {
 /** Segments of the folder were committed in no epoch of the node: nothing that they spent was granted to it. */
 export const NO_EPOCH = 0;
 
-export type ColumnType = 'text' | 'bigint' | 'int' | 'float8' | 'float8[]' | 'bool' | 'bytea' | 'json';
-
 /** Rows of one table, in the order in which they are inserted. */
 export interface Copy {
   readonly table: string;
-  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** As the definition of a table names them: `name type, …`. */
+  readonly columns: string;
   readonly rows: Iterable<readonly unknown[]>;
 }
 
@@ -31,195 +30,133 @@ export function copiesOf(records: FolderRecords, node: number): Copy[] {
 function directoryCopies(records: FolderRecords): Copy[] {
   const version = directoryVersionOf(records);
   const { accounts, keys } = records.tables;
+  const copy = copierOf(records);
   return [
-    {
-      table: 'account',
-      columns: { id: 'text', number: 'bigint', changed_version: 'bigint', record: 'json' },
-      rows: rowsOf(records, accounts, (id, account) => [
-        id,
-        account.number,
-        version,
-        JSON.stringify(account),
-      ]),
-    },
-    {
-      table: 'key',
-      columns: { key_id: 'text', account_id: 'text', changed_version: 'bigint', record: 'json' },
-      rows: rowsOf(records, keys, (id, key) => [id, key.accountId, version, JSON.stringify(key)]),
-    },
+    copy(
+      'account',
+      'id text, number bigint, changed_version bigint, record json',
+      accounts,
+      (id, account) => [id, account.number, version, JSON.stringify(account)],
+    ),
+    copy('key', 'key_id text, account_id text, changed_version bigint, record json', keys, (id, key) => [
+      id,
+      key.accountId,
+      version,
+      JSON.stringify(key),
+    ]),
   ];
 }
 
 function bookCopies(records: FolderRecords, node: number): Copy[] {
   const { tables } = records;
-  const counted = { account: 'bigint', day: 'int', counters: 'bytea' } as const;
-  const charged = { requests: 'bigint', credits: 'bigint' } as const;
+  const copy = copierOf(records);
+  const usageRow = (key: number, counters: UsageCounters) => [
+    accountOfKey(key),
+    dayOfKey(key),
+    countersCodec.encode(counters),
+  ];
   return [
-    {
-      table: 'segment',
-      columns: {
-        sequence: 'bigint',
-        node: 'int',
-        epoch: 'bigint',
-        at_ms: 'float8',
-        count: 'int',
-        body: 'bytea',
-      },
-      rows: rowsOf(records, tables.segments, (sequence, bytes) => {
+    copy(
+      'segment',
+      'sequence bigint, node int, epoch bigint, at_ms float8, count int, body bytea',
+      tables.segments,
+      (sequence, bytes) => {
         const { committedAtMs, count } = decodeSegment(bytes);
         return [sequence, node, NO_EPOCH, committedAtMs, count, bytes];
-      }),
-    },
-    {
-      table: 'usage_day',
-      columns: counted,
-      rows: rowsOf(records, tables.usage, (key, counters) => [
-        accountOfKey(key),
-        dayOfKey(key),
-        countersCodec.encode(counters),
-      ]),
-    },
-    {
-      table: 'usage_archived',
-      columns: counted,
-      rows: rowsOf(records, tables.archivedUsage, (key, counters) => [
-        accountOfKey(key),
-        dayOfKey(key),
-        countersCodec.encode(counters),
-      ]),
-    },
+      },
+    ),
+    copy('usage_day', 'account bigint, day int, counters bytea', tables.usage, usageRow),
+    copy('usage_archived', 'account bigint, day int, counters bytea', tables.archivedUsage, usageRow),
     {
       table: 'balance',
-      columns: { account: 'bigint', period: 'int', ...charged },
+      columns: 'account bigint, period int, requests bigint, credits bigint',
       rows: balanceRows(records),
     },
-    {
-      table: 'displaced',
-      columns: { charged: 'int', issued: 'int', account: 'bigint', ...charged },
-      rows: rowsOf(records, tables.displaced, (key, { requests, credits }) => [...key, requests, credits]),
-    },
-    {
-      table: 'period_correction',
-      columns: {
-        to_period: 'int',
-        from_period: 'int',
-        account: 'bigint',
-        ...charged,
-        returned_requests: 'bigint',
-        returned_credits: 'bigint',
-        at_ms: 'float8',
-      },
-      // records of earlier releases do not tell what went back: all of it did
-      rows: rowsOf(records, tables.periodCorrections, (key, corrected) => {
+    copy(
+      'displaced',
+      'charged int, issued int, account bigint, requests bigint, credits bigint',
+      tables.displaced,
+      (key, { requests, credits }) => [...key, requests, credits],
+    ),
+    // records of earlier releases do not tell what went back: all of it did
+    copy(
+      'period_correction',
+      'to_period int, from_period int, account bigint, requests bigint, credits bigint, ' +
+        'returned_requests bigint, returned_credits bigint, at_ms float8',
+      tables.periodCorrections,
+      (key, corrected) => {
         const { requests, credits, returned = corrected, atMs } = corrected;
         return [...key, requests, credits, returned.requests, returned.credits, atMs];
-      }),
-    },
-    {
-      table: 'answer',
-      columns: {
-        account: 'bigint',
-        key_digest: 'text',
-        fingerprint: 'text',
-        expires_at_ms: 'float8',
-        sealed: 'bytea',
       },
-      rows: rowsOf(records, tables.answers, ([account, digest], { fingerprint, expiresAtMs, sealed }) => [
+    ),
+    copy(
+      'answer',
+      'account bigint, key_digest text, fingerprint text, expires_at_ms float8, sealed bytea',
+      tables.answers,
+      ([account, digest], { fingerprint, expiresAtMs, sealed }) => [
         account,
         digest,
         fingerprint,
         expiresAtMs,
         sealed,
-      ]),
-    },
-    {
-      table: 'saved_rate',
-      columns: { node: 'int', account: 'bigint', tat_ms: 'float8', admitted_at_ms: 'float8[]' },
-      rows: rowsOf(records, tables.rates, (account, { tatMs, admittedAtMs }) => [
-        node,
-        account,
-        tatMs,
-        `{${admittedAtMs.join(',')}}`,
-      ]),
-    },
-    {
-      table: 'series_count',
-      columns: { series: 'text', count: 'bigint', dropped: 'bigint' },
-      rows: rowsOf(records, tables.seriesCounts, (series, { count, dropped }) => [series, count, dropped]),
-    },
-    {
-      table: 'series_answer',
-      columns: {
-        series: 'text',
-        serial: 'bigint',
-        sequence: 'bigint',
-        index: 'int',
-        issued_at_ms: 'float8',
-        is_public: 'bool',
-      },
-      rows: rowsOf(records, tables.series, (key, { sequence, index, issuedAtMs, isPublic }) => [
-        ...key,
-        sequence,
-        index,
-        issuedAtMs,
-        isPublic,
-      ]),
-    },
-    {
-      table: 'public_series',
-      columns: { purpose: 'text', series: 'text' },
-      rows: rowsOf(records, tables.publicSeries, (key) => key),
-    },
-    {
-      table: 'draw',
-      columns: { id: 'text', account: 'bigint', state: 'text', due_at_ms: 'bigint', body: 'text' },
-      rows: rowsOf(records, tables.draws, (id, { accountNumber, state, dueAtMs, body }) => [
-        id,
-        accountNumber,
-        state,
-        dueAtMs,
-        body,
-      ]),
-    },
-    {
-      table: 'draw_leaf',
-      columns: { draw_id: 'text', kind: 'text', text: 'text' },
-      rows: rowsOf(records, tables.drawLeaves, (_, { drawId, kind, text }) => [drawId, kind, text]),
-    },
-    {
-      table: 'log',
-      columns: { key: 'text', value: 'bytea' },
-      rows: rowsOf(records, tables.log, (key, value) => [key, value]),
-    },
+      ],
+    ),
+    copy(
+      'saved_rate',
+      'node int, account bigint, tat_ms float8, admitted_at_ms float8[]',
+      tables.rates,
+      (account, { tatMs, admittedAtMs }) => [node, account, tatMs, `{${admittedAtMs.join(',')}}`],
+    ),
+    copy(
+      'series_count',
+      'series text, count bigint, dropped bigint',
+      tables.seriesCounts,
+      (series, { count, dropped }) => [series, count, dropped],
+    ),
+    copy(
+      'series_answer',
+      'series text, serial bigint, sequence bigint, index int, issued_at_ms float8, is_public bool',
+      tables.series,
+      (key, { sequence, index, issuedAtMs, isPublic }) => [...key, sequence, index, issuedAtMs, isPublic],
+    ),
+    copy('public_series', 'purpose text, series text', tables.publicSeries, (key) => key),
+    copy(
+      'draw',
+      'id text, account bigint, state text, due_at_ms bigint, body text',
+      tables.draws,
+      (id, { accountNumber, state, dueAtMs, body }) => [id, accountNumber, state, dueAtMs, body],
+    ),
+    copy(
+      'draw_leaf',
+      'draw_id text, kind text, text text',
+      tables.drawLeaves,
+      (_, { drawId, kind, text }) => [drawId, kind, text],
+    ),
+    copy('log', 'key text, value bytea', tables.log, (key, value) => [key, value]),
   ];
 }
 
 function sourceCopies(records: FolderRecords, node: number): Copy[] {
   const { tables, at } = records;
+  const copy = copierOf(records);
   const version = directoryVersionOf(records);
   const revocations = [...tables.revocations.entries({}, at)].map(({ value }) => value);
   revocations.sort((a, b) => a.atMs - b.atMs);
   return [
-    {
-      table: 'lot',
-      columns: {
-        id: 'text',
-        node: 'int',
-        source: 'text',
-        record: 'json',
-        is_held: 'bool',
-        released_at_ms: 'bigint',
-      },
-      rows: rowsOf(records, tables.lotOrder, (_, id) => {
+    copy(
+      'lot',
+      'id text, node int, source text, record json, is_held bool, released_at_ms bigint',
+      tables.lotOrder,
+      (_, id) => {
         const stored = tables.lots.get(id, at);
         if (stored === undefined) throw new LedgerError('damaged', `lot ${id} is listed but not stored`);
         const { lot, releasedAtMs } = stored;
         return [id, node, lot.source, JSON.stringify(lot), isHeld(stored), releasedAtMs ?? null];
-      }),
-    },
+      },
+    ),
     {
       table: 'revocation',
-      columns: { lot_id: 'text', why: 'text', at_ms: 'bigint', version: 'bigint' },
+      columns: 'lot_id text, why text, at_ms bigint, version bigint',
       rows: revocations.map(({ lotId, why, atMs }, i) => [
         lotId,
         why,
@@ -229,32 +166,23 @@ function sourceCopies(records: FolderRecords, node: number): Copy[] {
     },
     {
       table: 'seed_generation',
-      columns: { tier: 'text', last: 'bigint' },
+      columns: 'tier text, last bigint',
       rows: generationRows(records),
     },
-    {
-      table: 'source_note',
-      columns: { source: 'text', key: 'text', value: 'text' },
-      rows: rowsOf(records, tables.sourceNotes, (key, value) => [...key, value]),
-    },
-    {
-      table: 'spend_day',
-      columns: { source: 'text', day: 'int', micros: 'bigint', currency: 'text', calls: 'bigint' },
-      rows: rowsOf(records, tables.spends, (key, { micros, currency, calls }) => [
-        ...key,
-        micros,
-        currency,
-        calls,
-      ]),
-    },
-    {
-      table: 'charge',
-      columns: { key: 'text', record: 'json' },
-      rows: rowsOf(records, tables.charges, (key, charge) => [key, JSON.stringify(charge)]),
-    },
+    copy('source_note', 'source text, key text, value text', tables.sourceNotes, (key, value) => [
+      ...key,
+      value,
+    ]),
+    copy(
+      'spend_day',
+      'source text, day int, micros bigint, currency text, calls bigint',
+      tables.spends,
+      (key, { micros, currency, calls }) => [...key, micros, currency, calls],
+    ),
+    copy('charge', 'key text, record json', tables.charges, (key, charge) => [key, JSON.stringify(charge)]),
     {
       table: 'job',
-      columns: { key: 'text', source: 'text', node: 'int', state: 'text', record: 'json', lot_id: 'text' },
+      columns: 'key text, source text, node int, state text, record json, lot_id text',
       rows: [...tables.jobs.entries({}, at)]
         .sort((a, b) => a.value.ordinal - b.value.ordinal)
         .map(({ key, value: { job, lotId } }) => [
@@ -269,7 +197,17 @@ function sourceCopies(records: FolderRecords, node: number): Copy[] {
   ];
 }
 
-export function* rowsOf<K extends string | number | readonly (string | number)[], V>(
+/** Makes copies of tables, of which `row` gives the values of the columns. */
+function copierOf(records: FolderRecords) {
+  return <K extends Key, V>(
+    table: string,
+    columns: string,
+    source: Table<K, V>,
+    row: (key: K, value: V) => readonly unknown[],
+  ): Copy => ({ table, columns, rows: rowsOf(records, source, row) });
+}
+
+export function* rowsOf<K extends Key, V>(
   { at }: FolderRecords,
   table: Table<K, V>,
   row: (key: K, value: V) => readonly unknown[],

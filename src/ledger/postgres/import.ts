@@ -5,7 +5,6 @@ import { count } from '../lmdb/tables.ts';
 import type { Database, Session } from './connection.ts';
 import { lockDirectory } from './directory.ts';
 import {
-  type ColumnType,
   type Copy,
   copiesOf,
   directoryVersionOf,
@@ -118,8 +117,9 @@ function requireSealed({ tables, at }: FolderRecords): void {
 }
 
 async function copy(session: Session, { table, columns, rows }: Copy): Promise<number> {
-  const names = Object.keys(columns);
-  const types = Object.values(columns);
+  const definitions = columns.split(', ').map((column) => column.split(' '));
+  const names = definitions.map(([name]) => name);
+  const types = definitions.map(([, type]) => type);
   const statement = {
     name: `import_put_${table}`,
     text: `INSERT INTO qrn.${table} (${names.join(', ')})
@@ -139,7 +139,7 @@ async function copy(session: Session, { table, columns, rows }: Copy): Promise<n
 }
 
 /** What an array cannot hold, or `unnest` would flatten, goes as text. */
-function sentAs(type: ColumnType): string {
+function sentAs(type: string): string {
   return type === 'json' || type === 'float8[]' ? 'text' : type;
 }
 

@@ -1,4 +1,5 @@
 import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
+import { isSame, mayStep } from '../log-step.ts';
 import type { Database, Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
 import { KnownKept, kept } from './kept-read.ts';
@@ -45,7 +46,8 @@ export class PostgresLogStore implements LogStore {
       await requireEpoch(session, this.#node);
       if (step !== undefined) {
         await session.run(LOCK_FOLD);
-        if (!(await this.#mayStep(session, records, step))) return;
+        const [stored] = await session.run<{ value: Uint8Array }>(READ, [step.key]);
+        if (!mayStep(stored?.value, records, step)) return;
         const folded = await foldSegments(session, this.#unsealed, step.sealed);
         // They could be read, and a failover lost them before a standby had them.
         if (folded < step.sealed.length)
@@ -66,27 +68,10 @@ export class PostgresLogStore implements LogStore {
     this.#kept.note(key, value);
     return value.slice();
   }
-
-  /** False when the step was taken already. Throws `conflict` when another one was. */
-  async #mayStep(
-    session: Session,
-    records: readonly LogRecord[],
-    { key, expected }: LogStep,
-  ): Promise<boolean> {
-    const [stored] = await session.run<{ value: Uint8Array }>(READ, [key]);
-    if (isSame(stored?.value, expected)) return true;
-    if (isSame(stored?.value, records.find((record) => record.key === key)?.value)) return false;
-    throw new LedgerError('conflict', `another writer has changed the record ${key} of the log`);
-  }
 }
 
 async function put(session: Session, records: readonly LogRecord[]): Promise<void> {
   const newest = new Map(records.map(({ key, value }) => [key, value]));
   const sorted = [...newest].sort(([a], [b]) => (a < b ? -1 : 1)); // the order in which all writers lock them
   await session.run(PUT, [sorted.map(([key]) => key), ...packedColumn(sorted.map(([, value]) => value))]);
-}
-
-function isSame(stored: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
-  if (stored === undefined || other === undefined) return stored === other;
-  return Buffer.compare(stored, other) === 0;
 }

@@ -6,9 +6,8 @@ import type { Log } from '../../core/log.ts';
 import { openSecretFile } from '../../crypto/key-files.ts';
 import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
-import { openLmdbLedger } from '../lmdb/lmdb.ts';
+import { type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
-import type { TransactionGate } from '../lmdb/transaction-gate.ts';
 import { PURE_BLOCK_BYTES } from '../records.ts';
 import { PostgresBooks } from './books.ts';
 import { PostgresClaims } from './claims.ts';
@@ -30,7 +29,10 @@ import { PostgresSourceStore } from './sources.ts';
 import { UnsealedTallies } from './unsealed.ts';
 import { PostgresUpkeep } from './upkeep.ts';
 
-export interface PostgresLedgerOptions {
+/** Of the folder of blocks. */
+type FolderOptions = Pick<LmdbLedgerOptions, 'scrubBytesPerS' | 'growAheadBytes' | 'freeBytesMin' | 'gate'>;
+
+export interface PostgresLedgerOptions extends FolderOptions {
   /** `postgres://…` */
   readonly url: string;
   /** The name of this node. */
@@ -50,11 +52,6 @@ export interface PostgresLedgerOptions {
   readonly secrets?: { readonly keysPath: string; readonly logName: string };
   /** Pure bytes that the node keeps ready; with it and `secrets` blocks move between nodes. */
   readonly reservoirBytes?: number;
-  /** See LmdbLedgerOptions; of the folder of blocks. */
-  readonly scrubBytesPerS?: number;
-  readonly growAheadBytes?: number;
-  readonly freeBytesMin?: number;
-  readonly gate?: TransactionGate;
 }
 
 /** The ledger of many nodes: books in PostgreSQL, blocks in a folder of each node. */
@@ -105,18 +102,7 @@ async function nodeLedger(
   const isCurrent = epochIn(path) >= node.epoch - 1;
   // noted before anything else may fail: else the next start would take the folder for such a copy
   if (isCurrent && existsSync(path)) noteEpoch(path, node.epoch);
-  const folder = await openLmdbLedger({
-    path,
-    clock,
-    log,
-    role: 'server',
-    durability: 'fsync',
-    fronts: 0,
-    ...(options.scrubBytesPerS !== undefined && { scrubBytesPerS: options.scrubBytesPerS }),
-    ...(options.growAheadBytes !== undefined && { growAheadBytes: options.growAheadBytes }),
-    ...(options.freeBytesMin !== undefined && { freeBytesMin: options.freeBytesMin }),
-    ...(options.gate !== undefined && { gate: options.gate }),
-  });
+  const folder = await openLmdbLedger({ ...options, durability: 'fsync', fronts: 0 });
   opened.push(() => folder.close());
   const commitDatabase = new Database({
     url,

@@ -7,6 +7,7 @@ import {
   plusCharge,
   replacedJob,
   requireCharge,
+  requireIntended,
   requireSameCharge,
   spendOf,
 } from '../spending.ts';
@@ -99,12 +100,7 @@ export class PostgresSourceStore implements SourceStore {
   }
 
   async openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
-    requireCharge(job);
-    if (job.state !== 'intended')
-      throw new LedgerError(
-        'refused',
-        `job ${job.key} must be opened in the state intended, not ${job.state}`,
-      );
+    requireIntended(job);
     return this.#transact(async (session) => {
       const day = await openDay(session, job);
       const stored = await jobIn(session, job.key);

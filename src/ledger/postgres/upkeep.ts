@@ -67,6 +67,14 @@ const UNKNOWN_DRAWS = {
   isLong: true,
 } as const;
 
+interface SegmentRow {
+  readonly sequence: number;
+  readonly at_ms: number;
+  readonly count: number;
+  readonly body: Uint8Array;
+  readonly is_unsealed: boolean;
+}
+
 interface DayRow {
   readonly account: number;
   readonly day: number;
@@ -174,13 +182,7 @@ class BooksAudit {
 
   async #walkSegments(): Promise<void> {
     for (let last = -1; ; ) {
-      const rows = await this.#session.run<{
-        sequence: number;
-        at_ms: number;
-        count: number;
-        body: Uint8Array;
-        is_unsealed: boolean;
-      }>(SEGMENTS, [last]);
+      const rows = await this.#session.run<SegmentRow>(SEGMENTS, [last]);
       const lotIds = new Set<string>();
       for (const row of rows) {
         for (const id of this.#checkSegment(row)) lotIds.add(id);
@@ -194,13 +196,7 @@ class BooksAudit {
   }
 
   /** Gives the lots that it names. */
-  #checkSegment(row: {
-    sequence: number;
-    at_ms: number;
-    count: number;
-    body: Uint8Array;
-    is_unsealed: boolean;
-  }): string[] {
+  #checkSegment(row: SegmentRow): string[] {
     const { sequence } = row;
     this.#segments++;
     try {
