@@ -249,12 +249,14 @@ describe('the keeper of draws', () => {
     const statement = w.statement();
     await w.open(statement);
     w.answer(statement);
-    w.ledger.putDraw = async () => {
+    const { putDraw } = w.ledger;
+    const refuse = async () => {
       throw new ApiError('storage_unavailable');
     };
+    Object.assign(w.ledger, { putDraw: refuse });
     await w.start();
     assert.equal((await w.body()).committed, null);
-    Reflect.deleteProperty(w.ledger, 'putDraw');
+    Object.assign(w.ledger, { putDraw });
     await w.start();
     assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
   });

@@ -34,12 +34,8 @@ contract(
   { withoutBackup: 'the model forgets with its process' },
 );
 
-function lmdb(
-  name: string,
-  openLedger: (path: string, clock: ManualClock) => Promise<Ledger>,
-  options?: ContractOptions,
-) {
-  const open = async (t: TestContext) => {
+function onFolder(openLedger: (path: string, clock: ManualClock) => Promise<Ledger>) {
+  return async (t: TestContext) => {
     const path = temporaryFolder(t);
     const clock = new ManualClock(NOON_MS);
     let ledger = await openLedger(path, clock);
@@ -50,7 +46,6 @@ function lmdb(
     };
     return { ledger, clock, reopen, current: () => ledger, close: () => ledger.close() };
   };
-  contract(name, open, options);
 }
 
 contract(
@@ -80,11 +75,14 @@ nodesContract('the model', async () => {
   };
 });
 
-lmdb('LMDB', (path, clock) => openTestLedger(path, { clock }));
+contract(
+  'LMDB',
+  onFolder((path, clock) => openTestLedger(path, { clock })),
+);
 for (const durability of ['fsync', 'commit'] as const) {
-  lmdb(
+  ledgerContract(
     `LMDB behind the journal of a front, durability ${durability}`,
-    (path, clock) => openJournaledLedger(path, { durability, clock }),
+    onFolder((path, clock) => openJournaledLedger(path, { durability, clock })),
     { withoutRepeats: 'a front commits each segment once, and what the journal has was acknowledged' },
   );
 }

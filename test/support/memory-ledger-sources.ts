@@ -8,6 +8,7 @@ import {
   plusCharge,
   replacedJob,
   requireCharge,
+  requireIntended,
   requireSameCharge,
   spendOf,
 } from '../../src/ledger/spending.ts';
@@ -42,12 +43,7 @@ export class MemorySources implements SourceStore {
   }
 
   async openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
-    requireCharge(job);
-    if (job.state !== 'intended')
-      throw new LedgerError(
-        'refused',
-        `job ${job.key} must be opened in the state intended, not ${job.state}`,
-      );
+    requireIntended(job);
     const known = this.#jobs.get(job.key);
     if (known !== undefined) {
       requireSameCharge(known.job, job);

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
-import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../../src/ledger/draw-records.ts';
 import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
@@ -23,15 +22,12 @@ import type {
   Balance,
   BlockKind,
   ClaimedBlock,
-  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   PeriodCorrection,
   RateRecord,
   SegmentRecord,
-  SourceSpend,
-  SpendLimits,
   StoredAnswer,
   UsageCount,
   UsageDay,
@@ -109,6 +105,20 @@ export class MemoryLedger implements Ledger {
   readonly askLimits = SOLE_NODE.askLimits;
   readonly claimKey = SOLE_NODE.claimKey;
   readonly releaseKey = SOLE_NODE.releaseKey;
+  readonly sourceNote = this.#sources.sourceNote.bind(this.#sources);
+  readonly putSourceNote = this.#sources.putSourceNote.bind(this.#sources);
+  readonly charge = this.#sources.charge.bind(this.#sources);
+  readonly spent = this.#sources.spent.bind(this.#sources);
+  readonly openJob = this.#sources.openJob.bind(this.#sources);
+  readonly putJob = this.#sources.putJob.bind(this.#sources);
+  readonly openJobs = this.#sources.openJobs.bind(this.#sources);
+  readonly openDraw = this.#draws.openDraw.bind(this.#draws);
+  readonly putDraw = this.#draws.putDraw.bind(this.#draws);
+  readonly dropDraw = this.#draws.dropDraw.bind(this.#draws);
+  readonly draw = this.#draws.draw.bind(this.#draws);
+  readonly openDraws = this.#draws.openDraws.bind(this.#draws);
+  readonly drawLeaves = this.#draws.drawLeaves.bind(this.#draws);
+  readonly drawLeavesLogged = this.#draws.drawLeavesLogged.bind(this.#draws);
 
   async directoryVersion(): Promise<number> {
     return this.#directoryChanges.length;
@@ -273,62 +283,6 @@ export class MemoryLedger implements Ledger {
       return { blocks: blocks.length, bytes: blocks.reduce((sum, { bytes }) => sum + bytes.length, 0) };
     };
     return { pure: level(this.#unclaimed.pure), seed: level(this.#unclaimed.seed) };
-  }
-
-  sourceNote(source: string, key: string): Promise<string | undefined> {
-    return this.#sources.sourceNote(source, key);
-  }
-
-  putSourceNote(source: string, key: string, value: string): Promise<void> {
-    return this.#sources.putSourceNote(source, key, value);
-  }
-
-  charge(key: string, spend: SourceSpend, limits: SpendLimits): Promise<boolean> {
-    return this.#sources.charge(key, spend, limits);
-  }
-
-  spent(source: string, day: number): Promise<SourceSpend> {
-    return this.#sources.spent(source, day);
-  }
-
-  openJob(job: JobRecord, limits: SpendLimits): Promise<boolean> {
-    return this.#sources.openJob(job, limits);
-  }
-
-  putJob(job: JobRecord): Promise<void> {
-    return this.#sources.putJob(job);
-  }
-
-  openJobs(source: string): Promise<JobRecord[]> {
-    return this.#sources.openJobs(source);
-  }
-
-  openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
-    return this.#draws.openDraw(draw, openMax);
-  }
-
-  putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean> {
-    return this.#draws.putDraw(draw, leaf);
-  }
-
-  dropDraw(id: string): Promise<void> {
-    return this.#draws.dropDraw(id);
-  }
-
-  draw(id: string): Promise<DrawRecord | undefined> {
-    return this.#draws.draw(id);
-  }
-
-  openDraws(limit: number): Promise<DrawRecord[]> {
-    return this.#draws.openDraws(limit);
-  }
-
-  drawLeaves(limit: number): Promise<WaitingDrawLeaf[]> {
-    return this.#draws.drawLeaves(limit);
-  }
-
-  drawLeavesLogged(ordinals: readonly number[]): Promise<void> {
-    return this.#draws.drawLeavesLogged(ordinals);
   }
 
   async leaseSequences(): Promise<SequenceLease> {

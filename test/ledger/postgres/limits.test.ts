@@ -5,7 +5,7 @@ import { PostgresClaims } from '../../../src/ledger/postgres/claims.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresLimits } from '../../../src/ledger/postgres/limits.ts';
 import type { NodeEpoch } from '../../../src/ledger/postgres/node.ts';
-import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import type { LimitAsk, Limits } from '../../../src/ledger/sharing.ts';
 import { sharedLimitsContract } from '../../account/shared-limits.contract.ts';
 import type { LimitStore } from '../../support/limit-nodes.ts';
@@ -148,16 +148,4 @@ test('an Idempotency-Key is held by one node, until it lets go of it or is fence
   assert.ok(await fenceNode(database, 'claims b', silentLog));
   assert.equal(await ofA.claimKey('k', 'two'), 'held');
   await assert.rejects(ofB.claimKey('m', 'one'), { reason: 'stopped' });
-});
-
-test('a node that starts again under its name has its keys and grants of before settled', async (t) => {
-  const clock = new ManualClock();
-  const first = await NodeIdentity.start({ database, name: 'again', clock, log: silentLog });
-  const claims = new PostgresClaims({ database, node: first });
-  assert.equal(await claims.claimKey('again', 'one'), 'held');
-  await first.close();
-  const second = await NodeIdentity.start({ database, name: 'again', clock, log: silentLog });
-  t.after(() => second.close());
-  assert.equal(await new PostgresClaims({ database, node: second }).claimKey('again', 'two'), 'held');
-  await assert.rejects(claims.claimKey('more', 'one'), { reason: 'stopped' });
 });

@@ -298,12 +298,3 @@ test('a start that fails leaves the node its blocks, and one on an earlier copy 
   const earlier = await openNode(t, url, { path: copy });
   assert.deepEqual(await earlier.claimBlocks('pure', 9), []);
 });
-
-test('a second process of the same name is refused', async (t) => {
-  const url = await emptiedDatabase(t);
-  await openNode(t, url);
-  await assert.rejects(
-    openNode(t, url),
-    refusal(/another process runs as the node "a": give each node a name of its own/),
-  );
-});
