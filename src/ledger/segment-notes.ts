@@ -18,18 +18,13 @@ export function packedNote({ index, label }: EntryNote): unknown[] {
 }
 
 /** Undefined for anything that `packedNote` did not make. */
-export function notesOf(packed: unknown): EntryNote[] | undefined {
-  if (!Array.isArray(packed)) return undefined;
-  const notes: EntryNote[] = [];
-  for (const note of packed as unknown[]) {
-    if (!Array.isArray(note) || note.length !== 2 + LABEL_TEXTS.length) return undefined;
-    const [index, isPublic, ...texts] = note as unknown[];
-    if (typeof index !== 'number' || typeof isPublic !== 'boolean') return undefined;
-    if (!texts.every((text) => text === null || typeof text === 'string')) return undefined;
-    const given = LABEL_TEXTS.map((name, i) => [name, texts[i]]).filter(([, text]) => text !== null);
-    notes.push({ index, label: { isPublic, ...(Object.fromEntries(given) as Partial<AnswerLabel>) } });
-  }
-  return notes;
+export function noteOf(packed: unknown): EntryNote | undefined {
+  if (!Array.isArray(packed) || packed.length !== 2 + LABEL_TEXTS.length) return undefined;
+  const [index, isPublic, ...texts] = packed as unknown[];
+  if (typeof index !== 'number' || typeof isPublic !== 'boolean') return undefined;
+  if (!texts.every((text) => text === null || typeof text === 'string')) return undefined;
+  const given = LABEL_TEXTS.map((name, i) => [name, texts[i]]).filter(([, text]) => text !== null);
+  return { index, label: { isPublic, ...(Object.fromEntries(given) as Partial<AnswerLabel>) } };
 }
 
 /** The label of an entry; undefined where it has none. */
@@ -49,17 +44,11 @@ export function flawOfNotes(notes: readonly EntryNote[], count: number): string 
   return undefined;
 }
 
-/** Undefined for anything that is not a list of charges. */
-export function displacedOf(packed: unknown): DisplacedCharge[] | undefined {
-  if (!Array.isArray(packed)) return undefined;
-  const displaced: DisplacedCharge[] = [];
-  for (const pair of packed as unknown[]) {
-    if (!Array.isArray(pair) || pair.length !== 2) return undefined;
-    const [index, period] = pair as unknown[];
-    if (typeof index !== 'number' || typeof period !== 'number') return undefined;
-    displaced.push({ index, period });
-  }
-  return displaced;
+/** Undefined for anything that is not a charge. */
+export function displacedOf(packed: unknown): DisplacedCharge | undefined {
+  if (!Array.isArray(packed) || packed.length !== 2) return undefined;
+  const [index, period] = packed as unknown[];
+  return typeof index === 'number' && typeof period === 'number' ? { index, period } : undefined;
 }
 
 /** What is wrong with the displaced charges of a segment, in words. */

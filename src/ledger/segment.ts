@@ -22,7 +22,7 @@ import type {
   SegmentContext,
   SegmentRecord,
 } from './records.ts';
-import { displacedOf, flawOfCharges, flawOfNotes, notesOf, packedNote } from './segment-notes.ts';
+import { displacedOf, flawOfCharges, flawOfNotes, noteOf, packedNote } from './segment-notes.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -391,16 +391,11 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
   if (!Array.isArray(head) || head.length < 5 || head.length > 7) return undefined;
   const [sequence, committedAtMs, count, packedSources, context, packedCharges = [], packedNotes] =
     head as unknown[];
-  const displaced = displacedOf(packedCharges);
-  const notes = packedNotes === undefined ? undefined : notesOf(packedNotes);
+  const displaced = listOf(packedCharges, displacedOf);
+  const notes = packedNotes === undefined ? undefined : listOf(packedNotes, noteOf);
   if (displaced === undefined || (packedNotes !== undefined && notes === undefined)) return undefined;
-  if (!Array.isArray(packedSources) || !Array.isArray(context)) return undefined;
-  const sources: DrawSource[] = [];
-  for (const packed of packedSources as unknown[]) {
-    const source = sourceOf(packed);
-    if (source === undefined) return undefined;
-    sources.push(source);
-  }
+  const sources = listOf(packedSources, sourceOf);
+  if (sources === undefined || !Array.isArray(context)) return undefined;
   const unpackedContext = contextOf(context as unknown[]);
   if (unpackedContext === undefined) return undefined;
   if (typeof sequence !== 'number' || typeof committedAtMs !== 'number' || typeof count !== 'number') {
@@ -441,7 +436,7 @@ function sourceOf(packed: unknown): DrawSource | undefined {
   const [mode, lotIds, generation, ranges] = packed as unknown[];
   if (!ENTROPY_MODES.includes(mode as EntropyMode)) return undefined;
   if (!Array.isArray(lotIds) || !lotIds.every((id) => typeof id === 'string')) return undefined;
-  const drawn = ranges === undefined ? undefined : drawnOf(ranges, lotIds.length);
+  const drawn = ranges === undefined ? undefined : listOf(ranges, (range) => rangeOf(range, lotIds.length));
   if (ranges !== undefined && drawn === undefined) return undefined;
   const of = { mode: mode as EntropyMode, lotIds, ...(drawn === undefined ? {} : { drawn }) };
   if (generation === null) return { ...of, generation: null };
@@ -451,17 +446,18 @@ function sourceOf(packed: unknown): DrawSource | undefined {
   return { ...of, generation: { tier: tier as Tier, number } };
 }
 
-function drawnOf(packed: unknown, lots: number): DrawnRange[] | undefined {
+function rangeOf(packed: unknown, lots: number): DrawnRange | undefined {
+  if (!Array.isArray(packed) || packed.length !== 3) return undefined;
+  const [lot, offset, bytes] = packed as number[];
+  const isRange = isCount(lot, lots - 1) && Number.isSafeInteger(offset) && Number.isSafeInteger(bytes);
+  return isRange ? { lot, offset, bytes } : undefined;
+}
+
+/** Undefined for anything that is not a list, or has an item that `itemOf` gives none for. */
+function listOf<T>(packed: unknown, itemOf: (item: unknown) => T | undefined): T[] | undefined {
   if (!Array.isArray(packed)) return undefined;
-  const drawn: DrawnRange[] = [];
-  for (const range of packed as unknown[]) {
-    if (!Array.isArray(range) || range.length !== 3) return undefined;
-    const [lot, offset, bytes] = range as number[];
-    if (!isCount(lot, lots - 1) || !Number.isSafeInteger(offset) || !Number.isSafeInteger(bytes))
-      return undefined;
-    drawn.push({ lot, offset, bytes });
-  }
-  return drawn;
+  const items = (packed as unknown[]).map(itemOf);
+  return items.every((item) => item !== undefined) ? items : undefined;
 }
 
 /** What is wrong with a segment, in words; undefined when its parts agree. */

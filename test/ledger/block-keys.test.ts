@@ -13,16 +13,18 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { open as openRawDatabase } from 'lmdb';
-import { pack } from 'msgpackr';
 import { utf8Bytes } from '../../src/core/bytes.ts';
-import { type Log, silentLog } from '../../src/core/log.ts';
 import { BlockKeys, SEAL_BYTES } from '../../src/ledger/block-keys.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import type { BlockKind } from '../../src/ledger/records.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import {
+  closeSound,
+  gatheringLog,
+  openTestLedger,
+  plant,
+  temporaryFolder,
+} from '../support/ledger-folder.ts';
 import { filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 
 /** Bytes that look random and follow from the number. */
@@ -177,8 +179,7 @@ suite('claimed blocks in the data folder', () => {
       (await rolledBack.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
       [blocks(1)[7].bytes],
     );
-    assert.deepEqual((await rolledBack.audit()).problems, []);
-    await rolledBack.close();
+    await closeSound(rolledBack);
   });
 
   test('keys that a crash left behind the claim are erased by the next start', async (t) => {
@@ -244,15 +245,13 @@ suite('claimed blocks in the data folder', () => {
     await ledger.addLot(lot(1), blocks(1));
     await ledger.close();
     writeFileSync(join(path, 'block-keys'), 'torn');
-    const said: string[] = [];
-    const log: Log = { ...silentLog, warn: (facts, text) => said.push(`${text} ${JSON.stringify(facts)}`) };
+    const { log, told } = gatheringLog('warn');
     const again = await openTestLedger(path, { log });
-    assert.deepEqual(said, ['ledger: blocks without a key given up {"blocks":8}']);
+    assert.deepEqual(told, [[{ blocks: 8 }, 'ledger: blocks without a key given up']]);
     assert.deepEqual((await again.blockLevels()).pure, { blocks: 0, bytes: 0 });
     await again.addLot(lot(2), blocks(2));
     assert.equal((await again.claimBlocks('pure', 9)).length, 4);
-    assert.deepEqual((await again.audit()).problems, []);
-    await again.close();
+    await closeSound(again);
   });
 
   test('a backup can open none, even with the keys of the ledger it was made of', async (t) => {
@@ -286,11 +285,10 @@ suite('claimed blocks in the data folder', () => {
     const made = await openTestLedger(path);
     await made.addLot(lot(1), blocks(1));
     await made.close();
-    unseal(path, blocks(1));
+    await unseal(path, blocks(1));
     assert.equal(findable(path, blocks(1)), 8, 'as an older program left it');
     const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
-    assert.deepEqual((await tool.audit()).problems, []);
-    await tool.close();
+    await closeSound(tool);
     const ledger = await openTestLedger(path);
     assert.deepEqual((await ledger.audit()).problems, []);
     await ledger.compactTo(join(path, 'compacted'));
@@ -324,26 +322,12 @@ function isFile(fd: string, path: string): boolean {
 }
 
 /** Turns a folder of now into one of format 1, in which blocks lie open. */
-function unseal(path: string, all: readonly { kind: BlockKind; bytes: Uint8Array }[]): void {
-  const raw = openRawDatabase({
-    path,
-    encoding: 'binary',
-    overlappingSync: false,
-    maxDbs: 32,
-    noSubdir: false,
-  });
-  const gate = { open: true, wrote() {} };
-  const table = (name: string) => {
-    const database = raw.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase;
-    const codec = { encode: (value: unknown) => pack(value), decode: (bytes: Uint8Array) => bytes };
-    return new Table<string | [BlockKind, number], unknown>(name, database, codec, gate);
-  };
-  raw.transactionSync(() => {
+function unseal(path: string, all: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void> {
+  return plant(path, (table) => {
     const inOrder = all.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)); // pure blocks have the first ordinals
     inOrder.forEach(({ kind, bytes }, i) => {
-      table('blocks').put([kind, i + 1], [lotId(1), bytes]);
+      table<[BlockKind, number], unknown>('blocks').put([kind, i + 1], [lotId(1), bytes]);
     });
-    table('meta').put('format', 1);
+    table<string, number>('meta').put('format', 1);
   });
-  raw.close();
 }

@@ -2,11 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { open as openRawDatabase } from 'lmdb';
-import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
-import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import {
+  closeSound,
+  openJournaledLedger,
+  openTestLedger,
+  plant,
+  temporaryFolder,
+} from '../support/ledger-folder.ts';
 import {
   account,
   answer,
@@ -22,16 +26,7 @@ suite('opening', () => {
   test('a folder of a newer program is left alone, and both formats are named', async (t) => {
     const path = temporaryFolder(t);
     await (await openTestLedger(path)).close();
-    const raw = openRawDatabase({
-      path,
-      noSubdir: false,
-      encoding: 'binary',
-      overlappingSync: false,
-      maxDbs: 32,
-    });
-    const database = raw.openDB({ name: 'meta', encoding: 'binary' }) as unknown as RawDatabase;
-    const meta = new Table<string, number>('meta', database, plainCodec(), { open: true, wrote() {} });
-    raw.transactionSync(() => meta.put('format', FORMAT + 1));
+    await plant(path, (table) => table<string, number>('meta').put('format', FORMAT + 1));
     for (const role of ['server', 'tool'] as const) {
       await assert.rejects(openTestLedger(path, { role }), {
         name: 'LedgerError',
@@ -39,8 +34,7 @@ suite('opening', () => {
         message: `${path} has format ${FORMAT + 1}, and this program reads formats up to ${FORMAT}: use the newer program`,
       });
     }
-    assert.equal(meta.get('epoch'), 1, 'no start was counted');
-    await raw.close();
+    await plant(path, (table) => assert.equal(table('meta').get('epoch'), 1, 'no start was counted'));
   });
 
   test('a second server on the folder is refused, and the first goes on', async (t) => {
@@ -72,8 +66,7 @@ suite('opening', () => {
     });
     assert.equal((await second.claimBlocks('pure', 2)).length, 2);
     await second.commit([filledSegment(1, 2)], []);
-    assert.deepEqual((await second.audit()).problems, []);
-    await second.close();
+    await closeSound(second);
     await first.close(); // what is in its journal was never acknowledged
   });
 
@@ -119,8 +112,7 @@ suite('opening', () => {
     await ledger.close();
     const again = await openTestLedger(path, { growAheadBytes: aheadBytes });
     assert.equal(size(), grown);
-    assert.deepEqual((await again.audit()).problems, []);
-    await again.close();
+    await closeSound(again);
   });
 });
 
@@ -139,8 +131,7 @@ suite('a tool beside the server', () => {
     assert.equal((await server.keys()).length, 1);
     assert.deepEqual(await server.claimBlocks('pure', 1), []);
     assert.equal((await server.createAccount(account(2))).number, 2);
-    assert.deepEqual((await tool.audit()).problems, []);
-    await tool.close();
+    await closeSound(tool);
     await server.close();
   });
 

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { closeSound, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { block, filledSegment, lotId } from '../support/ledger-records.ts';
 
 /**
@@ -54,8 +54,7 @@ suite('a folder of format 2', () => {
 
     const again = await openTestLedger(path);
     assert.equal(await again.nextSeedGeneration('pro'), 43, 'the migration ran once');
-    assert.deepEqual((await again.audit()).problems, []);
-    await again.close();
+    await closeSound(again);
   });
 });
 
@@ -64,8 +63,7 @@ test('a folder of format 6 lists what its newest log has not sealed', async (t) 
   const unsealed = async () => {
     const ledger = await openTestLedger(path);
     const segments = await ledger.unsealed(100);
-    assert.deepEqual((await ledger.audit()).problems, []);
-    await ledger.close();
+    await closeSound(ledger);
     return segments.map(({ sequence }) => sequence);
   };
   assert.deepEqual(await unsealed(), [5, 9]);

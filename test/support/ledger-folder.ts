@@ -3,11 +3,14 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
+import { open } from 'lmdb';
 import type { Clock } from '../../src/core/clock.ts';
-import { silentLog } from '../../src/core/log.ts';
+import { type Log, silentLog } from '../../src/core/log.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
+import { type Codec, type Key, plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { NOON_MS } from './ledger-records.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -32,6 +35,35 @@ export function damageContent(file: string, content: Uint8Array): void {
   }
   closeSync(descriptor);
   assert.ok(found > 0, `${file} does not hold the content to be damaged`);
+}
+
+/** Writes into the tables of a closed ledger past its rules, with sound checksums. */
+export async function plant(
+  path: string,
+  write: (table: <K extends Key, V>(name: string, codec?: Codec<V>) => Table<K, V>) => void,
+): Promise<void> {
+  const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 64 });
+  const gate = { open: true, wrote() {} };
+  raw.transactionSync(() => {
+    write((name, codec = plainCodec()) => {
+      const database = raw.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase;
+      return new Table(name, database, codec, gate);
+    });
+  });
+  await raw.close();
+}
+
+/** Closes a ledger that an audit finds sound. */
+export async function closeSound(ledger: Pick<Ledger, 'audit' | 'close'>): Promise<void> {
+  assert.deepEqual((await ledger.audit()).problems, []);
+  await ledger.close();
+}
+
+/** A log, and what is told to it on one level: facts and text. */
+export function gatheringLog(level: 'warn' | 'error') {
+  const told: [object, string][] = [];
+  const log: Log = { ...silentLog, [level]: (facts: object, text: string) => void told.push([facts, text]) };
+  return { log, told };
 }
 
 export const testClock: Clock = new ManualClock(NOON_MS);
