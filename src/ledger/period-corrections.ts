@@ -1,8 +1,6 @@
 import { LedgerError } from './ledger.ts';
 import type { PeriodCorrection } from './records.ts';
-import type { Charge, CorrectedCharge, CorrectionKey } from './usage-counters.ts';
-
-export const NO_CHARGE: Charge = { requests: 0, credits: 0 };
+import { type Charge, type CorrectedCharge, type CorrectionKey, NO_CHARGE, sumOf } from './usage-counters.ts';
 
 /** What the books know of months, as a correction reads and writes it. */
 export interface ChargeBook {
@@ -16,8 +14,8 @@ export interface ChargeBook {
     until: number,
   ): Iterable<{ readonly issued: number; readonly accountNumber: number; readonly charge: Charge }>;
   correction(key: CorrectionKey): CorrectedCharge | undefined;
-  /** When any correction was made last (Unix ms); undefined without any. */
-  readonly correctedAtMs: number | undefined;
+  /** When any correction was made last (Unix ms); 0 without any. */
+  readonly correctedAtMs: number;
   putCorrection(key: CorrectionKey, corrected: CorrectedCharge): void;
 }
 
@@ -28,7 +26,7 @@ export interface ChargeBook {
  * behind, and charges of the present month would move to a month that has passed.
  */
 export function correctCharges(book: ChargeBook, period: number, atMs: number): PeriodCorrection[] {
-  if (book.correctedAtMs !== undefined && book.correctedAtMs > atMs) {
+  if (book.correctedAtMs > atMs) {
     const before = new Date(book.correctedAtMs).toISOString();
     throw new LedgerError(
       'refused',
@@ -42,10 +40,10 @@ export function correctCharges(book: ChargeBook, period: number, atMs: number): 
       if (charge.requests === 0 && charge.credits === 0) return;
       const key: CorrectionKey = [to, from, accountNumber];
       const known = book.correction(key);
-      const returned = sumOf(returnedBy(known), isReturned ? charge : NO_CHARGE, 1);
-      book.putCorrection(key, { ...sumOf(known ?? NO_CHARGE, charge, 1), returned, atMs });
-      rest.set(accountNumber, sumOf(rest.get(accountNumber) ?? NO_CHARGE, charge, -1));
-      const sum = sumOf(moved.get(key.join(' ')) ?? NO_CHARGE, charge, 1);
+      const returned = sumOf(returnedBy(known), isReturned ? charge : NO_CHARGE);
+      book.putCorrection(key, { ...sumOf(known, charge), returned, atMs });
+      rest.set(accountNumber, sumOf(rest.get(accountNumber), charge, -1));
+      const sum = sumOf(moved.get(key.join(' ')), charge);
       moved.set(key.join(' '), { accountNumber, from, to, ...sum });
     };
     for (const { issued, accountNumber, charge } of [...book.displacedFrom(from, period)]) {
@@ -62,10 +60,6 @@ export function correctCharges(book: ChargeBook, period: number, atMs: number): 
 /** What was moved back to the month of its issue; a record of an earlier release may hold other charges too. */
 function returnedBy(correction: CorrectedCharge | undefined): Charge {
   return correction === undefined ? NO_CHARGE : (correction.returned ?? correction);
-}
-
-export function sumOf(a: Charge, b: Charge, sign: 1 | -1): Charge {
-  return { requests: a.requests + sign * b.requests, credits: a.credits + sign * b.credits };
 }
 
 export function monthBefore(period: number): number {

@@ -40,10 +40,6 @@ export function countersEqual(a: UsageCounters, b: UsageCounters): boolean {
   return a.every((counter, i) => counter === b[i]);
 }
 
-export function requestsOf(counters: UsageCounters): number {
-  return counters[0];
-}
-
 export function creditsOf(counters: UsageCounters): number {
   return counters[3];
 }
@@ -160,6 +156,16 @@ export interface Charge {
   readonly credits: number;
 }
 
+export const NO_CHARGE: Charge = { requests: 0, credits: 0 };
+
+export function chargeOf(counters: UsageCounters): Charge {
+  return { requests: counters[0], credits: counters[3] };
+}
+
+export function sumOf({ requests, credits } = NO_CHARGE, more: Charge, sign: 1 | -1 = 1): Charge {
+  return { requests: requests + sign * more.requests, credits: credits + sign * more.credits };
+}
+
 /**
  * The month that was charged, the month of issue, the account: the key of charges that left the month of
  * their issue.
@@ -190,9 +196,8 @@ export class DisplacedTally {
     }
   }
 
-  add(key: DisplacedKey, { requests, credits }: Charge): void {
-    const sum = this.#sums.get(key.join(' '))?.charge ?? { requests: 0, credits: 0 };
-    const charge = { requests: sum.requests + requests, credits: sum.credits + credits };
+  add(key: DisplacedKey, more: Charge): void {
+    const charge = sumOf(this.#sums.get(key.join(' '))?.charge, more);
     this.#sums.set(key.join(' '), { key, charge });
   }
 

@@ -6,12 +6,13 @@ import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import {
   accountOfKey,
   type Charge,
+  chargeOf,
   countersEqual,
   creditsOf,
   DisplacedTally,
   dayOfKey,
   periodOfDay,
-  requestsOf,
+  sumOf,
   sumsOf,
   UsageTally,
 } from '../usage-counters.ts';
@@ -327,30 +328,24 @@ class Audit implements Auditor {
   async #checkCorrections(): Promise<void> {
     const { displaced, periodCorrections, usage } = this.#tables;
     const left = new Map<string, Charge>();
-    const add = (period: number, account: number, { requests, credits }: Charge, sign: 1 | -1) => {
+    const add = (period: number, account: number, charge: Charge, sign: 1 | -1 = 1) => {
       const key = `${period} for account ${account}`;
-      const sum = left.get(key) ?? { requests: 0, credits: 0 };
-      left.set(key, { requests: sum.requests + sign * requests, credits: sum.credits + sign * credits });
+      left.set(key, sumOf(left.get(key), charge, sign));
     };
     let corrections = 0;
     await this.walk(periodCorrections, ([to, from, account], charge) => {
       corrections++;
-      add(to, account, charge, 1);
+      add(to, account, charge);
       add(from, account, charge, -1);
       if (to >= from) this.problem(`charges for account ${account} were moved from ${from} on to ${to}`);
     });
     this.checkCount('periodCorrections', corrections);
     if (corrections === 0) return;
     await this.walk(usage, (key, counters) =>
-      add(
-        periodOfDay(dayOfKey(key)),
-        accountOfKey(key),
-        { requests: requestsOf(counters), credits: creditsOf(counters) },
-        1,
-      ),
+      add(periodOfDay(dayOfKey(key)), accountOfKey(key), chargeOf(counters)),
     );
     await this.walk(displaced, ([to, from, account], charge) => {
-      add(to, account, charge, 1);
+      add(to, account, charge);
       add(from, account, charge, -1);
     });
     for (const [key, { requests, credits }] of left)

@@ -29,6 +29,7 @@ import {
   DisplacedTally,
   dayOfKey,
   newCounters,
+  sumOf,
   type UsageCounters,
   UsageTally,
   usageDayOf,
@@ -387,8 +388,5 @@ export class LmdbBooks implements Books, LogStore {
 }
 
 function addDisplaced(table: Table<DisplacedKey, Charge>, more: DisplacedTally): void {
-  for (const { key, charge } of more.sums()) {
-    const sum = table.get(key) ?? { requests: 0, credits: 0 };
-    table.put(key, { requests: sum.requests + charge.requests, credits: sum.credits + charge.credits });
-  }
+  for (const { key, charge } of more.sums()) table.put(key, sumOf(table.get(key), charge));
 }

@@ -1,13 +1,13 @@
-import { type ChargeBook, correctCharges, monthBefore, NO_CHARGE, sumOf } from '../period-corrections.ts';
+import { type ChargeBook, correctCharges, monthBefore } from '../period-corrections.ts';
 import type { Balance, PeriodCorrection } from '../records.ts';
 import {
   accountOfKey,
   type Charge,
-  creditsOf,
+  chargeOf,
   type DisplacedKey,
   daysOfPeriod,
   periodOfDay,
-  requestsOf,
+  sumOf,
   usageKey,
 } from '../usage-counters.ts';
 import type { Table } from './table.ts';
@@ -21,13 +21,13 @@ function chargesIn(tables: Tables, period: number): Map<number, Charge> {
   const { first, after } = daysOfPeriod(period);
   const charges = new Map<number, Charge>();
   const add = (accountNumber: number, charge: Charge, sign: 1 | -1) => {
-    charges.set(accountNumber, sumOf(charges.get(accountNumber) ?? NO_CHARGE, charge, sign));
+    charges.set(accountNumber, sumOf(charges.get(accountNumber), charge, sign));
   };
   for (const { key, value } of tables.usage.entries({
     from: usageKey(first, 0),
     before: usageKey(after, 0),
   })) {
-    add(accountOfKey(key), { requests: requestsOf(value), credits: creditsOf(value) }, 1);
+    add(accountOfKey(key), chargeOf(value), 1);
   }
   for (const table of [tables.displaced, tables.periodCorrections] as Table<DisplacedKey, Charge>[]) {
     for (const { key, value } of table.entries()) {
@@ -77,7 +77,7 @@ export function correctPeriodsAfter(tables: Tables, period: number, atMs: number
         ({ key: [, issued, accountNumber], value }) => ({ issued, accountNumber, charge: value }),
       ),
     correction: (key) => periodCorrections.get(key),
-    correctedAtMs: times.length === 0 ? undefined : times.reduce((a, b) => Math.max(a, b)),
+    correctedAtMs: times.reduce((a, b) => Math.max(a, b), 0),
     putCorrection: (key, corrected) => {
       if (!periodCorrections.has(key)) increase(meta, 'periodCorrections', 1);
       periodCorrections.put(key, corrected);

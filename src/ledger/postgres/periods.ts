@@ -1,6 +1,12 @@
-import { type ChargeBook, correctCharges, NO_CHARGE, sumOf } from '../period-corrections.ts';
+import { type ChargeBook, correctCharges } from '../period-corrections.ts';
 import type { Balance, PeriodCorrection } from '../records.ts';
-import type { Charge, CorrectedCharge, CorrectionKey, DisplacedKey } from '../usage-counters.ts';
+import {
+  type Charge,
+  type CorrectedCharge,
+  type CorrectionKey,
+  type DisplacedKey,
+  sumOf,
+} from '../usage-counters.ts';
 import type { Session } from './connection.ts';
 import { addBalances, columns, LOCK_FOLD } from './fold.ts';
 import type { UnsealedTallies } from './unsealed.ts';
@@ -64,7 +70,7 @@ export async function balancesIn(
     if (account !== null) sums.set(account, { requests, credits });
   const tally = await unsealed.sum(session, rows[0].unsealed.map(Number));
   for (const { account, period: charged, ...charge } of tally.charges())
-    if (charged === period) sums.set(account, sumOf(sums.get(account) ?? NO_CHARGE, charge, 1));
+    if (charged === period) sums.set(account, sumOf(sums.get(account), charge));
   return [...sums]
     .sort(([a], [b]) => a - b)
     .map(([accountNumber, charge]) => ({ accountNumber, period, ...charge }));
@@ -99,7 +105,7 @@ export async function correctPeriodsAfter(
   const charges = new Map<number, Map<number, Charge>>();
   const add = (account: number, charged: number, charge: Charge) => {
     const accounts = charges.get(charged) ?? new Map<number, Charge>();
-    charges.set(charged, accounts.set(account, sumOf(accounts.get(account) ?? NO_CHARGE, charge, 1)));
+    charges.set(charged, accounts.set(account, sumOf(accounts.get(account), charge)));
   };
   for (const { account, period: charged, ...charge } of await session.run<ChargeRow>(AFTER, [period]))
     add(account, charged, charge);
@@ -132,7 +138,7 @@ export async function correctPeriodsAfter(
         .sort((a, b) => byKey(a.key, b.key))
         .map(({ key: [, issued, accountNumber], charge }) => ({ issued, accountNumber, charge })),
     correction: (key) => known.get(key.join(' ')),
-    correctedAtMs: times.length === 0 ? undefined : times.reduce((a, b) => Math.max(a, b)),
+    correctedAtMs: times.reduce((a, b) => Math.max(a, b), 0),
     putCorrection: (key, corrected) => {
       known.set(key.join(' '), corrected);
       put.set(key.join(' '), { key, corrected });

@@ -2,11 +2,11 @@ import type { SegmentRecord } from '../records.ts';
 import {
   accountOfKey,
   type Charge,
-  creditsOf,
+  chargeOf,
   DisplacedTally,
   dayOfKey,
   periodOfDay,
-  requestsOf,
+  sumOf,
   UsageTally,
 } from '../usage-counters.ts';
 
@@ -35,19 +35,15 @@ export class SegmentTally {
   /** The months that were charged: those of issue, but for what was displaced. */
   charges(): PeriodCharge[] {
     const sums = new Map<string, PeriodCharge>();
-    const add = (account: number, period: number, { requests, credits }: Charge, sign: 1 | -1) => {
+    const add = (account: number, period: number, charge: Charge, sign: 1 | -1 = 1) => {
       const key = `${account} ${period}`;
-      const sum = sums.get(key) ?? { requests: 0, credits: 0 };
-      const more = { requests: sum.requests + sign * requests, credits: sum.credits + sign * credits };
-      sums.set(key, { account, period, ...more });
+      sums.set(key, { account, period, ...sumOf(sums.get(key), charge, sign) });
     };
-    for (const [key, counters] of this.usage.counters) {
-      const charge = { requests: requestsOf(counters), credits: creditsOf(counters) };
-      add(accountOfKey(key), periodOfDay(dayOfKey(key)), charge, 1);
-    }
+    for (const [key, counters] of this.usage.counters)
+      add(accountOfKey(key), periodOfDay(dayOfKey(key)), chargeOf(counters));
     for (const { key, charge } of this.displaced.sums()) {
       const [charged, issued, account] = key;
-      add(account, charged, charge, 1);
+      add(account, charged, charge);
       add(account, issued, charge, -1);
     }
     return [...sums.values()].sort((a, b) => a.account - b.account || a.period - b.period);

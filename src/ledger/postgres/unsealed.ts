@@ -25,10 +25,8 @@ export class UnsealedTallies {
     tally.add(segment);
     this.#tallies.set(segment.sequence, tally);
     if (this.#tallies.size <= TALLIES_MAX) return;
-    for (const oldest of this.#tallies.keys()) {
-      this.#tallies.delete(oldest);
-      break;
-    }
+    const [oldest] = this.#tallies.keys();
+    this.#tallies.delete(oldest);
   }
 
   /** These were sealed: the counters have them. */

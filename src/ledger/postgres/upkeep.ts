@@ -18,6 +18,10 @@ import type { Database, Session, Statement } from './connection.ts';
 import type { DatabaseWatch } from './database-watch.ts';
 import type { Parcels } from './parcels.ts';
 
+function long(name: string, text: string): Statement {
+  return { name, text, isLong: true };
+}
+
 /** One moment of the database, however long the audit takes. */
 const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
 const SEGMENTS = {
@@ -25,47 +29,31 @@ const SEGMENTS = {
   text: `SELECT sequence, at_ms, count, body, EXISTS (SELECT FROM qrn.unsealed u WHERE u.sequence = s.sequence) AS is_unsealed
 FROM qrn.segment s WHERE sequence > $1 ORDER BY sequence LIMIT 64`,
 };
-const UNSEALED_ALONE = {
-  name: 'audit_unsealed_alone',
-  text: `SELECT sequence FROM qrn.unsealed u WHERE NOT EXISTS (SELECT FROM qrn.segment s WHERE s.sequence = u.sequence AND s.count = u.count)
+const UNSEALED_ALONE = long(
+  'audit_unsealed_alone',
+  `SELECT sequence FROM qrn.unsealed u WHERE NOT EXISTS (SELECT FROM qrn.segment s WHERE s.sequence = u.sequence AND s.count = u.count)
 ORDER BY sequence`,
-  isLong: true,
-} as const;
-const DAYS = {
-  name: 'audit_days',
-  text: 'SELECT account, day, counters FROM qrn.usage_day',
-  isLong: true,
-} as const;
-const ARCHIVED = {
-  name: 'audit_archived',
-  text: 'SELECT account, day, counters FROM qrn.usage_archived',
-  isLong: true,
-} as const;
+);
+const DAYS = long('audit_days', 'SELECT account, day, counters FROM qrn.usage_day');
+const ARCHIVED = long('audit_archived', 'SELECT account, day, counters FROM qrn.usage_archived');
 const UNKNOWN_LOTS = {
   name: 'audit_unknown_lots',
   text: `SELECT id FROM unnest($1::text[]) AS named(id) WHERE NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = named.id)`,
 };
-const UNKNOWN_ACCOUNTS = {
-  name: 'audit_unknown_accounts',
-  text: `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
-  isLong: true,
-} as const;
-const COUNT_LOTS = {
-  name: 'audit_count_lots',
-  text: 'SELECT count(*) AS lots FROM qrn.lot',
-  isLong: true,
-} as const;
-const UNFINISHED_JOBS = {
-  name: 'audit_jobs',
-  text: `SELECT key FROM qrn.job WHERE record->>'state' <> state OR (state = 'stored') AND lot_id IS NULL
+const UNKNOWN_ACCOUNTS = long(
+  'audit_unknown_accounts',
+  `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
+);
+const COUNT_LOTS = long('audit_count_lots', 'SELECT count(*) AS lots FROM qrn.lot');
+const UNFINISHED_JOBS = long(
+  'audit_jobs',
+  `SELECT key FROM qrn.job WHERE record->>'state' <> state OR (state = 'stored') AND lot_id IS NULL
 OR lot_id IS NOT NULL AND NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = job.lot_id)`,
-  isLong: true,
-} as const;
-const UNKNOWN_DRAWS = {
-  name: 'audit_draws',
-  text: `SELECT ordinal, draw_id FROM qrn.draw_leaf WHERE NOT EXISTS (SELECT FROM qrn.draw WHERE draw.id = draw_leaf.draw_id)`,
-  isLong: true,
-} as const;
+);
+const UNKNOWN_DRAWS = long(
+  'audit_draws',
+  `SELECT ordinal, draw_id FROM qrn.draw_leaf WHERE NOT EXISTS (SELECT FROM qrn.draw WHERE draw.id = draw_leaf.draw_id)`,
+);
 
 interface SegmentRow {
   readonly sequence: number;
