@@ -36,7 +36,7 @@ export const PLANTED = {
   'no compare-and-set of the log': {
     faults: ['pause of a node', 'pause of a node'],
     environment: planted({
-      [`${POSTGRES}/log-store.ts`]: ['if (isSame(stored?.value, expected)) return true;', 'return true;'],
+      'src/ledger/log-step.ts': ['if (isSame(stored, expected)) return true;', 'return true;'],
       [`${POSTGRES}/sequencer.ts`]: ['return this.#isHeld;', 'return true;'],
     }),
     isSynchronous: true,
