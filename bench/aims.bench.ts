@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { type BareType, bareMediaType } from '../src/core/vocabulary.ts';
 import { aimText, NO_AIM, verdictOn } from './support/aims.ts';
-import { hammered, loadOn, withCosts } from './support/measured.ts';
+import { hammered, latenciesOf, loadOn, withCosts } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
 import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService, stopAll } from './support/server.ts';
+import { type Server, startService, withServers } from './support/server.ts';
 import { scaled, summarize } from './support/statistics.ts';
 import type { Aim, BenchRun, Report, Row, Suite } from './support/suite.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
@@ -38,16 +38,12 @@ export const aims: Suite = {
   summary:
     'every aim for small requests, memory and batches, beside the measured figure; ask start and stream too',
   byDefault: false,
-  async run(run): Promise<Report> {
-    const servers: Server[] = [];
-    try {
+  run: (run): Promise<Report> =>
+    withServers(async (keep) => {
       const [subject] = run.subjects;
-      const bare = await startBare([]);
-      servers.push(bare);
-      const fsync = await startService(subject, { QRN_DURABILITY: 'fsync' });
-      servers.push(fsync);
-      const commit = await startService(subject, { QRN_DURABILITY: 'commit' });
-      servers.push(commit);
+      const bare = keep(await startBare([]));
+      const fsync = keep(await startService(subject, { QRN_DURABILITY: 'fsync' }));
+      const commit = keep(await startService(subject, { QRN_DURABILITY: 'commit' }));
       const figures = await smallFigures(run, bare, fsync, commit);
       const privateMib: (number | undefined)[] = [];
       for (const aim of BATCH_AIMS) {
@@ -80,10 +76,7 @@ export const aims: Suite = {
           },
         ],
       };
-    } finally {
-      await stopAll(servers);
-    }
-  },
+    }),
 };
 
 function rowOf(aim: Aim): Row {
@@ -106,8 +99,8 @@ async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: 
   const ratePerS = Math.round((many.of('service', 'answersPerS')?.median ?? 0) / 2);
   run.talk(`${ratePerS} requests/s, open loop`);
   const half = await alternate([atRate(run, fsync, ratePerS)], run.rounds);
-  const oneMs = one.of('service', 'p50Us');
-  const halfMs = half.of('half', 'p99Us');
+  const oneMs = scaled(one.of('service', 'p50Us'), 1e-3);
+  const halfMs = scaled(half.of('half', 'p99Us'), 1e-3);
   const at256 = 'small request, 256 connections, fsync';
   return [
     { what: `${at256}: CPU of all threads`, unit: 'µs', measured: many.of('service', 'cpuUs'), aim: 14 },
@@ -127,13 +120,8 @@ async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: 
       aim: 0.45,
       isLeast: true,
     },
-    { what: 'one connection, fsync: p50', unit: 'ms', measured: oneMs && scaled(oneMs, 1e-3), aim: 0.25 },
-    {
-      what: `${ratePerS} requests/s, half of the most: p99`,
-      unit: 'ms',
-      measured: halfMs && scaled(halfMs, 1e-3),
-      aim: 5,
-    },
+    { what: 'one connection, fsync: p50', unit: 'ms', measured: oneMs, aim: 0.25 },
+    { what: `${ratePerS} requests/s, half of the most: p99`, unit: 'ms', measured: halfMs, aim: 5 },
     { what: 'private memory under 256 connections', unit: 'MiB', measured: privateMib, aim: 150 },
   ];
 }
@@ -157,8 +145,7 @@ function atRate(run: BenchRun, server: Server, ratePerS: number): Contender {
     name: 'half',
     async measure() {
       const loop = { kind: 'open' as const, ratePerS, durationMs: 1_000 * run.seconds };
-      const result = await loadOn(server, { method: 'GET', path: SMALL }, MANY_CONNECTIONS, loop);
-      return { p99Us: result.latency.quantile(0.99) };
+      return latenciesOf(await loadOn(server, { method: 'GET', path: SMALL }, MANY_CONNECTIONS, loop));
     },
   };
 }

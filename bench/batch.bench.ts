@@ -1,11 +1,11 @@
 import type { ClosedLoop } from './support/load.ts';
 import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.ts';
 import { JSON_TWIN, startBare } from './support/peers.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
-import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, type Service, startService, stopAll } from './support/server.ts';
-import { scaled } from './support/statistics.ts';
-import type { BenchRun, Column, Report, Row, Suite, Table } from './support/suite.ts';
+import { comparison, nameFor } from './support/revisions.ts';
+import { alternate, type Contender } from './support/rounds.ts';
+import { type Server, type Service, startService, withServers } from './support/server.ts';
+import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import { type Measure, of, ratio, rowOf } from './support/tables.ts';
 import { batchBody, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts';
 
 const PATH = '/v1/batch';
@@ -47,26 +47,23 @@ export const batch: Suite = {
   name: 'batch',
   summary: `POST ${PATH}: ns per number end to end by kind, beside the same bytes stored and JSON.stringify`,
   byDefault: true,
-  async run(run): Promise<Report> {
-    const servers: Server[] = [];
-    try {
-      const field = await startField(run, servers);
+  run: (run): Promise<Report> =>
+    withServers(async (keep) => {
+      const field = await startField(run, keep);
       const tableOf = async (cases: readonly Case[]): Promise<Table> => {
         const [{ mode, count, connections }] = cases;
         const values = `${count.toLocaleString('en-US')} values`;
+        const columns = measures(run, count);
         const rows: Row[] = [];
         for (const each of cases) {
           run.talk(`${each.kind.name}, ${mode}, ${values}`);
-          rows.push(...(await raceOn(run, field, each)));
+          rows.push(...(await raceOn(run, field, each, columns)));
         }
         const title = `POST ${PATH}, ${mode}, ${values}, ${connections} connections, durability fsync`;
-        return { title, note: NOTE, columns: columns(run), rows };
+        return { title, note: NOTE, columns, rows };
       };
       return { tables: [await tableOf(SEEDED_CASES), await tableOf(PURE_CASES)] };
-    } finally {
-      await stopAll(servers);
-    }
-  },
+    }),
 };
 
 /** All that take part. */
@@ -79,16 +76,14 @@ interface Field {
   readonly drawnBytes: ReadonlyMap<string, number>;
 }
 
-/** `servers` takes each that was started, also when a later one fails. */
-async function startField(run: BenchRun, servers: Server[]): Promise<Field> {
+async function startField(run: BenchRun, keep: <S extends Server>(server: S) => S): Promise<Field> {
   const services: { name: string; server: Service }[] = [];
   const reservoirBytes = 2 * PURE_BYTES_A_ROUND * PURE_CASES.length * (run.rounds + 2);
   for (const subject of run.subjects) {
     const name = nameFor(run, subject, SERVICE);
     run.talk(`starting ${name} and filling its reservoir with ${reservoirBytes} bytes`);
     const server = await startService(subject, { QRN_RESERVOIR_BYTES: String(reservoirBytes) });
-    servers.push(server);
-    services.push({ name, server });
+    services.push({ name, server: keep(server) });
   }
   const [{ server: first }] = services;
   const answers: { name: string; response: Response }[] = [];
@@ -96,10 +91,8 @@ async function startField(run: BenchRun, servers: Server[]): Promise<Field> {
     answers.push({ name: fileName(each), response: await first.server.batch(bodyOf(each), first.headers) });
   }
   const drawnBytes = await drawnByName(answers);
-  const bare = await startBare(answers);
-  servers.push(bare);
-  const twin = await JSON_TWIN.start();
-  servers.push(twin);
+  const bare = keep(await startBare(answers));
+  const twin = keep(await JSON_TWIN.start());
   return { services, bare, twin, drawnBytes };
 }
 
@@ -107,6 +100,7 @@ async function raceOn(
   run: BenchRun,
   { services, bare, twin, drawnBytes }: Field,
   each: Case,
+  columns: readonly Measure[],
 ): Promise<Row[]> {
   const load = loadFor(run, each, drawnBytes.get(fileName(each))!);
   const ask: Ask = { method: 'POST', path: PATH, body: bodyOf(each) };
@@ -116,7 +110,9 @@ async function raceOn(
     ...services.map(({ name, server }) => loaded(name, server, ask, load)),
   ];
   const rounds = await alternate(contenders, run.rounds);
-  return services.map(({ name }) => rowOf(run, each, rounds, name));
+  return services.map(({ name }) =>
+    rowOf(columns, rounds, name, each.kind.name + name.slice(SERVICE.length)),
+  );
 }
 
 const NOTE =
@@ -169,40 +165,20 @@ function loaded(name: string, server: Server, ask: Ask, { connections, loop }: L
   };
 }
 
-function columns(run: BenchRun): readonly Column[] {
+/** Of answers of `count` values. */
+function measures(run: BenchRun, count: number): readonly Measure[] {
   return [
-    { title: 'body kB' },
-    { title: 'stored µs' },
-    { title: 'service µs' },
-    { title: 'x stored', spread: true },
-    { title: 'ns/number' },
-    { title: 'twin µs' },
-    { title: 'x faster', spread: true },
-    { title: 'p99 µs' },
-    { title: 'CPU µs' },
-    { title: 'main thread' },
-    { title: 'peak MiB' },
-    ...comparisonColumn(run, 'time'),
+    of('body kB', 'bodyKb'),
+    of('stored µs', 'us', { name: STATIC }),
+    of('service µs', 'us'),
+    ratio('x stored', 'us', STATIC),
+    of('ns/number', 'us', { factor: 1e3 / count }),
+    of('twin µs', 'us', { name: TWIN }),
+    { title: 'x faster', spread: true, cell: (rounds, name) => rounds.ratio(TWIN, name, 'us') },
+    of('p99 µs', 'p99Us'),
+    of('CPU µs', 'cpuUs'),
+    of('main thread', 'frontUs'),
+    of('peak MiB', 'peakMib'),
+    ...comparison(run, 'time', 'us'),
   ];
-}
-
-function rowOf(run: BenchRun, { kind, count }: Case, rounds: Rounds, name: string): Row {
-  const us = rounds.of(name, 'us');
-  return {
-    label: kind.name + name.slice(SERVICE.length),
-    cells: [
-      rounds.of(name, 'bodyKb'),
-      rounds.of(STATIC, 'us'),
-      us,
-      rounds.ratio(name, STATIC, 'us'),
-      us && scaled(us, 1e3 / count),
-      rounds.of(TWIN, 'us'),
-      rounds.ratio(TWIN, name, 'us'),
-      rounds.of(name, 'p99Us'),
-      rounds.of(name, 'cpuUs'),
-      rounds.of(name, 'frontUs'),
-      rounds.of(name, 'peakMib'),
-      ...comparisonCell(run, rounds, name, 'us'),
-    ],
-  };
 }

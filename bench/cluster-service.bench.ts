@@ -9,6 +9,7 @@ import { hammer } from './support/closed-loop.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { startService } from './support/server.ts';
 import type { Report, Suite, Table } from './support/suite.ts';
+import { of, ratio, rowOf, rowsOf } from './support/tables.ts';
 
 const PATH = '/v1/integers?count=10&min=1&max=100';
 const CONNECTIONS = [64, 256];
@@ -73,11 +74,8 @@ function answering(
   return {
     name,
     async measure() {
-      const { answersPerS, p50Us, p99Us } = await hammer({
-        ...load,
-        seconds: TURN_S,
-      });
-      return { answersPerS, p50Ms: p50Us / 1e3, p99Ms: p99Us / 1e3 };
+      const { answersPerS, p50Us, p99Us } = await hammer({ ...load, seconds: TURN_S });
+      return { answersPerS, p50Us, p99Us };
     },
   };
 }
@@ -85,7 +83,7 @@ function answering(
 /** From the moment a key is written down as revoked until the last node refuses it. */
 function revoking(cluster: Cluster): Contender {
   return {
-    name: 'revoked',
+    name: 'refused on both nodes after',
     async measure() {
       const ledger = await openTool(cluster.url, cluster.nodes[0].dataDir);
       try {
@@ -112,33 +110,28 @@ function revoking(cluster: Cluster): Contender {
 }
 
 function answersTable(byConnections: ReadonlyMap<number, Rounds>): Table {
-  const quantities = ['answersPerS', 'p50Ms', 'p99Ms'];
+  const columns = [
+    of('answers/s', 'answersPerS', { spread: true }),
+    of('p50 ms', 'p50Us', { factor: 1e-3 }),
+    of('p99 ms', 'p99Us', { factor: 1e-3 }),
+    ratio('answers/s x LMDB', 'answersPerS', LMDB),
+  ];
   return {
     title: `GET ${PATH}, closed loop`,
     note: 'Primary, standby, two nodes (one idle) and the load share the processor of this machine.',
-    columns: [
-      { title: 'answers/s', spread: true },
-      { title: 'p50 ms' },
-      { title: 'p99 ms' },
-      { title: 'answers/s x LMDB', spread: true },
-    ],
+    columns,
     rows: [...byConnections].flatMap(([connections, rounds]) =>
-      rounds.names.map((name) => ({
-        label: `${connections} connections  ${name}`,
-        cells: [
-          ...quantities.map((quantity) => rounds.of(name, quantity)),
-          rounds.ratio(name, LMDB, 'answersPerS'),
-        ],
-      })),
+      rounds.names.map((name) => rowOf(columns, rounds, name, `${connections} connections  ${name}`)),
     ),
   };
 }
 
 function revocationTable(rounds: Rounds): Table {
+  const columns = [of('ms', 'refusedMs', { spread: true })];
   return {
     title: 'A revoked key',
     note: 'From the commit of the revocation until both nodes have refused the key.',
-    columns: [{ title: 'ms', spread: true }],
-    rows: [{ label: 'refused on both nodes after', cells: [rounds.of('revoked', 'refusedMs')] }],
+    columns,
+    rows: rowsOf(columns, rounds),
   };
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { CertificateIds } from '../src/certificate/ids.ts';
 import { BATCH_LEAVES, CertificateLog, REMOTE_BATCH_LEAVES } from '../src/certificate/log.ts';
@@ -7,16 +6,16 @@ import { silentLog } from '../src/core/log.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
 import { openPostgresLedger } from '../src/ledger/postgres/postgres-ledger.ts';
-import type { SegmentRecord } from '../src/ledger/records.ts';
-import { SegmentWriter } from '../src/ledger/segment.ts';
 import { PostgresPair, serverPrograms } from '../test/adversary/cluster/postgres-pair.ts';
 import { logKeys } from '../test/certificate/log-world.ts';
 import { lot, lotId } from '../test/support/ledger-records.ts';
 import { durableDatabase } from '../test/support/postgres.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { SegmentSource } from './support/segments.ts';
 import { dataFolder } from './support/server.ts';
 import { median } from './support/statistics.ts';
 import type { Report, Row, Suite, Table } from './support/suite.ts';
+import { of, ratio, rowOf, rowsOf } from './support/tables.ts';
 
 /** Certificates of one commit, and commits that wait at the same time. */
 const LOADS = [
@@ -33,7 +32,6 @@ const ALONE = 'PostgreSQL';
 const WITH_STANDBY = 'PostgreSQL with a synchronous standby';
 const SEGMENTS_SEALED = 100;
 const CERTIFICATES_SEALED = 256;
-const ACCOUNTS = 100;
 
 /** The books on PostgreSQL, alone and with a synchronous standby, beside those on LMDB: all with fsync, on one disk. */
 export const cluster: Suite = {
@@ -63,12 +61,13 @@ export const cluster: Suite = {
       for (const each of books) await each.open();
       const commits: Row[] = [];
       for (const load of LOADS) {
-        run.talk(`${load.certificates} certificates a commit, ${load.inFlight} at a time`);
+        const what = `${load.certificates} certificates a commit, ${load.inFlight} at a time`;
+        run.talk(what);
         const rounds = await alternate(
           books.map((each) => each.committing(load)),
           run.rounds * run.seconds * TURNS_PER_ROUND_SECOND,
         );
-        commits.push(...commitRows(`${load.certificates} a commit, ${load.inFlight} at a time`, rounds));
+        commits.push(...rounds.names.map((name) => rowOf(COMMIT_COLUMNS, rounds, name, `${what}  ${name}`)));
         for (const each of books) await each.sealAll();
       }
       run.talk('sealing');
@@ -76,7 +75,7 @@ export const cluster: Suite = {
         books.map((each) => each.sealing()),
         run.rounds,
       );
-      return { tables: [commitTable(commits), sealTable(sealing)] };
+      return { tables: tablesOf(commits, sealing) };
     } finally {
       for (const each of books) await each.close();
       pair?.stop();
@@ -88,7 +87,7 @@ class MeasuredBooks {
   readonly #name: string;
   readonly #ledger: Ledger;
   readonly #batchLeaves: number;
-  readonly #writer = new SegmentWriter();
+  readonly #segments = new SegmentSource([lotId(1)]);
   #log: CertificateLog | undefined;
   #sequence = 0;
 
@@ -118,7 +117,7 @@ class MeasuredBooks {
       const endMs = begunMs + TURN_MS;
       const loop = async () => {
         while (systemClock.monotonicMs() < endMs) {
-          const segment = this.#segment(certificates);
+          const segment = this.#segments.make(this.#sequence++, certificates);
           const committedMs = systemClock.monotonicMs();
           await this.#ledger.commit([segment], []);
           times.push((systemClock.monotonicMs() - committedMs) * 1e3);
@@ -140,7 +139,7 @@ class MeasuredBooks {
   sealing(): Contender {
     const measure = async () => {
       for (let i = 0; i < SEGMENTS_SEALED; i++)
-        await this.#ledger.commit([this.#segment(CERTIFICATES_SEALED)], []);
+        await this.#ledger.commit([this.#segments.make(this.#sequence++, CERTIFICATES_SEALED)], []);
       const begunMs = systemClock.monotonicMs();
       const cpu = process.cpuUsage();
       await this.sealAll();
@@ -161,72 +160,33 @@ class MeasuredBooks {
   close(): Promise<void> {
     return this.#ledger.close();
   }
-
-  #segment(certificates: number): SegmentRecord {
-    const random = randomBytes(48 * certificates);
-    for (let i = 0; i < certificates; i++) {
-      this.#writer.append({
-        requestId: random.subarray(48 * i, 48 * i + 16),
-        delivered: random.subarray(48 * i + 16, 48 * (i + 1)),
-        issuedAtMs: systemClock.wallMs(),
-        accountNumber: 1 + (i % ACCOUNTS),
-        endpoint: 'integers',
-        mode: 'csprng',
-        source: 0,
-        valueCount: 10,
-        deliveredBytes: 150,
-        consumedBytes: 12,
-        credits: 0,
-      });
-    }
-    return {
-      sequence: this.#sequence++,
-      committedAtMs: systemClock.wallMs(),
-      sources: [{ mode: 'csprng', lotIds: [lotId(1)], generation: null }],
-      context: { verifyUrlBase: 'http://127.0.0.1/verify', poweredBy: 'bench' },
-      ...this.#writer.finish(),
-    };
-  }
 }
 
-function commitRows(load: string, rounds: Rounds): Row[] {
-  return rounds.names.map((name) => ({
-    label: `${load}  ${name}`,
-    cells: [
-      rounds.of(name, 'us'),
-      rounds.ratio(name, LMDB, 'us'),
-      rounds.of(name, 'p99Us'),
-      rounds.of(name, 'perS'),
-    ],
-  }));
-}
+const COMMIT_COLUMNS = [
+  of('p50 µs', 'us'),
+  ratio('of LMDB', 'us', LMDB),
+  of('p99 µs', 'p99Us'),
+  of('certificates/s', 'perS'),
+];
+const SEAL_COLUMNS = [
+  of('leaves/s', 'perS', { spread: true }),
+  ratio('of LMDB', 'perS', LMDB),
+  of('CPU µs a leaf', 'cpuUs'),
+];
 
-function commitTable(rows: readonly Row[]): Table {
-  return {
-    title: 'a commit on PostgreSQL',
-    note: 'All wait for the disk, and take turns of 100 ms. The aim is a median of at most 1.2 times that of LMDB with 64 certificates, and of 2 times with a standby.',
-    columns: [
-      { title: 'p50 µs' },
-      { title: 'of LMDB', spread: true },
-      { title: 'p99 µs' },
-      { title: 'certificates/s' },
-    ],
-    rows,
-  };
-}
-
-function sealTable(rounds: Rounds): Table {
-  return {
-    title: 'the sequencer',
-    note: 'From committed segments to a signed checkpoint. The aim is 100,000 leaves/s on PostgreSQL.',
-    columns: [
-      { title: 'leaves/s', spread: true },
-      { title: 'of LMDB', spread: true },
-      { title: 'CPU µs a leaf' },
-    ],
-    rows: rounds.names.map((name) => ({
-      label: name,
-      cells: [rounds.of(name, 'perS'), rounds.ratio(name, LMDB, 'perS'), rounds.of(name, 'cpuUs')],
-    })),
-  };
+function tablesOf(commits: readonly Row[], sealing: Rounds): Table[] {
+  return [
+    {
+      title: 'a commit on PostgreSQL',
+      note: 'All wait for the disk, and take turns of 100 ms. The aim is a median of at most 1.2 times that of LMDB with 64 certificates, and of 2 times with a standby.',
+      columns: COMMIT_COLUMNS,
+      rows: commits,
+    },
+    {
+      title: 'the sequencer',
+      note: 'From committed segments to a signed checkpoint. The aim is 100,000 leaves/s on PostgreSQL.',
+      columns: SEAL_COLUMNS,
+      rows: rowsOf(SEAL_COLUMNS, sealing),
+    },
+  ];
 }

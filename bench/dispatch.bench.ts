@@ -8,6 +8,7 @@ import { nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Summary, summarize } from './support/statistics.ts';
 import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+import { type Measure, of, rowOf } from './support/tables.ts';
 import { VALUE_KINDS, type ValueKind, valueRequest } from './support/value-kinds.ts';
 
 const COUNTS = [1_000, 3_000, 10_000, 30_000, 100_000];
@@ -37,6 +38,14 @@ export const dispatch: Suite = {
   },
 };
 
+const MEASURES: readonly Measure[] = [
+  of('here, front CPU µs', 'frontUs', { name: HERE }),
+  of('worker, front CPU µs', 'frontUs', { name: THERE }),
+  { title: 'worker / here', spread: true, cell: (rounds) => rounds.ratio(THERE, HERE, 'frontUs') },
+  of('here, latency µs', 'wallUs', { name: HERE }),
+  of('worker, latency µs', 'wallUs', { name: THERE }),
+];
+
 type Workers = InstanceType<Modules['dispatch']['Workers']>;
 
 async function measureSubject(
@@ -53,7 +62,7 @@ async function measureSubject(
     for (const count of COUNTS) {
       const rounds = await alternate(contendersFor(run, modules, workers, kind, count), run.rounds);
       byCount.push({ count, rounds });
-      rows.push(rowOf(kind, count, rounds));
+      rows.push(rowOf(MEASURES, rounds, HERE, `${kind.name}, ${count.toLocaleString('en-US')}`));
     }
     breakEvens.push(breakEvenRow(kind, byCount));
   }
@@ -62,13 +71,7 @@ async function measureSubject(
     {
       title: nameFor(run, subject, 'One answer, made here or handed over'),
       note: 'front CPU: of the thread that serves. A hop spares it the making and costs it the handing over.',
-      columns: [
-        { title: 'here, front CPU µs' },
-        { title: 'worker, front CPU µs' },
-        { title: 'worker / here', spread: true },
-        { title: 'here, latency µs' },
-        { title: 'worker, latency µs' },
-      ],
+      columns: MEASURES,
       rows,
     },
     {
@@ -126,19 +129,6 @@ async function perAnswer(timeMs: number, make: () => Promise<unknown>) {
   const frontUs =
     before === undefined || after === undefined ? undefined : (after.mainNs - before.mainNs) / 1e3 / made;
   return { wallUs, frontUs };
-}
-
-function rowOf(kind: ValueKind, count: number, rounds: Rounds): Row {
-  return {
-    label: `${kind.name}, ${count.toLocaleString('en-US')}`,
-    cells: [
-      rounds.of(HERE, 'frontUs'),
-      rounds.of(THERE, 'frontUs'),
-      rounds.ratio(THERE, HERE, 'frontUs'),
-      rounds.of(HERE, 'wallUs'),
-      rounds.of(THERE, 'wallUs'),
-    ],
-  };
 }
 
 function breakEvenRow(kind: ValueKind, byCount: readonly { count: number; rounds: Rounds }[]): Row {

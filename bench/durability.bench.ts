@@ -6,11 +6,13 @@ import { silentLog } from '../src/core/log.ts';
 import type { Durability } from '../src/ledger/front-journal.ts';
 import type { SegmentRecord } from '../src/ledger/records.ts';
 import { type Modules, modulesOf } from './support/modules.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
-import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { comparison, nameFor } from './support/revisions.ts';
+import { alternate, type Contender } from './support/rounds.ts';
+import { SegmentSource } from './support/segments.ts';
 import { dataFolder } from './support/server.ts';
 import { median } from './support/statistics.ts';
-import type { BenchRun, Column, Report, Row, Suite, Table } from './support/suite.ts';
+import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import { type Measure, of, ratio, rowOf } from './support/tables.ts';
 
 /** Certificates of one commit: a lone request, and what gathers behind 64 to 1,024 connections. */
 const SIZES = [1, 16, 64, 256, 1_024];
@@ -39,17 +41,26 @@ export const durability: Suite = {
           });
         }
       }
+      const columns = [
+        of('certificates/s', 'perS'),
+        of('commit µs', 'us'),
+        of('p99 µs', 'p99Us'),
+        of(`${DISK} µs`, 'us', { name: DISK }),
+        ratio('x the disk', 'us', DISK),
+        ...comparison(run, 'commit', 'us'),
+      ];
       const rows: Row[] = [];
       for (const size of SIZES) {
-        run.talk(`${size} certificates a commit`);
+        const load = `${size.toLocaleString('en-US')} a commit`;
+        run.talk(load);
         const contenders: Contender[] = [disk.contender(run, size)];
         for (const { name, modules, ledger } of ledgers) {
           contenders.push(committing(run, name, modules, ledger, size));
         }
         const rounds = await alternate(contenders, run.rounds);
-        rows.push(...ledgers.map(({ name }) => rowOf(run, rounds, size, name)));
+        rows.push(...ledgers.map(({ name }) => rowOf(columns, rounds, name, `${load}, ${name}`)));
       }
-      return { tables: [tableOf(run, rows)] };
+      return { tables: [tableOf(columns, rows)] };
     } finally {
       for (const { ledger } of ledgers) await ledger.close();
       disk.close();
@@ -127,40 +138,9 @@ function committing(
   ledger: Sink,
   size: number,
 ): Contender {
-  const writer = new segment.SegmentWriter();
-  const commit = async () => {
-    const ids = randomBytes(48 * size);
-    for (let i = 0; i < size; i++) writer.append(entryOf(ids.subarray(48 * i, 48 * (i + 1))));
-    const committedAtMs = systemClock.wallMs();
-    const record = {
-      sequence: ledger.nextSequence(),
-      committedAtMs,
-      ...writer.finish(),
-      sources: SOURCES,
-      context: CONTEXT,
-    };
-    await ledger.commit(record);
-  };
+  const source = new SegmentSource(['lot'], new segment.SegmentWriter());
+  const commit = () => ledger.commit(source.make(ledger.nextSequence(), size));
   return { name, measure: () => oneByOne(run, size, commit) };
-}
-
-const SOURCES = [{ mode: 'csprng' as const, lotIds: ['lot'], generation: null }];
-const CONTEXT = { verifyUrlBase: 'http://127.0.0.1/verify', poweredBy: 'bench' };
-
-function entryOf(random: Uint8Array) {
-  return {
-    requestId: random.subarray(0, 16),
-    delivered: random.subarray(16),
-    issuedAtMs: systemClock.wallMs(),
-    accountNumber: 1,
-    endpoint: 'integers' as const,
-    mode: 'csprng' as const,
-    source: 0,
-    valueCount: 10,
-    deliveredBytes: 150,
-    consumedBytes: 12,
-    credits: 0,
-  };
 }
 
 /** One commit after the other, as a front does it: the median time of one, and certificates per second. */
@@ -181,29 +161,7 @@ async function oneByOne(run: BenchRun, size: number, commit: () => Promise<void>
   };
 }
 
-function rowOf(run: BenchRun, rounds: Rounds, size: number, name: string): Row {
-  return {
-    label: `${size.toLocaleString('en-US')} a commit, ${name}`,
-    cells: [
-      rounds.of(name, 'perS'),
-      rounds.of(name, 'us'),
-      rounds.of(name, 'p99Us'),
-      rounds.of(DISK, 'us'),
-      rounds.ratio(name, DISK, 'us'),
-      ...comparisonCell(run, rounds, name, 'us'),
-    ],
-  };
-}
-
-function tableOf(run: BenchRun, rows: readonly Row[]): Table {
-  const columns: Column[] = [
-    { title: 'certificates/s' },
-    { title: 'commit µs' },
-    { title: 'p99 µs' },
-    { title: `${DISK} µs` },
-    { title: 'x the disk', spread: true },
-    ...comparisonColumn(run, 'commit'),
-  ];
+function tableOf(columns: readonly Measure[], rows: readonly Row[]): Table {
   return {
     title:
       'Certificates made durable in the journal of a front, one commit in flight, the ledger in the same thread',

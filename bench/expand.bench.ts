@@ -1,9 +1,10 @@
 import { createCipheriv, randomBytes, randomFillSync } from 'node:crypto';
 import { chacha20 } from '@noble/ciphers/chacha.js';
 import { modulesOf } from './support/modules.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
-import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import type { BenchRun, Column, Report, Row, Suite } from './support/suite.ts';
+import { comparison, nameFor } from './support/revisions.ts';
+import { alternate, type Contender } from './support/rounds.ts';
+import type { BenchRun, Report, Row, Subject, Suite } from './support/suite.ts';
+import { type Measure, of, ratio, rowOf } from './support/tables.ts';
 import { task } from './support/timing.ts';
 
 /** 65,504 is what the service makes at once: a piece of 64 KiB without the next key. */
@@ -27,15 +28,13 @@ export const expand: Suite = {
     for (const size of SIZES) {
       run.talk(`${size} bytes`);
       const rounds = await alternate(await contendersFor(run, size), run.rounds);
-      rows.push(
-        ...run.subjects.map((subject) => rowOf(run, rounds, size, (what) => nameFor(run, subject, what))),
-      );
+      for (const subject of run.subjects) {
+        const label = nameFor(run, subject, size.toLocaleString('en-US'));
+        rows.push(rowOf(measures(run, subject), rounds, nameFor(run, subject, MIXED), label));
+      }
     }
-    return {
-      tables: [
-        { title: 'Expansion in GB/s by the bytes of one call', note: NOTE, columns: columns(run), rows },
-      ],
-    };
+    const columns = measures(run, run.subjects[0]);
+    return { tables: [{ title: 'Expansion in GB/s by the bytes of one call', note: NOTE, columns, rows }] };
   },
 };
 
@@ -43,33 +42,17 @@ const NOTE =
   `${MIXED}: what every answer uses (ChaCha20, the old key erased, XOR with system entropy), in pieces of 65,504 bytes. ${ROOT}: the root DRBG, ` +
   `which gives keys.\nratio: ${MIXED} against one running OpenSSL ChaCha20 stream that does neither.`;
 
-function columns(run: BenchRun): readonly Column[] {
+function measures(run: BenchRun, subject: Subject): readonly Measure[] {
+  const own = (what: string) => of(what, 'gbPerS', { name: nameFor(run, subject, what) });
+  const shared = (what: string) => of(what, 'gbPerS', { name: what });
   return [
-    { title: MIXED },
-    { title: 'ratio', spread: true },
-    { title: ERASED },
-    { title: ROOT },
-    { title: OPENSSL },
-    { title: NOBLE },
-    { title: SYSTEM },
-    ...comparisonColumn(run, MIXED),
+    of(MIXED, 'gbPerS'),
+    ratio('ratio', 'gbPerS', OPENSSL),
+    own(ERASED),
+    own(ROOT),
+    ...[OPENSSL, NOBLE, SYSTEM].map(shared),
+    ...comparison(run, MIXED, 'gbPerS'),
   ];
-}
-
-function rowOf(run: BenchRun, rounds: Rounds, size: number, ours: (what: string) => string): Row {
-  return {
-    label: ours(size.toLocaleString('en-US')),
-    cells: [
-      rounds.of(ours(MIXED), 'gbPerS'),
-      rounds.ratio(ours(MIXED), OPENSSL, 'gbPerS'),
-      rounds.of(ours(ERASED), 'gbPerS'),
-      rounds.of(ours(ROOT), 'gbPerS'),
-      rounds.of(OPENSSL, 'gbPerS'),
-      rounds.of(NOBLE, 'gbPerS'),
-      rounds.of(SYSTEM, 'gbPerS'),
-      ...comparisonCell(run, rounds, ours(MIXED), 'gbPerS'),
-    ],
-  };
 }
 
 async function contendersFor(run: BenchRun, size: number): Promise<Contender[]> {

@@ -1,10 +1,11 @@
-import { loadOn, withCosts } from './support/measured.ts';
+import { latenciesOf, loadOn, withCosts } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
 import type { Line, Plot } from './support/plot.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { comparison, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService, stopAll } from './support/server.ts';
-import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import { type Server, startService, withServers } from './support/server.ts';
+import type { BenchRun, Report, Suite, Table } from './support/suite.ts';
+import { of, ratio, rowOf } from './support/tables.ts';
 
 const PATH = '/v1/integers?count=10';
 const CONNECTIONS = 64;
@@ -20,19 +21,15 @@ export const latency: Suite = {
   name: 'latency',
   summary: `GET ${PATH} at fixed rates, open loop: latency from the moment a request was due`,
   byDefault: true,
-  async run(run): Promise<Report> {
-    const servers: NamedServer[] = [];
-    try {
-      servers.push({ name: HELLO, server: await startBare([]), path: '/hello' });
+  run: (run): Promise<Report> =>
+    withServers(async (keep) => {
+      const servers: NamedServer[] = [{ name: HELLO, server: keep(await startBare([])), path: '/hello' }];
       for (const subject of run.subjects) {
         for (const durability of DURABILITIES) {
           const name = nameFor(run, subject, `service, ${durability}`);
           run.talk(`starting ${name}`);
-          servers.push({
-            name,
-            server: await startService(subject, { QRN_DURABILITY: durability }),
-            path: PATH,
-          });
+          const server = keep(await startService(subject, { QRN_DURABILITY: durability }));
+          servers.push({ name, server, path: PATH });
         }
       }
       const byRate = new Map<number, Rounds>();
@@ -45,10 +42,7 @@ export const latency: Suite = {
         remaining = remaining.filter(({ name }) => rounds.of(name, 'p50Us')!.median <= LOST_US);
       }
       return { tables: [table(run, byRate)], plots: [plot(byRate)] };
-    } finally {
-      await stopAll(servers.map(({ server }) => server));
-    }
-  },
+    }),
 };
 
 interface NamedServer {
@@ -65,56 +59,34 @@ function atRate(run: BenchRun, { name, server, path }: NamedServer, ratePerS: nu
       const loop = { kind: 'open' as const, ratePerS, durationMs };
       const ask = { method: 'GET' as const, path };
       const { result, costs } = await withCosts(server, () => loadOn(server, ask, CONNECTIONS, loop));
-      return {
-        p50Us: result.latency.quantile(0.5),
-        p90Us: result.latency.quantile(0.9),
-        p99Us: result.latency.quantile(0.99),
-        p999Us: result.latency.quantile(0.999),
-        lateP99Us: result.lateness.quantile(0.99),
-        unansweredPercent: (100 * result.failures) / (result.answers + result.failures),
-        ...costs,
-      };
+      return { ...latenciesOf(result), lateP99Us: result.lateness.quantile(0.99), ...costs };
     },
   };
 }
 
-const COLUMNS = [
-  { title: 'p50 µs', quantity: 'p50Us', spread: true },
-  { title: 'p90 µs', quantity: 'p90Us' },
-  { title: 'p99 µs', quantity: 'p99Us', spread: true },
-  { title: 'p99.9 µs', quantity: 'p999Us' },
-  { title: 'sent late p99 µs', quantity: 'lateP99Us' },
-  { title: 'failed %', quantity: 'unansweredPercent' },
-  { title: 'CPU µs/request', quantity: 'cpuUs' },
-  { title: 'peak MiB', quantity: 'peakMib' },
-];
-
 function table(run: BenchRun, byRate: ReadonlyMap<number, Rounds>): Table {
-  const rows = [...byRate].flatMap(([rate, rounds]) =>
-    rounds.names.map(
-      (name): Row => ({
-        label: `${rate.toLocaleString('en-US')}/s  ${name}`,
-        cells: [
-          ...COLUMNS.map(({ quantity }) => rounds.of(name, quantity)),
-          rounds.ratio(name, HELLO, 'p50Us'),
-          rounds.ratio(name, HELLO, 'p99Us'),
-          ...comparisonCell(run, rounds, name, 'p50Us'),
-        ],
-      }),
-    ),
-  );
+  const columns = [
+    of('p50 µs', 'p50Us', { spread: true }),
+    of('p90 µs', 'p90Us'),
+    of('p99 µs', 'p99Us', { spread: true }),
+    of('p99.9 µs', 'p999Us'),
+    of('sent late p99 µs', 'lateP99Us'),
+    of('failed %', 'failedPercent'),
+    of('CPU µs/request', 'cpuUs'),
+    of('peak MiB', 'peakMib'),
+    ratio('p50 x bare', 'p50Us', HELLO),
+    ratio('p99 x bare', 'p99Us', HELLO),
+    ...comparison(run, 'p50', 'p50Us'),
+  ];
   return {
     title: `GET ${PATH} at fixed rates, ${CONNECTIONS} connections`,
     note:
       'From the moment a request was due, so waiting for a free connection counts. sent late: how long after that the ' +
       'client sent it;\nfar above the p50 of bare uWS the load is beyond the server, or the client beyond its core. A lost server is left out of higher rates.',
-    columns: [
-      ...COLUMNS,
-      { title: 'p50 x bare', spread: true },
-      { title: 'p99 x bare', spread: true },
-      ...comparisonColumn(run, 'p50'),
-    ],
-    rows,
+    columns,
+    rows: [...byRate].flatMap(([rate, rounds]) =>
+      rounds.names.map((name) => rowOf(columns, rounds, name, `${rate.toLocaleString('en-US')}/s  ${name}`)),
+    ),
   };
 }
 

@@ -1,15 +1,6 @@
-/**
- * The ledger on this machine's disk: certificates made durable per second, and how long one commit takes.
- *   node bench/ledger.bench.ts            tables, JSON in bench/out/ledger.json
- *   node bench/ledger.bench.ts --seconds 5    longer runs
- *   QRN_BENCH_DIR=/mnt/disk …             another disk than the one of the temporary folder
- */
-import { randomFillSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   isMainThread,
   MessageChannel,
@@ -23,55 +14,46 @@ import { silentLog } from '../src/core/log.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
 import type { RawStore } from '../src/ledger/lmdb/store.ts';
-import type { SegmentRecord } from '../src/ledger/records.ts';
-import { SegmentWriter } from '../src/ledger/segment.ts';
 import { connectLedger, serveLedger } from '../src/service/ledger-link.ts';
+import { Rounds } from './support/rounds.ts';
+import { SegmentSource } from './support/segments.ts';
+import { dataFolder } from './support/server.ts';
+import { quantile } from './support/statistics.ts';
+import type { BenchRun, Report, Suite, Table } from './support/suite.ts';
+import { callTable, of, rowsOf } from './support/tables.ts';
 
 type Durability = 'fsync' | 'commit';
 
-interface Row {
-  readonly case: string;
-  readonly [measure: string]: string | number;
-}
-
-const ACCOUNTS = 100;
+const DURABILITIES: readonly Durability[] = ['fsync', 'commit'];
+const TIME_MS = 500;
 const WARM_UP_MS = 200;
+const GROW_AHEAD_BYTES = 256 * 2 ** 20;
+/** Of the ledger whose upkeep is measured, with 1,000 certificates in each segment. */
+const UPKEEP_SEGMENTS = 500;
 const now = () => systemClock.monotonicMs();
 
-/** Segments for 100 accounts in turn; packing them is timed with the commit. */
-class SegmentSource {
-  readonly #writer = new SegmentWriter(1024);
-  readonly #requestId = randomFillSync(new Uint8Array(16));
-  readonly #counter = new DataView(this.#requestId.buffer);
-  readonly #delivered = randomFillSync(new Uint8Array(32));
-
-  make(sequence: number, count: number): SegmentRecord {
-    for (let i = 0; i < count; i++) {
-      this.#counter.setUint32(8, sequence);
-      this.#counter.setUint32(12, i);
-      this.#writer.append({
-        requestId: this.#requestId,
-        issuedAtMs: systemClock.wallMs(),
-        accountNumber: 1 + (i % ACCOUNTS),
-        endpoint: 'integers',
-        mode: 'csprng',
-        source: 0,
-        delivered: this.#delivered,
-        valueCount: 10,
-        deliveredBytes: 120,
-        consumedBytes: 40,
-        credits: 0,
-      });
-    }
+/** The ledger on this machine's disk: certificates made durable per second, and how long one commit takes. */
+export const ledger: Suite = {
+  name: 'ledger',
+  summary: 'certificates made durable per second, time of a commit, upkeep',
+  byDefault: true,
+  async run(run): Promise<Report> {
     return {
-      sequence,
-      committedAtMs: systemClock.wallMs(),
-      sources: [{ mode: 'csprng', lotIds: [], generation: null }],
-      context: { verifyUrlBase: 'https://verify.example', poweredBy: 'bench' },
-      ...this.#writer.finish(),
+      tables: [
+        await measured(
+          run,
+          'Certificates made durable, 4 commits in flight where nothing else is said',
+          throughputs,
+        ),
+        await measured(run, 'One commit at a time', latencies),
+        await upkeep(),
+        await callTable(run, { title: 'Before each commit', note: '' }, 'µs', {
+          statfs: () => statfsSync(process.cwd()),
+        }),
+      ],
     };
-  }
-}
+  },
+};
 
 interface Load {
   /** Segments in one commit, and entries in one segment. */
@@ -81,55 +63,129 @@ interface Load {
   readonly inFlight: number;
 }
 
-/** Runs the load for a while; latencies in ms from making the segments to the resolved promise. */
-async function run(
-  ledger: Ledger,
-  load: Load,
-  durationMs: number,
-): Promise<{ perSecond: number; latencies: number[] }> {
+interface How {
+  readonly durability: Durability;
+  /** Behind a thread, as the service holds it. */
+  readonly thread?: boolean;
+  readonly growAheadBytes?: number;
+  readonly wrap?: (raw: RawStore) => RawStore;
+}
+
+type Case = readonly [name: string, how: How, load: Load];
+
+const throughputs: readonly Case[] = DURABILITIES.flatMap((durability) => [
+  [
+    `${durability}: 1000 certificates a commit, one record each`,
+    { durability },
+    { segments: 1000, entries: 1, inFlight: 4 },
+  ],
+  [
+    `${durability}: 1000 certificates a commit, packed in one`,
+    { durability },
+    { segments: 1, entries: 1000, inFlight: 4 },
+  ],
+  [
+    `${durability}: 200 certificates a commit, packed in one`,
+    { durability },
+    { segments: 1, entries: 200, inFlight: 4 },
+  ],
+  [
+    `${durability}: 1 certificate a commit, 256 commits in flight`,
+    { durability },
+    { segments: 1, entries: 1, inFlight: 256 },
+  ],
+]);
+
+const alone = (entries: number): Load => ({ segments: 1, entries, inFlight: 1 });
+const latencies: readonly Case[] = [
+  ...DURABILITIES.flatMap((durability) =>
+    [false, true].flatMap((thread) =>
+      [1, 64, 500].map((entries): Case => {
+        const where = thread ? ', behind its thread' : '';
+        return [`${durability}${where}: ${entries} certificates`, { durability, thread }, alone(entries)];
+      }),
+    ),
+  ),
+  ...[0, GROW_AHEAD_BYTES].map((growAheadBytes): Case => {
+    const name = `fsync, file grown ahead by ${growAheadBytes / 2 ** 20} MiB: 500 certificates`;
+    return [name, { durability: 'fsync', growAheadBytes }, alone(500)];
+  }),
+];
+
+/** One after the other, each on a ledger of its own. */
+async function measured(run: BenchRun, title: string, cases: readonly Case[]): Promise<Table> {
+  const columns = [of('certificates/s', 'perS'), of('p50 µs', 'us'), of('p99 µs', 'p99Us')];
+  const rounds = new Rounds();
+  for (const [name, how, load] of cases)
+    rounds.add(name, await withLedger(how, (opened) => committing(opened, load, TIME_MS * run.seconds)));
+  return { title, note: '', columns, rows: rowsOf(columns, rounds) };
+}
+
+/** Runs the load for a while; a commit takes from making its segments to the resolved promise. */
+async function committing(opened: Ledger, { segments, entries, inFlight }: Load, durationMs: number) {
   const source = new SegmentSource();
-  const latencies: number[] = [];
-  let { from: sequence } = await ledger.leaseSequences();
-  let certificates = 0;
-  const start = now() + WARM_UP_MS;
-  const end = start + durationMs;
+  const times: number[] = [];
+  let { from: sequence } = await opened.leaseSequences();
+  const startMs = now() + WARM_UP_MS;
   const loop = async () => {
-    while (now() < end) {
-      const begun = now();
-      const segments = Array.from({ length: load.segments }, () => source.make(sequence++, load.entries));
-      await ledger.commit(segments, []);
-      if (begun < start) continue;
-      latencies.push(now() - begun);
-      certificates += load.segments * load.entries;
+    while (now() < startMs + durationMs) {
+      const begunMs = now();
+      await opened.commit(
+        Array.from({ length: segments }, () => source.make(sequence++, entries)),
+        [],
+      );
+      if (begunMs >= startMs) times.push(now() - begunMs);
     }
   };
-  await Promise.all(Array.from({ length: load.inFlight }, loop));
-  return { perSecond: (certificates / (now() - start)) * 1000, latencies };
+  await Promise.all(Array.from({ length: inFlight }, loop));
+  const perS = (1e3 * times.length * segments * entries) / (now() - startMs);
+  return { perS, ...timesOf(times) };
 }
 
-function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+function timesOf(times: readonly number[]) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return { us: 1e3 * quantile(sorted, 0.5), p99Us: 1e3 * quantile(sorted, 0.99) };
 }
 
-function rowOf(name: string, { perSecond, latencies }: Awaited<ReturnType<typeof run>>): Row {
-  const sorted = latencies.toSorted((a, b) => a - b);
-  const microseconds = (ms: number) => Math.round(ms * 1000);
-  return {
-    case: name,
-    'certificates/s': Math.round(perSecond),
-    'p50 us': microseconds(quantile(sorted, 0.5)),
-    'p99 us': microseconds(quantile(sorted, 0.99)),
-    commits: latencies.length,
-  };
+/** A ledger in a folder of its own. */
+async function withLedger<T>(how: How, use: (opened: Ledger) => Promise<T>): Promise<T> {
+  const folder = dataFolder();
+  try {
+    return await (how.thread === true ? behindThread : inPlace)(join(folder, 'ledger'), how, use);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
-type Wrap = (raw: RawStore) => RawStore;
+async function inPlace<T>(path: string, how: How, use: (opened: Ledger) => Promise<T>): Promise<T> {
+  const opened = await openLedger(path, how);
+  const result = await use(opened);
+  await opened.close();
+  return result;
+}
+
+async function behindThread<T>(
+  path: string,
+  { durability }: How,
+  use: (opened: Ledger) => Promise<T>,
+): Promise<T> {
+  const { port1, port2 } = new MessageChannel();
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { path, durability, port: port2 } satisfies Order,
+    transferList: [port2],
+  });
+  await once(worker, 'message');
+  const opened = connectLedger(port1);
+  const result = await use(opened);
+  await opened.close();
+  worker.postMessage('close');
+  await once(worker, 'exit');
+  return result;
+}
 
 function openLedger(
   path: string,
-  durability: Durability,
-  growAheadBytes = 256 * 2 ** 20,
-  wrap: Wrap = (raw) => raw,
+  { durability, growAheadBytes = GROW_AHEAD_BYTES, wrap = (raw) => raw }: How,
 ) {
   return openLmdbLedger({
     path,
@@ -143,149 +199,50 @@ function openLedger(
   });
 }
 
-const base = process.env['QRN_BENCH_DIR'] ?? tmpdir();
-
-/** A ledger in a folder of its own; behind a thread when asked, as the service holds it. */
-async function withLedger<T>(
-  how: { durability: Durability; thread?: boolean; growAheadBytes?: number; wrap?: Wrap },
-  use: (ledger: Ledger) => Promise<T>,
-): Promise<T> {
-  const path = mkdtempSync(join(base, 'qrn-bench-'));
-  try {
-    if (how.thread !== true) {
-      const ledger = await openLedger(path, how.durability, how.growAheadBytes, how.wrap);
-      const result = await use(ledger);
-      await ledger.close();
-      return result;
-    }
-    const { port1, port2 } = new MessageChannel();
-    const worker = new Worker(new URL(import.meta.url), {
-      workerData: { path, durability: how.durability, port: port2 },
-      transferList: [port2],
-    });
-    await once(worker, 'message');
-    const ledger = connectLedger(port1);
-    const result = await use(ledger);
-    await ledger.close();
-    worker.postMessage('close');
-    await once(worker, 'exit');
-    return result;
-  } finally {
-    rmSync(path, { recursive: true, force: true });
-  }
-}
-
-async function throughput(durationMs: number): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const durability of ['fsync', 'commit'] as const) {
-    for (const [name, load] of [
-      ['1000 certificates a commit, one record each', { segments: 1000, entries: 1, inFlight: 4 }],
-      ['1000 certificates a commit, packed in one', { segments: 1, entries: 1000, inFlight: 4 }],
-      ['200 certificates a commit, packed in one', { segments: 1, entries: 200, inFlight: 4 }],
-      ['1 certificate a commit, 256 commits in flight', { segments: 1, entries: 1, inFlight: 256 }],
-    ] as const) {
-      const result = await withLedger({ durability }, (ledger) => run(ledger, load, durationMs));
-      rows.push(rowOf(`${durability}: ${name}`, result));
-    }
-  }
-  return rows;
-}
-
-async function latency(durationMs: number): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (const durability of ['fsync', 'commit'] as const) {
-    for (const thread of [false, true]) {
-      for (const entries of [1, 64, 500]) {
-        const load = { segments: 1, entries, inFlight: 1 };
-        const result = await withLedger({ durability, thread }, (ledger) => run(ledger, load, durationMs));
-        rows.push(
-          rowOf(`${durability}${thread ? ', behind its thread' : ''}: ${entries} certificates`, result),
-        );
-      }
-    }
-  }
-  for (const growAheadBytes of [0, 256 * 2 ** 20]) {
-    const load = { segments: 1, entries: 500, inFlight: 1 };
-    const result = await withLedger({ durability: 'fsync', growAheadBytes }, (ledger) =>
-      run(ledger, load, durationMs),
-    );
-    rows.push(rowOf(`fsync, file grown ahead by ${growAheadBytes / 2 ** 20} MiB: 500 certificates`, result));
-  }
-  return rows;
-}
-
 /** What retention and an audit take beside the commits that they share the thread with. */
-async function upkeep(): Promise<Row[]> {
-  const segments = 500;
+async function upkeep(): Promise<Table> {
+  const columns = [of('p50 µs', 'us'), of('p99 µs', 'p99Us'), of('transactions', 'transactions')];
+  const rounds = new Rounds();
   const transactions: number[] = [];
-  const timed = (raw: RawStore): RawStore => ({
+  const wrap = (raw: RawStore): RawStore => ({
     ...raw,
     transact: (body) => {
-      const begun = now();
+      const begunMs = now();
       raw.transact(body);
-      transactions.push(now() - begun);
+      transactions.push(now() - begunMs);
     },
   });
-  return withLedger({ durability: 'fsync', wrap: timed }, async (ledger) => {
+  await withLedger({ durability: 'fsync', wrap }, async (opened) => {
     const source = new SegmentSource();
-    const commits = async (from: number) => {
+    const timed = async (name: string, work: () => Promise<unknown>) => {
       transactions.length = 0;
-      for (let i = 0; i < segments; i++) await ledger.commit([source.make(from + i, 1000)], []);
-      return { perSecond: 0, latencies: [...transactions] };
+      await work();
+      rounds.add(name, { ...timesOf(transactions), transactions: transactions.length });
     };
-    const row = (name: string, result: { perSecond: number; latencies: number[] }): Row => {
-      const { 'p50 us': p50, 'p99 us': p99, commits } = rowOf(name, result);
-      return { case: name, 'p50 us': p50, 'p99 us': p99, transactions: commits };
+    const commits = async (from: number) => {
+      for (let i = 0; i < UPKEEP_SEGMENTS; i++) await opened.commit([source.make(from + i, 1000)], []);
     };
-    const rows = [row('a commit of 1000 certificates', await commits(1))];
-    transactions.length = 0;
-    await ledger.expire(0, systemClock.wallMs() + 1);
-    rows.push(row('a sweep of retention', { perSecond: 0, latencies: [...transactions] }));
-    rows.push(row('a commit into the freed pages', await commits(segments + 1)));
-    const begun = now();
-    await ledger.audit();
-    rows.push({
-      case: `an audit of ${segments * 1000} certificates`,
-      'p50 us': Math.round((now() - begun) * 1000),
-    });
-    return rows;
+    await timed('a commit of 1000 certificates', () => commits(1));
+    await timed('a sweep of retention', () => opened.expire(0, systemClock.wallMs() + 1));
+    await timed('a commit into the freed pages', () => commits(UPKEEP_SEGMENTS + 1));
+    const begunMs = now();
+    await opened.audit();
+    rounds.add(`an audit of ${UPKEEP_SEGMENTS * 1000} certificates`, { us: 1e3 * (now() - begunMs) });
   });
+  return { title: 'Upkeep, one transaction at a time', note: '', columns, rows: rowsOf(columns, rounds) };
 }
 
-function statfsMicroseconds(): number {
-  const rounds = 10_000;
-  const start = now();
-  for (let i = 0; i < rounds; i++) statfsSync(base);
-  return ((now() - start) * 1000) / rounds;
+/** What the thread of a ledger is told, which is this file again. */
+interface Order {
+  readonly path: string;
+  readonly durability: Durability;
+  readonly port: MessagePort;
 }
 
-if (isMainThread) {
-  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '2' } } });
-  const durationMs = Number(values.seconds) * 1000;
-  const durable = await throughput(durationMs);
-  console.log('Certificates made durable, 4 commits in flight where nothing else is said');
-  console.table(durable);
-  const oneByOne = await latency(durationMs);
-  console.log('One commit at a time');
-  console.table(oneByOne);
-  const maintenance = await upkeep();
-  console.log('Upkeep, one transaction at a time');
-  console.table(maintenance);
-  const statfs = statfsMicroseconds();
-  console.log(`statfs before each commit: ${statfs.toFixed(1)} us`);
-  mkdirSync('bench/out', { recursive: true });
-  writeFileSync(
-    'bench/out/ledger.json',
-    `${JSON.stringify({ durable, oneByOne, maintenance, statfs }, null, 2)}\n`,
-  );
-} else {
-  const { path, durability, port } = workerData as {
-    path: string;
-    durability: Durability;
-    port: MessagePort;
-  };
-  const ledger = await openLedger(path, durability);
-  serveLedger(ledger, port);
-  parentPort?.once('message', () => ledger.close());
+if (!isMainThread) {
+  const { path, durability, port } = workerData as Order;
+  const opened = await openLedger(path, { durability });
+  serveLedger(opened, port);
+  parentPort?.once('message', () => opened.close());
   parentPort?.postMessage('ready');
 }

@@ -1,10 +1,3 @@
-/**
- * A lot from raw bits to blocks, as the service makes it, on one core: health tests, evidence, every window of raw and conditioned bits, hashing.
- *   node bench/lot.bench.ts [--rounds 5]     table of medians, JSON in bench/out/lot.json
- * The service runs the assessment and the extraction in a thread of their own at low priority, and the rest beside requests.
- */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import type { RawRead, StreamBackend } from '../src/backend/backend.ts';
 import { simulatorWith } from '../src/backend/simulator/simulator.ts';
 import { systemClock } from '../src/core/clock.ts';
@@ -14,10 +7,11 @@ import { LOT_RAW_BITS } from '../src/pool/intake/collector.ts';
 import { HealthMonitor } from '../src/pool/intake/health.ts';
 import { makeLot } from '../src/pool/intake/lots.ts';
 import { fixedBytes } from '../test/support/backends.ts';
+import { alternate } from './support/rounds.ts';
+import type { Cell, Report, Row, Suite } from './support/suite.ts';
+import { of, rowOf } from './support/tables.ts';
 
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } });
-const rounds = Number(values.rounds);
-
+const CIRCUITS = ['superposition', 'x-check', 'bell-chsh'] as const;
 const PARTS = ['health', 'raw windows', 'conditioned windows', 'extraction', 'rest', 'all'] as const;
 type Part = (typeof PARTS)[number];
 
@@ -63,42 +57,53 @@ async function timedLot(backend: StreamBackend, read: RawRead) {
   return { lot, ms };
 }
 
-const rows: Record<string, string | number>[] = [];
-for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
-  const options = {
-    circuit,
-    qubits: 16,
-    x_test_share: 0.125,
-    cluster_shots: 1,
-    profile: null,
-    lot_bits: LOT_RAW_BITS,
-  };
-  const errors = { readout_e01: 0.01, readout_e10: 0.01, bias: 0, depolarizing: 0, faults: [] };
-  const simulator = simulatorWith('sim', { ...options, ...errors }, systemClock, fixedBytes(circuit));
-  // The origin is part of what decides the claim, and with it how the lot is hashed.
-  const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
-  const read = await backend.read(LOT_RAW_BITS, new AbortController().signal);
-  const times: Record<Part, number>[] = [];
-  let told: Record<string, string | number> = {};
-  for (let round = 0; round <= rounds; round++) {
-    const { lot, ms } = await timedLot(backend, read);
-    if (!lot.record.accepted) throw new Error(`the lot was refused: ${lot.record.rejection}`);
-    if (round > 0) times.push(ms); // the first compiles the loops
-    const { evidence, minEntropyPerBit } = lot.record;
-    told = {
-      circuit,
-      claim: evidence?.claim ?? '',
-      'bits per bit': minEntropyPerBit?.toFixed(3) ?? '',
-      bytes: lot.output.length,
-      blocks: lot.blocks.length,
-    };
-  }
-  const median = (part: Part) =>
-    Math.round(times.map((ms) => ms[part]).sort((a, b) => a - b)[times.length >> 1]);
-  rows.push({ ...told, ...Object.fromEntries(PARTS.map((part) => [`${part} ms`, median(part)])) });
-}
-process.stdout.write(`A lot of ${LOT_RAW_BITS} raw bits, median CPU of ${rounds} rounds\n`);
-console.table(rows);
-mkdirSync(new URL('out/', import.meta.url), { recursive: true });
-const report = JSON.stringify({ rawBits: LOT_RAW_BITS, rounds, node: process.version, rows }, null, 2);
-writeFileSync(new URL('out/lot.json', import.meta.url), `${report}\n`);
+const FACTS = ['claim', 'bits per bit', 'bytes', 'blocks'];
+const MEASURES = PARTS.map((part) => of(`${part} ms`, part));
+
+/**
+ * A lot from raw bits to blocks, as the service makes it, on one core: health tests, evidence, every window of raw and conditioned
+ * bits, hashing. The service runs the assessment and the extraction in a thread of their own at low priority, and the rest
+ * beside requests.
+ */
+export const lot: Suite = {
+  name: 'lot',
+  summary: 'CPU of a lot of 4 Mbit from raw bits to blocks, part by part',
+  byDefault: false,
+  async run(run): Promise<Report> {
+    const rows: Row[] = [];
+    for (const circuit of CIRCUITS) {
+      run.talk(circuit);
+      const options = {
+        circuit,
+        qubits: 16,
+        x_test_share: 0.125,
+        cluster_shots: 1,
+        profile: null,
+        lot_bits: LOT_RAW_BITS,
+      };
+      const errors = { readout_e01: 0.01, readout_e10: 0.01, bias: 0, depolarizing: 0, faults: [] };
+      const simulator = simulatorWith('sim', { ...options, ...errors }, systemClock, fixedBytes(circuit));
+      // The origin is part of what decides the claim, and with it how the lot is hashed.
+      const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
+      const read = await backend.read(LOT_RAW_BITS, new AbortController().signal);
+      let facts: Cell[] = [];
+      const measure = async () => {
+        const { lot, ms } = await timedLot(backend, read);
+        if (!lot.record.accepted) throw new Error(`the lot was refused: ${lot.record.rejection}`);
+        const { evidence, minEntropyPerBit } = lot.record;
+        facts = [
+          evidence?.claim ?? '',
+          minEntropyPerBit?.toFixed(3) ?? '',
+          String(lot.output.length),
+          String(lot.blocks.length),
+        ];
+        return ms;
+      };
+      const rounds = await alternate([{ name: circuit, measure }], run.rounds);
+      const { label, cells } = rowOf(MEASURES, rounds, circuit);
+      rows.push({ label, cells: [...facts, ...cells] });
+    }
+    const columns = [...FACTS.map((title) => ({ title })), ...MEASURES];
+    return { tables: [{ title: `CPU of a lot of ${LOT_RAW_BITS} raw bits`, note: '', columns, rows }] };
+  },
+};

@@ -3,9 +3,10 @@ import { concatBytes } from '../src/core/bytes.ts';
 import { drawFromOneFill, orderOf } from './peers/answers.ts';
 import { type Modules, modulesOf } from './support/modules.ts';
 import type { Line } from './support/plot.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { comparison, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+import { type Measure, of, rowOf } from './support/tables.ts';
 import { type Task, task } from './support/timing.ts';
 import { batchBody, VALUE_KINDS, type ValueKind, valueRequest } from './support/value-kinds.ts';
 
@@ -133,35 +134,30 @@ function race(run: BenchRun, makers: readonly Maker[], kind: ValueKind, count: n
   return alternate(contenders, run.rounds);
 }
 
+function measures(run: BenchRun, subject: Subject): readonly Measure[] {
+  const own = (what: string) => of(`${what} ns`, 'ns', { name: nameFor(run, subject, what) });
+  return [
+    ...MODES.map(own),
+    own(HASH),
+    of(`${TWIN} ns`, 'ns', { name: TWIN }),
+    { title: 'ratio', spread: true, cell: (rounds, name) => rounds.ratio(TWIN, name, 'ns') },
+    ...comparison(run, 'seeded ns', 'ns'),
+  ];
+}
+
 function table(
   run: BenchRun,
   title: string,
   note: string,
   measured: readonly (readonly [number | string, Rounds])[],
 ): Table {
-  const rows = measured.flatMap(([label, rounds]) =>
+  const rows = measured.flatMap(([count, rounds]) =>
     run.subjects.map((subject): Row => {
-      const seeded = nameFor(run, subject, 'quantum-seeded');
-      return {
-        label: nameFor(run, subject, label.toLocaleString('en-US')),
-        cells: [
-          ...MODES.map((mode) => rounds.of(nameFor(run, subject, mode), 'ns')),
-          rounds.of(nameFor(run, subject, HASH), 'ns'),
-          rounds.of(TWIN, 'ns'),
-          rounds.ratio(TWIN, seeded, 'ns'),
-          ...comparisonCell(run, rounds, seeded, 'ns'),
-        ],
-      };
+      const label = nameFor(run, subject, count.toLocaleString('en-US'));
+      return rowOf(measures(run, subject), rounds, nameFor(run, subject, 'quantum-seeded'), label);
     }),
   );
-  const columns = [
-    ...MODES.map((mode) => ({ title: `${mode} ns` })),
-    { title: 'commitment ns' },
-    { title: `${TWIN} ns` },
-    { title: 'ratio', spread: true },
-    ...comparisonColumn(run, 'seeded ns'),
-  ];
-  return { title, note, columns, rows };
+  return { title, note, columns: measures(run, run.subjects[0]), rows };
 }
 
 function linesOf(run: BenchRun, byCount: ReadonlyMap<number, Rounds>): Line[] {

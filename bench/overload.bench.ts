@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { utf8Bytes } from '../src/core/bytes.ts';
 import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../src/values/value-request.ts';
-import { type Ask, loadOn } from './support/measured.ts';
+import { type Ask, latenciesOf, loadOn } from './support/measured.ts';
 import { modulesOf } from './support/modules.ts';
 import { residentMemory } from './support/process-usage.ts';
 import { nameFor } from './support/revisions.ts';
-import { alternate } from './support/rounds.ts';
+import { alternate, Rounds } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
-import { summarize } from './support/statistics.ts';
 import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+import { of, rowOf, rowsOf } from './support/tables.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
 
 /** Offered load, as a share of what is answered when there is always something to do. */
@@ -84,6 +84,9 @@ const KINDS: readonly { name: string; values: ValueRequest; units: number }[] = 
 ];
 
 const FORMS = ['json', 'octet-stream', 'msgpack'] as const;
+const COST_COLUMNS = ['text', 'octets', 'text and MessagePack'].map((what, i) =>
+  of(`${what} ns`, 'ns', { name: FORMS[i], spread: true }),
+);
 
 async function costs(run: BenchRun, subject: Subject): Promise<Table> {
   run.talk(nameFor(run, subject, 'what answers cost'));
@@ -112,25 +115,34 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
       },
     }));
     const rounds = await alternate(contenders, 5 * run.rounds);
-    rows.push({ label: name, cells: FORMS.map((form) => rounds.of(form, 'ns')) });
+    rows.push(rowOf(COST_COLUMNS, rounds, name));
   }
   return {
     title: nameFor(run, subject, 'Cost of an answer'),
     note: 'ns for each unit: values, bytes of values (2 more for each string), bits or items. Where the averages of answer/admission.ts start.',
-    columns: [
-      { title: 'text ns', spread: true },
-      { title: 'octets ns', spread: true },
-      { title: 'text and MessagePack ns', spread: true },
-    ],
+    columns: COST_COLUMNS,
     rows,
   };
 }
+
+const OVERLOAD_COLUMNS = [
+  of('offered/s', 'offeredPerS'),
+  of('answered/s', 'answersPerS'),
+  of('shed %', 'shedPercent'),
+  of('shed p50 µs', 'shedP50Us'),
+  of('shed p99 µs', 'shedP99Us'),
+  of('small p50 µs', 'p50Us'),
+  of('small p99 µs', 'p99Us'),
+  of('small failed %', 'failedPercent'),
+  of('recovered after ms', 'recoveryMs'),
+  of('peak MiB', 'peakMib'),
+];
 
 async function overloaded(run: BenchRun, subject: Subject): Promise<Table> {
   run.talk(`starting ${nameFor(run, subject, 'service')}`);
   const service = await startService(subject);
   const durationMs = LOAD_MS * run.seconds;
-  const rows: Row[] = [];
+  const rounds = new Rounds();
   try {
     const warm = { kind: 'closed', durationMs } as const;
     await Promise.all([loadOn(service, LARGE, CAPACITY_CONNECTIONS, warm), loadOn(service, SMALL, 4, warm)]);
@@ -144,23 +156,15 @@ async function overloaded(run: BenchRun, subject: Subject): Promise<Table> {
         loadOn(service, SMALL, SMALL_CONNECTIONS, { kind: 'open', ratePerS: SMALL_PER_S, durationMs }),
       ]);
       const recoveryMs = await recovered(service, RECOVERED_RATIO * calmUs);
-      const refusedUs = (share: number) =>
-        large.refusal.total === 0 ? undefined : large.refusal.quantile(share);
-      const cells = [
-        factor * capacity,
-        large.answersPerS,
-        (100 * large.failures) / (large.answers + large.failures),
-        refusedUs(0.5),
-        refusedUs(0.99),
-        small.latency.quantile(0.5),
-        small.latency.quantile(0.99),
-        (100 * small.failures) / (small.answers + small.failures),
+      rounds.add(nameFor(run, subject, `${factor} x`), {
+        offeredPerS: loop.ratePerS,
+        answersPerS: large.answersPerS,
+        shedPercent: latenciesOf(large).failedPercent,
+        shedP50Us: large.refusal.quantile(0.5),
+        shedP99Us: large.refusal.quantile(0.99),
+        ...latenciesOf(small),
         recoveryMs,
-        residentMemory(service.pid)?.peakMib,
-      ];
-      rows.push({
-        label: nameFor(run, subject, `${factor} x`),
-        cells: cells.map((value) => (value === undefined ? undefined : summarize([value]))),
+        peakMib: residentMemory(service.pid)?.peakMib,
       });
     }
   } finally {
@@ -169,19 +173,8 @@ async function overloaded(run: BenchRun, subject: Subject): Promise<Table> {
   return {
     title: nameFor(run, subject, 'Batches of 100,000 UUIDs beside small requests'),
     note: `${SMALL_PER_S} small requests/s throughout. Recovered: a batch is answered, and the median of ${RECOVERED_REQUESTS} small requests in a row is below ${RECOVERED_RATIO} times that before.`,
-    columns: [
-      { title: 'offered/s' },
-      { title: 'answered/s' },
-      { title: 'shed %' },
-      { title: 'shed p50 µs' },
-      { title: 'shed p99 µs' },
-      { title: 'small p50 µs' },
-      { title: 'small p99 µs' },
-      { title: 'small failed %' },
-      { title: 'recovered after ms' },
-      { title: 'peak MiB' },
-    ],
-    rows,
+    columns: OVERLOAD_COLUMNS,
+    rows: rowsOf(OVERLOAD_COLUMNS, rounds),
   };
 }
 

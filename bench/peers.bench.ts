@@ -1,9 +1,9 @@
 import { loadOn, requireAnswers, withCosts } from './support/measured.ts';
 import { startPeers } from './support/peers.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService, stopAll } from './support/server.ts';
-import { scaled } from './support/statistics.ts';
-import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
+import { type Server, startService, withServers } from './support/server.ts';
+import type { BenchRun, Report, Suite, Table } from './support/suite.ts';
+import { of, ratio, rowsOf } from './support/tables.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
 
 const SERVICE = 'service, certificates durable (fsync)';
@@ -26,13 +26,11 @@ export const peers: Suite = {
   summary:
     'small requests and batches beside Fastify, node:http, Bun, Go and Rust hyper with randomInt and no certificate',
   byDefault: false,
-  async run(run): Promise<Report> {
-    const servers: Server[] = [];
-    try {
+  run: (run): Promise<Report> =>
+    withServers(async (keep) => {
       run.talk('starting the service');
-      const service = await startService(run.subjects[0]);
-      servers.push(service);
-      const others = await startPeers(run.talk, (server) => servers.push(server));
+      const service = keep(await startService(run.subjects[0]));
+      const others = await startPeers(run.talk, keep);
       const entrants: Entrant[] = [{ name: SERVICE, server: service }, ...others];
       const octets = { ...service, headers: { ...service.headers, accept: 'application/octet-stream' } };
       const small = await race(run, entrants, { connections: SMALL_CONNECTIONS, path: SMALL_PATH });
@@ -48,10 +46,7 @@ export const peers: Suite = {
           table(batch, `POST ${BATCH_PATH}, 100,000 ${kind.name}, ${BATCH_CONNECTIONS} connections`, COUNT),
         ],
       };
-    } finally {
-      await stopAll(servers);
-    }
-  },
+    }),
 };
 
 interface Load {
@@ -83,30 +78,14 @@ function race(
 }
 
 function table(rounds: Rounds, title: string, count: number): Table {
-  const rows = rounds.names.map((name): Row => {
-    const us = rounds.of(name, 'us');
-    return {
-      label: name,
-      cells: [
-        rounds.of(name, 'answersPerS'),
-        rounds.ratio(name, SERVICE, 'answersPerS'),
-        us && scaled(us, 1e3 / count),
-        rounds.of(name, 'cpuUs'),
-      ],
-    };
-  });
+  const columns = [
+    of('requests/s', 'answersPerS'),
+    ratio('x service', 'answersPerS', SERVICE),
+    of('ns/number', 'us', { factor: 1e3 / count }),
+    of('CPU µs', 'cpuUs'),
+  ];
   const note =
     'Peers draw from system entropy, certify nothing, count nothing and write nothing to a disk. x service: requests/s against the ' +
     'service in the same round.';
-  return {
-    title,
-    note,
-    columns: [
-      { title: 'requests/s' },
-      { title: 'x service', spread: true },
-      { title: 'ns/number' },
-      { title: 'CPU µs' },
-    ],
-    rows,
-  };
+  return { title, note, columns, rows: rowsOf(columns, rounds) };
 }

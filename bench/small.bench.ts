@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { HAMMER } from './support/closed-loop.ts';
 import { hammered } from './support/measured.ts';
 import { startBare, startPeers } from './support/peers.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { comparison, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { type Server, startService, stopAll } from './support/server.ts';
-import type { BenchRun, Report, Row, Subject, Suite, Table } from './support/suite.ts';
+import { type Server, startService, withServers } from './support/server.ts';
+import type { BenchRun, Report, Subject, Suite, Table } from './support/suite.ts';
+import { of, ratio, rowsOf } from './support/tables.ts';
 
 const PATH = '/v1/integers?count=10';
 const HELLO = 'bare uWS, hello';
@@ -29,13 +30,8 @@ export const small: Suite = {
   name: 'small',
   summary: `GET ${PATH}, closed loop: throughput, CPU and memory beside bare fronts and peers`,
   byDefault: true,
-  async run(run): Promise<Report> {
-    const servers: Server[] = [];
-    const keep = <S extends Server>(server: S): S => {
-      servers.push(server);
-      return server;
-    };
-    try {
+  run: (run): Promise<Report> =>
+    withServers(async (keep) => {
       const services = await startServices(run, keep);
       const { server: first, headers } = services[0];
       const response = await fetch(first.origin + PATH, { headers });
@@ -49,10 +45,7 @@ export const small: Suite = {
       const few = await race(run, [...fronts, ...ours, ...others], FEW_CONNECTIONS);
       const many = await race(run, [fronts[0], ...ours], MANY_CONNECTIONS);
       return { tables: [table(run, few, FEW_CONNECTIONS), table(run, many, MANY_CONNECTIONS)] };
-    } finally {
-      await stopAll(servers);
-    }
-  },
+    }),
 };
 
 interface NamedServer {
@@ -94,32 +87,20 @@ function race(run: BenchRun, servers: readonly NamedServer[], connections: numbe
 }
 
 function table(run: BenchRun, rounds: Rounds, connections: number): Table {
-  const rows: Row[] = rounds.names.map((name) => ({
-    label: name,
-    cells: [
-      rounds.of(name, 'answersPerS'),
-      rounds.ratio(name, HELLO, 'answersPerS'),
-      rounds.of(name, 'p50Us'),
-      rounds.of(name, 'p99Us'),
-      rounds.of(name, 'cpuUs'),
-      rounds.of(name, 'frontUs'),
-      rounds.of(name, 'peakMib'),
-      ...comparisonCell(run, rounds, name, 'answersPerS'),
-    ],
-  }));
+  const columns = [
+    of('requests/s', 'answersPerS'),
+    ratio('ratio', 'answersPerS', HELLO),
+    of('p50 µs', 'p50Us'),
+    of('p99 µs', 'p99Us'),
+    of('CPU µs/request', 'cpuUs'),
+    of('main thread', 'frontUs'),
+    of('peak MiB', 'peakMib'),
+    ...comparison(run, 'requests/s', 'answersPerS'),
+  ];
   return {
     title: `GET ${PATH}, ${connections} connections, ${HAMMER}`,
     note: 'ratio: requests/s against bare uWS hello in the same round (lowest..highest round).',
-    columns: [
-      { title: 'requests/s' },
-      { title: 'ratio', spread: true },
-      { title: 'p50 µs' },
-      { title: 'p99 µs' },
-      { title: 'CPU µs/request' },
-      { title: 'main thread' },
-      { title: 'peak MiB' },
-      ...comparisonColumn(run, 'requests/s'),
-    ],
-    rows,
+    columns,
+    rows: rowsOf(columns, rounds),
   };
 }

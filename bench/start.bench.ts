@@ -4,11 +4,12 @@ import type { TestServer } from '../test/support/server.ts';
 import { NO_AIM } from './support/aims.ts';
 import { endWithUs } from './support/children.ts';
 import { cpuTime, cpuTimeEver, residentMemory } from './support/process-usage.ts';
-import { comparisonCell, comparisonColumn, nameFor } from './support/revisions.ts';
+import { comparison, nameFor } from './support/revisions.ts';
 import { type Contender, Rounds, type Sample } from './support/rounds.ts';
 import { dataFolder } from './support/server.ts';
-import { type Summary, scaled } from './support/statistics.ts';
-import type { BenchRun, Report, Row, Subject, Suite } from './support/suite.ts';
+import { scaled } from './support/statistics.ts';
+import type { BenchRun, Report, Subject, Suite } from './support/suite.ts';
+import { of, rowsOf } from './support/tables.ts';
 
 /** What goes on after a service is ready is counted until then. */
 const SETTLED_MS = 5_000;
@@ -37,49 +38,33 @@ export const start: Suite = {
         for (const [name, sample] of await each.measure()) rounds.add(name, sample);
       }
     }
+    const columns = [
+      of('ready after ms', 'readyMs', { spread: true }),
+      of('CPU ms to ready', 'cpuMs', { spread: true }),
+      of('main thread ms', 'mainMs'),
+      of(`CPU ms ${SETTLED_MS / 1_000} s later`, 'settledMs', { spread: true }),
+      of('private MiB', 'privateMib'),
+      ...comparison(run, 'CPU to ready', 'cpuMs'),
+    ];
     return {
-      aims: rounds.names.flatMap((name) => [
-        {
-          what: `start, ${name}: ready`,
-          unit: 's',
-          measured: inSeconds(rounds.of(name, 'readyMs')),
-          aim: READY_AIM_S,
-        },
-        {
-          what: `start, ${name}: CPU to ready`,
-          unit: 's',
-          measured: inSeconds(rounds.of(name, 'cpuMs')),
-          aim: NO_AIM,
-        },
-      ]),
+      aims: rounds.names.flatMap((name) => {
+        const [ready, cpu] = ['readyMs', 'cpuMs'].map((quantity) => scaled(rounds.of(name, quantity), 1e-3));
+        return [
+          { what: `start, ${name}: ready`, unit: 's', measured: ready, aim: READY_AIM_S },
+          { what: `start, ${name}: CPU to ready`, unit: 's', measured: cpu, aim: NO_AIM },
+        ];
+      }),
       tables: [
         {
           title: 'A start of the service',
           note: 'From the spawn of the process. A restart finds blocks of earlier lots; an empty folder waits for the tests of its first lot. The reservoir is the least that can be set, so a restart soon reads another lot.',
-          columns: [
-            { title: 'ready after ms', spread: true },
-            { title: 'CPU ms to ready', spread: true },
-            { title: 'main thread ms' },
-            { title: `CPU ms ${SETTLED_MS / 1_000} s later`, spread: true },
-            { title: 'private MiB' },
-            ...comparisonColumn(run, 'CPU to ready'),
-          ],
-          rows: rounds.names.map((name) => rowOf(run, rounds, name)),
+          columns,
+          rows: rowsOf(columns, rounds),
         },
       ],
     };
   },
 };
-
-function inSeconds(ms: Summary | undefined): Summary | undefined {
-  return ms && scaled(ms, 1e-3);
-}
-
-function rowOf(run: BenchRun, rounds: Rounds, label: string): Row {
-  const quantities = ['readyMs', 'cpuMs', 'mainMs', 'settledMs', 'privateMib'];
-  const cells = quantities.map((quantity) => rounds.of(label, quantity));
-  return { label, cells: [...cells, ...comparisonCell(run, rounds, label, 'cpuMs')] };
-}
 
 /** An empty folder and the restart that follows, of one subject. */
 class Starts {

@@ -5,7 +5,8 @@ import { NO_AIM } from './support/aims.ts';
 import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
-import type { Report, Row, Suite, Table } from './support/suite.ts';
+import type { Report, Suite, Table } from './support/suite.ts';
+import { of, ratio, rowsOf } from './support/tables.ts';
 
 const TOTAL = 10_000_000;
 const BLOCK = 100_000;
@@ -171,34 +172,21 @@ async function readBatches(service: Service, connections: number): Promise<void>
 }
 
 function tableOf(rounds: Rounds): Table {
-  const rows = rounds.names.map(
-    (name): Row => ({
-      label: name,
-      cells: [
-        rounds.of(name, 'ms'),
-        rounds.ratio(name, ONE, 'ms'),
-        rounds.of(name, 'cpuMs'),
-        rounds.of(name, 'frontMs'),
-        rounds.of(name, 'clientMs'),
-        rounds.of(name, 'grownMib'),
-        rounds.of(name, 'peakMib'),
-      ],
-    }),
-  );
+  const columns = [
+    of('ms', 'ms', { spread: true }),
+    ratio('x one connection', 'ms', ONE),
+    of('CPU ms', 'cpuMs'),
+    of('front ms', 'frontMs'),
+    of('client CPU ms', 'clientMs'),
+    of('grown MiB', 'grownMib'),
+    of('peak MiB', 'peakMib'),
+  ];
   return {
     title: '10^7 float64 as octets in blocks of 100,000, durability fsync',
     note:
       'ms: from the first request to the last byte. x one connection: time against the batches one after the other, in ' +
       'the same round.\ngrown MiB: the highest memory of the service while it answers, less what it had before.\nThe service draws two ChaCha20 streams of 70 MB (the seed and the kernel) and one SHA-256 of 80 MB.',
-    columns: [
-      { title: 'ms', spread: true },
-      { title: 'x one connection', spread: true },
-      { title: 'CPU ms' },
-      { title: 'front ms' },
-      { title: 'client CPU ms' },
-      { title: 'grown MiB' },
-      { title: 'peak MiB' },
-    ],
-    rows,
+    columns,
+    rows: rowsOf(columns, rounds),
   };
 }

@@ -1,19 +1,16 @@
-/**
- * What a number costs with its entropy at hand, in each form: draw, write and copy out, no expansion and no hash.
- *   node bench/values.bench.ts    table of ns per number (per byte of strings, per bit of bits), JSON in bench/out/values.json
- */
 import { randomFillSync } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { EntropyReader } from '../src/values/entropy-reader.ts';
 import { drawJson, drawOctets } from '../src/values/sample.ts';
 import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../src/values/value-request.ts';
-import { task } from './support/timing.ts';
+import { alternate, type Contender } from './support/rounds.ts';
+import { summarize } from './support/statistics.ts';
+import type { Report, Suite } from './support/suite.ts';
+import { type Measure, rowsOf } from './support/tables.ts';
+import { type Task, task } from './support/timing.ts';
 
 const COUNTS = [1, 10, 100, 1_000, 100_000];
-const ROUNDS = 9;
-/** Of one measurement; the engine has compiled the kernels well before the first that counts. */
+/** Of one measurement. */
 const TIME_MS = 20;
-const WARM_UP_MS = 300;
 /** As large as a slot of the service's keystream. */
 const CHUNK_BYTES = 64 * 1024 - 32;
 /** Bytes of the byte strings, which count by byte. */
@@ -86,32 +83,47 @@ function formsOf(request: ValueRequest): { form: string; make: () => void }[] {
   return [{ form: 'json', make: drawText }, ...octetForms];
 }
 
-const contenders = KINDS.flatMap(({ name, request, units = (count) => count }) =>
-  formsOf(request(1)).map(({ form }, i) => ({
-    kind: name,
-    form,
-    tasks: COUNTS.map((count) => ({
-      units: units(count),
-      task: task(formsOf(request(count))[i].make),
-      ns: [] as number[],
-    })),
-  })),
+const titleOf = (count: number) => `${count.toLocaleString('en-US')} ns`;
+
+/** Of medians over a machine that others use, the lowest round is what the work itself takes. */
+const COLUMNS = COUNTS.map(
+  (count): Measure => ({
+    title: titleOf(count),
+    cell: (rounds, name) => summarize([rounds.of(name, titleOf(count))?.low]),
+  }),
 );
-for (const { tasks } of contenders) await tasks.at(-1)!.task.measure(WARM_UP_MS);
-for (let round = 0; round < ROUNDS; round++) {
-  for (const { tasks } of contenders) {
-    for (const { units, task, ns } of tasks) ns.push((await task.measure(TIME_MS)) / units);
-  }
+
+/** A kind in one form, at every count. */
+function contender(
+  { name, request, units = (count) => count }: Kind,
+  form: string,
+  i: number,
+  seconds: number,
+) {
+  const tasks = COUNTS.map((count): [count: number, task: Task] => [
+    count,
+    task(formsOf(request(count))[i].make),
+  ]);
+  const measure: Contender['measure'] = async () => {
+    const sample: Record<string, number> = {};
+    for (const [count, { measure }] of tasks)
+      sample[titleOf(count)] = (await measure(TIME_MS * seconds)) / units(count);
+    return sample;
+  };
+  return { name: `${name}, ${form}`, measure };
 }
 
-// Of medians over a machine that others use, the lowest round is what the work itself takes.
-const rows = contenders.map(({ kind, form, tasks }) => {
-  const cells = tasks.map(({ ns }, i) => [
-    `count ${COUNTS[i].toLocaleString('en-US')}`,
-    Number(Math.min(...ns).toPrecision(3)),
-  ]);
-  return { kind, form, ...Object.fromEntries(cells) };
-});
-console.table(rows);
-mkdirSync(new URL('out/', import.meta.url), { recursive: true });
-writeFileSync(new URL('out/values.json', import.meta.url), `${JSON.stringify(rows, null, 2)}\n`);
+/** What a number costs with its entropy at hand, in each form: draw, write and copy out, no expansion and no hash. */
+export const values: Suite = {
+  name: 'values',
+  summary: 'ns per number with entropy at hand, kind by kind',
+  byDefault: true,
+  async run(run): Promise<Report> {
+    const contenders = KINDS.flatMap((kind) =>
+      formsOf(kind.request(1)).map(({ form }, i) => contender(kind, form, i, run.seconds)),
+    );
+    const rows = rowsOf(COLUMNS, await alternate(contenders, run.rounds));
+    const note = 'ns a number, a byte of strings or a bit, by the count of the request: the lowest round.';
+    return { tables: [{ title: 'Numbers with their entropy at hand', note, columns: COLUMNS, rows }] };
+  },
+};

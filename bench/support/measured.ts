@@ -67,6 +67,17 @@ export function loadOn(
   return putLoad({ origin, request: requestBytes(request, new URL(origin).host), connections, loop });
 }
 
+/** What the clients of a load waited, and the share of its requests that failed. */
+export function latenciesOf({ latency, answers, failures }: LoadResult) {
+  return {
+    p50Us: latency.quantile(0.5),
+    p90Us: latency.quantile(0.9),
+    p99Us: latency.quantile(0.99),
+    p999Us: latency.quantile(0.999),
+    failedPercent: (100 * failures) / (answers + failures),
+  };
+}
+
 /** Fails when anything but 200 came: a server that refuses is fast. */
 export function requireAnswers(name: string, result: LoadResult): void {
   if (result.failures > 0)

@@ -6,12 +6,24 @@ import { silentLog } from '../../src/core/log.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
 import { MemoryLedger } from '../../test/support/memory-ledger.ts';
 
-/** A directory of one account with one key, and the key. */
-export async function directoryOfOneKey(tier: Tier) {
+/** Lets `use` have a directory of one account with one key, and the key. */
+export async function withOneKey<T>(
+  tier: Tier,
+  use: (directory: AccountDirectory, key: string) => Promise<T>,
+): Promise<T> {
   const ledger = new MemoryLedger(systemClock);
   const account = await createAccount(ledger, systemClock, { name: 'bench', tier });
   const { text: key } = await createKey(ledger, systemClock, { accountId: account.id });
   const cells = await OwnedCells.open(ledger, systemClock);
-  const options = { directory: ledger, cells, clock: systemClock, log: silentLog };
-  return { directory: await AccountDirectory.open(options), key };
+  const directory = await AccountDirectory.open({
+    directory: ledger,
+    cells,
+    clock: systemClock,
+    log: silentLog,
+  });
+  try {
+    return await use(directory, key);
+  } finally {
+    directory.close();
+  }
 }

@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { machine, revisionOf } from './machine.ts';
 import { svgOf } from './plot.ts';
-import type { Summary } from './statistics.ts';
-import type { BenchRun, Column, Report, Suite, Table } from './suite.ts';
+import type { BenchRun, Cell, Column, Report, Suite, Table } from './suite.ts';
 
 /** The one place of the bench that prints: tables go to stdout, talk to stderr, JSON and plots to bench/out. */
 const out = new URL('../out/', import.meta.url);
@@ -61,7 +60,7 @@ function textOf({ title, note, columns, rows }: Table): string {
   return ['', title, ...(note === '' ? [] : [note]), '', line(head), rule, ...body.map(line)].join('\n');
 }
 
-function cellText(cell: Summary | string | undefined, column: Column): string {
+function cellText(cell: Cell, column: Column): string {
   if (cell === undefined) return '-';
   if (typeof cell === 'string') return cell;
   const middle = figure(cell.median);

@@ -60,9 +60,9 @@ export async function startService(
   }
 }
 
-/** A folder on the disk of the project, removed when this process ends. */
+/** A folder on the disk of the project, or on that of QRN_BENCH_DIR, removed when this process ends. */
 export function dataFolder(): string {
-  const out = fileURLToPath(new URL('../out/', import.meta.url));
+  const out = process.env['QRN_BENCH_DIR'] ?? fileURLToPath(new URL('../out/', import.meta.url));
   mkdirSync(out, { recursive: true });
   const folder = mkdtempSync(join(out, 'data-'));
   removeWithUs(folder);
@@ -85,11 +85,19 @@ async function fillReservoir(
   }
 }
 
-/** Stops all of them, also when one cannot be stopped, which it then rejects with. */
-export async function stopAll(servers: readonly Server[]): Promise<void> {
-  const stopped = await Promise.allSettled(servers.map((server) => server.stop()));
-  const failed = stopped.find((each) => each.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+/** Stops every server that `use` keeps when that has ended. */
+export async function withServers<T>(
+  use: (keep: <S extends Server>(server: S) => S) => Promise<T>,
+): Promise<T> {
+  const servers: Server[] = [];
+  try {
+    return await use((server) => {
+      servers.push(server);
+      return server;
+    });
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
 }
 
 /** Starts a program that says `ready URL` when it is; rejects with what it said when it ends before. */

@@ -25,6 +25,13 @@ export function summarize(values: readonly (number | undefined)[]): Summary | un
 }
 
 /** The same rounds in another unit. */
-export function scaled({ median, low, high, rounds }: Summary, factor: number): Summary {
+export function scaled(summary: Summary | undefined, factor: number): Summary | undefined {
+  if (summary === undefined) return undefined;
+  const { median, low, high, rounds } = summary;
   return { median: median * factor, low: low * factor, high: high * factor, rounds };
+}
+
+/** The value that this share of the sorted values lies below. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }

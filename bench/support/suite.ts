@@ -68,6 +68,9 @@ export interface Column {
 
 export interface Row {
   readonly label: string;
-  /** One for each column. A text is a fact rather than a measurement. */
-  readonly cells: readonly (Summary | string | undefined)[];
+  /** One for each column. */
+  readonly cells: readonly Cell[];
 }
+
+/** A text is a fact rather than a measurement. */
+export type Cell = Summary | string | undefined;

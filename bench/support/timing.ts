@@ -2,6 +2,8 @@ import { Bench } from 'tinybench';
 
 /** A sample is at least this long: a thousand times what reading the clock costs. */
 const SAMPLE_MIN_NS = 50_000;
+/** A first call takes a thousand times as long as a compiled one, and says nothing of how many make a sample. */
+const COMPILED_WITHIN_MS = 20;
 
 export interface Task {
   /** Nanoseconds of one call: the median of the samples taken in `timeMs`. */
@@ -29,6 +31,9 @@ export function task(work: () => unknown): Task {
 
 /** Runs `work` long enough to be compiled, and gives how many calls make a sample. */
 function calibrate(work: () => unknown): number {
+  const compiledMs = performance.now() + COMPILED_WITHIN_MS;
+  do work();
+  while (performance.now() < compiledMs);
   let repeats = 1;
   for (;;) {
     const startedNs = process.hrtime.bigint();

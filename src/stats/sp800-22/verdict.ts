@@ -25,7 +25,7 @@ const ROWS_MIN = 162;
 /**
  * Among 12,000 sequences of 10^6 ChaCha20 bits ten were rejected, three of them for their number of failures:
  * 0.08 %, and below 0.2 % with a confidence of 99.8 % (Clopper and Pearson). The bound is what is stated.
- * `node bench/stats.bench.ts --verdict 12000` counts them again.
+ * `npm run bench -- false-rejects --rounds 12000` counts them again.
  */
 const FAILURES_MAX = 12;
 const P_MIN = 1e-6;

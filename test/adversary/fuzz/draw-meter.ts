@@ -2,6 +2,7 @@ import { EntropySupply } from '../../../src/answer/supply.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { Workers } from '../../../src/workers/dispatch.ts';
+import { replaced } from '../planting.ts';
 
 /**
  * What really leaves the entropy pool of the services in this process, seen where it leaves and not where answers are
@@ -90,10 +91,6 @@ export class DrawMeter {
   }
 
   #wrap<T extends object, K extends keyof T>(owner: T, name: K, wrapped: (own: T[K]) => T[K]): void {
-    const own = owner[name];
-    owner[name] = wrapped(own);
-    this.#undo.push(() => {
-      owner[name] = own;
-    });
+    this.#undo.push(replaced(owner, name, wrapped));
   }
 }

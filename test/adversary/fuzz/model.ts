@@ -72,11 +72,6 @@ export function outcomeOf(ask: DataAsk, role: Role): Outcome {
   }
 }
 
-/** The hash of what is mixed in stands in the label. */
-function withMixed(isMixed: boolean, hasLabel: () => boolean): Pick<Asked, 'hasLabel' | 'isMixed'> {
-  return { isMixed, hasLabel: hasLabel() || isMixed };
-}
-
 type Read = Omit<Asked, 'endpoint' | 'mode'> & { readonly mode?: EntropyMode };
 
 // Queries (specification, Endpoints; decisions, Requests)
@@ -98,12 +93,6 @@ const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
 };
 const LABEL = ['purpose', 'user_data', 'user_data_sha256', 'public'];
 const COMMON = ['entropy_mode', 'dry_run', 'format', 'client_entropy', ...LABEL];
-
-function isMixed(read: (name: string, code: ErrorCode) => string | undefined): boolean {
-  const text = read('client_entropy', 'invalid_client_entropy');
-  if (text === undefined) return false;
-  return /^([0-9a-f]{2}){1,64}$/i.test(text) || refuse('invalid_client_entropy');
-}
 
 interface Query {
   /** By name, still percent-encoded. */
@@ -151,138 +140,171 @@ function utf8(bytes: Uint8Array, ignoreBOM: boolean): string | undefined {
   }
 }
 
+/** Reads parameters wherever they stand: what was left out is undefined, and what is no value of its kind is refused. */
+interface Reader {
+  readonly text: (name: string, code: ErrorCode) => string | undefined;
+  readonly truth: (name: string) => boolean | undefined;
+  readonly whole: (name: string, min: number, max: number, code: ErrorCode) => number | undefined;
+  readonly decimal: (name: string, min: number, max: number, code: ErrorCode) => number | undefined;
+  /** A list must be there. */
+  readonly wholes: (name: string, min: number, max: number, lengths: Lengths, code: ErrorCode) => number[];
+  readonly items: () => string[];
+}
+
+function queryReader(given: Query['given']): Reader {
+  const text = (name: string, code: ErrorCode): string | undefined => {
+    const value = given.get(name);
+    return value === undefined ? undefined : (decoded(value) ?? refuse(code));
+  };
+  return {
+    text,
+    truth: (name) => truth(text(name, 'invalid_boolean')),
+    whole(name, min, max, code) {
+      const value = text(name, code);
+      return value === undefined ? undefined : wholeOf(value, min, max, code);
+    },
+    decimal: (name, min, max, code) => decimal(text(name, code), min, max, code),
+    wholes(name, min, max, lengths, code) {
+      const parts = (text(name, code) ?? refuse(code)).split(',');
+      if (parts.length < lengths.least || parts.length > lengths.most) refuse(code);
+      return parts.map((part) => wholeOf(part, min, max, code));
+    },
+    items() {
+      const text = given.get('items') ?? '';
+      const read = text.includes(',')
+        ? text.split(',').map((item) => decoded(item) ?? refuse('invalid_items'))
+        : (decoded(text) ?? refuse('invalid_items')).split(',');
+      return read.length < 2 || read.length > 10_000 ? refuse('invalid_items') : read;
+    },
+  };
+}
+
 function get({ endpoint, query }: DataAsk): Read {
   const { given, hasIgnored } = queryOf(query, [...MEMBERS[endpoint], ...COMMON]);
   // of bytes, format is another name of encoding where it names no form
   const isForm = FORMATS.some((each) => each === decoded(given.get('format') ?? ''));
   const isAlias = endpoint === 'bytes' && given.has('format') && !isForm;
-  const raw = (name: string): string | undefined => given.get(name);
-  const text = (name: string, code: ErrorCode): string | undefined => {
-    const value = raw(name);
-    return value === undefined ? undefined : (decoded(value) ?? refuse(code));
-  };
-  const whole = (name: string, min: number, max: number, code: ErrorCode): number | undefined => {
-    const value = text(name, code);
-    return value === undefined ? undefined : wholeOf(value, min, max, code);
-  };
-  const wholes = (name: string, min: number, max: number, lengths: Lengths, code: ErrorCode): number[] => {
-    const parts = (text(name, code) ?? refuse(code)).split(',');
-    if (parts.length < lengths.least || parts.length > lengths.most) refuse(code);
-    return parts.map((part) => wholeOf(part, min, max, code));
-  };
-  const items = (): string[] => {
-    const text = raw('items') ?? '';
-    const read = text.includes(',')
-      ? text.split(',').map((item) => decoded(item) ?? refuse('invalid_items'))
-      : (decoded(text) ?? refuse('invalid_items')).split(',');
-    return read.length < 2 || read.length > 10_000 ? refuse('invalid_items') : read;
-  };
-  const count = () => whole('count', 1, 10_000, 'invalid_count') ?? 1;
+  const read = queryReader(given);
+  const count = () => read.whole('count', 1, 10_000, 'invalid_count') ?? 1;
   const values = (): Pick<Read, 'values' | 'echoed'> => {
     switch (endpoint) {
-      case 'integers': {
-        const count = whole('count', 1, 10_000, 'invalid_count') ?? 1;
-        const { min, max } = range((name) => whole(name, -MAX, MAX, 'invalid_range'));
-        const unique = truth(text('unique', 'invalid_boolean')) ?? false;
-        if (unique && BigInt(max) - BigInt(min) + 1n < BigInt(count)) refuse('unique_impossible');
-        const sort = word(text('sort', 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort');
-        const echoed = { count, min, max, unique, sort: sort ?? 'none' };
-        return { values: { kind: 'integers', ...echoed }, echoed };
-      }
       case 'bytes': {
-        const count = whole('count', 1, 1_024, 'invalid_count') ?? 16;
-        const named = given.has('encoding') || !isAlias ? 'encoding' : 'format';
-        const encoding =
-          word(text(named, 'invalid_encoding'), ['hex', 'base64'], 'invalid_encoding') ?? 'hex';
+        const count = read.whole('count', 1, 1_024, 'invalid_count') ?? 16;
+        const encoding = encodingOf(read, given.has('encoding') || !isAlias ? 'encoding' : 'format');
         const echoed = { count, encoding, bits: 8 * count };
         return { values: { kind: 'bytes', count: 1, length: count, encoding, single: true }, echoed };
       }
-      case 'floats': {
-        const count = whole('count', 1, 10_000, 'invalid_count') ?? 1;
-        const precision = whole('precision', 1, 15, 'invalid_precision') ?? null;
-        return { values: { kind: 'floats', count, precision }, echoed: { count, precision } };
-      }
-      case 'uuid': {
-        const count = whole('count', 1, 10_000, 'invalid_count') ?? 1;
-        return { values: { kind: 'uuid', count }, echoed: { count, version: 4 } };
-      }
       case 'bitstring': {
-        const length = whole('length', 1, 100_000, 'invalid_length') ?? 128;
+        const length = read.whole('length', 1, 100_000, 'invalid_length') ?? 128;
         return { values: { kind: 'bitstring', length }, echoed: { length } };
       }
-      case 'sample': {
-        const values = { kind: 'sample', count: count(), items: items() } as const;
-        return { values, echoed: { count: values.count, of: values.items.length } };
-      }
-      case 'weighted': {
-        const values = {
-          kind: 'weighted',
-          count: count(),
-          items: items(),
-          weights: wholes('weights', 1, MAX, { least: 2, most: 10_000 }, 'invalid_weights'),
-        } as const;
-        return { values, echoed: { count: values.count } };
-      }
-      case 'strings': {
-        const echoed = {
-          count: count(),
-          length: whole('length', 1, 128, 'invalid_length') ?? 16,
-          alphabet: alphabet(text('alphabet', 'invalid_alphabet')),
-        };
-        return { values: { kind: 'strings', ...echoed, alphabet: [...echoed.alphabet] }, echoed };
-      }
-      case 'sequences': {
-        const few = { least: 1, most: 64 };
-        const echoed = {
-          count: count(),
-          length: wholes('length', 1, 10_000, few, 'invalid_length'),
-          min: wholes('min', -MAX, MAX, few, 'invalid_range'),
-          max: wholes('max', -MAX, MAX, few, 'invalid_range'),
-          unique: truth(text('unique', 'invalid_boolean')) ?? false,
-          sort:
-            word(text('sort', 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort') ?? 'none',
-        };
-        return { values: sequences(echoed), echoed };
-      }
-      case 'permutations': {
-        const echoed = {
-          count: count(),
-          length: whole('length', 2, 10_000, 'invalid_length') ?? refuse('invalid_length'),
-        };
-        return { values: { kind: 'permutations', ...echoed }, echoed };
-      }
-      case 'gaussians': {
-        const echoed = {
-          count: count(),
-          mean: decimal(text('mean', 'invalid_mean'), -1e6, 1e6, 'invalid_mean') ?? 0,
-          stddev: decimal(text('stddev', 'invalid_stddev'), 1e-9, 1e6, 'invalid_stddev') ?? 1,
-          digits: whole('digits', 2, 14, 'invalid_digits') ?? 14,
-        };
-        return { values: { kind: 'gaussians', ...echoed }, echoed };
-      }
-      default: {
-        const values = { kind: 'shuffle', items: items() } as const;
+      case 'shuffle':
+      case 'batch': {
+        const values = { kind: 'shuffle', items: read.items() } as const;
         return { values, echoed: { count: values.items.length } };
       }
+      default:
+        return listOf(endpoint, count(), read);
     }
   };
-  const read = {
+  const asked = {
     ...values(),
-    ...asOne('mode', mode(text('entropy_mode', 'invalid_entropy_mode'))),
-    dryRun: truth(text('dry_run', 'invalid_boolean')) ?? false,
-    ...(isAlias ? {} : asOne('format', formatOf(text('format', 'invalid_format')))),
-    ...withMixed(isMixed(text), () => hasLabel(text, () => truth(text('public', 'invalid_boolean')))),
+    ...commonOf(read, !isAlias),
     hasIgnored: hasIgnored || (isAlias && given.has('encoding')),
   };
-  assertRelated(read.values, 10_000);
-  return read;
+  assertRelated(asked.values, 10_000);
+  return asked;
+}
+
+function encodingOf({ text }: Reader, name = 'encoding'): 'hex' | 'base64' {
+  return word(text(name, 'invalid_encoding'), ['hex', 'base64'], 'invalid_encoding') ?? 'hex';
+}
+
+function sortOf({ text }: Reader): Sequences['sort'] {
+  return word(text('sort', 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort') ?? 'none';
+}
+
+/** `count` values of a kind that queries and batches have, and what an answer to a query says of them again. */
+function listOf(
+  kind: Exclude<DataEndpoint, 'bytes' | 'bitstring' | 'shuffle' | 'batch'>,
+  count: number,
+  read: Reader,
+): Pick<Read, 'values' | 'echoed'> {
+  const few = { least: 1, most: 64 };
+  switch (kind) {
+    case 'integers': {
+      const { min, max } = range((name) => read.whole(name, -MAX, MAX, 'invalid_range'));
+      const unique = read.truth('unique') ?? false;
+      if (unique && BigInt(max) - BigInt(min) + 1n < BigInt(count)) refuse('unique_impossible');
+      const echoed = { count, min, max, unique, sort: sortOf(read) };
+      return { values: { kind, ...echoed }, echoed };
+    }
+    case 'floats': {
+      const echoed = { count, precision: read.whole('precision', 1, 15, 'invalid_precision') ?? null };
+      return { values: { kind, ...echoed }, echoed };
+    }
+    case 'uuid':
+      return { values: { kind, count }, echoed: { count, version: 4 } };
+    case 'sample': {
+      const items = read.items();
+      return { values: { kind, count, items }, echoed: { count, of: items.length } };
+    }
+    case 'weighted': {
+      const items = read.items();
+      const weights = read.wholes('weights', 1, MAX, { least: 2, most: 10_000 }, 'invalid_weights');
+      return { values: { kind, count, items, weights }, echoed: { count } };
+    }
+    case 'strings': {
+      const length = read.whole('length', 1, 128, 'invalid_length') ?? 16;
+      const letters = alphabet(read.text('alphabet', 'invalid_alphabet'));
+      return {
+        values: { kind, count, length, alphabet: [...letters] },
+        echoed: { count, length, alphabet: letters },
+      };
+    }
+    case 'sequences': {
+      const echoed = {
+        count,
+        length: read.wholes('length', 1, 10_000, few, 'invalid_length'),
+        min: read.wholes('min', -MAX, MAX, few, 'invalid_range'),
+        max: read.wholes('max', -MAX, MAX, few, 'invalid_range'),
+        unique: read.truth('unique') ?? false,
+        sort: sortOf(read),
+      };
+      return { values: sequences(echoed), echoed };
+    }
+    case 'permutations': {
+      const length = read.whole('length', 2, 10_000, 'invalid_length') ?? refuse('invalid_length');
+      return { values: { kind, count, length }, echoed: { count, length } };
+    }
+    case 'gaussians': {
+      const echoed = {
+        count,
+        mean: read.decimal('mean', -1e6, 1e6, 'invalid_mean') ?? 0,
+        stddev: read.decimal('stddev', 1e-9, 1e6, 'invalid_stddev') ?? 1,
+        digits: read.whole('digits', 2, 14, 'invalid_digits') ?? 14,
+      };
+      return { values: { kind, ...echoed }, echoed };
+    }
+  }
+}
+
+type Common = Pick<Read, 'mode' | 'dryRun' | 'format' | 'hasLabel' | 'isMixed'>;
+
+function commonOf(read: Pick<Reader, 'text' | 'truth'>, hasFormat: boolean): Common {
+  const chosen = mode(read.text('entropy_mode', 'invalid_entropy_mode'));
+  const dryRun = read.truth('dry_run') ?? false;
+  const format = hasFormat ? formatOf(read.text('format', 'invalid_format')) : undefined;
+  const mixed = read.text('client_entropy', 'invalid_client_entropy');
+  const isMixed = mixed !== undefined;
+  if (isMixed && !/^([0-9a-f]{2}){1,64}$/i.test(mixed)) refuse('invalid_client_entropy');
+  // the hash of what is mixed in stands in the label
+  const hasLabel = isLabelled(read) || isMixed;
+  return { ...asOne('mode', chosen), dryRun, ...asOne('format', format), isMixed, hasLabel };
 }
 
 /** Refuses what is no label; whether the request has one. */
-function hasLabel(
-  text: (name: string, code: ErrorCode) => string | undefined,
-  readPublic: () => unknown,
-): boolean {
+function isLabelled({ text, truth }: Pick<Reader, 'text' | 'truth'>): boolean {
   const purpose = text('purpose', 'invalid_purpose');
   if (purpose !== undefined && !isText(purpose, 100, /[\p{Cc}\p{Cs}\u2028\u2029]/u))
     refuse('invalid_purpose');
@@ -291,7 +313,7 @@ function hasLabel(
   const digest = text('user_data_sha256', 'invalid_user_data');
   if (digest !== undefined && !/^[0-9a-f]{64}$/.test(digest)) refuse('invalid_user_data');
   if (userData !== undefined && digest !== undefined) refuse('invalid_user_data');
-  readPublic();
+  truth('public');
   return [purpose, userData, digest].some((each) => each !== undefined);
 }
 
@@ -308,7 +330,8 @@ interface Lengths {
 
 function alphabet(text: string | undefined): string {
   if (text === undefined) return 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
-  return [...text].length < 2 || [...text].length > 1_000 ? refuse('invalid_alphabet') : text;
+  const isInBounds = [...text].length >= 2 && [...text].length <= 1_000;
+  return isInBounds && text.isWellFormed() ? text : refuse('invalid_alphabet');
 }
 
 type Sequences = Extract<ValueRequest, { kind: 'sequences' }>;
@@ -444,45 +467,40 @@ function asOne<K extends string, V>(name: K, value: V | undefined): { readonly [
 function batch({ query, contentType, body }: DataAsk): Read {
   if (!/^application\/json[\t ]*(;|$)/i.test(contentType)) refuse('unsupported_media_type');
   const members = objectOf(body);
-  const asked = queryOf(query, COMMON);
-  const own = (name: string): unknown => (Object.hasOwn(members, name) ? members[name] : undefined);
-  const has = (name: string): boolean => Object.hasOwn(members, name);
-  const type = TYPES.find((each) => each === own('type')) ?? refuse('invalid_type');
-  const count = jsonWhole(own('count'), 1, 100_000, 'invalid_count');
-  const params = has('params') ? own('params') : {};
+  const { given, hasIgnored } = queryOf(query, COMMON);
+  const own = jsonReader(members);
+  const inQuery = queryReader(given);
+  const type = TYPES.find((each) => each === members['type']) ?? refuse('invalid_type');
+  const count = own.whole('count', 1, 100_000, 'invalid_count') ?? refuse('invalid_count');
+  const params = Object.hasOwn(members, 'params') ? members['params'] : {};
   if (!isObject(params)) refuse('invalid_params');
-  const values = valuesOf(type, count, params);
+  const values = valuesOf(type, count, jsonReader(params));
   assertRelated(values, 100_000);
   if (leastTextBytes(values) > 64 * 1024 * 1024) refuse('invalid_params');
-  const inQuery = (name: string, code: ErrorCode): string | undefined => {
-    const raw = asked.given.get(name);
-    return raw === undefined ? undefined : (decoded(raw) ?? refuse(code));
-  };
-  const chosen = has('entropy_mode')
-    ? mode(jsonText(own('entropy_mode'), 'invalid_entropy_mode'))
-    : mode(inQuery('entropy_mode', 'invalid_entropy_mode'));
-  const dryRun = has('dry_run') ? jsonTruth(own('dry_run')) : truth(inQuery('dry_run', 'invalid_boolean'));
-  const format = formatOf(
-    has('format') ? jsonText(own('format'), 'invalid_format') : inQuery('format', 'invalid_format'),
-  );
-  const member = (name: string, code: ErrorCode) =>
-    has(name) ? jsonText(own(name), code) : inQuery(name, code);
-  const isMixedIn = isMixed(member);
-  const isLabelled = hasLabel(member, () =>
-    has('public') ? jsonTruth(own('public')) : truth(inQuery('public', 'invalid_boolean')),
+  const has = (name: string) => Object.hasOwn(members, name);
+  const common = commonOf(
+    {
+      text: (name, code) => (has(name) ? own : inQuery).text(name, code),
+      truth: (name) => (has(name) ? own : inQuery).truth(name),
+    },
+    true,
   );
   const unknown = Object.keys(members).some((name) => name !== '' && !BATCH_MEMBERS.includes(name));
   const unknownParam = Object.keys(params).some((name) => !PARAMS[type].includes(name));
-  const overridden = COMMON.some((name) => has(name) && asked.given.has(name));
+  const overridden = COMMON.some((name) => has(name) && given.has(name));
   return {
     values,
     echoed: { count, type },
-    ...asOne('mode', chosen),
-    dryRun: dryRun ?? false,
-    ...asOne('format', format),
-    ...withMixed(isMixedIn, () => isLabelled),
-    hasIgnored: asked.hasIgnored || unknown || unknownParam || overridden,
+    ...common,
+    hasIgnored: hasIgnored || unknown || unknownParam || overridden,
   };
+}
+
+function valuesOf(type: BatchType, count: number, read: Reader): ValueRequest {
+  if (type !== 'bytes') return listOf(type, count, read).values;
+  const encoding = encodingOf(read);
+  const length = read.whole('length', 1, 1_024, 'invalid_length') ?? 16;
+  return { kind: 'bytes', count, length, encoding, single: false };
 }
 
 const TYPES = [
@@ -555,100 +573,32 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function valuesOf(type: BatchType, count: number, params: JsonObject): ValueRequest {
-  const own = (name: string): unknown => (Object.hasOwn(params, name) ? params[name] : undefined);
-  const has = (name: string): boolean => Object.hasOwn(params, name);
-  switch (type) {
-    case 'integers': {
-      const read = (name: string) =>
-        has(name) ? jsonWhole(own(name), -MAX, MAX, 'invalid_range') : undefined;
-      const { min, max } = range(read);
-      const unique = has('unique') ? jsonTruth(own('unique')) : false;
-      if (unique && BigInt(max) - BigInt(min) + 1n < BigInt(count)) refuse('unique_impossible');
-      const sort = has('sort')
-        ? word(jsonText(own('sort'), 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort')
-        : 'none';
-      return { kind: 'integers', count, min, max, unique, sort: sort ?? 'none' };
-    }
-    case 'floats': {
-      const given = has('precision') && own('precision') !== null; // null stands for left out
-      const precision = given ? jsonWhole(own('precision'), 1, 15, 'invalid_precision') : null;
-      return { kind: 'floats', count, precision };
-    }
-    case 'bytes': {
-      const encoding = has('encoding')
-        ? word(jsonText(own('encoding'), 'invalid_encoding'), ['hex', 'base64'], 'invalid_encoding')
-        : 'hex';
-      const length = has('length') ? jsonWhole(own('length'), 1, 1_024, 'invalid_length') : 16;
-      return { kind: 'bytes', count, length, encoding: encoding ?? 'hex', single: false };
-    }
-    case 'uuid':
-      return { kind: 'uuid', count };
-    case 'sample':
-      return { kind: 'sample', count, items: jsonTexts(own('items')) };
-    case 'weighted': {
-      const items = jsonTexts(own('items'));
-      const lengths = { least: 2, most: 10_000 };
-      return {
-        kind: 'weighted',
-        count,
-        items,
-        weights: jsonWholes(own('weights'), 1, MAX, lengths, 'invalid_weights'),
-      };
-    }
-    case 'strings': {
-      const length = has('length') ? jsonWhole(own('length'), 1, 128, 'invalid_length') : 16;
-      const letters = alphabet(has('alphabet') ? jsonText(own('alphabet'), 'invalid_alphabet') : undefined);
-      if (!letters.isWellFormed()) refuse('invalid_alphabet');
-      return { kind: 'strings', count, length, alphabet: [...letters] };
-    }
-    case 'sequences': {
-      const few = { least: 1, most: 64 };
-      const length = jsonWholes(own('length'), 1, 10_000, few, 'invalid_length');
-      const min = jsonWholes(own('min'), -MAX, MAX, few, 'invalid_range');
-      const max = jsonWholes(own('max'), -MAX, MAX, few, 'invalid_range');
-      const unique = has('unique') ? jsonTruth(own('unique')) : false;
-      const sort = has('sort')
-        ? word(jsonText(own('sort'), 'invalid_sort'), ['none', 'ascending', 'descending'], 'invalid_sort')
-        : 'none';
-      return sequences({ count, length, min, max, unique, sort: sort ?? 'none' });
-    }
-    case 'permutations':
-      return { kind: 'permutations', count, length: jsonWhole(own('length'), 2, 10_000, 'invalid_length') };
-    case 'gaussians':
-      return {
-        kind: 'gaussians',
-        count,
-        mean: has('mean') ? within(own('mean'), -1e6, 1e6, 'invalid_mean') : 0,
-        stddev: has('stddev') ? within(own('stddev'), 1e-9, 1e6, 'invalid_stddev') : 1,
-        digits: has('digits') ? jsonWhole(own('digits'), 2, 14, 'invalid_digits') : 14,
-      };
-  }
-}
-
-function jsonTexts(value: unknown): string[] {
-  if (!Array.isArray(value) || value.length < 2 || value.length > 10_000) refuse('invalid_items');
-  return value.map((item) =>
-    typeof item === 'string' && item.isWellFormed() ? item : refuse('invalid_items'),
-  );
-}
-
-function jsonWholes(value: unknown, min: number, max: number, lengths: Lengths, code: ErrorCode): number[] {
-  if (!Array.isArray(value) || value.length < lengths.least || value.length > lengths.most) refuse(code);
-  return value.map((each) => jsonWhole(each, min, max, code));
-}
-
-function jsonWhole(value: unknown, min: number, max: number, code: ErrorCode): number {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) refuse(code);
-  return value === 0 ? 0 : value;
-}
-
-function jsonText(value: unknown, code: ErrorCode): string {
-  return typeof value === 'string' ? value : refuse(code);
-}
-
-function jsonTruth(value: unknown): boolean {
-  return typeof value === 'boolean' ? value : refuse('invalid_boolean');
+function jsonReader(object: JsonObject): Reader {
+  /** The member as `check` has it, if there is one. */
+  const given = <T>(name: string, check: (value: unknown) => T): T | undefined =>
+    Object.hasOwn(object, name) ? check(object[name]) : undefined;
+  const whole = (value: unknown, min: number, max: number, code: ErrorCode): number =>
+    Number.isInteger(value) ? within(value, min, max, code) : refuse(code);
+  return {
+    text: (name, code) => given(name, (value) => (typeof value === 'string' ? value : refuse(code))),
+    truth: (name) => given(name, (value) => (typeof value === 'boolean' ? value : refuse('invalid_boolean'))),
+    whole(name, min, max, code) {
+      const isLeftOut = name === 'precision' && object[name] === null; // which stands for all bits
+      return isLeftOut ? undefined : given(name, (value) => whole(value, min, max, code));
+    },
+    decimal: (name, min, max, code) => given(name, (value) => within(value, min, max, code)),
+    wholes(name, min, max, lengths, code) {
+      const value = given(name, (each) => each);
+      if (!Array.isArray(value) || value.length < lengths.least || value.length > lengths.most) refuse(code);
+      return value.map((each) => whole(each, min, max, code));
+    },
+    items() {
+      const value = given('items', (each) => each);
+      if (!Array.isArray(value) || value.length < 2 || value.length > 10_000) refuse('invalid_items');
+      const isText = (item: unknown) => typeof item === 'string' && item.isWellFormed();
+      return value.every(isText) ? value : refuse('invalid_items');
+    },
+  };
 }
 
 /** What the values take in JSON at least: only bytes and strings can come near the limit of a reply. */

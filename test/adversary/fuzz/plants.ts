@@ -4,6 +4,7 @@ import { ApiError } from '../../../src/core/errors.ts';
 import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
 import type { ParsedDataRequest, RequestContent } from '../../../src/http/endpoint.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
+import { forgettingRelease, replaced } from '../planting.ts';
 import type { World } from './world.ts';
 
 /** Bugs for the running service, one at a time: a fuzzer that does not find them would not find others. */
@@ -19,7 +20,7 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: 'a bound that is one too high',
     foundBy: 'hostile',
-    plant: () => replaced(definitionOf('uuid').parameters[0] as { max: number }, 'max', 10_001),
+    plant: () => replaced(definitionOf('uuid').parameters[0] as { max: number }, 'max', () => 10_001),
   },
   {
     bug: 'entropy drawn before the parameters are checked',
@@ -66,33 +67,31 @@ export const PLANTS: readonly Plant[] = [
   {
     bug: 'a price that is one too high',
     foundBy: 'valid',
-    plant: () => {
-      const { takeCredits } = Reservation.prototype;
-      return replaced(Reservation.prototype, 'takeCredits', function (this: Reservation, credits) {
-        return takeCredits.call(this, credits + 1);
-      });
-    },
+    plant: () =>
+      replaced(
+        Reservation.prototype,
+        'takeCredits',
+        (takeCredits) =>
+          function (this: Reservation, credits) {
+            return takeCredits.call(this, credits + 1);
+          },
+      ),
   },
   {
     bug: 'another request under a used Idempotency-Key gets the first answer',
     foundBy: 'retries',
-    plant: () => {
-      const { fingerprint } = Idempotency;
-      return replaced(Idempotency, 'fingerprint', (parts) =>
-        parts.length === 5 ? 'the same' : fingerprint(parts),
-      );
-    },
+    plant: () =>
+      replaced(
+        Idempotency,
+        'fingerprint',
+        (fingerprint) => (parts) => (parts.length === 5 ? 'the same' : fingerprint(parts)),
+      ),
   },
 ];
 
 /** Counts a refused request against the quota: no answer shows it, the books do. */
-export const UNRELEASED_QUOTA = (): (() => void) => {
-  const { release } = Reservation.prototype;
-  return replaced(Reservation.prototype, 'release', function (this: Reservation) {
-    this.hasRequest = false;
-    release.call(this);
-  });
-};
+export const UNRELEASED_QUOTA = (): (() => void) =>
+  forgettingRelease((reservation) => (reservation.hasRequest = false));
 
 function definitionOf(name: DataEndpoint) {
   return DATA_ENDPOINT_DEFINITIONS.find((each) => each.name === name)!;
@@ -105,14 +104,5 @@ function parsing(
   planted: (parse: Parse, content: RequestContent) => ParsedDataRequest,
 ): () => void {
   const definition = definitionOf(name) as { parse: Parse };
-  const { parse } = definition;
-  return replaced(definition, 'parse', (content) => planted(parse, content));
-}
-
-function replaced<T extends object, K extends keyof T>(owner: T, name: K, value: T[K]): () => void {
-  const own = owner[name];
-  owner[name] = value;
-  return () => {
-    owner[name] = own;
-  };
+  return replaced(definition, 'parse', (parse) => (content) => planted(parse, content));
 }

@@ -3,39 +3,15 @@ import { allowanceOf, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
 import { Chance } from '../../support/chance.ts';
 import { mostAllowed, type SimClient, type SimKey } from './clients.ts';
+import { DEEDS, type Deed, type Likely, NODE_DEEDS } from './deeds.ts';
 import { Connection, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
-import { type Mutant, unchanged } from './mutants.ts';
+import type { Mutant } from './mutants.ts';
 import { hold, Violation } from './oracle/violation.ts';
 import { isAnswer, type Sent, watchAdmission } from './sent.ts';
 import { type Member, World } from './simulation.ts';
 import { openStore, type StoreKind } from './stores.ts';
 import { dataPlan, flawedPlan, type Plan, plainPlan } from './traffic.ts';
-
-/** What may happen next, with how likely it is beside the others. */
-const DEEDS = {
-  request: 30,
-  'pure request': 25,
-  burst: 5,
-  'request again': 6,
-  'flawed request': 5,
-  'plain request': 6,
-  'hang up': 3,
-  'withdraw a lot': 0.8,
-  'change keys': 2,
-  'change limits': 0.6,
-  crash: 1.2,
-  'stop in order': 0.5,
-  'change the weather': 2,
-  'set the wall clock': 0.5,
-  stall: 0.4,
-  wait: 5,
-  look: 1.5,
-  quiet: 0.5,
-} as const;
-/** With several nodes. */
-const NODE_DEEDS = { 'cut a node off': 1, 'pause a node': 1, 'fence a node': 0.7 } as const;
-type Deed = keyof typeof DEEDS | keyof typeof NODE_DEEDS;
 
 const STEP_MS = 25;
 const PROGRESS_STEPS = 500;
@@ -45,8 +21,6 @@ const QUIET_MS = 15_000;
 const JOB_DONE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-export type Likely = Readonly<Partial<Record<Deed, number>>>;
-
 export interface CourseOptions {
   readonly seed: number;
   readonly steps: number;
@@ -54,7 +28,6 @@ export interface CourseOptions {
   readonly store?: StoreKind;
   /** Nodes that share the books, in memory: 1 by default. */
   readonly nodes?: number;
-  /** Weights in place of some of DEEDS, for worlds in which a planted bug shows soon. */
   readonly likely?: Likely;
   /** Told of everything that happens. */
   readonly tell?: (line: string) => void;
@@ -75,17 +48,17 @@ export interface Outcome {
 
 /** Runs one world from its seed until a promise is broken or all steps are taken. */
 export async function runCourse(options: CourseOptions): Promise<Outcome> {
-  const { seed, steps, mutant = unchanged, store = 'memory', nodes = 1, tell = () => {} } = options;
+  const { seed, steps, mutant, store = 'memory', nodes = 1, tell = () => {} } = options;
   const random = new Chance(`simulation ${seed}`);
   const machine = new SimMachine(random.fork('machine'));
-  const opened = await openStore(store, machine, nodes > 1, mutant.faults ?? {});
+  const opened = await openStore(store, machine, nodes > 1, mutant?.faults ?? {});
   const world = new World(machine, random, opened, mutant, tell, nodes);
   const unhandled = (error: unknown) =>
     world.breaks(
       new Violation('no fault of its own', `nobody heard of ${String((error as Error)?.stack ?? error)}`),
     );
   process.on('unhandledRejection', unhandled);
-  const unplant = mutant.plant();
+  const unplant = mutant?.plant?.();
   machine.powerOn();
   try {
     const course = new Course(world, { ...DEEDS, ...(nodes > 1 && NODE_DEEDS), ...options.likely });
@@ -101,7 +74,7 @@ export async function runCourse(options: CourseOptions): Promise<Outcome> {
   } finally {
     machine.powerOff();
     await opened.close();
-    unplant();
+    unplant?.();
     process.off('unhandledRejection', unhandled);
   }
 }

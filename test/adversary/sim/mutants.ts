@@ -7,6 +7,8 @@ import type { Ledger, SequenceLease } from '../../../src/ledger/ledger.ts';
 import type { BlockKind, ClaimedBlock } from '../../../src/ledger/records.ts';
 import type { LotShare } from '../../../src/pool/supply/pure.ts';
 import type { NodeFaults } from '../../support/memory-nodes.ts';
+import { forgettingRelease, replaced } from '../planting.ts';
+import type { Likely } from './deeds.ts';
 import type { Invariant } from './oracle/violation.ts';
 import type { Life } from './wire.ts';
 
@@ -17,22 +19,41 @@ export interface Mutant {
   readonly name: string;
   /** What it breaks: whichever is seen first. */
   readonly breaks: readonly Invariant[];
+  /** The world in which it shows, and after how many steps at the latest; other worlds show it too. */
+  readonly shows: ShowsIn;
   /** What the ledger is for one life, before the way to it. */
-  ledger(inner: Ledger, life: Life): Ledger;
+  ledger?(inner: Ledger, life: Life): Ledger;
   /** What the service has for its ledger. */
-  ledgerFor(ledger: Ledger): Ledger;
+  ledgerFor?(ledger: Ledger): Ledger;
   /** Of what several nodes share: the bug shows with two of them. */
   readonly faults?: NodeFaults;
   /** Changes code of the service; what it returns changes it back. */
-  plant(): () => void;
+  plant?(): () => void;
 }
 
-export const unchanged: Mutant = {
-  name: 'none',
-  breaks: [],
-  ledger: (inner) => inner,
-  ledgerFor: (ledger) => ledger,
-  plant: () => () => {},
+interface ShowsIn {
+  readonly nodes?: number;
+  readonly seed: number;
+  readonly steps: number;
+  /** Makes worlds in which what the bug needs happens often. */
+  readonly likely?: Likely;
+}
+
+const RESTARTS: Likely = { crash: 8, wait: 30, 'change the weather': 4 };
+const SOURCES_FAIL: Likely = { 'change the weather': 15, 'pure request': 40, wait: 15 };
+const KEYS_CHANGE: Likely = {
+  'change keys': 20,
+  'flawed request': 25,
+  request: 10,
+  'pure request': 5,
+  crash: 6,
+};
+const NODES_FAIL: Likely = {
+  burst: 30,
+  'request again': 20,
+  'cut a node off': 2,
+  'pause a node': 1,
+  'fence a node': 4,
 };
 
 /** The ledger with other methods in the place of some of its own. */
@@ -45,33 +66,8 @@ function changed(inner: Ledger, methods: Partial<Ledger>): Ledger {
   });
 }
 
-function replaced<T extends object, K extends keyof T>(
-  prototype: T,
-  name: K,
-  make: (own: T[K]) => T[K],
-): () => void {
-  const own = prototype[name];
-  prototype[name] = make(own);
-  return () => {
-    prototype[name] = own;
-  };
-}
-
-/** Forgets a part of what a refused request gives back. */
-function keepsOnRelease(forget: (reservation: Reservation) => void): () => void {
-  return replaced(
-    Reservation.prototype,
-    'release',
-    (own) =>
-      function (this: Reservation) {
-        forget(this);
-        own.call(this);
-      },
-  );
-}
-
 /** Gives the blocks of one kind out and keeps them. */
-function keepsClaimed(kept: BlockKind): Mutant['ledger'] {
+function keepsClaimed(kept: BlockKind): NonNullable<Mutant['ledger']> {
   const stored = new WeakMap<Ledger, ClaimedBlock[]>();
   const next = new Map<Life, number>();
   return (inner, life) =>
@@ -91,30 +87,30 @@ function keepsClaimed(kept: BlockKind): Mutant['ledger'] {
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    ...unchanged,
     name: 'replies before the commit',
     breaks: ['durable before the reply'],
+    shows: { seed: 2, steps: 10 },
     ledgerFor: (ledger) =>
       changed(ledger, {
         commit: async (segments, answers) => void ledger.commit(segments, answers).catch(() => {}),
       }),
   },
   {
-    ...unchanged,
     name: 'a pure block is not deleted when it is claimed',
     breaks: ['pure bytes once'],
+    shows: { seed: 4, steps: 40 },
     ledger: keepsClaimed('pure'),
   },
   {
-    ...unchanged,
     name: 'a seed is used again after a restart',
     breaks: ['seeds'],
+    shows: { seed: 1, steps: 30 },
     ledger: keepsClaimed('seed'),
   },
   {
-    ...unchanged,
     name: 'generations are counted from one again after a restart',
     breaks: ['seeds'],
+    shows: { seed: 1, steps: 30 },
     ledger: (inner) => {
       const counted = new Map<string, number>();
       return changed(inner, {
@@ -127,33 +123,33 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    ...unchanged,
     name: 'credits are not given back',
     breaks: ['refused changes nothing'],
-    plant: () => keepsOnRelease((reservation) => (reservation.credits = 0)),
+    shows: { seed: 2, steps: 40 },
+    plant: () => forgettingRelease((reservation) => (reservation.credits = 0)),
   },
   {
-    ...unchanged,
     name: 'the quota is not given back',
     breaks: ['refused changes nothing'],
-    plant: () => keepsOnRelease((reservation) => (reservation.hasRequest = false)),
+    shows: { seed: 3, steps: 10 },
+    plant: () => forgettingRelease((reservation) => (reservation.hasRequest = false)),
   },
   {
-    ...unchanged,
     name: 'what was used is forgotten at a restart',
     breaks: ['credits and quota', 'refused changes nothing'],
+    shows: { seed: 1, steps: 60 },
     ledger: (inner) => changed(inner, { balances: async () => [] }),
   },
   {
-    ...unchanged,
     name: 'the limiter forgets at a restart',
     breaks: ['rate limit'],
+    shows: { seed: 7, steps: 60 },
     ledger: (inner) => changed(inner, { loadRates: async () => [] }),
   },
   {
-    ...unchanged,
     name: 'the origin is that of the first lot alone',
     breaks: ['origin'],
+    shows: { seed: 12, steps: 20, likely: SOURCES_FAIL },
     plant: () =>
       replaced(
         EntropySupply.prototype,
@@ -166,9 +162,9 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    ...unchanged,
     name: 'pure turns into csprng when there is none',
     breaks: ['mode'],
+    shows: { seed: 2, steps: 10 },
     plant: () =>
       replaced(
         Answers.prototype,
@@ -192,27 +188,27 @@ export const MUTANTS: readonly Mutant[] = [
       ),
   },
   {
-    ...unchanged,
     name: 'withdrawn lots go on',
     breaks: ['withdrawn lots'],
+    shows: { seed: 2, steps: 20 },
     plant: () => replaced(EntropySupply.prototype, 'withdraw', () => () => {}),
   },
   {
-    ...unchanged,
     name: 'the first answer is not kept',
     breaks: ['idempotency'],
+    shows: { seed: 13, steps: 60 },
     ledger: (inner) => changed(inner, { commit: (segments) => inner.commit(segments, []) }),
   },
   {
-    ...unchanged,
     name: 'segments are numbered anew after a restart',
     breaks: ['durable before the reply', 'certificates', 'credits and quota', 'no fault of its own'],
+    shows: { seed: 5, steps: 40, likely: RESTARTS },
     ledger: (inner) => changed(inner, { leaseSequences: async () => ({ from: 1, before: 2 ** 24 }) }),
   },
   {
-    ...unchanged,
     name: 'a job is asked for before its intention is on disk',
     breaks: ['jobs'],
+    shows: { seed: 1, steps: 40, likely: RESTARTS },
     ledgerFor: (ledger) =>
       changed(ledger, {
         openJob: async (job, limits) => {
@@ -222,15 +218,15 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    ...unchanged,
     name: 'open jobs are forgotten at a restart',
     breaks: ['jobs'],
+    shows: { seed: 2, steps: 30 },
     ledger: (inner) => changed(inner, { openJobs: async () => [] }),
   },
   {
-    ...unchanged,
     name: 'a revoked key goes on',
     breaks: ['keys'],
+    shows: { seed: 3, steps: 40, likely: KEYS_CHANGE },
     ledger: (inner) =>
       changed(inner, {
         directoryChanges: async (since) => {
@@ -240,9 +236,9 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    ...unchanged,
     name: 'the log drops what was not logged before a restart',
     breaks: ['progress', 'log'],
+    shows: { seed: 6, steps: 20 },
     ledger: (inner, life) =>
       changed(inner, {
         unsealed: async (certificates) => {
@@ -254,9 +250,9 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    ...unchanged,
     name: 'two fronts lease the same sequences',
     breaks: ['durable before the reply', 'certificates', 'credits and quota', 'no fault of its own'],
+    shows: { seed: 1, steps: 40 },
     ledger: (inner, life) =>
       changed(inner, {
         leaseSequences: () => {
@@ -267,9 +263,9 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    ...unchanged,
     name: 'a batch of the log is stored whatever state it began from',
     breaks: ['log', 'certificates', 'no fault of its own'],
+    shows: { seed: 1, steps: 40 },
     ledger: (inner) =>
       changed(inner, {
         putLog: async (records, step) =>
@@ -277,27 +273,27 @@ export const MUTANTS: readonly Mutant[] = [
       }),
   },
   {
-    ...unchanged,
     name: 'a node that was fenced goes on',
     breaks: ['credits and quota', 'idempotency', 'refused changes nothing'],
+    shows: { nodes: 2, seed: 1, steps: 40, likely: NODES_FAIL },
     faults: { fencesNobody: true },
   },
   {
-    ...unchanged,
     name: 'two nodes step from one state of the log',
     breaks: ['log', 'certificates', 'no fault of its own'],
+    shows: { nodes: 2, seed: 1, steps: 30, likely: NODES_FAIL },
     faults: { stepsFromAnywhere: true },
   },
   {
-    ...unchanged,
     name: 'what nodes are granted is not deducted',
     breaks: ['credits and quota'],
+    shows: { nodes: 2, seed: 1, steps: 40, likely: NODES_FAIL },
     faults: { ignoresTotal: true },
   },
   {
-    ...unchanged,
     name: 'what a dead node did not use is lost',
     breaks: ['refused changes nothing'],
+    shows: { nodes: 2, seed: 1, steps: 40, likely: NODES_FAIL },
     faults: { settlesNothing: true },
   },
 ];

@@ -28,7 +28,6 @@ import type { Chance } from '../../support/chance.ts';
 import { sequencesFrom, sinkInto } from '../../support/memory-ledger.ts';
 import { NO_DRAWS } from '../../support/no-draws.ts';
 import { SimFront } from './front.ts';
-import { Line } from './line.ts';
 import type { SimMachine } from './machine.ts';
 import { JOB_LIMITS, type SimSources } from './sources.ts';
 import type { SimWorkers } from './workers.ts';
@@ -39,6 +38,8 @@ const EXPIRY_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
 /** As service/ledger-worker.ts has it. */
 const SEAL_INTERVAL_MS = 150;
+/** Of a message between two threads, on average. */
+const LATENCY_MS = 0.3;
 
 /** What lasts of a node beside its ledger. */
 export interface NodeKeys {
@@ -286,4 +287,23 @@ function remoteMainThread(mainThread: MainThread, there: Line, back: Line): Main
     metrics: (isFresh) => ask(() => mainThread.metrics(isFresh)),
     status: () => ask(() => mainThread.status()),
   };
+}
+
+/** A message port between two threads of a process: everything arrives, in order, and a little later. */
+class Line {
+  readonly #machine: SimMachine;
+  readonly #random: Chance;
+  #lastAtMs = 0;
+
+  constructor(machine: SimMachine, random: Chance) {
+    this.#machine = machine;
+    this.#random = random;
+  }
+
+  send(deliver: () => void): void {
+    const { nowMs } = this.#machine;
+    const atMs = Math.max(nowMs + this.#random.gap(LATENCY_MS), this.#lastAtMs + 1e-3);
+    this.#lastAtMs = atMs;
+    this.#machine.after(atMs - nowMs, deliver);
+  }
 }

@@ -1,8 +1,9 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 
 import { parseArgs } from 'node:util';
+import { say } from '../program.ts';
 import { runCourse } from './course.ts';
-import { MUTANTS, unchanged } from './mutants.ts';
+import { MUTANTS } from './mutants.ts';
 import { STORE_KINDS } from './stores.ts';
 
 // `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
@@ -23,11 +24,14 @@ const nodes = Number(values.nodes);
 const first = Number(values.seed);
 const steps = Number(values.steps);
 const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
-const say = (line: string) => process.stdout.write(`${line}\n`);
-const mutant = [unchanged, ...MUTANTS].find(({ name }) => name === (values.mutant ?? unchanged.name));
+const mutant = MUTANTS.find(({ name }) => name === values.mutant);
 const store = STORE_KINDS.find((kind) => kind === values.store);
-if (mutant === undefined || store === undefined) throw new Error('there is no such mutant, or no such store');
-const how = `${nodes === 1 ? '' : ` --nodes ${nodes}`}${mutant === unchanged ? '' : ` --mutant '${mutant.name}'`}${store === 'memory' ? '' : ` --store ${store}`}`;
+if ((values.mutant !== undefined && mutant === undefined) || store === undefined)
+  throw new Error('there is no such mutant, or no such store');
+const how = (['steps', 'nodes', 'mutant', 'store'] as const)
+  .filter((name) => values[name] !== undefined)
+  .map((name) => ` --${name} '${values[name]}'`)
+  .join('');
 const totals: Record<string, number> = {};
 let runs = 0;
 let broken = 0;
@@ -40,7 +44,7 @@ for (
   const outcome = await runCourse({
     seed,
     steps,
-    mutant,
+    ...(mutant && { mutant }),
     store,
     nodes,
     progressed,
@@ -60,7 +64,7 @@ for (
   say(`seed ${seed}: BROKEN after ${outcome.steps} steps`);
   for (const line of outcome.recent.slice(-40)) say(`  ${line}`);
   say(`${outcome.broken.stack}`);
-  say(`replay: node test/adversary/sim/run.ts --seed ${seed} --steps ${steps}${how}`);
+  say(`replay: node test/adversary/sim/run.ts --seed ${seed}${how}`);
 }
 say(`${runs} seeds, ${broken} broken`);
 for (const [name, count] of Object.entries(totals).sort()) say(`  ${name}: ${count}`);

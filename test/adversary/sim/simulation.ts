@@ -82,7 +82,7 @@ export class World {
   readonly #killed = new Set<string>();
   #lives = 0;
   readonly #store: SimStore;
-  readonly #mutant: Mutant;
+  readonly #mutant: Mutant | undefined;
   readonly #tell: (line: string) => void;
   readonly #trace = createHash('sha256');
   readonly #keys: NodeKeys;
@@ -92,7 +92,7 @@ export class World {
     machine: SimMachine,
     random: Chance,
     store: SimStore,
-    mutant: Mutant,
+    mutant: Mutant | undefined,
     tell: (line: string) => void,
     nodeCount: number,
   ) {
@@ -275,7 +275,7 @@ export class World {
   #ledgerFor(inner: Ledger, life: Life, of: 'main' | 'log' | 'other log' | number, random: Chance): Ledger {
     const { machine, weather, keepers } = this;
     const member = this.members[life.node];
-    const ledger = wired(this.#mutant.ledger(inner, life), {
+    const ledger = wired(this.#mutant?.ledger?.(inner, life) ?? inner, {
       machine,
       random,
       life,
@@ -294,7 +294,7 @@ export class World {
         machine.after(random.gap(200), end, 'world');
       },
     });
-    return this.#mutant.ledgerFor(ledger);
+    return this.#mutant?.ledgerFor?.(ledger) ?? ledger;
   }
 
   /** Whether the request failed because its worker died. Once for each request, and for one request of each death. */

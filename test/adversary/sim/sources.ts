@@ -7,7 +7,6 @@ import {
   type Spend,
   type StreamBackend,
 } from '../../../src/backend/backend.ts';
-import { dayOf } from '../../../src/core/clock.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { SpendLimits } from '../../../src/ledger/records.ts';
 import { Chance } from '../../support/chance.ts';
@@ -69,7 +68,6 @@ export interface Job {
   readonly startsAtMs: number;
   readonly doneAtMs: number;
   readonly end: 'done' | 'failed' | 'cancelled';
-  readonly day: number;
   /** What is wrong with its results is wrong with them each time. */
   readonly flaw: Flaw;
   cancelled: boolean;
@@ -81,7 +79,7 @@ export interface SourceWatch {
   /** A call that may start a job arrived at the provider. */
   submitted(key: string, bits: number): void;
   /** A job was started, and is paid for. */
-  paid(key: string, day: number): void;
+  paid(key: string): void;
   /** Bits were given out that must not serve. */
   spoilt(rawSha256: string): void;
 }
@@ -184,13 +182,12 @@ export class SimSources {
         startsAtMs,
         doneAtMs: startsAtMs + this.#random.gap(QUEUE_MS),
         end: this.#random.chance(breaks) ? this.#random.pick(['failed', 'cancelled'] as const) : 'done',
-        day: dayOf(this.#machine.wallMs()),
         flaw: flawOf(this.#random, this.#faults()),
         cancelled: false,
         forgotten: false,
       };
       this.jobs.set(job.id, job);
-      this.#watch.paid(key, job.day);
+      this.#watch.paid(key);
     }
     return { jobId: job.id, idempotencyKey: key, bits, memo: `memo of ${job.id}` };
   }

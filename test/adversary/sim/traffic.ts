@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../../src/core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type EntropyMode } from '../../../src/core/vocabulary.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
 import type { Chance } from '../../support/chance.ts';
+import { priceOf } from '../fuzz/values-model.ts';
 
 /** What a client wants, before it is known who asks. */
 export interface Plan {
@@ -166,36 +167,6 @@ function largeShape(random: Chance): Shape {
     query: '',
     json: { type: 'integers', count, params: { min: 0, max: 1 } },
   };
-}
-
-/** The smallest number of bytes that can tell all possible answers apart. */
-function priceOf(values: ValueRequest): number {
-  const bits = (answers: bigint) => (answers - 1n).toString(2).length;
-  switch (values.kind) {
-    case 'integers': {
-      const span = BigInt(values.max - values.min + 1);
-      if (!values.unique) return Math.ceil(bits(span ** BigInt(values.count)) / 8);
-      let answers = 1n;
-      for (let i = 0; i < values.count; i++) answers *= span - BigInt(i);
-      return Math.ceil(bits(answers) / 8);
-    }
-    case 'floats':
-      if (values.precision === null) return Math.ceil((53 * values.count) / 8);
-      return Math.ceil(bits(10n ** BigInt(values.precision * values.count)) / 8);
-    case 'bytes':
-      return values.count * values.length;
-    case 'uuid':
-      return Math.ceil((122 * values.count) / 8);
-    case 'bitstring':
-      return Math.ceil(values.length / 8);
-    case 'shuffle': {
-      let answers = 1n;
-      for (let i = 2; i <= values.items.length; i++) answers *= BigInt(i);
-      return Math.ceil(bits(answers) / 8);
-    }
-    default:
-      throw new Error(`the simulation asks for no ${values.kind}`);
-  }
 }
 
 const FLAWED: readonly (readonly [path: string, query: string, flaw: ErrorCode])[] = [

@@ -9,15 +9,11 @@ const LIFETIME_MS = 24 * 3_600_000;
 /** A claim that cannot be let go of is tried again. */
 const LETTING_GO_MS = 60_000;
 
-/** What was sent under one key of one account. */
-interface Attempts {
-  readonly all: Sent[];
-}
-
 /** Under one key there is one answer and one spend, however often, and through whatever, it is asked for. */
 export class KeyKeeper {
   readonly #machine: SimMachine;
-  readonly #attempts = new Map<string, Attempts>();
+  /** What was sent under each key of each account. */
+  readonly #attempts = new Map<string, Sent[]>();
   /** The latest that the wall clock ever stood. */
   #latestWallMs = 0;
 
@@ -27,14 +23,14 @@ export class KeyKeeper {
 
   sent(sent: Sent): void {
     this.#latestWallMs = Math.max(this.#latestWallMs, this.#machine.wallMs());
-    if (isKeyed(sent)) this.#of(sent).all.push(sent);
+    if (isKeyed(sent)) this.#of(sent).push(sent);
   }
 
   /** Its answer became durable. */
   persisted(sent: Sent): void {
     if (!isKeyed(sent)) return;
     const issuedAtMs = sent.persisted?.entry.issuedAtMs ?? 0;
-    for (const other of this.#of(sent).all) {
+    for (const other of this.#of(sent)) {
       if (other === sent || other.persisted === undefined) continue;
       const earlierMs = Math.min(other.persisted.entry.issuedAtMs, issuedAtMs);
       const hasEnded = this.#latestWallMs >= earlierMs + LIFETIME_MS;
@@ -45,7 +41,7 @@ export class KeyKeeper {
   replied(sent: Sent): void {
     if (!isKeyed(sent) || sent.reply === undefined) return;
     this.#latestWallMs = Math.max(this.#latestWallMs, this.#machine.wallMs());
-    const others = this.#of(sent).all.filter((each) => each !== sent);
+    const others = this.#of(sent).filter((each) => each !== sent);
     const code = errorCode(sent.reply);
     const name = nameOf(sent);
     if (code === 'idempotency_in_flight') {
@@ -87,10 +83,10 @@ export class KeyKeeper {
     return !isOver || (other.repliedAtMs ?? 0) >= sentAtMs;
   }
 
-  #of({ client, idempotencyKey }: Sent): Attempts {
+  #of({ client, idempotencyKey }: Sent): Sent[] {
     const key = `${client.name} ${idempotencyKey}`;
     let attempts = this.#attempts.get(key);
-    if (attempts === undefined) this.#attempts.set(key, (attempts = { all: [] }));
+    if (attempts === undefined) this.#attempts.set(key, (attempts = []));
     return attempts;
   }
 }

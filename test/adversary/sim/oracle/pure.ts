@@ -1,6 +1,7 @@
 import { EntropyReader } from '../../../../src/values/entropy-reader.ts';
 import type { ValueRequest } from '../../../../src/values/value-request.ts';
 import { drawnText } from '../../../values/drawn.ts';
+import { valuesOfOctets } from '../../fuzz/values-model.ts';
 import type { WireReply } from '../front.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';
@@ -176,7 +177,7 @@ function readOn(route: readonly Piece[], offset: number, draw: Draw): readonly P
     return piece.block.bytes.slice(from, Math.min(piece.to, from + draw.bytes));
   });
   try {
-    if (comparable(draw.values, reader) !== draw.given) return undefined;
+    if (drawnText(draw.values, reader) !== draw.given) return undefined;
   } catch (error) {
     if (error instanceof NoMoreBytes) return undefined;
     throw error;
@@ -193,51 +194,13 @@ function readOn(route: readonly Piece[], offset: number, draw: Draw): readonly P
   return pieces.filter(({ from, to }) => to > from);
 }
 
-/** The values in a form that all representations of an answer can be brought to. */
-function comparable(values: ValueRequest, reader: EntropyReader): string {
-  return drawnText(values, reader);
-}
-
 const VALUE_MEMBERS = ['values', 'bytes', 'uuids', 'bitstring', 'items'];
 
 function valuesOf(values: ValueRequest, reply: WireReply): string {
   const body = bodyOf(reply) as AnswerBody | undefined;
-  if (body === undefined) return plainOfOctets(values, reply.body);
+  if (body === undefined) return JSON.stringify(valuesOfOctets(values, Buffer.from(reply.body)));
   const member = VALUE_MEMBERS.find((name) => name in body.data) ?? '';
   return JSON.stringify(body.data[member]);
-}
-
-/** The bare bytes of an answer, as its JSON would print them. */
-function plainOfOctets(values: ValueRequest, octets: Uint8Array): string {
-  const view = Buffer.from(octets);
-  switch (values.kind) {
-    case 'bytes': {
-      const texts = Array.from({ length: values.count }, (_, i) =>
-        view.subarray(i * values.length, (i + 1) * values.length).toString(values.encoding),
-      );
-      return JSON.stringify(values.single ? texts[0] : texts);
-    }
-    case 'integers': {
-      const isNarrow = values.max < 2 ** 31 && values.min >= -(2 ** 31);
-      const size = isNarrow ? 4 : 8;
-      return JSON.stringify(
-        Array.from({ length: values.count }, (_, i) =>
-          isNarrow ? view.readInt32LE(i * size) : view.readDoubleLE(i * size),
-        ),
-      );
-    }
-    case 'uuid':
-      return JSON.stringify(
-        Array.from({ length: values.count }, (_, i) =>
-          view
-            .subarray(16 * i, 16 * i + 16)
-            .toString('hex')
-            .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'),
-        ),
-      );
-    default:
-      throw new Error(`no client asks for the bare values of ${values.kind}`);
-  }
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -1,0 +1,63 @@
+import { alternate, type Contender, type Rounds } from './rounds.ts';
+import { type Summary, scaled } from './statistics.ts';
+import type { BenchRun, Column, Row, Table } from './suite.ts';
+import { task } from './timing.ts';
+
+/** A column of a table, and what it shows of a contender. */
+export interface Measure extends Column {
+  readonly cell: (rounds: Rounds, name: string) => Summary | undefined;
+}
+
+interface MeasureOptions {
+  readonly spread?: boolean;
+  /** The contender that every row shows, where it is not the row's own. */
+  readonly name?: string;
+  /** The quantity in the unit of the column: times this. */
+  readonly factor?: number;
+}
+
+/** A quantity of the row's contender. */
+export function of(
+  title: string,
+  quantity: string,
+  { spread = false, name: fixed, factor = 1 }: MeasureOptions = {},
+): Measure {
+  return { title, spread, cell: (rounds, name) => scaled(rounds.of(fixed ?? name, quantity), factor) };
+}
+
+/** A quantity of the row's contender divided by the baseline's, round by round. */
+export function ratio(title: string, quantity: string, baseline: string): Measure {
+  return { title, spread: true, cell: (rounds, name) => rounds.ratio(name, baseline, quantity) };
+}
+
+export function rowOf(measures: readonly Measure[], rounds: Rounds, name: string, label = name): Row {
+  return { label, cells: measures.map(({ cell }) => cell(rounds, name)) };
+}
+
+/** A row for each contender. */
+export function rowsOf(measures: readonly Measure[], rounds: Rounds): Row[] {
+  return rounds.names.map((name) => rowOf(measures, rounds, name));
+}
+
+/** A call in this process, whose quantity is `ns` of one. */
+export function timed(name: string, timeMs: number, call: () => unknown): Contender {
+  const { measure } = task(call);
+  return { name, measure: async () => ({ ns: await measure(timeMs) }) };
+}
+
+const NS_IN = { ns: 1, µs: 1e-3, ms: 1e-6 } as const;
+const CALL_TIME_MS = 100;
+
+/** A table of calls in this process, each timed by itself in turn with the others. */
+export async function callTable(
+  run: BenchRun,
+  heading: Pick<Table, 'title' | 'note'>,
+  unit: keyof typeof NS_IN,
+  calls: Readonly<Record<string, () => unknown>>,
+): Promise<Table> {
+  const contenders = Object.entries(calls).map(([name, call]) =>
+    timed(name, CALL_TIME_MS * run.seconds, call),
+  );
+  const columns = [of(`${unit} a call`, 'ns', { spread: true, factor: NS_IN[unit] })];
+  return { ...heading, columns, rows: rowsOf(columns, await alternate(contenders, run.rounds)) };
+}
