@@ -154,10 +154,18 @@ export class HttpConnection {
     else this.send(bytes);
   }
 
-  /** Sends a request and resolves with its reply. Rejects with a ConnectionLost, or when nothing comes for long. */
-  ask(bytes: string | Uint8Array, { isHead = false } = {}): Promise<HttpReply> {
+  /**
+   * Sends a request and resolves with its reply. Rejects with a ConnectionLost, which `lostAfterMs` without a reply is too, or when
+   * nothing comes for long.
+   */
+  ask(
+    bytes: string | Uint8Array,
+    { isHead = false, lostAfterMs }: { readonly isHead?: boolean; readonly lostAfterMs?: number } = {},
+  ): Promise<HttpReply> {
     return new Promise((resolve, reject) => {
-      const silence = setTimeout(() => reject(new Error('no reply in time')), SILENCE_MS);
+      const late =
+        lostAfterMs === undefined ? new Error('no reply in time') : new ConnectionLost('no reply in time');
+      const silence = setTimeout(() => reject(late), lostAfterMs ?? SILENCE_MS);
       this.isHead = isHead;
       this.request(bytes, (reply) => {
         clearTimeout(silence);
@@ -248,6 +256,20 @@ export class HttpConnection {
     const answered = this.#answered;
     this.#answered = undefined;
     answered?.(new ConnectionLost('the connection was closed before the reply'));
+  }
+}
+
+/** Asks on a connection of its own. */
+export async function askOnce(
+  port: number,
+  request: HttpRequest,
+  options?: Parameters<HttpConnection['ask']>[1],
+): Promise<HttpReply> {
+  const connection = await HttpConnection.open(port);
+  try {
+    return await connection.ask(requestBytes(request), options);
+  } finally {
+    connection.leave();
   }
 }
 

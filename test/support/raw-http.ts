@@ -28,7 +28,7 @@ export class Target {
 
   constructor(server: TestServer, key: string) {
     this.server = server;
-    this.port = Number(new URL(server.baseUrl).port);
+    this.port = server.port;
     this.key = key;
   }
 

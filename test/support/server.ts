@@ -22,11 +22,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 const MUTANT = process.env['MUTANT_PLANTED'];
 
 /** Options of Node for a child that loads the service: it takes sources whose types were stripped before. */
-export const STRIPPED: readonly string[] = [
-  '--import',
-  `${root}scripts/stripped.mjs`,
-  ...(MUTANT === undefined ? [] : ['--import', `${root}test/mutants/plant.ts`]),
-];
+export const STRIPPED: readonly string[] = ['--import', `${root}scripts/stripped.mjs`, ...plantingOf(MUTANT)];
+
+function plantingOf(mutant: string | undefined): string[] {
+  return mutant === undefined ? [] : ['--import', `${root}test/mutants/plant.ts`];
+}
 
 /** Raw bits of a lot that gets each judgement that a lot can get, see ASSESSED_LOTS. */
 export const ASSESSED_LOT_BITS = 2_000_000;
@@ -112,6 +112,8 @@ interface SpawnOptions {
   readonly serveArgs?: readonly string[];
   /** It ends in a call of `exec` with its arguments, so that signals reach the service. */
   readonly shell?: string;
+  /** The folder of the release that runs; this one unless given. */
+  readonly release?: string | undefined;
 }
 
 /** The real service in a process of its own, on a port and a data folder of its own. */
@@ -142,11 +144,12 @@ export class TestServer {
   static spawn(
     environment: Environment = {},
     dataDir = mkdtempSync(join(tmpdir(), 'qrn-test-')),
-    { serveArgs = [], shell = 'exec "$0" "$@"' }: SpawnOptions = {},
+    { serveArgs = [], shell = 'exec "$0" "$@"', release = root }: SpawnOptions = {},
   ): TestServer {
-    const serve = [process.execPath, ...STRIPPED, 'src/main.ts', 'serve', ...serveArgs];
+    const options = [...STRIPPED, ...plantingOf(environment['MUTANT_PLANTED'])];
+    const serve = [process.execPath, ...options, 'src/main.ts', 'serve', ...serveArgs];
     const child = spawn('sh', ['-c', shell, ...serve], {
-      cwd: root,
+      cwd: release,
       env: {
         PATH: process.env['PATH'],
         MUTANT_PLANTED: MUTANT,
@@ -234,6 +237,10 @@ export class TestServer {
 
   get origin(): string {
     return new URL(this.#baseUrl).origin;
+  }
+
+  get port(): number {
+    return Number(new URL(this.#baseUrl).port);
   }
 
   /** The demo account's key: tier Pro. */

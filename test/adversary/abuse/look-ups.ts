@@ -156,7 +156,7 @@ export class Besieged {
     while ((await fetchWhole(`${server.baseUrl}/uuid`, withKey(spentKey))).status !== 429);
     const answer = await fetchWhole(`${server.baseUrl}/uuid`, withKey(key));
     const { metadata } = (await answer.json()) as { metadata: { certificate_id: string } };
-    const port = Number(new URL(server.origin).port);
+    const { port } = server;
     const context = { size: 0, certificateId: metadata.certificate_id, spentKey, otherKey };
     const filler = new Besieged(port, key, context);
     const logSize = async () =>

@@ -25,7 +25,7 @@ async function withFronts(
 
 /** Statuses of the same request on `AT_ONCE` connections, which are open before the first is sent. */
 async function burst(server: TestServer, request: (i: number) => string, count = AT_ONCE): Promise<number[]> {
-  const port = Number(new URL(server.origin).port);
+  const { port } = server;
   const connections = await HttpConnection.openMany(port, count);
   connections.forEach((connection, i) => {
     connection.send(request(i));
@@ -98,7 +98,7 @@ function repeatsAnswers(arena: Arena): Promise<Finding> {
     ] as const;
     const RETRIES = 40;
     const { key } = await server.account('enterprise', '--requests-per-month', String(FORMS.length));
-    const port = Number(new URL(server.origin).port);
+    const { port } = server;
     let first = 0;
     let conflicts = 0;
     for (const [i, [path, accept]] of FORMS.entries()) {
@@ -205,7 +205,7 @@ function probesBeside(flooders: number, from: 'elsewhere' | 'this machine'): Abu
       withFronts(
         arena,
         async (server) => {
-          const port = Number(new URL(server.origin).port);
+          const { port } = server;
           const { key } = await server.account('enterprise');
           const forwarded = 'X-Forwarded-For: 10.0.0.9';
           const paid = getOf('/v1/integers?count=1&entropy_mode=csprng', `X-API-Key: ${key}`);

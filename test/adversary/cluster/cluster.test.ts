@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { freshDatabase } from '../../support/postgres.ts';
+import { freshDatabase, socketOf } from '../../support/postgres.ts';
 import type { DatabasePlace } from './cluster.ts';
 import { series } from './rounds.ts';
 
 /** On the server that the tests bring: no standby, and it stays alive. */
 async function testDatabase(): Promise<DatabasePlace> {
   const url = await freshDatabase();
-  const { pathname, searchParams } = new URL(url);
+  const { pathname } = new URL(url);
   return {
     url,
-    target: join(searchParams.get('host')!, '.s.PGSQL.5432'),
+    target: socketOf(url),
     throughPort: (port) => `postgres://qrn@127.0.0.1:${port}${pathname}`,
   };
 }

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { createAccount, createKey } from '../../../src/account/administration.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
@@ -15,7 +14,7 @@ import { type AuditOutcome, audit } from './auditor.ts';
 import { Link, type LinkTarget } from './link.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
-import { openTool } from './tool.ts';
+import { openTool, query } from './tool.ts';
 
 /** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
 export interface Totals {
@@ -141,17 +140,12 @@ export class Cluster {
 
   /** Segments of the node that are in the books. */
   async segmentsOf(name: string): Promise<number> {
-    const client = new pg.Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ count: string }>(
-        'SELECT count(*) FROM qrn.segment s JOIN qrn.node n ON n.number = s.node WHERE n.name = $1',
-        [name],
-      );
-      return Number(rows[0].count);
-    } finally {
-      await client.end();
-    }
+    const [{ count }] = await query<{ count: string }>(
+      this.url,
+      'SELECT count(*) FROM qrn.segment s JOIN qrn.node n ON n.number = s.node WHERE n.name = $1',
+      [name],
+    );
+    return Number(count);
   }
 
   /**
@@ -159,20 +153,12 @@ export class Cluster {
    * take after each fault. The audit looks for each answer.
    */
   async lostCount(acknowledged: number): Promise<string[]> {
-    const client = new pg.Client({ connectionString: this.url });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ stored: string | null }>(
-        'SELECT sum(count) AS stored FROM qrn.segment',
-      );
-      const stored = Number(rows[0].stored ?? 0);
-      if (stored >= acknowledged) return [];
-      return [
-        `${acknowledged} acknowledged answers, and ${stored} in the books: acknowledged answers are lost`,
-      ];
-    } finally {
-      await client.end();
-    }
+    const counted = 'SELECT sum(count) AS stored FROM qrn.segment';
+    const [{ stored }] = await query<{ stored: string | null }>(this.url, counted);
+    if (Number(stored ?? 0) >= acknowledged) return [];
+    return [
+      `${acknowledged} acknowledged answers, and ${stored ?? 0} in the books: acknowledged answers are lost`,
+    ];
   }
 
   /** Points all nodes at another primary. Connections to the old one are gone with it. */

@@ -107,10 +107,7 @@ const cutAndFence: Fault = async (arena) => {
   const { cluster } = arena;
   const node = someNode(arena);
   const link = cluster.links[cluster.nodes.indexOf(node)];
-  await fencedWhile(arena, node, {
-    away: () => link.cut(),
-    back: () => link.heal(),
-  });
+  await fencedWhile(arena, node, { away: () => link.cut(), back: () => link.heal() });
 };
 
 /** No packet passes between the primary and the standby: commits wait, and nothing is acknowledged that only one has. */
@@ -185,38 +182,35 @@ const pause: Fault = async (arena) => {
   node.resume();
 };
 
-/** Every fault by its name, and whether it needs a standby. */
+/** Every fault by its name, in groups. */
 export const FAULTS = {
-  'kill a node': { fault: killNode, group: 'kills', needsPair: false },
-  'kill a node as it starts': { fault: killStart, group: 'kills', needsPair: false },
-  'kill all nodes': { fault: killAllNodes, group: 'kills', needsPair: false },
-  'kill the primary, which restarts': { fault: killPrimary, group: 'kills', needsPair: true },
-  failover: { fault: failover, group: 'failovers', needsPair: true },
-  'failover and the kill of a node': { fault: failoverWithKill, group: 'failovers', needsPair: true },
-  'failover of a standby that was cut off': {
-    fault: cutStandbyThenFailover,
-    group: 'failovers',
-    needsPair: true,
-  },
-  'failover after cancelled commits': { fault: cancelThenFailover, group: 'failovers', needsPair: true },
+  'kill a node': { fault: killNode, group: 'kills' },
+  'kill a node as it starts': { fault: killStart, group: 'kills' },
+  'kill all nodes': { fault: killAllNodes, group: 'kills' },
+  'kill the primary, which restarts': { fault: killPrimary, group: 'kills' },
+  failover: { fault: failover, group: 'failovers' },
+  'failover and the kill of a node': { fault: failoverWithKill, group: 'failovers' },
+  'failover of a standby that was cut off': { fault: cutStandbyThenFailover, group: 'failovers' },
+  'failover after cancelled commits': { fault: cancelThenFailover, group: 'failovers' },
   'failover after cancelled commits and the kill of all nodes': {
     fault: cancelThenKillThenFailover,
     group: 'failovers',
-    needsPair: true,
   },
-  'failover after a restart without the standby': {
-    fault: restartAloneThenFailover,
-    group: 'failovers',
-    needsPair: true,
-  },
-  'partition of a node': { fault: cutNode, group: 'partitions', needsPair: false },
-  'partition of a node that is fenced': { fault: cutAndFence, group: 'partitions', needsPair: false },
-  'partition of the standby': { fault: cutStandby, group: 'partitions', needsPair: true },
-  'pause of a node': { fault: pause, group: 'pauses', needsPair: false },
-  'pause of a node that is fenced': { fault: pauseAndFence, group: 'pauses', needsPair: false },
-} as const satisfies Record<string, { fault: Fault; group: string; needsPair: boolean }>;
+  'failover after a restart without the standby': { fault: restartAloneThenFailover, group: 'failovers' },
+  'partition of a node': { fault: cutNode, group: 'partitions' },
+  'partition of a node that is fenced': { fault: cutAndFence, group: 'partitions' },
+  'partition of the standby': { fault: cutStandby, group: 'partitions' },
+  'pause of a node': { fault: pause, group: 'pauses' },
+  'pause of a node that is fenced': { fault: pauseAndFence, group: 'pauses' },
+} as const satisfies Record<string, { fault: Fault; group: string }>;
 
 export type FaultName = keyof typeof FAULTS;
+
+export const GROUPS = ['kills', 'failovers', 'partitions', 'pauses'] as const;
+
+export function faultsOf(group: (typeof GROUPS)[number]): FaultName[] {
+  return (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
+}
 
 function pairOf({ pair }: Arena): PostgresPair {
   if (pair === undefined) throw new Error('this fault needs a standby');

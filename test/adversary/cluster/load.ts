@@ -1,7 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { Chance } from '../../support/chance.ts';
-import { ConnectionLost, HttpConnection, requestBytes } from '../../support/http.ts';
+import { askOnce, ConnectionLost, HttpConnection, requestBytes } from '../../support/http.ts';
+import { PureSeen } from '../clients/acknowledged.ts';
 import type { ClusterNode } from './node.ts';
 
 /** What the clients of a cluster ask with, and how much each account may spend this month. */
@@ -35,10 +37,9 @@ export interface SeenCheckpoint {
   readonly root: string;
 }
 
+/** A node that is paused or cut off answers nothing: the client goes away, and does not know what became of it. */
 const ANSWER_WITHIN_MS = 8_000;
 const PURE_BYTES = 24;
-/** As many bytes come twice by chance once in 2^128. */
-const WINDOW_HEX = 32;
 /** Pauses of a client whom no node answers. */
 const AWAY_MS = 20;
 const CHECKPOINT_EVERY_MS = 150;
@@ -74,8 +75,7 @@ export class Load {
   readonly #nodes: readonly ClusterNode[];
   readonly #accounts: Accounts;
   readonly #chance: Chance;
-  /** Every 16 pure bytes that were delivered, in hex, and to which request. */
-  readonly #pure = new Map<string, string>();
+  readonly #pure = new PureSeen({ isSampled: false });
   readonly #largest = new Map<string, number>();
   /** The first that was seen of each size. */
   readonly #roots = new Map<number, SeenCheckpoint>();
@@ -165,7 +165,7 @@ export class Load {
       if (!(isNew && isRefusedForGood)) this.#keyed.push(request);
       return;
     }
-    const digest = createHash('sha256').update(reply.body).digest('hex');
+    const digest = sha256Hex(reply.body);
     if (request.first === undefined) {
       request.first = digest;
       this.keysAnswered++;
@@ -205,7 +205,7 @@ export class Load {
     if (idempotencyKey !== undefined) headers.push(['idempotency-key', idempotencyKey]);
     const bytes = requestBytes({ method: 'GET', target, headers });
     try {
-      const reply = await inTime(connection.ask(bytes));
+      const reply = await connection.ask(bytes, { lostAfterMs: ANSWER_WITHIN_MS });
       const code = reply.status === 200 ? '' : ` ${/"code":"(\w+)"/.exec(reply.body.toString())?.[1]}`;
       const outcome = `${reply.status}${code}`;
       this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
@@ -230,14 +230,8 @@ export class Load {
     };
     const { certificate_id: certificateId, request_id: requestId } = answer.metadata;
     this.acknowledged.push({ certificateId, requestId, accountId: id, credits: answer.quantum_credits.used });
-    if (answer.data.bytes === undefined) return;
-    for (let at = 0; at + WINDOW_HEX <= answer.data.bytes.length; at += 2) {
-      const window = answer.data.bytes.slice(at, at + WINDOW_HEX);
-      const before = this.#pure.get(window);
-      if (before !== undefined && before !== requestId)
-        this.#violate(`pure bytes of ${before} were delivered again to ${requestId}`);
-      this.#pure.set(window, requestId);
-    }
+    const wrong = this.#pure.add(answer.data.bytes ?? '', requestId);
+    if (wrong !== undefined) this.#violate(wrong);
   }
 
   /** Reads the newest checkpoint of each node again and again; it must never shrink on any of them. */
@@ -246,11 +240,8 @@ export class Load {
       for (const { name, port } of this.#nodes) {
         if (port === undefined) continue;
         try {
-          const connection = await HttpConnection.open(port);
-          const reply = await inTime(
-            connection.ask(requestBytes({ method: 'GET', target: '/log/checkpoint', headers: [] })),
-          );
-          connection.leave();
+          const request = { method: 'GET', target: '/log/checkpoint', headers: [] };
+          const reply = await askOnce(port, request, { lostAfterMs: ANSWER_WITHIN_MS });
           if (reply.status !== 200) continue;
           const [, size, rootText] = reply.body.toString('utf8').split('\n');
           const seen = { node: name, size: Number(size), root: rootText };
@@ -278,20 +269,5 @@ export class Load {
 
   #violate(what: string): void {
     if (this.violations.length < VIOLATIONS_MAX) this.violations.push(what);
-  }
-}
-
-/** A node that is paused or cut off answers nothing: the client goes away, and does not know what became of it. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const timer = new AbortController();
-  const late = sleep(ANSWER_WITHIN_MS, undefined, { signal: timer.signal }).then(() => {
-    throw new ConnectionLost('no answer in time');
-  });
-  answer.catch(() => {});
-  late.catch(() => {});
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    timer.abort();
   }
 }

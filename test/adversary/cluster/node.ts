@@ -1,12 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { PLANT, VARIABLE } from '../../mutants/plant.ts';
-import { type Environment, STRIPPED, until, withSmallPool } from '../../support/server.ts';
+import { type Environment, TestServer, until } from '../../support/server.ts';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_WITHIN_MS = 120_000;
 const OUTPUT_KEPT = 20_000;
 const NO_DATABASE = /PostgreSQL does not answer at/;
@@ -39,12 +34,12 @@ export class ClusterNode {
   starts = 0;
   /** What no node may ever do, as its processes told it. */
   readonly violations = new Set<string>();
-  /** The end of everything that it wrote. */
-  output = '';
   isPaused = false;
   readonly #options: NodeOptions;
-  #process: ChildProcess | undefined;
-  #killed: ChildProcess | undefined;
+  #server: TestServer | undefined;
+  #killed: TestServer | undefined;
+  /** The end of what its earlier processes wrote. */
+  #earlier = '';
   #isReady = false;
 
   constructor(options: NodeOptions) {
@@ -52,6 +47,11 @@ export class ClusterNode {
     this.name = options.name;
     this.dataDir = options.dataDir;
     mkdirSync(this.dataDir, { recursive: true });
+  }
+
+  /** The end of everything that it wrote. */
+  get output(): string {
+    return withoutRequests(this.#earlier + (this.#server?.output() ?? '')).slice(-OUTPUT_KEPT);
   }
 
   /** Where it listens; undefined until it is ready. */
@@ -64,7 +64,7 @@ export class ClusterNode {
   }
 
   get isRunning(): boolean {
-    return this.#process !== undefined;
+    return this.#server !== undefined;
   }
 
   get environment(): Environment {
@@ -80,32 +80,27 @@ export class ClusterNode {
 
   /** Starts it and waits for nothing. */
   launch(): void {
-    if (this.#process !== undefined) throw new Error(`${this.name} runs already`);
+    if (this.#server !== undefined) throw new Error(`${this.name} runs already`);
     this.starts++;
-    const planted = this.environment[VARIABLE] === undefined ? [] : ['--import', PLANT];
-    const child = spawn(process.execPath, [...STRIPPED, ...planted, 'src/main.ts', 'serve', '--no-demo'], {
-      cwd: this.#options.release ?? root,
-      env: { PATH: process.env['PATH'], ...withSmallPool({ ...SHORT_LOTS, ...this.environment }) },
-      stdio: ['ignore', 'pipe', 'pipe'],
+    this.#earlier = this.output;
+    const server = TestServer.spawn({ ...SHORT_LOTS, ...this.environment }, this.dataDir, {
+      serveArgs: ['--no-demo'],
+      release: this.#options.release,
     });
-    this.#process = child;
+    this.#server = server;
     this.isPaused = false;
-    let printed = '';
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => {
-        const text = chunk.toString('utf8');
-        const output = withoutRequests(this.output + text);
-        for (const [told] of output.matchAll(ALTERED)) this.violations.add(`${this.name} ${told}`);
-        this.output = output.slice(-OUTPUT_KEPT);
-        printed = (printed + text).slice(-OUTPUT_KEPT);
-        if (this.#process === child && !this.#isReady) this.#isReady = /^ready http:/m.test(printed);
-      });
-    child.once('close', (code, signal) => {
-      const lastWords = withoutRequests(printed).slice(-END_KEPT);
-      if (this.#killed !== child && !ENDS_FOR.test(lastWords))
-        this.violations.add(`${this.name} ended by itself (${code ?? signal}): ${lastWords}`);
-      if (this.#process !== child) return;
-      this.#process = undefined;
+    server.process.stdout!.on('data', () => {
+      if (this.#server === server) this.#isReady ||= /^ready http:/m.test(server.output());
+    });
+    server.ended.then((how) => {
+      const printed = withoutRequests(server.output());
+      for (const [told] of printed.matchAll(ALTERED)) this.violations.add(`${this.name} ${told}`);
+      const lastWords = printed.slice(-END_KEPT);
+      if (this.#killed !== server && !ENDS_FOR.test(lastWords))
+        this.violations.add(`${this.name} ended by itself (${how}): ${lastWords}`);
+      if (this.#server !== server) return;
+      this.#earlier = this.output;
+      this.#server = undefined;
       this.#isReady = false;
       this.isPaused = false;
     });
@@ -120,7 +115,7 @@ export class ClusterNode {
       `${this.name} is ready`,
       () => {
         this.relaunch();
-        if (this.#process === undefined) throw new Error(`${this.name} ended:\n${this.output}`);
+        if (!this.isRunning) throw new Error(`${this.name} ended:\n${this.output}`);
         return this.#isReady;
       },
       READY_WITHIN_MS,
@@ -131,7 +126,7 @@ export class ClusterNode {
 
   /** Starts it again when its last start found no PostgreSQL. */
   relaunch(): void {
-    if (this.#process === undefined && NO_DATABASE.test(this.output.slice(-LAST_WORDS))) this.launch();
+    if (!this.isRunning && NO_DATABASE.test(this.output.slice(-LAST_WORDS))) this.launch();
   }
 
   async start(): Promise<void> {
@@ -140,28 +135,27 @@ export class ClusterNode {
   }
 
   pause(): void {
-    this.isPaused = this.#process?.kill('SIGSTOP') ?? false;
+    this.isPaused = this.#server?.process.kill('SIGSTOP') ?? false;
   }
 
   resume(): void {
-    this.#process?.kill('SIGCONT');
+    this.#server?.process.kill('SIGCONT');
     this.isPaused = false;
   }
 
   /** Resolves when it has ended. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-    const child = this.#process;
-    if (child === undefined) return;
-    const closed = once(child, 'close');
-    this.#killed = child;
-    child.kill(signal);
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#killed = server;
+    const ended = server.kill(signal);
     if (this.isPaused && signal !== 'SIGKILL') this.resume();
-    await closed;
+    await ended;
   }
 
   /** Resolves when it has ended by itself. */
   async ended(withinMs: number): Promise<void> {
-    await until(`${this.name} ends`, () => this.#process === undefined, withinMs);
+    await until(`${this.name} ends`, () => !this.isRunning, withinMs);
   }
 }
 

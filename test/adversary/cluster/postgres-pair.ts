@@ -3,11 +3,12 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
+import type pg from 'pg';
 import { freePort } from '../../support/programs.ts';
 import { until } from '../../support/server.ts';
 import type { DatabasePlace } from './cluster.ts';
 import { Link } from './link.ts';
+import { query } from './tool.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -81,7 +82,7 @@ export class PostgresPair {
       '--locale=C',
     ]);
     await pair.#launch(primary);
-    await pair.query(`CREATE DATABASE ${DATABASE}`, [], 'postgres');
+    await pair.query(`CREATE DATABASE ${DATABASE}`, 'postgres');
     await pair.addStandby();
     return pair;
   }
@@ -96,19 +97,8 @@ export class PostgresPair {
     return `postgres://${USER}@127.0.0.1:${port}/${database}`;
   }
 
-  async query<R extends pg.QueryResultRow>(
-    statement: string,
-    values: unknown[] = [],
-    database?: string,
-  ): Promise<R[]> {
-    const client = new pg.Client({ connectionString: this.#url(this.#primary.port, database) });
-    client.on('error', () => {});
-    await client.connect();
-    try {
-      return (await client.query<R>(statement, values)).rows;
-    } finally {
-      await client.end();
-    }
+  query<R extends pg.QueryResultRow>(statement: string, database?: string): Promise<R[]> {
+    return query<R>(this.#url(this.#primary.port, database), statement);
   }
 
   /** Makes a standby of the primary as it is now, and makes commits wait for it. */
@@ -230,21 +220,12 @@ export class PostgresPair {
       stdio: 'ignore',
     });
     server.unref();
-    await until('PostgreSQL answers', () => isAnswering(this.#url(port, 'postgres')), STARTED_WITHIN_MS);
-  }
-}
-
-async function isAnswering(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    await client.query('SELECT 1');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    void client.end().catch(() => {});
+    const isAnswering = () =>
+      query(this.#url(port, 'postgres'), 'SELECT 1').then(
+        () => true,
+        () => false,
+      );
+    await until('PostgreSQL answers', isAnswering, STARTED_WITHIN_MS);
   }
 }
 
@@ -252,9 +233,12 @@ function kill({ data }: PostgresServer): void {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
-  if (!isPostmaster(pid)) return;
-  const children = childrenOf(pid);
-  for (const each of [pid, ...children]) {
+  // a process id that a dead server left in its file may belong to somebody else by now
+  if (told(`/proc/${pid}/comm`) !== 'postgres') return;
+  const children = told(`/proc/${pid}/task/${pid}/children`)
+    .split(' ')
+    .filter((each) => each !== '');
+  for (const each of [pid, ...children.map(Number)]) {
     try {
       process.kill(each, 'SIGKILL');
     } catch {
@@ -263,20 +247,11 @@ function kill({ data }: PostgresServer): void {
   }
 }
 
-/** A process id that a dead server left in its file may belong to somebody else by now. */
-function isPostmaster(pid: number): boolean {
+/** What the kernel says of a process; empty when it has ended. */
+function told(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres';
+    return readFileSync(path, 'utf8').trim();
   } catch {
-    return false;
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-    return text === '' ? [] : text.split(' ').map(Number);
-  } catch {
-    return [];
+    return '';
   }
 }

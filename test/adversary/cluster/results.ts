@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { FAULTS, type FaultName } from './faults.ts';
+import { ResultFile } from '../program.ts';
+import { FAULTS, type FaultName, faultsOf, GROUPS } from './faults.ts';
 
 /** What one series that was audited, or failed, gave: one line of a file of results. */
 export interface SeriesResult {
@@ -22,24 +22,8 @@ export interface SeriesResult {
 
 const SUMS = ['acknowledged', 'stored', 'leaves', 'checkpoints', 'starts', 'seconds'] as const;
 
-/** Results of all runs that write into one file, so that a run that was interrupted counts and the next goes on from it. */
-export class Results {
-  readonly #path: string | undefined;
-  readonly #all: SeriesResult[] = [];
-
-  /** Throws when the file holds something else. */
-  constructor(path: string | undefined) {
-    this.#path = path;
-    if (path === undefined || !existsSync(path)) return;
-    const lines = readFileSync(path, 'utf8').split('\n');
-    for (const line of lines) if (line !== '') this.#all.push(JSON.parse(line) as SeriesResult);
-  }
-
-  add(result: SeriesResult): void {
-    this.#all.push(result);
-    if (this.#path !== undefined) appendFileSync(this.#path, `${JSON.stringify(result)}\n`);
-  }
-
+/** Of all runs that write into one file. */
+export class Results extends ResultFile<SeriesResult> {
   /** Times that the fault was part of an audited series. */
   countOf(name: FaultName): number {
     return this.#audited.reduce((sum, { faults }) => sum + (faults[name] ?? 0), 0);
@@ -54,9 +38,9 @@ export class Results {
       const cells = [this.countOf(name), having.length, violated.length];
       lines.push(`${cells.map((cell) => String(cell).padStart(6)).join('  ')}    ${name}`);
     }
-    for (const group of new Set(Object.values(FAULTS).map((each) => each.group))) {
-      const names = (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
-      lines.push(`${String(names.reduce((sum, name) => sum + this.countOf(name), 0)).padStart(6)}  ${group}`);
+    for (const group of GROUPS) {
+      const count = faultsOf(group).reduce((sum, name) => sum + this.countOf(name), 0);
+      lines.push(`${String(count).padStart(6)}  ${group}`);
     }
     const sums = SUMS.map((name) => [name, this.#audited.reduce((sum, each) => sum + each[name], 0)]);
     const answered = this.#audited.flatMap((each) => each.answeredAfterMs).toSorted((a, b) => a - b);
@@ -65,7 +49,7 @@ export class Results {
         `answers after a promotion: median ${answered[answered.length >> 1]} ms, longest ${answered.at(-1)} ms, ${answered.length} times`,
       );
     const violations = this.#audited.flatMap((each) => each.violations);
-    const failed = this.#all.length - this.#audited.length;
+    const failed = this.all.length - this.#audited.length;
     lines.push(
       `${this.#audited.length} series audited: ${JSON.stringify(Object.fromEntries(sums))}, ${violations.length} violations; ${failed} not audited`,
     );
@@ -73,6 +57,6 @@ export class Results {
   }
 
   get #audited(): readonly SeriesResult[] {
-    return this.#all.filter(({ isAudited }) => isAudited);
+    return this.all.filter(({ isAudited }) => isAudited);
   }
 }

@@ -7,8 +7,9 @@
 // `--scenarios TEXT` what has the text in its name. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
 import { inspect, parseArgs } from 'node:util';
 import { Chance } from '../../support/chance.ts';
+import { say } from '../program.ts';
 import type { Totals } from './cluster.ts';
-import { FAULTS, type FaultName } from './faults.ts';
+import { type FaultName, faultsOf, GROUPS } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { PostgresPair, serverPrograms } from './postgres-pair.ts';
 import { Results, type SeriesResult } from './results.ts';
@@ -37,7 +38,6 @@ const { values } = parseArgs({
     scenarios: { type: 'string', default: 'no' },
   },
 });
-const say = (line: string) => process.stdout.write(`${line}\n`);
 const programs = serverPrograms();
 if (programs === undefined) {
   say('There is no PostgreSQL server in /usr/lib/postgresql: install the package postgresql.');
@@ -56,14 +56,22 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
   });
 const mayGoOn = () => !isStopping && performance.now() < endMs;
 
-async function runSeries(
+async function withPair<T>(isSynchronous: boolean, use: (pair: PostgresPair) => Promise<T>): Promise<T> {
+  const pair = await PostgresPair.start({ programs: programs!, isSynchronous });
+  try {
+    return await use(pair);
+  } finally {
+    pair.stop();
+  }
+}
+
+function runSeries(
   faults: readonly FaultName[],
-  { isSynchronous, environment }: Partial<Planted>,
+  { isSynchronous = true, environment }: Partial<Planted>,
   totals: Totals = AMPLE,
 ): Promise<SeriesOutcome> {
-  const pair = await PostgresPair.start({ programs: programs!, isSynchronous: isSynchronous ?? true });
-  try {
-    return await series({
+  return withPair(isSynchronous, (pair) =>
+    series({
       pair,
       nodes: Number(values.nodes),
       database: pair.place,
@@ -75,17 +83,15 @@ async function runSeries(
       pauseMs: PAUSE_MS,
       report: say,
       mayGoOn,
-    });
-  } finally {
-    pair.stop();
-  }
+    }),
+  );
 }
 
 /** What is left of so many of each group, its faults in turn, in an order of chance. */
 function faultsLeft(results: Results): FaultName[] {
   const left: FaultName[] = [];
-  for (const group of ['kills', 'failovers', 'partitions', 'pauses'] as const) {
-    const names = (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
+  for (const group of GROUPS) {
+    const names = faultsOf(group);
     const asked = Number(values[group]);
     for (const [at, name] of names.entries()) {
       const share = Math.floor(asked / names.length) + (at < asked % names.length ? 1 : 0);
@@ -103,14 +109,13 @@ async function faultRuns(): Promise<boolean> {
   const left = faultsLeft(results);
   say(`${left.length} faults are left to run`);
   let isGood = true;
-  for (let at = 0; at < left.length && mayGoOn(); at += FAULTS_EACH) {
+  let isBroken = false;
+  for (let at = 0; at < left.length && mayGoOn() && !isBroken; at += FAULTS_EACH) {
     const faults = left.slice(at, at + FAULTS_EACH);
     const result = await resultOf(faults, chance.chance(0.5) ? SCARCE : AMPLE);
     results.add(result);
-    if (!result.isAudited) isGood = false;
-    if (result.violations.length === 0) continue;
-    isGood = false;
-    break;
+    isBroken = result.violations.length > 0;
+    isGood &&= result.isAudited && !isBroken;
   }
   for (const line of results.lines()) say(line);
   return isGood;
@@ -164,14 +169,9 @@ async function scenarioRuns(): Promise<boolean> {
   let isGood = true;
   for (const [name, scenario] of scenariosHere(say)) {
     if (values.scenarios !== 'yes' && !name.includes(values.scenarios)) continue;
-    const pair = await PostgresPair.start({ programs: programs!, isSynchronous: true });
-    try {
-      const violations = await scenario(pair);
-      if (violations.length > 0) isGood = false;
-      say(`${name}: ${violations.length === 0 ? 'as promised' : `VIOLATION ${violations.join('; ')}`}`);
-    } finally {
-      pair.stop();
-    }
+    const violations = await withPair(true, scenario);
+    if (violations.length > 0) isGood = false;
+    say(`${name}: ${violations.length === 0 ? 'as promised' : `VIOLATION ${violations.join('; ')}`}`);
   }
   return isGood;
 }

@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { qrn } from '../../../src/cli/commands.ts';
 import { systemClock } from '../../../src/core/clock.ts';
-import { HttpConnection, requestBytes } from '../../support/http.ts';
+import { askOnce, type HttpRequest } from '../../support/http.ts';
 import { runCommand } from '../../support/run-command.ts';
-import { until } from '../../support/server.ts';
-import { Cluster } from './cluster.ts';
+import { type Environment, until } from '../../support/server.ts';
+import { Cluster, type ClusterOptions } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 
@@ -33,15 +33,38 @@ const FREED_WITHIN_TRIES = 10;
 /** Idempotency keys that are repeated while a clock is off. */
 const KEYS = 6;
 
+export type Scenario = (pair: PostgresPair) => Promise<string[]>;
+
+/** Two nodes under ample totals, which are stopped in the end. */
+async function onCluster(
+  pair: PostgresPair,
+  options: Partial<ClusterOptions>,
+  use: (cluster: Cluster) => Promise<string[]>,
+): Promise<string[]> {
+  const cluster = await Cluster.start({ nodes: 2, database: pair.place, totals: TOTALS, ...options });
+  try {
+    return await use(cluster);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+/** Settings of the second node alone, whose readiness is not awaited. */
+function otherNode(environment: Environment): Partial<ClusterOptions> {
+  return {
+    ownEnvironment: (number) => (number === 2 ? environment : {}),
+    isAwaited: (number) => number === 1,
+  };
+}
+
 /**
  * The database is set back to an earlier state while the nodes are down. They must notice and hold back, since they would give
  * out certificate ids a second time and sign another history; after `qrn cluster restored` they must serve again, under new ids.
  */
-async function olderDatabase(pair: PostgresPair): Promise<string[]> {
-  const cluster = await Cluster.start({ nodes: 2, database: pair.place, totals: TOTALS });
-  const { nodes, load } = cluster;
-  const violations: string[] = [];
-  try {
+const olderDatabase: Scenario = (pair) =>
+  onCluster(pair, {}, async (cluster) => {
+    const { nodes, load } = cluster;
+    const violations: string[] = [];
     await answersFor(cluster, LOAD_MS);
     await stopAll(nodes);
     pair.killPrimary();
@@ -80,40 +103,16 @@ async function olderDatabase(pair: PostgresPair): Promise<string[]> {
     if (again.length > 0) violations.push(`${again.length} certificate ids were given out twice`);
     if (load.acknowledged.length === before.size) violations.push('nothing was answered after the restore');
     return violations;
-  } finally {
-    await cluster.stop();
-  }
-}
-
-export type Scenario = (pair: PostgresPair) => Promise<string[]>;
-
-/** Every scenario by its name; `say` is told which cannot run on this machine. */
-export function scenariosHere(say: (line: string) => void): (readonly [name: string, scenario: Scenario])[] {
-  const library = clockLibrary();
-  if (library === undefined) say('clocks: not run, since the package libfaketime is missing');
-  return [
-    ['an older database restored', olderDatabase],
-    ['a standby that is away', standbyAway],
-    ['nodes killed while parcels are under way', killsWithParcels],
-    ['two releases side by side', twoReleases],
-    ...(library === undefined
-      ? []
-      : [
-          ['a clock a day ahead', (pair: PostgresPair) => clockOff(pair, library, '+1d')] as const,
-          ['a clock a day behind', (pair: PostgresPair) => clockOff(pair, library, '-1d')] as const,
-        ]),
-  ];
-}
+  });
 
 /**
  * No packet passes between the primary and its standby for longer than a connection waits for a reply. Every request that draws
  * is refused with 503 within seconds, each node says why, what waits in PostgreSQL stays bounded, and answers come again.
  */
-async function standbyAway(pair: PostgresPair): Promise<string[]> {
-  const cluster = await Cluster.start({ nodes: 2, database: pair.place, totals: TOTALS });
-  const { nodes, load } = cluster;
-  const violations: string[] = [];
-  try {
+const standbyAway: Scenario = (pair) =>
+  onCluster(pair, {}, async (cluster) => {
+    const { nodes, load } = cluster;
+    const violations: string[] = [];
     load.start(CLIENTS);
     await sleep(LOAD_MS);
     pair.link.cut();
@@ -147,32 +146,18 @@ async function standbyAway(pair: PostgresPair): Promise<string[]> {
     await load.stop();
     await load.settle(FOLLOWS_WITHIN_MS);
     return [...violations, ...(await cluster.audit()).violations];
-  } finally {
-    await cluster.stop();
-  }
-}
+  });
 
 /**
  * One node has a source, the other lives on its parcels, and both are killed again and again. The pure bytes that clients got
  * are compared, and the books say of each block that left a node whether it came or was burned.
  */
-async function killsWithParcels(pair: PostgresPair): Promise<string[]> {
-  const cluster = await Cluster.start({
-    nodes: 2,
-    database: pair.place,
-    totals: TOTALS,
-    ownEnvironment: (number) => (number === 2 ? { QRN_BACKEND: 'none' } : {}),
-    isAwaited: (number) => number === 1,
-  });
-  const { nodes, load } = cluster;
-  try {
+const killsWithParcels: Scenario = (pair) =>
+  onCluster(pair, otherNode({ QRN_BACKEND: 'none' }), async (cluster) => {
+    const { nodes, load } = cluster;
     load.start(CLIENTS);
     const parcels = async () =>
-      (
-        await pair.query<{ parcels: number }>(
-          'SELECT count(*)::int AS parcels FROM qrn.parcel WHERE sender IS NOT NULL',
-        )
-      )[0].parcels;
+      (await pair.query('SELECT 1 FROM qrn.parcel WHERE sender IS NOT NULL LIMIT 1')).length;
     let underWay = 0;
     for (let round = 0; round < PARCEL_KILLS; round++) {
       const node = nodes[round % nodes.length];
@@ -186,25 +171,17 @@ async function killsWithParcels(pair: PostgresPair): Promise<string[]> {
     await load.settle(FOLLOWS_WITHIN_MS);
     const { violations } = await cluster.audit();
     return underWay === PARCEL_KILLS ? [...violations] : [...violations, 'no parcel was under way'];
-  } finally {
-    await cluster.stop();
-  }
-}
+  });
 
 /**
  * A node of a release with a newer schema starts beside one of this release, which goes on, and can start again on that schema.
  * The newer release is this one with a migration more.
  */
-async function twoReleases(pair: PostgresPair): Promise<string[]> {
+const twoReleases: Scenario = async (pair) => {
   const { release, format: newer } = newerRelease();
+  const releaseOf = (number: number) => (number === 2 ? release : undefined);
   try {
-    const cluster = await Cluster.start({
-      nodes: 2,
-      database: pair.place,
-      totals: TOTALS,
-      releaseOf: (number) => (number === 2 ? release : undefined),
-    });
-    try {
+    return await onCluster(pair, { releaseOf }, async (cluster) => {
       const [{ format }] = await pair.query<{ format: number }>('SELECT format FROM qrn.meta');
       await answersFor(cluster, LOAD_MS);
       for (const node of cluster.nodes) {
@@ -214,13 +191,11 @@ async function twoReleases(pair: PostgresPair): Promise<string[]> {
       await answersFor(cluster, LOAD_MS);
       const { violations } = await cluster.audit();
       return format === newer ? [...violations] : [...violations, `the schema has format ${format}`];
-    } finally {
-      await cluster.stop();
-    }
+    });
   } finally {
     rmSync(release, { recursive: true, force: true });
   }
-}
+};
 
 /** The folder of a release like this one, whose schema has a column and a table more that this one can live with. */
 function newerRelease(): { release: string; format: number } {
@@ -246,17 +221,10 @@ function clockLibrary(): string | undefined {
 }
 
 /** The clock of one node is off by `offset`, e.g. `+1d`: it is not ready and says so, and the books stay exact. */
-async function clockOff(pair: PostgresPair, library: string, offset: string): Promise<string[]> {
+function clockOff(pair: PostgresPair, library: string, offset: string): Promise<string[]> {
   const environment = { LD_PRELOAD: library, FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
-  const cluster = await Cluster.start({
-    nodes: 2,
-    database: pair.place,
-    totals: TOTALS,
-    ownEnvironment: (number) => (number === 2 ? environment : {}),
-    isAwaited: (number) => number === 1,
-  });
-  const violations: string[] = [];
-  try {
+  return onCluster(pair, otherNode(environment), async (cluster) => {
+    const violations: string[] = [];
     const [, wrong] = cluster.nodes;
     const saysSo = () => /clock of this node differs/.test(wrong.output);
     await until('the node says so', saysSo, SAYS_SO_WITHIN_MS).catch(() =>
@@ -272,9 +240,7 @@ async function clockOff(pair: PostgresPair, library: string, offset: string): Pr
         `${unacknowledged} answers that nobody got, for ${KEYS} keys: a repetition was charged again`,
       );
     return [...violations, ...found];
-  } finally {
-    await cluster.stop();
-  }
+  });
 }
 
 /** Keys that are asked of both nodes in turn: the node whose clock is off may refuse them, and must not answer them anew. */
@@ -304,32 +270,22 @@ async function outcomeUnderKey(node: ClusterNode, key: string, idempotencyKey: s
   }
 }
 
-async function askUnderKey(
-  { listeningPort, isRunning }: ClusterNode,
-  key: string,
-  idempotencyKey: string,
-): Promise<{ status: number; body: Buffer } | undefined> {
-  if (!isRunning) return undefined;
-  const connection = await HttpConnection.open(listeningPort).catch(() => undefined);
-  if (connection === undefined) return undefined;
-  const headers: [string, string][] = [
+async function askUnderKey(node: ClusterNode, key: string, idempotencyKey: string) {
+  const headers = [
     ['authorization', `Bearer ${key}`],
     ['idempotency-key', idempotencyKey],
-  ];
+  ] as const;
   const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=quantum-seeded';
-  const reply = await connection.ask(requestBytes({ method: 'GET', target, headers }));
-  connection.leave();
-  return reply;
+  return asked(node, { method: 'GET', target, headers });
 }
 
 /** The status of /readyz; undefined when nobody listens. */
-async function readiness({ listeningPort, isRunning }: ClusterNode): Promise<number | undefined> {
-  if (!isRunning) return undefined;
-  const connection = await HttpConnection.open(listeningPort).catch(() => undefined);
-  if (connection === undefined) return undefined;
-  const { status } = await connection.ask(requestBytes({ method: 'GET', target: '/readyz', headers: [] }));
-  connection.leave();
-  return status;
+async function readiness(node: ClusterNode): Promise<number | undefined> {
+  return (await asked(node, { method: 'GET', target: '/readyz', headers: [] }))?.status;
+}
+
+async function asked({ listeningPort, isRunning }: ClusterNode, request: HttpRequest) {
+  return isRunning ? askOnce(listeningPort, request).catch(() => undefined) : undefined;
 }
 
 async function answersFor({ load }: Cluster, ms: number): Promise<void> {
@@ -344,4 +300,22 @@ async function stopAll(nodes: readonly ClusterNode[]): Promise<void> {
 
 async function startAll(nodes: readonly ClusterNode[]): Promise<void> {
   await Promise.all(nodes.map((node) => node.start()));
+}
+
+/** Every scenario by its name; `say` is told which cannot run on this machine. */
+export function scenariosHere(say: (line: string) => void): (readonly [name: string, scenario: Scenario])[] {
+  const library = clockLibrary();
+  if (library === undefined) say('clocks: not run, since the package libfaketime is missing');
+  return [
+    ['an older database restored', olderDatabase],
+    ['a standby that is away', standbyAway],
+    ['nodes killed while parcels are under way', killsWithParcels],
+    ['two releases side by side', twoReleases],
+    ...(library === undefined
+      ? []
+      : [
+          ['a clock a day ahead', (pair: PostgresPair) => clockOff(pair, library, '+1d')] as const,
+          ['a clock a day behind', (pair: PostgresPair) => clockOff(pair, library, '-1d')] as const,
+        ]),
+  ];
 }

@@ -6,16 +6,20 @@ import { crashRounds } from './crash-rounds.ts';
 describe('kill -9 at any moment', () => {
   for (const durability of ['fsync', 'commit']) {
     it(`loses nothing acknowledged, overspends nothing, delivers nothing twice (${durability})`, async () => {
-      const outcome = await crashRounds({ rounds: 2, environment: { QRN_DURABILITY: durability } });
-      assert.deepEqual(outcome.violations, []);
-      assert.equal(outcome.rounds, 2);
-      assert.ok(outcome.acknowledged > 0);
+      const rounds = await crashRounds({ rounds: 2, environment: { QRN_DURABILITY: durability } });
+      assert.deepEqual(
+        rounds.flatMap(({ violations }) => violations),
+        [],
+      );
+      assert.equal(rounds.length, 2);
+      assert.ok(rounds.some(({ acknowledged }) => acknowledged > 0));
     });
   }
 
   it('finds answers that are sent before the commit (a planted bug)', async () => {
     const plant = new URL('./plant-early-answer.ts', import.meta.url).href;
-    const outcome = await crashRounds({ rounds: 5, environment: { NODE_OPTIONS: `--import=${plant}` } });
-    assert.ok(outcome.violations.length > 0, 'the planted bug was not found');
+    const rounds = await crashRounds({ rounds: 5, environment: { NODE_OPTIONS: `--import=${plant}` } });
+    const violations = rounds.flatMap((round) => round.violations);
+    assert.match(violations.join('\n'), /acknowledged certificates are lost/);
   });
 });

@@ -2,17 +2,18 @@
 // commit itself comes half a second late. The crash test must find it.
 import { Committer, type PendingAnswer } from '../../../src/answer/commit.ts';
 import type { AnswerEntry, StoredAnswer } from '../../../src/ledger/records.ts';
+import { replaced } from '../planting.ts';
 
-const { add } = Committer.prototype;
-Committer.prototype.add = function early(
-  this: Committer,
-  answer: PendingAnswer,
-  stored?: StoredAnswer,
-): void {
-  const entry = { ...copyOf(answer), chargedPeriod: answer.chargedPeriod };
-  answer.settled(undefined);
-  setTimeout(() => add.call(this, { ...entry, settled: () => {} }, stored), 500);
-};
+replaced(
+  Committer.prototype,
+  'add',
+  (add) =>
+    function early(this: Committer, answer: PendingAnswer, stored?: StoredAnswer): void {
+      const entry = { ...copyOf(answer), chargedPeriod: answer.chargedPeriod };
+      answer.settled(undefined);
+      setTimeout(() => add.call(this, { ...entry, settled: () => {} }, stored), 500);
+    },
+);
 
 /** What the committer reads of an answer now; only the source is another, since it is an index of the open segment. */
 function copyOf({ requestId, issuedAtMs, accountNumber, endpoint, mode, delivered, ...rest }: AnswerEntry) {

@@ -2,6 +2,8 @@
 // long mixed load, with restarts. `--arenas` bounds the heaps of glibc's malloc (MALLOC_ARENA_MAX).
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { talk } from '../../../bench/support/reporter.ts';
+import { say } from '../program.ts';
 import { type SoakOutcome, soak } from './soak.ts';
 
 /** Of the fitted line over the last life, after its warm-up: garbage that is not collected yet is no growth. */
@@ -15,7 +17,6 @@ const REVOKED_SERVED_MS = 2_000;
 const text = { type: 'string' } as const;
 const options = { minutes: text, rate: text, seed: text, durability: text, arenas: text } as const;
 const { values } = parseArgs({ options });
-const talk = (line: string) => process.stderr.write(`${line}\n`);
 
 const outcome = await soak({
   seconds: 60 * Number(values.minutes ?? 10),
@@ -31,8 +32,8 @@ const failures = [...outcome.violations, ...trendFailures(outcome)];
 const out = new URL('../../../bench/out/', import.meta.url);
 mkdirSync(out, { recursive: true });
 writeFileSync(new URL('soak-run.json', out), `${JSON.stringify({ ...outcome, failures }, undefined, 1)}\n`);
-process.stdout.write(tableOf(outcome));
-for (const failure of failures) process.stdout.write(`FAILED ${failure}\n`);
+say(tableOf(outcome));
+for (const failure of failures) say(`FAILED ${failure}`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
 function trendFailures({ memory, p99, revokedServedMs }: SoakOutcome): string[] {
@@ -84,5 +85,5 @@ function tableOf(outcome: SoakOutcome): string {
     ['violations', String(outcome.violations.length)],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }

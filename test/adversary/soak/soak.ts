@@ -1,8 +1,10 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { residentMemory } from '../../../bench/support/process-usage.ts';
+import { Chance } from '../../support/chance.ts';
 import { TestServer } from '../../support/server.ts';
-import { type ClientKey, SoakClient, sleep, WINDOW_S } from './client.ts';
-import { checkLedger, type LedgerFindings } from './ledger-check.ts';
+import { type ClientKey, Clients, WINDOW_S } from '../clients/clients.ts';
+import { checkLedger, type LedgerFindings } from '../clients/ledger-check.ts';
 import { type SourceState, SwitchedSource } from './source.ts';
 import { type Point, type Trend, trendOf } from './trend.ts';
 import { Verifier } from './verifier.ts';
@@ -104,7 +106,7 @@ class SoakRun {
   readonly #plan: SoakPlan;
   readonly #source: SwitchedSource;
   readonly #settings: Readonly<Record<string, string>>;
-  readonly #client: SoakClient;
+  readonly #client: Clients;
   readonly #verifier: Verifier;
   readonly #accountId: string;
   readonly #samples: SoakSample[] = [];
@@ -128,8 +130,8 @@ class SoakRun {
     this.#settings = settings;
     this.#server = server;
     this.#accountId = account.account_id;
-    this.#client = new SoakClient(keys, plan.simSeed);
-    this.#client.port = portOf(server);
+    this.#client = new Clients(keys, new Chance(plan.simSeed));
+    this.#client.port = server.port;
     this.#verifier = new Verifier(this.#client, account.key);
   }
 
@@ -207,7 +209,7 @@ class SoakRun {
     await this.#stop(signal);
     this.#server = await TestServer.start(this.#settings, this.#server.dataDir);
     this.#isUp = true;
-    this.#client.port = portOf(this.#server);
+    this.#client.port = this.#server.port;
     this.#life++;
     this.#lifeFromS = this.#client.nowS;
   }
@@ -263,7 +265,8 @@ class SoakRun {
   async #outcome(ratePerS: number, capacityPerS: number | undefined): Promise<SoakOutcome> {
     const client = this.#client;
     const { dataDir } = this.#server;
-    const ledger = await checkLedger(dataDir, this.#accountId, client.acknowledged, client.unknown);
+    const { acknowledged, unknown } = client;
+    const ledger = await checkLedger(dataDir, { accountId: this.#accountId, acknowledged, unknown });
     const fromS = this.#lifeFromS + WARM_UP_SHARE * (client.nowS - this.#lifeFromS);
     const windows = [...client.windows].map(([window, latency]) => ({
       atS: window * WINDOW_S,
@@ -299,8 +302,4 @@ class SoakRun {
       windows,
     };
   }
-}
-
-function portOf(server: TestServer): number {
-  return Number(new URL(server.origin).port);
 }

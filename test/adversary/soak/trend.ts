@@ -1,3 +1,5 @@
+import { median } from '../../../bench/support/statistics.ts';
+
 /** A value at a time, in seconds. */
 export interface Point {
   readonly atS: number;
@@ -31,17 +33,11 @@ export function trendOf(all: readonly Point[]): Trend | undefined {
     }
   }
   if (slopes.length === 0) return undefined;
-  const perS = medianOf(slopes);
+  const perS = median(slopes);
   return {
     points: all.length,
-    median: medianOf(points.map(({ value }) => value)),
+    median: median(points.map(({ value }) => value)),
     perMinute: 60 * perS,
     growth: perS * (points[points.length - 1].atS - points[0].atS),
   };
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = Float64Array.from(values).sort();
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyAnswer } from '../../../src/certificate/verify.ts';
 import { fetchWhole } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
-import type { Kept, SoakClient } from './client.ts';
-import { sleep } from './client.ts';
+import type { Clients, Kept } from '../clients/clients.ts';
 
 /** Certificates are logged within a fraction of a second; asked for earlier, they have no proof yet. */
 const LOGGED_AFTER_MS = 2_000;
@@ -15,10 +15,10 @@ const AGAIN_MAX = 40;
 export class Verifier {
   verified = 0;
   readonly #again: Kept[] = [];
-  readonly #client: SoakClient;
+  readonly #client: Clients;
   readonly #key: string;
 
-  constructor(client: SoakClient, key: string) {
+  constructor(client: Clients, key: string) {
     this.#client = client;
     this.#key = key;
   }

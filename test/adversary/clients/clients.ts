@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Histogram } from '../../../bench/support/histogram.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
+import type { Chance } from '../../support/chance.ts';
 import { ConnectionLost, HttpConnection, type HttpReply } from '../../support/http.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
-import { type Asked, Mix, wireOf } from './mix.ts';
+import { type Asked, Mix, type Shares, wireOf } from './mix.ts';
 
 /** A key of the account. */
 export interface ClientKey {
@@ -42,8 +44,8 @@ const RETRY_AFTER_MS = 300;
 /** Latencies are told apart by windows of this length. */
 export const WINDOW_S = 5;
 
-/** Clients of one account at a fixed rate, who keep books of everything that the service acknowledges. */
-export class SoakClient {
+/** Clients of one account, who keep books of everything that the service acknowledges. */
+export class Clients {
   readonly acknowledged = new Acknowledged();
   /** What the service did that it must never do, in words. */
   readonly violations: string[] = [];
@@ -60,8 +62,9 @@ export class SoakClient {
   retried = 0;
   /** How long a revoked key was still good, at most. */
   revokedServedMs = 0;
+  readonly #chance: Chance;
   readonly #mix: Mix;
-  readonly #pure = new PureSeen();
+  readonly #pure: PureSeen;
   readonly #startedMs = performance.now();
   #retries: Retry[] = [];
   #idle: HttpConnection[] = [];
@@ -70,9 +73,12 @@ export class SoakClient {
   #timer: NodeJS.Timeout | undefined;
   #answers = 0;
 
-  constructor(keys: ClientKey[], simSeed: number) {
+  /** With `shares` of their own the clients ask so little that every pure byte is remembered. */
+  constructor(keys: ClientKey[], chance: Chance, shares?: Shares) {
     this.keys = keys;
-    this.#mix = new Mix(simSeed);
+    this.#chance = chance;
+    this.#mix = new Mix(chance.fork('mix'), shares);
+    this.#pure = new PureSeen({ isSampled: shares === undefined });
   }
 
   get nowS(): number {
@@ -108,18 +114,24 @@ export class SoakClient {
   async capacity(connections: number, durationMs: number): Promise<number> {
     const untilMs = performance.now() + durationMs;
     const before = this.#answers;
-    const askOn = async () => {
-      while (performance.now() < untilMs) await this.#ask(this.#mix.next(), performance.now());
-    };
-    await Promise.all(Array.from({ length: connections }, askOn));
+    await this.askWhile(connections, () => performance.now() < untilMs);
     return ((this.#answers - before) * 1_000) / durationMs;
+  }
+
+  /** So many clients, each of which asks again as soon as it is answered. They go when the service does. */
+  async askWhile(connections: number, mayGoOn: () => boolean): Promise<void> {
+    const client = async () => {
+      while (mayGoOn() && (await this.#next(performance.now())));
+    };
+    await Promise.all(Array.from({ length: connections }, client));
   }
 
   /** Asks for what is due again until nothing is left or nothing is answered. */
   async settleRetries(deadlineMs: number): Promise<void> {
     const untilMs = performance.now() + deadlineMs;
     while (this.#retries.length > 0 && performance.now() < untilMs) {
-      this.#askAgain();
+      const retry = this.#dueRetry();
+      if (retry !== undefined) void this.#ask(retry.asked, performance.now(), retry);
       await sleep(20);
     }
     while (this.#flying > 0) await sleep(5);
@@ -131,21 +143,26 @@ export class SoakClient {
 
   #due(dueMs: number): void {
     if (this.#port === undefined || this.#flying >= CONNECTIONS_MAX) this.notSent++;
-    else if (!this.#askAgain()) void this.#ask(this.#mix.next(), dueMs);
+    else void this.#next(dueMs);
   }
 
-  #askAgain(): boolean {
+  /** What is to be asked again, or something new. False when the service cannot be reached. */
+  #next(dueMs: number): Promise<boolean> {
+    const retry = this.#dueRetry();
+    return retry === undefined
+      ? this.#ask(this.#mix.next(), dueMs)
+      : this.#ask(retry.asked, performance.now(), retry);
+  }
+
+  #dueRetry(): Retry | undefined {
     const now = performance.now();
     const at = this.#retries.findIndex(({ notBeforeMs }) => notBeforeMs <= now);
-    if (at < 0 || this.#port === undefined) return false;
-    const [retry] = this.#retries.splice(at, 1);
-    void this.#ask(retry.asked, now, retry);
-    return true;
+    return at < 0 || this.#port === undefined ? undefined : this.#retries.splice(at, 1)[0];
   }
 
-  async #ask(asked: Asked, dueMs: number, retry?: Retry): Promise<void> {
+  async #ask(asked: Asked, dueMs: number, retry?: Retry): Promise<boolean> {
     this.#flying++;
-    const key = this.keys[this.#mix.below(this.keys.length)];
+    const key = this.#chance.pick(this.keys);
     let connection: HttpConnection | undefined;
     try {
       connection = await this.#connection();
@@ -155,9 +172,11 @@ export class SoakClient {
       this.#answers++;
       if (asked.kind === 'small' && reply.status === 200) this.#observe(dueMs);
       this.#judge(asked, key, sentMs, reply, retry);
+      return true;
     } catch (error) {
       if (!(error instanceof ConnectionLost)) this.violate(`${asked.path}: ${(error as Error).message}`);
       this.#lost(asked, connection !== undefined, retry);
+      return false;
     } finally {
       this.#flying--;
     }
@@ -229,7 +248,7 @@ export class SoakClient {
       this.retried++;
     }
     if (isParsed) this.#read(asked, member, body, answered);
-    if (asked.idempotencyKey !== undefined && retry === undefined && this.#mix.below(2) === 0) {
+    if (asked.idempotencyKey !== undefined && retry === undefined && this.#chance.chance(0.5)) {
       this.#retryLater({ asked, bodySha256: sha256Hex(body) });
     }
   }
@@ -240,8 +259,8 @@ export class SoakClient {
     const count = Array.isArray(values) ? values.length : (response.data['count'] ?? 1);
     if (count !== asked.values) this.violate(`${asked.path} gave ${count} values`);
     if (mode === 'pure' && typeof values === 'string') {
-      const before = this.#pure.add(values, requestId);
-      if (before !== undefined) this.violate(`pure bytes of ${before} came again for ${requestId}`);
+      const wrong = this.#pure.add(values, requestId);
+      if (wrong !== undefined) this.violate(wrong);
     }
     if (this.acknowledged.count % KEPT_EVERY === 0 && this.kept.length < KEPT_MAX) {
       this.kept.push({ certificateId, response, atMs: performance.now() });
@@ -269,9 +288,6 @@ function answeredOf(asked: Asked, body: Buffer): Answered {
     mode: mode as Answered['mode'],
     values: asked.values,
     credits: Number(credits),
+    isNumbered: asked.kind === 'numbered',
   };
-}
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

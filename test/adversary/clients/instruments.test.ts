@@ -11,12 +11,11 @@ import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { SegmentWriter } from '../../../src/ledger/segment.ts';
-import { uniforms } from '../../support/chance.ts';
+import { Chance, uniforms } from '../../support/chance.ts';
 import * as records from '../../support/ledger-records.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { checkLedger } from './ledger-check.ts';
-import { Mix, wireOf } from './mix.ts';
-import { trendOf } from './trend.ts';
+import { Mix, ORDINARY_MIX, wireOf } from './mix.ts';
 
 /** A soak that finds nothing proves something only when its instruments would have found it. */
 describe('the check of the books', () => {
@@ -70,12 +69,13 @@ describe('the check of the books', () => {
     mode: 'pure',
     values: 1,
     credits: 7,
+    isNumbered: false,
     ...more,
   });
   const check = (answers: readonly Answered[], unknown: number) => {
     const acknowledged = new Acknowledged();
     for (const each of answers) acknowledged.add(each);
-    return checkLedger(dataDir, accountId, acknowledged, unknown);
+    return checkLedger(dataDir, { accountId, acknowledged, unknown });
   };
 
   it('agrees with what was told, in any order', async () => {
@@ -115,6 +115,8 @@ describe('the check of the books', () => {
       assert.equal(violations.length, 1);
       assert.match(violations[0], /is not what its client was told/);
     }
+    const { violations } = await check([told(0, { isNumbered: true })], 9);
+    assert.match(violations.join(), /was asked for with a purpose, unlike its serial/);
   });
 });
 
@@ -129,19 +131,18 @@ describe('the columns of a client', () => {
     };
     for (let n = 0; n < rows; n++) {
       const [certificateId, requestId] = [`cert_${base32Of(id(n))}`, `req_${base32Of(id(n + rows))}`];
-      acknowledged.add({ certificateId, requestId, mode: 'csprng', values: n, credits: 2 });
+      const isNumbered = n % 2 === 1;
+      acknowledged.add({ certificateId, requestId, mode: 'csprng', values: n, credits: 2, isNumbered });
     }
     assert.equal(acknowledged.count, rows);
     assert.equal(acknowledged.creditsSpent, 2 * rows);
     for (const n of [0, 16_383, 16_384, rows - 1]) {
       assert.deepEqual(Buffer.from(acknowledged.certificateId(n)), Buffer.from(id(n)));
       assert.deepEqual(Buffer.from(acknowledged.requestId(n)), Buffer.from(id(n + rows)));
-      assert.deepEqual(
-        [acknowledged.mode(n), acknowledged.values(n), acknowledged.credits(n)],
-        ['csprng', n, 2],
-      );
+      const facts = { mode: 'csprng', values: n, credits: 2, isNumbered: n % 2 === 1 };
+      assert.deepEqual(acknowledged.facts(n), facts);
     }
-    const bad = { certificateId: 'cert_0', requestId: 'req_0', mode: 'pure', values: 1, credits: 1 } as const;
+    const bad = { certificateId: 'cert_0', requestId: 'req_0', ...acknowledged.facts(0) };
     assert.throws(() => acknowledged.add(bad), /no id/);
   });
 });
@@ -155,47 +156,29 @@ describe('the eye for pure bytes', () => {
           .toString(16)
           .padStart(2, '0'),
       ).join('');
-    const seen = new PureSeen();
+    const seen = new PureSeen({ isSampled: true });
     const block = hex(4_096);
     assert.equal(seen.add(block, 'first'), undefined);
     assert.equal(seen.add(block, 'first'), undefined, 'a retry of the same request is none');
     for (let i = 0; i < 200; i++) assert.equal(seen.add(hex(192), `other ${i}`), undefined);
-    assert.equal(seen.add(hex(51) + block.slice(1_000, 1_400) + hex(5), 'second'), 'first');
-  });
-});
-
-describe('a trend', () => {
-  const line = (points: number, value: (i: number) => number) =>
-    trendOf(Array.from({ length: points }, (_, i) => ({ atS: i, value: value(i) })))!;
-
-  it('is the slope of a line, whatever a fifth of the points do', () => {
-    const random = uniforms(3);
-    const noisy = line(300, (i) => 100 + 0.1 * i + (i % 5 === 0 ? 500 * random() : random()));
-    assert.ok(Math.abs(noisy.perMinute - 6) < 0.3, `${noisy.perMinute} a minute`);
-    assert.ok(Math.abs(noisy.growth - 29.9) < 1.5);
-    const flat = line(2_000, () => 100 + random());
-    assert.ok(Math.abs(flat.growth) < 1);
-    assert.equal(flat.points, 2_000);
-  });
-
-  it('needs three points', () => {
-    assert.equal(trendOf([]), undefined);
-    const two = [0, 1].map((atS) => ({ atS, value: 1 }));
-    assert.equal(trendOf(two), undefined);
-    assert.equal(trendOf(two.concat(two).map(({ value }) => ({ atS: 1, value }))), undefined);
+    const again = hex(51) + block.slice(1_000, 1_400) + hex(5);
+    assert.equal(seen.add(again, 'second'), 'pure bytes of first were delivered again to second');
+    const all = new PureSeen({ isSampled: false });
+    assert.equal(all.add(block.slice(0, 34), 'first'), undefined);
+    assert.match(all.add(block.slice(2, 34), 'second') ?? '', /delivered again/);
   });
 });
 
 describe('the mix', () => {
   it('is the same for the same seed and holds every kind', () => {
     const take = (simSeed: number) => {
-      const mix = new Mix(simSeed);
+      const mix = new Mix(new Chance(simSeed));
       return Array.from({ length: 5_000 }, () => mix.next());
     };
     const asked = take(1);
     assert.deepEqual(take(1), asked);
     assert.notDeepEqual(take(2), asked);
-    assert.equal(new Set(asked.map(({ kind }) => kind)).size, 9);
+    assert.equal(new Set(asked.map(({ kind }) => kind)).size, Object.keys(ORDINARY_MIX).length);
     const once = asked.find(({ kind }) => kind === 'pure once')!;
     assert.match(wireOf(once, 'k').toString(), /^GET \/v1\/bytes\?[^ ]+ HTTP\/1\.1\r\n(.+\r\n)+\r\n$/);
     const batch = asked.find(({ kind }) => kind === 'batch')!;
