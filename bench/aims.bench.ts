@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type BareType, bareMediaType } from '../src/core/vocabulary.ts';
 import { aimText, NO_AIM, verdictOn } from './support/aims.ts';
-import { hammered, latenciesOf, loadOn, withCosts } from './support/measured.ts';
+import { hammered, loaded } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
 import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
@@ -98,7 +98,9 @@ async function smallFigures(run: BenchRun, bare: Server, fsync: Server, commit: 
   const one = await race(fsync, 1);
   const ratePerS = Math.round((many.of('service', 'answersPerS')?.median ?? 0) / 2);
   run.talk(`${ratePerS} requests/s, open loop`);
-  const half = await alternate([atRate(run, fsync, ratePerS)], run.rounds);
+  const loop = { kind: 'open', ratePerS, durationMs: 1_000 * run.seconds } as const;
+  const halfLoad = loaded('half', fsync, { method: 'GET', path: SMALL }, MANY_CONNECTIONS, loop);
+  const half = await alternate([halfLoad], run.rounds);
   const oneMs = scaled(one.of('service', 'p50Us'), 1e-3);
   const halfMs = scaled(half.of('half', 'p99Us'), 1e-3);
   const at256 = 'small request, 256 connections, fsync';
@@ -140,16 +142,6 @@ function idling(server: Server): Contender {
   };
 }
 
-function atRate(run: BenchRun, server: Server, ratePerS: number): Contender {
-  return {
-    name: 'half',
-    async measure() {
-      const loop = { kind: 'open' as const, ratePerS, durationMs: 1_000 * run.seconds };
-      return latenciesOf(await loadOn(server, { method: 'GET', path: SMALL }, MANY_CONNECTIONS, loop));
-    },
-  };
-}
-
 async function batchFigures(
   run: BenchRun,
   service: Server,
@@ -161,31 +153,17 @@ async function batchFigures(
   const body = batchBody(VALUE_KINDS.find(({ name }) => name === kind)!, count);
   const accept = octets === undefined ? 'application/json' : bareMediaType(octets);
   const server = { ...service, headers: { ...service.headers, accept } };
-  const contender: Contender = {
-    name: what,
-    async measure() {
-      const { result, costs } = await withCosts(server, () =>
-        loadOn(server, { method: 'POST', path, body }, connections, {
-          kind: 'closed',
-          durationMs: timeMs * run.seconds,
-        }),
-      );
-      if (result.failures > 0) {
-        run.talk(
-          `${what}: ${result.failures} of ${result.answers + result.failures} refused; the round does not count`,
-        );
-        return {};
-      }
-      const { cpuUs } = costs;
-      return {
-        ns: 1e9 / (result.answersPerS * count),
-        cpuNs: cpuUs === undefined ? undefined : (1e3 * cpuUs) / count,
-      };
-    },
-  };
-  const rounds = await alternate([contender], run.rounds);
+  const loop = { kind: 'closed', durationMs: timeMs * run.seconds } as const;
+  const { name, measure } = loaded(what, server, { method: 'POST', path, body }, connections, loop);
+  const measureIfServed: Contender['measure'] = (phase) =>
+    measure(phase).catch((error: Error) => {
+      run.talk(`${error.message}; the round does not count`);
+      return {};
+    });
+  const rounds = await alternate([{ name, measure: measureIfServed }], run.rounds);
+  const nsOf = (quantity: string) => scaled(rounds.of(what, quantity), 1e3 / count);
   return [
-    { what, unit: 'ns a number', measured: rounds.of(what, 'ns'), aim: aimNs },
-    { what: `${what}: CPU`, unit: 'ns a number', measured: rounds.of(what, 'cpuNs'), aim: NO_AIM },
+    { what, unit: 'ns a number', measured: nsOf('us'), aim: aimNs },
+    { what: `${what}: CPU`, unit: 'ns a number', measured: nsOf('cpuUs'), aim: NO_AIM },
   ];
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Ask, latenciesOf, loadOn, requireAnswers } from './support/measured.ts';
+import { type Ask, loaded } from './support/measured.ts';
 import { alternate, type Contender } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
 import type { Report, Suite } from './support/suite.ts';
@@ -21,30 +21,26 @@ export const assessmentInterference: Suite = {
     const hook = new URL('support/endless-assessment.ts', import.meta.url).href;
     const service = await startService(run.subjects[0], { NODE_OPTIONS: `--import ${hook}` });
     const loop = { kind: 'open', ratePerS: PER_S, durationMs: TIME_MS * run.seconds } as const;
-    const asking = async (name: string) => {
-      const result = await loadOn(service, SMALL, CONNECTIONS, loop);
-      requireAnswers(name, result);
-      return latenciesOf(result);
+    const alone = loaded(WITHOUT, service, SMALL, CONNECTIONS, loop);
+    const beside: Contender = {
+      name: 'running assessment',
+      async measure(phase) {
+        toggleAssessments(service);
+        const sample = await alone.measure(phase);
+        return { ...sample, lots: await endAssessments(service) };
+      },
     };
-    const besideAssessments = async (name: string) => {
-      toggleAssessments(service);
-      const latencies = await asking(name);
-      return { ...latencies, lots: await endAssessments(service) };
-    };
-    const contenders: Contender[] = [
-      { name: WITHOUT, measure: () => asking(WITHOUT) },
-      { name: 'running assessment', measure: () => besideAssessments('running assessment') },
-    ];
     const columns = [
       of('p50 µs', 'p50Us'),
       of('p90 µs', 'p90Us'),
       of('p99 µs', 'p99Us', { spread: true }),
       of('p99.9 µs', 'p999Us'),
       ratio('p99 x without', 'p99Us', WITHOUT),
+      of('failed %', 'failedPercent'),
       of('lots assessed', 'lots'),
     ];
     try {
-      const rows = rowsOf(columns, await alternate(contenders, run.rounds));
+      const rows = rowsOf(columns, await alternate([alone, beside], run.rounds));
       return {
         tables: [
           { title: `GET ${SMALL.path} at ${PER_S}/s beside the assessment of lots`, note: '', columns, rows },

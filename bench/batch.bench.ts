@@ -1,8 +1,8 @@
 import type { ClosedLoop } from './support/load.ts';
-import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.ts';
+import { type Ask, loaded } from './support/measured.ts';
 import { JSON_TWIN, startBare } from './support/peers.ts';
 import { comparison, nameFor } from './support/revisions.ts';
-import { alternate, type Contender } from './support/rounds.ts';
+import { alternate } from './support/rounds.ts';
 import { type Server, type Service, startService, withServers } from './support/server.ts';
 import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { type Measure, of, ratio, rowOf } from './support/tables.ts';
@@ -102,12 +102,12 @@ async function raceOn(
   each: Case,
   columns: readonly Measure[],
 ): Promise<Row[]> {
-  const load = loadFor(run, each, drawnBytes.get(fileName(each))!);
+  const loop = loopFor(run, each, drawnBytes.get(fileName(each))!);
   const ask: Ask = { method: 'POST', path: PATH, body: bodyOf(each) };
   const contenders = [
-    loaded(STATIC, bare, { ...ask, path: `/${fileName(each)}` }, load),
-    loaded(TWIN, twin, ask, load),
-    ...services.map(({ name, server }) => loaded(name, server, ask, load)),
+    loaded(STATIC, bare, { ...ask, path: `/${fileName(each)}` }, each.connections, loop),
+    loaded(TWIN, twin, ask, each.connections, loop),
+    ...services.map(({ name, server }) => loaded(name, server, ask, each.connections, loop)),
   ];
   const rounds = await alternate(contenders, run.rounds);
   return services.map(({ name }) =>
@@ -138,31 +138,9 @@ async function drawnByName(
   return drawn;
 }
 
-interface Load {
-  readonly connections: number;
-  readonly loop: ClosedLoop;
-}
-
-function loadFor(run: BenchRun, { mode, connections }: Case, bytesAnAnswer: number): Load {
+function loopFor(run: BenchRun, { mode, connections }: Case, bytesAnAnswer: number): ClosedLoop {
   const requests = Math.max(connections, Math.floor(PURE_BYTES_A_ROUND / bytesAnAnswer));
-  const limit = mode === 'pure' ? { requests } : { durationMs: TIME_MS * run.seconds };
-  return { connections, loop: { kind: 'closed', ...limit } };
-}
-
-function loaded(name: string, server: Server, ask: Ask, { connections, loop }: Load): Contender {
-  return {
-    name,
-    async measure() {
-      const { result, costs } = await withCosts(server, () => loadOn(server, ask, connections, loop));
-      requireAnswers(name, result);
-      return {
-        us: 1e6 / result.answersPerS,
-        bodyKb: result.bytesPerS / result.answersPerS / 1e3,
-        p99Us: result.latency.quantile(0.99),
-        ...costs,
-      };
-    },
-  };
+  return { kind: 'closed', ...(mode === 'pure' ? { requests } : { durationMs: TIME_MS * run.seconds }) };
 }
 
 /** Of answers of `count` values. */

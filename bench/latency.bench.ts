@@ -1,4 +1,4 @@
-import { latenciesOf, loadOn, withCosts } from './support/measured.ts';
+import { loaded } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
 import type { Line, Plot } from './support/plot.ts';
 import { comparison, nameFor } from './support/revisions.ts';
@@ -52,15 +52,11 @@ interface NamedServer {
 }
 
 function atRate(run: BenchRun, { name, server, path }: NamedServer, ratePerS: number): Contender {
+  const during = (durationMs: number) =>
+    loaded(name, server, { method: 'GET', path }, CONNECTIONS, { kind: 'open', ratePerS, durationMs });
   return {
     name,
-    async measure(phase) {
-      const durationMs = phase === 'warm-up' ? WARM_UP_MS : 1_000 * run.seconds;
-      const loop = { kind: 'open' as const, ratePerS, durationMs };
-      const ask = { method: 'GET' as const, path };
-      const { result, costs } = await withCosts(server, () => loadOn(server, ask, CONNECTIONS, loop));
-      return { ...latenciesOf(result), lateP99Us: result.lateness.quantile(0.99), ...costs };
-    },
+    measure: (phase) => during(phase === 'warm-up' ? WARM_UP_MS : 1_000 * run.seconds).measure(phase),
   };
 }
 

@@ -1,6 +1,6 @@
-import { loadOn, requireAnswers, withCosts } from './support/measured.ts';
+import { loaded } from './support/measured.ts';
 import { startPeers } from './support/peers.ts';
-import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { alternate, type Rounds } from './support/rounds.ts';
 import { type Server, startService, withServers } from './support/server.ts';
 import type { BenchRun, Report, Suite, Table } from './support/suite.ts';
 import { of, ratio, rowsOf } from './support/tables.ts';
@@ -64,16 +64,7 @@ function race(
   const ask =
     body === undefined ? ({ method: 'GET', path } as const) : ({ method: 'POST', path, body } as const);
   const loop = { kind: 'closed', durationMs: TIME_MS * run.seconds } as const;
-  const contenders = entrants.map(
-    ({ name, server }): Contender => ({
-      name,
-      async measure() {
-        const { result, costs } = await withCosts(server, () => loadOn(server, ask, connections, loop));
-        requireAnswers(name, result);
-        return { us: 1e6 / result.answersPerS, answersPerS: result.answersPerS, ...costs };
-      },
-    }),
-  );
+  const contenders = entrants.map(({ name, server }) => loaded(name, server, ask, connections, loop));
   return alternate(contenders, run.rounds);
 }
 

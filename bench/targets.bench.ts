@@ -1,7 +1,8 @@
 import { bareMediaType } from '../src/core/vocabulary.ts';
 import { octetTypesOf } from '../src/values/value-request.ts';
-import { type Ask, loadOn, requireAnswers, withCosts } from './support/measured.ts';
-import { alternate, type Contender, type Rounds } from './support/rounds.ts';
+import { verdictOn } from './support/aims.ts';
+import { loaded } from './support/measured.ts';
+import { alternate, type Contender } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
 import { scaled } from './support/statistics.ts';
 import type { Aim, BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
@@ -57,11 +58,15 @@ export const targets: Suite = {
       for (const each of CASES) {
         run.talk(each.name);
         const rounds = await alternate([contender(run, service, each)], run.rounds);
-        const { row, isMissed } = rowOf(each, rounds);
-        rows.push(row);
-        if (isMissed) missed.push(each.name);
-        const measured = rounds.of(each.name, 'ns');
-        aims.push({ what: each.name, unit: 'ns a number', measured, aim: TARGETS_NS[each.mode] });
+        const { count } = each.mode === 'pure' ? PURE : BULK;
+        const [ns, cpuNs] = ['us', 'cpuUs'].map((quantity) =>
+          scaled(rounds.of(each.name, quantity), 1e3 / count),
+        );
+        const aim: Aim = { what: each.name, unit: 'ns a number', measured: ns, aim: TARGETS_NS[each.mode] };
+        const verdict = verdictOn(aim);
+        aims.push(aim);
+        if (verdict === 'missed') missed.push(each.name);
+        rows.push({ label: each.name, cells: [ns, cpuNs, scaled(ns, 1 / aim.aim), verdict] });
       }
       return { tables: [tableOf(rows)], missed, aims };
     } finally {
@@ -74,30 +79,11 @@ function contender(run: BenchRun, service: Service, { name, kind, mode, accept }
   const { count, connections } = mode === 'pure' ? PURE : BULK;
   const limit = mode === 'pure' ? { requests: PURE_REQUESTS } : { durationMs: TIME_MS * run.seconds };
   const body = batchBody(kind, count, mode === 'quantum-seeded' ? undefined : mode);
-  const ask: Ask = { method: 'POST', path: PATH, body };
   const server = { ...service, headers: { ...service.headers, accept } };
-  return {
-    name,
-    async measure() {
-      const { result, costs } = await withCosts(server, () =>
-        loadOn(server, ask, connections, { kind: 'closed', ...limit }),
-      );
-      requireAnswers(name, result);
-      const { cpuUs } = costs;
-      // a worker that ended meanwhile takes its CPU time out of the sum
-      const cpuNs = cpuUs === undefined || cpuUs < 0 ? undefined : (cpuUs * 1e3) / count;
-      return { ns: 1e9 / (result.answersPerS * count), cpuNs };
-    },
-  };
-}
-
-function rowOf({ name, mode }: Case, rounds: Rounds): { row: Row; isMissed: boolean } {
-  const ns = rounds.of(name, 'ns');
-  const targetNs = TARGETS_NS[mode];
-  const isMissed = ns === undefined || ns.median > targetNs;
-  const share = ns && scaled(ns, 1 / targetNs);
-  const verdict = isMissed ? 'MISSED' : 'held';
-  return { row: { label: name, cells: [ns, rounds.of(name, 'cpuNs'), share, verdict] }, isMissed };
+  return loaded(name, server, { method: 'POST', path: PATH, body }, connections, {
+    kind: 'closed',
+    ...limit,
+  });
 }
 
 function tableOf(rows: readonly Row[]): Table {

@@ -21,8 +21,11 @@ export async function withCosts<T extends { readonly answers: number }>(
   const before = cpuTime(server.pid);
   const result = await load();
   const after = cpuTime(server.pid);
-  const perAnswerUs = (earlier?: number, later?: number) =>
-    earlier === undefined || later === undefined ? undefined : (later - earlier) / 1e3 / result.answers;
+  const perAnswerUs = (earlier?: number, later?: number) => {
+    // a worker that ended meanwhile takes its time out of the sum
+    if (earlier === undefined || later === undefined || later < earlier) return undefined;
+    return (later - earlier) / 1e3 / result.answers;
+  };
   const costs = {
     cpuUs: perAnswerUs(before?.allNs, after?.allNs),
     frontUs: perAnswerUs(before?.mainNs, after?.mainNs),
@@ -75,6 +78,35 @@ export function latenciesOf({ latency, answers, failures }: LoadResult) {
     p99Us: latency.quantile(0.99),
     p999Us: latency.quantile(0.999),
     failedPercent: (100 * failures) / (answers + failures),
+  };
+}
+
+/**
+ * The client of this bench on a server. A closed loop fails when anything but 200 came: a server that refuses is fast. An open loop
+ * tells the share.
+ */
+export function loaded(
+  name: string,
+  server: Server,
+  ask: Ask,
+  connections: number,
+  loop: ClosedLoop | OpenLoop,
+): Contender {
+  return {
+    name,
+    async measure() {
+      const { result, costs } = await withCosts(server, () => loadOn(server, ask, connections, loop));
+      if (loop.kind === 'closed') requireAnswers(name, result);
+      const { answersPerS, bytesPerS, lateness } = result;
+      return {
+        ...latenciesOf(result),
+        answersPerS,
+        us: 1e6 / answersPerS,
+        bodyKb: bytesPerS / answersPerS / 1e3,
+        lateP99Us: lateness.quantile(0.99),
+        ...costs,
+      };
+    },
   };
 }
 

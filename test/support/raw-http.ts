@@ -1,4 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { cpuTimeEver, residentMemory } from '../../bench/support/process-usage.ts';
 import { freshMetrics, parseExposition } from './prometheus.ts';
 import type { TestServer } from './server.ts';
 
@@ -90,14 +91,12 @@ export class Target {
 
   /** Resident memory of the service in bytes. */
   residentBytes(): number {
-    const status = readFileSync(`/proc/${this.#pid}/status`, 'utf8');
-    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+    return residentMemory(this.#pid)!.nowMib * 2 ** 20;
   }
 
   /** Processor time that the service has used, in seconds. */
   cpuSeconds(): number {
-    const fields = readFileSync(`/proc/${this.#pid}/stat`, 'utf8').split(') ')[1].split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND; // utime, stime: proc_pid_stat(5)
+    return cpuTimeEver(this.#pid)! / 1_000;
   }
 
   /** File descriptors that the service has open. */
@@ -120,7 +119,6 @@ export class Target {
 }
 
 const CONNECTIONS_OF_FETCH = 4;
-const CLOCK_TICKS_PER_SECOND = 100;
 
 /** Only Linux tells what another process uses. */
 export const noProc = process.platform === 'linux' ? false : 'needs /proc of Linux';

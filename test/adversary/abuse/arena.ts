@@ -1,6 +1,6 @@
 import type { EngineName } from '../../../src/http/engine.ts';
 import { Target } from '../../support/raw-http.ts';
-import { TestServer } from '../../support/server.ts';
+import { type Environment, TestServer } from '../../support/server.ts';
 
 /** What a case measured, and whether it is within its bound. */
 export interface Finding {
@@ -64,5 +64,19 @@ export class Arena {
     const killer = setTimeout(() => server.process.kill('SIGKILL'), 20_000);
     await server.stop();
     clearTimeout(killer);
+  }
+}
+
+/** A service of its own, which is stopped in the end. */
+export async function withServer<T>(
+  environment: Environment,
+  use: (server: TestServer) => Promise<T>,
+  options?: Parameters<typeof TestServer.start>[2],
+): Promise<T> {
+  const server = await TestServer.start(environment, undefined, options);
+  try {
+    return await use(server);
+  } finally {
+    await server.stop();
   }
 }

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { uniforms } from '../../support/chance.ts';
 import { HttpConnection } from '../../support/http.ts';
 import { freePort } from '../../support/programs.ts';
 import { Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
-import type { AbuseCase, Arena, Finding } from './arena.ts';
+import { type AbuseCase, type Arena, type Finding, withServer } from './arena.ts';
 import { LOOK_UPS, PAGES, TENANT } from './floods.ts';
 import {
   assertCutsEndless,
@@ -180,10 +181,10 @@ async function startsUnderFire(arena: Arena): Promise<Finding> {
   const fire = async () => {
     for (let i = 0; !isReady; i = (i + 1) % cases.length) {
       const connection = await HttpConnection.open(port).catch(() => undefined);
-      if (connection === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (connection === undefined) await sleep(5);
       else {
         connection.send(cases[i].bytes);
-        await Promise.race([connection.closed, new Promise((resolve) => setTimeout(resolve, 20))]);
+        await Promise.race([connection.closed, sleep(20)]);
         connection.leave();
         sent++;
       }
@@ -204,17 +205,13 @@ async function startsUnderFire(arena: Arena): Promise<Finding> {
   }
 }
 
-async function outlivesCrowd({ environment }: Arena): Promise<Finding> {
-  const poor = await TestServer.start(environment, undefined, {
-    shell: 'ulimit -n 120 && exec "$0" "$@"',
-  });
-  try {
+function outlivesCrowd({ environment }: Arena): Promise<Finding> {
+  const outlives = async (poor: TestServer): Promise<Finding> => {
     const target = new Target(poor, poor.key);
     const away = await assertOutlivesCrowd(target, 120, 2_000);
-    await new Promise((resolve) => setTimeout(resolve, 10_000)); // the pool is full by then
+    await sleep(10_000); // the pool is full by then
     const share = await cpuShareBesideCrowd(target, 1_000, 10);
     return { figure: `${away} of 2000 turned away, ${percent(share)} beside 1000`, isMet: share < 0.5 };
-  } finally {
-    await poor.stop();
-  }
+  };
+  return withServer(environment, outlives, { shell: 'ulimit -n 120 && exec "$0" "$@"' });
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { descriptorLimit } from '../../../src/service/front-stack.ts';
 import { fetchWhole, HttpConnection } from '../../support/http.ts';
@@ -22,20 +23,17 @@ const IDLE_CLOSED_MS = 10_000;
 /** Descriptors of the attacker that are not connections. */
 const OWN_DESCRIPTORS = 200;
 
-function head(target: Target, request: string, ...fields: string[]): string {
+function head(target: Target, request: string, ...fields: readonly string[]): string {
   return `${request} HTTP/1.1\r\n${['Host: a', `Authorization: Bearer ${target.key}`, ...fields].join('\r\n')}\r\n\r\n`;
 }
 
-function batch(target: Target, body: object, ...fields: string[]): string {
+function batch(target: Target, body: object, ...fields: readonly string[]): string {
   const json = JSON.stringify(body);
   const length = `Content-Length: ${json.length}`;
   return head(target, 'POST /v1/batch', 'Content-Type: application/json', length, ...fields) + json;
 }
 
-export function largeBatch(
-  target: Target,
-  { bytesEach = 40, fields = [] }: { readonly bytesEach?: number; readonly fields?: readonly string[] } = {},
-): string {
+function largeBatch(target: Target, bytesEach = 40, ...fields: readonly string[]): string {
   const params = { length: bytesEach };
   return batch(target, { type: 'bytes', count: LARGE_COUNT, params, entropy_mode: 'csprng' }, ...fields);
 }
@@ -153,20 +151,31 @@ export async function assertSurvivesLeavers(target: Target, rounds: number): Pro
   return left;
 }
 
+/** Connections that have taken the start of a large answer, of so many bytes a value, and read no more. */
+export async function restingReaders(
+  target: Target,
+  readers: number,
+  bytesEach: number,
+  ...fields: readonly string[]
+): Promise<HttpConnection[]> {
+  const connections: HttpConnection[] = [];
+  for (let i = 0; i < readers; i++) {
+    const connection = await HttpConnection.open(target.port);
+    connection.restSoon();
+    connection.send(largeBatch(target, bytesEach, ...fields));
+    await connection.received(1);
+    assert.match(connection.start, /^HTTP\/1\.1 200 OK\r\n/);
+    connections.push(connection);
+  }
+  return connections;
+}
+
 /**
  * Readers who take the start of a large answer and then rest: what they have not taken is held, others are served, and
  * those who come back get all of it.
  */
 export async function assertHoldsForReaders(target: Target, readers: number): Promise<void> {
-  const connections: HttpConnection[] = [];
-  for (let i = 0; i < readers; i++) {
-    const connection = await HttpConnection.open(target.port);
-    connection.restSoon();
-    connection.send(largeBatch(target, { bytesEach: HELD_BYTES_EACH, fields: ['Connection: close'] }));
-    await connection.received(1);
-    assert.match(connection.start, /^HTTP\/1\.1 200 OK\r\n/);
-    connections.push(connection);
-  }
+  const connections = await restingReaders(target, readers, HELD_BYTES_EACH, 'Connection: close');
   const { heldBytes } = await target.until(({ sendingReplies }) => sendingReplies >= readers);
   assert.ok(heldBytes > readers * 100_000, `${readers} readers rest, ${heldBytes} bytes are held for them`);
   assert.ok(
@@ -304,7 +313,7 @@ export async function assertWithstandsFlood(
     }),
   );
   assert.deepEqual(await target.books(), before, 'nothing was drawn, spent or counted');
-  await new Promise((resolve) => setTimeout(resolve, 1_000)); // the second ends in which lines are counted
+  await sleep(1_000); // the second ends in which lines are counted
   const last = await fetchWhole(`${target.server.origin}/v1/bytes`);
   assert.equal(last.status, 401);
   await last.arrayBuffer();
@@ -312,7 +321,7 @@ export async function assertWithstandsFlood(
   const refused = sent + 1;
   const written = () => target.logLines('"msg":"request"').filter(isRefusal).slice(linesBefore);
   const told = () => written().length + leftOut(target) - leftOutBefore;
-  while (told() < refused) await new Promise((resolve) => setTimeout(resolve, 50)); // the log comes through a pipe
+  while (told() < refused) await sleep(50); // the log comes through a pipe
   assert.equal(told(), refused, 'a line is there or counted');
   const lines = written();
   assert.ok(lines.length < refused / 2, `${lines.length} lines about ${refused} refusals`);
@@ -379,13 +388,13 @@ export async function assertOutlivesCrowd(
   await steady.received(1);
   const connections = await HttpConnection.openMany(target.port, crowd);
   const turnedAway = () => connections.filter(({ isClosed }) => isClosed).length;
-  while (crowd - turnedAway() > descriptors) await new Promise((resolve) => setTimeout(resolve, 10));
+  while (crowd - turnedAway() > descriptors) await sleep(10);
   const received = steady.receivedBytes;
   steady.send(pure);
   await steady.received(received + 1);
   assert.ok(steady.receivedBytes > received && !steady.isClosed, 'who is connected is served');
   while (target.logLines('connections at their limit').length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await sleep(20);
   }
   const away = turnedAway();
   for (const connection of [steady, ...connections]) connection.leave();

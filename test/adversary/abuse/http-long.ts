@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
-import { assertServes, largeBatch } from './http-clients.ts';
+import { assertServes, restingReaders } from './http-clients.ts';
 import { CaseRunner, cut } from './http-malformed.ts';
 import { hostileCases } from './http-table.ts';
 
@@ -71,15 +72,7 @@ const TRICKLE_MS = 500;
  * deadline of a reply at the latest, and others are served meanwhile.
  */
 export async function assertKeepsReplyDeadline(target: Target, readers: number): Promise<void> {
-  const connections: HttpConnection[] = [];
-  for (let i = 0; i < readers; i++) {
-    const connection = await HttpConnection.open(target.port);
-    connection.restSoon();
-    connection.send(largeBatch(target, { bytesEach: 150 }));
-    await connection.received(1);
-    assert.match(connection.start, /^HTTP\/1\.1 200 OK/);
-    connections.push(connection);
-  }
+  const connections = await restingReaders(target, readers, 150);
   const trickle = setInterval(() => {
     connections.forEach(({ socket }, i) => {
       socket.read(i % 2 === 0 ? TRICKLE_BYTES : 1);
@@ -102,7 +95,7 @@ export async function cpuShareBesideCrowd(target: Target, crowd: number, seconds
   const before = target.cpuSeconds();
   const end = process.hrtime.bigint() + BigInt(seconds * 1e9);
   while (process.hrtime.bigint() < end) {
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await sleep(250);
     const gone = connections.filter(({ isClosed }) => isClosed).length;
     connections.push(...(await HttpConnection.openMany(target.port, Math.min(50, gone)))); // they come back
   }

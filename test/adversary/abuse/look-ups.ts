@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
-import { fetchWhole } from '../../support/http.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { quantile } from '../../../bench/support/statistics.ts';
+import { ConnectionLost, fetchWhole, HttpConnection } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
 
 /** Floods beside requests of a paying account: what is left of the latter's rate and time. */
@@ -16,64 +16,49 @@ const LOGGED = 3_000;
  * and notes the time of each.
  */
 class Client {
-  readonly #port: number;
-  readonly #next: () => string;
   readonly statuses = new Map<number, number>();
   readonly latenciesMs: number[] = [];
-  #socket: Socket | undefined;
-  #askedAtMs = 0;
-  /** Bytes of the present reply that have not come. */
-  #missing = 0;
-  #method = '';
-  #stopped = false;
+  readonly #port: number;
+  readonly #next: () => string;
+  #connection: HttpConnection;
+  #isStopped = false;
 
-  private constructor(port: number, next: () => string) {
+  private constructor(port: number, next: () => string, connection: HttpConnection) {
     this.#port = port;
     this.#next = next;
+    this.#connection = connection;
+    this.#ask();
   }
 
   static async start(port: number, next: () => string): Promise<Client> {
-    const client = new Client(port, next);
-    await client.#connect();
-    return client;
+    return new Client(port, next, await HttpConnection.open(port, { countsOnly: true }));
   }
 
   stop(): void {
-    this.#stopped = true;
-    this.#socket?.destroy();
-  }
-
-  async #connect(): Promise<void> {
-    const socket = connect(this.#port, '127.0.0.1').setNoDelay();
-    this.#socket = socket;
-    socket.on('error', () => {}); // the count of answers shows it
-    await once(socket, 'connect');
-    this.#missing = 0;
-    socket.on('data', (chunk: Buffer) => this.#take(chunk));
-    socket.once('close', () => {
-      if (!this.#stopped) this.#connect().catch(() => {});
-    });
-    this.#ask();
+    this.#isStopped = true;
+    this.#connection.leave();
   }
 
   #ask(): void {
     const request = this.#next();
-    this.#method = request.slice(0, request.indexOf(' '));
-    this.#askedAtMs = performance.now();
-    this.#socket!.write(request);
+    const askedAtMs = performance.now();
+    this.#connection.isHead = request.startsWith('HEAD ');
+    this.#connection.request(request, (reply) => {
+      if (this.#isStopped) return;
+      if (reply instanceof ConnectionLost) return void this.#connect();
+      this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
+      this.latenciesMs.push(performance.now() - askedAtMs);
+      this.#ask();
+    });
   }
 
-  #take(chunk: Buffer): void {
-    if (this.#missing === 0) {
-      const status = Number(chunk.toString('latin1', 9, 12));
-      this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
-      this.latenciesMs.push(performance.now() - this.#askedAtMs);
-      const headEnd = chunk.indexOf('\r\n\r\n') + 4; // a head is written in one piece
-      const length = /\r\nContent-Length: (\d+)/i.exec(chunk.toString('latin1', 0, headEnd))?.[1];
-      this.#missing = headEnd + (this.#method === 'HEAD' ? 0 : Number(length ?? 0));
-    }
-    this.#missing = Math.max(0, this.#missing - chunk.length);
-    if (this.#missing === 0 && !this.#stopped) this.#ask();
+  /** The count of answers shows it when nobody listens. */
+  async #connect(): Promise<void> {
+    const connection = await HttpConnection.open(this.#port, { countsOnly: true }).catch(() => undefined);
+    if (this.#isStopped) connection?.leave();
+    if (this.#isStopped || connection === undefined) return;
+    this.#connection = connection;
+    this.#ask();
   }
 }
 
@@ -188,7 +173,7 @@ export class Besieged {
 
   async #pay(durationMs: number): Promise<number[]> {
     const payers = await clients(PAYERS, this.#port, () => this.#paid);
-    await new Promise((resolve) => setTimeout(resolve, durationMs));
+    await sleep(durationMs);
     for (const payer of payers) payer.stop();
     for (const { statuses } of payers) {
       // none, where the machine is so busy that nothing was answered in the span
@@ -262,7 +247,6 @@ export function postOf(path: string, body: object, ...fields: readonly string[])
 }
 
 function percentile(values: readonly number[], share: number): number {
-  if (values.length === 0) return Number.POSITIVE_INFINITY;
-  const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted.length === 0 ? Number.POSITIVE_INFINITY : quantile(sorted, share);
 }

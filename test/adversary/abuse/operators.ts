@@ -13,13 +13,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Chance } from '../../support/chance.ts';
 import { fetchWhole } from '../../support/http.ts';
 import { freePort } from '../../support/programs.ts';
 import { freshMetrics } from '../../support/prometheus.ts';
 import { runQrn, TestServer, until, withWallClock } from '../../support/server.ts';
-import type { AbuseCase, Arena, Finding } from './arena.ts';
+import { type AbuseCase, type Arena, type Finding, withServer } from './arena.ts';
 
 /** What goes wrong around a service, on its machine: clocks, disks, other users, other binaries. */
 
@@ -33,6 +34,7 @@ function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   return use(folder).finally(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
 }
 
+const becomesReady = (server: TestServer) => server.ready().then(Boolean, () => false);
 const keyed = (key: string) => ({ authorization: `Bearer ${key}` });
 
 /** Nobody takes the log, or its disk is full: neither may stop the service. */
@@ -69,11 +71,7 @@ async function losesItsLog({ environment }: Arena): Promise<Finding> {
   });
   try {
     const origin = `http://127.0.0.1:${port}`;
-    const isReady = () =>
-      fetchWhole(`${origin}/readyz`).then(
-        ({ status }) => status === 200,
-        () => false,
-      );
+    const isReady = async () => (await fetchWhole(`${origin}/readyz`).catch(() => undefined))?.status === 200;
     await full.until('ready on a full disk', isReady, 60_000);
     const { key } = JSON.parse(await full.qrn(...enterprise)) as { key: string };
     const lostFull = await asks(origin, key, 'a full disk');
@@ -93,10 +91,7 @@ async function renewsNothing(arena: Arena): Promise<Finding> {
     const clock = join(folder, 'offset');
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir, { mode: 0o700 });
-    const environment = {
-      ...arena.environment,
-      ...withWallClock(clock),
-    };
+    const environment = { ...arena.environment, ...withWallClock(clock) };
     let key = '';
     const spent: number[] = [];
     for (const days of [0, 40, 0, 40, 0]) {
@@ -107,7 +102,7 @@ async function renewsNothing(arena: Arena): Promise<Finding> {
       for (let i = 0; i < 30; i++) {
         const answer = await server.get('/bytes?count=1000&entropy_mode=pure', keyed(key));
         if (answer.status === 200) credits += 1_000;
-        else if (answer.status === 503) await new Promise((resolve) => setTimeout(resolve, 500));
+        else if (answer.status === 503) await sleep(500);
         else break;
       }
       spent.push(credits);
@@ -121,14 +116,10 @@ async function renewsNothing(arena: Arena): Promise<Finding> {
 
 /** The clock of a running service jumps by 401 days and comes back after ten seconds. */
 async function believesNoClock(arena: Arena): Promise<Finding> {
-  return inFolder(async (folder) => {
+  return inFolder((folder) => {
     const clock = join(folder, 'offset');
     writeFileSync(clock, '0');
-    const server = await TestServer.start({
-      ...arena.environment,
-      ...withWallClock(clock),
-    });
-    try {
+    return withServer({ ...arena.environment, ...withWallClock(clock) }, async (server) => {
       const { key } = await server.account('pro');
       const ids: string[] = [];
       const answer = async () => {
@@ -152,7 +143,7 @@ async function believesNoClock(arena: Arena): Promise<Finding> {
         await until('it is not ready', async () => (await ready()) === 503, 30_000);
         for (let i = 0; i < 20; i++) {
           await server.get('/uuid', keyed(key));
-          await new Promise((resolve) => setTimeout(resolve, 100));
+          await sleep(100);
         }
         assert.equal(await period(), before, `the period moved by ${days} days`);
         for (const id of ids) {
@@ -171,9 +162,7 @@ async function believesNoClock(arena: Arena): Promise<Finding> {
         figure: `jumps of ${jumps.join(', ')} days: period and ${ids.length} certificates stay`,
         isMet: true,
       };
-    } finally {
-      await server.stop();
-    }
+    });
   });
 }
 
@@ -188,7 +177,7 @@ async function findsDamage({ environment, seed }: Arena): Promise<Finding> {
     const first = await TestServer.start(environment, whole);
     const { key } = await first.account('enterprise');
     for (let i = 0; i < 400; i++) await first.get('/uuid?entropy_mode=csprng', keyed(key));
-    await new Promise((resolve) => setTimeout(resolve, 3_000)); // the journal is folded into the ledger
+    await sleep(3_000); // the journal is folded into the ledger
     await first.kill('SIGKILL');
     const chance = new Chance(`damage ${seed}`);
     let refused = 0;
@@ -210,10 +199,7 @@ async function findsDamage({ environment, seed }: Arena): Promise<Finding> {
       }
       writeFileSync(file, content);
       const next = TestServer.spawn(environment, dataDir);
-      const isReady = await next.ready().then(
-        () => true,
-        () => false,
-      );
+      const isReady = await becomesReady(next);
       await next.kill('SIGKILL');
       const audit = await runQrn(dataDir, ['ledger', 'audit', '--json']);
       if (!isReady) refused++;
@@ -247,9 +233,10 @@ async function keepsItsFolder({ environment }: Arena): Promise<Finding> {
     const dataDir = join(folder, 'data');
     mkdirSync(dataDir, { mode: 0o700 });
     for (const each of [folder, dataDir]) chownSync(each, OWNER, OWNER);
-    const server = await TestServer.start(environment, dataDir, {
+    const asOwner = {
       shell: `exec setpriv --reuid=${OWNER} --regid=${OWNER} --clear-groups "$0" "$@"`,
-    });
+    };
+    const server = await TestServer.start(environment, dataDir, asOwner);
     try {
       for (const args of COMMANDS) {
         const { code, stderr } = await runQrn(dataDir, args, { QRN_PORT: String(await freePort()) });
@@ -263,9 +250,7 @@ async function keepsItsFolder({ environment }: Arena): Promise<Finding> {
       );
       assert.deepEqual(strange, []);
       const ended = await server.kill('SIGTERM');
-      const again = await TestServer.start(environment, dataDir, {
-        shell: `exec setpriv --reuid=${OWNER} --regid=${OWNER} --clear-groups "$0" "$@"`,
-      });
+      const again = await TestServer.start(environment, dataDir, asOwner);
       await again.kill('SIGTERM');
       return {
         figure: `${COMMANDS.length} commands refused, no file left, the service starts again`,
@@ -303,10 +288,7 @@ async function loadsNoOtherBinary({ engine, environment }: Arena): Promise<Findi
       const dataDir = join(folder, `data-${found.length}`);
       mkdirSync(dataDir, { mode: 0o700 });
       const server = TestServer.spawn(environment, dataDir, { shell: `cd ${folder} && exec "$0" "$@"` });
-      const isReady = await server.ready().then(
-        () => true,
-        () => false,
-      );
+      const isReady = await becomesReady(server);
       const refusal = server.output().includes('is not the reviewed binary');
       server.process.kill('SIGKILL');
       await server.ended;

@@ -5,10 +5,10 @@
  * stand there as passed are not run again: an interrupted run is continued by the same command.
  */
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { noProc } from '../../support/raw-http.ts';
+import { ResultFile, say } from '../program.ts';
 import { type AbuseCase, Arena, type Finding } from './arena.ts';
 import { BOOKS, CASES } from './cases.ts';
 
@@ -30,13 +30,9 @@ interface Row extends Finding {
 }
 
 const CASE_LIMIT_S = 120;
-const say = (text: string) => process.stdout.write(`${text}\n`);
-const { results } = options;
-const lines =
-  results === undefined || !existsSync(results) ? [] : readFileSync(results, 'utf8').trim().split('\n');
+const results = new ResultFile<Row>(options.results);
 /** The last finding of each case counts. */
-const rows = new Map<string, Row>();
-for (const line of lines) if (line !== '') note(JSON.parse(line) as Row);
+const rows = new Map(results.all.map((row) => [`${row.engine} ${row.name}`, row]));
 
 for (const engine of ['uws', 'node'] as const) if (options.engine.includes(engine)) await attack(engine);
 const failed = [...rows.values()].filter(({ isMet }) => !isMet);
@@ -60,15 +56,11 @@ async function run(arena: Arena, each: AbuseCase): Promise<void> {
   const finding = await found(arena, each);
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   const row: Row = { engine: arena.engine, name, bound, ...finding, seconds };
-  note(row);
-  if (results !== undefined) appendFileSync(results, `${JSON.stringify(row)}\n`);
+  rows.set(`${row.engine} ${row.name}`, row);
+  results.add(row);
   say(
     `${arena.engine}: ${name}: ${finding.figure} (${bound}): ${finding.isMet ? 'pass' : 'FAIL'}, ${seconds} s`,
   );
-}
-
-function note(row: Row): void {
-  rows.set(`${row.engine} ${row.name}`, row);
 }
 
 async function found(arena: Arena, each: AbuseCase): Promise<Finding> {

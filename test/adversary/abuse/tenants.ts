@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fetchWhole, HttpConnection, talk } from '../../support/http.ts';
-import { TestServer } from '../../support/server.ts';
-import type { AbuseCase, Arena, Finding } from './arena.ts';
+import type { TestServer } from '../../support/server.ts';
+import { type AbuseCase, type Arena, type Finding, withServer } from './arena.ts';
 import { getOf } from './look-ups.ts';
 
 /** Limits, keys and probes under many requests at once, on a service with two fronts. */
 
 const AT_ONCE = 200;
 
-async function withFronts(
-  arena: Arena,
+function withFronts(
+  { environment }: Arena,
   use: (server: TestServer) => Promise<Finding>,
   fronts = '2',
 ): Promise<Finding> {
-  const server = await TestServer.start({ ...arena.environment, QRN_FRONTS: fronts });
-  try {
-    return await use(server);
-  } finally {
-    await server.stop();
-  }
+  return withServer({ ...environment, QRN_FRONTS: fronts }, use);
 }
 
 /** Statuses of the same request on `AT_ONCE` connections, which are open before the first is sent. */
@@ -39,7 +33,7 @@ async function burst(server: TestServer, request: (i: number) => string, count =
 async function usage(server: TestServer, key: string) {
   const ask = () => server.get('/usage', { authorization: `Bearer ${key}` });
   let reply = await ask();
-  for (; reply.status === 429; reply = await ask()) await new Promise((resolve) => setTimeout(resolve, 500));
+  for (; reply.status === 429; reply = await ask()) await sleep(500);
   const { data } = (await reply.json()) as {
     data: { requests: { used: number }; credits: { used: number } };
   };
@@ -78,7 +72,7 @@ function keepsLimits(arena: Arena): Promise<Finding> {
       );
       paid += counted(statuses, 200);
       if (counted(statuses, 503) === 0) break; // the reservoir of a small pool is filled again
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await sleep(500);
     }
     note('credits', paid * 16, 992, (await usage(server, credits.key)).credits);
     return { figure: found.join('; '), isMet };
@@ -180,17 +174,12 @@ async function slowestProbe(port: number, request: string, statusWanted: number)
   let slowest = 0;
   for (let i = 0; i < PROBES; i++) {
     const startedMs = performance.now();
-    const socket = connect(port, '127.0.0.1');
-    let start = '';
-    socket.on('error', () => {});
-    socket.on('data', (chunk: Buffer) => {
-      start ||= chunk.toString('latin1', 0, 12);
-    });
-    socket.write(request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
-    await once(socket, 'close');
-    const isAnswered = start === `HTTP/1.1 ${statusWanted}`;
+    const connection = new HttpConnection(port);
+    const reply = await connection.ask(request).catch(() => undefined);
+    connection.leave();
+    const isAnswered = reply?.status === statusWanted;
     slowest = Math.max(slowest, isAnswered ? performance.now() - startedMs : Number.POSITIVE_INFINITY);
-    await new Promise((resolve) => setTimeout(resolve, PROBE_PAUSE_MS));
+    await sleep(PROBE_PAUSE_MS);
   }
   return slowest;
 }

@@ -4,9 +4,8 @@ import { CURRENT_HEAD_BYTES, type GuidedOrder } from './guided.ts';
 
 // One target in a thread of its own, so that one that never ends can be ended. The probe comes before what it shall see.
 const probe = new CoverageProbe(/\/src\/[\w/-]+\.ts$/);
-const { corpusOf } = await import('./corpus.ts');
 const { fuzzGuided } = await import('./guided.ts');
-const { FUZZ_TARGETS } = await import('./targets/table.ts');
+const { corpusOf, FUZZ_TARGETS } = await import('./targets/table.ts');
 
 /** For at most 16 KiB: whoever found one could send it again and again. */
 const SLOW_MS = 1_000;

@@ -1,6 +1,6 @@
 import { Chance } from '../../support/chance.ts';
 import type { CoverageProbe } from './coverage-probe.ts';
-import { mutated, wordBytes } from './mutate.ts';
+import { dictionaryOf, mutated } from './mutate.ts';
 import type { FuzzTarget } from './targets/target.ts';
 
 export interface Finding {
@@ -40,7 +40,7 @@ export async function fuzzGuided(target: FuzzTarget, options: GuidedOptions): Pr
   const run = new GuidedRun(target, options);
   const { outcome } = run;
   const random = new Chance(options.seed);
-  const words = wordBytes(target.words);
+  const words = dictionaryOf(target.words, options.seeds);
   for (const input of [new Uint8Array(0), ...options.seeds]) await run.take([input]);
   while (outcome.finding === undefined && !options.isDone(outcome)) {
     const { corpus } = outcome;

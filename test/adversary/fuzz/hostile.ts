@@ -455,20 +455,7 @@ export const hostileCase: fc.Arbitrary<FuzzCase> = fc
 export const nearlyValidCase: fc.Arbitrary<FuzzCase> = fc
   .record({
     valid: validCase,
-    name: fc.constantFrom(
-      'count',
-      'min',
-      'max',
-      'unique',
-      'sort',
-      'encoding',
-      'format',
-      'precision',
-      'length',
-      'items',
-      'entropy_mode',
-      'dry_run',
-    ),
+    name: fc.constantFrom(...new Set(DATA_ENDPOINT_DEFINITIONS.flatMap(({ parameters }) => parameters.map(({ name }) => name)))),
     text: fc.constantFrom(...HOSTILE_TEXTS),
     damage: anyDamage,
   })

@@ -121,7 +121,15 @@ export function mutated(
   return new Uint8Array(changed);
 }
 
-/** Words as bytes: a character is one where it can be. */
-export function wordBytes(words: readonly string[]): Buffer[] {
-  return words.map((word) => Buffer.from(word, /^[\0-\xff]*$/.test(word) ? 'latin1' : 'utf8'));
+/** Quoted texts with a colon behind them, names, numbers and what joins them. */
+const TOKEN = /"[^"\n]{1,24}":?|[\w.:/@;=&%*-]{2,24}/g;
+const TOKENS_MAX = 400;
+
+/** The given words and those of the inputs to begin with, as bytes: a character is one where it can be. */
+export function dictionaryOf(words: readonly string[], seeds: readonly Uint8Array[]): Buffer[] {
+  const texts = seeds.map((seed) => Buffer.from(seed).toString('latin1'));
+  const tokens = new Set(texts.flatMap((text) => text.match(TOKEN) ?? []));
+  return [...words, ...[...tokens].slice(0, TOKENS_MAX)].map((word) =>
+    Buffer.from(word, /^[\0-\xff]*$/.test(word) ? 'latin1' : 'utf8'),
+  );
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { corpusOf } from './corpus.ts';
 import { CoverageProbe } from './coverage-probe.ts';
 import { fuzzGuided } from './guided.ts';
 import { MAZE } from './maze.ts';
-import { FUZZ_TARGETS } from './targets/table.ts';
+import { corpusOf, FUZZ_TARGETS } from './targets/table.ts';
 
 /** The short form of `node test/adversary/fuzz/coverage.ts`: the inputs to begin with and a few hundred changes of them. */
 const SEED = 20_261_121;

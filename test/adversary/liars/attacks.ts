@@ -1,14 +1,24 @@
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import type { EvidenceLevel } from '../../../src/ledger/records.ts';
-import { assessorInPlace } from '../../../src/pool/intake/assess-lot.ts';
+import { assessLot, assessorInPlace } from '../../../src/pool/intake/assess-lot.ts';
+import type { Assessor } from '../../../src/pool/intake/assessor.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { type Lot, makeLot } from '../../../src/pool/intake/lots.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
+import { ScriptedAssessor } from '../../pool/fixtures.ts';
 import { fixedBytes, rawRead, soundBackend } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { bellRead, fixedStrategies, QUANTUM_WINS, quantum, remembering, xRead } from './devices.ts';
-import { driftingChannel, filled, goodFirstMegabit, lateCopies, type Model, markov } from './models.ts';
+import {
+  driftingChannel,
+  filled,
+  goodFirstMegabit,
+  lateCopies,
+  type Model,
+  markov,
+  modelBackend,
+} from './models.ts';
 
 /** A read, and how much min-entropy a raw bit of it has against whoever made the device; null where nobody can say. */
 export interface Trial {
@@ -230,4 +240,20 @@ export async function lotOf(read: RawRead, shortLots = new ShortLots()): Promise
   const { width } = read;
   const health = new HealthMonitor({ width, minEntropyPerBit: backend.claimedMinEntropyPerBit }).check(read);
   return makeLot(backend, read, health, assessorInPlace, new ManualClock(), shortLots);
+}
+
+/** SP 800-22 says yes to everything, as it does to conditioned bits; SP 800-90B is the real one. */
+function assessor(): Assessor {
+  return Object.assign(new ScriptedAssessor(), {
+    assessLot: async (bits: Uint8Array, width: number, shots: number) => assessLot(bits, width, shots),
+  });
+}
+
+/** The first lot of a source that claims full entropy, when the health tests have nothing against it. */
+export async function firstLot(model: Model, bits: number) {
+  const backend = modelBackend(model);
+  const read = await backend.read(bits, new AbortController().signal);
+  const health = new HealthMonitor({ width: model.width, minEntropyPerBit: 1 }).check(read);
+  const { record, blocks } = await makeLot(backend, read, health, assessor(), new ManualClock());
+  return { health, record, blocks };
 }

@@ -3,17 +3,14 @@ import { describe, it } from 'node:test';
 import type { RawRead } from '../../../src/backend/backend.ts';
 import { CopyTest } from '../../../src/pool/intake/copies.ts';
 import { HealthMonitor } from '../../../src/pool/intake/health.ts';
-import { fixedBytes, rawRead } from '../../support/backends.ts';
+import { rawRead } from '../../support/backends.ts';
+import { soundRead as soundReadOf } from './attacks.ts';
 import { changedBackend, collected, collecting, LOT_RAW_BITS } from './collecting.ts';
 import { biased, readsOf, sound } from './models.ts';
 
 const BITS = 256 * 1024;
 
-function soundRead(label: string, bits = BITS): RawRead {
-  const bytes = new Uint8Array(bits / 8);
-  fixedBytes(label)(bytes);
-  return rawRead(bytes, 1, bits);
-}
+const soundRead = (label: string, bits = BITS) => soundReadOf(label, bits, 1);
 
 function agoOf(test: CopyTest, read: RawRead): number | undefined {
   const steps = test.search(read);

@@ -1,4 +1,3 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { RawRead } from '../../../src/backend/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
@@ -7,6 +6,7 @@ import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts
 import { UNIFORMITY_P_MIN } from '../../../src/stats/sp800-22/uniformity.ts';
 import { binomialAtLeast, FALSE_REJECT_RATE } from '../../../src/stats/sp800-22/verdict.ts';
 import { uniforms } from '../../support/chance.ts';
+import { ResultFile } from '../program.ts';
 import { lotOf, soundRead } from './attacks.ts';
 import { xRead } from './devices.ts';
 
@@ -44,18 +44,12 @@ interface HonestLots {
 
 /** Makes honest lots over the whole chain: read, health tests, evidence, all tests of raw and conditioned bits, hashing. */
 export async function honestLots({ lots, seconds, path }: HonestLots): Promise<LotRecord[]> {
-  const records: LotRecord[] =
-    path !== undefined && existsSync(path)
-      ? readFileSync(path, 'utf8')
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line))
-      : [];
+  const results = new ResultFile<LotRecord>(path);
+  const records = results.all;
   const endMs = systemClock.monotonicMs() + 1000 * seconds;
   while (records.length < lots && systemClock.monotonicMs() < endMs) {
     const { record } = await lotOf(honestRead(records.length));
-    records.push(record);
-    if (path !== undefined) appendFileSync(path, `${JSON.stringify(record)}\n`);
+    results.add(record);
   }
   return records.slice(0, lots);
 }

@@ -6,9 +6,11 @@ import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
+import { say } from '../program.ts';
 import {
   ATTACKS,
   type Contender,
+  firstLot,
   HONEST,
   lotOf,
   MODELS,
@@ -17,7 +19,6 @@ import {
   type Trial,
 } from './attacks.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
-import { firstLot } from './first-lot.ts';
 import { alarmsOf, honestLots } from './honest-lots.ts';
 import { biased, type Model, markov, neighbours, periodic, sound, stuck } from './models.ts';
 
@@ -49,10 +50,6 @@ const isLong = options.long;
 const LOT_BITS = isLong ? 4 * 1024 * 1024 : 1_200_000;
 /** Of a tally; parts have some twenty of them. */
 const P_MIN = 1e-7;
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
 
 function violation(line: string): void {
   say(`VIOLATION ${line}`);

@@ -5,7 +5,7 @@ import { parseRetryAfter } from '../../../../src/backend/http-call.ts';
 import { decodeResult, type ExpectedResult, readByteMatrix } from '../../../../src/backend/ibm/results.ts';
 import { decodeReply, wordsOf } from '../../../../src/backend/qrng-http/decoder.ts';
 import { DECODERS, QRNG_PRESETS, type QrngService } from '../../../../src/backend/qrng-http/presets.ts';
-import { type FuzzTarget, magnitude, refusalOf, textOf } from './target.ts';
+import { type FuzzTarget, JSON_WORDS, magnitude, refusalOf, textOf } from './target.ts';
 
 /** The kind of refusal, its figures left out. A refusal says what is wrong and does not quote the reply. */
 export function backendRefusal(error: unknown): string {
@@ -34,22 +34,7 @@ const EXPECTED: ExpectedResult = { pubs: 2, shots: 3, width: 5 };
  */
 const ibmResult: FuzzTarget = {
   name: 'ibm-result',
-  words: [
-    '"results":[',
-    '"data":{"c":{',
-    '"samples":["0x1f","0x0","0xA"]',
-    '"num_bits":5',
-    '"__type__":"PrimitiveResult","__value__":{',
-    '"pub_results":[',
-    '"fields":{',
-    '"array":"',
-    '"quasi_dists":',
-    '"0x20"',
-    '"num_bits":{"toString":1}',
-    'eJw=',
-    'null',
-    '__proto__',
-  ],
+  words: [...JSON_WORDS, '"0x20"', 'eJw='],
   read: async (input) => {
     const json = jsonOf(input);
     if (json === undefined) return 'no JSON';
@@ -203,29 +188,7 @@ const qrngReply: FuzzTarget = {
   name: 'qrng-reply',
   seeds: () =>
     SERVICES.map((service, i) => Buffer.concat([Buffer.from([i]), Buffer.from(sampleReply(service))])),
-  words: [
-    '{"data":["0102","a0b0","ffff"]}',
-    '"data":',
-    '"bytes":"AQI="',
-    '[1,2,3]',
-    '[65535,0,1]',
-    '65536',
-    '0.25',
-    '-1',
-    '"1"',
-    '"0000000100000010"',
-    'null',
-    '[[',
-    ']]',
-    '{"a":{"b":[{"c":[',
-    '9007199254740993',
-    '"message":"',
-    '"id":{"toString":1}',
-    '"jobs":[',
-    '"random_numbers":[',
-    '"decimal":"',
-    '__proto__',
-  ],
+  words: [...JSON_WORDS, '65536', '0.25', '[[', ']]'],
   read: (input) => {
     const service = SERVICES[(input[0] ?? 0) % SERVICES.length];
     const body = new Uint8Array(input.subarray(1));

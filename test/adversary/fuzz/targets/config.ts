@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describeSettings } from '../../../../src/config/config.ts';
 import { ConfigError } from '../../../../src/config/parsers.ts';
 import { loadConfig } from '../../../../src/config/sources.ts';
-import { scratchFile } from './scratch.ts';
-import { type FuzzTarget, latin1Of, refusalOf } from './target.ts';
+import { type FuzzTarget, JSON_WORDS, latin1Of, refusalOf, scratchFile } from './target.ts';
 
 /** Files that a fuzzed variable might name are nobody's to read. */
 const NAMES_A_FILE = /_FILE$|^QRN_CONFIG$|^QRN_SOURCES$/;
@@ -15,31 +14,8 @@ const config: FuzzTarget = {
   name: 'config',
   words: [
     ...describeSettings().map(({ variable }) => `\n${variable}=`),
-    ...[
-      '"port":',
-      '"backend":',
-      '"fronts":',
-      '"corsOrigins":["https://a.example"]',
-      '"baseUrl":"http://x/v1"',
-    ],
-    ...[
-      '{"lab":{"type":"device"',
-      '"path":"/dev/qrandom0"',
-      '"type":"simulator"',
-      '"type":"qrng-http"',
-      '"preset":"anu"',
-      '"url":"https://example.org/{items}"',
-    ],
-    ...[
-      'QRN_SOURCE_LAB_',
-      '\nQRN_BACKEND=lab',
-      '\nQRN_SOURCE_ANU_API_KEY=',
-      '\nQRN_BACKEND=anu,simulator',
-      'budget_per_day',
-      'none',
-      '__proto__',
-      '\n\n',
-    ],
+    ...JSON_WORDS,
+    ...['"path":"/dev/qrandom0"', '"preset":"anu"', 'QRN_SOURCE_LAB_', '\nQRN_BACKEND=lab', '\n\n'],
   ],
   read: (input) => {
     const [settings = '', sources = '', variables = ''] = latin1Of(input).split('\n\n', 3);

@@ -10,7 +10,7 @@ import { logRoutes } from '../../../../src/http/log-routes.ts';
 import { negotiate, parseAccept } from '../../../../src/http/representation.ts';
 import { parseTraceparent } from '../../../../src/http/request-id.ts';
 import { type DataAsk, outcomeOf } from '../model.ts';
-import { type FuzzTarget, latin1Of, magnitude, refusalOf, textOf } from './target.ts';
+import { type FuzzTarget, JSON_WORDS, latin1Of, magnitude, refusalOf, textOf } from './target.ts';
 
 const NO_BODY = new Uint8Array(0);
 
@@ -41,32 +41,28 @@ function codeOrLabel(read: () => string): string {
 }
 
 const GETS = DATA_ENDPOINT_DEFINITIONS.filter(({ method }) => method === 'GET');
-const NAMES = ['count', 'min', 'max', 'unique', 'sort', 'encoding', 'format', 'precision', 'length', 'items'];
+const PARAMETERS = DATA_ENDPOINT_DEFINITIONS.flatMap(({ parameters, body }) => [
+  ...parameters,
+  ...(body?.members ?? []),
+  ...Object.values(body?.params ?? {}).flat(),
+]);
+const NAMES = [...new Set(PARAMETERS.map(({ name }) => name))];
+const CHOICES = [...new Set(PARAMETERS.flatMap((each) => (each.kind === 'choice' ? each.values : [])))];
 
 /** The first byte chooses the endpoint, the rest is the query. */
 const query: FuzzTarget = {
   name: 'query',
   words: [
     ...NAMES.map((name) => `&${name}=`),
-    '&entropy_mode=',
-    '&dry_run=',
+    ...CHOICES,
     'true',
     'false',
-    'ascending',
-    'descending',
-    'hex',
-    'base64',
-    'pure',
-    'hybrid',
-    'csprng',
-    'quantum-seeded',
     '%2C',
     '%C3%A9',
     '%00',
     '%ff',
-    '9007199254740991',
-    '-',
     '10000',
+    '-',
     ',',
   ],
   read: (input) => {
@@ -83,32 +79,10 @@ const query: FuzzTarget = {
 const batch: FuzzTarget = {
   name: 'batch-body',
   words: [
-    '"type":',
-    '"count":',
-    '"params":{',
-    '"min":',
-    '"max":',
-    '"precision":',
-    '"encoding":"hex"',
-    '"base64"',
-    '"length":',
-    '"integers"',
-    '"floats"',
-    '"bytes"',
-    '"uuid"',
-    '"entropy_mode":',
-    '"pure"',
-    '"dry_run":',
-    'true',
-    'null',
-    '__proto__',
-    '\\u0063',
+    ...NAMES.map((name) => `"${name}":`),
+    ...CHOICES.map((value) => `"${value}"`),
+    ...JSON_WORDS,
     '1e2',
-    '[',
-    ']',
-    '{',
-    '}',
-    ',',
     '\ufeff',
   ],
   read: (input) => {

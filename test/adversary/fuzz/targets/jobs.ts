@@ -4,7 +4,7 @@ import { type ExpectedResult, readResult } from '../../../../src/backend/braket/
 import { decodeShots } from '../../../../src/backend/ionq/shots.ts';
 import type { PartShots } from '../../../../src/backend/parts.ts';
 import { backendRefusal } from './backend.ts';
-import type { FuzzTarget } from './target.ts';
+import { type FuzzTarget, JSON_WORDS } from './target.ts';
 
 const SHOTS = 4;
 const ONE: ExpectedResult = {
@@ -21,21 +21,7 @@ const SET: ExpectedResult = { ...ONE, parts: ['bits', 'x-test'], successfulShots
 /** An odd first byte: the task was one program. The rest is its results.json; nothing else is there. */
 const braket: FuzzTarget = {
   name: 'braket-result',
-  words: [
-    '"braketSchemaHeader":{"name":"',
-    'braket.task_result.gate_model_task_result',
-    'braket.task_result.program_set_task_result',
-    'braket.task_result.program_set_executable_failure',
-    '"measurements":[[0,1,1]]',
-    '"measuredQubits":[3,5,7]',
-    '"programResults":[',
-    '"executableResults":[',
-    '"taskMetadata":{"id":"task"}',
-    '"results.json"',
-    '{"toString":1}',
-    'null',
-    '1e0',
-  ],
+  words: [...JSON_WORDS, 'braket.task_result.program_set_executable_failure', '"results.json"'],
   read: async (input) => {
     const expected = ((input[0] ?? 0) & 1) === 1 ? ONE : SET;
     const read = async (key: string) => {
@@ -58,17 +44,7 @@ const braket: FuzzTarget = {
 /** An odd first byte: numbers; an even one: registers. */
 const ionq: FuzzTarget = {
   name: 'ionq-shots',
-  words: [
-    '"shots":[',
-    '"registers":{"output_all":[1,0,1]}',
-    '"leakage_bits":[0,0,0]',
-    '"7"',
-    '"8"',
-    '[0,1,1]',
-    'null',
-    '1e0',
-    '{"toString":1}',
-  ],
+  words: [...JSON_WORDS, '"8"'],
   read: async (input) => {
     const format = ((input[0] ?? 0) & 1) === 1 ? 'v1' : 'v2';
     try {

@@ -4,8 +4,7 @@ import { pack } from 'msgpackr';
 import { readLeftover } from '../../../../src/ledger/journal.ts';
 import { LedgerError } from '../../../../src/ledger/ledger.ts';
 import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
-import { scratchFile } from './scratch.ts';
-import { type FuzzTarget, magnitude, refusalOf } from './target.ts';
+import { type FuzzTarget, magnitude, refusalOf, scratchFile } from './target.ts';
 
 /** A stored segment: refused as damaged, or one that is stored again as the same. */
 const segment: FuzzTarget = {

@@ -3,8 +3,17 @@ import { describe, it } from 'node:test';
 import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
-import { firstLot } from './first-lot.ts';
-import { biased, type Model, markov, neighbours, periodic, sound } from './models.ts';
+import { firstLot } from './attacks.ts';
+import {
+  biased,
+  driftingChannel,
+  goodFirstMegabit,
+  type Model,
+  markov,
+  neighbours,
+  periodic,
+  sound,
+} from './models.ts';
 
 describe('a lot that is too short to be assessed', () => {
   it('is no place for a period: each from 1 to 64 bits is refused with the first lot', async () => {
@@ -57,4 +66,21 @@ describe('a lot that is too short to be assessed', () => {
       assert.deepEqual([record.accepted, blocks.length > 0, record.minEntropyPerBit], [true, true, null]);
     }
   });
+});
+
+/** Of two windows. `node test/adversary/liars/run.ts models` has these and more models, see MODELS in attacks.ts. */
+const LOT_BITS = 2_200_000;
+
+describe('a whole lot of a source that lies', () => {
+  for (const model of [goodFirstMegabit, driftingChannel, markov(0.4)]) {
+    it(`is refused, or credited with no more than it has: ${model.name}`, async () => {
+      const { record, blocks } = await firstLot(model, LOT_BITS);
+      if (!record.accepted) return assert.equal(blocks.length, 0);
+      assert.notEqual(model, goodFirstMegabit, 'what lies behind the first megabit is assessed');
+      assert.ok(
+        (record.minEntropyPerBit ?? 1) <= model.minEntropyPerBit,
+        `credited ${record.minEntropyPerBit} of ${model.minEntropyPerBit}`,
+      );
+    });
+  }
 });
