@@ -40,7 +40,7 @@ export function rowsOf(measures: readonly Measure[], rounds: Rounds): Row[] {
 }
 
 /** A call in this process, whose quantity is `ns` of one. */
-export function timed(name: string, timeMs: number, call: () => unknown): Contender {
+function timed(name: string, timeMs: number, call: () => unknown): Contender {
   const { measure } = task(call);
   return { name, measure: async () => ({ ns: await measure(timeMs) }) };
 }
