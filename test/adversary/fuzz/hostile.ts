@@ -455,7 +455,9 @@ export const hostileCase: fc.Arbitrary<FuzzCase> = fc
 export const nearlyValidCase: fc.Arbitrary<FuzzCase> = fc
   .record({
     valid: validCase,
-    name: fc.constantFrom(...new Set(DATA_ENDPOINT_DEFINITIONS.flatMap(({ parameters }) => parameters.map(({ name }) => name)))),
+    name: fc.constantFrom(
+      ...new Set(DATA_ENDPOINT_DEFINITIONS.flatMap(({ parameters }) => parameters.map(({ name }) => name))),
+    ),
     text: fc.constantFrom(...HOSTILE_TEXTS),
     damage: anyDamage,
   })
