@@ -10,7 +10,7 @@ import { validCase } from './valid.ts';
 /** Requests made from the definitions of the parameters, on the bounds and on every wrong side of them. */
 
 /** What is no value of anything, or of something else. Each character is a byte of the wire. */
-const HOSTILE_TEXTS = [
+export const HOSTILE_TEXTS = [
   ...[
     '',
     '+1',

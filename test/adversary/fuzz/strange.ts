@@ -4,6 +4,7 @@ import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { STATUS_LABELS } from '../../../src/core/metrics.ts';
 import { DATA_ENDPOINTS } from '../../../src/core/vocabulary.ts';
 import type { HttpReply, HttpRequest } from '../../support/http.ts';
+import { HOSTILE_TEXTS } from './hostile.ts';
 import type { World } from './world.ts';
 
 /** Requests for anything, with fields of any bytes: what can be said of every answer must hold of these. */
@@ -15,26 +16,7 @@ const certificateId = fc
 
 /** Characters that a target may hold without ending it; a character is a byte. */
 const targetText = fc.oneof(
-  fc.constantFrom(
-    '',
-    '0',
-    '/',
-    '//',
-    '..',
-    '.',
-    '%2e%2e',
-    '%2F',
-    '%00',
-    '%ff',
-    '%',
-    '?',
-    '#',
-    '=',
-    '&',
-    '-1',
-    '1e3',
-    'x000/000',
-  ),
+  fc.constantFrom('/', '//', '..', '.', '%2e%2e', '%2F', '?', '#', '=', '&', 'x000/000', ...HOSTILE_TEXTS),
   fc
     .array(fc.integer({ min: 0x21, max: 0x7e }), { maxLength: 10 })
     .map((codes) => String.fromCharCode(...codes)),
@@ -43,24 +25,9 @@ const targetText = fc.oneof(
     .map((codes) => String.fromCharCode(...codes)),
 );
 
-const number = fc.constantFrom(
-  '',
-  '0',
-  '1',
-  '2',
-  '3',
-  '00',
-  '999',
-  '000',
-  'x000',
-  'x999',
-  '99',
-  '100',
-  '-1',
-  '1.5',
-  '1e1',
-  '9007199254740993',
-  '9'.repeat(30),
+const number = fc.oneof(
+  fc.constantFrom('0', '1', '2', '3', '99', '100', '000', '999', 'x000', 'x999'),
+  fc.constantFrom(...HOSTILE_TEXTS),
 );
 
 const target = fc.oneof(
@@ -137,26 +104,12 @@ const FIELDS = [
 /** No CR, LF, NUL or other control character, which end a head for the library; those of test/http/front-wire.test.ts are. */
 const fieldText = fc.oneof(
   fc.constantFrom(
-    '',
-    '*',
-    '*/*',
-    'null',
-    'application/json',
-    'application/problem+json',
-    'text/html',
-    'a'.repeat(255),
-    'a'.repeat(256),
-    '"',
-    ',',
-    ';',
+    ...['*', '*/*', 'application/json', 'application/problem+json', 'text/html', 'https://example.org'],
+    ...['a'.repeat(255), 'a'.repeat(256), '"', ';', 'GET', 'Bearer', 'Bearer ', 'bytes=0-1'],
     '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-    'GET',
-    'https://example.org',
-    'Bearer',
-    'Bearer ',
-    'bytes=0-1',
     '%0d%0aX-Injected: 1',
   ),
+  fc.constantFrom(...HOSTILE_TEXTS.filter((text) => !text.includes('\x7f'))),
   fc
     .array(
       fc.oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }), fc.constant(9)),

@@ -165,64 +165,35 @@ function spelt(
   return { endpoint, query: queryText(members, style), contentType: '', body: new Uint8Array(0) };
 }
 
+/** A batch names its count beside `params`. */
 function membersOf(endpoint: DataEndpoint, values: ValueRequest): Members {
+  const isBatch = endpoint === 'batch';
+  const counted: Members = isBatch || !('count' in values) ? [] : [['count', values.count]];
   switch (values.kind) {
-    case 'integers': {
-      const { min, max, count, unique, sort } = values;
-      return endpoint === 'batch'
-        ? Object.entries({ min, max })
-        : Object.entries({ count, min, max, unique, sort });
-    }
     case 'bytes': {
       const { length, encoding } = values;
-      return endpoint === 'batch'
-        ? Object.entries({ encoding, length })
-        : Object.entries({ count: length, encoding });
+      return Object.entries(isBatch ? { encoding, length } : { count: length, encoding });
     }
-    case 'floats':
-      return Object.entries({
-        ...(endpoint === 'batch' ? {} : { count: values.count }),
-        ...(values.precision === null ? {} : { precision: values.precision }),
-      });
-    case 'uuid':
-      return endpoint === 'batch' ? [] : [['count', values.count]];
-    case 'bitstring':
-      return [['length', values.length]];
-    case 'shuffle':
-      return [['items', values.items]];
-    case 'sample':
-      return [...countOf(endpoint, values), ['items', values.items]];
-    case 'weighted':
-      return [...countOf(endpoint, values), ['items', values.items], ['weights', values.weights]];
     case 'strings':
-      return [
-        ...countOf(endpoint, values),
-        ['length', values.length],
-        ['alphabet', values.alphabet.join('')],
-      ];
+      return [...counted, ['length', values.length], ['alphabet', values.alphabet.join('')]];
     case 'sequences': {
       const { ranges, sort } = values;
       return [
-        ...countOf(endpoint, values),
-        ['length', ranges.map(({ length }) => length)],
-        ['min', ranges.map(({ min }) => min)],
-        ['max', ranges.map(({ max }) => max)],
+        ...counted,
+        ...(['length', 'min', 'max'] as const).map((name): Members[number] => [
+          name,
+          ranges.map((range) => range[name]),
+        ]),
         ['unique', ranges[0].unique],
         ['sort', sort],
       ];
     }
-    case 'permutations':
-      return [...countOf(endpoint, values), ['length', values.length]];
-    case 'gaussians': {
-      const { mean, stddev, digits } = values;
-      return [...countOf(endpoint, values), ...Object.entries({ mean, stddev, digits })];
+    default: {
+      const { kind: _kind, ...members } = values;
+      const others = Object.entries(members).filter(([name, value]) => name !== 'count' && value !== null);
+      return [...counted, ...others];
     }
   }
-}
-
-/** A batch names its count beside `params`. */
-function countOf(endpoint: DataEndpoint, { count }: { readonly count: number }): Members {
-  return endpoint === 'batch' ? [] : [['count', count]];
 }
 
 const DEFAULTS: Readonly<Record<DataEndpoint, Readonly<Record<string, unknown>>>> = {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { roundAt } from '../../../src/beacon/drand.ts';
 import type { DrawDocument } from '../../../src/certificate/draw.ts';
 import { verifyDraw } from '../../../src/certificate/verify-draw.ts';
 import { fetchWhole } from '../../support/http.ts';
 import { LocalDrand } from '../../support/local-drand.ts';
+import { ProviderServer } from '../../support/providers/http-server.ts';
 import { TestServer, temporaryFolder } from '../../support/server.ts';
 
 const PERIOD_S = 5;
@@ -15,42 +14,35 @@ async function documentOf(server: TestServer, id: string): Promise<DrawDocument>
   return (await (await fetchWhole(`${server.baseUrl}/draws/${id}`)).json()) as DrawDocument;
 }
 
-async function create(server: TestServer, body: object): Promise<DrawDocument> {
-  const response = await fetchWhole(`${server.baseUrl}/draws`, {
+function post(server: TestServer, body: object): Promise<Response> {
+  return fetchWhole(`${server.baseUrl}/draws`, {
     method: 'POST',
     headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      winners: { count: 2, list: { items: ['ada', 'grace', 'barbara', 'katherine'] } },
-      purpose: 'raffle',
-      ...body,
-    }),
+    body: JSON.stringify({ purpose: 'raffle', ...body }),
   });
+}
+
+async function create(server: TestServer, body: object): Promise<DrawDocument> {
+  const winners = { count: 2, list: { items: ['ada', 'grace', 'barbara', 'katherine'] } };
+  const response = await post(server, { winners, ...body });
   assert.equal(response.status, 201, await response.clone().text());
   return (await response.json()) as DrawDocument;
 }
 
 it('reveals draws after kill -9 with what they committed to, and verifies offline', async (t) => {
   const drand = new LocalDrand(Math.floor(Date.now() / 1_000) - 100, PERIOD_S);
-  const beacon = createServer((request, response) => {
-    const reply = drand.reply(request.url ?? '');
-    response.writeHead(reply === undefined ? 404 : 200).end(JSON.stringify(reply ?? {}));
-  });
-  await new Promise<void>((resolve) => beacon.listen(0, '127.0.0.1', resolve));
-  t.after(() => beacon.close());
-  const url = `http://127.0.0.1:${(beacon.address() as AddressInfo).port}`;
-  const environment = { QRN_BEACONS: `own ${drand.hash} ${url}` };
+  const beacon = await new ProviderServer(({ path }) => {
+    const reply = drand.reply(path);
+    return reply === undefined ? { status: 404 } : { body: reply };
+  }).start(t);
+  const environment = { QRN_BEACONS: `own ${drand.hash} ${beacon.url}` };
   const folder = temporaryFolder(t);
   let server = TestServer.spawnFor(t, environment, folder);
   await server.ready();
   const round = roundAt(drand.chain, Date.now()) + Math.ceil(20 / PERIOD_S);
-  const past = await fetchWhole(`${server.baseUrl}/draws`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      request: { type: 'uuid', count: 1 },
-      purpose: 'p',
-      beacon: { chain: 'own', round: round - Math.ceil(20 / PERIOD_S) },
-    }),
+  const past = await post(server, {
+    request: { type: 'uuid', count: 1 },
+    beacon: { chain: 'own', round: round - Math.ceil(20 / PERIOD_S) },
   });
   assert.equal(((await past.json()) as { error: { code: string } }).error.code, 'beacon_round_past');
   const waiting = await create(server, { beacon: { chain: 'own', round }, nonce: 'c0ffee' });

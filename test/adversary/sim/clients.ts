@@ -104,14 +104,7 @@ export class Operator {
   async addKey(client: SimClient, scopes?: readonly Scope[], lifeMs?: number): Promise<void> {
     const expiresAtMs = lifeMs === undefined ? null : Math.floor(this.#machine.wallMs()) + lifeMs;
     const wish = { accountId: client.account.id, ...(scopes && { scopes }), expiresAtMs };
-    const { record, text } = await createKey(this.#ledger(), this.#clock, wish);
-    client.keys.push({
-      keyId: record.keyId,
-      text,
-      scopes: record.scopes,
-      expiresAtMs: expiresAtMs ?? Number.POSITIVE_INFINITY,
-      revokedAtMs: Number.POSITIVE_INFINITY,
-    });
+    client.keys.push(simKey(await createKey(this.#ledger(), this.#clock, wish)));
   }
 
   async revokeKey(key: SimKey): Promise<void> {
@@ -122,13 +115,7 @@ export class Operator {
   async rotateKey(client: SimClient, key: SimKey, graceMs: number): Promise<void> {
     const { created, old } = await rotateKey(this.#ledger(), this.#clock, key.keyId, graceMs);
     key.expiresAtMs = old.expiresAtMs ?? Number.POSITIVE_INFINITY;
-    client.keys.push({
-      keyId: created.record.keyId,
-      text: created.text,
-      scopes: created.record.scopes,
-      expiresAtMs: created.record.expiresAtMs ?? Number.POSITIVE_INFINITY,
-      revokedAtMs: Number.POSITIVE_INFINITY,
-    });
+    client.keys.push(simKey(created));
   }
 
   async changeLimits(client: SimClient, random: Chance): Promise<void> {
@@ -150,6 +137,19 @@ export class Operator {
       quota: requestsPerMonth,
     });
   }
+}
+
+function simKey({ record, text }: Awaited<ReturnType<typeof createKey>>): SimKey {
+  const { keyId, scopes, expiresAtMs } = record;
+  const never = Number.POSITIVE_INFINITY;
+  return { keyId, text, scopes, expiresAtMs: expiresAtMs ?? never, revokedAtMs: never };
+}
+
+/** Keys that are good for longer than until then. */
+export function aliveKeys({ keys }: SimClient, wallMs: number): SimKey[] {
+  return keys.filter(
+    ({ revokedAtMs, expiresAtMs }) => revokedAtMs === Number.POSITIVE_INFINITY && expiresAtMs > wallMs,
+  );
 }
 
 /** The most that was allowed at any time from `sinceMs` on. */

@@ -2,7 +2,7 @@ import './machine.ts'; // first: it takes its place before anything of the servi
 import { allowanceOf, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import { periodEndMs, periodOf } from '../../../src/core/clock.ts';
 import { Chance } from '../../support/chance.ts';
-import { mostAllowed, type SimClient, type SimKey } from './clients.ts';
+import { aliveKeys, mostAllowed, type SimClient, type SimKey } from './clients.ts';
 import { DEEDS, type Deed, type Likely, NODE_DEEDS } from './deeds.ts';
 import { Connection, type WireRequest } from './front.ts';
 import { SimMachine } from './machine.ts';
@@ -226,9 +226,7 @@ class Course {
 
   #request(client: SimClient, plan: Plan, idempotencyKey = this.#newIdempotencyKey()): void {
     const wallMs = this.#world.machine.wallMs();
-    const alive = client.keys.filter(
-      (key) => key.revokedAtMs === Number.POSITIVE_INFINITY && key.expiresAtMs > wallMs,
-    );
+    const alive = aliveKeys(client, wallMs);
     const full = alive.filter(({ scopes }) => scopes.length > 1);
     const keys = this.#random.chance(0.02) ? client.keys : full.length > 0 ? full : alive;
     if (keys.length > 0) this.#send(client, plan, this.#random.pick(keys), idempotencyKey);
@@ -405,9 +403,7 @@ class Course {
     const { operator, machine } = this.#world;
     const client = this.#client();
     const wallMs = machine.wallMs();
-    const alive = client.keys.filter(
-      ({ revokedAtMs, expiresAtMs }) => revokedAtMs === Number.POSITIVE_INFINITY && expiresAtMs > wallMs + 1,
-    );
+    const alive = aliveKeys(client, wallMs + 1);
     if (alive.length < 3) await operator.addKey(client, undefined, random.chance(0.2) ? 60_000 : undefined);
     else if (random.chance(0.5)) await operator.revokeKey(random.pick(alive));
     else await operator.rotateKey(client, random.pick(alive), random.pick([0, 500, 30_000]));
