@@ -1,26 +1,18 @@
 /*
  * Attacks on the real service over real sockets, on each HTTP engine, with a table at the end:
- *   node test/adversary/abuse/run.ts [--engine uws|node] [--cases TEXT] [--results FILE] [--seed N]
+ *   node test/adversary/abuse/run.ts [--engine uws,node] [--cases TEXT] [--results FILE] [--seed N]
  * About a quarter of an hour an engine on two cores. With --results each finding is appended to the file as a line of JSON, and cases that
  * stand there as passed are not run again: an interrupted run is continued by the same command.
  */
 import assert from 'node:assert/strict';
-import { parseArgs } from 'node:util';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { noProc } from '../../support/raw-http.ts';
-import { ResultFile, say } from '../program.ts';
+import { NOT_GIVEN, ResultFile, readOptions, say } from '../program.ts';
 import { type AbuseCase, Arena, type Finding } from './arena.ts';
 import { BOOKS, CASES } from './cases.ts';
 
 assert.equal(noProc, false, 'the long form needs /proc of Linux');
-const { values: options } = parseArgs({
-  options: {
-    engine: { type: 'string', multiple: true, default: ['uws', 'node'] },
-    cases: { type: 'string', default: '' },
-    results: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-  },
-});
+const options = readOptions({ engine: 'uws,node', cases: '', results: NOT_GIVEN, seed: 1 });
 
 interface Row extends Finding {
   readonly engine: string;
@@ -34,14 +26,15 @@ const results = new ResultFile<Row>(options.results);
 /** The last finding of each case counts. */
 const rows = new Map(results.all.map((row) => [`${row.engine} ${row.name}`, row]));
 
-for (const engine of ['uws', 'node'] as const) if (options.engine.includes(engine)) await attack(engine);
+for (const engine of ['uws', 'node'] as const)
+  if (options.engine.split(',').includes(engine)) await attack(engine);
 const failed = [...rows.values()].filter(({ isMet }) => !isMet);
 say(table([...rows.values()]));
 say(failed.length === 0 ? 'all within their bounds' : `${failed.length} of ${rows.size} beyond their bounds`);
 process.exit(failed.length === 0 ? 0 : 1);
 
 async function attack(engine: EngineName): Promise<void> {
-  const arena = new Arena(engine, Number(options.seed));
+  const arena = new Arena(engine, options.seed);
   for (const each of CASES) {
     if (!each.name.includes(options.cases) || rows.get(`${engine} ${each.name}`)?.isMet) continue;
     await run(arena, each);

@@ -5,9 +5,9 @@
 // With `--planted yes` only the planted bugs are run, each of which must be found; with `--planted TEXT` those whose name has
 // the text. With `--scenarios yes` the rest of what goes wrong with several nodes is run (see scenarios.ts), with
 // `--scenarios TEXT` what has the text in its name. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
-import { inspect, parseArgs } from 'node:util';
+import { inspect } from 'node:util';
 import { Chance } from '../../support/chance.ts';
-import { say } from '../program.ts';
+import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import type { Totals } from './cluster.ts';
 import { type FaultName, faultsOf, GROUPS } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
@@ -24,19 +24,9 @@ const SCARCE = { requests: 500, credits: 4_000 };
 const CLIENTS = 12;
 const PAUSE_MS = 500;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '20' },
-    failovers: { type: 'string', default: '5' },
-    partitions: { type: 'string', default: '5' },
-    pauses: { type: 'string', default: '5' },
-    nodes: { type: 'string', default: '3' },
-    out: { type: 'string' },
-    minutes: { type: 'string', default: '600' },
-    seed: { type: 'string', default: String(process.pid) },
-    planted: { type: 'string', default: 'no' },
-    scenarios: { type: 'string', default: 'no' },
-  },
+const values = readOptions({
+  ...{ kills: 20, failovers: 5, partitions: 5, pauses: 5 },
+  ...{ nodes: 3, out: NOT_GIVEN, minutes: 600, seed: process.pid, planted: 'no', scenarios: 'no' },
 });
 const programs = serverPrograms();
 if (programs === undefined) {
@@ -46,7 +36,7 @@ if (programs === undefined) {
 /** What it picks and when repeats with the seed; how the processes meet each other does not. */
 const chance = new Chance(`cluster ${values.seed}`);
 say(`seed ${values.seed}`);
-const endMs = performance.now() + Number(values.minutes) * 60_000;
+const endMs = performance.now() + values.minutes * 60_000;
 let seriesCount = 0;
 let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -73,7 +63,7 @@ function runSeries(
   return withPair(isSynchronous, (pair) =>
     series({
       pair,
-      nodes: Number(values.nodes),
+      nodes: values.nodes,
       database: pair.place,
       totals,
       ...(environment !== undefined && { environment }),
@@ -92,7 +82,7 @@ function faultsLeft(results: Results): FaultName[] {
   const left: FaultName[] = [];
   for (const group of GROUPS) {
     const names = faultsOf(group);
-    const asked = Number(values[group]);
+    const asked = values[group];
     for (const [at, name] of names.entries()) {
       const share = Math.floor(asked / names.length) + (at < asked % names.length ? 1 : 0);
       for (let i = results.countOf(name); i < share; i++) left.push(name);

@@ -2,31 +2,25 @@
 // times when left out, and audits what each kill left. Both durabilities run side by side, since a round mostly waits.
 // A folder serves for ROUNDS_EACH rounds, because its audit takes longer with every round. With --out each round is a
 // line of FILE, and a later run with the same FILE makes only the rounds that are left; --minutes ends a run early.
-import { parseArgs } from 'node:util';
 import { Chance } from '../../support/chance.ts';
-import { ResultFile, say } from '../program.ts';
+import { NOT_GIVEN, ResultFile, readOptions, say } from '../program.ts';
 import { type CrashRound, crashRounds } from './crash-rounds.ts';
 
 const ROUNDS_EACH = 50;
 const DURABILITIES = ['fsync', 'commit'] as const;
 type Durability = (typeof DURABILITIES)[number];
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    seed: { type: 'string', default: String(process.pid) },
-    out: { type: 'string' },
-    minutes: { type: 'string', default: '1000000' },
-  },
+const { seed, out, minutes, operands } = readOptions({
+  seed: process.pid,
+  out: NOT_GIVEN,
+  minutes: 1_000_000,
 });
-const asked = Number(positionals[0] ?? ROUNDS_EACH);
-const minutes = Number(values.minutes);
+const asked = Number(operands[0] ?? ROUNDS_EACH);
 if (!Number.isSafeInteger(asked) || asked < 1)
   throw new Error(`ROUNDS is a whole number from 1 on: ${asked}`);
-if (!(minutes > 0)) throw new Error(`--minutes is a number above 0: ${values.minutes}`);
 const untilMs = performance.now() + minutes * 60_000;
-const results = new ResultFile<CrashRound & { readonly durability: Durability }>(values.out);
-say(`seed ${values.seed}`);
+const results = new ResultFile<CrashRound & { readonly durability: Durability }>(out);
+say(`seed ${seed}`);
 
 function roundsOf(durability: Durability) {
   return results.all.filter((round) => round.durability === durability);
@@ -37,7 +31,7 @@ async function runAll(durability: Durability): Promise<void> {
   for (let folder = 0; !isOver(); folder++) {
     const rounds = await crashRounds({
       rounds: Math.min(ROUNDS_EACH, asked - roundsOf(durability).length),
-      chance: new Chance(`crash ${values.seed} ${durability} ${folder}`),
+      chance: new Chance(`crash ${seed} ${durability} ${folder}`),
       environment: { QRN_DURABILITY: durability },
       killsStarts: true,
       report: (line) => say(`${durability} ${line}`),

@@ -4,8 +4,8 @@ import { randomInt } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import { CURRENT_HEAD_BYTES, type Finding, type GuidedOrder, type GuidedOutcome } from './guided.ts';
 import { INPUT_BYTES_MAX } from './mutate.ts';
 import { FUZZ_TARGETS } from './targets/table.ts';
@@ -15,26 +15,19 @@ const STALLED_MS = 10_000;
 /** No reader of 16 KiB needs more. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512 };
 
-const { values, positionals } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '60' },
-    seed: { type: 'string' },
-    input: { type: 'string' },
-  },
-  allowPositionals: true,
-});
-const chosen = FUZZ_TARGETS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const { seconds, seed: given, input, operands } = readOptions({ seconds: 60, seed: -1, input: NOT_GIVEN });
+const chosen = FUZZ_TARGETS.filter(({ name }) => operands.length === 0 || operands.includes(name));
 if (chosen.length === 0)
   throw new Error(`no such target; there are ${FUZZ_TARGETS.map(({ name }) => name).join(', ')}`);
 
-if (values.input !== undefined) {
+if (input !== undefined) {
   const [target] = chosen;
-  process.stdout.write(`${target.name}: ${await target.read(new Uint8Array(readFileSync(values.input)))}\n`);
+  say(`${target.name}: ${await target.read(new Uint8Array(readFileSync(input)))}`);
 } else {
   const folder = mkdtempSync(join(tmpdir(), 'qrn-findings-'));
   for (const { name } of chosen) {
-    const seed = values.seed === undefined ? randomInt(2 ** 31) : Number(values.seed);
-    report(name, seed, folder, await tried({ target: name, seed, seconds: Number(values.seconds) }));
+    const seed = given < 0 ? randomInt(2 ** 31) : given;
+    report(name, seed, folder, await tried({ target: name, seed, seconds }));
   }
 }
 
@@ -72,14 +65,12 @@ function tried(order: Omit<GuidedOrder, 'current'>): Promise<Tried> {
 
 function report(name: string, seed: number, folder: string, outcome: Tried): void {
   const { executions, finding, characters = 0, corpus = [], outcomes = new Map() } = outcome;
-  process.stdout.write(
-    `${name}: ${executions} executions with seed ${seed}, ${characters} characters of source, ${corpus.length} inputs kept, ${outcomes.size} kinds of outcome\n`,
+  say(
+    `${name}: ${executions} executions with seed ${seed}, ${characters} characters of source, ${corpus.length} inputs kept, ${outcomes.size} kinds of outcome`,
   );
   if (finding === undefined) return;
   process.exitCode = 1;
   const file = join(folder, name);
   writeFileSync(file, finding.input);
-  process.stdout.write(
-    `  FINDING: ${finding.why}\n  replay: node test/adversary/fuzz/coverage.ts --input ${file} ${name}\n`,
-  );
+  say(`  FINDING: ${finding.why}\n  replay: node test/adversary/fuzz/coverage.ts --input ${file} ${name}`);
 }

@@ -486,7 +486,7 @@ function batch({ query, contentType, body }: DataAsk): Read {
     true,
   );
   const unknown = Object.keys(members).some((name) => name !== '' && !BATCH_MEMBERS.includes(name));
-  const unknownParam = Object.keys(params).some((name) => !PARAMS[type].includes(name));
+  const unknownParam = Object.keys(params).some((name) => !paramsOf(type).includes(name));
   const overridden = COMMON.some((name) => has(name) && given.has(name));
   return {
     values,
@@ -517,18 +517,9 @@ const TYPES = [
 ] as const;
 type BatchType = (typeof TYPES)[number];
 const BATCH_MEMBERS = ['type', 'count', 'params', ...COMMON];
-const PARAMS: Readonly<Record<BatchType, readonly string[]>> = {
-  integers: ['min', 'max', 'unique', 'sort'],
-  floats: ['precision'],
-  bytes: ['encoding', 'length'],
-  uuid: [],
-  sample: ['items'],
-  weighted: ['items', 'weights'],
-  strings: ['length', 'alphabet'],
-  sequences: ['length', 'min', 'max', 'unique', 'sort'],
-  permutations: ['length'],
-  gaussians: ['mean', 'stddev', 'digits'],
-};
+/** A batch names its count beside `params`, and the length of byte strings in it. */
+const paramsOf = (type: BatchType): readonly string[] =>
+  type === 'bytes' ? ['encoding', 'length'] : MEMBERS[type].filter((name) => name !== 'count');
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -14,6 +14,12 @@ export interface RoleFacts {
   readonly isThrottled?: true;
 }
 
+const ENTERPRISE = {
+  tier: 'enterprise',
+  overrides: {},
+  modes: ['quantum-seeded', 'pure', 'csprng'],
+  defaultMode: 'quantum-seeded',
+} as const;
 const FAST: Partial<AccountOverrides> = { requestsPerMinute: 1_000_000, requestsPerMonth: 1_000_000_000 };
 
 export const ROLES = {
@@ -25,33 +31,14 @@ export const ROLES = {
     defaultMode: 'quantum-seeded',
     credits: 0,
   },
-  pure: {
-    tier: 'enterprise',
-    overrides: {},
-    modes: ['quantum-seeded', 'pure', 'csprng'],
-    defaultMode: 'quantum-seeded',
-  },
-  poor: {
-    tier: 'enterprise',
-    overrides: { creditsPerMonth: 500 },
-    modes: ['quantum-seeded', 'pure', 'csprng'],
-    defaultMode: 'quantum-seeded',
-    credits: 500,
-  },
+  pure: ENTERPRISE,
+  poor: { ...ENTERPRISE, overrides: { creditsPerMonth: 500 }, credits: 500 },
   throttled: {
-    tier: 'enterprise',
+    ...ENTERPRISE,
     overrides: { requestsPerMinute: 1, requestsPerMonth: 1_000 },
-    modes: ['quantum-seeded', 'pure', 'csprng'],
-    defaultMode: 'quantum-seeded',
     isThrottled: true,
   },
-  reader: {
-    tier: 'enterprise',
-    overrides: {},
-    scopes: ['entropy:read', 'usage:read'],
-    modes: ['quantum-seeded', 'pure', 'csprng'],
-    defaultMode: 'quantum-seeded',
-  },
+  reader: { ...ENTERPRISE, scopes: ['entropy:read', 'usage:read'] },
 } as const satisfies Record<string, RoleFacts>;
 
 export type Role = keyof typeof ROLES;

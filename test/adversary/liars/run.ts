@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { parseArgs } from 'node:util';
 import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
-import { say } from '../program.ts';
+import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import {
   ATTACKS,
   type Contender,
@@ -35,16 +34,8 @@ import { biased, type Model, markov, neighbours, periodic, sound, stuck } from '
  * Figures on stdout; exits with 1 when one is beyond what theory allows. All parts take two to three minutes of one core, and --long half an hour.
  */
 
-const { values: options, positionals: named } = parseArgs({
-  allowPositionals: true,
-  options: {
-    long: { type: 'boolean', default: false },
-    lots: { type: 'string' },
-    seconds: { type: 'string' },
-    records: { type: 'string' },
-  },
-});
-const isLong = options.long;
+const options = readOptions({ long: false, lots: 0, seconds: Number.POSITIVE_INFINITY, records: NOT_GIVEN });
+const { long: isLong, operands: named } = options;
 
 /** Two windows of raw bits in each order, or five. */
 const LOT_BITS = isLong ? 4 * 1024 * 1024 : 1_200_000;
@@ -209,9 +200,8 @@ async function attacks(): Promise<void> {
 }
 
 async function lots(): Promise<void> {
-  const count = Number(options.lots ?? (isLong ? 2000 : 40));
-  const seconds = Number(options.seconds ?? Number.POSITIVE_INFINITY);
-  const records = await honestLots({ lots: count, seconds, path: options.records });
+  const count = options.lots || (isLong ? 2000 : 40);
+  const records = await honestLots({ lots: count, seconds: options.seconds, path: options.records });
   say(`  ${records.length} of ${count} lots made`);
   for (const { what, seen, of, rate, p } of alarmsOf(records)) {
     const line = `${what}: ${seen} of ${of}, at most ${(of * rate).toPrecision(3)} expected, p ${p.toPrecision(2)}`;

@@ -1,45 +1,28 @@
 import './machine.ts'; // first: it takes its place before anything of the service is loaded
 
-import { parseArgs } from 'node:util';
-import { say } from '../program.ts';
+import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import { runCourse } from './course.ts';
 import { MUTANTS } from './mutants.ts';
 import { STORE_KINDS } from './stores.ts';
 
 // `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
 // `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--nodes 2` runs two nodes over one set of books, `--trace` tells everything that happens.
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    steps: { type: 'string', default: '1000' },
-    seeds: { type: 'string', default: '1' },
-    minutes: { type: 'string' },
-    mutant: { type: 'string' },
-    store: { type: 'string', default: 'memory' },
-    nodes: { type: 'string', default: '1' },
-    trace: { type: 'boolean', default: false },
-  },
-});
-const nodes = Number(values.nodes);
-const first = Number(values.seed);
-const steps = Number(values.steps);
-const endsAtMs = values.minutes === undefined ? undefined : Date.now() + 60_000 * Number(values.minutes);
+const asked = { steps: 1_000, nodes: 1, mutant: NOT_GIVEN, store: 'memory' };
+const values = readOptions({ ...asked, seed: 1, seeds: 1, minutes: 0, trace: false });
+const { seed: first, steps, nodes, seeds, minutes } = values;
+const endsAtMs = Date.now() + 60_000 * minutes;
 const mutant = MUTANTS.find(({ name }) => name === values.mutant);
 const store = STORE_KINDS.find((kind) => kind === values.store);
 if ((values.mutant !== undefined && mutant === undefined) || store === undefined)
   throw new Error('there is no such mutant, or no such store');
-const how = (['steps', 'nodes', 'mutant', 'store'] as const)
+const how = (Object.keys(asked) as (keyof typeof asked)[])
   .filter((name) => values[name] !== undefined)
   .map((name) => ` --${name} '${values[name]}'`)
   .join('');
 const totals: Record<string, number> = {};
 let runs = 0;
 let broken = 0;
-for (
-  let seed = first;
-  endsAtMs === undefined ? seed < first + Number(values.seeds) : Date.now() < endsAtMs;
-  seed++
-) {
+for (let seed = first; minutes === 0 ? seed < first + seeds : Date.now() < endsAtMs; seed++) {
   const progressed = (step: number) => say(`seed ${seed}: step ${step}`);
   const outcome = await runCourse({
     seed,

@@ -1,9 +1,8 @@
 // `node test/adversary/soak/run.ts --minutes N [--rate R] [--seed S] [--durability fsync|commit] [--arenas N]`: a
 // long mixed load, with restarts. `--arenas` bounds the heaps of glibc's malloc (MALLOC_ARENA_MAX).
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { talk } from '../../../bench/support/reporter.ts';
-import { say } from '../program.ts';
+import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import { type SoakOutcome, soak } from './soak.ts';
 
 /** Of the fitted line over the last life, after its warm-up: garbage that is not collected yet is no growth. */
@@ -14,18 +13,19 @@ const P99_GROWTH_SHARE = 0.5;
 /** A revoked key is refused within a second; the rest is for a machine that is busy. */
 const REVOKED_SERVED_MS = 2_000;
 
-const text = { type: 'string' } as const;
-const options = { minutes: text, rate: text, seed: text, durability: text, arenas: text } as const;
-const { values } = parseArgs({ options });
+const { minutes, rate, seed, durability, arenas } = readOptions({
+  minutes: 10,
+  rate: 0,
+  seed: 1,
+  durability: 'fsync',
+  arenas: NOT_GIVEN,
+});
 
 const outcome = await soak({
-  seconds: 60 * Number(values.minutes ?? 10),
-  ratePerS: values.rate === undefined ? undefined : Number(values.rate),
-  simSeed: Number(values.seed ?? 1),
-  environment: {
-    QRN_DURABILITY: values.durability ?? 'fsync',
-    ...(values.arenas === undefined ? {} : { MALLOC_ARENA_MAX: values.arenas }),
-  },
+  seconds: 60 * minutes,
+  ratePerS: rate === 0 ? undefined : rate,
+  simSeed: seed,
+  environment: { QRN_DURABILITY: durability, ...(arenas !== undefined && { MALLOC_ARENA_MAX: arenas }) },
   report: talk,
 });
 const failures = [...outcome.violations, ...trendFailures(outcome)];
