@@ -1,6 +1,6 @@
 import { createCipheriv, hash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { HttpConnection, requestBytes } from '../test/support/http.ts';
 import { NO_AIM } from './support/aims.ts';
 import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
@@ -12,7 +12,6 @@ const TOTAL = 10_000_000;
 const BLOCK = 100_000;
 const STREAM_AIM_MS = 150;
 const GROWN_AIM_MIB = 64;
-const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const BATCH_BODY = JSON.stringify({ type: 'floats', count: BLOCK });
 const STREAM = 'GET /v1/stream';
 const ONE = 'POST /v1/batch, one connection';
@@ -111,65 +110,32 @@ function forgetPeak(pid: number): void {
 }
 
 /** Asks the same `times` over on one connection; of each reply it keeps nothing but the number of its bytes. */
-function exchange(service: Service, request: string, times: number): Promise<void> {
-  const { hostname, port } = new URL(service.origin);
-  return new Promise((resolve, reject) => {
-    let received = 0;
-    let wholeBytes = 0;
-    let replies = 0;
-    const ask = () => {
-      received = 0;
-      socket.write(request);
-    };
-    const take = (count: number, memory: Uint8Array): boolean => {
-      const piece = Buffer.from(memory.buffer, memory.byteOffset, count);
-      if (received === 0) {
-        const headBytes = piece.indexOf('\r\n\r\n') + 4;
-        const head = piece.toString('latin1', 0, headBytes);
-        if (!head.startsWith('HTTP/1.1 200')) socket.destroy(new Error(head));
-        wholeBytes = headBytes + Number(/^content-length: (\d+)/im.exec(head)?.[1]); // NaN of a reply in chunks
-      }
-      received += count;
-      const isWhole = Number.isNaN(wholeBytes)
-        ? received > 8 * TOTAL && piece.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
-        : received >= wholeBytes;
-      if (!isWhole) return true;
-      if (++replies < times) ask();
-      else {
-        socket.destroy();
-        resolve();
-      }
-      return true;
-    };
-    const onread = { buffer: Buffer.alloc(1 << 20), callback: take };
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
-    socket.on('error', reject);
-    socket.on('connect', ask);
-  });
+async function exchange({ server }: Service, request: Buffer, times: number, bytes: number): Promise<void> {
+  const connection = await HttpConnection.open(server.port, { countsOnly: true });
+  for (let i = 0; i < times; i++) {
+    const { status, head, bodyBytes } = await connection.ask(request);
+    if (status !== 200 || bodyBytes < bytes) throw new Error(`${bodyBytes} bytes behind ${head}`);
+  }
+  connection.leave();
 }
 
-function headOf(service: Service, line: string, fields: Readonly<Record<string, string>>): string {
-  const all = {
-    Host: new URL(service.origin).host,
-    Accept: 'application/octet-stream',
-    ...service.headers,
-    ...fields,
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  return [`${line} HTTP/1.1`, ...lines, '', ''].join('\r\n');
-}
-
+/** The stream comes in chunks, whose end is that of the connection. */
 function readStream(service: Service): Promise<void> {
-  const request = headOf(service, `GET /v1/stream?type=floats&total=${TOTAL}`, {});
-  return exchange(service, request, 1);
+  const target = `/v1/stream?type=floats&total=${TOTAL}`;
+  const headers = [...headersOf(service), ['Connection', 'close']] as const;
+  return exchange(service, requestBytes({ method: 'GET', target, headers }), 1, 8 * TOTAL);
 }
 
 async function readBatches(service: Service, connections: number): Promise<void> {
-  const fields = { 'Content-Type': 'application/json', 'Content-Length': String(BATCH_BODY.length) };
-  const request = headOf(service, 'POST /v1/batch', fields) + BATCH_BODY;
+  const headers = [...headersOf(service), ['Content-Type', 'application/json']] as const;
+  const request = requestBytes({ method: 'POST', target: '/v1/batch', headers, body: BATCH_BODY });
   const times = TOTAL / BLOCK / connections;
-  await Promise.all(Array.from({ length: connections }, () => exchange(service, request, times)));
+  const reading = () => exchange(service, request, times, 8 * BLOCK);
+  await Promise.all(Array.from({ length: connections }, reading));
 }
+
+const headersOf = (service: Service) =>
+  Object.entries({ ...service.headers, Accept: 'application/octet-stream' });
 
 function tableOf(rounds: Rounds): Table {
   const columns = [
