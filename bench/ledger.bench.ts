@@ -73,28 +73,15 @@ interface How {
 
 type Case = readonly [name: string, how: How, load: Load];
 
-const throughputs: readonly Case[] = DURABILITIES.flatMap((durability) => [
-  [
-    `${durability}: 1000 certificates a commit, one record each`,
-    { durability },
-    { segments: 1000, entries: 1, inFlight: 4 },
-  ],
-  [
-    `${durability}: 1000 certificates a commit, packed in one`,
-    { durability },
-    { segments: 1, entries: 1000, inFlight: 4 },
-  ],
-  [
-    `${durability}: 200 certificates a commit, packed in one`,
-    { durability },
-    { segments: 1, entries: 200, inFlight: 4 },
-  ],
-  [
-    `${durability}: 1 certificate a commit, 256 commits in flight`,
-    { durability },
-    { segments: 1, entries: 1, inFlight: 256 },
-  ],
-]);
+const LOADS: Readonly<Record<string, Load>> = {
+  '1000 certificates a commit, one record each': { segments: 1000, entries: 1, inFlight: 4 },
+  '1000 certificates a commit, packed in one': { segments: 1, entries: 1000, inFlight: 4 },
+  '200 certificates a commit, packed in one': { segments: 1, entries: 200, inFlight: 4 },
+  '1 certificate a commit, 256 commits in flight': { segments: 1, entries: 1, inFlight: 256 },
+};
+const throughputs = DURABILITIES.flatMap((durability) =>
+  Object.entries(LOADS).map(([name, load]): Case => [`${durability}: ${name}`, { durability }, load]),
+);
 
 const alone = (entries: number): Load => ({ segments: 1, entries, inFlight: 1 });
 const latencies: readonly Case[] = [

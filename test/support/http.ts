@@ -56,6 +56,11 @@ export class ConnectionLost extends Error {
   override name = 'ConnectionLost';
 }
 
+/** The connection was never there: the request was not made. */
+export class NobodyListens extends ConnectionLost {
+  override name = 'NobodyListens';
+}
+
 /** The request as it goes over the wire. */
 export function requestBytes({ method, target, headers, body }: HttpRequest, host = 'test'): Buffer {
   const fields = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -122,11 +127,11 @@ export class HttpConnection {
     });
   }
 
-  /** Rejects with a ConnectionLost when nobody listens. */
+  /** Rejects with a NobodyListens. */
   static async open(port: number, options: ConnectionOptions = {}): Promise<HttpConnection> {
     const connection = new HttpConnection(port, options);
     await Promise.race([once(connection.socket, 'connect'), connection.closed]).catch(() => {});
-    if (connection.socket.connecting || connection.socket.pending) throw new ConnectionLost('nobody listens');
+    if (connection.socket.connecting || connection.socket.pending) throw new NobodyListens('nobody listens');
     return connection;
   }
 
@@ -286,13 +291,14 @@ export class HttpClient {
     this.#port = port;
   }
 
-  async send(request: HttpRequest): Promise<HttpReply> {
+  async send(request: HttpRequest, options?: { readonly lostAfterMs: number }): Promise<HttpReply> {
     const isFresh = performance.now() - this.#usedAtMs < IDLE_MAX_MS;
     if (!isFresh || this.#kept === undefined || this.#kept.isClosed) {
       this.close();
       this.#kept = await HttpConnection.open(this.#port);
     }
-    const reply = await this.#kept.ask(requestBytes(request), { isHead: request.method === 'HEAD' });
+    const isHead = request.method === 'HEAD';
+    const reply = await this.#kept.ask(requestBytes(request), { isHead, ...options });
     this.#usedAtMs = performance.now();
     return reply;
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { Chance } from '../../support/chance.ts';
-import { askOnce, ConnectionLost, HttpConnection, requestBytes } from '../../support/http.ts';
+import { askOnce, ConnectionLost, HttpClient, NobodyListens } from '../../support/http.ts';
 import { PureSeen } from '../clients/acknowledged.ts';
 import type { ClusterNode } from './node.ts';
 
@@ -114,52 +114,52 @@ export class Load {
   async settle(withinMs: number): Promise<void> {
     this.#isSettling = true;
     const end = performance.now() + withinMs;
-    const connections = new Map<string, HttpConnection>();
-    while (this.#keyed.length > 0 && performance.now() < end) await this.#askKeyed(connections, true);
-    for (const connection of connections.values()) connection.leave();
+    const clients = new Map<ClusterNode, HttpClient>();
+    while (this.#keyed.length > 0 && performance.now() < end) await this.#askKeyed(clients, true);
+    for (const each of clients.values()) each.close();
     this.keysUnknown += this.#keyed.filter(({ first }) => first === undefined).length;
     this.#isSettling = false;
   }
 
   async #client(client: number): Promise<void> {
-    const connections = new Map<string, HttpConnection>();
+    const clients = new Map<ClusterNode, HttpClient>();
     const { steady, plain, pure } = this.#accounts;
     // Each client asks for one kind: pure bytes may have to be waited for.
     const kind = client % 4;
     // And asks one node, so that one that hangs does not hang them all. Keys are asked again of any node.
     const node = this.#nodes[Math.floor(client / 4) % this.#nodes.length];
-    const ask = (account: LoadAccount, target: string) => this.#askOnce(connections, node, account, target);
+    const ask = (account: LoadAccount, target: string) => this.#askOnce(clients, node, account, target);
     while (!this.#isStopping) {
-      if (kind === 0) await this.#askKeyed(connections, false);
+      if (kind === 0) await this.#askKeyed(clients, false);
       else if (kind === 1) await ask(pure, `/v1/bytes?count=${PURE_BYTES}&entropy_mode=pure`);
       else {
         const account = kind === 2 ? plain : steady;
         await ask(account, '/v1/integers?count=3&min=1&max=6&entropy_mode=quantum-seeded');
       }
     }
-    for (const connection of connections.values()) connection.leave();
+    for (const each of clients.values()) each.close();
   }
 
   async #askOnce(
-    connections: Map<string, HttpConnection>,
+    clients: Map<ClusterNode, HttpClient>,
     node: ClusterNode,
     account: LoadAccount,
     target: string,
   ): Promise<void> {
-    const reply = await this.#ask(connections, node, account, target);
+    const reply = await this.#ask(clients, node, account, target);
     if (reply === 'lost') this.unknown++;
     else if (reply !== 'away' && reply.status === 200) this.#acknowledge(account, reply.body);
   }
 
   /** A new key, or one whose answer is to come again. */
-  async #askKeyed(connections: Map<string, HttpConnection>, onlyOld: boolean): Promise<void> {
+  async #askKeyed(clients: Map<ClusterNode, HttpClient>, onlyOld: boolean): Promise<void> {
     const isNew = !onlyOld && this.#turn++ % 2 === 0;
     const request = isNew ? { idempotencyKey: randomUUID(), first: undefined } : this.#keyed.shift();
     if (request === undefined) return;
     const { keyed } = this.#accounts;
     const target = '/v1/integers?count=4&min=1&max=1000000&entropy_mode=quantum-seeded';
     const node = this.#chance.pick(this.#nodes);
-    const reply = await this.#ask(connections, node, keyed, target, request.idempotencyKey);
+    const reply = await this.#ask(clients, node, keyed, target, request.idempotencyKey);
     if (reply === 'away' || reply === 'lost' || reply.status !== 200) {
       const isRefusedForGood = reply !== 'away' && reply !== 'lost' && reply.status === 429;
       if (!(isNew && isRefusedForGood)) this.#keyed.push(request);
@@ -179,33 +179,22 @@ export class Load {
   }
 
   async #ask(
-    connections: Map<string, HttpConnection>,
+    clients: Map<ClusterNode, HttpClient>,
     node: ClusterNode,
     { key }: LoadAccount,
     target: string,
     idempotencyKey?: string,
   ): Promise<{ status: number; body: Buffer } | 'away' | 'lost'> {
-    const { port } = node;
-    if (port === undefined) {
+    if (node.port === undefined) {
       await sleep(AWAY_MS);
       return 'away';
     }
-    const place = `${node.name} ${port}`;
-    let connection = connections.get(place);
-    try {
-      if (connection === undefined || connection.isClosed) {
-        connection = await HttpConnection.open(port);
-        connections.set(place, connection);
-      }
-    } catch {
-      await sleep(AWAY_MS);
-      return 'away';
-    }
+    const client = clients.get(node) ?? new HttpClient(node.port);
+    clients.set(node, client);
     const headers: [string, string][] = [['authorization', `Bearer ${key}`]];
     if (idempotencyKey !== undefined) headers.push(['idempotency-key', idempotencyKey]);
-    const bytes = requestBytes({ method: 'GET', target, headers });
     try {
-      const reply = await connection.ask(bytes, { lostAfterMs: ANSWER_WITHIN_MS });
+      const reply = await client.send({ method: 'GET', target, headers }, { lostAfterMs: ANSWER_WITHIN_MS });
       const code = reply.status === 200 ? '' : ` ${/"code":"(\w+)"/.exec(reply.body.toString())?.[1]}`;
       const outcome = `${reply.status}${code}`;
       this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
@@ -215,10 +204,11 @@ export class Load {
       if (reply.status === 401 || reply.status === 403) this.#violate(`${node.name} answered ${outcome}`);
       return reply;
     } catch (error) {
-      connection.leave();
-      connections.delete(place);
+      client.close();
       if (!(error instanceof ConnectionLost)) throw error;
-      return 'lost';
+      if (!(error instanceof NobodyListens)) return 'lost';
+      await sleep(AWAY_MS);
+      return 'away';
     }
   }
 

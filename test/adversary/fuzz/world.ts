@@ -8,7 +8,6 @@ import type { Service } from '../../../src/service/service.ts';
 import { soundBackend } from '../../support/backends.ts';
 import { fetchWhole, HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
 import { type Document, DocumentSchemas } from '../../support/openapi.ts';
-import { freshMetrics } from '../../support/prometheus.ts';
 import { LocalService } from '../../support/service.ts';
 import { DrawMeter } from './draw-meter.ts';
 import { factsOf, ROLES, type Role } from './roles.ts';
@@ -112,9 +111,8 @@ export class World {
 
   /** The sum of a counter over its labels. */
   async counted(name: string): Promise<number> {
-    const text = await freshMetrics(new URL(this.service.baseUrl).origin);
-    const samples = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'));
-    return [...samples].reduce((sum, [, value]) => sum + Number(value), 0);
+    const samples = (await this.#local.metrics()).get(name)?.samples.get(name) ?? [];
+    return samples.reduce((sum, { value }) => sum + value, 0);
   }
 
   async stop(): Promise<void> {

@@ -66,42 +66,28 @@ const lotOf = (bits: number, backend: StreamBackend, name = backend.name): Strea
 
 describe('liars beside one sound source', () => {
   const all = Array.from({ length: 16 }, (_, channel) => channel);
-  /** By name: the source, the state that it comes to, and why its lots are refused or it is not read. */
-  const liars: [backend: StreamBackend, state: string, why: RegExp][] = [
+  const wider = changedBackend((read) => ({ ...read, width: 15 }));
+  const counts = deadBackend(new BackendError('no_raw_shots', 'only counts'));
+  /** The source, the state that it comes to, and why its lots are refused or it is not read. */
+  const kinds: [name: string, backend: StreamBackend, state: string, why: RegExp][] = [
     [
-      lotOf(SMALL_LOT, modelBackend(stuck([7], 1)), 'one stuck'),
+      'one stuck',
+      modelBackend(stuck([7], 1)),
       'closed',
       /^health tests: rct on channel 7, apt on channel 7$/,
     ],
-    [
-      lotOf(SMALL_LOT, modelBackend(stuck(all)), 'all stuck'),
-      'closed',
-      /^health tests: rct on channel 0, .* and 24 more$/,
-    ],
-    [
-      lotOf(SMALL_LOT, modelBackend(biased(0.9)), 'biased'),
-      'closed',
-      /^health tests: rct on channel 0, apt on channel 0$/,
-    ],
-    [lotOf(SMALL_LOT, modelBackend(markov(0.95)), 'staying'), 'closed', /^health tests: rct/],
-    [lotOf(SMALL_LOT, modelBackend(neighbours(0.9)), 'neighbours'), 'closed', ESTIMATED],
-    [lotOf(SMALL_LOT, modelBackend(markov(0.1)), 'alternating'), 'closed', ESTIMATED],
-    [lotOf(SMALL_LOT, repeatingBackend(), 'repeating'), 'failing', /^health tests: replay$/],
-    [
-      lotOf(
-        SMALL_LOT,
-        changedBackend((read) => ({ ...read, width: 15 })),
-        'of another width',
-      ),
-      'closed',
-      /gave 8192 bytes for 61440 bits$/,
-    ],
-    [
-      lotOf(SMALL_LOT, deadBackend(new BackendError('no_raw_shots', 'only counts')), 'a histogram'),
-      'closed',
-      /^only counts$/,
-    ],
+    ['all stuck', modelBackend(stuck(all)), 'closed', /^health tests: rct on channel 0, .* and 24 more$/],
+    ['biased', modelBackend(biased(0.9)), 'closed', /^health tests: rct on channel 0, apt on channel 0$/],
+    ['staying', modelBackend(markov(0.95)), 'closed', /^health tests: rct/],
+    ['neighbours', modelBackend(neighbours(0.9)), 'closed', ESTIMATED],
+    ['alternating', modelBackend(markov(0.1)), 'closed', ESTIMATED],
+    ['repeating', repeatingBackend(), 'failing', /^health tests: replay$/],
+    ['of another width', wider, 'closed', /gave 8192 bytes for 61440 bits$/],
+    ['a histogram', counts, 'closed', /^only counts$/],
   ];
+  const liars = kinds.map(
+    ([name, backend, state, why]) => [lotOf(SMALL_LOT, backend, name), state, why] as const,
+  );
   const boasts = {
     origin: 'quantum-processor',
     deterministic: false,
