@@ -11,9 +11,8 @@ import { logKeys } from '../test/certificate/log-world.ts';
 import { lot, lotId } from '../test/support/ledger-records.ts';
 import { durableDatabase } from '../test/support/postgres.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
-import { SegmentSource } from './support/segments.ts';
+import { SegmentSource, timedCommits } from './support/segments.ts';
 import { dataFolder } from './support/server.ts';
-import { median } from './support/statistics.ts';
 import type { Report, Row, Suite, Table } from './support/suite.ts';
 import { of, ratio, rowOf, rowsOf } from './support/tables.ts';
 
@@ -109,37 +108,15 @@ class MeasuredBooks {
     });
   }
 
-  /** The median time of a commit, and certificates per second. */
   committing({ certificates, inFlight }: (typeof LOADS)[number]): Contender {
-    const measure = async () => {
-      const times: number[] = [];
-      const begunMs = systemClock.monotonicMs();
-      const endMs = begunMs + TURN_MS;
-      const loop = async () => {
-        while (systemClock.monotonicMs() < endMs) {
-          const segment = this.#segments.make(this.#sequence++, certificates);
-          const committedMs = systemClock.monotonicMs();
-          await this.#ledger.commit([segment], []);
-          times.push((systemClock.monotonicMs() - committedMs) * 1e3);
-        }
-      };
-      await Promise.all(Array.from({ length: inFlight }, loop));
-      const seconds = (systemClock.monotonicMs() - begunMs) / 1e3;
-      times.sort((a, b) => a - b);
-      return {
-        us: median(times),
-        p99Us: times[Math.floor(0.99 * times.length)],
-        perS: (certificates * times.length) / seconds,
-      };
-    };
-    return { name: this.#name, measure };
+    const load = { certificates, inFlight, durationMs: TURN_MS };
+    return { name: this.#name, measure: () => timedCommits(() => this.#commit(certificates), load) };
   }
 
   /** Leaves per second from committed segments to a signed checkpoint, the counters with them on PostgreSQL. */
   sealing(): Contender {
     const measure = async () => {
-      for (let i = 0; i < SEGMENTS_SEALED; i++)
-        await this.#ledger.commit([this.#segments.make(this.#sequence++, CERTIFICATES_SEALED)], []);
+      for (let i = 0; i < SEGMENTS_SEALED; i++) await this.#commit(CERTIFICATES_SEALED);
       const begunMs = systemClock.monotonicMs();
       const cpu = process.cpuUsage();
       await this.sealAll();
@@ -159,6 +136,10 @@ class MeasuredBooks {
 
   close(): Promise<void> {
     return this.#ledger.close();
+  }
+
+  #commit(certificates: number): Promise<void> {
+    return this.#ledger.commit([this.#segments.make(this.#sequence++, certificates)], []);
   }
 }
 

@@ -8,9 +8,8 @@ import type { SegmentRecord } from '../src/ledger/records.ts';
 import { type Modules, modulesOf } from './support/modules.ts';
 import { comparison, nameFor } from './support/revisions.ts';
 import { alternate, type Contender } from './support/rounds.ts';
-import { SegmentSource } from './support/segments.ts';
+import { SegmentSource, timedCommits } from './support/segments.ts';
 import { dataFolder } from './support/server.ts';
-import { median } from './support/statistics.ts';
 import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { type Measure, of, ratio, rowOf } from './support/tables.ts';
 
@@ -143,22 +142,9 @@ function committing(
   return { name, measure: () => oneByOne(run, size, commit) };
 }
 
-/** One commit after the other, as a front does it: the median time of one, and certificates per second. */
-async function oneByOne(run: BenchRun, size: number, commit: () => Promise<void>) {
-  const times: number[] = [];
-  const startedMs = performance.now();
-  while (times.length < 5 || performance.now() - startedMs < TIME_MS * run.seconds) {
-    const begunMs = performance.now();
-    await commit();
-    times.push((performance.now() - begunMs) * 1e3);
-  }
-  const seconds = (performance.now() - startedMs) / 1e3;
-  times.sort((a, b) => a - b);
-  return {
-    us: median(times),
-    p99Us: times[Math.floor(0.99 * times.length)],
-    perS: (size * times.length) / seconds,
-  };
+/** One commit after the other, as a front does it. */
+function oneByOne(run: BenchRun, certificates: number, commit: () => Promise<void>) {
+  return timedCommits(commit, { certificates, durationMs: TIME_MS * run.seconds });
 }
 
 function tableOf(columns: readonly Measure[], rows: readonly Row[]): Table {

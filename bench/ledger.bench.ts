@@ -16,9 +16,8 @@ import { openLmdbLedger } from '../src/ledger/lmdb/lmdb.ts';
 import type { RawStore } from '../src/ledger/lmdb/store.ts';
 import { connectLedger, serveLedger } from '../src/service/ledger-link.ts';
 import { Rounds } from './support/rounds.ts';
-import { SegmentSource } from './support/segments.ts';
+import { SegmentSource, timedCommits, timesOf } from './support/segments.ts';
 import { dataFolder } from './support/server.ts';
-import { quantile } from './support/statistics.ts';
 import type { BenchRun, Report, Suite, Table } from './support/suite.ts';
 import { callTable, of, rowsOf } from './support/tables.ts';
 
@@ -108,30 +107,16 @@ async function measured(run: BenchRun, title: string, cases: readonly Case[]): P
   return { title, note: '', columns, rows: rowsOf(columns, rounds) };
 }
 
-/** Runs the load for a while; a commit takes from making its segments to the resolved promise. */
 async function committing(opened: Ledger, { segments, entries, inFlight }: Load, durationMs: number) {
   const source = new SegmentSource();
-  const times: number[] = [];
   let { from: sequence } = await opened.leaseSequences();
-  const startMs = now() + WARM_UP_MS;
-  const loop = async () => {
-    while (now() < startMs + durationMs) {
-      const begunMs = now();
-      await opened.commit(
-        Array.from({ length: segments }, () => source.make(sequence++, entries)),
-        [],
-      );
-      if (begunMs >= startMs) times.push(now() - begunMs);
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, loop));
-  const perS = (1e3 * times.length * segments * entries) / (now() - startMs);
-  return { perS, ...timesOf(times) };
-}
-
-function timesOf(times: readonly number[]) {
-  const sorted = times.toSorted((a, b) => a - b);
-  return { us: 1e3 * quantile(sorted, 0.5), p99Us: 1e3 * quantile(sorted, 0.99) };
+  const commit = () =>
+    opened.commit(
+      Array.from({ length: segments }, () => source.make(sequence++, entries)),
+      [],
+    );
+  const certificates = segments * entries;
+  return timedCommits(commit, { certificates, inFlight, durationMs, warmUpMs: WARM_UP_MS });
 }
 
 /** A ledger in a folder of its own. */

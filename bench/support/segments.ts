@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { systemClock } from '../../src/core/clock.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { SegmentWriter } from '../../src/ledger/segment.ts';
+import { quantile } from './statistics.ts';
 
 const ACCOUNTS = 100;
 
@@ -43,4 +44,38 @@ export class SegmentSource {
       ...this.#writer.finish(),
     };
   }
+}
+
+interface Commits {
+  /** Certificates of one commit, and commits that wait at the same time. */
+  readonly certificates: number;
+  readonly inFlight?: number;
+  readonly durationMs: number;
+  /** Commits that began before are not counted. */
+  readonly warmUpMs?: number;
+}
+
+/** Commits one after the other for a while: the time of one, and certificates per second. */
+export async function timedCommits(
+  commit: () => Promise<unknown>,
+  { certificates, inFlight = 1, durationMs, warmUpMs = 0 }: Commits,
+) {
+  const times: number[] = [];
+  const fromMs = performance.now() + warmUpMs;
+  const loop = async () => {
+    while (performance.now() < fromMs + durationMs) {
+      const begunMs = performance.now();
+      await commit();
+      if (begunMs >= fromMs) times.push(performance.now() - begunMs);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, loop));
+  const perS = (1e3 * certificates * times.length) / (performance.now() - fromMs);
+  return { perS, ...timesOf(times) };
+}
+
+/** Of times in ms. */
+export function timesOf(times: readonly number[]) {
+  const sorted = times.toSorted((a, b) => a - b);
+  return { us: 1e3 * quantile(sorted, 0.5), p99Us: 1e3 * quantile(sorted, 0.99) };
 }

@@ -3,18 +3,23 @@ import type { HttpRequest } from '../../support/http.ts';
 import type { DataAsk } from './model.ts';
 import { ROLES, type Role } from './roles.ts';
 
+const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+
+/** Well-formed, with a right checksum, and nobody's. */
+const NEVER_GIVEN_OUT = 'qrn_p_0000000000000000000000000000000000000000000000000NEVER0';
+
 /** How the key is sent; from `missing` on there is none that is valid. */
-export const KEY_WAYS = [
-  'bearer',
-  'lower-case scheme',
-  'x-api-key',
-  'both',
-  'missing',
-  'other scheme',
-  'mistyped',
-  'never given out',
-] as const;
-export type KeyWay = (typeof KEY_WAYS)[number];
+const KEY_WAYS = {
+  bearer: (key) => ({ Authorization: `Bearer ${key}` }),
+  'lower-case scheme': (key) => ({ authorization: `bEARER   ${key}` }),
+  'x-api-key': (key) => ({ 'X-API-Key': key }),
+  both: (key) => ({ 'X-API-Key': mistyped(key), Authorization: `Bearer ${key}` }),
+  missing: () => ({}),
+  'other scheme': (key) => ({ Authorization: `Basic ${key}` }),
+  mistyped: (key) => ({ Authorization: `Bearer ${mistyped(key)}` }),
+  'never given out': () => ({ Authorization: `Bearer ${NEVER_GIVEN_OUT}` }),
+} as const satisfies Record<string, (key: string) => Readonly<Record<string, string>>>;
+export type KeyWay = keyof typeof KEY_WAYS;
 
 export type Form = 'json' | 'msgpack' | 'octet-stream';
 
@@ -68,7 +73,7 @@ export const anyRole: fc.Arbitrary<Role> = fc.oneof(
 
 export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(
   { weight: 12, arbitrary: fc.constant<KeyWay>('bearer') },
-  { weight: 1, arbitrary: fc.constantFrom(...KEY_WAYS) },
+  { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(KEY_WAYS) as KeyWay[])) },
 );
 
 /** The form that is answered; undefined where nothing is acceptable, which is 406. */
@@ -79,37 +84,9 @@ export function formOf({ wants }: Accept, hasOctets: boolean): Form | undefined 
 /** The request as it is sent. `key` is the role's. */
 export function wireRequest({ keyWay, method, ask, accept }: FuzzCase, key: string): HttpRequest {
   const { endpoint, query, contentType, body } = ask;
-  const headers: [string, string][] = [...keyFields(keyWay, key)];
+  const headers: [string, string][] = Object.entries(KEY_WAYS[keyWay](key));
   if (accept.field !== null) headers.push(['Accept', accept.field]);
   if (contentType !== '') headers.push(['Content-Type', contentType]);
   const target = query === '' ? `/v1/${endpoint}` : `/v1/${endpoint}?${query}`;
   return { method, target, headers, body: method === 'POST' ? body : null };
 }
-
-function keyFields(way: KeyWay, key: string): [string, string][] {
-  const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
-  switch (way) {
-    case 'bearer':
-      return [['Authorization', `Bearer ${key}`]];
-    case 'lower-case scheme':
-      return [['authorization', `bEARER   ${key}`]];
-    case 'x-api-key':
-      return [['X-API-Key', key]];
-    case 'both':
-      return [
-        ['X-API-Key', mistyped],
-        ['Authorization', `Bearer ${key}`],
-      ];
-    case 'missing':
-      return [];
-    case 'other scheme':
-      return [['Authorization', `Basic ${key}`]];
-    case 'mistyped':
-      return [['Authorization', `Bearer ${mistyped}`]];
-    case 'never given out':
-      return [['Authorization', `Bearer ${NEVER_GIVEN_OUT}`]];
-  }
-}
-
-/** Well-formed, with a right checksum, and nobody's. */
-const NEVER_GIVEN_OUT = 'qrn_p_0000000000000000000000000000000000000000000000000NEVER0';

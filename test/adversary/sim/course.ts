@@ -139,80 +139,51 @@ class Course {
   async #do(deed: Deed): Promise<void> {
     const world = this.#world;
     const random = this.#random;
-    switch (deed) {
-      case 'request':
-        this.#request(this.#client(), dataPlan(random));
-        break;
-      case 'pure request': {
-        const buyers = world.operator.clients.filter(({ tier }) => allowsPure(tier));
+    const { machine, operator } = world;
+    const deeds: Readonly<Record<Deed, () => unknown>> = {
+      request: () => this.#request(this.#client(), dataPlan(random)),
+      'pure request': () => {
+        const buyers = operator.clients.filter(({ tier }) => allowsPure(tier));
         this.#request(this.#clientOf(buyers), dataPlan(random, 'pure'));
-        break;
-      }
-      case 'burst': {
+      },
+      burst: () => {
         const client = this.#client();
         for (let left = random.between(5, 40); left > 0; left--) this.#request(client, dataPlan(random));
-        break;
-      }
-      case 'request again':
-        this.#again();
-        break;
-      case 'flawed request':
-        this.#flawed();
-        break;
-      case 'plain request':
-        this.#request(this.#client(), this.#plain());
-        break;
-      case 'hang up':
-        this.#hangUp();
-        break;
-      case 'withdraw a lot':
-        await this.#withdraw();
-        break;
-      case 'change keys':
-        await this.#changeKeys();
-        break;
-      case 'change limits': {
-        const clients = world.operator.clients.filter(({ name }) => name === 'tight' || name === 'hasty');
-        await world.operator.changeLimits(random.pick(clients), random);
-        break;
-      }
-      case 'crash':
-        world.crash(this.#member, random.chance(0.85) ? random.gap(200) : random.gap(20_000));
-        break;
-      case 'stop in order':
-        await world.stop(this.#member, random.gap(2_000));
-        break;
-      case 'cut a node off':
+      },
+      'request again': () => this.#again(),
+      'flawed request': () => this.#flawed(),
+      'plain request': () => this.#request(this.#client(), this.#plain()),
+      'hang up': () => this.#hangUp(),
+      'withdraw a lot': () => this.#withdraw(),
+      'change keys': () => this.#changeKeys(),
+      'change limits': () => {
+        const clients = operator.clients.filter(({ name }) => name === 'tight' || name === 'hasty');
+        return operator.changeLimits(random.pick(clients), random);
+      },
+      crash: () => world.crash(this.#member, random.chance(0.85) ? random.gap(200) : random.gap(20_000)),
+      'stop in order': () => world.stop(this.#member, random.gap(2_000)),
+      'cut a node off': () => {
         world.count('nodes cut off');
-        this.#member.life.cutOffUntilMs = world.machine.nowMs + random.pick([300, 2_000, 20_000]);
-        break;
-      case 'pause a node':
+        this.#member.life.cutOffUntilMs = machine.nowMs + random.pick([300, 2_000, 20_000]);
+      },
+      'pause a node': () => {
         world.count('nodes paused');
-        this.#member.life.pausedUntilMs = world.machine.nowMs + random.pick([300, 2_000, 20_000]);
-        break;
-      case 'fence a node':
+        this.#member.life.pausedUntilMs = machine.nowMs + random.pick([300, 2_000, 20_000]);
+      },
+      'fence a node': () => {
         if (!this.#member.life.dead) world.fence(this.#member);
-        break;
-      case 'change the weather':
-        world.weather.change();
-        break;
-      case 'set the wall clock':
-        this.#setWallClock();
-        break;
-      case 'stall':
+      },
+      'change the weather': () => world.weather.change(),
+      'set the wall clock': () => this.#setWallClock(),
+      stall: () => {
         world.count('stalls');
-        world.machine.stall(random.pick([300, 4_000, 30_000, 2 * HOUR_MS]));
-        break;
-      case 'wait':
-        await world.machine.pass(random.pick([200, 1_000, 5_000, 20_000]));
-        break;
-      case 'look':
-        await world.keepers.certificates.look(world.ledger);
-        break;
-      case 'quiet':
-        await this.#quiet();
-        break;
-    }
+        machine.stall(random.pick([300, 4_000, 30_000, 2 * HOUR_MS]));
+      },
+      wait: () => machine.pass(random.pick([200, 1_000, 5_000, 20_000])),
+      look: () => world.keepers.certificates.look(world.ledger),
+      quiet: () => this.#quiet(),
+    };
+    await deeds[deed]();
   }
 
   #client(): SimClient {

@@ -73,37 +73,37 @@ function acceptOf(random: Chance, endpoint: DataEndpoint): string {
 
 /** Answers that hold 12 bytes of entropy or more: what a pure one was made of can then be told from its values. */
 function shapeOf(random: Chance): Shape {
-  switch (random.between(0, 6)) {
-    case 0: {
-      const length = random.chance(0.1) ? random.between(300, 1024) : random.between(12, 120);
-      const encoding = random.pick(['hex', 'base64'] as const);
-      const values = { kind: 'bytes', count: 1, length, encoding, single: true } as const;
-      return { endpoint: 'bytes', values, query: `count=${length}&encoding=${encoding}` };
-    }
-    case 1:
-      return integersShape(random);
-    case 2: {
-      const count = random.between(3, 12);
-      const precision = random.chance(0.5) ? 9 : null;
-      const query = precision === null ? `count=${count}` : `count=${count}&precision=${precision}`;
-      return { endpoint: 'floats', values: { kind: 'floats', count, precision }, query };
-    }
-    case 3: {
-      const count = random.between(1, 5);
-      return { endpoint: 'uuid', values: { kind: 'uuid', count }, query: `count=${count}` };
-    }
-    case 4: {
-      const length = random.between(96, 800);
-      return { endpoint: 'bitstring', values: { kind: 'bitstring', length }, query: `length=${length}` };
-    }
-    case 5: {
-      const items = Array.from({ length: random.between(28, 40) }, (_, i) => `i${i}`);
-      return { endpoint: 'shuffle', values: { kind: 'shuffle', items }, query: `items=${items.join(',')}` };
-    }
-    default:
-      return batchShape(random);
-  }
+  return random.pick(SHAPES)(random);
 }
+
+const SHAPES: readonly ((random: Chance) => Shape)[] = [
+  (random) => {
+    const length = random.chance(0.1) ? random.between(300, 1024) : random.between(12, 120);
+    const encoding = random.pick(['hex', 'base64'] as const);
+    const values = { kind: 'bytes', count: 1, length, encoding, single: true } as const;
+    return { endpoint: 'bytes', values, query: `count=${length}&encoding=${encoding}` };
+  },
+  integersShape,
+  (random) => {
+    const count = random.between(3, 12);
+    const precision = random.chance(0.5) ? 9 : null;
+    const query = precision === null ? `count=${count}` : `count=${count}&precision=${precision}`;
+    return { endpoint: 'floats', values: { kind: 'floats', count, precision }, query };
+  },
+  (random) => {
+    const count = random.between(1, 5);
+    return { endpoint: 'uuid', values: { kind: 'uuid', count }, query: `count=${count}` };
+  },
+  (random) => {
+    const length = random.between(96, 800);
+    return { endpoint: 'bitstring', values: { kind: 'bitstring', length }, query: `length=${length}` };
+  },
+  (random) => {
+    const items = Array.from({ length: random.between(28, 40) }, (_, i) => `i${i}`);
+    return { endpoint: 'shuffle', values: { kind: 'shuffle', items }, query: `items=${items.join(',')}` };
+  },
+  batchShape,
+];
 
 function integersShape(random: Chance): Shape {
   const count = random.between(4, 30);
@@ -121,33 +121,32 @@ function integersShape(random: Chance): Shape {
 function batchShape(random: Chance): Shape {
   const count = random.between(4, 40);
   switch (random.pick(['integers', 'bytes', 'uuid'] as const)) {
-    case 'integers': {
-      const params = { min: 0, max: 2 ** 40 };
-      return {
-        endpoint: 'batch',
-        values: { kind: 'integers', count, ...params, unique: false, sort: 'none' },
-        query: '',
-        json: { type: 'integers', count, params },
-      };
-    }
+    case 'integers':
+      return integersBatch(count, 2 ** 40);
     case 'bytes':
       return bytesBatch(count, 24);
     case 'uuid':
-      return {
-        endpoint: 'batch',
-        values: { kind: 'uuid', count },
-        query: '',
-        json: { type: 'uuid', count },
-      };
+      return { endpoint: 'batch', values: { kind: 'uuid', count }, query: '', json: { type: 'uuid', count } };
   }
 }
 
-function bytesBatch(count: number, length: number): Shape {
+function integersBatch(count: number, max: number): Shape {
+  const params = { min: 0, max };
   return {
     endpoint: 'batch',
-    values: { kind: 'bytes', count, length, encoding: 'base64', single: false },
+    values: { kind: 'integers', count, ...params, unique: false, sort: 'none' },
     query: '',
-    json: { type: 'bytes', count, params: { length, encoding: 'base64' } },
+    json: { type: 'integers', count, params },
+  };
+}
+
+function bytesBatch(count: number, length: number): Shape {
+  const params = { length, encoding: 'base64' } as const;
+  return {
+    endpoint: 'batch',
+    values: { kind: 'bytes', count, ...params, single: false },
+    query: '',
+    json: { type: 'bytes', count, params },
   };
 }
 
@@ -160,13 +159,7 @@ function pureShape(random: Chance): Shape {
 
 /** An answer whose text is so long that a worker makes it, of blocks that are claimed for it alone. */
 function largeShape(random: Chance): Shape {
-  const count = random.between(50_000, 52_000);
-  return {
-    endpoint: 'batch',
-    values: { kind: 'integers', count, min: 0, max: 1, unique: false, sort: 'none' },
-    query: '',
-    json: { type: 'integers', count, params: { min: 0, max: 1 } },
-  };
+  return integersBatch(random.between(50_000, 52_000), 1);
 }
 
 const FLAWED: readonly (readonly [path: string, query: string, flaw: ErrorCode])[] = [

@@ -68,32 +68,17 @@ export class Weather {
   }
 
   change(): void {
-    const kinds = { usual: 3, fair: 1, storm: 1, 'disk full': 1, 'ledger away': 1, 'sources away': 1 };
-    const { wire, source } = this.#usual;
-    switch (this.#random.weighted(kinds)) {
-      case 'usual':
-        this.#now = this.#usual;
-        break;
-      case 'fair':
-        this.#now = FAIR;
-        break;
-      case 'storm':
-        this.#now = {
-          wire: stronger(wire),
-          source: stronger(source),
-          workers: stronger(this.#usual.workers),
-        };
-        break;
-      case 'disk full':
-        this.#now = { ...this.#usual, wire: { ...wire, full: FAULT_MAX } };
-        break;
-      case 'ledger away':
-        this.#now = { ...this.#usual, wire: { ...wire, lostBefore: FAULT_MAX, slow: 0.1 } };
-        break;
-      case 'sources away':
-        this.#now = { ...this.#usual, source: { ...source, fails: 1 } };
-        break;
-    }
+    const { wire, source, workers } = this.#usual;
+    const kinds: Readonly<Record<string, readonly [weight: number, faults: Faults]>> = {
+      usual: [3, this.#usual],
+      fair: [1, FAIR],
+      storm: [1, { wire: stronger(wire), source: stronger(source), workers: stronger(workers) }],
+      'disk full': [1, { ...this.#usual, wire: { ...wire, full: FAULT_MAX } }],
+      'ledger away': [1, { ...this.#usual, wire: { ...wire, lostBefore: FAULT_MAX, slow: 0.1 } }],
+      'sources away': [1, { ...this.#usual, source: { ...source, fails: 1 } }],
+    };
+    const weights = Object.fromEntries(Object.entries(kinds).map(([kind, [weight]]) => [kind, weight]));
+    [, this.#now] = kinds[this.#random.weighted(weights)];
   }
 }
 

@@ -57,33 +57,22 @@ export class Keepers {
 
   /** A call on the ledger was made, through the ledger of this thread. */
   applied(life: Life, thread: string | number, call: AppliedCall): void {
-    const { method, args, result, again } = call;
-    switch (method) {
-      case 'commit':
-        this.#committed(args[0] as readonly SegmentRecord[]);
-        break;
-      case 'addLot':
-        this.#lotStored(args as LotArguments, result as boolean);
-        break;
-      case 'claimBlocks':
+    const { args, result, again } = call;
+    const seen: Readonly<Record<string, () => void>> = {
+      commit: () => this.#committed(args[0] as readonly SegmentRecord[]),
+      addLot: () => this.#lotStored(args as LotArguments, result as boolean),
+      claimBlocks: () => {
         if (args[0] === 'pure' && !again) this.#claimed(life, thread, result as readonly ClaimedBlock[]);
-        break;
-      case 'openJob':
+      },
+      openJob: () => {
         if (result === true) this.jobs.recorded(life.node, args[0] as JobRecord, true);
-        break;
-      case 'openJobs':
-        this.jobs.listed(life.node, result as readonly JobRecord[]);
-        break;
-      case 'putJob':
-        this.jobs.recorded(life.node, args[0] as JobRecord, false);
-        break;
-      case 'loadRates':
-        this.rates.began(life);
-        break;
-      case 'saveRates':
-        this.rates.saved(life, args[0] as readonly RateRecord[], call.calledAtMs);
-        break;
-    }
+      },
+      openJobs: () => this.jobs.listed(life.node, result as readonly JobRecord[]),
+      putJob: () => this.jobs.recorded(life.node, args[0] as JobRecord, false),
+      loadRates: () => this.rates.began(life),
+      saveRates: () => this.rates.saved(life, args[0] as readonly RateRecord[], call.calledAtMs),
+    };
+    seen[call.method]?.();
   }
 
   #committed(segments: readonly SegmentRecord[]): void {
