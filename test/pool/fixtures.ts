@@ -131,19 +131,21 @@ export interface LogLine {
   readonly message: string;
 }
 
-export function recordingLog(): Log & { readonly lines: LogLine[]; errors(): LogLine[] } {
+export function recordingLog() {
   const lines: LogLine[] = [];
   const record = (level: LogLine['level']) => (facts: object, message: string) => {
     lines.push({ level, facts: { ...facts }, message });
   };
-  return {
-    lines,
-    errors: () => lines.filter(({ level }) => level === 'error'),
+  const errors = () => lines.filter(({ level }) => level === 'error');
+  /** Reasons and messages of the errors. */
+  const reasons = () => errors().map(({ facts, message }) => [facts['reason'], message]);
+  const log: Log = {
     debug: record('debug'),
     info: record('info'),
     warn: record('warn'),
     error: record('error'),
   };
+  return { ...log, lines, errors, reasons };
 }
 
 export interface TestedBits {

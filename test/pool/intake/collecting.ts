@@ -3,14 +3,17 @@ import type { Backend } from '../../../src/backend/backend.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { Collector, type CollectorOptions } from '../../../src/pool/intake/collector.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
-import { recordingLog, ScriptedAssessor } from '../fixtures.ts';
+import { recordingLog, ScriptedAssessor, withCalls } from '../fixtures.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 /** With a claim of 1 such a lot has 192 conditioned pieces: 64 seeds and one pure block of 4 KiB. */
 export const LOT_RAW_BITS = 192 * 320;
 
-/** A collector over parts of its own, which has not begun. */
-export function idleCollector(backend: Backend, changes: Partial<CollectorOptions> = {}) {
+/** A collector over parts of its own, which has not begun. `calls` replace calls of its ledger. */
+export function idleCollector(
+  backend: Backend,
+  changes: Partial<CollectorOptions> & { readonly calls?: Parameters<typeof withCalls>[1] } = {},
+) {
   const time = new VirtualTime();
   const ledger = new MemoryLedger(time.clock);
   const log = recordingLog();
@@ -19,7 +22,7 @@ export function idleCollector(backend: Backend, changes: Partial<CollectorOption
   let onLotCalls = 0;
   const collector = new Collector({
     backend,
-    store: ledger,
+    store: withCalls(ledger, changes.calls ?? {}),
     assessor,
     clock: time.clock,
     log,

@@ -15,9 +15,8 @@ import {
   stallingBackend,
   stuckBackend,
 } from '../../support/backends.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
-import { isZero, lotRecord, MarkedBlocks, ScriptedAssessor, settle, withCalls } from '../fixtures.ts';
+import type { MemoryLedger } from '../../support/memory-ledger.ts';
+import { isZero, lotRecord, MarkedBlocks, ScriptedAssessor, settle, type withCalls } from '../fixtures.ts';
 import { collecting, idleCollector, LOT_RAW_BITS } from './collecting.ts';
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -40,6 +39,8 @@ function watched(backend: StreamBackend) {
   };
   return { reads, backend: watching };
 }
+
+type Calls = Parameters<typeof withCalls>[1];
 
 function assertFailing(collector: Collector, lastError: string): void {
   const status = collector.status();
@@ -136,25 +137,24 @@ describe('the levels of the reservoir', () => {
   });
 
   it('does not blame the source when the levels cannot be read', async (t) => {
-    const inner = new MemoryLedger(new ManualClock());
     let isAway = false;
-    const store = withCalls(inner, {
+    const calls: Calls = {
       blockLevels: (blockLevels) => async () => {
         if (isAway) throw new Error('the disk is away');
         return blockLevels();
       },
-    });
-    const { time, log, collector } = collecting(t, soundBackend(), { store });
+    };
+    const { time, ledger, log, collector } = collecting(t, soundBackend(), { calls });
     await time.pass(0);
     isAway = true;
     await time.pass(3_000);
     assert.deepEqual(
-      log.errors().map(({ facts, message }) => [facts.reason, message]),
+      log.reasons(),
       new Array(3).fill(['the disk is away', 'levels of the reservoir not read']),
     );
     assert.equal(collector.status().state, 'ok');
     isAway = false;
-    await inner.claimBlocks('pure', 4);
+    await ledger.claimBlocks('pure', 4);
     await time.pass(1_000);
     assert.equal(collector.status().lotsAccepted, 8);
   });
@@ -195,15 +195,14 @@ describe('a lot on its way', () => {
 
   it('wipes a lot that cannot be stored, and makes another', async (t) => {
     const { backend, reads } = watched(soundBackend());
-    const inner = new MemoryLedger(new ManualClock());
     let failures = 2;
-    const store = withCalls(inner, {
+    const calls: Calls = {
       addLot: (addLot) => async (lot, blocks) => {
         if (failures-- > 0) throw new Error('the disk is full');
         return addLot(lot, blocks);
       },
-    });
-    const { time, collector, assessor } = collecting(t, backend, { store, pureBytesHigh: 1 });
+    };
+    const { time, collector, assessor } = collecting(t, backend, { pureBytesHigh: 1, calls });
     await time.pass(0);
     assertFailing(collector, 'the disk is full');
     await time.pass(3_000);
@@ -329,42 +328,40 @@ describe('a job', () => {
 
   it('offers a lot of a job to the store again, with its bytes, when it could not be stored', async (t) => {
     const jobs = new JobDouble();
-    const inner = new MemoryLedger(new ManualClock());
     let failures = 4;
-    const store = withCalls(inner, {
+    const calls: Calls = {
       addLot: (addLot) => async (lot, blocks, jobKey) => {
         if (failures === 2) await addLot(lot, blocks, jobKey); // made, and its answer lost
         if (failures-- > 0) throw new Error('the disk is full');
         return addLot(lot, blocks, jobKey);
       },
-    });
-    const { time, collector, assessor } = collecting(t, jobs, { store, pureBytesHigh: 1 });
+    };
+    const { time, ledger, collector, assessor } = collecting(t, jobs, { pureBytesHigh: 1, calls });
     await time.pass(60_000);
     assert.deepEqual(time.passed.slice(0, 4), [1_000, 2_000, 4_000, 8_000]);
     assert.deepEqual([collector.status().state, collector.status().lotsAccepted], ['ok', 1]);
-    assert.equal((await inner.lots(9)).length, 1);
-    assert.ok(!isZero((await inner.claimBlocks('pure', 1))[0].bytes));
+    assert.equal((await ledger.lots(9)).length, 1);
+    assert.ok(!isZero((await ledger.claimBlocks('pure', 1))[0].bytes));
     for (const bytes of assessor.lent) assert.ok(isZero(bytes));
     assert.equal(jobs.calls.filter((call) => call === 'fetch').length, 1);
   });
 
   it('does not read a job again whose lot was stored though every answer got lost', async (t) => {
     const jobs = new JobDouble();
-    const inner = new MemoryLedger(new ManualClock());
     let failures = 5;
-    const store = withCalls(inner, {
+    const calls: Calls = {
       addLot: (addLot) => async (lot, blocks, jobKey) => {
         const isStored = await addLot(lot, blocks, jobKey);
         if (failures-- > 0) throw new Error('the link is down');
         return isStored;
       },
-    });
-    const { time, collector } = collecting(t, jobs, { store, pureBytesHigh: 1 });
+    };
+    const { time, ledger, collector } = collecting(t, jobs, { pureBytesHigh: 1, calls });
     await time.pass(60_000);
     assertFailing(collector, 'the link is down');
-    assert.deepEqual([jobs.started, (await inner.lots(9)).length], [1, 1]);
+    assert.deepEqual([jobs.started, (await ledger.lots(9)).length], [1, 1]);
     assert.deepEqual(jobs.calls, ['submit', 'poll', 'fetch', 'forget']);
-    assert.deepEqual(await inner.openJobs(jobs.name), []);
+    assert.deepEqual(await ledger.openJobs(jobs.name), []);
   });
 
   it('does not take a job for a replay that is fetched again because its first lot failed', async (t) => {
@@ -386,23 +383,22 @@ describe('a job', () => {
 
   it('stores only the first of two lots of one job, and goes on', async (t) => {
     const jobs = new JobDouble();
-    const inner = new MemoryLedger(new ManualClock());
     let isFirst = true;
-    const store = withCalls(inner, {
+    const calls: Calls = {
       addLot: (addLot) => async (lot, blocks, jobKey) => {
         if (isFirst) await addLot(lotRecord('lot_of_another'), [], jobKey); // another process, against all rules
         isFirst = false;
         return addLot(lot, blocks, jobKey);
       },
-    });
-    const { time, collector, log } = collecting(t, jobs, { store, pureBytesHigh: 1 });
+    };
+    const { time, ledger, collector, log } = collecting(t, jobs, { pureBytesHigh: 1, calls });
     await time.pass(1_000);
     assert.deepEqual(
       log.errors().map(({ message }) => message),
       ['a job that gave a lot before: not stored'],
     );
     assert.deepEqual([jobs.started, collector.status().lotsAccepted], [2, 1]);
-    assert.deepEqual(await inner.openJobs(jobs.name), []);
+    assert.deepEqual(await ledger.openJobs(jobs.name), []);
   });
 
   it('does not count it as a failure of the source when the provider cannot be told that a job is over', async (t) => {
@@ -410,10 +406,7 @@ describe('a job', () => {
     jobs.failures.set('forget', [new TypeError('a bug')]);
     const { time, collector, log } = collecting(t, jobs, { pureBytesHigh: 1 });
     await time.pass(1_000);
-    assert.deepEqual(
-      log.errors().map(({ facts, message }) => [facts.reason, message]),
-      [['a bug', 'a job was not brought to its end']],
-    );
+    assert.deepEqual(log.reasons(), [['a bug', 'a job was not brought to its end']]);
     assert.equal(collector.status().state, 'ok');
   });
 });
@@ -649,21 +642,20 @@ describe('a stop', () => {
   });
 
   it('lets a lot be stored that is being stored', async (t) => {
-    const inner = new MemoryLedger(new ManualClock());
     const gate = Promise.withResolvers<void>();
-    const store = withCalls(inner, {
+    const calls: Calls = {
       addLot: (addLot) => async (lot, blocks) => {
         await gate.promise;
         return addLot(lot, blocks);
       },
-    });
-    const { collector } = collecting(t, soundBackend(), { store });
+    };
+    const { collector, ledger } = collecting(t, soundBackend(), { calls });
     await settle();
     const stopped = collector.stop();
     gate.resolve();
     await stopped;
-    assert.equal((await inner.lots(10)).length, 1);
-    const [block] = await inner.claimBlocks('pure', 1);
+    assert.equal((await ledger.lots(10)).length, 1);
+    const [block] = await ledger.claimBlocks('pure', 1);
     assert.ok(!isZero(block.bytes));
   });
 });

@@ -6,7 +6,6 @@ import { TEST_NAMES, type TestRow } from '../../../src/stats/sp800-22/battery.ts
 import {
   binomialAtLeast,
   binomialTwoSided,
-  SequenceTally,
   verdict,
   verdictOnRejections,
 } from '../../../src/stats/sp800-22/verdict.ts';
@@ -147,15 +146,6 @@ test('many sequences: one bad row among 188 is found, and no sequence at all nev
     ['0'],
   );
   assert.equal(verdictAcross([]).passed, false);
-});
-
-test('many sequences: a tally says at any time what the sequences so far say', () => {
-  const sequences = evenSequences(60).map((rows, i) => rowsWith(20 + (i % 3), [rows[0].pValue]));
-  const tally = new SequenceTally();
-  for (const [i, rows] of sequences.entries()) {
-    tally.add(rows);
-    if (i % 7 === 0) assert.deepEqual(tally.verdict(), verdictAcross(sequences.slice(0, i + 1)));
-  }
 });
 
 test('many sequences: rejections are too many when one good batch in a thousand has as many', () => {
