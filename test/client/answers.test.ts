@@ -77,6 +77,15 @@ const BATCH: { readonly [T in BatchType]: Shape<BatchData<T>> } = {
 const COUNTS: Shape<UsageCount> = { requests: 'number', values: 'number', bytes: 'number' };
 
 /** Fits an answer into the shape of its data and the envelope that all have. */
+const LABEL = {
+  public: 'boolean',
+  purpose: { optional: 'string' },
+  series: { optional: 'string' },
+  user_data: { optional: 'string' },
+  user_data_sha256: { optional: 'string' },
+  client_entropy_sha256: { optional: 'string' },
+} as const;
+
 function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
   const { data: _data, ...envelope } = answer;
   const expected: Shape<Omit<Answer<Data>, 'data'>> = {
@@ -85,16 +94,7 @@ function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
     credits: CREDITS,
     rateLimit: RATE_LIMIT,
     opening: { optional: { bytes: 'string', path: 'string', salts: 'string' } },
-    label: {
-      optional: {
-        public: 'boolean',
-        purpose: { optional: 'string' },
-        series: { optional: 'string' },
-        user_data: { optional: 'string' },
-        user_data_sha256: { optional: 'string' },
-        client_entropy_sha256: { optional: 'string' },
-      },
-    },
+    label: { optional: LABEL },
   };
   assert.deepEqual(misfits(envelope, expected), []);
   assert.deepEqual(misfits(answer.data, { ...(data as object), metadata: ENTROPY }), []);
@@ -354,6 +354,18 @@ describe('documents that hold no values', () => {
     assert.equal(found.certificate.request_id, metadata.request_id);
   });
 
+  it('have the members that the type of a labelled certificate states, public or not', async () => {
+    const said = { purpose: 'types of labels', userData: 'a', clientEntropy: new Uint8Array(16) };
+    for (const isPublic of [true, false]) {
+      const { metadata } = await client.integers({ ...said, public: isPublic });
+      const found = await client.certificate(metadata.certificate_id);
+      assert.deepEqual(misfits(found, CERTIFICATE), []);
+      const { label } = found.certificate;
+      assert.deepEqual([label?.public, label?.serial], [isPublic, isPublic ? 1 : 2]);
+      assert.equal(label?.purpose_commitment === undefined, isPublic);
+    }
+  });
+
   it('have the members that the type of usage states', async () => {
     const { data, metadata } = await client.usage();
     assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
@@ -417,6 +429,14 @@ const CERTIFICATE: Shape<CertificateDocument> = {
   certificate: {
     version: 'number',
     media_type: { optional: 'string' },
+    label: {
+      optional: {
+        ...LABEL,
+        serial: { optional: 'number' },
+        purpose_commitment: { optional: 'string' },
+        user_data_commitment: { optional: 'string' },
+      },
+    },
     id: 'string',
     status: { oneOf: ['valid', 'revoked', 'test'] },
     issued_at: 'string',

@@ -1,4 +1,12 @@
-import type { BriefMetadata, DataEndpoint, DocumentMetadata, EntropyMode, Origin, Tier } from './answers.ts';
+import type {
+  BriefMetadata,
+  DataEndpoint,
+  DocumentMetadata,
+  EntropyMode,
+  Label,
+  Origin,
+  Tier,
+} from './answers.ts';
 
 /** What the certificate endpoint answers. */
 export interface CertificateDocument {
@@ -23,6 +31,8 @@ export interface Certificate {
   readonly entropy_mode: EntropyMode;
   /** The media type of the octets that `hashes.delivered` is over; left out where it is over JSON. */
   readonly media_type?: string;
+  /** What the caller said of the answer; left out where it said nothing. */
+  readonly label?: CertifiedLabel;
   readonly powered_by: string;
   readonly provenance: CertificateProvenance;
   readonly verification: CertificateVerification;
@@ -31,6 +41,16 @@ export interface Certificate {
   readonly verify_url: string;
   /** c2sp.org/tlog-proof; null until the certificate is logged, a moment after it was issued. */
   readonly proof: string | null;
+}
+
+/** The label of an answer. A private one has commitments in place of its texts. */
+export interface CertifiedLabel extends Label {
+  /** Of the purpose, salted; of a private label. */
+  readonly purpose_commitment?: string;
+  /** With a purpose: place among all answers of the series, from 1, none left out. */
+  readonly serial?: number;
+  /** Of the user data, salted; of a private label. */
+  readonly user_data_commitment?: string;
 }
 
 export interface CertificateProvenance {
