@@ -18,11 +18,16 @@ export function drawBytes(
   assert(length <= BLOCK_BYTES, 'a value fits into a block');
   const write = encoding === 'hex' ? kernels.hex : kernels.base64;
   const blockValues = Math.floor(BLOCK_BYTES / length);
-  const head = packed === undefined ? [] : stringHead(encodedLength(length, encoding));
-  assert(head.length <= 4, 'a head fits into a word'); // up to 65,535 characters; a value fits into a block
-  const headWord = head.reduceRight((word, byte) => word * 256 + byte, 0);
   const pack = encoding === 'hex' ? kernels.packedHex : kernels.packedBase64;
-  if (packed !== undefined && !single) putArrayHead(count, packed);
+  let headBytes = 0;
+  let headWord = 0;
+  if (packed !== undefined) {
+    const head = stringHead(encodedLength(length, encoding));
+    assert(head.length <= 4, 'a head fits into a word'); // up to 65,535 characters; a value fits into a block
+    headBytes = head.length;
+    headWord = head.reduceRight((word, byte) => word * 256 + byte, 0);
+    if (!single) putArrayHead(count, packed);
+  }
   let at = start;
   if (!single) target[at++] = 0x5b; // '['
   for (let missing = count; missing > 0; ) {
@@ -30,7 +35,7 @@ export function drawBytes(
     takeEntropy(source, values * length);
     const size = write(values, length);
     at = putText(single ? size - 1 : size, target, at); // one string has no comma behind it
-    if (packed !== undefined) putPacked(pack(values, length, headWord, head.length), packed);
+    if (packed !== undefined) putPacked(pack(values, length, headWord, headBytes), packed);
     missing -= values;
   }
   if (!single) target[at - 1] = 0x5d; // ']' over the last comma
