@@ -36,6 +36,13 @@ export function drawsContract(name: string, open: (t: TestContext) => Promise<Op
       assert.equal((await ledger.drawLeaves(10)).length, 1);
     });
 
+    check('never takes a draw back to an earlier state', async ({ ledger }) => {
+      await ledger.openDraw(DRAW, 2);
+      assert.equal(await ledger.putDraw(COMMITTED, COMMIT), true);
+      assert.equal(await ledger.putDraw(DRAW), false);
+      assert.deepEqual(await ledger.draw('draw_a'), COMMITTED);
+    });
+
     check('forgets only a draw that was never committed', async ({ ledger }) => {
       await ledger.openDraw(DRAW, 2);
       await ledger.dropDraw('draw_a');

@@ -25,7 +25,7 @@ async function filledFolder(t: TestContext): Promise<string> {
   return path;
 }
 
-suite('the audit of sources', () => {
+suite('the audit of lots and sources', () => {
   const stored = (n: number) => submitted(n, { state: 'stored' });
   const plants: readonly (readonly [string, Parameters<typeof plant>[1], RegExp])[] = [
     [
@@ -50,6 +50,14 @@ suite('the audit of sources', () => {
       'a job under another key',
       (table) => table('jobs').put(job(1).key, { job: stored(2), ordinal: 1, lotId: lotId(1) }),
       /job job 2 is stored as job 1/,
+    ],
+    [
+      'blocks of a lot that was not accepted',
+      (table) => {
+        const blocks = { pure: { first: 1, count: 1 }, seed: { first: 2, count: 0 } };
+        table('lots').put(lotId(1), { lot: lot(1, { accepted: false }), blocks });
+      },
+      /lot .* was not accepted and has blocks/,
     ],
     [
       'an open job that is not listed',
