@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { get as httpGet } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { fetchHead } from '../support/http.ts';
 import { TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -12,21 +14,16 @@ before(async () => {
 });
 
 /** One request without the decompression that fetch adds. */
-function raw(
+async function raw(
   path: string,
   acceptEncoding?: string,
-): Promise<{ headers: Record<string, unknown>; body: Buffer }> {
+): Promise<{ headers: IncomingHttpHeaders; body: Buffer }> {
   const headers = {
     authorization: `Bearer ${server.key}`,
-    ...(acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }),
+    ...(acceptEncoding && { 'accept-encoding': acceptEncoding }),
   };
-  return new Promise((resolve, reject) => {
-    httpGet(`${server.origin}${path}`, { headers }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => resolve({ headers: response.headers, body: Buffer.concat(chunks) }));
-    }).on('error', reject);
-  });
+  const reply = await fetchHead(`${server.origin}${path}`, { headers });
+  return { headers: reply.headers, body: await buffer(reply) };
 }
 
 async function certificateId(): Promise<string> {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { before, describe, it } from 'node:test';
-import { fetchWhole } from '../support/http.ts';
+import { fetchWhole, talk } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { bearer, refusalOf, usageOf } from '../support/replies.ts';
 import { ALL_ON, TestServer } from '../support/server.ts';
@@ -110,26 +109,14 @@ describe('requests as clients write them', () => {
   });
 
   describe('a request whose answer nobody can get', () => {
-    /** Sends the text on a connection of its own and gives what came back. */
-    const exchanged = (text: string) =>
-      new Promise<string>((resolve, reject) => {
-        let received = '';
-        const socket = connect(Number(new URL(server.origin).port), '127.0.0.1', () => socket.write(text));
-        socket.on('data', (chunk) => {
-          received += chunk.toString('latin1');
-          socket.end();
-        });
-        socket.on('close', () => resolve(received));
-        socket.on('error', reject);
-        socket.setTimeout(5_000, () => socket.destroy());
-      });
-
     it('is not charged: pipelined requests cut the connection before anything is drawn', async () => {
       const get = `GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
+      const port = Number(new URL(server.origin).port);
       const before = await requestsUsed(server);
       let answered = 0;
       for (let round = 0; round < 20; round++) {
-        answered += (await exchanged(get + get)).split('HTTP/1.1 200 OK').length - 1;
+        const { replies } = await talk(port, get + get, { replies: 2, silenceMs: 5_000 });
+        answered += replies.filter(({ status }) => status === 200).length;
       }
       assert.equal((await requestsUsed(server)) - before, answered);
     });

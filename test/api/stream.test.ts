@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { createAccount, createKey, NO_OVERRIDES } from '../../src/account/administration.ts';
 import { responseOfFields } from '../../src/certificate/octet-answer.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Tier } from '../../src/core/vocabulary.ts';
-import type { AccountOverrides } from '../../src/ledger/records.ts';
-import { fetchWhole } from '../support/http.ts';
+import { fetchHead, fetchWhole } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -53,18 +49,6 @@ function streamContract(engine: 'uws' | 'node'): void {
   });
   after(() => local.stop());
 
-  async function account(tier: Tier, overrides: Partial<AccountOverrides> = {}): Promise<string> {
-    const { ledger } = local.service;
-    const { id } = await createAccount(ledger, systemClock, {
-      name: tier,
-      tier,
-      overrides: { ...NO_OVERRIDES, ...overrides },
-    });
-    const { text } = await createKey(ledger, systemClock, { accountId: id });
-    await local.knows(text);
-    return text;
-  }
-
   const urlOf = (query: string) => `${local.service.baseUrl}/stream?entropy_mode=csprng&${query}`;
 
   function stream(query: string, key = local.key, headers: Record<string, string> = {}): Promise<Response> {
@@ -86,17 +70,8 @@ function streamContract(engine: 'uws' | 'node'): void {
     (await local.ask<{ data: { requests: { used: number } } }>('/usage', key)).body.data.requests.used;
 
   /** Asks for a stream of which nothing is read until the reply is resumed. */
-  function openStream(query: string, key: string): Promise<{ asked: ClientRequest; reply: IncomingMessage }> {
-    return new Promise((resolve, reject) => {
-      const asked = request(urlOf(query), { headers: { 'x-api-key': key }, agent: false });
-      asked.on('response', (reply) => resolve({ asked, reply }));
-      asked.on('error', reject);
-      asked.end();
-    });
-  }
-
-  const heldBytes = async (): Promise<number> =>
-    (await local.metrics()).get('qrn_http_held_bytes')!.samples.get('qrn_http_held_bytes')![0].value;
+  const openStream = (query: string, key: string): Promise<IncomingMessage> =>
+    fetchHead(urlOf(query), { headers: { 'x-api-key': key } });
 
   /** Checks a block against its certificate, once the log holds that. */
   async function assertVerifies(
@@ -114,7 +89,7 @@ function streamContract(engine: 'uws' | 'node'): void {
   }
 
   it('is a line for each block, an answer with a certificate of its own, and a last line', async () => {
-    const key = await account('enterprise');
+    const key = await local.account('enterprise');
     const lines = await linesOf('type=integers&min=1&max=6&total=7&block=3', key);
     const blocks = lines.slice(0, -1);
     assert.deepEqual(
@@ -169,13 +144,10 @@ function streamContract(engine: 'uws' | 'node'): void {
   });
 
   it('draws and charges nothing more while its reader rests, goes on with it, and ends when it leaves', async (t) => {
-    const key = await account('enterprise');
-    const { asked, reply } = await openStream(
-      'type=bytes&length=1000&total=1000000&block=1000&format=octets',
-      key,
-    );
-    t.after(() => asked.destroy());
-    await until('the reader has stalled', async () => (await heldBytes()) > 0);
+    const key = await local.account('enterprise');
+    const reply = await openStream('type=bytes&length=1000&total=1000000&block=1000&format=octets', key);
+    t.after(() => reply.destroy());
+    await until('the reader has stalled', async () => (await local.heldBytes()) > 0);
     const stalled = await settled(() => requestsOf(key));
     assert.ok(stalled < 100, `${stalled} of 1,000 blocks were made for a reader that takes none`);
     let received = 0;
@@ -184,8 +156,8 @@ function streamContract(engine: 'uws' | 'node'): void {
       if (received > 3 * stalled * 1_000_000) reply.pause();
     });
     await until('the stream goes on', async () => (await requestsOf(key)) > 2 * stalled);
-    asked.destroy();
-    await until('what was held is given back', async () => (await heldBytes()) === 0);
+    reply.destroy();
+    await until('what was held is given back', async () => (await local.heldBytes()) === 0);
     const left = await settled(() => requestsOf(key));
     assert.ok(left < 1_000, 'the stream ended with its client');
     for (let i = 0; i < 5; i++) await (await stream('type=uuid&total=1')).arrayBuffer();
@@ -193,13 +165,13 @@ function streamContract(engine: 'uws' | 'node'): void {
   });
 
   it('leaves room for other accounts while 100 streams are not read', async () => {
-    const [hostile, other] = [await account('enterprise'), await account('enterprise')];
+    const [hostile, other] = [await local.account('enterprise'), await local.account('enterprise')];
     const streams = await Promise.all(
       Array.from({ length: 100 }, () =>
         openStream('type=floats&total=60000&block=20000&format=octets', hostile),
       ),
     );
-    for (const { reply } of streams) assert.ok([200, 503].includes(reply.statusCode!));
+    for (const { statusCode } of streams) assert.ok([200, 503].includes(statusCode!));
     const batch = { type: 'uuid', count: 50_000, entropy_mode: 'csprng' };
     for (let i = 0; i < 3; i++) {
       const response = await fetchWhole(`${local.service.baseUrl}/batch`, {
@@ -209,8 +181,8 @@ function streamContract(engine: 'uws' | 'node'): void {
       });
       assert.equal(response.status, 200, await response.text());
     }
-    for (const { asked } of streams) asked.destroy();
-    await until('what was held is given back', async () => (await heldBytes()) === 0);
+    for (const reply of streams) reply.destroy();
+    await until('what was held is given back', async () => (await local.heldBytes()) === 0);
   });
 
   if (engine === 'uws') aboveTheLibrary();
@@ -218,7 +190,7 @@ function streamContract(engine: 'uws' | 'node'): void {
   /** What is the same whichever library sends it. */
   function aboveTheLibrary(): void {
     it('resumes at a block, and under an Idempotency-Key pays for no block twice', async () => {
-      const key = await account('enterprise');
+      const key = await local.account('enterprise');
       const query = 'type=integers&min=0&max=1000000&total=8&block=2';
       const headers = { 'idempotency-key': 'a-stream' };
       const whole = await linesOf(query, key, headers);
@@ -233,14 +205,14 @@ function streamContract(engine: 'uws' | 'node'): void {
     });
 
     it('ends with the error of a block that is refused, and says where to resume', async () => {
-      const limited = await account('free');
+      const limited = await local.account('free');
       const ofRate = await linesOf('type=uuid&total=20&block=1', limited);
       assert.equal(ofRate.length, 16, 'the burst of 15, and the last line');
       const { error, next, retry_after } = ofRate.at(-1)!;
       assert.deepEqual([error?.code, error?.status, next], ['rate_limited', 429, 15]);
       assert.ok(retry_after! >= 1);
       assert.equal((await stream('type=uuid&total=1', limited)).status, 429);
-      const quota = await account('enterprise', { requestsPerMonth: 3 });
+      const quota = await local.account('enterprise', { requestsPerMonth: 3 });
       const ofQuota = await linesOf('type=uuid&total=20&block=1', quota);
       assert.deepEqual(
         [ofQuota.length, ofQuota.at(-1)!.error?.code, ofQuota.at(-1)!.next],
@@ -249,7 +221,7 @@ function streamContract(engine: 'uws' | 'node'): void {
     });
 
     it('refuses what is malformed as any endpoint does, and charges nothing', async () => {
-      const key = await account('enterprise');
+      const key = await local.account('enterprise');
       const refused: Record<string, string> = {
         'total=3': 'invalid_type',
         'type=uuid': 'invalid_count',

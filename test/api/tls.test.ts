@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { get, type RequestOptions } from 'node:https';
+import type { RequestOptions } from 'node:https';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { fetchWhole } from '../support/http.ts';
+import type { TLSSocket } from 'node:tls';
+import { fetchHead, fetchWhole } from '../support/http.ts';
 import { freePort, missing, writeSelfSigned } from '../support/programs.ts';
 import { parseExposition } from '../support/prometheus.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
@@ -33,19 +35,15 @@ describe('TLS', { skip }, () => {
     assert.equal(await server.stop(), 0, 'three fronts stop together');
   });
 
-  function answer(
+  async function answer(
     path: string,
     options: RequestOptions = {},
-  ): Promise<{ status: number; body: string; protocol: string }> {
+  ): Promise<{ status: number | undefined; body: string; protocol: string | null }> {
     const headers = { authorization: `Bearer ${server.key}` };
-    return new Promise((resolve, reject) => {
-      get(`${server.origin}${path}`, { ca: readFileSync(certFile), headers, ...options }, (response) => {
-        const protocol = (response.socket as import('node:tls').TLSSocket).getProtocol() ?? '';
-        let body = '';
-        response.setEncoding('utf8').on('data', (chunk) => (body += chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body, protocol }));
-      }).on('error', reject);
-    });
+    const tls = { ca: readFileSync(certFile), agent: false, ...options } as const;
+    const reply = await fetchHead(`${server.origin}${path}`, { headers }, tls);
+    const protocol = (reply.socket as TLSSocket).getProtocol();
+    return { status: reply.statusCode, body: await text(reply), protocol };
   }
 
   it('serves under an https address, large answers included', async () => {

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fetchWhole } from '../support/http.ts';
+import { fetchHead, fetchWhole, HttpConnection } from '../support/http.ts';
 import { freePort, missing, writeSelfSigned } from '../support/programs.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { refusalOf, statusOf } from '../support/replies.ts';
@@ -79,15 +76,12 @@ ${temp.join('\n')}
       headers: { authorization: `Bearer ${service.key}`, ...headers },
     });
 
-  /** Sends bytes as they are and gives all that comes back. */
-  function raw(request: string): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(request));
-      let answer = '';
-      socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
-      socket.on('close', () => resolve(answer));
-      socket.on('error', reject);
-    });
+  /** Sends bytes as they are and gives the first that come back. */
+  async function raw(request: string): Promise<string> {
+    const connection = await HttpConnection.open(port);
+    connection.send(request);
+    await connection.closed;
+    return connection.start;
   }
 
   it('passes requests and answers on unchanged', async () => {
@@ -189,11 +183,9 @@ ${temp.join('\n')}
     // a connection each: nginx may close one that rests while fetch sends a POST on it
     const called = await Promise.all(
       Array.from({ length: 100 }, async () => {
-        const headers = { 'Content-Type': 'application/json' };
-        const path = '/json-rpc/4/invoke';
-        const call = request({ host: '127.0.0.1', port, path, method: 'POST', headers, agent: false });
-        call.end(body);
-        const [reply] = (await once(call, 'response')) as [IncomingMessage];
+        const headers = { 'content-type': 'application/json' };
+        const url = `http://127.0.0.1:${port}/json-rpc/4/invoke`;
+        const reply = await fetchHead(url, { method: 'POST', headers, body });
         reply.resume();
         return reply.statusCode;
       }),

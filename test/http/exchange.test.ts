@@ -8,6 +8,30 @@ import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/sender.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
 
+const [PAYER, OTHER_PAYER] = [1, 3].map((number) => ({ record: { number } }) as Account);
+const REFUSED = new TextEncoder().encode('429 Too Many Requests');
+
+interface Sending {
+  readonly head?: Uint8Array;
+  readonly account?: Account | undefined;
+  readonly method?: string;
+  readonly owner?: BodyOwner;
+}
+
+/** An exchange whose handler has returned, and then sends this body. */
+function sent(
+  host: ModelHost,
+  body: Uint8Array,
+  { head = HEAD, account, method, owner }: Sending = {},
+  response = new ModelResponse(),
+): { readonly exchange: Exchange; readonly response: ModelResponse } {
+  const { exchange } = exchangeOn(response, host, undefined, method);
+  exchange.account = account;
+  exchange.leaveHandler();
+  exchange.send(head, body, owner);
+  return { exchange, response };
+}
+
 function assertNothingHeld(host: ModelHost): void {
   assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 0, 0]);
 }
@@ -46,14 +70,11 @@ describe('an exchange', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const host = new ModelHost();
     host.turns.paid();
-    const responses = [new ModelResponse(), new ModelResponse()];
-    const exchanges = responses.map((response) => exchangeOn(response, host).exchange);
-    for (const exchange of exchanges) exchange.leaveHandler();
-    for (const exchange of exchanges) exchange.send(HEAD, HEAD);
+    const replies = [HEAD, HEAD].map((body) => sent(host, body));
     assert.deepEqual([host.waiting.size, host.sending.size], [0, 1], 'a sweep would refuse it without end');
     t.mock.timers.tick(1);
     assert.deepEqual(
-      responses.map(({ ended }) => ended),
+      replies.map(({ response }) => response.ended),
       [true, true],
     );
     assertNothingHeld(host);
@@ -62,26 +83,19 @@ describe('an exchange', () => {
   it('waits beside paid replies with a document of any size and with the refusal of an account', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     const host = new ModelHost(new ManualClock());
-    const reply = (status: string, account: Account | undefined, size: number) => {
-      const response = new ModelResponse();
-      const { exchange } = exchangeOn(response, host);
-      exchange.account = account;
-      exchange.leaveHandler();
-      exchange.send(new TextEncoder().encode(status), new Uint8Array(size));
-      return response;
-    };
-    const account = { record: { number: 1 } } as Account;
-    const refused = [reply('429 Too Many Requests', account, 9), reply('429 Too Many Requests', account, 9)];
+    const reply = (size: number, sending?: Sending) => sent(host, new Uint8Array(size), sending).response;
+    const refusal = { head: REFUSED, account: PAYER };
+    const refused = [reply(9, refusal), reply(9, refusal)];
     assert.deepEqual(
       refused.map(({ ended }) => ended),
       [true, true],
       'nobody pays for refusals',
     );
-    assert.ok(reply('200 OK', account, 9).ended);
-    const first = reply('200 OK', undefined, 200_000);
-    const later = [reply('200 OK', undefined, 200_000), reply('429 Too Many Requests', account, 9)];
+    assert.ok(reply(9, { account: PAYER }).ended);
+    const first = reply(200_000);
+    const later = [reply(200_000), reply(9, refusal)];
     assert.deepEqual(
-      [first, ...later, reply('200 OK', account, 200_000)].map(({ ended }) => ended),
+      [first, ...later, reply(200_000, { account: PAYER })].map(({ ended }) => ended),
       [true, false, false, true],
     );
     for (const _ of later) t.mock.timers.tick(1);
@@ -103,14 +117,9 @@ describe('an exchange', () => {
         clock.advance(5);
         return tryEnd.apply(response, offer);
       };
-      const { exchange } = exchangeOn(response, host);
-      exchange.leaveHandler();
-      exchange.send(HEAD, new Uint8Array(40_000));
-      return response;
+      return sent(host, new Uint8Array(40_000), {}, response).response;
     };
-    const paid = exchangeOn(new ModelResponse(), host).exchange;
-    paid.account = { record: { number: 1 } } as Account;
-    paid.send(HEAD, HEAD);
+    sent(host, HEAD, { account: PAYER });
     const [first, second, third] = [document(), document(), document()];
     t.mock.timers.tick(1);
     first.writable!(20_000); // the reader has taken the first half
@@ -129,13 +138,7 @@ describe('an exchange', () => {
       hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
       book: (_account, change) => void (booked += change),
     };
-    const send = (body: Uint8Array) => {
-      const response = new ModelResponse();
-      const { exchange } = exchangeOn(response, host);
-      exchange.leaveHandler();
-      exchange.send(HEAD, body);
-      return exchange;
-    };
+    const send = (body: Uint8Array) => sent(host, body).exchange;
     host.turns.paid();
     send(new Uint8Array(1));
     const page = new Uint8Array(20_000);
@@ -157,18 +160,11 @@ describe('an exchange', () => {
       hasRoom: (account) => account !== undefined,
       book: (account, change) => void booked.push([account, change]),
     };
-    const refused = (account?: number) => {
-      const response = new ModelResponse();
-      const { exchange } = exchangeOn(response, host);
-      if (account !== undefined) exchange.account = { record: { number: account } } as Account;
-      exchange.leaveHandler();
-      exchange.send(new TextEncoder().encode('429 Too Many Requests'), new Uint8Array(100));
-      return { exchange, response };
-    };
+    const refused = (account?: Account) => sent(host, new Uint8Array(100), { head: REFUSED, account });
     host.turns.paid();
     refused();
     assert.ok(refused().exchange.isAborted, 'nothing more is held without a key');
-    const { response } = refused(3);
+    const { response } = refused(OTHER_PAYER);
     t.mock.timers.tick(1);
     assert.equal(response.sent.length, 100);
     assert.deepEqual(booked, [
@@ -181,14 +177,9 @@ describe('an exchange', () => {
   it('waits beside paid replies with the reply to HEAD, which no account pays for', () => {
     const host = new ModelHost();
     host.turns.paid();
-    const replies = ['HEAD', 'HEAD', 'GET'].map((method) => {
-      const response = new ModelResponse();
-      const { exchange } = exchangeOn(response, host, undefined, method);
-      exchange.account = { record: { number: 1 } } as Account;
-      exchange.leaveHandler();
-      exchange.send(HEAD, new Uint8Array(0));
-      return response.ended;
-    });
+    const replies = ['HEAD', 'HEAD', 'GET'].map(
+      (method) => sent(host, new Uint8Array(0), { account: PAYER, method }).response.ended,
+    );
     assert.deepEqual(replies, [true, false, true]);
   });
 
@@ -222,21 +213,7 @@ describe('an exchange', () => {
     assertNothingHeld(host);
   });
 
-  it('lets go of its body when the client goes away or is cut off', () => {
-    for (const cut of [false, true]) {
-      const response = new ModelResponse([10]);
-      const { exchange, host } = exchangeOn(response);
-      exchange.send(HEAD, new Uint8Array(20_000));
-      exchange.leaveHandler();
-      if (cut) exchange.destroy();
-      else response.abortHandler!();
-      assert.ok(exchange.isAborted);
-      assertNothingHeld(host);
-      exchange.destroy();
-    }
-  });
-
-  it('releases its body exactly once, whatever becomes of the reply', () => {
+  it('releases its body exactly once and holds nothing, whatever becomes of the reply', () => {
     const body = new Uint8Array(HELD_BODY_FROM_BYTES + 1_000);
     /** What happens to the reply. */
     const ends: Record<string, (exchange: Exchange, response: ModelResponse, owner: BodyOwner) => void> = {
@@ -255,6 +232,13 @@ describe('an exchange', () => {
         exchange.leaveHandler();
         assert.equal(told, 0, 'the rest is held');
         response.abortHandler!();
+      },
+      'its connection is cut'(exchange, response, owner) {
+        response.takes.push(10);
+        exchange.send(HEAD, body, owner);
+        exchange.leaveHandler();
+        exchange.destroy();
+        assert.ok(exchange.isAborted);
       },
       'its rest is copied'(exchange, response, owner) {
         response.takes.push(10);
@@ -280,10 +264,11 @@ describe('an exchange', () => {
     let told = 0;
     for (const [name, end] of Object.entries(ends)) {
       const response = new ModelResponse();
-      const { exchange } = exchangeOn(response);
+      const { exchange, host } = exchangeOn(response);
       told = 0;
       end(exchange, response, { release: () => void told++ });
       exchange.leaveHandler();
+      assertNothingHeld(host);
       exchange.destroy();
       assert.equal(told, 1, name);
     }
@@ -312,13 +297,8 @@ describe('an exchange', () => {
       hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
       book: (_account, change) => void (booked += change),
     };
-    const hold = (bytes: number, owner?: BodyOwner) => {
-      const response = new ModelResponse([10]);
-      const { exchange } = exchangeOn(response, host);
-      exchange.send(HEAD, new Uint8Array(bytes), owner);
-      exchange.leaveHandler();
-      return { response, exchange };
-    };
+    const hold = (bytes: number, owner?: BodyOwner) =>
+      sent(host, new Uint8Array(bytes), { ...(owner && { owner }) }, new ModelResponse([10]));
     const first = hold(20_010);
     assert.equal(booked, 20_000);
     assert.ok(hold(20_010).exchange.isAborted, 'there is no room for a second document');

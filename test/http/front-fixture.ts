@@ -1,47 +1,35 @@
 import { after } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
-import type { Log } from '../../src/core/log.ts';
 import { type Front, type FrontOptions, startFront } from '../../src/http/front.ts';
 import { headOf } from '../../src/http/head.ts';
-
-export interface LogLine {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
-  readonly facts: Readonly<Record<string, unknown>>;
-  readonly message: string;
-}
-
-export class RecordingLog implements Log {
-  readonly lines: LogLine[] = [];
-
-  debug(facts: object, message: string): void {
-    this.lines.push({ level: 'debug', facts: { ...facts }, message });
-  }
-  info(facts: object, message: string): void {
-    this.lines.push({ level: 'info', facts: { ...facts }, message });
-  }
-  warn(facts: object, message: string): void {
-    this.lines.push({ level: 'warn', facts: { ...facts }, message });
-  }
-  error(facts: object, message: string): void {
-    this.lines.push({ level: 'error', facts: { ...facts }, message });
-  }
-}
+import { recordingLog } from '../pool/fixtures.ts';
+import { type Conversation, talk } from '../support/http.ts';
 
 export const PLAIN_HEAD = headOf(200, [['Content-Type', 'text/plain']]);
 
-/** A test that fails leaves its front open, which would keep the process of its file from ending. */
-const started = new Set<Front>();
-after(() => Promise.all([...started].map((front) => front.drain(0))));
+const started: Front[] = [];
 
-/** A front on a free port with short deadlines. Close it with `drain(0)`. */
+/** Closes the fronts that were started: one that stays open keeps the process of its file from ending. */
+export const closeFronts = () => Promise.all(started.splice(0).map((front) => front.drain(0)));
+after(closeFronts);
+
+/** A front on a free port. */
 export async function frontWith(
   handle: FrontOptions['handle'],
   options: Partial<FrontOptions> = {},
-): Promise<{ front: Front; log: RecordingLog }> {
-  const log = new RecordingLog();
+): Promise<{ front: Front; log: ReturnType<typeof recordingLog> }> {
+  const log = recordingLog();
   const front = await startFront({ host: '127.0.0.1', port: 0, clock: systemClock, log, handle, ...options });
-  started.add(front);
+  started.push(front);
   return { front, log };
+}
+
+/** The one reply to these bytes, of which each piece is sent in a packet of its own. */
+export async function replyTo(
+  { port }: Front,
+  pieces: string | readonly string[],
+): Promise<Conversation['replies'][number]> {
+  return (await talk(port, pieces, { replies: 1 })).replies[0];
 }
 
 const UNTIL_LOOKS_MAX = 30_000;

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
-import { talk } from '../support/http.ts';
+import { HttpConnection, openSocket, talk } from '../support/http.ts';
 import { frontWith, PLAIN_HEAD, until } from './front-fixture.ts';
 
 /*
@@ -56,8 +55,7 @@ function contract(engine: EngineName): void {
   }
 
   it('keeps no connection whose client asked for CONNECT and never closes it', async () => {
-    const socket = connect({ port: front.port, host: '127.0.0.1', allowHalfOpen: true });
-    await once(socket, 'connect');
+    const socket = await openSocket(front.port, true);
     socket.on('error', () => {}); // the front may reset it
     socket.resume();
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -73,38 +71,34 @@ function contract(engine: EngineName): void {
     it(`serves at most 512 requests in a turn of the loop, answered ${name}`, async () => {
       let thisTurn = 0;
       let most = 0;
-      let socket: Socket;
+      let connection: HttpConnection;
       const greedy = await frontWith(
         (exchange) => {
           if (thisTurn++ === 0) setImmediate(() => (thisTurn = 0));
           most = Math.max(most, thisTurn);
-          if (most > 513) socket.destroy(); // too many already: it would not be cut
+          if (most > 513) connection.leave(); // too many already: it would not be cut
           later(() => exchange.send(PLAIN_HEAD, Buffer.from('served')));
         },
         { engine },
       );
-      socket = connect({ port: greedy.front.port, host: '127.0.0.1' });
-      await once(socket, 'connect');
-      const closed = new Promise((resolve) => socket.on('error', () => {}).once('close', resolve)); // it is cut
-      socket.resume();
+      connection = await HttpConnection.open(greedy.front.port);
       // one write, so that all of it is there when the front begins to read
-      socket.write(GET.repeat(4_000));
-      await closed;
+      connection.send(GET.repeat(4_000));
+      await connection.closed; // it is cut
       await greedy.front.drain(0);
       assert.ok(most > 0 && most <= 513, `${most} requests in one turn`); // the one that waits is served too
     });
 
   if (engine === 'node')
     it('answers a client that closes its half of the connection', async () => {
-      const socket = connect({ port: front.port, host: '127.0.0.1', allowHalfOpen: true });
-      let received = '';
-      socket.on('data', (chunk) => {
-        received += chunk.toString('latin1');
-      });
-      socket.end(GET);
-      await once(socket, 'close');
-      assert.match(received, /^HTTP\/1\.1 200 /);
-      assert.match(received, /served$/);
+      const connection = await HttpConnection.open(front.port);
+      connection.send(GET);
+      connection.socket.end();
+      await connection.closed;
+      assert.deepEqual(
+        connection.replies.map(({ status, body }) => [status, body.toString()]),
+        [[200, 'served']],
+      );
       assert.equal(served, 1);
     });
 }

@@ -4,12 +4,20 @@ import type { EngineName } from '../../src/http/engine.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import type { Front } from '../../src/http/front.ts';
 import { type Conversation, HttpConnection, talk } from '../support/http.ts';
-import { frontWith, PLAIN_HEAD } from './front-fixture.ts';
+import { frontWith, PLAIN_HEAD, replyTo } from './front-fixture.ts';
 
 /** What goes over the wire, byte by byte, and what may reach a handler of it. */
 
 const HOST = 'Host: a\r\n';
 const NEXT = `GET /next HTTP/1.1\r\n${HOST}\r\n`;
+
+/** A request of /x from host a with these fields. */
+function requestWith(method: string, fields: readonly string[], body = ''): string {
+  return `${method} /x HTTP/1.1\r\n${HOST}${fields.map((field) => `${field}\r\n`).join('')}\r\n${body}`;
+}
+const getWith = (...fields: string[]) => requestWith('GET', fields);
+const postWith = (field: string, body = '') => requestWith('POST', [field], body);
+const chunked = (body: string) => postWith('Transfer-Encoding: chunked', body);
 
 function statuses(conversation: Conversation): number[] {
   return conversation.replies.map((reply) => reply.status);
@@ -23,45 +31,33 @@ function fields(count: number): string {
  * Each is refused with 400 and closed; the handler sees neither it nor what follows it in the same packet.
  */
 const REFUSED: readonly [name: string, request: string][] = [
-  [
-    'two lengths that differ',
-    `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello`,
-  ],
-  ['two lengths alike', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`],
-  ['an empty length', `POST /x HTTP/1.1\r\n${HOST}Content-Length:\r\n\r\n`],
-  ['a length twice on GET', `GET /x HTTP/1.1\r\n${HOST}Content-Length: 0\r\nContent-Length: 0\r\n\r\n`],
-  [
-    'coding xchunked',
-    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
-  ],
-  ['coding gzip, chunked', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n`],
-  ['coding identity', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: identity\r\n\r\n0\r\n\r\n`],
+  ['two lengths that differ', requestWith('POST', ['Content-Length: 5', 'Content-Length: 6'], 'hello')],
+  ['two lengths alike', requestWith('POST', ['Content-Length: 5', 'Content-Length: 5'], 'hello')],
+  ['an empty length', postWith('Content-Length:')],
+  ['a length twice on GET', getWith('Content-Length: 0', 'Content-Length: 0')],
+  ['coding xchunked', postWith('Transfer-Encoding: xchunked', '5\r\nhello\r\n0\r\n\r\n')],
+  ['coding gzip, chunked', postWith('Transfer-Encoding: gzip, chunked', '0\r\n\r\n')],
+  ['coding identity', postWith('Transfer-Encoding: identity', '0\r\n\r\n')],
   [
     'coding chunked twice',
-    `POST /x HTTP/1.1\r\n${HOST}${'Transfer-Encoding: chunked\r\n'.repeat(2)}\r\n0\r\n\r\n`,
+    requestWith('POST', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
   ],
-  [
-    'coding chunked, chunked',
-    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`,
-  ],
-  ['an empty coding', `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding:\r\n\r\n0\r\n\r\n`],
+  ['coding chunked, chunked', postWith('Transfer-Encoding: chunked, chunked', '0\r\n\r\n')],
+  ['an empty coding', postWith('Transfer-Encoding:', '0\r\n\r\n')],
   ['two hosts', 'GET /x HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['two hosts alike', 'GET /x HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
   ['a host with a path', 'GET /x HTTP/1.1\r\nHost: a/b\r\n\r\n'],
   ['a list of hosts', 'GET /x HTTP/1.1\r\nHost: a, b\r\n\r\n'],
   ['a host with user information', 'GET /x HTTP/1.1\r\nHost: u@a\r\n\r\n'],
   ['a port that is no number', 'GET /x HTTP/1.1\r\nHost: a:b\r\n\r\n'],
-  ['two credentials', `GET /x HTTP/1.1\r\n${HOST}Authorization: Bearer a\r\nAuthorization: Bearer b\r\n\r\n`],
-  ['two API keys', `GET /x HTTP/1.1\r\n${HOST}X-API-Key: a\r\nX-API-Key: b\r\n\r\n`],
-  ['two content types', `POST /x HTTP/1.1\r\n${HOST}Content-Type: a/b\r\nContent-Type: c/d\r\n\r\n`],
-  ['two idempotency keys', `GET /x HTTP/1.1\r\n${HOST}Idempotency-Key: a\r\nIdempotency-Key: b\r\n\r\n`],
-  ['GET with a body', `GET /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`],
-  [
-    'GET with a chunked body',
-    `GET /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
-  ],
-  ['OPTIONS with a body', `OPTIONS /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`],
-  ['DELETE with a body', `DELETE /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`],
+  ['two credentials', getWith('Authorization: Bearer a', 'Authorization: Bearer b')],
+  ['two API keys', getWith('X-API-Key: a', 'X-API-Key: b')],
+  ['two content types', requestWith('POST', ['Content-Type: a/b', 'Content-Type: c/d'])],
+  ['two idempotency keys', getWith('Idempotency-Key: a', 'Idempotency-Key: b')],
+  ['GET with a body', requestWith('GET', ['Content-Length: 5'], 'hello')],
+  ['GET with a chunked body', requestWith('GET', ['Transfer-Encoding: chunked'], '5\r\nhello\r\n0\r\n\r\n')],
+  ['OPTIONS with a body', requestWith('OPTIONS', ['Content-Length: 5'], 'hello')],
+  ['DELETE with a body', requestWith('DELETE', ['Content-Length: 5'], 'hello')],
   ['a path of bytes above ASCII', `GET /x\xe9\xff HTTP/1.1\r\n${HOST}\r\n`],
   ['a path of raw UTF-8', `GET /\xc3\xa9 HTTP/1.1\r\n${HOST}\r\n`],
   ['a path with DEL', `GET /x\x7f HTTP/1.1\r\n${HOST}\r\n`],
@@ -75,7 +71,7 @@ const REFUSED_BY_LIBRARY: readonly [name: string, status: number, request: strin
   [
     'length and coding',
     400,
-    `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    requestWith('POST', ['Content-Length: 5', 'Transfer-Encoding: chunked'], '0\r\n\r\n'),
   ],
   ['no host', 400, 'GET /x HTTP/1.1\r\nA: b\r\n\r\n'],
   ['absolute-form', 505, `GET http://a/x?q=1 HTTP/1.1\r\n${HOST}\r\n`],
@@ -110,20 +106,14 @@ const NOT_PARSED_BY_NODE: ReadonlySet<string> = new Set([
  * request.
  */
 const BODY_REFUSED_BY_LIBRARY: readonly [name: string, request: string][] = [
-  ['a length that is no number', `POST /x HTTP/1.1\r\n${HOST}Content-Length: abc\r\n\r\n`],
-  ['a length with a sign', `POST /x HTTP/1.1\r\n${HOST}Content-Length: +5\r\n\r\nhello`],
-  ['a negative length', `POST /x HTTP/1.1\r\n${HOST}Content-Length: -5\r\n\r\nhello`],
-  ['a list of lengths', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 5, 5\r\n\r\nhello`],
-  ['a length in hex', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 0x5\r\n\r\nhello`],
-  ['a length above 64 bits', `POST /x HTTP/1.1\r\n${HOST}Content-Length: 99999999999999999999\r\n\r\n`],
-  [
-    'a chunk size with 0x',
-    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n`,
-  ],
-  [
-    'a chunk of 2^64 - 1',
-    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx`,
-  ],
+  ['a length that is no number', postWith('Content-Length: abc')],
+  ['a length with a sign', postWith('Content-Length: +5', 'hello')],
+  ['a negative length', postWith('Content-Length: -5', 'hello')],
+  ['a list of lengths', postWith('Content-Length: 5, 5', 'hello')],
+  ['a length in hex', postWith('Content-Length: 0x5', 'hello')],
+  ['a length above 64 bits', postWith('Content-Length: 99999999999999999999')],
+  ['a chunk size with 0x', chunked('0x5\r\nhello\r\n0\r\n\r\n')],
+  ['a chunk of 2^64 - 1', chunked('ffffffffffffffff\r\nx')],
 ];
 
 /**
@@ -134,16 +124,10 @@ const SILENT: readonly [name: string, request: string][] = [
   ['NUL in a field', `GET /x HTTP/1.1\r\n${HOST}A: a\0b\r\n\r\n`],
   ['CR in a field', `GET /x HTTP/1.1\r\n${HOST}A: a\rb\r\n\r\n`],
   ['LF in a field', `GET /x HTTP/1.1\r\n${HOST}A: a\nB: c\r\n\r\n`],
-  ['a folded field (obs-fold)', `GET /x HTTP/1.1\r\n${HOST}A: a\r\n b\r\n\r\n`],
-  ['a blank before the colon', `GET /x HTTP/1.1\r\n${HOST}A : a\r\n\r\n`],
-  [
-    'a blank before the colon of the coding',
-    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n`,
-  ],
-  [
-    'a chunk extension',
-    `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n`,
-  ],
+  ['a folded field (obs-fold)', getWith('A: a', ' b')],
+  ['a blank before the colon', getWith('A : a')],
+  ['a blank before the colon of the coding', postWith('Transfer-Encoding : chunked', '0\r\n\r\n')],
+  ['a chunk extension', chunked('5;a=b\r\nhello\r\n0\r\n\r\n')],
   ['no version', `GET /x\r\n${HOST}\r\n`],
   ['half a head', 'GET /x HTTP/1.1\r\nHo'],
 ];
@@ -249,8 +233,8 @@ function wireContract(engine: EngineName): void {
       const unknown = ['get', 'FOO-BAR', 'constructor']; // node:http refuses them with 400
       const passed = engine === 'node' ? known : [...known, ...unknown];
       for (const method of passed) {
-        const { replies } = await talk(front.port, `${method} /x HTTP/1.1\r\n${HOST}\r\n`, { replies: 1 });
-        assert.equal(replies[0].status, 200);
+        const reply = await replyTo(front, `${method} /x HTTP/1.1\r\n${HOST}\r\n`);
+        assert.equal(reply.status, 200);
       }
       assert.deepEqual(
         seen,
@@ -268,11 +252,9 @@ function wireContract(engine: EngineName): void {
     });
 
     it('keeps the target as it came', async () => {
-      const { replies } = await talk(front.port, `GET /a%2Fb/../c?x=%0d%0a&&y=+&z HTTP/1.1\r\n${HOST}\r\n`, {
-        replies: 1,
-      });
+      const reply = await replyTo(front, `GET /a%2Fb/../c?x=%0d%0a&&y=+&z HTTP/1.1\r\n${HOST}\r\n`);
       assert.deepEqual(seen, ['GET /a%2Fb/../c']);
-      assert.equal(replies[0].body, 'x=%0d%0a&&y=+&z|');
+      assert.equal(reply.body, 'x=%0d%0a&&y=+&z|');
     });
 
     it('allows a length of 0 where no body may be', async () => {
@@ -291,10 +273,8 @@ function wireContract(engine: EngineName): void {
 
     it('takes any host that RFC 9110 knows', async () => {
       for (const host of ['', 'a', 'a:1', 'a.example:', '127.0.0.1:80', '[::1]:8080', 'x_y', '%61.example']) {
-        const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\nHost: ${host}\r\n\r\n`, {
-          replies: 1,
-        });
-        assert.equal(replies[0].status, 200, host);
+        const reply = await replyTo(front, `GET /x HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+        assert.equal(reply.status, 200, host);
       }
     });
 
@@ -328,8 +308,8 @@ function wireContract(engine: EngineName): void {
     it('does not upgrade', async () => {
       const upgrade =
         'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
-      const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}${upgrade}\r\n`, { replies: 1 });
-      assert.equal(replies[0].status, 200);
+      const reply = await replyTo(front, `GET /x HTTP/1.1\r\n${HOST}${upgrade}\r\n`);
+      assert.equal(reply.status, 200);
     });
   });
 
@@ -358,7 +338,7 @@ function wireContract(engine: EngineName): void {
       const whole = await talk(front.port, `GET /x?${query} HTTP/1.1\r\n${HOST}\r\n`, { replies: 1 });
       assert.equal(whole.replies[0].body, `${query}|`);
       const pieces = [`GET /x?${query.slice(0, 30_000)}`, query.slice(30_000), ` HTTP/1.1\r\n${HOST}\r\n`];
-      assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].body, `${query}|`);
+      assert.equal((await replyTo(front, pieces)).body, `${query}|`);
     });
 
     it('refuses one between 64 and 66 KiB with a reply that programs can read', async () => {
@@ -385,7 +365,7 @@ function wireContract(engine: EngineName): void {
         [`${chunked}5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n`],
         [`${chunked}5\r\nhel`, 'lo\r\n6\r', '\n world\r\n0\r\n\r\n'],
       ]) {
-        assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].body, '|hello world');
+        assert.equal((await replyTo(front, pieces)).body, '|hello world');
       }
     });
 
@@ -400,14 +380,14 @@ function wireContract(engine: EngineName): void {
           const whole = await talk(front.port, chunked + rest, { replies: 1 });
           assert.deepEqual([whole.replies[0].status, whole.replies[0].body], [200, '|hello'], rest);
           const pieces = [chunked, ...rest];
-          assert.equal((await talk(front.port, pieces, { replies: 1 })).replies[0].body, '|hello', rest);
+          assert.equal((await replyTo(front, pieces)).body, '|hello', rest);
         }
         assert.deepEqual(new Set(seen), new Set(['POST /x']));
       });
 
     it('may be absent or empty', async () => {
       for (const request of [`POST /x HTTP/1.1\r\n${HOST}\r\n`, post(0), `${chunked}0\r\n\r\n`]) {
-        assert.equal((await talk(front.port, request, { replies: 1 })).replies[0].body, '|');
+        assert.equal((await replyTo(front, request)).body, '|');
       }
     });
 
@@ -513,7 +493,7 @@ function wireContract(engine: EngineName): void {
         exchange.send(PLAIN_HEAD, Buffer.from(exchange.traceparent)),
       );
       const request = `GET /x HTTP/1.1\r\n${HOST}${'Traceparent: t\r\n'.repeat(3)}\r\n`;
-      assert.equal((await talk(other.port, request, { replies: 1 })).replies[0].body, '');
+      assert.equal((await replyTo(other, request)).body, '');
       await other.drain(0);
     });
   });

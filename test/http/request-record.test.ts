@@ -20,8 +20,8 @@ import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { endpointRow, RequestRecord } from '../../src/http/request-record.ts';
+import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { RecordingLog } from './front-fixture.ts';
 import { exchangeOn, ModelHost, ModelResponse } from './model-exchange.ts';
 
 const KEY = 'qrn_p_secret';
@@ -29,7 +29,7 @@ const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 class World {
   readonly clock = new ManualClock();
-  readonly log = new RecordingLog();
+  readonly log = recordingLog();
   readonly memory = createMetricMemory(1);
   readonly record: RequestRecord;
   readonly sent: string[] = [];

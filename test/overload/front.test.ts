@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { LIMITS } from '../../src/core/limits.ts';
+import { HttpConnection } from '../support/http.ts';
 import { OverloadedFront, steppingClock, turn } from './stack.ts';
 
 /** 60 ns each to begin with (answer/admission.ts), and what the clock makes of each, so that the average stays. */
@@ -12,42 +11,28 @@ const PATH = `/v1/integers?count=${COUNT}&max=1000000&unique=true`;
 /** Of one account in a turn. */
 const OWN = Math.floor(LIMITS.frontTurnMs / 2 / ANSWER_MS);
 
-/** A connection that asks once and reads the status of the answer. */
-async function connected(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  await once(socket, 'connect');
-  return socket;
-}
-
-function ask(socket: Socket, key: string, path: string): Promise<number> {
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`);
-  return new Promise((resolve, reject) => {
-    socket.once('data', (chunk: Buffer) => resolve(Number(chunk.toString('latin1', 9, 12))));
-    socket.once('error', reject);
-  });
-}
-
 describe('more expensive answers at once than a front can make', () => {
   const clock = steppingClock(ANSWER_MS);
   let front: OverloadedFront;
   const keys: string[] = [];
-  const sockets: Socket[] = [];
+  let connections: HttpConnection[] = [];
 
   before(async () => {
     front = await OverloadedFront.start(clock, 0);
     for (let i = 0; i < 3; i++) keys.push(await front.account());
-    for (let i = 0; i < 110; i++) sockets.push(await connected(front.stack.port));
+    connections = await HttpConnection.openMany(front.stack.port, 110);
   });
   after(async () => {
-    for (const socket of sockets) socket.destroy();
+    for (const connection of connections) connection.leave();
     await front.stop();
   });
 
   /** All in one turn of the loop: they are written before it comes to read any. */
   async function together(paths: readonly { key: string; path: string }[]): Promise<number[]> {
-    const asked = paths.map(({ key, path }, i) => ask(sockets[i], key, path));
-    const statuses = await Promise.all(asked);
-    for (const socket of sockets) socket.removeAllListeners('data').resume(); // the rest of each body
+    const asked = paths.map(({ key, path }, i) =>
+      connections[i].ask(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n\r\n`),
+    );
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
     while (front.stack.committer.pending > 0) await turn();
     await turn();
     return statuses;

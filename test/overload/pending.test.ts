@@ -21,7 +21,7 @@ class SlowLedger {
   failed = 0;
   isBehind = false;
   isHeldBack = false;
-  #commits: { segment: SegmentRecord; done: (error?: Error) => void }[] = [];
+  #commits: { segment: SegmentRecord; done: PromiseWithResolvers<void> }[] = [];
   #next = 0;
 
   constructor() {
@@ -32,10 +32,11 @@ class SlowLedger {
       get isBehind() {
         return isBehind();
       },
-      commit: (segment) =>
-        new Promise((resolve, reject) => {
-          this.#commits.push({ segment, done: (error) => (error === undefined ? resolve() : reject(error)) });
-        }),
+      commit: (segment) => {
+        const done = Promise.withResolvers<void>();
+        this.#commits.push({ segment, done });
+        return done.promise;
+      },
     };
     this.committer = new Committer({
       sink,
@@ -47,14 +48,15 @@ class SlowLedger {
     });
   }
 
-  add(count: number): void {
-    for (let i = 0; i < count; i++) {
-      const settled = (failure?: Error) => {
-        if (failure === undefined) this.settled++;
-        else this.failed++;
-      };
+  /** Adds so many answers and lets the window close. */
+  async fill(count: number): Promise<void> {
+    const settled = (failure?: Error) => {
+      if (failure === undefined) this.settled++;
+      else this.failed++;
+    };
+    for (let i = 0; i < count; i++)
       this.committer.add({ ...entryOf(this.#next++), chargedPeriod: 202_611, settled });
-    }
+    await turn();
   }
 
   /** Commits that are under way; their answers. */
@@ -63,7 +65,10 @@ class SlowLedger {
   }
 
   async release(error?: Error): Promise<void> {
-    for (const { done } of this.#commits.splice(0)) done(error);
+    for (const { done } of this.#commits.splice(0)) {
+      if (error === undefined) done.resolve();
+      else done.reject(error);
+    }
     await turn();
   }
 }
@@ -90,20 +95,21 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('answers before a slow disk', () => {
   it('are bounded by count, in one segment under way and an open one, and gone when the disk comes back', async () => {
-    const { committer, ...slow } = withTurns(new SlowLedger());
+    const slow = new SlowLedger();
+    const { committer } = slow;
     await slow.fill(1_000);
     await slow.fill(1_000);
     await slow.fill(LIMITS.pendingRepliesMax - 2_001);
     committer.assertRoom();
     await slow.fill(1);
     assert.equal(committer.pending, LIMITS.pendingRepliesMax);
-    assert.deepEqual(slow.ledger.underWay, [1_000]);
+    assert.deepEqual(slow.underWay, [1_000]);
     assert.throws(() => committer.assertRoom(), isOverloaded);
-    await slow.ledger.release();
+    await slow.release();
     committer.assertRoom();
-    await slow.ledger.release();
+    await slow.release();
     assert.equal(committer.pending, 0);
-    assert.equal(slow.ledger.settled, LIMITS.pendingRepliesMax);
+    assert.equal(slow.settled, LIMITS.pendingRepliesMax);
   });
 
   it('are shed before anything is drawn while the ledger is too far behind', () => {
@@ -122,26 +128,18 @@ describe('answers before a slow disk', () => {
   });
 
   it('are refused when the disk refuses, and the next go through', async () => {
-    const { committer, ...slow } = withTurns(new SlowLedger());
+    const slow = new SlowLedger();
+    const { committer } = slow;
     await slow.fill(3);
-    await slow.ledger.release(new ApiError('storage_unavailable', { retryAfterS: 5 }));
-    assert.deepEqual([slow.ledger.failed, committer.pending], [3, 0]);
+    await slow.release(new ApiError('storage_unavailable', { retryAfterS: 5 }));
+    assert.deepEqual([slow.failed, committer.pending], [3, 0]);
     committer.assertRoom();
     await slow.fill(2);
-    await slow.ledger.release();
-    assert.equal(slow.ledger.settled, 2);
+    await slow.release();
+    assert.equal(slow.settled, 2);
     await slow.fill(1);
-    await slow.ledger.release(new Error('the disk is gone'));
+    await slow.release(new Error('the disk is gone'));
     const stopped = (error: unknown) => error instanceof ApiError && error.code === 'storage_unavailable';
     assert.throws(() => committer.assertRoom(), stopped);
   });
 });
-
-/** `fill` adds answers and lets the window close. */
-function withTurns(ledger: SlowLedger) {
-  const fill = async (count: number) => {
-    ledger.add(count);
-    await turn();
-  };
-  return { ledger, committer: ledger.committer, fill };
-}

@@ -88,27 +88,28 @@ export interface Reply {
 
 /** A real front on a real socket, with a ledger in memory and slow parts in the place of the quick ones. */
 export class OverloadedFront {
-  readonly workers = new HeldWorkers();
+  readonly workers: HeldWorkers;
   readonly ledger: MemoryLedger;
   readonly stack: FrontStack;
-  readonly clock: Clock;
   /** Usage is looked up no sooner than this resolves. */
   readonly lookUps: { gate: Promise<void> };
   /** Installs a seed for enterprise accounts with this interval; it lasts. */
   readonly installSeed: (intervalMs: number) => void;
+  readonly #clock: Clock;
   readonly #dataDir: string;
 
   private constructor(
-    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'clock' | 'lookUps' | 'installSeed'>,
+    clock: Clock,
     dataDir: string,
+    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'lookUps' | 'installSeed'>,
   ) {
+    this.#clock = clock;
+    this.#dataDir = dataDir;
     this.workers = parts.workers;
     this.ledger = parts.ledger;
     this.stack = parts.stack;
-    this.clock = parts.clock;
     this.lookUps = parts.lookUps;
     this.installSeed = parts.installSeed;
-    this.#dataDir = dataDir;
   }
 
   /** With `pureBlocks` blocks in the reservoir and a seed that lasts for enterprise accounts without figures of their own. */
@@ -126,17 +127,14 @@ export class OverloadedFront {
     const lookUps = { gate: Promise.resolve() };
     const lot = records.lot(1, { accepted: true });
     const random = fixedBytes('overload');
-    const block = () => {
-      const bytes = new Uint8Array(PURE_BLOCK_BYTES);
-      random(bytes);
-      return { kind: 'pure', bytes } as const;
-    };
-    await ledger.addLot(lot, Array.from({ length: pureBlocks }, block));
-    const secret = () => {
-      const bytes = new Uint8Array(32);
+    const drawn = (size: number) => {
+      const bytes = new Uint8Array(size);
       random(bytes);
       return bytes;
     };
+    const secret = () => drawn(32);
+    const block = () => ({ kind: 'pure', bytes: drawn(PURE_BLOCK_BYTES) }) as const;
+    await ledger.addLot(lot, Array.from({ length: pureBlocks }, block));
     const running = new OwnedRunningKeys();
     const nobody = async (): Promise<never> => {
       throw new Error('nobody asks for this here');
@@ -181,14 +179,14 @@ export class OverloadedFront {
       );
     };
     installSeed(300_000);
-    return new OverloadedFront({ workers, ledger, stack, clock, lookUps, installSeed }, dataDir);
+    return new OverloadedFront(clock, dataDir, { workers, ledger, stack, lookUps, installSeed });
   }
 
   /** The key of a new enterprise account that the front knows already. */
   async account(overrides: Partial<AccountOverrides> = {}): Promise<string> {
     const wish = { name: 'overload', tier: 'enterprise', overrides } as const;
-    const { id: accountId } = await createAccount(this.ledger, this.clock, wish);
-    const { text } = await createKey(this.ledger, this.clock, { accountId });
+    const { id: accountId } = await createAccount(this.ledger, this.#clock, wish);
+    const { text } = await createKey(this.ledger, this.#clock, { accountId });
     while ((await this.get(text, '/usage')).status === 401) await turn();
     return text;
   }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { after, before, describe, it } from 'node:test';
-import { createAccount, createKey } from '../../src/account/administration.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { fetchHead } from '../support/http.ts';
 import { until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
@@ -26,23 +25,22 @@ describe('an account whose readers stall', () => {
   let local: LocalService;
   let stalling: string;
   let other: string;
-  const stalled: ClientRequest[] = [];
+  const stalled: IncomingMessage[] = [];
 
-  /** Asks for a batch and resolves with its head; nothing of the body is read before `resume` is called. */
-  function batch(key: string, body: object, idempotencyKey = ''): Promise<IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const headers: Record<string, string> = { 'x-api-key': key, 'content-type': 'application/json' };
-      if (idempotencyKey !== '') headers['idempotency-key'] = idempotencyKey;
-      const url = `${local.service.baseUrl}/batch`;
-      const asked = request(url, { method: 'POST', headers, agent: false }, resolve);
-      asked.on('error', reject);
-      asked.end(JSON.stringify(body));
-      stalled.push(asked);
-    });
+  /** Asks for a batch and resolves with its head; nothing of the body is read before somebody does. */
+  async function batch(key: string, body: object, idempotencyKey?: string): Promise<IncomingMessage> {
+    const headers = {
+      ...{ 'x-api-key': key, 'content-type': 'application/json' },
+      ...(idempotencyKey && { 'idempotency-key': idempotencyKey }),
+    };
+    const url = `${local.service.baseUrl}/batch`;
+    const reply = await fetchHead(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    stalled.push(reply);
+    return reply;
   }
 
   /** The statuses of at most as many batches, one after the other until one is refused, of which no body is read. */
-  async function stall(countMax: number, idempotencyKey = ''): Promise<number[]> {
+  async function stall(countMax: number, idempotencyKey?: string): Promise<number[]> {
     const statuses: number[] = [];
     while (statuses.length < countMax && statuses.at(-1) !== 503) {
       statuses.push((await batch(stalling, LARGE, idempotencyKey)).statusCode!);
@@ -50,7 +48,7 @@ describe('an account whose readers stall', () => {
     return statuses;
   }
 
-  async function taken(key: string, body: object, idempotencyKey = ''): Promise<number> {
+  async function taken(key: string, body: object, idempotencyKey?: string): Promise<number> {
     const reply = await batch(key, body, idempotencyKey);
     let bytes = 0;
     for await (const piece of reply) bytes += (piece as Buffer).length;
@@ -58,12 +56,8 @@ describe('an account whose readers stall', () => {
     return reply.statusCode!;
   }
 
-  async function heldBytes(): Promise<number> {
-    return (await local.metrics()).get('qrn_http_held_bytes')!.samples.get('qrn_http_held_bytes')![0].value;
-  }
-
   function letGo(): void {
-    for (const asked of stalled.splice(0)) asked.destroy();
+    for (const reply of stalled.splice(0)) reply.destroy();
   }
 
   async function othersAreServed(): Promise<void> {
@@ -72,16 +66,12 @@ describe('an account whose readers stall', () => {
 
   before(async () => {
     local = await LocalService.start({}, {});
-    const keyOf = async (name: string) => {
-      const account = await createAccount(local.service.ledger, systemClock, { name, tier: 'enterprise' });
-      return (await createKey(local.service.ledger, systemClock, { accountId: account.id })).text;
-    };
-    stalling = await keyOf('stalling');
-    other = await keyOf('other');
+    stalling = await local.account('enterprise');
+    other = await local.account('enterprise');
     await until('the service answers', async () => (await taken(stalling, OTHERS_BATCH)) === 200);
   });
   after(async () => {
-    for (const asked of stalled) asked.destroy();
+    letGo();
     await local.stop();
   });
 
@@ -96,7 +86,7 @@ describe('an account whose readers stall', () => {
     // the clients are in this process too
     assert.ok(grownBytes < 2 * SHARE_BYTES, `${served} replies took ${grownBytes / MIB} MiB`);
     const heldBytesMin = served * LARGE_BYTES;
-    await until('the gauge counts whole replies', async () => (await heldBytes()) >= heldBytesMin);
+    await until('the gauge counts whole replies', async () => (await local.heldBytes()) >= heldBytesMin);
     await othersAreServed();
     assert.equal(await taken(stalling, LARGE), 503, 'the replies are held still');
     letGo();

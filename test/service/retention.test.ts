@@ -5,7 +5,7 @@ import { DATABASE_ROW } from '../../src/observe/database-row.ts';
 import type { Readings } from '../../src/observe/readings.ts';
 import { Retention } from '../../src/service/retention.ts';
 import { followDatabase } from '../../src/service/service.ts';
-import { RecordingLog } from '../http/front-fixture.ts';
+import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const DAY_MS = 86_400_000;
@@ -14,7 +14,7 @@ const NOW_MS = Date.UTC(2026, 10, 22);
 /** A retention of 400 days over a ledger that only notes what it is asked to expire. */
 function retentionOver(oldestMs: number, newestMs: number, isSkewed = false) {
   const clock = new ManualClock(NOW_MS);
-  const log = new RecordingLog();
+  const log = recordingLog();
   const asked: { nowMs: number; beforeMs: number }[] = [];
   const database = {
     isAway: false,

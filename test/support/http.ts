@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 
 /**
@@ -309,8 +310,8 @@ export class HttpClient {
 }
 
 /** A connected socket that nobody reads, for tests that read it themselves. */
-export async function openSocket(port: number): Promise<Socket> {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+export async function openSocket(port: number, allowHalfOpen = false): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
   await once(socket, 'connect');
   return socket;
 }
@@ -388,27 +389,39 @@ const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
 };
 
 /**
+ * Sends a request on a connection of its own and resolves with the head of the reply. Nothing of the body is read before
+ * somebody does; `destroy` of the reply cuts the connection.
+ */
+export async function fetchHead(
+  url: string | URL,
+  { body = null, method = 'GET', headers }: RequestInit = {},
+  options: RequestOptions = { agent: false },
+): Promise<IncomingMessage> {
+  const address = new URL(url);
+  const content = new Response(body);
+  const bytes = Buffer.from(await content.arrayBuffer());
+  const fields = new Headers(content.headers);
+  for (const [name, value] of new Headers(headers)) fields.set(name, value);
+  if (body !== null) fields.set('content-length', String(bytes.length));
+  const send = address.protocol === 'https:' ? httpsRequest : httpRequest;
+  const asked = send(address, { ...options, method, headers: Object.fromEntries(fields) });
+  asked.end(bytes);
+  const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+  return reply;
+}
+
+/**
  * Asks as `fetch` does, without following redirects, and resolves once the body has come whole. By node:http, for the client
  * behind the `fetch` of Node 22.23 (undici 6.28) throws where nobody can catch it: an assertion when a connection with an unread
  * body of 64 KiB is closed (https://github.com/nodejs/undici/issues/5360), and a TypeError from a timer minutes after its server
  * has stopped.
  */
 export async function fetchWhole(url: string | URL, init: RequestInit = {}): Promise<Response> {
-  const address = new URL(url);
-  const { body = null, method = 'GET' } = init;
-  const content = new Response(body);
-  const bytes = Buffer.from(await content.arrayBuffer());
   const headers = new Headers({ accept: '*/*', 'accept-encoding': 'gzip, deflate' });
-  for (const [name, value] of [...content.headers, ...new Headers(init.headers)]) headers.set(name, value);
-  if (body !== null) headers.set('content-length', String(bytes.length));
-  const send = address.protocol === 'https:' ? httpsRequest : httpRequest;
-  const agent = agentFor(address, headers);
-  const asked = send(address, { method, headers: Object.fromEntries(headers), agent });
-  asked.end(bytes);
-  const [reply] = (await once(asked, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of reply) chunks.push(chunk as Buffer);
-  const whole = Buffer.concat(chunks);
+  for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+  const agent = agentFor(new URL(url), headers);
+  const reply = await fetchHead(url, { ...init, headers }, { agent });
+  const whole = await buffer(reply);
   const fields = new Headers();
   for (let i = 0; i < reply.rawHeaders.length; i += 2)
     fields.append(reply.rawHeaders[i], reply.rawHeaders[i + 1]);

@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { createAccount, createKey } from '../../src/account/administration.ts';
+import { createAccount, createKey, NO_OVERRIDES } from '../../src/account/administration.ts';
 import { loadConfig } from '../../src/config/sources.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
+import type { Tier } from '../../src/core/vocabulary.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
+import type { AccountOverrides } from '../../src/ledger/records.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
 import { fetchWhole } from './http.ts';
 import { freshMetrics, type ParsedFamily, parseExposition } from './prometheus.ts';
@@ -86,6 +88,21 @@ export class LocalService {
     const all = (await this.checks())['source:state'].slice(0, -1);
     return all.map(({ observedValue }) => observedValue);
   };
+
+  /** The key of a new account of the tier, which the service knows. */
+  async account(tier: Tier, overrides: Partial<AccountOverrides> = {}): Promise<string> {
+    const { ledger } = this.service;
+    const wish = { name: tier, tier, overrides: { ...NO_OVERRIDES, ...overrides } };
+    const { id: accountId } = await createAccount(ledger, systemClock, wish);
+    const { text } = await createKey(ledger, systemClock, { accountId });
+    await this.knows(text);
+    return text;
+  }
+
+  /** Bytes of replies that wait for their readers. */
+  async heldBytes(): Promise<number> {
+    return (await this.metrics()).get('qrn_http_held_bytes')!.samples.get('qrn_http_held_bytes')![0].value;
+  }
 
   async metrics(): Promise<Map<string, ParsedFamily>> {
     return parseExposition(await freshMetrics(this.origin));

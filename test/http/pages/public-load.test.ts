@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import type { Account } from '../../../src/account/directory.ts';
@@ -14,6 +12,7 @@ import type { Exchange } from '../../../src/http/exchange.ts';
 import { type InfoRouteSources, infoRoutes } from '../../../src/http/info-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { SYSTEM_RANDOM } from '../../../src/http/request-id.ts';
+import { fetchHead } from '../../support/http.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { frontWith } from '../front-fixture.ts';
 import { FACTS } from './status-facts.ts';
@@ -21,15 +20,6 @@ import { FACTS } from './status-facts.ts';
 /** What anybody may ask for without a key takes little, however many ask. */
 
 const READERS = 300;
-
-/**
- * The whole reply, on a connection of its own. With hundreds of them `fetch` of Node 22.23 (undici 6.28) throws now and then, from a
- * timer: it keeps its parser by a weak reference.
- */
-async function bodyOf(url: string): Promise<string> {
-  const [reply] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
-  return text(reply);
-}
 
 for (const engine of ['uws', 'node'] as const) {
   describe(`the events of the status page on ${engine}`, () => {
@@ -51,14 +41,14 @@ for (const engine of ['uws', 'node'] as const) {
       );
       const url = `http://127.0.0.1:${front.port}/events`;
       const texts = await Promise.all(
-        Array.from({ length: READERS }, () => bodyOf(url)), // resolves at the end of the reply
+        Array.from({ length: READERS }, () => fetchHead(url).then(text)), // resolves at the end of the reply
       );
       assert.equal(new Set(texts).size, 1);
       assert.match(texts[0], /^retry: \d+\nid: \d+\ndata: \{.*\}\n\n$/);
       assert.equal(looks, 1);
       assert.deepEqual([front.waitingRequests, front.sendingReplies, front.heldBytes], [0, 0, 0]);
       clock.advance(1_000);
-      await bodyOf(url);
+      await fetchHead(url).then(text);
       assert.equal(looks, 2);
       await front.drain(0);
     });
