@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { toHex } from '../../../src/core/bytes.ts';
 import { chacha20ByNoble } from '../../../src/crypto/chacha20.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
-import { extractableBits, toeplitzHash, toeplitzSeed } from '../../../src/pool/intake/extractor.ts';
+import {
+  extractableBits,
+  publishedBits,
+  toeplitzHash,
+  toeplitzSeed,
+} from '../../../src/pool/intake/extractor.ts';
 import { toeplitzBits } from '../../reference/toeplitz.ts';
 import { packBits } from '../../support/bit-sequences.ts';
 import { keystream } from '../../vectors/sp800-90b/inputs.ts';
@@ -114,6 +119,12 @@ describe('toeplitzSeed', () => {
   it('is the ChaCha20 keystream of its key', () => {
     const expected = chacha20ByNoble(KEY, new Uint8Array(12), 0, new Uint8Array(126));
     assert.equal(toHex(toeplitzSeed(KEY, 901, 101)), toHex(expected));
+  });
+});
+
+describe('publishedBits', () => {
+  it('counts the share of ones of a channel as one of shots + 1 values', () => {
+    assert.deepEqual([publishedBits(3, 255), publishedBits(3, 256)], [4096 + 3 * 8, 4096 + 3 * 9]);
   });
 });
 
