@@ -347,6 +347,13 @@ describe('a monitor of a log', () => {
     await finding(service, state, 'leaf', false);
   });
 
+  it('refuses a state whose roots do not fit its size', async () => {
+    const service = await WatchedLog.open();
+    const { state } = await poll(service);
+    const whole = { size: 3, roots: [] };
+    await assert.rejects(poll(service, { ...state, whole }), /roots that do not fit its size/);
+  });
+
   it('asks again when the service answers what is no log', async () => {
     const service = await WatchedLog.open();
     await service.grow(3);
