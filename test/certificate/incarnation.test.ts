@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { readAnchor, readIncarnations } from '../../src/certificate/incarnation.ts';
+import {
+  checkIdentity,
+  firstIncarnation,
+  folderIdentity,
+  readAnchor,
+  readIncarnations,
+  writeIncarnations,
+} from '../../src/certificate/incarnation.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import {
   acceptMove,
@@ -25,8 +32,10 @@ import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freePort } from '../support/programs.ts';
 import { runCommand } from '../support/run-command.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 import { runQrn, TestServer } from '../support/server.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
+import { LogWorld } from './log-world.ts';
 
 /** Real copies of real folders: every way in which a ledger can turn out not to be the one that was signed for. */
 
@@ -195,6 +204,22 @@ describe('a ledger that is the original', () => {
       await assert.rejects(openCertificates({ ...folders, ledger: noted }), /power cut/);
     });
     await fresh.serve(1);
+  });
+});
+
+describe('a node of several that write one ledger', () => {
+  it('goes on when another one began a later incarnation, in its own folder alone', async () => {
+    const world = new LogWorld();
+    const { checkpoint } = await world.open();
+    const first = firstIncarnation(NAME, TIME_MS);
+    await writeIncarnations(world.store, [first, { ...first, number: 1, origin: `${NAME}/1` }]);
+    const [own, other] = [scratchFolder(), scratchFolder()];
+    const anchor = { version: 1, incarnation: 0, folder: folderIdentity(own), checkpoint } as const;
+    const kindIn = async (folder: string, isShared: boolean) =>
+      (await checkIdentity(world.store, folder, anchor, isShared)).kind;
+    assert.equal(await kindIn(own, true), 'original');
+    assert.equal(await kindIn(other, true), 'behind');
+    assert.equal(await kindIn(own, false), 'behind', 'nobody else writes the ledger');
   });
 });
 

@@ -4,14 +4,14 @@ import { inflateSync } from 'node:zlib';
 import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
-import { stepsOf } from '../../src/certificate/drawings.ts';
+import { eventsOf, stepsOf } from '../../src/certificate/drawings.ts';
 import { evidenceMeaning, modeMeaning, originMeaning } from '../../src/certificate/meanings.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { parseProof } from '../../src/crypto/note.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { anyCharacter } from '../support/any-character.ts';
-import { committedLot, lotEvidence, lotRecord, lotWithEvidence } from './fixtures.ts';
+import { committedLot, lotEvidence, lotRecord, lotWithEvidence, TIME_MS } from './fixtures.ts';
 import { changed, type SceneOptions, scene } from './scene.ts';
 
 const PAGE = { width: 595.28, height: 841.89 };
@@ -360,6 +360,35 @@ describe('the certificate as a PDF', () => {
     assert.ok(
       strokesOf(pdf).discs.some(({ color, centres }) => color === COLORS.accent && centres.length === 3),
     );
+  });
+
+  it('tells a time between events in the largest unit that it has twice', () => {
+    const laterBy = (ms: number) => {
+      const lots = [{ finished_at: new Date(TIME_MS).toISOString() }];
+      const certificate = { provenance: { lots }, issued_at: new Date(TIME_MS + ms).toISOString() };
+      return eventsOf({ certificate } as unknown as CertificateDocument)[1].passed;
+    };
+    const told = [1_999, 2_000, 119_999, 120_000, 7_200_000, 172_800_000].map(laterBy);
+    const expected = ['1999 ms', '2 seconds', '120 seconds', '2 minutes', '2 hours', '2 days'];
+    assert.deepEqual(
+      told,
+      expected.map((each) => `${each} later`),
+    );
+  });
+
+  it('lists three lots, and counts the others', async () => {
+    for (const [names, others] of [
+      ['abc', []],
+      ['abcd', ['and 1 more, listed in the JSON']],
+    ] as const) {
+      const { document } = await scene({ lots: Array.from(names, (name) => lotRecord(name)), mode: 'pure' });
+      const lines = linesOf(await certificatePdf(document), 0);
+      assert.deepEqual(
+        lines.filter((line) => line.endsWith('listed in the JSON')),
+        others,
+      );
+      assert.equal(lines.filter((line) => /^lot_/.test(line)).length, 3);
+    }
   });
 
   it('draws the path of a leaf of 2^40 below every banner', async () => {
