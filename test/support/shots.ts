@@ -18,15 +18,23 @@ export function onesShare({ bits }: { readonly bits: Uint8Array }): number {
   return ones / (8 * bits.length);
 }
 
-/** S = 8 (w - 1/2) over all pairs, w the share of runs that win: equal, but in setting 3 different. */
-export function chshOf({ bits, width, shots, witness }: RawRead): number {
+/** S = 8 (w - 1/2) of each pair, w the share of runs that win: equal, but in setting 3 different. */
+export function chshOfPairs({ bits, width, shots, witness }: RawRead): number[] {
   assert.equal(witness?.kind, 'chsh');
-  assert.equal(witness.settings.length, shots);
-  let wins = 0;
-  for (let shot = 0; shot < shots; shot++) {
-    for (let at = shot * width; at < (shot + 1) * width; at += 2) {
-      wins += (bitAt(bits, at) === bitAt(bits, at + 1)) === (witness.settings[shot] !== 3) ? 1 : 0;
+  const { settings } = witness;
+  assert.equal(settings.length, shots);
+  return Array.from({ length: width / 2 }, (_, pair) => {
+    let wins = 0;
+    for (let shot = 0; shot < shots; shot++) {
+      const at = shot * width + 2 * pair;
+      wins += (bitAt(bits, at) === bitAt(bits, at + 1)) === (settings[shot] !== 3) ? 1 : 0;
     }
-  }
-  return 8 * ((2 * wins) / (shots * width) - 1 / 2);
+    return 8 * (wins / shots - 1 / 2);
+  });
+}
+
+/** S over all pairs. */
+export function chshOf(read: RawRead): number {
+  const each = chshOfPairs(read);
+  return each.reduce((sum, s) => sum + s, 0) / each.length;
 }

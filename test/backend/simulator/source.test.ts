@@ -10,7 +10,7 @@ import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { scratchFolder } from '../../support/scratch-folder.ts';
-import { bitAt, chshOf } from '../../support/shots.ts';
+import { bitAt, chshOfPairs } from '../../support/shots.ts';
 import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -189,9 +189,9 @@ describe('circuit bell-chsh', () => {
       // four settings of equal chance: chi-square with three degrees of freedom, one in a thousand
       assert.ok(counts.reduce((sum, n) => sum + (n - 50_000) ** 2 / 50_000, 0) < 16.3);
       const expected = closedForm(e01, e10, p);
-      // Each of the four correlations has a standard deviation of at most 1 / sqrt(100,000) = 0.0032: S of 0.0063, times four.
-      const s = chshOf(read);
-      assert.ok(Math.abs(s - expected) < 0.025, `S = ${s}, not ${expected}`);
+      // The share of wins has a standard deviation of at most 1 / (2 sqrt(200,000)) = 0.0011: S of 0.009, times four.
+      for (const s of chshOfPairs(read))
+        assert.ok(Math.abs(s - expected) < 0.036, `S = ${s}, not ${expected}`);
     });
   }
 
