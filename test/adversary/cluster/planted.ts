@@ -59,7 +59,7 @@ export const PLANTED = {
       [`${POSTGRES}/log-store.ts`]: ['!STATE.test(key)', 'key.length > 0'],
     }),
     isSynchronous: true,
-    finds: /another history/,
+    finds: /signed for last/,
   },
 } as const satisfies Record<string, Planted>;
 

@@ -3,6 +3,7 @@ import { until } from '../../support/server.ts';
 import type { AuditOutcome } from './auditor.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { type Arena, FAULTS, type FaultName } from './faults.ts';
+import type { ClusterNode } from './node.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 
 export interface SeriesOptions extends ClusterOptions {
@@ -58,7 +59,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       await oneReady(cluster, name);
       await sleep(pauseMs);
       const met = load.acknowledged.length - before;
-      load.violations.push(...(await cluster.lostCount(before)));
+      load.violations.push(...(await cluster.lostCount(before)), ...nodes.flatMap(heldBack));
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
       const told = `${met} of ${load.acknowledged.length} answers, ${load.violations.length} violations`;
       report(`${faults.length} of ${options.faults.length}: ${name}, ${seconds} s; ${told}`);
@@ -85,6 +86,12 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   } finally {
     await cluster.stop();
   }
+}
+
+/** No fault here sets the database back, so no node may meet an earlier log than one that it has signed for or another one. */
+function heldBack({ name, output }: ClusterNode): string[] {
+  const line = /^.*is not the one that this node signed for last.*$/m.exec(output);
+  return line === null ? [] : [`${name} holds back: ${line[0]}`];
 }
 
 /** Before each fault the service answers: one that meets no request shows nothing. */
