@@ -97,9 +97,14 @@ describe('an error reply', () => {
 const CHALLENGE = 'Bearer realm="quantum-random-number-service"';
 
 describe('a request id', () => {
-  it('holds the time and is printed two ways', () => {
-    assert.match(requestIdText(requestId), /^req_[0-7][0-9a-hjkmnp-tv-z]{25}$/);
-    assert.match(uuidText(requestId), /^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  it('is the UUID version 7 of RFC 9562 A.6 for its time and random bits, printed as a UUID and in base32', () => {
+    const random = Buffer.from('fffffffffffffcc3d8c4dc0c0c07398f', 'hex');
+    const id = newRequestId({ fill: (bytes) => bytes.set(random) }, Date.UTC(2022, 1, 22, 19, 22, 22));
+    assert.equal(uuidText(id), '017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+    assert.equal(requestIdText(id), 'req_01fwhe4ydgfk1shh6w1g60eecf');
+  });
+
+  it('is another one for each request of the same millisecond', () => {
     assert.notDeepEqual(newRequestId(SYSTEM_RANDOM, 0), newRequestId(SYSTEM_RANDOM, 0));
   });
 });

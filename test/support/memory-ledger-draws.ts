@@ -1,6 +1,12 @@
 import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../../src/ledger/draw-records.ts';
-import { mayReplace, requireOpening } from '../../src/ledger/draw-rules.ts';
 import { type DrawStore, LedgerError } from '../../src/ledger/ledger.ts';
+
+/** What may stand in place of a draw in each state. Said here again, so that the model shares no rule with what it is held against. */
+const NEXT: Readonly<Record<DrawRecord['state'], readonly DrawRecord['state'][]>> = {
+  opening: ['opening', 'committed', 'ended'],
+  committed: ['committed', 'ended'],
+  ended: [],
+};
 
 /** Draws in the model of the ledger. */
 export class MemoryDraws implements DrawStore {
@@ -9,7 +15,7 @@ export class MemoryDraws implements DrawStore {
   #leafCount = 0;
 
   async openDraw(draw: DrawRecord, openMax: number): Promise<boolean> {
-    requireOpening(draw);
+    if (draw.state !== 'opening') throw new LedgerError('refused', `draw ${draw.id} is ${draw.state}`);
     if (this.#draws.has(draw.id)) throw new LedgerError('conflict', `draw ${draw.id} exists`);
     const open = this.#open().filter(({ accountNumber }) => accountNumber === draw.accountNumber);
     if (open.length >= openMax) return false;
@@ -18,7 +24,11 @@ export class MemoryDraws implements DrawStore {
   }
 
   async putDraw(draw: DrawRecord, leaf?: DrawLeaf): Promise<boolean> {
-    if (!mayReplace(this.#draws.get(draw.id), draw)) return false;
+    const stored = this.#draws.get(draw.id);
+    if (stored === undefined) throw new LedgerError('refused', `draw ${draw.id} is missing`);
+    if (stored.accountNumber !== draw.accountNumber)
+      throw new LedgerError('conflict', `draw ${draw.id} is of account ${stored.accountNumber}`);
+    if (!NEXT[stored.state].includes(draw.state)) return false;
     this.#draws.set(draw.id, { ...draw });
     if (leaf !== undefined) this.#leaves.push({ ...leaf, ordinal: ++this.#leafCount });
     return true;
