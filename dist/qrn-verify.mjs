@@ -473,7 +473,6 @@ function notCovered(response, isOctets) {
     "label.series",
     "label.user_data",
     "label.user_data_sha256",
-    "label.client_entropy_sha256",
     "opening",
     "opening.bytes",
     "opening.path",
@@ -1149,8 +1148,6 @@ function difference(response, told, certified) {
   }
   const digest = member(told, "user_data_sha256");
   if (digest !== void 0) expected["user_data_sha256"] = digest;
-  const mixed = member(told, "client_entropy_sha256");
-  if (mixed !== void 0) expected["client_entropy_sha256"] = mixed;
   if (member(told, "public") !== isPublic)
     return "The label of the answer differs from the certificate in public.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);

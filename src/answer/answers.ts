@@ -21,12 +21,10 @@ import {
   type DrawOrder,
   type MadeByWorker,
   makeFrom,
-  mixedOrder,
-  openStream,
   REPLY_TAIL_BYTES_MAX,
   SALT_BYTES,
 } from './make.ts';
-import { type DataRequest, entropyBytes, Plan, requireUnmixed, resolveMode } from './request.ts';
+import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
 import { completeJson, completePacked, EnvelopeTemplate, hasMoreMembers, withMoreMembers } from './text.ts';
 
@@ -46,12 +44,6 @@ export interface AnswersOptions {
 }
 
 const NO_BYTES = new Uint8Array(0);
-
-/**
- * What the key of one small answer is expanded to at a time. A piece of the size that is fastest by the byte, 64 KiB, made an
- * answer of 8 bytes cost several times what others cost.
- */
-const SMALL_PIECE_BYTES = 4_064;
 
 /** More than header fields, envelope and seal of a stored answer ever take. */
 const STORED_HEAD_BYTES_MAX = 16_384;
@@ -94,7 +86,6 @@ export class Answers {
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       asker.mode = mode;
       const plan = this.#planOf(request);
-      requireUnmixed(mode, request);
       if (mode === 'pure') this.#requirePossible(this.#planOf(drawnAtOnce));
       if (request.dryRun) {
         this.#quote(asker, account, reservation, request);
@@ -221,19 +212,9 @@ export class Answers {
   #draw(answer: Answer, from: DrawnFrom, reader: EntropyReader, byWorker: () => DrawOrder): void {
     answer.from = from;
     answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
-    const { clientEntropy } = answer.request;
-    const order = clientEntropy === undefined ? byWorker : () => mixedOrder(reader, clientEntropy);
     if (answer.isLarge) {
       answer.enterQueue();
-      this.#later(answer, this.#makeByWorker(answer, order()));
-    } else if (clientEntropy !== undefined) {
-      const stream = openStream(order(), SMALL_PIECE_BYTES);
-      try {
-        this.#makeHere(answer, stream.reader);
-      } finally {
-        stream.close();
-      }
-      this.#issue(answer);
+      this.#later(answer, this.#makeByWorker(answer, byWorker()));
     } else {
       this.#makeHere(answer, reader);
       this.#issue(answer);

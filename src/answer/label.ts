@@ -11,8 +11,6 @@ export interface LabelRequest {
   readonly userData: string | undefined;
   /** 64 hex digits, where the caller keeps the user data to itself. */
   readonly userDataSha256: string | undefined;
-  /** 64 hex digits; of what the caller had mixed into the key of the values. */
-  readonly clientEntropySha256?: string | undefined;
 }
 
 /** First byte of a commitment, so that none passes for another hash of certificates (docs/certificates.md). */
@@ -24,7 +22,7 @@ const USER_DATA_BYTE = 0x05;
  * text from its commitment.
  */
 export function labelOf(request: LabelRequest, accountId: string, salt: Uint8Array): AnswerLabel {
-  const { isPublic, purpose, userData, userDataSha256, clientEntropySha256 } = request;
+  const { isPublic, purpose, userData, userDataSha256 } = request;
   const commitment = (byte: number, text: string) =>
     sha256Hex(concatBytes(Uint8Array.of(byte), salt, utf8Bytes(text)));
   return {
@@ -41,7 +39,6 @@ export function labelOf(request: LabelRequest, accountId: string, salt: Uint8Arr
       : isPublic
         ? { userData, userDataSha256: sha256Hex(utf8Bytes(userData)) }
         : { userDataCommitment: commitment(USER_DATA_BYTE, userData) }),
-    ...(clientEntropySha256 === undefined ? {} : { clientEntropySha256 }),
   };
 }
 
@@ -56,12 +53,11 @@ function seriesOf(accountId: string, purpose: string): string {
 
 /** What the answer itself tells of its label, canonical JSON. It has the texts that the certificate commits to. */
 export function labelText(request: LabelRequest, { series }: AnswerLabel): string {
-  const { isPublic, purpose, userData, userDataSha256, clientEntropySha256 } = request;
+  const { isPublic, purpose, userData, userDataSha256 } = request;
   return canonicalize({
     public: isPublic,
     ...(purpose === undefined ? {} : { purpose, series }),
     ...(userData === undefined ? {} : { user_data: userData }),
     ...(userDataSha256 === undefined ? {} : { user_data_sha256: `sha256:${userDataSha256}` }),
-    ...(clientEntropySha256 === undefined ? {} : { client_entropy_sha256: `sha256:${clientEntropySha256}` }),
   })!;
 }

@@ -1,7 +1,7 @@
 import { assert } from '../core/assert.ts';
-import { secretBytes, wipe } from '../core/bytes.ts';
+import { wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
-import { deriveKey, sha256 } from '../crypto/digest.ts';
+import { sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
@@ -191,25 +191,6 @@ function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): 
   bytes.fill(0, saltStart, saltStart + SALT_BYTES);
 }
 
-/** Bytes of the source that client entropy is mixed with. */
-const SOURCE_BYTES = 32;
-
-/**
- * A key of the answer's own, from 32 bytes of its source and what the caller gave: whoever lacks one of the two knows nothing of
- * the values. What the caller gave is erased.
- */
-export function mixedOrder(
-  reader: EntropyReader,
-  clientEntropy: Uint8Array,
-): Extract<DrawOrder, { from: 'one-time-key' }> {
-  const drawn = secretBytes(SOURCE_BYTES);
-  reader.fill(drawn);
-  reader.erase();
-  const key = deriveKey('clientEntropy', [drawn, clientEntropy]);
-  wipe(drawn, clientEntropy);
-  return { from: 'one-time-key', key };
-}
-
 /** Bytes for one answer. */
 interface EntropyStream {
   readonly reader: EntropyReader;
@@ -218,14 +199,11 @@ interface EntropyStream {
   close(): void;
 }
 
-/**
- * The caller closes it, which erases what is left. Takes over the key material of the order. A key is expanded in pieces of
- * `pieceBytes`, whatever of them is used.
- */
-export function openStream(draw: DrawOrder, pieceBytes?: number): EntropyStream {
+/** The caller closes it, which erases what is left. Takes over the key material of the order. */
+function openStream(draw: DrawOrder): EntropyStream {
   switch (draw.from) {
     case 'one-time-key':
-      return expansionOf(draw.key, pieceBytes);
+      return expansionOf(draw.key);
     case 'system': {
       const reader = new EntropyReader(() => expandSystemEntropy(KEYSTREAM_SLOT_BYTES));
       return { reader, takeRest: () => [], close: () => reader.discard() };
@@ -235,12 +213,12 @@ export function openStream(draw: DrawOrder, pieceBytes?: number): EntropyStream 
   }
 }
 
-function expansionOf(key: Uint8Array<ArrayBuffer>, pieceBytes: number | undefined): EntropyStream {
+function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
   const root = new Expander(key);
   wipe(key);
   const reader = new EntropyReader(() => {
     const pieceKey = root.deriveKey();
-    const piece = expandPiece(pieceKey, 'system', pieceBytes);
+    const piece = expandPiece(pieceKey, 'system');
     wipe(pieceKey);
     return piece;
   });

@@ -40,8 +40,6 @@ export interface DataRequest {
   readonly members: Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
   /** The mode that was asked for; undefined when the account's tier decides. */
   readonly mode: EntropyMode | undefined;
-  /** 1 to 64 bytes that are mixed into the key of the values; erased when they are drawn. */
-  readonly clientEntropy?: Uint8Array | undefined;
   /** How the answer is to be written, where the request itself says so; else `Accept` decides. */
   readonly format?: AnswerFormat | undefined;
   /** Price the request, draw nothing. */
@@ -61,15 +59,6 @@ export function resolveMode(asked: EntropyMode | undefined, tier: Tier, allowanc
   throw new ApiError('mode_not_allowed', {
     message: `Entropy mode ${asked} is not part of the ${tier} tier; the tiers that have it: ${tiers.join(', ')}.`,
     details: { entropy_mode: asked, tier, tiers },
-  });
-}
-
-/** Throws 400 `invalid_client_entropy` where bytes of the caller would be mixed into quantum bits. */
-export function requireUnmixed(mode: EntropyMode, { clientEntropy }: DataRequest): void {
-  if (mode !== 'pure' || clientEntropy === undefined) return;
-  throw new ApiError('invalid_client_entropy', {
-    message:
-      'Pure values are quantum bits and nothing else: leave out client_entropy, or use another entropy mode.',
   });
 }
 

@@ -15,14 +15,12 @@ export interface CertifiedLabel {
   readonly user_data_sha256?: string;
   /** SHA-256 of a byte 05, the answer's salt and the user data. */
   readonly user_data_commitment?: string;
-  /** Of the bytes that the caller had mixed into the key of the values. */
-  readonly client_entropy_sha256?: string;
 }
 
 /** What a certificate says of a label that the ledger has numbered. */
 export function certifiedLabel(label: AnswerLabel): CertifiedLabel {
   const { isPublic, purpose, purposeCommitment, series, serial } = label;
-  const { userData, userDataSha256, userDataCommitment, clientEntropySha256 } = label;
+  const { userData, userDataSha256, userDataCommitment } = label;
   assert(
     (series === undefined) === (serial === undefined),
     'the ledger has numbered an answer before it is certified',
@@ -35,6 +33,5 @@ export function certifiedLabel(label: AnswerLabel): CertifiedLabel {
     ...(userData === undefined ? {} : { user_data: userData }),
     ...(userDataSha256 === undefined ? {} : { user_data_sha256: `sha256:${userDataSha256}` }),
     ...(userDataCommitment === undefined ? {} : { user_data_commitment: `sha256:${userDataCommitment}` }),
-    ...(clientEntropySha256 === undefined ? {} : { client_entropy_sha256: `sha256:${clientEntropySha256}` }),
   };
 }

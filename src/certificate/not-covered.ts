@@ -26,7 +26,6 @@ export function notCovered(response: unknown, isOctets: boolean): string[] {
     'label.series',
     'label.user_data',
     'label.user_data_sha256',
-    'label.client_entropy_sha256',
     'opening',
     'opening.bytes',
     'opening.path',

@@ -194,14 +194,13 @@ function answerRows(certificate: Document['certificate']): Row[] {
 function labelRows(label: Document['certificate']['label']): Row[] {
   if (label === undefined) return [];
   const { purpose, serial, user_data: userData, user_data_sha256: digest } = label;
-  const { client_entropy_sha256: mixed, user_data_commitment: hidden } = label;
+  const { user_data_commitment: hidden } = label;
   const said = userData?.replaceAll(/\s+/g, ' ') ?? digest ?? (hidden && PRIVATE);
   return [
     ...(serial === undefined
       ? []
       : [['Purpose', `no. ${grouped(serial)} of ${purpose ?? PRIVATE}`] as const]),
     ...(said === undefined ? [] : [['User data', said] as const]),
-    ...(mixed === undefined ? [] : [['Client entropy', mixed] as const]),
   ];
 }
 

@@ -75,8 +75,6 @@ function difference(
   }
   const digest = member(told, 'user_data_sha256');
   if (digest !== undefined) expected['user_data_sha256'] = digest;
-  const mixed = member(told, 'client_entropy_sha256');
-  if (mixed !== undefined) expected['client_entropy_sha256'] = mixed;
   if (member(told, 'public') !== isPublic)
     return 'The label of the answer differs from the certificate in public.';
   const names = new Set([...Object.keys(expected), ...Object.keys(certified)]);

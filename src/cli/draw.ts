@@ -12,7 +12,6 @@ import {
   json,
   type OptionTable,
   oneOf,
-  readInputFile,
   UsageError,
 } from './command.ts';
 import { printValues, type ShownValues } from './print-values.ts';
@@ -38,10 +37,6 @@ export const DRAW_OPTIONS = {
   'user-data': { value: 'TEXT', meaning: 'what the certificate is to be bound to, up to 1,000 characters' },
   'user-data-sha256': { value: 'HEX', meaning: 'its SHA-256 instead' },
   public: { meaning: 'the certificate shows purpose and user data, rather than commitments to them' },
-  'client-entropy': {
-    value: 'FILE',
-    meaning: 'up to 64 bytes of your own that are mixed into the key of the values; not in pure mode',
-  },
   ...SERVICE_OPTIONS,
 } as const satisfies OptionTable;
 
@@ -216,22 +211,13 @@ function numberOption(input: Input, name: string): number | undefined {
 
 /** What every command that draws values is told of them. */
 export function commonOf(input: Input): DrawParameters {
-  const file = input.option('client-entropy');
   return {
     entropyMode: modeOf(input),
     purpose: input.option('purpose'),
     userData: input.option('user-data'),
     userDataSha256: input.option('user-data-sha256'),
     public: input.has('public') ? true : undefined,
-    clientEntropy: file === undefined ? undefined : clientEntropyOf(file),
   };
-}
-
-/** Of a file, because the arguments of a process are not secret on its machine. */
-function clientEntropyOf(file: string): Uint8Array {
-  const bytes = readInputFile(file);
-  if (bytes.length >= 1 && bytes.length <= 64) return bytes;
-  throw new UsageError(`--client-entropy takes a file of 1 to 64 bytes; ${file} has ${bytes.length}`);
 }
 
 function modeOf(input: Input): EntropyMode | undefined {

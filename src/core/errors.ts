@@ -19,8 +19,6 @@ const MESSAGES = {
     invalid_items: 'Give items as 2 to 10,000 comma-separated, percent-encoded UTF-8 items.',
     invalid_weights: 'Give weights as one whole number from 1 on for each item, with a sum of at most 2^53.',
     invalid_alphabet: 'Give alphabet as 2 to 1,000 Unicode characters, none of them twice.',
-    invalid_client_entropy:
-      'Give client_entropy as 2 to 128 hex digits, two for each byte; not in pure mode.',
     invalid_mean: 'Give mean as a number from -1,000,000 to 1,000,000.',
     invalid_stddev: 'Give stddev as a number from 0.000000001 to 1,000,000.',
     invalid_digits: 'Give digits as a whole number from 2 to 14.',

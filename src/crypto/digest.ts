@@ -17,8 +17,6 @@ export const KEY_LABELS = {
   certificateId: 'qrn certificate id v1',
   /** Key that seals a stored answer, from the node's secret, the account and the Idempotency-Key. */
   storedAnswer: 'qrn stored answer v1',
-  /** Key of one answer, from 32 bytes of its source and what the caller gave. */
-  clientEntropy: 'qrn client entropy v1',
   /** Key of the values of a committed draw, from its committed bytes, its caller’s nonce, its beacon and its statement. */
   draw: 'qrn draw v1',
   /** Id of a committed draw, from the node’s secret, the account and the Idempotency-Key. */

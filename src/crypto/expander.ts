@@ -24,7 +24,7 @@ import { expandSystemEntropy } from './system-entropy.ts';
  *   with n = its size and P = zero bytes (`none`) or system entropy, expanded from 32 fresh bytes of the
  *   kernel's generator for this piece (`system`; crypto/system-entropy.ts). In the second case the answer, and
  *   every next key, is keystream XOR system entropy: each alone keeps it unpredictable.
- * expandPiece: the first such piece, as expandOnce gives it, or a shorter one.
+ * expandPiece: the first such piece, as expandOnce gives it.
  *
  * What this promises: whoever reads the state learns nothing about what was given before (backtracking
  * resistance).
@@ -131,19 +131,15 @@ export function expandOnce(key: Uint8Array, out: Uint8Array, mix: EntropyMix): v
 }
 
 /**
- * `size` bytes, at most PIECE_OUTPUT_BYTES, of the expansion of a key that is used for nothing else, where they were made: without
+ * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else, where they were made: without
  * the copy and its erasure a piece takes a tenth less time (bench `expand`). The caller wipes both.
  */
-export function expandPiece(
-  key: Uint8Array,
-  mix: EntropyMix,
-  size = PIECE_OUTPUT_BYTES,
-): Uint8Array<ArrayBuffer> {
+export function expandPiece(key: Uint8Array, mix: EntropyMix): Uint8Array<ArrayBuffer> {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
-  const refilled = refill(key, size, mix);
+  const refilled = refill(key, PIECE_OUTPUT_BYTES, mix);
   wipe(refilled.subarray(0, CHACHA20_KEY_BYTES));
   // not a Buffer, whose `slice` is not a copy
-  return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, size);
+  return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, PIECE_OUTPUT_BYTES);
 }
 
 /** The next key and `count` bytes behind it. */

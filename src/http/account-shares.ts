@@ -4,7 +4,7 @@ import { LIMITS } from '../core/limits.ts';
 
 /**
  * So much of the loop's time an account may use at once while others ask too. What each of its requests costs it decides itself
- * (batches, client entropy, signatures), and a request of the others needs several turns of the loop.
+ * (batches, signatures), and a request of the others needs several turns of the loop.
  */
 const SLICE_MS = 1;
 /**

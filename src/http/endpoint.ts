@@ -1,9 +1,7 @@
 import type { LabelRequest } from '../answer/label.ts';
 import type { DataRequest } from '../answer/request.ts';
-import { fromHex } from '../core/bytes.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type Scope } from '../core/vocabulary.ts';
-import { sha256Hex } from '../crypto/digest.ts';
 import type {
   BooleanParameter,
   ChoiceParameter,
@@ -149,29 +147,11 @@ function requireOneUserData(values: ReadValues): void {
 }
 
 /** What a request says that it is for; undefined where it says nothing. */
-export function labelRequest(
-  values: ValuesOf<typeof LABEL_PARAMETERS>,
-  clientEntropy?: Uint8Array,
-): LabelRequest | undefined {
+export function labelRequest(values: ValuesOf<typeof LABEL_PARAMETERS>): LabelRequest | undefined {
   const { purpose, user_data: userData, user_data_sha256: userDataSha256, public: isPublic } = values;
-  const clientEntropySha256 = clientEntropy && sha256Hex(clientEntropy);
-  const said = [purpose, userData, userDataSha256, clientEntropySha256];
+  const said = [purpose, userData, userDataSha256];
   if (said.every((each) => each === undefined)) return undefined;
-  return { isPublic, purpose, userData, userDataSha256, clientEntropySha256 };
-}
-
-export const CLIENT_ENTROPY = {
-  name: 'client_entropy',
-  kind: 'text',
-  pattern: /^(?:[0-9A-Fa-f]{2}){1,64}$/,
-  error: 'invalid_client_entropy',
-  description:
-    'Up to 64 bytes in hex that are mixed into the key of the values, so that whoever knows the service’s entropy alone does not know them. Their SHA-256 is in the certificate. Not in pure mode. What stands in a query may be in logs on its way: send secrets in the body of a batch.',
-} as const satisfies ParameterDefinition;
-
-/** The bytes of the parameter, which the draw erases. */
-export function clientEntropyOf(hex: string | undefined): Uint8Array<ArrayBuffer> | undefined {
-  return hex === undefined ? undefined : fromHex(hex);
+  return { isPublic, purpose, userData, userDataSha256 };
 }
 
 /** More than the envelope around the values ever takes; the values themselves are bounded exactly. */

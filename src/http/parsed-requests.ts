@@ -40,9 +40,8 @@ export class ParsedRequests {
     const known = cache.get(exchange.query);
     if (known !== undefined) return known;
     const parsed = parsedOf(endpoint, exchange);
-    const { clientEntropy, label } = parsed.request;
-    // a secret of one request, or a label that is mostly of one alone: it would take the room from those that are repeated
-    if (clientEntropy !== undefined || label !== undefined) return parsed;
+    // a label is mostly of one request alone: it would take the room from those that are repeated
+    if (parsed.request.label !== undefined) return parsed;
     if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
       cache.set(exchange.query, parsed);
     return parsed;

@@ -3,7 +3,7 @@ import { ASKS_MAX } from '../account/meter.ts';
 import { requireRequest } from '../account/reservation.ts';
 import type { Asker } from '../answer/answer.ts';
 import type { Answers } from '../answer/answers.ts';
-import { type DataRequest, entropyBytes, requireUnmixed, resolveMode } from '../answer/request.ts';
+import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
@@ -180,7 +180,6 @@ export class Router {
     exchange.ignored = parsed.ignored;
     exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
-    requireUnmixed(exchange.mode, request);
     const remaining = left.credits;
     if (!request.dryRun) {
       requireRequest({ hasRequest: left.requests > 0 }, exchange.atMs);

@@ -21,8 +21,6 @@ export interface AnswerLabel {
   readonly userDataSha256?: string;
   /** In a private label. */
   readonly userDataCommitment?: string;
-  /** Of the bytes that the caller had mixed into the key of the values. */
-  readonly clientEntropySha256?: string;
 }
 
 /** What only some entries of a segment have. */

@@ -9,7 +9,6 @@ const LABEL_TEXTS = [
   'userData',
   'userDataSha256',
   'userDataCommitment',
-  'clientEntropySha256',
 ] as const satisfies readonly (keyof AnswerLabel)[];
 
 /** A note as the head of a segment holds it. */

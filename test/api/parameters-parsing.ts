@@ -37,7 +37,6 @@ export const NOTHING_SAID = {
   dryRun: false,
   format: undefined,
   label: undefined,
-  clientEntropy: undefined,
 };
 
 /** The query is refused with the code; undefined: it is not. */

@@ -462,21 +462,12 @@ async function addLabels(add: Add): Promise<void> {
     label: { request: digest, serial: 0 },
   });
   const told = (path: string, to: unknown) => (s: Scene) => ({ response: changed(s.response, path, to) });
-  const ofNothing = { isPublic: false, purpose: undefined, userData: undefined, userDataSha256: undefined };
-  const mixed = { label: { request: { ...ofNothing, clientEntropySha256: 'cd'.repeat(32) }, serial: 0 } };
-  await add('client-entropy', 'the hash of what the caller had mixed in', mixed);
-  await add(
-    'client-entropy-other',
-    'the hash of other bytes of the caller',
-    mixed,
-    told('label.client_entropy_sha256', `sha256:${'ab'.repeat(32)}`),
-    ['label'],
-  );
   await add('label-other-purpose', 'another purpose', shown, told('label.purpose', 'a test'), ['label']);
   await add('label-other-secret', 'another private purpose', hidden, told('label.purpose', 'a test'), [
     'label',
   ]);
   await add('label-other-data', 'other user data', hidden, told('label.user_data', 'line 1'), ['label']);
+  const ofNothing = { isPublic: false, purpose: undefined, userData: undefined, userDataSha256: undefined };
   const empty = { label: { request: { ...ofNothing, userData: '' }, serial: 0 } };
   await add(
     'label-not-text',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -184,7 +183,6 @@ describe('qrn as a client', () => {
   });
 
   it('reports an error in one line', async () => {
-    const file = fileURLToPath(import.meta.url);
     const wrong: readonly [line: string, status: number, talk: RegExp][] = [
       ['integers --min 5 --max 5', 1, /^qrn integers: invalid_range: .* \(req_\w{26}\)\n$/],
       ['integers six', 2, /^qrn integers: COUNT is a whole number from 1 on, not "six"; see /],
@@ -195,7 +193,6 @@ describe('qrn as a client', () => {
         /--dry-run asks for the price of one answer, which holds at most 1,024 bytes; see /,
       ],
       ['integers --mun 1', 2, /Unknown option '--mun'; did you mean --min\?/],
-      [`uuid --client-entropy ${file}`, 2, /--client-entropy takes a file of 1 to 64 bytes; \S+ has \d{4,}/],
       ['intgers', 2, /^qrn: there is no command "intgers"; did you mean integers\? The commands are /],
       ['bytes 2Q', 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
       ['pick one', 2, /give at least two items/],
@@ -221,16 +218,12 @@ describe('qrn as a client', () => {
     }
   });
 
-  it('tells the service what the values are for, and mixes in bytes of a file', async () => {
-    const entropy = join(elsewhere, 'entropy');
-    writeFileSync(entropy, Buffer.alloc(64, 0xa7));
-    const said = ['--purpose', 'qrn & co', '--user-data', 'é', '--public', '--client-entropy', entropy];
+  it('tells the service what the values are for', async () => {
+    const said = ['--purpose', 'qrn & co', '--user-data', 'é', '--public'];
     const { code, stdout, stderr } = await qrn('pick', 'a', 'b', 'c', ...said, '--verify', '--json');
     assert.equal(code, 0, stderr);
     const { label } = JSON.parse(stdout);
     assert.deepEqual([label.purpose, label.user_data, label.public], ['qrn & co', 'é', true]);
-    const digest = createHash('sha256').update(Buffer.alloc(64, 0xa7)).digest('hex');
-    assert.equal(label.client_entropy_sha256, `sha256:${digest}`);
   });
 
   it('takes an empty variable for one that is not set, and hybrid for quantum-seeded', async () => {

@@ -83,7 +83,6 @@ const LABEL = {
   series: { optional: 'string' },
   user_data: { optional: 'string' },
   user_data_sha256: { optional: 'string' },
-  client_entropy_sha256: { optional: 'string' },
 } as const;
 
 function assertAnswer<Data>(answer: Answer<Data>, data: Shape<Data>): void {
@@ -117,8 +116,7 @@ describe('answers', () => {
   });
 
   it('decode the label of an answer, and verify it', async () => {
-    const clientEntropy = crypto.getRandomValues(new Uint8Array(64));
-    const said = { purpose: 'the client’s types', userData: 'a&b\n', public: true, clientEntropy };
+    const said = { purpose: 'the client’s types', userData: 'a&b\n', public: true };
     const answer = await client.integers({ count: 2, ...said });
     assertAnswer(answer, {
       values: ['number'],
@@ -132,9 +130,8 @@ describe('answers', () => {
       [answer.label?.purpose, answer.label?.user_data, answer.label?.public],
       [said.purpose, said.userData, true],
     );
-    const digest = createHash('sha256').update(clientEntropy).digest('hex');
-    assert.equal(answer.label?.client_entropy_sha256, `sha256:${digest}`);
-    const hidden = await client.batch({ type: 'uuid', count: 2, userDataSha256: digest, clientEntropy });
+    const digest = createHash('sha256').update('kept here').digest('hex');
+    const hidden = await client.batch({ type: 'uuid', count: 2, userDataSha256: digest });
     assert.equal(hidden.label?.user_data_sha256, `sha256:${digest}`);
     const binary = await client.bytesBinary({ count: 4, ...said });
     for (const each of [answer, hidden, binary]) {
@@ -142,7 +139,7 @@ describe('answers', () => {
       assert.deepEqual([ok, checks.filter((check) => !check.ok)], [true, []]);
       assert.ok(checks.some(({ name }) => name === 'label'));
     }
-    for await (const block of client.stream.uuid({ total: 2, block: 1, clientEntropy, purpose: 'blocks' })) {
+    for await (const block of client.stream.uuid({ total: 2, block: 1, purpose: 'blocks' })) {
       const { checks } = await client.verify(block);
       assert.ok(checks.some(({ name, ok }) => name === 'label' && ok));
     }
@@ -355,7 +352,7 @@ describe('documents that hold no values', () => {
   });
 
   it('have the members that the type of a labelled certificate states, public or not', async () => {
-    const said = { purpose: 'types of labels', userData: 'a', clientEntropy: new Uint8Array(16) };
+    const said = { purpose: 'types of labels', userData: 'a' };
     for (const isPublic of [true, false]) {
       const { metadata } = await client.integers({ ...said, public: isPublic });
       const found = await client.certificate(metadata.certificate_id);

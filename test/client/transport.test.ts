@@ -71,11 +71,11 @@ describe('a request', () => {
 
   it('sends what the caller says of the values, and a key for retries with a purpose', async () => {
     fake.script(someAnswer(), someAnswer());
-    const said = { userData: 'é\n', public: true, clientEntropy: Uint8Array.of(0, 171) };
+    const said = { userData: 'é\n', public: true };
     await client.integers({ count: 2, ...said });
     await client.batch({ type: 'uuid', count: 1, purpose: 'a draw', ...said });
     const [get, post] = fake.requests.slice(-2);
-    assert.equal(get.url, '/v1/integers?count=2&user_data=%C3%A9%0A&public=true&client_entropy=00ab');
+    assert.equal(get.url, '/v1/integers?count=2&user_data=%C3%A9%0A&public=true');
     assert.equal(get.headers['idempotency-key'], undefined);
     assert.deepEqual(JSON.parse(String(post.body)), {
       type: 'uuid',
@@ -83,7 +83,6 @@ describe('a request', () => {
       purpose: 'a draw',
       user_data: 'é\n',
       public: true,
-      client_entropy: '00ab',
     });
     assert.match(String(post.headers['idempotency-key']), /^[0-9a-f-]{32,36}$/);
   });

@@ -60,7 +60,7 @@ def _difference(response: Any, told: Any, certified: Dict[str, Any]) -> Optional
         return f"{_odd(told)} of the answer's label is not well-formed text."
     if told.get("public") is not certified["public"]:
         return "The label of the answer differs from the certificate in public."
-    names = ("public", "purpose", "series", "user_data", "user_data_sha256", "client_entropy_sha256")
+    names = ("public", "purpose", "series", "user_data", "user_data_sha256")
     expected = {name: told[name] for name in names if name in told}
     if certified["public"]:
         if "user_data" in expected:

@@ -24,7 +24,6 @@ class DrawOptions(TypedDict, total=False):
     public: Optional[bool]
     #: 1 to 64 bytes that the service mixes into the key of the values; not in pure mode. `batch` sends them in its body,
     #: every other call in the query, which proxies may log.
-    client_entropy: Optional[bytes]
 
 
 class SentOptions(NamedTuple):
@@ -60,9 +59,6 @@ def sent_options(options: DrawOptions, dry_run: bool) -> SentOptions:
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}")
     parameters: Dict[str, Any] = dict(options)
     key = parameters.pop("idempotency_key", None)
-    entropy = parameters.pop("client_entropy", None)
-    if entropy is not None:
-        parameters["client_entropy"] = bytes(entropy).hex()
     parameters["dry_run"] = True if dry_run else None
     is_once = not dry_run and (is_pure(parameters) or parameters.get("purpose") is not None)
     return SentOptions(parameters, key_of(key) if is_once or key is not None else None)

@@ -69,7 +69,6 @@ class QrnClient:
     purpose: what the values are for, 1 to 100 characters; the certificate numbers the account's answers under it
     user_data, user_data_sha256: what the certificate is to be bound to, up to 1,000 characters, or its SHA-256 in hex
     public: whether the certificate shows purpose and user_data, rather than commitments to them
-    client_entropy: 1 to 64 bytes that are mixed into the key of the values; not in pure mode
     idempotency_key: 1 to 255 visible ASCII characters; in pure mode and with a purpose the client makes one for each call
     """
 

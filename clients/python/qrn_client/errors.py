@@ -143,10 +143,6 @@ class InvalidAlphabetError(InvalidRequestError):
     """`invalid_alphabet`"""
 
 
-class InvalidClientEntropyError(InvalidRequestError):
-    """`invalid_client_entropy`"""
-
-
 class InvalidMeanError(InvalidRequestError):
     """`invalid_mean`"""
 
@@ -367,7 +363,6 @@ BY_CODE: Mapping[str, Type[QrnError]] = {
     "invalid_items": InvalidItemsError,
     "invalid_weights": InvalidWeightsError,
     "invalid_alphabet": InvalidAlphabetError,
-    "invalid_client_entropy": InvalidClientEntropyError,
     "invalid_mean": InvalidMeanError,
     "invalid_stddev": InvalidStddevError,
     "invalid_digits": InvalidDigitsError,

@@ -367,7 +367,7 @@ def _not_covered(response: Any, is_octets: bool) -> List[str]:
     """The members of the response, two levels deep, that no check has looked at."""
     covered = {".".join(path) for path, _ in _REPEATED} | {"media_type"}
     covered |= {"metadata.certificate_id", "metadata.certificate_salt", "metadata.request_id", "meta.request_id"}
-    covered |= {"label." + name for name in ("public", "purpose", "series", "user_data", "user_data_sha256", "client_entropy_sha256")}
+    covered |= {"label." + name for name in ("public", "purpose", "series", "user_data", "user_data_sha256")}
     covered |= {"opening.bytes", "opening.path", "opening.salts", "opening"}
     names = []
     for outer, inner in response.items() if isinstance(response, dict) else ():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import hashlib
 import io
 import os
 import runpy
@@ -132,23 +131,19 @@ class Answers(unittest.TestCase):
         self.assertEqual([c.name for c in self.client.verify(octets).checks if not c.ok], ["delivered"])
 
     def test_carry_what_the_caller_says_of_them(self) -> None:
-        said = {"purpose": "the Python client", "user_data": "a&b\n", "public": True, "client_entropy": bytes(range(64))}
+        said = {"purpose": "the Python client", "user_data": "a&b\n", "public": True}
         answers = [
             self.client.integers(2, **said),
             self.client.batch("uuid", 2, **said),
             self.client.bytes_octets(4, **said),
             *self.client.stream("uuid", 2, block=1, **said),
         ]
-        digest = "sha256:" + hashlib.sha256(said["client_entropy"]).hexdigest()
         for answer in answers[:2]:
             label = answer.body["label"]
             self.assertEqual((label["purpose"], label["user_data"], label["public"]), ("the Python client", "a&b\n", True))
-            self.assertEqual(label["client_entropy_sha256"], digest)
         for answer in answers:
             found = self.client.verify(answer)
             self.assertTrue(found.ok and any(check.name == "label" for check in found.checks))
-        with self.assertRaises(errors.InvalidClientEntropyError):
-            self.client.integers(entropy_mode="pure", client_entropy=b"1")
         self.assertEqual(self.client.quote("integers", count=2, purpose="a price")["mode"], "quantum-seeded")
 
     def test_verify_offline_with_a_certificate_and_keys_from_before(self) -> None:

@@ -48,7 +48,6 @@ export interface Label {
   readonly series?: string;
   readonly user_data?: string;
   readonly user_data_sha256?: string;
-  readonly client_entropy_sha256?: string;
 }
 
 export interface EntropyMetadata {

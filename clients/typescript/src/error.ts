@@ -12,7 +12,6 @@ export const SERVICE_ERROR_CODES = [
   'invalid_items',
   'invalid_weights',
   'invalid_alphabet',
-  'invalid_client_entropy',
   'invalid_mean',
   'invalid_stddev',
   'invalid_digits',

@@ -15,11 +15,6 @@ export interface DrawParameters {
   readonly userDataSha256?: string | undefined;
   /** The certificate shows `purpose` and `userData`; otherwise it holds commitments, which only the answer opens. */
   readonly public?: boolean | undefined;
-  /**
-   * 1 to 64 bytes that the service mixes into the key of the values; their SHA-256 is in the certificate. Not in pure
-   * mode. `batch` sends them in its body; every other call in the query, which proxies may log.
-   */
-  readonly clientEntropy?: Uint8Array | undefined;
 }
 
 export interface IntegersParameters extends DrawParameters {
@@ -185,22 +180,13 @@ export function dataRequest<E extends DataEndpoint>(
 export function splitParameters<P extends DrawParameters>(
   parameters: P,
 ): [common: Readonly<Record<string, string | boolean | undefined>>, own: Omit<P, keyof DrawParameters>] {
-  const {
-    entropyMode,
-    purpose,
-    userData,
-    userDataSha256,
-    public: isPublic,
-    clientEntropy,
-    ...own
-  } = parameters;
+  const { entropyMode, purpose, userData, userDataSha256, public: isPublic, ...own } = parameters;
   const common = {
     entropy_mode: entropyMode,
     purpose,
     user_data: userData,
     user_data_sha256: userDataSha256,
     public: isPublic,
-    client_entropy: clientEntropy === undefined ? undefined : hexOf(clientEntropy),
   };
   return [common, own];
 }

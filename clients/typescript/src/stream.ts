@@ -90,15 +90,7 @@ export class Streams {
     params: BatchTypeParameters[T],
     call: StreamOptions = {},
   ): AsyncGenerator<StreamBlock<T>> {
-    const {
-      total,
-      block = BLOCK_MAX,
-      entropyMode,
-      purpose,
-      userData,
-      userDataSha256,
-      clientEntropy,
-    } = parameters;
+    const { total, block = BLOCK_MAX, entropyMode, purpose, userData, userDataSha256 } = parameters;
     if (!(Number.isSafeInteger(total) && total >= 1)) throw new RangeError('total: a whole number from 1 on');
     if (!(Number.isInteger(block) && block >= 1 && block <= BLOCK_MAX))
       throw new RangeError('block: 1 to 100,000');
@@ -108,7 +100,6 @@ export class Streams {
       userData,
       userDataSha256,
       public: parameters.public,
-      clientEntropy,
     };
     const request = { type, total, block, params, ...common };
     return String(entropyMode).toLowerCase() === 'pure'

@@ -3,8 +3,6 @@ import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
 import {
-  CLIENT_ENTROPY,
-  clientEntropyOf,
   DRY_RUN,
   type DrawingEndpointDefinition,
   ENTROPY_MODE,
@@ -79,7 +77,6 @@ const COMMON = [
     description:
       'ndjson: each block is a line of JSON; octets: each block is a frame. Comes before Accept, which decides when it is left out.',
   },
-  CLIENT_ENTROPY,
   ...LABEL_PARAMETERS,
 ] as const satisfies readonly ParameterDefinition[];
 
@@ -101,8 +98,8 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { type, total, block, first } = readParameters(SIZE, given, readText);
   const ofAll = readValues(type, given);
   const common = readParameters(COMMON, given, readText);
-  const { entropy_mode: mode, dry_run: dryRun, format, client_entropy: entropyHex } = common;
-  const label = labelRequest(common, clientEntropyOf(entropyHex));
+  const { entropy_mode: mode, dry_run: dryRun, format } = common;
+  const label = labelRequest(common);
   const size = Math.min(block ?? defaultBlock(ofAll), total);
   const blocks = Math.ceil(total / size);
   if (first >= blocks) {
@@ -124,17 +121,14 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   requireReplyFits(whole.values);
   const rest = total - (blocks - 1) * size;
   const last = rest === size ? whole : requestOf(rest);
-  // the draw of each block erases the bytes, so each has its own
-  const mixed = (request: DataRequest): DataRequest =>
-    entropyHex === undefined ? request : { ...request, clientEntropy: clientEntropyOf(entropyHex) };
   return {
-    request: mixed(requestOf(total)),
+    request: requestOf(total),
     ignored: [...ignored, ...namesOfOtherTypes(type, given)],
     stream: {
       blocks,
       first,
       format,
-      requestOf: (index) => mixed(index === blocks - 1 ? last : whole),
+      requestOf: (index) => (index === blocks - 1 ? last : whole),
     },
   };
 }

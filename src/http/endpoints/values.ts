@@ -3,8 +3,6 @@ import { ApiError, type ErrorCode } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { DataEndpoint } from '../../core/vocabulary.ts';
 import {
-  CLIENT_ENTROPY,
-  clientEntropyOf,
   type DataEndpointDefinition,
   DRY_RUN,
   ENTROPY_MODE,
@@ -30,17 +28,15 @@ export const COMMON_PARAMETERS = [
   ENTROPY_MODE,
   DRY_RUN,
   FORMAT,
-  CLIENT_ENTROPY,
   ...LABEL_PARAMETERS,
 ] as const satisfies readonly ParameterDefinition[];
 
 /** The part of a request that these parameters make. */
 export function commonRequest(
   values: ValuesOf<typeof COMMON_PARAMETERS>,
-): Pick<DataRequest, 'mode' | 'dryRun' | 'format' | 'label' | 'clientEntropy'> {
+): Pick<DataRequest, 'mode' | 'dryRun' | 'format' | 'label'> {
   const { entropy_mode: mode, dry_run: dryRun, format } = values;
-  const clientEntropy = clientEntropyOf(values.client_entropy);
-  return { mode, dryRun, format, label: labelRequest(values, clientEntropy), clientEntropy };
+  return { mode, dryRun, format, label: labelRequest(values) };
 }
 
 /** How many values; one when it is left out. */

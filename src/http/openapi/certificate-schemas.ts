@@ -169,7 +169,7 @@ export const LOG_SCHEMAS: Readonly<Record<string, Schema>> = {
 /** What the caller said of an answer, in the answer itself. */
 export const answerLabel = object(
   { public: boolean },
-  { purpose: text, series: text, user_data: text, user_data_sha256: sha256, client_entropy_sha256: sha256 },
+  { purpose: text, series: text, user_data: text, user_data_sha256: sha256 },
   'What the request said of the answer.',
 );
 
@@ -183,10 +183,6 @@ const label = object(
     user_data: described(text, 'In a public label.'),
     user_data_sha256: sha256,
     user_data_commitment: described(sha256, 'In a private label: of a byte 05, the salt and the user data.'),
-    client_entropy_sha256: described(
-      sha256,
-      'Of the bytes that the caller had mixed into the key of the values.',
-    ),
   },
   'What the caller said of the answer.',
 );

@@ -174,9 +174,6 @@ function labelRows(label: Certificate['label']): Row[] {
     label.user_data_commitment === undefined
       ? null
       : ['User data', 'private; the answer opens its commitment'],
-    label.client_entropy_sha256 === undefined
-      ? null
-      : ['SHA-256 of the client entropy', code(label.client_entropy_sha256)],
   ];
 }
 

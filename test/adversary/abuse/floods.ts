@@ -65,10 +65,6 @@ export const TENANT: readonly Flood[] = [
   },
   { what: 'answers with user data', request: (context) => integers(context, `&user_data=${name()}`) },
   {
-    what: 'client entropy',
-    request: (context) => integers(context, `&client_entropy=${'ab'.repeat(32)}`),
-  },
-  {
     what: 'an Idempotency-Key each',
     request: (context) => integers(context, '', `Idempotency-Key: ${name()}`),
   },

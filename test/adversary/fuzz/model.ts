@@ -27,8 +27,6 @@ export interface Asked {
   readonly format?: Format;
   /** It says what the values are for: the answer says it again. */
   readonly hasLabel: boolean;
-  /** Bytes of the caller are mixed in. */
-  readonly isMixed: boolean;
   /** Some names in the request mean nothing. */
   readonly hasIgnored: boolean;
 }
@@ -64,7 +62,6 @@ export function outcomeOf(ask: DataAsk, role: Role): Outcome {
     if (scopes !== undefined && !scopes.includes(scope)) refuse('auth_scope');
     const { mode = defaultMode, ...rest } = ask.endpoint === 'batch' ? batch(ask) : get(ask);
     if (!modes.includes(mode)) refuse('mode_not_allowed');
-    if (mode === 'pure' && rest.isMixed) refuse('invalid_client_entropy');
     return { asked: { endpoint: ask.endpoint, mode, ...rest } };
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.code };
@@ -92,7 +89,7 @@ const MEMBERS: Readonly<Record<DataEndpoint, readonly string[]>> = {
   gaussians: ['count', 'mean', 'stddev', 'digits'],
 };
 const LABEL = ['purpose', 'user_data', 'user_data_sha256', 'public'];
-const COMMON = ['entropy_mode', 'dry_run', 'format', 'client_entropy', ...LABEL];
+const COMMON = ['entropy_mode', 'dry_run', 'format', ...LABEL];
 
 interface Query {
   /** By name, still percent-encoded. */
@@ -289,18 +286,13 @@ function listOf(
   }
 }
 
-type Common = Pick<Read, 'mode' | 'dryRun' | 'format' | 'hasLabel' | 'isMixed'>;
+type Common = Pick<Read, 'mode' | 'dryRun' | 'format' | 'hasLabel'>;
 
 function commonOf(read: Pick<Reader, 'text' | 'truth'>, hasFormat: boolean): Common {
   const chosen = mode(read.text('entropy_mode', 'invalid_entropy_mode'));
   const dryRun = read.truth('dry_run') ?? false;
   const format = hasFormat ? formatOf(read.text('format', 'invalid_format')) : undefined;
-  const mixed = read.text('client_entropy', 'invalid_client_entropy');
-  const isMixed = mixed !== undefined;
-  if (isMixed && !/^([0-9a-f]{2}){1,64}$/i.test(mixed)) refuse('invalid_client_entropy');
-  // the hash of what is mixed in stands in the label
-  const hasLabel = isLabelled(read) || isMixed;
-  return { ...asOne('mode', chosen), dryRun, ...asOne('format', format), isMixed, hasLabel };
+  return { ...asOne('mode', chosen), dryRun, ...asOne('format', format), hasLabel: isLabelled(read) };
 }
 
 /** Refuses what is no label; whether the request has one. */

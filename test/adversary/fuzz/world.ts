@@ -39,8 +39,6 @@ export class World {
   readonly strangeCertificates = new Set<string>();
   /** Entropy that answers said they consumed. */
   consumedBytes = 0;
-  /** What answers with client entropy drew from their sources beyond what they say. */
-  mixedBytes = 0;
   /** How often each outcome came: a fuzzer that is only ever refused finds nothing. */
   readonly outcomes = new Map<string, number>();
   readonly #local: LocalService;
