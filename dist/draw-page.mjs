@@ -24,6 +24,7 @@ function made(name, text = "") {
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
+import { readWitnessPolicy } from "./qrn-verify.mjs";
 var Trouble = class extends Error {
   name = "Trouble";
 };
@@ -56,8 +57,15 @@ async function checkDraw(draw, witnesses) {
     import("./qrn-verify-draw.mjs")
     // large, and of few readers
   ]);
-  const verification = await verifyDraw({ draw, keys, ...witnesses });
+  const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
+}
+function witnessesGiven() {
+  const [keys, quorum] = ["witnesses", "quorum"].map((id) => element(id).value.trim());
+  if (keys === "" && quorum === "") return {};
+  const policy = readWitnessPolicy(keys, quorum);
+  if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
+  return { witnesses: policy };
 }
 function keysOfLog() {
   return fetched("/.well-known/qrn-keys.json");
@@ -99,7 +107,9 @@ async function showCheck(button2, check) {
 }
 function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
-  const shown = [summary(checks, subject, status), list(checks)];
+  const isDraw = verification.ok && "standing" in verification;
+  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
+  const shown = [verdict, list(checks)];
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
     hint.className = "hint";
@@ -111,12 +121,21 @@ function troubleBanner(error) {
   const isTold = error instanceof Trouble;
   return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
+function drawSummary({ standing, advice }) {
+  if (advice === void 0) return banner("good", "Verified.", "This draw ended as its statement promised.");
+  return banner(standing === "pending" ? "wait" : "bad", STANDINGS[standing], advice);
+}
+var STANDINGS = {
+  revealed: "Verified.",
+  pending: "Pending: genuine so far.",
+  overdue: "Overdue: it has no result.",
+  cancelled: "Cancelled: genuine, without a result.",
+  failed: "Failed: genuine, without a result."
+};
 function summary(checks, subject, status) {
   const failed = checks.filter((check) => !check.ok);
   if (failed.length === 0 && subject === "certificate")
     return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
-  if (failed.length === 0 && subject === "draw")
-    return banner("good", "Everything holds.", "This draw is what was committed to.");
   if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
   if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(
@@ -156,5 +175,8 @@ function member(value, ...path) {
 var button = element("check-draw");
 button.disabled = false;
 button.addEventListener("click", () => {
-  showCheck(button, async () => checkDraw(await fetched(`/v1/draws/${button.dataset["draw"]}`), {}));
+  showCheck(
+    button,
+    async () => checkDraw(await fetched(`/v1/draws/${button.dataset["draw"]}`), witnessesGiven())
+  );
 });

@@ -465,6 +465,10 @@ var SCHEMES = {
   "bls-unchained-on-g1": { isChained: false, hasShortSignatures: true, domain: G2_DOMAIN },
   "bls-unchained-g1-rfc9380": { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN }
 };
+var LEAGUE_OF_ENTROPY = {
+  "52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971": "quicknet",
+  "8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce": "default"
+};
 var BeaconError = class extends Error {
   name = "BeaconError";
 };
@@ -738,6 +742,174 @@ function concatBytes2(...parts) {
     at += part.length;
   }
   return out;
+}
+
+// src/certificate/verdict.ts
+function failed(failure) {
+  return { failure };
+}
+function holds(sentence) {
+  return { holds: sentence };
+}
+function digestText(data) {
+  return `sha256:${bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data))}`;
+}
+
+// src/certificate/draw-statement.ts
+var STATEMENT = {
+  type: true,
+  version: true,
+  id: true,
+  request: true,
+  list: false,
+  purpose: true,
+  public: true,
+  user_data: false,
+  user_data_sha256: false,
+  nonce: false,
+  nonce_sha256: false,
+  beacon: false,
+  due_at: true,
+  gives_up_at: false
+};
+var REQUESTS = {
+  integers: ["count", "min", "max", "unique", "sort"],
+  floats: ["count", "precision"],
+  bytes: ["count", "length", "encoding", "single"],
+  uuid: ["count"],
+  sample: ["count", "items"],
+  weighted: ["count", "items", "weights"],
+  strings: ["count", "length", "alphabet"],
+  sequences: ["count", "ranges", "sort"],
+  permutations: ["count", "length"],
+  gaussians: ["count", "mean", "stddev", "digits"]
+};
+var RANGE = ["length", "min", "max", "unique"];
+var NAMED_LIST = ["sha256", "size"];
+var BEACON = ["chain", "round"];
+var OVERDUE_MS = 6e4;
+var CHANCES_TOLD = 10;
+function statementFault(statement) {
+  const [required, optional] = [true, false].map(
+    (each) => Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each)
+  );
+  const [list, beacon] = [member(statement, "list"), member(statement, "beacon")];
+  return membersFault("statement", statement, required, optional) ?? requestFault(member(statement, "request")) ?? (list === void 0 ? void 0 : membersFault("list", list, NAMED_LIST)) ?? (beacon === void 0 ? void 0 : membersFault("beacon", beacon, BEACON));
+}
+function requestFault(request) {
+  const kind = text(member(request, "kind"));
+  const names = kind !== void 0 && Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind] : void 0;
+  if (names === void 0) return `There is no kind ${show(member(request, "kind"))} of values to draw.`;
+  const fault = membersFault("request", request, ["kind", ...names]);
+  if (fault !== void 0) return fault;
+  for (const range of listOf(member(request, "ranges"))) {
+    const inRange2 = membersFault("range of the request", range, RANGE);
+    if (inRange2 !== void 0) return inRange2;
+  }
+  for (const [i, item] of listOf(member(request, "items")).entries()) {
+    if (typeof item !== "string") return `Item ${i + 1} is ${show(item)}, not a text.`;
+    if (/[\n\r]/.test(item))
+      return `Item ${i + 1} has a line break: it would pass for several lines of the list, which is hashed line by line.`;
+  }
+  if (hasOneOutcome(request)) return "The draw has one possible outcome: nothing is left to chance.";
+  return void 0;
+}
+function membersFault(what, value, required, optional = []) {
+  if (!isObject(value)) return `The ${what} is ${show(value)}, not an object.`;
+  const missing = required.find((name) => !Object.hasOwn(value, name));
+  if (missing !== void 0) return `The ${what} lacks the member ${show(missing)}.`;
+  const stranger = Object.keys(value).find((name) => !required.includes(name) && !optional.includes(name));
+  return stranger === void 0 ? void 0 : `The ${what} has a member ${show(stranger)}, which a ${what} does not have.`;
+}
+function hasOneOutcome(request) {
+  const [count, items] = [member(request, "count"), listOf(member(request, "items"))];
+  const sort = member(request, "sort");
+  switch (member(request, "kind")) {
+    case "integers":
+      return isFixed(request, count, sort);
+    case "sample":
+    case "weighted":
+      return new Set(items).size === 1;
+    case "strings":
+      return listOf(member(request, "alphabet")).length === 1;
+    case "permutations":
+      return member(request, "length") === 1;
+    case "sequences": {
+      const ranges = listOf(member(request, "ranges"));
+      return ranges.length > 0 && ranges.every((range) => isFixed(range, member(range, "length"), sort));
+    }
+    default:
+      return false;
+  }
+}
+function isFixed(range, count, sort) {
+  const [min, max] = [member(range, "min"), member(range, "max")];
+  if (typeof min !== "number" || typeof max !== "number") return false;
+  const isWhole2 = member(range, "unique") === true && max - min + 1 === count;
+  return min === max || isWhole2 && (sort === "ascending" || sort === "descending");
+}
+function chancesOf(request) {
+  if (member(request, "kind") !== "weighted") return void 0;
+  const [items, weights] = [listOf(member(request, "items")), listOf(member(request, "weights"))];
+  if (items.length !== weights.length || !weights.every((each) => typeof each === "number")) return void 0;
+  const sum = weights.reduce((total, each) => total + each, 0);
+  return items.map((item, i) => ({ item: String(item), percent: percentText(weights[i] / sum * 100) }));
+}
+function percentText(percent) {
+  return percent < 1e-4 ? "less than 0.0001" : String(Number(percent.toPrecision(4)));
+}
+function statementVerdict(draw, statement, digest) {
+  if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
+    return failed("The document is not of a draw of version 1.");
+  if (member(statement, "type") !== "draw_statement" || member(statement, "version") !== 1)
+    return failed("The statement is not of version 1.");
+  if (member(draw, "statement_sha256") !== digest)
+    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, "statement_sha256"))}.`);
+  const id = text(member(statement, "id"));
+  if (id === void 0 || member(draw, "id") !== id)
+    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, "id"))}.`);
+  const fault = statementFault(statement);
+  if (fault !== void 0) return failed(fault);
+  const request = member(statement, "request");
+  const listed = listVerdict(member(statement, "list"), request);
+  if ("failure" in listed) return listed;
+  if (canonical(member(draw, "chances") ?? null) !== canonical(chancesOf(request) ?? null))
+    return failed("The chances in the document are not those of the weights in the statement.");
+  const purpose = text(member(statement, "purpose"));
+  return holds(
+    `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed.holds}${chancesText(request)}`
+  );
+}
+function listVerdict(list, request) {
+  if (list === void 0) return holds("");
+  const [hash, size] = [member(list, "sha256"), member(list, "size")];
+  const kind = member(request, "kind");
+  const other = failed("The list in the request is not the one that the statement names.");
+  if (kind === "sample" || kind === "weighted") {
+    const items = listOf(member(request, "items"));
+    const isWhole2 = digestText(items.map((item) => `${item}
+`).join("")) === hash;
+    const isNumbered = kind === "weighted" && items.every((item, i) => item === String(i + 1));
+    if (items.length !== size || !(isWhole2 || isNumbered)) return other;
+    if (isWhole2) return holds(" It has the whole list.");
+  } else if (kind !== "integers") {
+    return failed(`The statement names a list, and a draw of ${show(kind)} reads none.`);
+  } else {
+    const isOfLines = member(request, "min") === 1 && member(request, "max") === size;
+    if (!isOfLines || member(request, "unique") !== true || member(request, "sort") !== "none") return other;
+  }
+  return holds(` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`);
+}
+function chancesText(request) {
+  const chances = chancesOf(request);
+  if (chances === void 0) return "";
+  const told = chances.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
+  const others = chances.length - told.length;
+  const more = others === 0 ? "" : `, and ${others} more in the statement`;
+  return ` A pick is one of these with this chance: ${told.join(", ")}${more}.`;
+}
+function listOf(value) {
+  return Array.isArray(value) ? value : [];
 }
 
 // src/crypto/base64.ts
@@ -1056,17 +1228,6 @@ async function signatureFailure(publicKey, keyId, signedText, signature2) {
     if (!(error instanceof DOMException)) throw error;
     return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
   }
-}
-
-// src/certificate/verdict.ts
-function failed(failure) {
-  return { failure };
-}
-function holds(sentence) {
-  return { holds: sentence };
-}
-function digestText(data) {
-  return `sha256:${bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data))}`;
 }
 
 // src/core/ids.ts
@@ -6390,14 +6551,14 @@ function nonceOf(draw) {
   if (typeof told !== "string" || !/^(?:[0-9a-f]{2}){1,64}$/.test(told))
     return { verdict: failed("The nonce of the outcome is not 1 to 64 bytes in hex.") };
   const bytes = hexToBytes(told);
-  const isFixed = fixed === void 0 ? fixedHash === digestText(bytes) : fixed === told;
-  return isFixed ? { verdict: holds("The nonce is the one that the caller fixed."), bytes } : { verdict: failed("The nonce is not the one that the caller fixed.") };
+  const isFixed2 = fixed === void 0 ? fixedHash === digestText(bytes) : fixed === told;
+  return isFixed2 ? { verdict: holds("The nonce is the one that the caller fixed."), bytes } : { verdict: failed("The nonce is not the one that the caller fixed.") };
 }
 function randomnessOf({ draw, round }) {
   const told = member(draw, "outcome", "beacon") ?? null;
   if (typeof round === "string") return { verdict: failed(round) };
   if (round === void 0)
-    return told === null ? { verdict: holds("The draw waits for no beacon."), bytes: EMPTY } : { verdict: failed("The statement has no beacon, the outcome has one.") };
+    return told === null ? { verdict: holds(withoutBeacon(draw)), bytes: EMPTY } : { verdict: failed("The statement has no beacon, the outcome has one.") };
   if (told === null)
     return isRevealed(draw) ? { verdict: failed("The outcome does not have the round of the beacon.") } : { verdict: holds(`The outcome has no round: ${show(member(draw, "outcome", "reason"))}.`) };
   const { chain, atMs } = round;
@@ -6406,11 +6567,17 @@ function randomnessOf({ draw, round }) {
     const { randomness } = roundOf(chain, round.round, told);
     const when = timeText(atMs / 1e3);
     const said = `Round ${round.round} of ${chain.hash}, due at ${when}, is signed by the beacon.`;
-    return { verdict: holds(said), bytes: hexToBytes(randomness) };
+    return { verdict: holds(`${said} ${whoSigns(chain.hash)}`), bytes: hexToBytes(randomness) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
     return { verdict: failed(`The round of the beacon: ${error.message}.`) };
   }
+}
+function withoutBeacon(draw) {
+  return member(draw, "statement", "nonce_sha256") === void 0 ? "The draw waits for no beacon: the service could know its outcome when it committed." : "The draw waits for no beacon: service and holder of the nonce together could choose the outcome.";
+}
+function whoSigns(chainHash) {
+  return !Object.hasOwn(LEAGUE_OF_ENTROPY, chainHash) ? "This chain is not one of the League of Entropy: whoever runs it knows its rounds beforehand and can choose them." : `It is the chain ${LEAGUE_OF_ENTROPY[chainHash]} of the League of Entropy.`;
 }
 function valuesVerdict({ draw, digest }, secret, nonce, randomness) {
   const told = member(draw, "outcome", "values") ?? null;
@@ -6473,7 +6640,8 @@ function isRevealed(draw) {
 
 // src/certificate/verify-draw.ts
 var SECRET_BYTES = 32;
-async function verifyDraw({ draw, keys, witnesses }) {
+async function verifyDraw(given) {
+  const { draw, keys, witnesses, nowMs } = given;
   const statement = member(draw, "statement");
   const statementText = isObject(statement) ? canonical(statement) : void 0;
   const digest = statementText === void 0 ? "" : digestText(statementText);
@@ -6482,18 +6650,49 @@ async function verifyDraw({ draw, keys, witnesses }) {
   const round = roundDue(draw, statement);
   const policy = witnesses === void 0 ? {} : { witnesses };
   const response = answer === void 0 ? {} : { response: answer };
-  const input = { draw, keys, ...policy };
   const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
   const checks = [
     check("statement", statementVerdict(draw, statement, digest)),
     ...ofCertificate.checks,
     check("commitment", commitmentVerdict(draw, statement, digest)),
-    check("logged", await loggedVerdict(input, digest, round))
+    check("logged", await loggedVerdict(given, digest, round))
   ];
   const verdicts = await outcomeVerdicts({ draw, keys, digest, round });
   checks.push(...verdicts.map(([name, verdict]) => check(name, verdict)));
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
-  return { ok: checks.every(({ ok }) => ok), checks, notCovered: uncovered };
+  const standing = standingOf(draw, nowMs);
+  return {
+    ok: checks.every(({ ok }) => ok),
+    checks,
+    notCovered: uncovered,
+    standing,
+    advice: adviceOn(standing, draw, round)
+  };
+}
+function standingOf(draw, nowMs) {
+  const state = member(draw, "state");
+  if (state === "revealed" || state === "cancelled") return state;
+  if (state !== "committed") return "failed";
+  const [dueMs2, givesUpMs] = ["due_at", "gives_up_at"].map((name) => timeOf(member(draw, "statement", name)));
+  return nowMs <= (Number.isNaN(givesUpMs) ? dueMs2 : givesUpMs) + OVERDUE_MS ? "pending" : "overdue";
+}
+function adviceOn(standing, draw, round) {
+  const reason = member(draw, "outcome", "reason");
+  switch (standing) {
+    case "revealed":
+      return void 0;
+    case "pending":
+      return `It is due at ${show(member(draw, "statement", "due_at"))}, and has no values before that.`;
+    case "overdue":
+      return "It should have ended. Fetch it again; where it still has no end, the service held its result back.";
+    case "cancelled":
+      return "It has no result. Its holder cancelled it before it was due.";
+    case "failed":
+      if (reason === "beacon_missing" && typeof round === "object")
+        return `It has no result. Look whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service left it out.`;
+      if (reason === "nonce_missing") return "It has no result. Whoever held the nonce did not open it.";
+      return `It has no result (${show(reason)}). The service could have chosen that this draw fails.`;
+  }
 }
 var LEAF = { leaf: null, proof: null };
 var RUN = { first: null, hashes: null, path: null };
@@ -6504,6 +6703,7 @@ var DOCUMENT = {
   state: null,
   statement: null,
   statement_sha256: null,
+  chances: null,
   committed_at: null,
   certificate_id: null,
   certificate: {
@@ -6533,37 +6733,6 @@ function unusedIn(draw) {
   const lots = member(draw, "certificate", "certificate", "provenance", "lots");
   const isLonger = Array.isArray(proven) && Array.isArray(lots) && proven.length > lots.length;
   return [...isUnused ? ["chain"] : [], ...isLonger ? ["certificate.lots"] : []];
-}
-function statementVerdict(draw, statement, digest) {
-  if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
-    return failed("The document is not of a draw of version 1.");
-  if (member(statement, "type") !== "draw_statement" || member(statement, "version") !== 1)
-    return failed("The statement is not of version 1.");
-  if (member(draw, "statement_sha256") !== digest)
-    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, "statement_sha256"))}.`);
-  const id = text(member(statement, "id"));
-  if (id === void 0 || member(draw, "id") !== id)
-    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, "id"))}.`);
-  const list = member(statement, "list");
-  const listed = list === void 0 ? "" : listText(list, member(statement, "request"));
-  if (listed === void 0) return failed("The list in the request is not the one that the statement names.");
-  const purpose = text(member(statement, "purpose"));
-  return holds(`Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed}`);
-}
-function listText(list, request) {
-  const [hash, size] = [member(list, "sha256"), member(list, "size")];
-  const items = member(request, "items");
-  if (Array.isArray(items)) {
-    const isWhole2 = digestText(items.map((item) => `${item}
-`).join("")) === hash;
-    const isNumbered = items.every((item, i) => item === String(i + 1));
-    if (items.length !== size || !(isWhole2 || isNumbered)) return void 0;
-    if (isWhole2) return " It has the whole list.";
-  } else {
-    const isOfLines = member(request, "min") === 1 && member(request, "max") === size;
-    if (member(request, "kind") !== "integers" || !isOfLines) return void 0;
-  }
-  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
 }
 function roundDue(draw, statement) {
   const beacon = member(statement, "beacon");
@@ -6610,6 +6779,7 @@ function commitmentVerdict(draw, statement, digest) {
     `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`
   );
 }
+var OWN_CLOCK = "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
 async function loggedVerdict({ draw, keys, witnesses }, digest, round) {
   if (typeof round === "string") return failed(round);
   const statement = member(draw, "statement");
@@ -6654,8 +6824,9 @@ async function loggedVerdict({ draw, keys, witnesses }, digest, round) {
       );
   }
   const seenBy = witnesses === void 0 ? "The log" : `${witnesses.quorum} witnesses or more, and the log,`;
+  const byOwnWord = witnesses === void 0 ? ` ${OWN_CLOCK}` : "";
   return holds(
-    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1e3)}.`
+    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1e3)}.${byOwnWord}`
   );
 }
 export {

@@ -1776,9 +1776,11 @@ function verificationText({ checks, notCovered: notCovered2 }) {
   return lines.map((line) => `${line}
 `).join("");
 }
-function verdictText({ checks }, what) {
-  const failed2 = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  return failed2.length === 0 ? `${what}: verified` : `${what}: not verified: ${failed2.join(", ")} failed`;
+function verdictText(verification, what) {
+  const failed2 = verification.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  if (failed2.length > 0) return `${what}: not verified: ${failed2.join(", ")} failed`;
+  if (!("standing" in verification) || verification.advice === void 0) return `${what}: verified`;
+  return `${what}: ${verification.standing}: ${printable(verification.advice)}`;
 }
 
 // src/cli/standalone-verifier.ts

@@ -1,7 +1,6 @@
 // src/http/pages/client/verify-page.ts
 import { fieldsOf, responseOfFields } from "./qrn-verify.mjs";
 import { verifyAnswer as verifyAnswer2 } from "./qrn-verify.mjs";
-import { readWitnessPolicy } from "./qrn-verify.mjs";
 
 // src/core/repeated-member.ts
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
@@ -49,6 +48,7 @@ function made(name, text = "") {
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
+import { readWitnessPolicy } from "./qrn-verify.mjs";
 var PROOF_ATTEMPTS = 10;
 var PROOF_WAIT_MS = 500;
 var Trouble = class extends Error {
@@ -77,14 +77,21 @@ var TITLES = {
   values: "Values",
   end: "End of the draw"
 };
-async function checkDraw(draw, witnesses2) {
+async function checkDraw(draw, witnesses) {
   const [keys, { verifyDraw }] = await Promise.all([
     keysOfLog(),
     import("./qrn-verify-draw.mjs")
     // large, and of few readers
   ]);
-  const verification = await verifyDraw({ draw, keys, ...witnesses2 });
+  const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
+}
+function witnessesGiven() {
+  const [keys, quorum] = ["witnesses", "quorum"].map((id) => element(id).value.trim());
+  if (keys === "" && quorum === "") return {};
+  const policy = readWitnessPolicy(keys, quorum);
+  if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
+  return { witnesses: policy };
 }
 async function certificateOf(id) {
   for (let attempt2 = 1; ; attempt2++) {
@@ -134,7 +141,9 @@ async function showCheck(button2, check) {
 }
 function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
-  const shown = [summary(checks, subject, status), list(checks)];
+  const isDraw = verification.ok && "standing" in verification;
+  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
+  const shown = [verdict, list(checks)];
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
     hint.className = "hint";
@@ -146,12 +155,21 @@ function troubleBanner(error) {
   const isTold = error instanceof Trouble;
   return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
+function drawSummary({ standing, advice }) {
+  if (advice === void 0) return banner("good", "Verified.", "This draw ended as its statement promised.");
+  return banner(standing === "pending" ? "wait" : "bad", STANDINGS[standing], advice);
+}
+var STANDINGS = {
+  revealed: "Verified.",
+  pending: "Pending: genuine so far.",
+  overdue: "Overdue: it has no result.",
+  cancelled: "Cancelled: genuine, without a result.",
+  failed: "Failed: genuine, without a result."
+};
 function summary(checks, subject, status) {
   const failed = checks.filter((check) => !check.ok);
   if (failed.length === 0 && subject === "certificate")
     return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
-  if (failed.length === 0 && subject === "draw")
-    return banner("good", "Everything holds.", "This draw is what was committed to.");
   if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
   if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(
@@ -193,8 +211,6 @@ var form = element("check");
 var answer = element("answer");
 var file = element("file");
 var octetsFile = element("octets");
-var witnesses = element("witnesses");
-var quorumField = element("quorum");
 var button = element("check-button");
 button.disabled = false;
 form.addEventListener("submit", (event) => {
@@ -282,13 +298,6 @@ async function verifyOctets(text, octets) {
   const given = response === void 0 ? { salt: text } : { response };
   const verification = await verifyAnswer2({ certificate, keys, octets, ...witnessesGiven(), ...given });
   return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
-}
-function witnessesGiven() {
-  const [keys, quorum] = [witnesses.value.trim(), quorumField.value.trim()];
-  if (keys === "" && quorum === "") return {};
-  const policy = readWitnessPolicy(keys, quorum);
-  if (typeof policy === "string") throw new Trouble(`Witnesses: ${policy}.`);
-  return { witnesses: policy };
 }
 function parsed(text) {
   let value;

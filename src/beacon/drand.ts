@@ -26,6 +26,12 @@ const SCHEMES: Readonly<Record<string, Scheme>> = {
   'bls-unchained-g1-rfc9380': { isChained: false, hasShortSignatures: true, domain: G1_DOMAIN },
 };
 
+/** Chains of the League of Entropy by their hash: a round every 3 seconds, and one every 30. */
+export const LEAGUE_OF_ENTROPY: Readonly<Record<string, string>> = {
+  '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971': 'quicknet',
+  '8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce': 'default',
+};
+
 /** A chain that is what its hash says. */
 export interface BeaconChain {
   /** 64 hex digits: names the chain, and is all that needs to be trusted. */

@@ -2,6 +2,7 @@ import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { sha256Hex } from '../crypto/digest.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { CertificateDocument } from './document.ts';
+import { type Chance, chancesOf } from './draw-statement.ts';
 import { canonicalText } from './leaf.ts';
 
 /**
@@ -83,6 +84,8 @@ export interface DrawDocument {
   readonly state: 'committed' | DrawEnd;
   readonly statement: DrawStatement;
   readonly statement_sha256: string;
+  /** Of a weighted pick what the weights of the statement come to. */
+  readonly chances?: readonly Chance[];
   readonly committed_at: string;
   readonly certificate_id: string;
   readonly certificate: CertificateDocument | null;
@@ -162,6 +165,7 @@ export function drawDocument(
   certificate: CertificateDocument | null,
   proofs: { readonly commit: string | null; readonly end: string | null },
 ): DrawDocument {
+  const chances = chancesOf(statement.request);
   return {
     type: 'draw',
     version: 1,
@@ -169,6 +173,7 @@ export function drawDocument(
     state: outcome?.state ?? 'committed',
     statement,
     statement_sha256: hashOf(statement),
+    ...(chances === undefined ? {} : { chances }),
     committed_at: committed.at,
     certificate_id: committed.certificate_id,
     certificate,

@@ -1,4 +1,5 @@
 import { BeaconError, chainOf, dueMs, INFO_MEMBERS } from '../beacon/drand.ts';
+import { OVERDUE_MS, statementVerdict } from './draw-statement.ts';
 import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
 import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
 import { digestText, failed, holds, type Verdict } from './verdict.ts';
@@ -17,12 +18,28 @@ export interface DrawVerificationInput {
   readonly keys: unknown;
   /** Who else must have seen the log before the beacon's round; without it nobody else is asked for. */
   readonly witnesses?: WitnessPolicy;
+  /** Unix ms: a draw without an end is overdue from some time on. */
+  readonly nowMs: number;
+}
+
+/**
+ * How a draw stands: `revealed`, as its statement promised; `pending` until it is due; `overdue` without an end after that;
+ * `cancelled` or `failed`, which are ends that whoever runs the service or the draw could choose. Only the first is a result.
+ */
+export type DrawStanding = 'revealed' | 'pending' | 'overdue' | 'cancelled' | 'failed';
+
+export interface DrawVerification extends Verification {
+  /** What `ok` speaks of: the document is what was logged. */
+  readonly standing: DrawStanding;
+  /** What the standing means for its reader, in a sentence; undefined for a draw that was revealed. */
+  readonly advice: string | undefined;
 }
 
 const SECRET_BYTES = 32;
 
 /** Never throws for what it is given: what cannot be read is a check that failed. */
-export async function verifyDraw({ draw, keys, witnesses }: DrawVerificationInput): Promise<Verification> {
+export async function verifyDraw(given: DrawVerificationInput): Promise<DrawVerification> {
+  const { draw, keys, witnesses, nowMs } = given;
   const statement = member(draw, 'statement');
   const statementText = isObject(statement) ? canonical(statement) : undefined;
   const digest = statementText === undefined ? '' : digestText(statementText);
@@ -31,18 +48,55 @@ export async function verifyDraw({ draw, keys, witnesses }: DrawVerificationInpu
   const round = roundDue(draw, statement);
   const policy = witnesses === undefined ? {} : { witnesses };
   const response = answer === undefined ? {} : { response: answer };
-  const input = { draw, keys, ...policy };
   const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
   const checks: Check[] = [
     check('statement', statementVerdict(draw, statement, digest)),
     ...ofCertificate.checks,
     check('commitment', commitmentVerdict(draw, statement, digest)),
-    check('logged', await loggedVerdict(input, digest, round)),
+    check('logged', await loggedVerdict(given, digest, round)),
   ];
   const verdicts = await outcomeVerdicts({ draw, keys, digest, round });
   checks.push(...verdicts.map(([name, verdict]) => check(name, verdict)));
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
-  return { ok: checks.every(({ ok }) => ok), checks, notCovered: uncovered };
+  const standing = standingOf(draw, nowMs);
+  return {
+    ok: checks.every(({ ok }) => ok),
+    checks,
+    notCovered: uncovered,
+    standing,
+    advice: adviceOn(standing, draw, round),
+  };
+}
+
+function standingOf(draw: unknown, nowMs: number): DrawStanding {
+  const state = member(draw, 'state');
+  if (state === 'revealed' || state === 'cancelled') return state;
+  if (state !== 'committed') return 'failed';
+  const [dueMs, givesUpMs] = ['due_at', 'gives_up_at'].map((name) => timeOf(member(draw, 'statement', name)));
+  return nowMs <= (Number.isNaN(givesUpMs) ? dueMs : givesUpMs) + OVERDUE_MS ? 'pending' : 'overdue';
+}
+
+function adviceOn(
+  standing: DrawStanding,
+  draw: unknown,
+  round: RoundDue | string | undefined,
+): string | undefined {
+  const reason = member(draw, 'outcome', 'reason');
+  switch (standing) {
+    case 'revealed':
+      return undefined;
+    case 'pending':
+      return `It is due at ${show(member(draw, 'statement', 'due_at'))}, and has no values before that.`;
+    case 'overdue':
+      return 'It should have ended. Fetch it again; where it still has no end, the service held its result back.';
+    case 'cancelled':
+      return 'It has no result. Its holder cancelled it before it was due.';
+    case 'failed':
+      if (reason === 'beacon_missing' && typeof round === 'object')
+        return `It has no result. Look whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service left it out.`;
+      if (reason === 'nonce_missing') return 'It has no result. Whoever held the nonce did not open it.';
+      return `It has no result (${show(reason)}). The service could have chosen that this draw fails.`;
+  }
 }
 
 /** Names that a document has beside what is hashed or compared as a whole; a list has the shape of its elements. */
@@ -59,6 +113,7 @@ const DOCUMENT: Shape = {
   state: null,
   statement: null,
   statement_sha256: null,
+  chances: null,
   committed_at: null,
   certificate_id: null,
   certificate: {
@@ -92,39 +147,6 @@ function unusedIn(draw: unknown): string[] {
   const lots = member(draw, 'certificate', 'certificate', 'provenance', 'lots');
   const isLonger = Array.isArray(proven) && Array.isArray(lots) && proven.length > lots.length;
   return [...(isUnused ? ['chain'] : []), ...(isLonger ? ['certificate.lots'] : [])];
-}
-
-function statementVerdict(draw: unknown, statement: unknown, digest: string): Verdict {
-  if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
-    return failed('The document is not of a draw of version 1.');
-  if (member(statement, 'type') !== 'draw_statement' || member(statement, 'version') !== 1)
-    return failed('The statement is not of version 1.');
-  if (member(draw, 'statement_sha256') !== digest)
-    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, 'statement_sha256'))}.`);
-  const id = text(member(statement, 'id'));
-  if (id === undefined || member(draw, 'id') !== id)
-    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, 'id'))}.`);
-  const list = member(statement, 'list');
-  const listed = list === undefined ? '' : listText(list, member(statement, 'request'));
-  if (listed === undefined) return failed('The list in the request is not the one that the statement names.');
-  const purpose = text(member(statement, 'purpose'));
-  return holds(`Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed}`);
-}
-
-/** The request draws from the list that has the hash, or from the numbers of its lines; undefined where it does not. */
-function listText(list: unknown, request: unknown): string | undefined {
-  const [hash, size] = [member(list, 'sha256'), member(list, 'size')];
-  const items = member(request, 'items');
-  if (Array.isArray(items)) {
-    const isWhole = digestText(items.map((item) => `${item}\n`).join('')) === hash;
-    const isNumbered = items.every((item, i) => item === String(i + 1));
-    if (items.length !== size || !(isWhole || isNumbered)) return undefined;
-    if (isWhole) return ' It has the whole list.';
-  } else {
-    const isOfLines = member(request, 'min') === 1 && member(request, 'max') === size;
-    if (member(request, 'kind') !== 'integers' || !isOfLines) return undefined;
-  }
-  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
 }
 
 /** Undefined without a beacon; a text says why it is not known. */
@@ -176,6 +198,10 @@ function commitmentVerdict(draw: unknown, statement: unknown, digest: string): V
   );
 }
 
+/** An operator who dates its log back can try statements against a round that is public. */
+const OWN_CLOCK =
+  "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
+
 /** The log held commitment and certificate before the beacon's round was due. */
 async function loggedVerdict(
   { draw, keys, witnesses }: DrawVerificationInput,
@@ -225,7 +251,8 @@ async function loggedVerdict(
       );
   }
   const seenBy = witnesses === undefined ? 'The log' : `${witnesses.quorum} witnesses or more, and the log,`;
+  const byOwnWord = witnesses === undefined ? ` ${OWN_CLOCK}` : '';
   return holds(
-    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.`,
+    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.${byOwnWord}`,
   );
 }

@@ -1,5 +1,5 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { type BeaconChain, BeaconError } from '../beacon/drand.ts';
+import { type BeaconChain, BeaconError, LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
 import { drawKey, drawnValues, drawStream } from './draw-values.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
@@ -99,7 +99,7 @@ function randomnessOf({ draw, round }: OutcomeInput): Part {
   if (typeof round === 'string') return { verdict: failed(round) };
   if (round === undefined)
     return told === null
-      ? { verdict: holds('The draw waits for no beacon.'), bytes: EMPTY }
+      ? { verdict: holds(withoutBeacon(draw)), bytes: EMPTY }
       : { verdict: failed('The statement has no beacon, the outcome has one.') };
   if (told === null)
     return isRevealed(draw)
@@ -111,11 +111,23 @@ function randomnessOf({ draw, round }: OutcomeInput): Part {
     const { randomness } = roundOf(chain, round.round, told);
     const when = timeText(atMs / 1_000);
     const said = `Round ${round.round} of ${chain.hash}, due at ${when}, is signed by the beacon.`;
-    return { verdict: holds(said), bytes: hexToBytes(randomness) };
+    return { verdict: holds(`${said} ${whoSigns(chain.hash)}`), bytes: hexToBytes(randomness) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
     return { verdict: failed(`The round of the beacon: ${error.message}.`) };
   }
+}
+
+function withoutBeacon(draw: unknown): string {
+  return member(draw, 'statement', 'nonce_sha256') === undefined
+    ? 'The draw waits for no beacon: the service could know its outcome when it committed.'
+    : 'The draw waits for no beacon: service and holder of the nonce together could choose the outcome.';
+}
+
+function whoSigns(chainHash: string): string {
+  return !Object.hasOwn(LEAGUE_OF_ENTROPY, chainHash)
+    ? 'This chain is not one of the League of Entropy: whoever runs it knows its rounds beforehand and can choose them.'
+    : `It is the chain ${LEAGUE_OF_ENTROPY[chainHash]} of the League of Entropy.`;
 }
 
 function valuesVerdict(

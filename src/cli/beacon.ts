@@ -1,10 +1,9 @@
-import { BeaconError, chainOf, dueMs, roundAt } from '../beacon/drand.ts';
+import { BeaconError, chainOf, dueMs, LEAGUE_OF_ENTROPY, roundAt } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
 import { action, CommandError, facts, json, UsageError } from './command.ts';
 import { fetchJson } from './verify.ts';
 
-/** The chain of the League of Entropy with a round every 3 seconds. */
-const QUICKNET = '52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971';
+const [QUICKNET] = Object.keys(LEAGUE_OF_ENTROPY);
 
 export const beacon = action({
   path: 'beacon',

@@ -1,5 +1,6 @@
 import { printable } from '../certificate/members.ts';
 import type { Verification } from '../certificate/verify.ts';
+import type { DrawVerification } from '../certificate/verify-draw.ts';
 
 /** A line per check with what it found; then what no check is about. */
 export function verificationText({ checks, notCovered }: Verification): string {
@@ -11,8 +12,13 @@ export function verificationText({ checks, notCovered }: Verification): string {
   return lines.map((line) => `${line}\n`).join('');
 }
 
-/** The verdict in one line; `what` was verified. */
-export function verdictText({ checks }: Verification, what: string): string {
-  const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  return failed.length === 0 ? `${what}: verified` : `${what}: not verified: ${failed.join(', ')} failed`;
+/**
+ * The verdict in one line; `what` was verified. A draw that did not end as it promised is told by how it stands, even
+ * though every check holds.
+ */
+export function verdictText(verification: Verification | DrawVerification, what: string): string {
+  const failed = verification.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  if (failed.length > 0) return `${what}: not verified: ${failed.join(', ')} failed`;
+  if (!('standing' in verification) || verification.advice === undefined) return `${what}: verified`;
+  return `${what}: ${verification.standing}: ${printable(verification.advice)}`;
 }

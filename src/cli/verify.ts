@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
-import { verifyDraw } from '../certificate/verify-draw.ts';
+import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
 import { loadSettings, localOrigin } from '../config/config.ts';
 import { type HttpReply, sendRequest } from '../core/http-request.ts';
@@ -36,7 +36,8 @@ export const verify = action({
   summary:
     'Checks a saved answer: that its values are the certified ones, that the certificate stands in the log, and that the\n' +
     'log is signed. Whoever gave you the keys is whom you trust: keep a copy of them, and give it with --keys. The exit status\n' +
-    'is 0 when every answer is verified, 1 when one is not what was certified, and else 2: one could not be checked.',
+    'is 0 when every answer is verified, 1 when one is not what was certified, 2 when one could not be checked, and else 3:\n' +
+    'a committed draw is what was logged and has no result. It is pending, overdue, cancelled or failed.',
   operands: [
     {
       name: 'RESPONSE',
@@ -83,8 +84,8 @@ export const verify = action({
     watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
     json: {
       meaning:
-        'a line of JSON for each answer: file, ok, checks [{name, ok, why}], not_covered. ok is null when it could not be\n' +
-        'checked, and why says why not',
+        'a line of JSON for each answer: file, ok, checks [{name, ok, why}], not_covered, and of a draw standing (revealed,\n' +
+        'pending, overdue, cancelled, failed). ok is null when it could not be checked, and why says why not',
     },
   },
   run: async (input, context) => {
@@ -111,11 +112,13 @@ async function verifyAll(input: Input, context: CommandContext): Promise<Found> 
 const VERIFIED = 0;
 const TAMPERED = 1;
 const NOT_CHECKED = 2;
-type Found = typeof VERIFIED | typeof TAMPERED | typeof NOT_CHECKED;
+/** A draw that is what was logged, and has no result that counts. */
+const WITHOUT_RESULT = 3;
+const FROM_WORST = [TAMPERED, NOT_CHECKED, WITHOUT_RESULT, VERIFIED] as const;
+type Found = (typeof FROM_WORST)[number];
 
 function worse(one: Found, other: Found): Found {
-  if (one === TAMPERED || other === TAMPERED) return TAMPERED;
-  return one === NOT_CHECKED ? one : other;
+  return FROM_WORST.indexOf(one) < FROM_WORST.indexOf(other) ? one : other;
 }
 
 const STDIN = '-';
@@ -149,7 +152,7 @@ class Verifier {
   async verify(path: string): Promise<Found> {
     const { out, talk } = this.#context;
     const isJson = this.#input.has('json');
-    let verification: Verification;
+    let verification: Verification | DrawVerification;
     try {
       verification = await this.#check(path);
     } catch (error) {
@@ -159,23 +162,25 @@ class Verifier {
       return NOT_CHECKED;
     }
     const { ok, checks, notCovered } = verification;
+    const standing = 'standing' in verification ? verification.standing : undefined;
+    const found = !ok ? TAMPERED : (standing ?? 'revealed') === 'revealed' ? VERIFIED : WITHOUT_RESULT;
     const isOne = this.#input.operands.length === 1 && !this.#input.has('watch');
-    if (isJson) out(json({ file: path, ok, checks, not_covered: notCovered }));
+    if (isJson) out(json({ file: path, ok, checks, not_covered: notCovered, standing }));
     else if (isOne || !ok) out(verificationText(verification));
     const verdict = `${verdictText(verification, path)}\n`;
-    if (!ok) talk(verdict);
+    if (found !== VERIFIED) talk(verdict);
     else if (!isJson) out(verdict);
-    return ok ? VERIFIED : TAMPERED;
+    return found;
   }
 
-  async #checkDraw(draw: unknown): Promise<Verification> {
+  async #checkDraw(draw: unknown): Promise<DrawVerification> {
     if (this.#input.has('certificate'))
       throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
     this.#keys ??= await keysFor(this.#input, this.#context);
-    return verifyDraw({ draw, keys: this.#keys, ...this.#policy });
+    return verifyDraw({ draw, keys: this.#keys, ...this.#policy, nowMs: this.#context.clock.wallMs() });
   }
 
-  async #check(path: string): Promise<Verification> {
+  async #check(path: string): Promise<Verification | DrawVerification> {
     const answer = await answerFor(path, this.#input, this.#context);
     if (isDraw(answer.response)) return this.#checkDraw(answer.response);
     const [certificate, keys] = await Promise.all([
@@ -201,7 +206,7 @@ async function watchFolder(folder: string, verifier: Verifier, context: CommandC
   const interrupted = context.interruption();
   const seen = new Map<string, string>();
   const checked = new Map<string, string>();
-  const counts = [0, 0, 0];
+  const counts = [0, 0, 0, 0];
   let found: Found = VERIFIED;
   while (!interrupted.aborted) {
     for (const [name, state] of statesIn(folder)) {
@@ -216,7 +221,11 @@ async function watchFolder(folder: string, verifier: Verifier, context: CommandC
     }
     await sleep(LOOK_INTERVAL_MS, undefined, { signal: interrupted }).catch(() => {}); // the loop ends
   }
-  context.talk(`${counts[0]} verified, ${counts[1]} not verified, ${counts[2]} could not be checked\n`);
+  const [verified, tampered, notChecked, withoutResult] = counts;
+  const ofDraws = withoutResult === 0 ? '' : `, ${withoutResult} draws without a result`;
+  context.talk(
+    `${verified} verified, ${tampered} not verified, ${notChecked} could not be checked${ofDraws}\n`,
+  );
   return found;
 }
 

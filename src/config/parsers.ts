@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { OptionError } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
+import { LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { messageOf } from '../core/assert.ts';
 import { isObject } from '../core/json.ts';
 import { fromBase64 } from '../crypto/base64.ts';
@@ -25,10 +26,10 @@ export function logName(value: string): string {
   return value;
 }
 
-/** The League of Entropy's two chains: a round every 3 seconds, and one every 30. */
-export const DEFAULT_BEACONS =
-  'quicknet 52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971 https://api.drand.sh https://drand.cloudflare.com; ' +
-  'default 8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce https://api.drand.sh https://drand.cloudflare.com';
+/** The chains of the League of Entropy, each by two of its relays. */
+export const DEFAULT_BEACONS = Object.entries(LEAGUE_OF_ENTROPY)
+  .map(([hash, name]) => `${name} ${hash} https://api.drand.sh https://drand.cloudflare.com`)
+  .join('; ');
 
 /** `NAME HASH URL [URL…]` with semicolons between them, or `off`. */
 export function beacons(value: string): readonly ChainSetting[] {

@@ -75,7 +75,7 @@ describe('committed draws', () => {
     assert.deepEqual(draw.statement, created.statement, 'nothing of it changed');
     assert.deepEqual(draw.outcome?.values, valuesOf(draw));
     const keys = await server.keys();
-    assert.deepEqual(failedChecks(await verifyDraw({ draw, keys })), []);
+    assert.deepEqual(failedChecks(await verifyDraw({ draw, keys, nowMs: Date.now() })), []);
     // the committed bytes are those of an ordinary pure answer, whose certificate is bound to the statement
     const { certificate } = draw;
     assert.equal((draw.answer as { data: { bytes: string } }).data.bytes, draw.outcome?.secret);
@@ -190,6 +190,23 @@ describe('committed draws', () => {
     assert.deepEqual([refused.status, refused.body.error?.code], [400, 'list_mismatch']);
   });
 
+  it('shows the chances of a weighted draw in its document and on its page', async () => {
+    const winners = { count: 1, list: { items: LIST }, weights: [1, 1, 2, 4] };
+    const { body } = await create({ winners, purpose: 'raffle' });
+    const draw = await drawOf(body.id, isLogged);
+    const percents = ['12.5', '12.5', '25', '50'];
+    assert.deepEqual(
+      draw.chances,
+      LIST.map((item, i) => ({ item, percent: percents[i] })),
+    );
+    assert.deepEqual(
+      failedChecks(await verifyDraw({ draw, keys: await server.keys(), nowMs: Date.now() })),
+      [],
+    );
+    const page = await (await fetchWhole(`${server.origin}/draws/${body.id}`)).text();
+    assert.ok(page.includes('<th scope="row"><bdi>katherine</bdi></th><td>50 %</td>'));
+  });
+
   it('mixes in a nonce that the caller opens after the commitment', async () => {
     const nonce = 'c0ffee';
     const nonceSha256 = createHash('sha256').update(fromHex(nonce)).digest('hex');
@@ -253,7 +270,25 @@ describe('committed draws', () => {
     [
       'an item of two lines',
       { ...WINNERS, winners: { count: 1, list: { items: ['a\nb', 'c'] } } },
-      'invalid_items',
+      'invalid_draw',
+    ],
+    [
+      'an item of two lines in a request',
+      { purpose: 'p', request: { type: 'sample', count: 1, params: { items: ['a\nb', 'c'] } } },
+      'invalid_draw',
+    ],
+    [
+      'a list of one name',
+      { ...WINNERS, winners: { count: 1, list: { items: ['ada', 'ada'] } } },
+      'invalid_draw',
+    ],
+    [
+      'all numbers of a range in order',
+      {
+        purpose: 'p',
+        request: { type: 'integers', count: 3, params: { min: 1, max: 3, unique: true, sort: 'ascending' } },
+      },
+      'invalid_draw',
     ],
     ['a nonce of 65 bytes', { ...WINNERS, nonce: '00'.repeat(65) }, 'invalid_nonce'],
     ['two nonces', { ...WINNERS, nonce: '00', nonce_sha256: 'ab'.repeat(32) }, 'invalid_nonce'],

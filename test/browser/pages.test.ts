@@ -197,7 +197,10 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
         await page.locator('#result[aria-busy="false"] .banner').waitFor();
         return page.textContent('#result .banner');
       };
-      assert.match((await verdict())!, /^Everything holds\./);
+      assert.match((await verdict())!, /^Verified\. This draw ended as its statement promised\./);
+      await page.click('#check-title ~ .scripted details summary');
+      await page.fill('#witnesses', 'nobody');
+      assert.match((await verdict())!, /^2 of \d+ checks failed/);
       await page.route(`**/v1/draws/${draw}`, async (route) => {
         const document = (await (await route.fetch()).json()) as DrawDocument & {
           outcome: { values: string[] };

@@ -18,6 +18,10 @@ export interface DrawScene {
 
 export interface DrawSceneOptions {
   readonly request?: Readonly<Record<string, unknown>>;
+  /** That of ITEMS unless given; null for a statement without one. */
+  readonly list?: { readonly sha256: string; readonly size: number } | null;
+  /** Of a weighted pick, as the service shows them. */
+  readonly chances?: readonly { readonly item: string; readonly percent: string }[];
   /** Further members of the statement. */
   readonly statement?: Readonly<Record<string, unknown>>;
   /** What the caller opened, hex. */
@@ -55,7 +59,7 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
     version: 1,
     id: `draw_${'0123456789abcdefghjkmnpqrs'}`,
     request: options.request ?? { kind: 'sample', count: 2, items: ITEMS },
-    list: { sha256: LIST_SHA256, size: ITEMS.length },
+    ...(options.list === null ? {} : { list: options.list ?? { sha256: LIST_SHA256, size: ITEMS.length } }),
     purpose: 'spring raffle 2026',
     public: isPublic,
     ...(hasBeacon ? { beacon: { chain: beacon.hash, round: ROUND } } : {}),
@@ -89,6 +93,7 @@ export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawSce
     id: statement.id,
     statement,
     statement_sha256,
+    ...(options.chances === undefined ? {} : { chances: options.chances }),
     committed_at: certificate.issued_at,
     certificate_id: certificate.id,
     certificate: world.document,
@@ -162,6 +167,6 @@ function canonicalOf(value: unknown): string {
   return text;
 }
 
-function digestOf(text: string): string {
+export function digestOf(text: string): string {
   return `sha256:${toHex(sha256(utf8Bytes(text)))}`;
 }

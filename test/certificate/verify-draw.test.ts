@@ -1,15 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ByteStream } from '../../src/certificate/draw-samplers.ts';
+import { chancesOf } from '../../src/certificate/draw-statement.ts';
 import { drawnValues } from '../../src/certificate/draw-values.ts';
 import type { CheckName } from '../../src/certificate/verify.ts';
 import { verifyDraw } from '../../src/certificate/verify-draw.ts';
-import { type DrawScene, type DrawSceneOptions, drawScene, ITEMS, LIST_SHA256 } from './draw-scene.ts';
+import {
+  type DrawScene,
+  type DrawSceneOptions,
+  digestOf,
+  drawScene,
+  ITEMS,
+  LIST_SHA256,
+} from './draw-scene.ts';
 import { TIME_MS } from './fixtures.ts';
 import { changed } from './scene.ts';
+import { cosigned, witness } from './witnessed-scene.ts';
+
+/** After the commitment, and before any of these draws is due. */
+const NOW_MS = TIME_MS + 5_000;
 
 async function failures({ document, keys }: DrawScene): Promise<readonly [CheckName, string][]> {
-  const { ok, checks } = await verifyDraw({ draw: document, keys });
+  const { ok, checks } = await verifyDraw({ draw: document, keys, nowMs: NOW_MS });
   const failed = checks.filter((check) => !check.ok).map(({ name, why }): [CheckName, string] => [name, why]);
   assert.equal(ok, failed.length === 0);
   return failed;
@@ -37,6 +49,7 @@ describe('a committed draw', () => {
       await drawScene({ end: 'failed', reason: 'beacon_missing' }),
       await drawScene({
         request: { kind: 'weighted', count: 3, items: ITEMS, weights: [1, 2, 3, 4] },
+        chances: ITEMS.map((item, i) => ({ item, percent: `${10 * (i + 1)}` })),
         hasBeacon: false,
       }),
       await drawScene({
@@ -46,7 +59,7 @@ describe('a committed draw', () => {
     ];
     for (const draw of draws)
       assert.deepEqual(await failures(draw), [], JSON.stringify(draw.document['state']));
-    const { checks } = await verifyDraw({ draw: draws[0].document, keys: draws[0].keys });
+    const { checks } = await verifyDraw({ draw: draws[0].document, keys: draws[0].keys, nowMs: NOW_MS });
     const ofDraw = ['statement', 'commitment', 'logged', 'secret', 'nonce', 'beacon', 'values', 'end'];
     assert.deepEqual(
       checks.map(({ name }) => name).filter((name) => ofDraw.includes(name)),
@@ -142,14 +155,18 @@ describe('a committed draw', () => {
     let changes = 0;
     for (const [path, to] of changesOf(document)) {
       changes++;
-      const { ok, notCovered } = await verifyDraw({ draw: changed(document, path.join('.'), to), keys });
+      const { ok, notCovered } = await verifyDraw({
+        draw: changed(document, path.join('.'), to),
+        keys,
+        nowMs: NOW_MS,
+      });
       const inner = isRecord(to) ? [...path, 'stranger'] : path;
       const name = inner.filter((each) => !/^\d+$/.test(each)).join('.');
       if (ok && !notCovered.includes(name.replace(/^answer\./, ''))) unseen.push(name);
     }
     assert.deepEqual(unseen, []);
     assert.ok(changes > 150, `${changes} changes`);
-    const stranger = await verifyDraw({ draw: { ...document, winners: ['eve'] }, keys });
+    const stranger = await verifyDraw({ draw: { ...document, winners: ['eve'] }, keys, nowMs: NOW_MS });
     assert.ok(stranger.notCovered.includes('winners'));
   });
 
@@ -175,6 +192,183 @@ describe('a committed draw', () => {
     );
   });
 
+  it('refuses a statement with members that its kind does not read, and lists that are not what is drawn from', async () => {
+    const names = ['ada', 'grace', 'barbara', 'mary', 'joan'];
+    const listOf = (items: readonly string[]) => ({
+      sha256: digestOf(items.map((item) => `${item}\n`).join('')),
+      size: items.length,
+    });
+    const strings = { kind: 'strings', count: 1, length: 1, alphabet: ['joan', 'mary'] };
+    const fives = { kind: 'integers', count: 1, min: 1, max: 5, unique: true, sort: 'none' };
+    const forged: [request: Record<string, unknown>, more: DrawSceneOptions, why: RegExp][] = [
+      [
+        { ...strings, items: names },
+        { list: listOf(names) },
+        /has a member "items", which a request does not/,
+      ],
+      [strings, { list: listOf(names) }, /names a list, and a draw of "strings" reads none/],
+      [{ ...fives, items: names }, { list: listOf(names) }, /has a member "items"/],
+      [{ ...fives, unique: false }, { list: listOf(names) }, /not the one that the statement names/],
+      [{ ...fives, sort: 'ascending' }, { list: listOf(names) }, /not the one that the statement names/],
+      [
+        { kind: 'sample', count: 1, items: ['ada\ngrace\nbarbara\nmary', 'joan'] },
+        { list: { ...listOf(names), size: 2 } },
+        /Item 1 has a line break/,
+      ],
+      [
+        { kind: 'sample', count: 1, items: ['ada\rgrace', 'joan'] },
+        { list: null },
+        /Item 1 has a line break/,
+      ],
+      [
+        { kind: 'sample', count: 1, items: ['1', '2'] },
+        { list: { ...listOf(names), size: 2 } },
+        /not the one that/,
+      ],
+      [{ kind: 'sample', count: 1, items: ['ada', 7] }, { list: null }, /Item 2 is 7, not a text/],
+      [{ kind: 'sample', count: 1 }, { list: null }, /The request lacks the member "items"/],
+      [{ kind: 'sample', count: 1, items: ['ada', 'ada'] }, { list: null }, /one possible outcome/],
+      [{ kind: 'strings', count: 2, length: 3, alphabet: ['joan'] }, { list: null }, /one possible outcome/],
+      [
+        { kind: 'integers', count: 2, min: 5, max: 5, unique: false, sort: 'none' },
+        { list: null },
+        /one possible/,
+      ],
+      [
+        { kind: 'integers', count: 3, min: 5, max: 7, unique: true, sort: 'descending' },
+        { list: null },
+        /one possible/,
+      ],
+      [{ kind: 'permutations', count: 9, length: 1 }, { list: null }, /one possible outcome/],
+      [
+        {
+          kind: 'sequences',
+          count: 1,
+          sort: 'none',
+          ranges: [{ length: 2, min: 3, max: 3, unique: false }],
+        },
+        { list: null },
+        /one possible outcome/,
+      ],
+      [
+        {
+          kind: 'sequences',
+          count: 1,
+          sort: 'none',
+          ranges: [{ length: 2, min: 3, max: 9, unique: false, x: 1 }],
+        },
+        { list: null },
+        /range of the request has a member "x"/,
+      ],
+      [{ kind: 'dice', count: 1 }, { list: null }, /no kind "dice"/],
+      [fives, { statement: { winner: 'joan' } }, /The statement has a member "winner"/],
+      [fives, { list: { ...listOf(names), items: names } as never }, /The list has a member "items"/],
+      [
+        { kind: 'weighted', count: 1, items: ITEMS, weights: [1, 1, 1, 1] },
+        { chances: ITEMS.map((item) => ({ item, percent: item === 'ada' ? '97' : '1' })) },
+        /chances in the document are not those/,
+      ],
+    ];
+    for (const [request, more, why] of forged) {
+      const [first] = await failures(await drawScene({ request, ...more, hasBeacon: false, end: 'none' }));
+      assert.equal(first?.[0], 'statement', JSON.stringify(request));
+      assert.match(first[1], why);
+    }
+  });
+
+  it('tells the chances of a weighted draw as percentages', async () => {
+    const draw = await drawScene({
+      request: { kind: 'weighted', count: 1, items: ['ada', 'grace', 'joan'], weights: [1, 2, 2 ** 40] },
+      list: null,
+      chances: [
+        { item: 'ada', percent: 'less than 0.0001' },
+        { item: 'grace', percent: 'less than 0.0001' },
+        { item: 'joan', percent: '100' },
+      ],
+      hasBeacon: false,
+    });
+    const { checks } = await verifyDraw({ draw: draw.document, keys: draw.keys, nowMs: NOW_MS });
+    const told = checks.find(({ name }) => name === 'statement');
+    assert.ok(
+      told?.why.endsWith(
+        'A pick is one of these with this chance: "ada" less than 0.0001 %, "grace" less than 0.0001 %, "joan" 100 %.',
+      ),
+      told?.why,
+    );
+    const thirds = chancesOf({ kind: 'weighted', items: ['a', 'b', 'c'], weights: [1, 1, 10_000] });
+    assert.deepEqual(
+      thirds?.map(({ percent }) => percent),
+      ['0.009998', '0.009998', '99.98'],
+    );
+  });
+
+  it('is verified only where it ended as promised, and has a standing of its own otherwise', async () => {
+    const dueMs = Date.parse((await drawScene({ end: 'none' })).dueAt);
+    const cases: [DrawSceneOptions, nowMs: number, standing: string, advice: RegExp | undefined][] = [
+      [{}, NOW_MS, 'revealed', undefined],
+      [{ end: 'none' }, dueMs - 1_000, 'pending', /It is due at/],
+      [{ end: 'none' }, dueMs + 86_400_000 + 60_000, 'pending', /It is due at/],
+      [{ end: 'none' }, dueMs + 86_400_000 + 60_001, 'overdue', /held its result back/],
+      [{ end: 'none', hasBeacon: false }, TIME_MS + 60_000, 'pending', /due/],
+      [{ end: 'none', hasBeacon: false }, TIME_MS + 60_014, 'overdue', /should have ended/],
+      [{ end: 'none' }, Number.NaN, 'overdue', /should have ended/],
+      [{ end: 'cancelled', reason: 'cancelled' }, NOW_MS, 'cancelled', /no result/],
+      [
+        { end: 'failed', reason: 'beacon_missing' },
+        NOW_MS,
+        'failed',
+        /Look whether the beacon published round 8/,
+      ],
+      [{ end: 'failed', reason: 'secret_lost' }, NOW_MS, 'failed', /could have chosen/],
+    ];
+    for (const [options, nowMs, standing, advice] of cases) {
+      const { document, keys } = await drawScene(options);
+      const found = await verifyDraw({ draw: document, keys, nowMs });
+      assert.equal(found.standing, standing, JSON.stringify(options));
+      if (advice === undefined) assert.equal(found.advice, undefined);
+      else assert.match(found.advice ?? '', advice);
+    }
+  });
+
+  it('shows by witnesses that a log dated its commitment back', async () => {
+    const { document, keys, dueAt } = await drawScene({ end: 'none' });
+    const dueS = Date.parse(dueAt) / 1_000;
+    const one = witness(1);
+    const loggedVerdict = async (seenAtS: number, quorum = 1) => {
+      let seen = document;
+      for (const path of ['commit.proof', 'certificate.certificate.proof']) {
+        const proof = path
+          .split('.')
+          .reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document);
+        seen = changed(seen, path, cosigned(proof as string, one, seenAtS));
+      }
+      const witnesses = { keys: [one.verifier, witness(2).verifier].slice(0, quorum), quorum };
+      const { checks } = await verifyDraw({ draw: seen, keys, witnesses, nowMs: NOW_MS });
+      return checks.find(({ name }) => name === 'logged');
+    };
+    const before = await loggedVerdict(dueS - 1);
+    assert.ok(before?.ok, before?.why);
+    assert.match(before.why, /^1 witnesses or more, and the log, held it by /);
+    assert.doesNotMatch(before.why, /own clock/);
+    for (const late of [dueS, dueS + 3_600]) {
+      const after = await loggedVerdict(late);
+      assert.equal(after?.ok, false);
+      assert.match(
+        after.why,
+        /^0 of the 1 witnesses that are asked for saw the commitment before round 8 was due/,
+      );
+    }
+    assert.match((await loggedVerdict(dueS - 1, 2))?.why ?? '', /^1 of the 2 witnesses/);
+  });
+
+  it('says what the order of commitment and round rests on, and whose chain it is', async () => {
+    const { document, keys } = await drawScene();
+    const { checks } = await verifyDraw({ draw: document, keys, nowMs: NOW_MS });
+    const why = (name: CheckName) => checks.find((each) => each.name === name)?.why ?? '';
+    assert.match(why('logged'), /rests on the log's own clock: name witnesses \(--witness\) to check it/);
+    assert.match(why('beacon'), /not one of the League of Entropy: whoever runs it knows its rounds/);
+  });
+
   it('is no exception for a document of any shape', async () => {
     const { document, keys } = await drawScene({ hasBeacon: false });
     const shapes: unknown[] = [null, [], 'draw', 1, {}, { state: 'revealed' }];
@@ -191,7 +385,11 @@ describe('a committed draw', () => {
     for (const path of paths)
       for (const to of [null, [], 'x', 7, {}]) shapes.push(changed(document, path, to));
     for (const draw of shapes)
-      assert.equal((await verifyDraw({ draw, keys })).ok, false, JSON.stringify(draw)?.slice(0, 99));
+      assert.equal(
+        (await verifyDraw({ draw, keys, nowMs: NOW_MS })).ok,
+        false,
+        JSON.stringify(draw)?.slice(0, 99),
+      );
   });
 });
 

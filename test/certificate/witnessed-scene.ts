@@ -20,14 +20,18 @@ import { scene } from './scene.ts';
 /** When the answer was issued, in seconds since 1970. */
 export const SECOND = Math.floor(TIME_MS / 1_000);
 
-function witness(seed: number) {
+export function witness(seed: number) {
   const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
   const name = `witness.example/w${seed}`;
   return { name, key, verifier: verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE) };
 }
 
 /** The proof with the witness's cosignature on its checkpoint. */
-function cosigned(proof: string | null, { name, key }: ReturnType<typeof witness>, atS: number): string {
+export function cosigned(
+  proof: string | null,
+  { name, key }: ReturnType<typeof witness>,
+  atS: number,
+): string {
   assert.ok(proof !== null);
   const blank = proof.indexOf('\n\n') + 2;
   const note = parseNote(proof.slice(blank));

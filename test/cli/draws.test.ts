@@ -121,6 +121,16 @@ describe('qrn draws', () => {
     const twice = await draws('cancel', id, '--yes');
     assert.deepEqual([twice.code, twice.stdout], [1, '']);
     assert.match(twice.stderr, /^qrn draws cancel: draw_ended: /);
+    const path = join(folder, 'cancelled.json');
+    let draw: DrawDocument | undefined;
+    await until('the end is logged', async () => (draw = await shown(id)).end?.proof != null);
+    writeFileSync(path, JSON.stringify(draw));
+    const verified = await runQrnHere(folder, ['verify', path], environment());
+    assert.equal(verified.code, 3, 'genuine, and without a result');
+    assert.match(
+      verified.stderr,
+      /^[^\n]*cancelled\.json: cancelled: It has no result\. Its holder cancelled it/,
+    );
     const late = await draws('cancel', id, '--dry-run');
     assert.equal(late.stderr, `qrn draws cancel: the draw ${id} has ended: it is cancelled\n`);
   });

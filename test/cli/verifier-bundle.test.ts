@@ -168,12 +168,16 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
       `import { readFileSync } from 'node:fs';
        import { verifyDraw } from './qrn-verify-draw.mjs';
        for (const file of process.argv.slice(2)) {
-         const { ok } = await verifyDraw(JSON.parse(readFileSync(file, 'utf8')));
-         process.stdout.write(String(ok) + ' ');
+         const { ok, standing } = await verifyDraw({ ...JSON.parse(readFileSync(file, 'utf8')), nowMs: Date.now() });
+         process.stdout.write(ok + ' ' + standing + '; ');
        }`,
     );
     const draw = changed(document, 'outcome.values', []);
     const files = [save('true.json', { draw: document, keys }), save('false.json', { draw, keys })];
-    assert.deepEqual(await run([importing, ...files]), { status: 0, out: 'true false ', talk: '' });
+    assert.deepEqual(await run([importing, ...files]), {
+      status: 0,
+      out: 'true revealed; false revealed; ',
+      talk: '',
+    });
   });
 });

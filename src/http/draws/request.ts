@@ -1,4 +1,5 @@
 import { listSha256 } from '../../certificate/draw.ts';
+import { requestFault } from '../../certificate/draw-statement.ts';
 import { ApiError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -104,6 +105,8 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
       ? readWinners(objectOf('winners', winners), unknown)
       : { values: readBatchRequest(objectOf('request', request), unknown, 'request.'), list: undefined };
   requireShort(drawn.values);
+  const fault = requestFault(drawn.values);
+  if (fault !== undefined) throw new ApiError('invalid_draw', { message: fault });
   const said = readParameters(MEMBERS, given, readJson);
   const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon'], unknown);
   if (unknown.length > 0) throw unknownParameters(unknown);
@@ -137,10 +140,6 @@ function readWinners(
     return { values, list: { sha256: `sha256:${sha256}`, size } };
   }
   const { items } = readParameters(SAMPLE_PARAMS, inList, readJson, 'winners.list.');
-  if (items.some((item) => /[\n\r]/.test(item)))
-    throw new ApiError('invalid_items', {
-      message: 'An item of a list that is drawn from holds no line break.',
-    });
   const computed = listSha256(items);
   const size = inList.has('size')
     ? readParameters([SIZE], inList, readJson, 'winners.list.').size

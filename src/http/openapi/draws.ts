@@ -112,6 +112,15 @@ const DRAW: Schema = {
     state: { enum: ['committed', 'revealed', 'cancelled', 'failed'] },
     statement: { type: 'object' },
     statement_sha256: { type: 'string' },
+    chances: {
+      type: 'array',
+      description: 'Of a weighted pick the chance of each item, in percent of one pick.',
+      items: {
+        type: 'object',
+        required: ['item', 'percent'],
+        properties: { item: { type: 'string' }, percent: { type: 'string' } },
+      },
+    },
     committed_at: { type: 'string', format: 'date-time' },
     certificate_id: { type: 'string' },
     certificate: { type: ['object', 'null'] },

@@ -404,13 +404,18 @@ Without scripts, save the answer and run <code>qrn verify ANSWER.json</code>, or
 <label for="octets">Its body, the file of bare values as it came <input class="file-input" type="file" id="octets"></label>
 <p class="hint">Above, paste its header fields, one to a line, as <code>curl -D</code> writes them; on the page of its certificate
 the value of <code>X-Certificate-Salt</code> alone will do.</p></details>
-<details class="octets"><summary>Witnesses that you trust</summary>
+${witnessFields('Their times say between which two the certificate was logged.')}
+</form>
+<div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div>
+</section>`;
+}
+
+/** Asks who else must have seen the log; `hint` says what their word shows. */
+export function witnessFields(hint: string): Markup {
+  return html`<details class="octets"><summary>Witnesses that you trust</summary>
 <label for="witnesses">Their verifier keys, one to a line</label>
 <textarea id="witnesses" rows="3" spellcheck="false" autocomplete="off" autocapitalize="off" aria-describedby="witnesses-hint"></textarea>
 <label for="quorum">How many of them must have seen the log; all when empty</label>
 <p><input id="quorum" inputmode="numeric" size="4" autocomplete="off"></p>
-<p class="hint" id="witnesses-hint">A witness prints its key when it starts. Their times say between which two the certificate was logged.</p></details>
-</form>
-<div id="result" class="checks" role="status" aria-live="polite" aria-atomic="true" tabindex="-1"></div>
-</section>`;
+<p class="hint" id="witnesses-hint">A witness prints its key when it starts. ${hint}</p></details>`;
 }

@@ -1,6 +1,7 @@
 import type { DrawDocument } from '../../certificate/draw.ts';
+import { OVERDUE_MS } from '../../certificate/draw-statement.ts';
 import { grouped } from '../../certificate/drawings.ts';
-import { banner, originBanners, rows, time } from './certificate-page.ts';
+import { banner, originBanners, rows, time, witnessFields } from './certificate-page.ts';
 import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
 
 /** A committed draw for people: what holds now, what happened when, who won, and what to check. */
@@ -17,6 +18,7 @@ ${outcome === null ? null : valuesSection(draw)}
 <a href="${FAIR_DRAWS_PATH}">How a draw is fair</a> says what that shows.</p>
 <p class="unscripted">Checking runs as a script in your browser, and scripts are off. Save the draw below and run
 <code>qrn verify DRAW.json</code>.</p>
+<div class="scripted">${witnessFields('Their times say whether the commitment was logged before the beacon’s round.')}</div>
 <div class="actions scripted"><button type="button" id="check-draw" data-draw="${id}" disabled>Check this draw</button></div>
 <p class="links-inline"><a href="/v1/draws/${id}" download="${id}.json">Download this draw</a>, to keep it or to check it with
 <code>qrn verify ${id}.json</code></p>
@@ -25,7 +27,7 @@ ${outcome === null ? null : valuesSection(draw)}
 <section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(draw)}</section>
 <section aria-labelledby="drawn"><h2 id="drawn">What is drawn</h2><dl>
 ${rows(requestRows(draw))}
-</dl></section>
+</dl>${chancesTable(draw)}</section>
 </div>
 <section aria-labelledby="to-check"><h2 id="to-check">What you should compare yourself</h2>
 <ul class="links">
@@ -78,9 +80,6 @@ function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number)
   }
 }
 
-/** A draw is revealed within moments of its time, also while the service is busy. */
-const OVERDUE_MS = 60_000;
-
 function valuesSection({ outcome, state, statement }: DrawDocument): Markup | null {
   if (outcome === null || !Array.isArray(outcome.values)) return null;
   const isCounted = state === 'revealed';
@@ -100,6 +99,18 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
 }
 
 const VALUES_SHOWN_MAX = 100;
+
+/** Weights as people read them. */
+function chancesTable({ chances }: DrawDocument): Markup | null {
+  if (chances === undefined) return null;
+  const shown = chances.slice(0, VALUES_SHOWN_MAX);
+  const rest = chances.length - shown.length;
+  const lines = shown.map(
+    ({ item, percent }) => html`<tr><th scope="row"><bdi>${item}</bdi></th><td>${percent} %</td></tr>`,
+  );
+  const more = rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
+  return html`<table><caption>Chance of each item in one pick</caption><tbody>${lines}</tbody></table>${more}`;
+}
 
 function timeLine({ state, statement, committed_at: committedAt, outcome, commit }: DrawDocument): Markup {
   const { beacon, due_at: dueAt } = statement;

@@ -1,5 +1,6 @@
 import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
-import type { WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
+import type { DrawStanding, DrawVerification } from '../../../certificate/verify-draw.ts';
+import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { type BrowserElement, banner, element, isSecure, made } from './browser.ts';
 
 /*
@@ -41,7 +42,7 @@ const TITLES: Readonly<Record<CheckName, string>> = {
 };
 
 export interface Checked {
-  readonly verification: Verification;
+  readonly verification: Verification | DrawVerification;
   /** What was checked. */
   readonly subject: 'answer' | 'certificate' | 'draw';
   readonly status: unknown;
@@ -64,8 +65,17 @@ export async function checkDraw(
     keysOfLog(),
     import('../../../certificate/verify-draw.ts'), // large, and of few readers
   ]);
-  const verification = await verifyDraw({ draw, keys, ...witnesses });
+  const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
   return { verification, subject: 'draw', status: member(draw, 'certificate', 'certificate', 'status') };
+}
+
+/** Who else must have seen the log, as the fields of the page name them; nothing when no witness is named. */
+export function witnessesGiven(): { readonly witnesses?: WitnessPolicy } {
+  const [keys, quorum] = ['witnesses', 'quorum'].map((id) => element(id).value.trim());
+  if (keys === '' && quorum === '') return {};
+  const policy = readWitnessPolicy(keys, quorum);
+  if (typeof policy === 'string') throw new Trouble(`Witnesses: ${policy}.`);
+  return { witnesses: policy };
 }
 
 /** Asks again for a moment when the certificate has no proof yet. */
@@ -130,7 +140,9 @@ export async function showCheck(button: BrowserElement, check: () => Promise<Che
 /** What was checked: a banner with the outcome, each check, and what no certificate speaks of. */
 export function report({ verification, subject, status }: Checked): BrowserElement[] {
   const { checks, notCovered } = verification;
-  const shown = [summary(checks, subject, status), list(checks)];
+  const isDraw = verification.ok && 'standing' in verification;
+  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
+  const shown = [verdict, list(checks)];
   if (notCovered.length > 0) {
     const hint = made('p', `No certificate speaks of: ${notCovered.join(', ')}.`);
     hint.className = 'hint';
@@ -145,12 +157,24 @@ function troubleBanner(error: unknown): BrowserElement {
   return banner('bad', 'Not checked.', isTold ? error.message : `The check itself failed: ${String(error)}`);
 }
 
+/** A draw of which every check holds: what its reader has in hand. */
+function drawSummary({ standing, advice }: DrawVerification): BrowserElement {
+  if (advice === undefined) return banner('good', 'Verified.', 'This draw ended as its statement promised.');
+  return banner(standing === 'pending' ? 'wait' : 'bad', STANDINGS[standing], advice);
+}
+
+const STANDINGS: Readonly<Record<DrawStanding, string>> = {
+  revealed: 'Verified.',
+  pending: 'Pending: genuine so far.',
+  overdue: 'Overdue: it has no result.',
+  cancelled: 'Cancelled: genuine, without a result.',
+  failed: 'Failed: genuine, without a result.',
+};
+
 function summary(checks: readonly Check[], subject: Checked['subject'], status: unknown): BrowserElement {
   const failed = checks.filter((check) => !check.ok);
   if (failed.length === 0 && subject === 'certificate')
     return banner('good', 'The certificate holds.', 'Paste the answer to check its values too.');
-  if (failed.length === 0 && subject === 'draw')
-    return banner('good', 'Everything holds.', 'This draw is what was committed to.');
   if (failed.length === 0) return banner('good', 'Everything holds.', 'These are the certified values.');
   if (status === 'revoked' && failed.every((check) => check.name === 'status'))
     return banner(

@@ -1,9 +1,17 @@
 import { fieldsOf, responseOfFields } from '../../../certificate/octet-answer.ts';
 import { verifyAnswer } from '../../../certificate/verify.ts';
-import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { repeatedMember } from '../../../core/repeated-member.ts';
 import { element } from './browser.ts';
-import { type Checked, certificateOf, checkDraw, keysOfLog, member, showCheck, Trouble } from './checks.ts';
+import {
+  type Checked,
+  certificateOf,
+  checkDraw,
+  keysOfLog,
+  member,
+  showCheck,
+  Trouble,
+  witnessesGiven,
+} from './checks.ts';
 
 /*
  * The script of the verification page: takes an answer that the reader pastes, drops or chooses, and checks it here
@@ -16,8 +24,6 @@ const form = element('check');
 const answer = element('answer');
 const file = element('file');
 const octetsFile = element('octets');
-const witnesses = element('witnesses');
-const quorumField = element('quorum');
 const button = element('check-button');
 
 button.disabled = false;
@@ -118,15 +124,6 @@ async function verifyOctets(text: string, octets: Uint8Array): Promise<Checked> 
   const given = response === undefined ? { salt: text } : { response };
   const verification = await verifyAnswer({ certificate, keys, octets, ...witnessesGiven(), ...given });
   return { verification, subject: 'answer', status: member(certificate, 'certificate', 'status') };
-}
-
-/** Nothing when no witness is named. */
-function witnessesGiven(): { readonly witnesses?: WitnessPolicy } {
-  const [keys, quorum] = [witnesses.value.trim(), quorumField.value.trim()];
-  if (keys === '' && quorum === '') return {};
-  const policy = readWitnessPolicy(keys, quorum);
-  if (typeof policy === 'string') throw new Trouble(`Witnesses: ${policy}.`);
-  return { witnesses: policy };
 }
 
 function parsed(text: string): unknown {

@@ -1,0 +1,209 @@
+import { canonical, isObject, member, show, text } from './members.ts';
+import { digestText, failed, holds, type Verdict } from './verdict.ts';
+
+/**
+ * What the statement of a committed draw may say (docs/draws.md): exactly the members of its kind, and more than one
+ * possible outcome. The service asks the same of a draw before it commits to it. Runs in browsers.
+ */
+
+/** Members of a statement; true where it must be there. */
+const STATEMENT: Readonly<Record<string, boolean>> = {
+  type: true,
+  version: true,
+  id: true,
+  request: true,
+  list: false,
+  purpose: true,
+  public: true,
+  user_data: false,
+  user_data_sha256: false,
+  nonce: false,
+  nonce_sha256: false,
+  beacon: false,
+  due_at: true,
+  gives_up_at: false,
+};
+
+/** Beside `kind`. A member that the samplers do not read would show readers what is not drawn from. */
+const REQUESTS: Readonly<Record<string, readonly string[]>> = {
+  integers: ['count', 'min', 'max', 'unique', 'sort'],
+  floats: ['count', 'precision'],
+  bytes: ['count', 'length', 'encoding', 'single'],
+  uuid: ['count'],
+  sample: ['count', 'items'],
+  weighted: ['count', 'items', 'weights'],
+  strings: ['count', 'length', 'alphabet'],
+  sequences: ['count', 'ranges', 'sort'],
+  permutations: ['count', 'length'],
+  gaussians: ['count', 'mean', 'stddev', 'digits'],
+};
+const RANGE = ['length', 'min', 'max', 'unique'];
+const NAMED_LIST = ['sha256', 'size'];
+const BEACON = ['chain', 'round'];
+
+/** A draw is revealed within moments of its time, also while the service is busy. */
+export const OVERDUE_MS = 60_000;
+
+/** Items and chances that a sentence names before it counts the others. */
+const CHANCES_TOLD = 10;
+
+/** What is wrong with what a statement says, as a sentence; undefined for a sound one. Its hash is not looked at. */
+export function statementFault(statement: unknown): string | undefined {
+  const [required, optional] = [true, false].map((each) =>
+    Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each),
+  );
+  const [list, beacon] = [member(statement, 'list'), member(statement, 'beacon')];
+  return (
+    membersFault('statement', statement, required, optional) ??
+    requestFault(member(statement, 'request')) ??
+    (list === undefined ? undefined : membersFault('list', list, NAMED_LIST)) ??
+    (beacon === undefined ? undefined : membersFault('beacon', beacon, BEACON))
+  );
+}
+
+/** What is wrong with what is to be drawn, as a sentence; undefined for a sound request. */
+export function requestFault(request: unknown): string | undefined {
+  const kind = text(member(request, 'kind'));
+  const names = kind !== undefined && Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind] : undefined;
+  if (names === undefined) return `There is no kind ${show(member(request, 'kind'))} of values to draw.`;
+  const fault = membersFault('request', request, ['kind', ...names]);
+  if (fault !== undefined) return fault;
+  for (const range of listOf(member(request, 'ranges'))) {
+    const inRange = membersFault('range of the request', range, RANGE);
+    if (inRange !== undefined) return inRange;
+  }
+  for (const [i, item] of listOf(member(request, 'items')).entries()) {
+    if (typeof item !== 'string') return `Item ${i + 1} is ${show(item)}, not a text.`;
+    if (/[\n\r]/.test(item))
+      return `Item ${i + 1} has a line break: it would pass for several lines of the list, which is hashed line by line.`;
+  }
+  if (hasOneOutcome(request)) return 'The draw has one possible outcome: nothing is left to chance.';
+  return undefined;
+}
+
+function membersFault(
+  what: string,
+  value: unknown,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): string | undefined {
+  if (!isObject(value)) return `The ${what} is ${show(value)}, not an object.`;
+  const missing = required.find((name) => !Object.hasOwn(value, name));
+  if (missing !== undefined) return `The ${what} lacks the member ${show(missing)}.`;
+  const stranger = Object.keys(value).find((name) => !required.includes(name) && !optional.includes(name));
+  return stranger === undefined
+    ? undefined
+    : `The ${what} has a member ${show(stranger)}, which a ${what} does not have.`;
+}
+
+/** Whatever the bytes are, the values are the same. A request that nothing can be drawn with is none of its business. */
+function hasOneOutcome(request: unknown): boolean {
+  const [count, items] = [member(request, 'count'), listOf(member(request, 'items'))];
+  const sort = member(request, 'sort');
+  switch (member(request, 'kind')) {
+    case 'integers':
+      return isFixed(request, count, sort);
+    case 'sample':
+    case 'weighted':
+      return new Set(items).size === 1;
+    case 'strings':
+      return listOf(member(request, 'alphabet')).length === 1;
+    case 'permutations':
+      return member(request, 'length') === 1;
+    case 'sequences': {
+      const ranges = listOf(member(request, 'ranges'));
+      return ranges.length > 0 && ranges.every((range) => isFixed(range, member(range, 'length'), sort));
+    }
+    default:
+      return false;
+  }
+}
+
+/** A range of one number, or all of a range in a stated order. */
+function isFixed(range: unknown, count: unknown, sort: unknown): boolean {
+  const [min, max] = [member(range, 'min'), member(range, 'max')];
+  if (typeof min !== 'number' || typeof max !== 'number') return false;
+  const isWhole = member(range, 'unique') === true && max - min + 1 === count;
+  return min === max || (isWhole && (sort === 'ascending' || sort === 'descending'));
+}
+
+export interface Chance {
+  readonly item: string;
+  /** Of one pick, in percent: four digits, such as `33.33`. */
+  readonly percent: string;
+}
+
+/** The chance of each item of a weighted pick, in its order; undefined for draws in which no item is favoured. */
+export function chancesOf(request: unknown): readonly Chance[] | undefined {
+  if (member(request, 'kind') !== 'weighted') return undefined;
+  const [items, weights] = [listOf(member(request, 'items')), listOf(member(request, 'weights'))];
+  if (items.length !== weights.length || !weights.every((each) => typeof each === 'number')) return undefined;
+  const sum = weights.reduce((total, each) => total + each, 0);
+  return items.map((item, i) => ({ item: String(item), percent: percentText((weights[i] / sum) * 100) }));
+}
+
+/** Four digits, without an exponent. */
+function percentText(percent: number): string {
+  return percent < 0.0001 ? 'less than 0.0001' : String(Number(percent.toPrecision(4)));
+}
+
+/** The draw as its statement fixes it, with its list and the chances of its items. */
+export function statementVerdict(draw: unknown, statement: unknown, digest: string): Verdict {
+  if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
+    return failed('The document is not of a draw of version 1.');
+  if (member(statement, 'type') !== 'draw_statement' || member(statement, 'version') !== 1)
+    return failed('The statement is not of version 1.');
+  if (member(draw, 'statement_sha256') !== digest)
+    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, 'statement_sha256'))}.`);
+  const id = text(member(statement, 'id'));
+  if (id === undefined || member(draw, 'id') !== id)
+    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, 'id'))}.`);
+  const fault = statementFault(statement);
+  if (fault !== undefined) return failed(fault);
+  const request = member(statement, 'request');
+  const listed = listVerdict(member(statement, 'list'), request);
+  if ('failure' in listed) return listed;
+  if (canonical(member(draw, 'chances') ?? null) !== canonical(chancesOf(request) ?? null))
+    return failed('The chances in the document are not those of the weights in the statement.');
+  const purpose = text(member(statement, 'purpose'));
+  return holds(
+    `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed.holds}${chancesText(request)}`,
+  );
+}
+
+/** The request draws from the list that has the hash, or from the numbers of its lines. */
+function listVerdict(
+  list: unknown,
+  request: unknown,
+): { readonly failure: string } | { readonly holds: string } {
+  if (list === undefined) return holds('');
+  const [hash, size] = [member(list, 'sha256'), member(list, 'size')];
+  const kind = member(request, 'kind');
+  const other = failed('The list in the request is not the one that the statement names.');
+  if (kind === 'sample' || kind === 'weighted') {
+    const items = listOf(member(request, 'items'));
+    const isWhole = digestText(items.map((item) => `${item}\n`).join('')) === hash;
+    const isNumbered = kind === 'weighted' && items.every((item, i) => item === String(i + 1));
+    if (items.length !== size || !(isWhole || isNumbered)) return other;
+    if (isWhole) return holds(' It has the whole list.');
+  } else if (kind !== 'integers') {
+    return failed(`The statement names a list, and a draw of ${show(kind)} reads none.`);
+  } else {
+    const isOfLines = member(request, 'min') === 1 && member(request, 'max') === size;
+    if (!isOfLines || member(request, 'unique') !== true || member(request, 'sort') !== 'none') return other;
+  }
+  return holds(` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`);
+}
+
+function chancesText(request: unknown): string {
+  const chances = chancesOf(request);
+  if (chances === undefined) return '';
+  const told = chances.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
+  const others = chances.length - told.length;
+  const more = others === 0 ? '' : `, and ${others} more in the statement`;
+  return ` A pick is one of these with this chance: ${told.join(', ')}${more}.`;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
