@@ -48,7 +48,7 @@ export const OVERDUE_MS = 60_000;
 const CHANCES_TOLD = 10;
 
 /** What is wrong with what a statement says, as a sentence; undefined for a sound one. Its hash is not looked at. */
-export function statementFault(statement: unknown): string | undefined {
+function statementFault(statement: unknown): string | undefined {
   const [required, optional] = [true, false].map((each) =>
     Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each),
   );
