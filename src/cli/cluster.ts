@@ -22,8 +22,8 @@ const init = action({
     await withDatabase(context, async (database) => {
       await migrate(database);
       await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });
-      const { format } = await clusterState(database);
-      context.talk(`The database is ready, format ${format}. Every node needs a copy of ${keysPath}.\n`);
+      const { schema } = await clusterState(database);
+      context.talk(`The database is ready, schema ${schema}. Every node needs a copy of ${keysPath}.\n`);
     });
   },
 });
@@ -34,7 +34,7 @@ const status = action({
     'Shows every node: whether it runs, what it was granted, what waits to be logged, and how many blocks came from other nodes\n' +
     'and went to them, without those that were used up before QRN_CERTIFICATE_RETENTION. And the clock of the database.',
   options: {
-    json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, format' },
+    json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, schema' },
   },
   run: async (input, context) => {
     const { state, skewMs } = await withDatabase(context, async (database) => {
@@ -144,6 +144,6 @@ function described(node: NodeState) {
   };
 }
 
-function totals({ unsealedSegments, databaseBytes, format }: ClusterState, skewMs: number) {
-  return { unsealed_segments: unsealedSegments, skew_ms: skewMs, database_bytes: databaseBytes, format };
+function totals({ unsealedSegments, databaseBytes, schema }: ClusterState, skewMs: number) {
+  return { unsealed_segments: unsealedSegments, skew_ms: skewMs, database_bytes: databaseBytes, schema };
 }

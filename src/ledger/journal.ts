@@ -51,8 +51,6 @@ const CHUNK_BYTES = 2 ** 20;
 
 /** Names of journals: of one start of a server each, by its epoch, and of one front. */
 const NAME = /^journal-(\d+)-(\d+)$/;
-/** Journals of formats 2 and 3 of the ledger. */
-const EARLIER_NAME = /^journal(-\d+)?$/;
 const DRAFT_NAME = /^journal-\d+-\d+\.draft$/;
 const FAULT_NAME = /^journal-\d+-\d+\.(damaged|foreign|missing)$/;
 
@@ -61,7 +59,6 @@ export function journalName(epoch: number, front: number): string {
 }
 
 export const isJournal = (name: string): boolean => NAME.test(name);
-export const isEarlierJournal = (name: string): boolean => EARLIER_NAME.test(name);
 export const isDraftJournal = (name: string): boolean => DRAFT_NAME.test(name);
 
 /** Where a front writes its journal; it can be sent to another thread. */
@@ -166,9 +163,6 @@ export class JournalBoard {
   }
 }
 
-/** In a journal of an earlier release, which names no owner. */
-const NO_OWNER = 0;
-
 /** A number for one start of a server, which stands in its journals and in its ledger: no other journal has the same. */
 export function newJournalOwner(): number {
   const bytes = fillSystemEntropy(new Uint8Array(OWNER_BYTES));
@@ -179,7 +173,7 @@ export function newJournalOwner(): number {
  * Makes the file at its full length; the folder is the caller's to flush. False, and an empty file, when the disk has no room
  * for it. It gets its name when it is whole: a start that is killed meanwhile leaves a draft, and not a journal that looks cut short.
  */
-export function createJournal(path: string, ringBytes: number, owner = NO_OWNER): boolean {
+export function createJournal(path: string, ringBytes: number, owner: number): boolean {
   const draft = `${path}.draft`;
   const hasRoom = writeEmpty(draft, ringBytes, owner);
   renameSync(draft, path);
@@ -370,7 +364,7 @@ export class JournalReader {
 
 /** What a dead process left in its journal. */
 export interface Leftover {
-  /** See newJournalOwner; undefined when the header is damaged, or of an earlier release. */
+  /** See newJournalOwner; undefined when the header is damaged. */
   readonly owner: number | undefined;
   /** The payloads of the whole records from `from` on, oldest first. */
   readonly payloads: readonly Uint8Array<ArrayBuffer>[];
@@ -388,7 +382,8 @@ const CUT_SHORT = 'the file is cut short';
  * Reads a journal whose process is gone. A record that is not whole was torn by a power cut, and never acknowledged,
  * unless a later record says that everything up to a point behind it had been flushed: then it was acknowledged and is
  * damaged. The last record before a power cut has no later one, so damage to it cannot be told from a torn write.
- * Whole records count wherever they stand. Throws the error of the file system.
+ * Whole records count wherever they stand. Throws LedgerError `unusable` for a journal of another version, and the error of
+ * the file system.
  */
 export function readLeftover(path: string, from: number): Leftover {
   const content = new Uint8Array(readFileSync(path));
@@ -399,7 +394,14 @@ export function readLeftover(path: string, from: number): Leftover {
   const view = new DataView(content.buffer);
   const statedBytes = view.getFloat64(8, true);
   const owner = view.getFloat64(OWNER_AT, true);
-  const isJournalFile = view.getUint32(0, true) === FILE_MAGIC && view.getUint32(4, true) === FILE_VERSION;
+  const isJournalFile = view.getUint32(0, true) === FILE_MAGIC;
+  const version = view.getUint32(4, true);
+  if (isJournalFile && version !== FILE_VERSION) {
+    throw new LedgerError(
+      'unusable',
+      `${path} is a journal of version ${version}, and this program reads version ${FILE_VERSION} alone: start the release that wrote it, and stop that with SIGTERM`,
+    );
+  }
   const ring = content.subarray(FILE_HEADER_BYTES);
   const isWhole = isJournalFile && statedBytes === ring.length;
   // The records lie where one of the two lengths says: that of the header, if the file was cut short, or else its own.
@@ -420,7 +422,7 @@ export function readLeftover(path: string, from: number): Leftover {
   const at = end % ringBytes;
   const hasBegun = at + 16 <= ring.length && view.getUint32(FILE_HEADER_BYTES + at, true) === MAGIC;
   return {
-    owner: isWhole && owner !== NO_OWNER ? owner : undefined,
+    owner: isWhole ? owner : undefined,
     payloads: records.map(({ payload }) => payload),
     end,
     damage:

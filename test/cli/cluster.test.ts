@@ -17,7 +17,7 @@ test('cluster init prepares a database once for all nodes, and refuses a node wi
   for (let run = 1; run <= 2; run++) {
     const made = await qrn(first, 'cluster', 'init');
     assert.deepEqual([made.code, made.stdout], [0, '']);
-    assert.match(made.stderr, /The database is ready, format \d+\. Every node needs a copy of .*keys\./);
+    assert.match(made.stderr, /The database is ready, schema \d+\. Every node needs a copy of .*keys\./);
   }
   assert.match(readFileSync(join(first, 'keys', 'log-1.json'), 'utf8'), /public_key/);
   const other = await qrn(second, 'cluster', 'init');

@@ -18,13 +18,7 @@ import { BlockKeys, SEAL_BYTES } from '../../src/ledger/block-keys.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { BlockKind } from '../../src/ledger/records.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
-import {
-  closeSound,
-  gatheringLog,
-  openTestLedger,
-  plant,
-  temporaryFolder,
-} from '../support/ledger-folder.ts';
+import { closeSound, gatheringLog, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 
 /** Bytes that look random and follow from the number. */
@@ -280,24 +274,6 @@ suite('claimed blocks in the data folder', () => {
     await again.close();
   });
 
-  test('blocks of a folder from before there were seals are sealed when a server opens it', async (t) => {
-    const path = temporaryFolder(t);
-    const made = await openTestLedger(path);
-    await made.addLot(lot(1), blocks(1));
-    await made.close();
-    await unseal(path, blocks(1));
-    assert.equal(findable(path, blocks(1)), 8, 'as an older program left it');
-    const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
-    await closeSound(tool);
-    const ledger = await openTestLedger(path);
-    assert.deepEqual((await ledger.audit()).problems, []);
-    await ledger.compactTo(join(path, 'compacted'));
-    assert.equal(findable(join(path, 'compacted'), blocks(1)), 0);
-    assert.deepEqual((await ledger.claimBlocks('seed', 1))[0].bytes, blocks(1)[0].bytes);
-    assert.equal((await ledger.claimBlocks('pure', 9)).length, 4);
-    await ledger.close();
-  });
-
   test('a key that cannot be erased stops the ledger', { skip: process.platform !== 'linux' }, async (t) => {
     const path = temporaryFolder(t);
     const ledger: LmdbLedger = await openTestLedger(path);
@@ -319,15 +295,4 @@ function isFile(fd: string, path: string): boolean {
   } catch {
     return false; // the descriptor that listed the folder
   }
-}
-
-/** Turns a folder of now into one of format 1, in which blocks lie open. */
-function unseal(path: string, all: readonly { kind: BlockKind; bytes: Uint8Array }[]): Promise<void> {
-  return plant(path, (table) => {
-    const inOrder = all.toSorted((a, b) => (a.kind < b.kind ? -1 : 1)); // pure blocks have the first ordinals
-    inOrder.forEach(({ kind, bytes }, i) => {
-      table<[BlockKind, number], unknown>('blocks').put([kind, i + 1], [lotId(1), bytes]);
-    });
-    table<string, number>('meta').put('format', 1);
-  });
 }

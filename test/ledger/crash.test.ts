@@ -555,11 +555,12 @@ suite('damaged pages', () => {
     const ledger = await openTestLedger(path);
     await ledger.commit([filledSegment(1, ENTRIES + 1)], []);
     for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
+    const owner = readFileSync(join(path, 'journal-1-0')).readDoubleLE(JOURNAL_OWNER_AT);
     await ledger.close();
     const replaced = await openJournaledLedger(other);
     await replaced.journal.commit(filledSegment(1, ENTRIES), []);
     const content = readFileSync(join(other, 'journal-1-0'));
-    content.fill(0, JOURNAL_OWNER_AT, JOURNAL_OWNER_AT + 8); // as an earlier release wrote it: only the content tells
+    content.writeDoubleLE(owner, JOURNAL_OWNER_AT); // only the content tells
     writeFileSync(join(image, 'journal-1-0'), content);
     await replaced.close();
     for (const attempt of ['first', 'second']) {
@@ -583,15 +584,19 @@ suite('damaged pages', () => {
     await ledger.close();
   });
 
-  test('a journal of an earlier version is neither read nor deleted, and the message says what to do', async (t) => {
-    const path = temporaryFolder(t);
-    await (await openTestLedger(path)).close();
-    writeFileSync(join(path, 'journal-7'), 'qrnj');
-    await assert.rejects(openTestLedger(path), {
-      reason: 'unusable',
-      message: /journal-7 was left by an earlier version that did not end cleanly: start that version/,
-    });
-    assert.ok(readdirSync(path).includes('journal-7'));
+  test('a journal of another version is neither read nor deleted, and the message says what to do', async (t) => {
+    const { path, journal } = await killed(t, 'commit');
+    const content = readFileSync(journal);
+    content.writeUInt32LE(2, 4);
+    writeFileSync(journal, content);
+    for (const attempt of ['first', 'second']) {
+      await assert.rejects(openTestLedger(path), {
+        reason: 'unusable',
+        message:
+          /is a journal of version 2, and this program reads version 1 alone: start the release that wrote it/,
+      });
+      assert.equal(readFileSync(journal).readUInt32LE(4), 2, `kept by the ${attempt} start`);
+    }
   });
 
   test('no certificate id of an answer that the journal lost names another answer, whoever opens the ledger first', async (t) => {

@@ -17,7 +17,7 @@ const NEVER_MS = 2 ** 30;
 /** A journal, the books that follow it, and an LMDB that takes each store only when it is told to. */
 function followed(t: TestContext, from = 1) {
   const path = join(temporaryFolder(t), 'journal-1-0');
-  assert.ok(createJournal(path, RING_BYTES));
+  assert.ok(createJournal(path, RING_BYTES, 1));
   const board = JournalBoard.create(1, { from, before: SEQUENCES_PER_LEASE });
   const place = { path, ringBytes: RING_BYTES, front: 0, shared: board.shared };
   const ledger = { commit: async () => assert.fail('the ring has room') };

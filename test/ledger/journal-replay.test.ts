@@ -15,8 +15,6 @@ import { ManualClock } from '../support/manual-clock.ts';
 const LAST_OF_NOVEMBER_MS = Date.UTC(2026, 10, 30, 23, 59, 59, 900);
 const DECEMBER_MS = Date.UTC(2026, 11, 1);
 const JOURNAL = 'journal-1-0';
-/** In the header of a journal (journal.ts). */
-const OWNER_AT = 24;
 
 /** A folder as a kill leaves it: `kept` is in LMDB, and what is committed while the folder is copied in the journal alone. */
 async function killedFolder(
@@ -113,15 +111,5 @@ suite('a start that stores what a killed server left in its journal', () => {
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
     assert.equal(await ledger.segment(1_000), undefined);
     await closeSound(ledger);
-  });
-
-  test('takes a journal of a release that named no owner', async (t) => {
-    const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
-    const content = readFileSync(join(path, JOURNAL));
-    content.fill(0, OWNER_AT, OWNER_AT + 8);
-    writeFileSync(join(path, JOURNAL), content);
-    const ledger = await openTestLedger(path);
-    assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
-    await ledger.close();
   });
 });

@@ -45,7 +45,7 @@ interface Opened {
 
 function opened(t: TestContext, durability: Durability = 'fsync', ringBytes = RING_BYTES): Opened {
   const path = join(temporaryFolder(t), 'journal-1-0');
-  assert.ok(createJournal(path, ringBytes));
+  assert.ok(createJournal(path, ringBytes, 1));
   const board = JournalBoard.create(1, LEASE);
   const place = { path, ringBytes, front: 0, shared: board.shared };
   const direct: number[] = [];
@@ -155,9 +155,9 @@ suite('the journal of a front', () => {
 
   test('gets its name only when it is whole: a start that ends before leaves no journal', (t) => {
     const path = join(temporaryFolder(t), 'journal-1-0');
-    assert.throws(() => createJournal(path, -1)); // after the header
+    assert.throws(() => createJournal(path, -1, 1)); // after the header
     assert.ok(!existsSync(path));
-    assert.ok(createJournal(path, RING_BYTES));
+    assert.ok(createJournal(path, RING_BYTES, 1));
     assert.ok(!existsSync(`${path}.draft`));
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });

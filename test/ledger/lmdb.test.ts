@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { open } from 'lmdb';
 import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import {
@@ -23,18 +24,35 @@ import {
 } from '../support/ledger-records.ts';
 
 suite('opening', () => {
-  test('a folder of a newer program is left alone, and both formats are named', async (t) => {
+  for (const format of [FORMAT + 1, FORMAT + 6]) {
+    test(`a folder of format ${format} is left alone, and the message names both formats`, async (t) => {
+      const path = temporaryFolder(t);
+      await (await openTestLedger(path)).close();
+      await plant(path, (table) => table<string, number>('meta').put('format', format));
+      for (const role of ['server', 'tool'] as const) {
+        await assert.rejects(openTestLedger(path, { role }), {
+          name: 'LedgerError',
+          reason: 'unusable',
+          message: `the ledger in ${path} has format ${format}, and this program reads format ${FORMAT} alone: use the release that wrote it, or another data folder`,
+        });
+      }
+      await plant(path, (table) => assert.equal(table('meta').get('epoch'), 1, 'no start was counted'));
+    });
+  }
+
+  test('a folder of format 1 that lacks a table is refused, and the table is not made', async (t) => {
     const path = temporaryFolder(t);
     await (await openTestLedger(path)).close();
-    await plant(path, (table) => table<string, number>('meta').put('format', FORMAT + 1));
-    for (const role of ['server', 'tool'] as const) {
-      await assert.rejects(openTestLedger(path, { role }), {
-        name: 'LedgerError',
+    const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 64 });
+    raw.openDB({ name: 'unsealed', encoding: 'binary' }).dropSync();
+    await raw.close();
+    for (const options of [{}, {}, { role: 'tool' }, { role: 'tool', readOnly: true }] as const) {
+      await assert.rejects(openTestLedger(path, options), {
         reason: 'unusable',
-        message: `${path} has format ${FORMAT + 1}, and this program reads formats up to ${FORMAT}: use the newer program`,
+        message:
+          /^the ledger has no table unsealed, so another release wrote it or it is damaged: use that release/,
       });
     }
-    await plant(path, (table) => assert.equal(table('meta').get('epoch'), 1, 'no start was counted'));
   });
 
   test('a second server on the folder is refused, and the first goes on', async (t) => {

@@ -36,7 +36,7 @@ async function filledLedger(path: string, scrubBytesPerS = 0, log = silentLog) {
   const store = new Store(raw);
   const meta = openMeta(store);
   assert.ok(meta !== undefined);
-  return { ledger, store, tables: openTables(store, meta) };
+  return { ledger, store, tables: openTables(store, meta, false) };
 }
 
 /** Resolves once `isTrue`; fails after so many turns of the loop. */

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { open } from 'lmdb';
 import { ApiError } from '../../src/core/errors.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import { closeSound, openTestLedger, plant, temporaryFolder } from '../support/ledger-folder.ts';
 import { block, job, lot, lotId, NO_LIMITS, spend, submitted, TODAY } from '../support/ledger-records.ts';
-
-const SOURCE_TABLES = ['sourceNotes', 'charges', 'spends', 'jobs', 'openJobs'] as const;
 
 /** Two jobs with their lots, one open, one that failed; a charge; a note. */
 async function filledFolder(t: TestContext): Promise<string> {
@@ -105,27 +102,6 @@ suite('the audit of lots and sources', () => {
       assert.match(problems.join('\n'), problem);
     });
   }
-});
-
-suite('a folder of a release without sources', () => {
-  test('is read as one that knows of none, and serves', async (t) => {
-    const path = temporaryFolder(t);
-    const before = await openTestLedger(path);
-    await before.addLot(lot(1), [block('pure', 1)]);
-    await before.close();
-    const raw = open({ path, noSubdir: false, encoding: 'binary', overlappingSync: false, maxDbs: 32 });
-    for (const name of SOURCE_TABLES) raw.openDB({ name, encoding: 'binary' }).dropSync();
-    await raw.close();
-    const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
-    assert.deepEqual(await tool.lot(lotId(1)), lot(1));
-    assert.deepEqual(await tool.openJobs('simulator'), []);
-    assert.equal((await tool.spent('simulator', TODAY)).calls, 0);
-    assert.equal(await tool.sourceNote('anu', 'offset'), undefined);
-    await closeSound(tool);
-    const server = await openTestLedger(path);
-    assert.equal(await server.openJob(job(1), NO_LIMITS), true);
-    await closeSound(server);
-  });
 });
 
 suite('sources and who may write what', () => {

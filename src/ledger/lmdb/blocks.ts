@@ -13,7 +13,6 @@ import {
   increase,
   isHeld,
   raise,
-  SEALED_FORMAT,
   type StoredBlock,
   type StoredLot,
   type Tables,
@@ -150,27 +149,21 @@ export class LmdbBlocks implements BlockStore {
 
   /**
    * What the last server left: blocks whose keys are erased, as in a copy, are given up; keys of blocks that
-   * it had claimed are erased; blocks that it had staged are their lot's, or go; blocks of a folder from before there
-   * were seals get theirs.
+   * it had claimed are erased; blocks that it had staged are their lot's, or go.
    */
   #settle(keys: BlockKeys): void {
     const { blocks, meta, staged } = this.#tables;
-    const isSealed = count(meta, 'format') >= SEALED_FORMAT;
     let givenUp = 0;
     this.#store.transact(() => {
       for (const { key: lotId } of [...staged.entries()]) this.#unstage(lotId);
       for (const kind of BLOCK_KINDS) {
         raise(meta, 'blocks', keys.oldest(kind) - 1); // an older data file in the place of the newer one
         const all = blocksOf(kind);
-        const unsealed = isSealed ? [] : [...blocks.entries(all)];
-        for (const { key, value } of unsealed)
-          blocks.put(key, this.#sealed(kind, key[1], value.lotId, value.sealed));
         for (const { key, value } of [...blocks.entries({ ...all, before: [kind, keys.oldest(kind)] })]) {
           this.#take(key, value.lotId, value.size, this.#epoch);
           givenUp++;
         }
       }
-      if (!isSealed) meta.put('format', SEALED_FORMAT);
     });
     if (givenUp > 0) this.#log.warn({ blocks: givenUp }, 'ledger: blocks without a key given up');
     this.eraseKeys();

@@ -128,7 +128,7 @@ export class LmdbBooks implements Books, LogStore {
     return new Map([...known].map(({ key, value }) => [key.slice('journal/'.length), value]));
   }
 
-  /** The owner that journals of this ledger name; 0 when they are of a release that named none. */
+  /** The owner that journals of this ledger name; 0 before its first start. */
   journalOwner(): number {
     return count(this.#tables.meta, 'journalOwner');
   }

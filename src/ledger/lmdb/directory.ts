@@ -34,7 +34,7 @@ export class LmdbDirectory implements Directory {
     const version = count(meta, 'directoryVersion');
     const listed =
       since === undefined ? [] : [...directoryChanges.entries({ from: since + 1 })].map(({ value }) => value);
-    // an earlier release listed none, and one beside this server may write too
+    // more has changed than is listed
     if (since === undefined || listed.length !== version - since) {
       return { version, isWhole: true, accounts: this.#accounts(), keys: this.#keys() };
     }

@@ -31,7 +31,7 @@ import { StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { Key, RawDatabase } from './table.ts';
-import { count, FORMAT, increase, migrate, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
@@ -157,7 +157,6 @@ async function openLocked(
       : undefined;
     const blocks = new LmdbBlocks({ store, tables, writer, keys: blockKeys, clock, log, epoch });
     const entropy = new LmdbEntropyStore({ store, tables, writer, sources, blocks });
-    if (isServer && count(tables.meta, 'format') < FORMAT) store.transact(() => migrate(tables));
     const { following, journals } = isServer
       ? await startJournals({
           path,
@@ -259,7 +258,10 @@ async function openRaw(path: string, readOnly: boolean, gate?: TransactionGate):
     throw error;
   }
   return {
-    openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as RawDatabase | undefined,
+    openDatabase: (name, create) => {
+      const options = { name, encoding: 'binary', create } as const; // `create` is missing in the type declarations
+      return root.openDB(options) as RawDatabase | undefined;
+    },
     // Never transaction(): what it put before a throw would be committed. With overlappingSync off,
     // transactionSync returns after the fsync, and a failed one leaves nothing visible.
     transact: (body) =>
@@ -305,20 +307,20 @@ async function requireWhole(store: Store, tables: Tables, path: string): Promise
 function openFormat(store: Store, path: string, readOnly: boolean): Tables {
   const meta = openMeta(store);
   const format = meta === undefined ? 0 : count(meta, 'format');
-  if (format > FORMAT) {
-    throw new LedgerError(
-      'unusable',
-      `${path} has format ${format}, and this program reads formats up to ${FORMAT}: use the newer program`,
-    );
-  }
   if (meta === undefined || (readOnly && format === 0)) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
-  if (format > 0) return openTables(store, meta);
+  if (format > 0) {
+    if (format === FORMAT) return openTables(store, meta, false);
+    throw new LedgerError(
+      'unusable',
+      `the ledger in ${path} has format ${format}, and this program reads format ${FORMAT} alone: use the release that wrote it, or another data folder`,
+    );
+  }
   // All tables and the format in one transaction: a new folder is a whole ledger or none.
   let tables: Tables | undefined;
   store.transact(() => {
-    tables = openTables(store, meta);
+    tables = openTables(store, meta, true);
     meta.put('format', FORMAT);
   });
   assert(tables !== undefined, 'the transaction ran');

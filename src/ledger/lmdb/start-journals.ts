@@ -7,7 +7,6 @@ import {
   createJournal,
   fenceJournal,
   isDraftJournal,
-  isEarlierJournal,
   isJournal,
   JournalBoard,
   type JournalPlace,
@@ -23,19 +22,9 @@ import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 
-/**
- * The journals of a server that did not end cleanly: a clean end removes its own. Throws LedgerError `unusable` when they
- * are of an earlier format, whose records this program cannot store.
- */
+/** The journals of a server that did not end cleanly: a clean end removes its own. */
 export function journalsIn(path: string): string[] {
-  const names = readdirSync(path);
-  const earlier = names.find(isEarlierJournal);
-  if (earlier === undefined) return names.filter(isJournal);
-  throw new LedgerError(
-    'unusable',
-    `${join(path, earlier)} was left by an earlier version that did not end cleanly: start that version on the folder, ` +
-      'stop it with SIGTERM, then start this one',
-  );
+  return readdirSync(path).filter(isJournal);
 }
 
 export interface StartJournalsOptions {

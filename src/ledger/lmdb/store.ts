@@ -3,8 +3,8 @@ import { type Codec, type Key, type RawDatabase, type Snapshot, Table, type Writ
 
 /** What the ledger needs of an LMDB store; lmdb.ts hands in the real one, tests one that fails. */
 export interface RawStore {
-  /** Undefined when the database does not exist and may not be created. */
-  openDatabase(name: string): RawDatabase | undefined;
+  /** Undefined when the database does not exist and is not created, because of `create` or because the folder is read only. */
+  openDatabase(name: string, create: boolean): RawDatabase | undefined;
   /**
    * Runs `body` under the one write lock of the folder and makes its writes durable before returning. When it
    * throws, whether from `body` or from the disk, nothing of it is visible or stored.
@@ -16,13 +16,6 @@ export interface RawStore {
   copyTo(directory: string, compact: boolean): Promise<void>;
   close(): Promise<void>;
 }
-
-const EMPTY_DATABASE: RawDatabase = {
-  get: () => undefined,
-  put: (key) => assert(false, `put ${String(key)} into a folder that is read only`),
-  remove: (key) => assert(false, `remove ${String(key)} from a folder that is read only`),
-  getRange: () => [],
-};
 
 /** The open folder: its tables, and write transactions over them. */
 export class Store implements WriteGate {
@@ -48,15 +41,10 @@ export class Store implements WriteGate {
     this.#writes++;
   }
 
-  /** Undefined when the folder has no such table and was opened read-only. */
-  table<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> | undefined {
-    const raw = this.#raw.openDatabase(name);
+  /** Undefined when the folder has no such table and it is not created: see RawStore.openDatabase. */
+  table<K extends Key, V>(name: string, codec: Codec<V>, create: boolean): Table<K, V> | undefined {
+    const raw = this.#raw.openDatabase(name, create);
     return raw === undefined ? undefined : new Table<K, V>(name, raw, codec, this);
-  }
-
-  /** A table without records that cannot be written, in the place of one that a read-only folder lacks. */
-  emptyTable<K extends Key, V>(name: string, codec: Codec<V>): Table<K, V> {
-    return new Table<K, V>(name, EMPTY_DATABASE, codec, this);
   }
 
   /** See RawStore.transact. Blocks until the disk has it. */

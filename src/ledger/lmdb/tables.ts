@@ -1,5 +1,5 @@
 import { pack, unpack } from 'msgpackr';
-import { SEEDED_TIERS, type SeededTier } from '../../core/vocabulary.ts';
+import type { SeededTier } from '../../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord } from '../draw-records.ts';
 import { LedgerError } from '../ledger.ts';
 import type {
@@ -28,23 +28,9 @@ import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table
 
 /**
  * The format of the folder. A change that an older program would misread takes the next number, and a program
- * refuses a folder with a number above its own.
+ * refuses a folder of another number.
  */
-export const FORMAT = 7;
-
-/** The first format whose blocks are sealed (block-keys.ts). */
-export const SEALED_FORMAT = 2;
-
-/**
- * The first format that keeps numbers of seeds and of the write probe outside the transparency log's table.
- */
-const LOG_ALONE_FORMAT = 3;
-
-/** The first format in which lots are held back until their leaf is in the log. */
-const HOLDING_FORMAT = 5;
-
-/** The first format that lists the segments which the transparency log has not sealed. */
-const UNSEALED_FORMAT = 7;
+export const FORMAT = 1;
 
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
@@ -116,7 +102,7 @@ export interface StoredJob {
 
 export interface StoredBlock {
   readonly lotId: string;
-  /** See BlockKeys. In a folder of format 1 the bytes as they are. */
+  /** See BlockKeys. */
   readonly sealed: Uint8Array;
   /** Bytes that the block holds. */
   readonly size: number;
@@ -149,7 +135,7 @@ const answerCodec: Codec<StoredAnswer> = {
 const blockCodec: Codec<StoredBlock> = {
   encode: (block) => pack([block.lotId, block.sealed, block.size]),
   decode: (bytes) => {
-    const [lotId, sealed, size = sealed.length] = unpack(bytes);
+    const [lotId, sealed, size] = unpack(bytes);
     return { lotId, sealed: new Uint8Array(sealed), size };
   },
 };
@@ -157,18 +143,12 @@ const blockCodec: Codec<StoredBlock> = {
 /** How a table is stored. */
 interface TableKind<K extends Key, V> {
   readonly codec: Codec<V>;
-  /** Folders of an earlier release lack it: nothing is in it until a server has opened the folder. */
-  readonly isLater: boolean;
   /** Never there: it binds the type of the keys. */
   readonly key?: K;
 }
 
 function table<K extends Key, V>(codec = plainCodec<V>()): TableKind<K, V> {
-  return { codec, isLater: false };
-}
-
-function laterTable<K extends Key, V>(): TableKind<K, V> {
-  return { codec: plainCodec<V>(), isLater: true };
+  return { codec };
 }
 
 /** All tables but `meta`, under the names of their LMDB databases. */
@@ -176,13 +156,13 @@ const TABLES = {
   accounts: table<string, AccountRecord>(),
   keys: table<string, KeyRecord>(),
   /** By the version that each led to; the newest ones alone (noteChange). */
-  directoryChanges: laterTable<number, DirectoryChange>(),
+  directoryChanges: table<number, DirectoryChange>(),
   lots: table<string, StoredLot>(),
   /** Ordinal (from 1) to lot id, in the order of arrival. */
   lotOrder: table<number, string>(),
   revocations: table<string, LotRevocation>(),
   /** Blocks of lots that are being stored, by lot (LmdbBlocks). */
-  staged: laterTable<string, BlockRanges>(),
+  staged: table<string, BlockRanges>(),
   /** Unclaimed blocks: kind, ordinal. */
   blocks: table<[BlockKind, number], StoredBlock>(blockCodec),
   claims: table<[BlockKind, number], BlockClaim>(),
@@ -191,17 +171,17 @@ const TABLES = {
   /** committedAtMs, sequence. */
   segmentTimes: table<[number, number], number>(),
   /** Segments that the transparency log has not sealed, and how many certificates each has. */
-  unsealed: laterTable<number, number>(),
+  unsealed: table<number, number>(),
   /** usageKey: day and account. Months are sums over their days. */
   usage: table<number, UsageCounters>(countersCodec),
   /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
   archivedUsage: table<number, UsageCounters>(countersCodec),
   /** What was charged to another month than that of its issue. */
-  displaced: laterTable<DisplacedKey, Charge>(),
+  displaced: table<DisplacedKey, Charge>(),
   /** The part of `displaced` whose segments retention dropped. */
-  archivedDisplaced: laterTable<DisplacedKey, Charge>(),
+  archivedDisplaced: table<DisplacedKey, Charge>(),
   /** What an operator moved to another month than the one that was charged. */
-  periodCorrections: laterTable<CorrectionKey, CorrectedCharge>(),
+  periodCorrections: table<CorrectionKey, CorrectedCharge>(),
   /** accountNumber, keyDigest. */
   answers: table<[number, string], StoredAnswer>(answerCodec),
   /** expiresAtMs, accountNumber, keyDigest. */
@@ -209,26 +189,26 @@ const TABLES = {
   rates: table<number, RateRecord>(),
   log: table<string, Uint8Array>(bytesCodec),
   /** Source, key. */
-  sourceNotes: laterTable<readonly [string, string], string>(),
+  sourceNotes: table<readonly [string, string], string>(),
   /** By key of the charge. */
-  charges: laterTable<string, SourceSpend>(),
+  charges: table<string, SourceSpend>(),
   /** Source, day: the sum of its charges and jobs. */
-  spends: laterTable<readonly [string, number], DaySpend>(),
-  jobs: laterTable<string, StoredJob>(),
+  spends: table<readonly [string, number], DaySpend>(),
+  jobs: table<string, StoredJob>(),
   /** Source, ordinal: jobs that have not ended. */
-  openJobs: laterTable<readonly [string, number], string>(),
+  openJobs: table<readonly [string, number], string>(),
   /** Series, serial. */
-  series: laterTable<readonly [string, number], SeriesRow>(),
-  seriesCounts: laterTable<string, SeriesCount>(),
+  series: table<readonly [string, number], SeriesRow>(),
+  seriesCounts: table<string, SeriesCount>(),
   /** Segment, index: the serial of a labelled answer. */
-  serials: laterTable<readonly [number, number], number>(),
+  serials: table<readonly [number, number], number>(),
   /** Public purpose, series. */
-  publicSeries: laterTable<readonly [string, string], number>(),
-  draws: laterTable<string, DrawRecord>(),
+  publicSeries: table<readonly [string, string], number>(),
+  draws: table<string, DrawRecord>(),
   /** Account number, id: draws that have not ended. */
-  openDraws: laterTable<readonly [number, string], number>(),
+  openDraws: table<readonly [number, string], number>(),
   /** By ordinal: leaves that wait to be logged. */
-  drawLeaves: laterTable<number, DrawLeaf>(),
+  drawLeaves: table<number, DrawLeaf>(),
 };
 
 export type Tables = { readonly meta: Table<MetaName, number> } & {
@@ -239,14 +219,19 @@ export type Tables = { readonly meta: Table<MetaName, number> } & {
 
 /** Opens the format number alone, so that a folder of a newer program is left as it is. */
 export function openMeta(store: Store): Table<MetaName, number> | undefined {
-  return store.table<MetaName, number>('meta', plainCodec<number>());
+  return store.table<MetaName, number>('meta', plainCodec<number>(), true);
 }
 
-/** Opens every table, creating what is missing. Throws `unusable` when a read-only folder lacks one. */
-export function openTables(store: Store, meta: Table<MetaName, number>): Tables {
-  const opened = Object.entries<TableKind<Key, unknown>>(TABLES).map(([name, { codec, isLater }]) => {
-    const table = store.table(name, codec) ?? (isLater ? store.emptyTable(name, codec) : undefined);
-    if (table === undefined) throw new LedgerError('unusable', `the ledger has no table ${name}`);
+/** Opens every table, and with `create` makes those that are missing. Throws `unusable` when one is missing. */
+export function openTables(store: Store, meta: Table<MetaName, number>, create: boolean): Tables {
+  const opened = Object.entries<TableKind<Key, unknown>>(TABLES).map(([name, { codec }]) => {
+    const table = store.table(name, codec, create);
+    if (table === undefined) {
+      throw new LedgerError(
+        'unusable',
+        `the ledger has no table ${name}, so another release wrote it or it is damaged: use that release, a backup, or another data folder`,
+      );
+    }
     return [name, table];
   });
   return { meta, ...Object.fromEntries(opened) } as Tables;
@@ -283,58 +268,4 @@ export function noteChange({ directoryChanges, meta }: Tables, change: Directory
 export function lower(meta: Table<MetaName, number>, name: MetaName, to: number): void {
   const now = meta.get(name);
   if (now === undefined || to < now) meta.put(name, to);
-}
-
-/**
- * Brings a folder of an earlier format to this one, inside a write transaction. Format 4 has the journals of fronts,
- * format 5 holds lots back, format 6 has labels, format 7 lists what is not sealed.
- */
-export function migrate(tables: Tables): void {
-  if (count(tables.meta, 'format') < LOG_ALONE_FORMAT) separateLog(tables);
-  if (count(tables.meta, 'format') < HOLDING_FORMAT) releaseEarlierLots(tables);
-  if (count(tables.meta, 'format') < UNSEALED_FORMAT) listUnsealed(tables);
-  tables.meta.put('format', FORMAT);
-}
-
-/**
- * In format 2 the last seed generations and the time of the last write probe lay among the records of the
- * transparency log.
- */
-function separateLog({ log, meta }: Tables): void {
-  for (const tier of SEEDED_TIERS) {
-    const stored = log.get(`seed-generation/${tier}`);
-    if (stored === undefined) continue;
-    raise(meta, `seedGeneration/${tier}`, Number(Buffer.from(stored).toString('ascii')));
-    log.remove(`seed-generation/${tier}`);
-    increase(meta, 'logRecords', -1);
-  }
-  if (log.has('watch/written-at')) {
-    log.remove('watch/written-at');
-    increase(meta, 'logRecords', -1);
-  }
-}
-
-/** Lots of earlier releases have no commitment, and none of them is held back. */
-function releaseEarlierLots({ meta }: Tables): void {
-  raise(meta, 'releasedLots', count(meta, 'lots'));
-  raise(meta, 'releasedBlocks', count(meta, 'blocks'));
-}
-
-/** Up to format 6 the state of the newest log named the ranges of sequences that it had sealed. */
-function listUnsealed({ log, segmentTimes, unsealed }: Tables): void {
-  const incarnations = recordOf<{ readonly number: number }[]>(log.get('incarnations'));
-  const newest = incarnations?.at(-1)?.number ?? 0;
-  const state = recordOf<{ readonly sealed: readonly { readonly from: number; readonly before: number }[] }>(
-    log.get(newest === 0 ? 'state' : `incarnation/${newest}/state`),
-  );
-  const sealed = state?.sealed ?? [];
-  for (const { key, value } of segmentTimes.entries()) {
-    const [, sequence] = key;
-    if (!sealed.some(({ from, before }) => from <= sequence && sequence < before))
-      unsealed.put(sequence, value);
-  }
-}
-
-function recordOf<T>(bytes: Uint8Array | undefined): T | undefined {
-  return bytes && (JSON.parse(Buffer.from(bytes).toString('utf8')) as T);
 }

@@ -30,7 +30,7 @@ export interface ClusterState {
   /** The clock of the database, Unix ms. */
   readonly atMs: number;
   readonly databaseBytes: number;
-  readonly format: number;
+  readonly schema: number;
 }
 
 const NODES = {
@@ -53,7 +53,7 @@ FROM qrn.node ORDER BY name`,
 };
 const CLUSTER = {
   name: 'cluster_state',
-  text: `SELECT format, (SELECT count(*) FROM qrn.unsealed) AS "unsealedSegments",
+  text: `SELECT schema, (SELECT count(*) FROM qrn.unsealed) AS "unsealedSegments",
   floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "atMs", pg_database_size(current_database()) AS "databaseBytes"
 FROM qrn.meta`,
 };

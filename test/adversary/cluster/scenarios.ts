@@ -178,11 +178,11 @@ const killsWithParcels: Scenario = (pair) =>
  * The newer release is this one with a migration more.
  */
 const twoReleases: Scenario = async (pair) => {
-  const { release, format: newer } = newerRelease();
+  const { release, schema: newer } = newerRelease();
   const releaseOf = (number: number) => (number === 2 ? release : undefined);
   try {
     return await onCluster(pair, { releaseOf }, async (cluster) => {
-      const [{ format }] = await pair.query<{ format: number }>('SELECT format FROM qrn.meta');
+      const [{ schema }] = await pair.query<{ schema: number }>('SELECT schema FROM qrn.meta');
       await answersFor(cluster, LOAD_MS);
       for (const node of cluster.nodes) {
         await node.kill();
@@ -190,7 +190,7 @@ const twoReleases: Scenario = async (pair) => {
       }
       await answersFor(cluster, LOAD_MS);
       const { violations } = await cluster.audit();
-      return format === newer ? [...violations] : [...violations, `the schema has format ${format}`];
+      return schema === newer ? [...violations] : [...violations, `the database has schema ${schema}`];
     });
   } finally {
     rmSync(release, { recursive: true, force: true });
@@ -198,19 +198,19 @@ const twoReleases: Scenario = async (pair) => {
 };
 
 /** The folder of a release like this one, whose schema has a column and a table more that this one can live with. */
-function newerRelease(): { release: string; format: number } {
+function newerRelease(): { release: string; schema: number } {
   const release = mkdtempSync(join(tmpdir(), 'qrn-cluster-release-'));
   for (const name of readdirSync(ROOT))
     if (name !== 'src' && name !== '.git') symlinkSync(join(ROOT, name), join(release, name));
   cpSync(join(ROOT, 'src'), join(release, 'src'), { recursive: true });
   const migrations = join(release, 'src/ledger/postgres/migrations');
-  const format = readdirSync(migrations).length + 1;
-  const migration = `-- compatible with programs of format ${format - 1}
+  const schema = readdirSync(migrations).length + 1;
+  const migration = `-- compatible with programs of schema ${schema - 1}
 ALTER TABLE qrn.segment ADD COLUMN newer text;
 CREATE TABLE qrn.newer (id int PRIMARY KEY);
 `;
-  writeFileSync(join(migrations, `${String(format).padStart(4, '0')}.sql`), migration);
-  return { release, format };
+  writeFileSync(join(migrations, `${String(schema).padStart(4, '0')}.sql`), migration);
+  return { release, schema };
 }
 
 /** The library that gives one process another clock (Debian's package libfaketime); undefined where it is missing. */

@@ -33,20 +33,41 @@ test('two nodes that start at once on an empty database make one schema', async 
   const nodes = [1, 2].map(() => new Database({ url, log: silentLog }));
   t.after(() => Promise.all(nodes.map((node) => node.close())));
   await Promise.all(nodes.map(migrate));
-  const { rows } = await administer(url, 'SELECT format, oldest_format FROM qrn.meta');
-  assert.deepEqual(rows, [{ format: 2, oldest_format: 1 }]);
+  const { rows } = await administer(url, 'SELECT schema, oldest_schema FROM qrn.meta');
+  assert.deepEqual(rows, [{ schema: 1, oldest_schema: 1 }]);
 });
 
 test('a schema that a newer program changed beyond this one is refused and left as it is', async (t) => {
   const url = await emptiedDatabase(t);
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
-  await administer(url, 'UPDATE qrn.meta SET format = 90, oldest_format = 1');
+  await administer(url, 'UPDATE qrn.meta SET schema = 90, oldest_schema = 1');
   await migrate(database); // the newer one can live with this program
-  await administer(url, 'UPDATE qrn.meta SET oldest_format = 89');
-  await assert.rejects(migrate(database), { reason: 'unusable', message: /format 90.*89 and later/ });
-  const { rows } = await administer(url, 'SELECT format FROM qrn.meta');
-  assert.deepEqual(rows, [{ format: 90 }]);
+  await administer(url, 'UPDATE qrn.meta SET oldest_schema = 89');
+  await assert.rejects(migrate(database), { reason: 'unusable', message: /schema 90.*89 and later/ });
+  const { rows } = await administer(url, 'SELECT schema FROM qrn.meta');
+  assert.deepEqual(rows, [{ schema: 90 }]);
+});
+
+test('a database from before schema 1 is refused and left as it is', async () => {
+  const url = await emptyDatabase();
+  await administer(url, 'CREATE SCHEMA qrn');
+  await administer(url, 'CREATE TABLE qrn.meta AS SELECT 2 AS format, 1 AS oldest_format');
+  const database = new Database({ url, log: silentLog });
+  try {
+    await assert.rejects(migrate(database), {
+      reason: 'unusable',
+      message:
+        'the database was made before schema 1, and this program needs schema 1: name an empty database in QRN_LEDGER',
+    });
+  } finally {
+    await database.close();
+  }
+  const { rows } = await administer(
+    url,
+    "SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname = 'qrn'",
+  );
+  assert.deepEqual(rows, [{ tables: 1 }]);
 });
 
 test('a second process with the name of a running node is refused with what to change', async (t) => {

@@ -177,9 +177,9 @@ test('a command makes no schema, and a node refuses one that a newer release mad
     refusal(/^there is no ledger in the database: start a node, or run qrn cluster init$/),
   );
   await (await openNode(t, url)).close();
-  await administer(url, 'UPDATE qrn.meta SET format = 999, oldest_format = 999');
+  await administer(url, 'UPDATE qrn.meta SET schema = 999, oldest_schema = 999');
   for (const role of ['server', 'tool'] as const)
-    await assert.rejects(openNode(t, url, { role }), refusal(/has format 999.*Run the newer release$/));
+    await assert.rejects(openNode(t, url, { role }), refusal(/has schema 999.*use the newer release$/));
 });
 
 test('a node without the secrets of the others, or with others, is refused', async (t) => {

@@ -4,9 +4,9 @@ CREATE SCHEMA qrn;
 
 CREATE TABLE qrn.meta (
   one bool PRIMARY KEY DEFAULT true CHECK (one),
-  -- The number of the newest migration, and the oldest format whose programs may go on working on this schema.
-  format int NOT NULL,
-  oldest_format int NOT NULL,
+  -- The number of the newest migration, and the oldest one whose programs may go on working on this schema.
+  schema int NOT NULL,
+  oldest_schema int NOT NULL,
   created_at_ms double precision NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
   -- SHA-256 (hex) of the secrets that all nodes share, by name.
   fingerprints jsonb NOT NULL DEFAULT '{}',
@@ -14,7 +14,7 @@ CREATE TABLE qrn.meta (
   -- Of the folder whose records were imported (import.ts).
   import_id text
 );
-INSERT INTO qrn.meta (format, oldest_format) VALUES (0, 0);
+INSERT INTO qrn.meta (schema, oldest_schema) VALUES (0, 0);
 
 -- Nodes: who they are, and the epoch of each of their commit slots. A statement that names an old epoch finds no row.
 CREATE TABLE qrn.node (
@@ -237,6 +237,8 @@ CREATE TABLE qrn.lot_part (
 );
 CREATE INDEX lot_part_lot ON qrn.lot_part (lot_id);
 CREATE INDEX lot_part_parcel ON qrn.lot_part (parcel);
+-- Parts of lots are dropped by age when no block of them is left.
+CREATE INDEX lot_part_age ON qrn.lot_part (at_ms, id);
 -- Parcels of blocks: asked for under a one-time public key (the id), reserved by a sender, sealed, and deleted when taken.
 CREATE TABLE qrn.parcel (
   id bytea PRIMARY KEY,
