@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
+import * as completeLock from '../scripts/complete-lock.ts';
 
-interface LockedPackage {
-  readonly version?: string;
+interface LockedPackage extends completeLock.LockedPackage {
   readonly integrity?: string;
   readonly resolved?: string;
   readonly link?: boolean;
   readonly hasInstallScript?: boolean;
   readonly license?: string;
-  readonly dev?: boolean;
 }
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8'));
@@ -40,15 +39,51 @@ const LICENSES = new Set([
 ]);
 
 describe('what is installed', () => {
-  it('is fixed by version and digest, and names no registry', () => {
+  it('is fixed by version and names no registry', () => {
     assert.ok(locked.length > 100);
-    const loose = locked.filter(([, { version, integrity, resolved }]) => {
-      return version === undefined || !/^sha512-/.test(integrity ?? '') || resolved !== undefined;
-    });
+    const loose = locked.filter(
+      ([, { version, resolved }]) => version === undefined || resolved !== undefined,
+    );
     assert.deepEqual(
       loose.map(([path]) => path),
       [],
     );
+  });
+
+  it('is fixed by digest, but for native code that Linux with glibc on x64 and arm64 does not install', () => {
+    const loose = locked.filter(([, { integrity }]) => !/^sha512-/.test(integrity ?? ''));
+    for (const [path, { os, cpu, libc, optional }] of loose) {
+      assert.equal(optional, true, path);
+      const isOnServers = [os].flat().includes('linux') && /^(x64|arm64)$/.test([cpu].flat().join());
+      assert.ok(!isOnServers || libc?.join() === 'musl', path);
+    }
+  });
+
+  it('includes every optional package that one of them names, so that npm ci takes the lock file', () => {
+    const missing = completeLock.missingPackages(lock.packages);
+    assert.deepEqual(missing, {}, 'run node scripts/complete-lock.ts');
+    const { 'node_modules/@oxc-parser/binding-android-arm64': left, ...less } = lock.packages;
+    assert.deepEqual(completeLock.missingPackages(less), {
+      'node_modules/@oxc-parser/binding-android-arm64': left,
+    });
+  });
+
+  it('needs no program at the installation of what the service loads, on each platform of the locked Node', () => {
+    const platforms = Object.keys(lock.packages['']?.optionalDependencies ?? {}).map((name) => {
+      const { os, cpu } = lock.packages[`node_modules/${name}`];
+      return `${[os].flat()[0]}-${[cpu].flat()[0]}`;
+    });
+    assert.equal(platforms.length, 5);
+    const running = locked.filter(([, { hasInstallScript, dev }]) => hasInstallScript && !dev);
+    for (const [path, { optionalDependencies: built = {} }] of running) {
+      const names = Object.keys(built);
+      for (const platform of platforms)
+        assert.ok(
+          names.some((name) => name.endsWith(`-${platform}`)),
+          `${path} on ${platform}`,
+        );
+    }
+    assert.equal(running.length, 2);
   });
 
   it('is named by exact versions', () => {
