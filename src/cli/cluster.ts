@@ -31,8 +31,7 @@ const init = action({
 const status = action({
   path: 'cluster status',
   summary:
-    'Shows every node: whether it runs, what it was granted, what waits to be logged, and how many blocks came from other nodes\n' +
-    'and went to them, without those that were used up before QRN_CERTIFICATE_RETENTION. And the clock of the database.',
+    'Shows every node: whether it runs, what it was granted, and what waits to be logged. And the clock of the database.',
   options: {
     json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, schema' },
   },
@@ -53,8 +52,6 @@ const status = action({
         'UNSEALED',
         'GRANTED REQUESTS',
         'GRANTED CREDITS',
-        'BLOCKS IN',
-        'BLOCKS OUT',
       ];
       const rows = state.nodes.map((node) => [
         node.name,
@@ -65,8 +62,6 @@ const status = action({
         String(node.unsealedSegments),
         String(node.granted.requests),
         String(node.granted.credits),
-        String(node.parcels.received),
-        String(node.parcels.sent),
       ]);
       context.out(table(head, rows));
       context.out(`\n${facts(totals(state, skewMs))}`);
@@ -139,8 +134,6 @@ function described(node: NodeState) {
     committed_at: isoTime(node.committedAtMs),
     unsealed_segments: node.unsealedSegments,
     granted: node.granted,
-    parcel_blocks: { received: node.parcels.received, sent: node.parcels.sent },
-    parcels_asked: node.parcels.asked,
   };
 }
 

@@ -88,7 +88,7 @@ function settings(cores: number) {
     backend: setting(
       'QRN_BACKEND',
       'simulator',
-      'quantum sources by name, the most wanted first, with commas; none on a node that other nodes of QRN_LEDGER feed',
+      'quantum sources by name, the most wanted first, with commas',
       sourceNames,
     ),
     sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', anyText),

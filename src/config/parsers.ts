@@ -124,15 +124,12 @@ export function isSourceName(value: string): boolean {
   return value.length <= SOURCE_NAME_LENGTH_MAX && SOURCE_NAME.test(value);
 }
 
-const NO_SOURCES = 'none';
-
 /** Names of sources, the most wanted first. */
 export function sourceNames(value: string): readonly string[] {
-  if (value.trim() === NO_SOURCES) return [];
   const names = value.split(',').map((each) => each.trim());
-  if (!names.every(isSourceName) || names.includes(NO_SOURCES) || new Set(names).size < names.length) {
+  if (!names.every(isSourceName) || new Set(names).size < names.length) {
     throw new OptionError(
-      'none alone, or a list of names with commas, each once: lower-case letters and digits, words joined by -',
+      'a list of names with commas, each once: lower-case letters and digits, words joined by -',
     );
   }
   return names;

@@ -340,11 +340,6 @@ function parsed(definition: OptionDefinition<unknown>, given: GivenText, source:
  */
 export function loadConfig(environment: Environment, cores = 2): Config {
   const settings = loadSettings(environment, cores);
-  if (settings.backend.length === 0 && settings.ledger === '') {
-    throw new ConfigError(
-      'QRN_BACKEND is none: a node without a source lives on the blocks of other nodes, so it needs QRN_LEDGER; or name a source',
-    );
-  }
   const sources = readSources(environment, settings.backend, settings.sourcesFile);
   return Object.freeze({ ...settings, sources });
 }

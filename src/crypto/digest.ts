@@ -25,10 +25,6 @@ export const KEY_LABELS = {
   jsonRpcSignature: 'qrn json-rpc signature v1',
   /** Key of the HMAC in JSON-RPC tickets, from the node's secret. */
   jsonRpcTicket: 'qrn json-rpc ticket v1',
-  /** Key that seals blocks for another node, from an X25519 agreement, both public keys, the nodes' secret and what is sent. */
-  parcel: 'qrn parcel v1',
-  /** Shows that a node of the cluster asks for blocks, from the nodes' secret and what it asks for. */
-  parcelRequest: 'qrn parcel request v1',
   /** Key that seals the raw shots of one lot, from an X25519 agreement and both of its public keys. */
   rawShots: 'qrn raw shots v1',
 } as const;

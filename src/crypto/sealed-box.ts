@@ -7,24 +7,15 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { concatBytes, secretBytes, secretCopy, wipe } from '../core/bytes.ts';
-import { deriveKey, type KeyLabel } from './digest.ts';
+import { deriveKey } from './digest.ts';
 import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
  * Seals bytes for the holder of an X25519 key (RFC 7748) who is not here: whoever seals cannot open again. A
- * fresh key pair for each box; key = HKDF-SHA-256 of the agreement, both public keys and what the box is bound to; AES-256-GCM.
+ * fresh key pair for each box; key = HKDF-SHA-256 of the agreement and both public keys; AES-256-GCM.
  *
  * box = ephemeral public key (32) ‖ ciphertext ‖ tag (16)
  */
-
-/** What a box is for. Whoever opens it must name the same. */
-export interface BoxPurpose {
-  readonly label: KeyLabel;
-  /** Secrets that both sides share, and what is public of the box, in an order of its own. */
-  readonly bound: readonly Uint8Array[];
-}
-
-const RAW_SHOTS: BoxPurpose = { label: 'rawShots', bound: [] };
 
 /** DER up to the 32 bytes of an X25519 private key, and of a public key: RFC 8410 §10. */
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
@@ -45,33 +36,25 @@ export function recipientOf(privateKey: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 /** Throws RangeError when `recipient` is not a public key. */
-export function seal(
-  recipient: Uint8Array,
-  bytes: Uint8Array,
-  purpose: BoxPurpose = RAW_SHOTS,
-): Uint8Array<ArrayBuffer> {
+export function seal(recipient: Uint8Array, bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const own = newRecipientKey();
   const ephemeral = privateObject(own);
   wipe(own);
   const sender = publicBytes(ephemeral);
-  const key = agreedKey(ephemeral, recipient, sender, recipient, purpose);
+  const key = agreedKey(ephemeral, recipient, sender, recipient);
   const cipher = createCipheriv('aes-256-gcm', key, NONCE);
   wipe(key);
   return concatBytes(sender, cipher.update(bytes), cipher.final(), cipher.getAuthTag());
 }
 
-/** The bytes in the box; undefined when it is not for this key or this purpose, or was changed. */
-export function open(
-  privateKey: Uint8Array,
-  box: Uint8Array,
-  purpose: BoxPurpose = RAW_SHOTS,
-): Uint8Array<ArrayBuffer> | undefined {
+/** The bytes in the box; undefined when it is not for this key or was changed. */
+export function open(privateKey: Uint8Array, box: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
   if (box.length < KEY_BYTES + TAG_BYTES) return undefined;
   const sender = box.subarray(0, KEY_BYTES);
   const recipient = privateObject(privateKey);
   let opened: Buffer | undefined;
   try {
-    const key = agreedKey(recipient, sender, sender, publicBytes(recipient), purpose);
+    const key = agreedKey(recipient, sender, sender, publicBytes(recipient));
     const decipher = createDecipheriv('aes-256-gcm', key, NONCE).setAuthTag(box.subarray(-TAG_BYTES));
     wipe(key);
     opened = decipher.update(box.subarray(KEY_BYTES, -TAG_BYTES));
@@ -89,13 +72,12 @@ function agreedKey(
   other: Uint8Array,
   sender: Uint8Array,
   recipient: Uint8Array,
-  { label, bound }: BoxPurpose,
 ): Uint8Array<ArrayBuffer> {
   if (other.length !== KEY_BYTES) throw new RangeError('sealed box: a public key has 32 bytes');
   const der = Buffer.concat([SPKI_PREFIX, other]);
   const publicKey = createPublicKey({ key: der, format: 'der', type: 'spki' });
   const agreed = diffieHellman({ privateKey: own, publicKey });
-  const key = deriveKey(label, [agreed, sender, recipient, ...bound]);
+  const key = deriveKey('rawShots', [agreed, sender, recipient]);
   wipe(agreed);
   return key;
 }

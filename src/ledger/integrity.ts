@@ -23,18 +23,6 @@ export interface DatabaseState {
   readonly isStandbyLate: boolean;
   /** Segments of all nodes that wait to be logged. */
   readonly unsealedSegments: number;
-  /** Absent where no blocks move between nodes. */
-  readonly parcels?: ParcelCounts;
-}
-
-/** Blocks that moved between this node and others since the start, of both kinds. */
-export interface ParcelCounts {
-  readonly blocksSent: number;
-  readonly blocksReceived: number;
-  /** They left a node and reached no other, as far as this one knows. */
-  readonly blocksBurned: number;
-  /** Parcels and requests that were not what they said, or came twice. */
-  readonly refused: number;
 }
 
 /** What the scrub has done since the start. */

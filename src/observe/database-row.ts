@@ -1,6 +1,6 @@
 import type { HealthCheck } from '../http/plain-routes.ts';
-import type { DatabaseState, ParcelCounts } from '../ledger/integrity.ts';
-import { counter, type ExposedFamily, gauge } from './exposition.ts';
+import type { DatabaseState } from '../ledger/integrity.ts';
+import { type ExposedFamily, gauge } from './exposition.ts';
 import type { ReadingRow } from './readings.ts';
 
 const DATABASE_AWAY =
@@ -19,11 +19,7 @@ export const DATABASE_ROW: ReadingRow = {
     optional: true,
     of: ({ integrity: { database } }) => database && databaseCheck(database),
   },
-  families: ({ integrity: { database } }) =>
-    database && [
-      ...databaseFamilies(database),
-      ...(database.parcels ? parcelFamilies(database.parcels) : []),
-    ],
+  families: ({ integrity: { database } }) => database && databaseFamilies(database),
 };
 
 /** Without the database nothing is acknowledged; with a clock of its own a node would begin months at another time. */
@@ -51,28 +47,6 @@ function databaseFamilies({ isAway, skewMs, unsealedSegments }: DatabaseState): 
       'qrn_database_unsealed_segments',
       'Segments of all nodes that wait to be logged.',
       unsealedSegments,
-    ),
-  ];
-}
-
-/** Blocks that move between the nodes of a cluster. */
-function parcelFamilies(counts: ParcelCounts): ExposedFamily[] {
-  const { blocksSent, blocksReceived, blocksBurned, refused } = counts;
-  return [
-    {
-      name: 'qrn_parcel_blocks_total',
-      type: 'counter',
-      help: 'Blocks of entropy that moved between nodes: sent by this one, received by it, or burned on the way.',
-      samples: [
-        { labels: { outcome: 'sent' }, value: blocksSent },
-        { labels: { outcome: 'received' }, value: blocksReceived },
-        { labels: { outcome: 'burned' }, value: blocksBurned },
-      ],
-    },
-    counter(
-      'qrn_parcels_refused_total',
-      'Parcels, and requests for one, that were not what they said or came twice. Somebody writes into the database.',
-      refused,
     ),
   ];
 }

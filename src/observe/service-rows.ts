@@ -360,7 +360,7 @@ function scrubFamilies({ passes, records, bytes, damaged, passedAtMs, passMs }: 
 function pureCheck(readings: Readings) {
   const { levels, pureBytesHigh, pureBytesPerS, sources } = readings;
   const leftS = pureSecondsLeft(readings);
-  const isClosed = sources.length > 0 && sources.every(({ state }) => state === 'closed');
+  const isClosed = sources.every(({ state }) => state === 'closed');
   const isOpen = !isClosed && levels.pure.bytes > 0;
   return {
     componentType: 'component',

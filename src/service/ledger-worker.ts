@@ -23,12 +23,7 @@ export interface LedgerSettings {
   /** Folder of the ledger; of this node's blocks where the books lie in PostgreSQL. */
   readonly path: string;
   /** Where the books lie in PostgreSQL, and which of its nodes this is; null when they lie in the folder. */
-  readonly cluster: {
-    readonly url: string;
-    readonly node: string;
-    /** See PostgresLedgerOptions. */
-    readonly reservoirBytes: number;
-  } | null;
+  readonly cluster: { readonly url: string; readonly node: string } | null;
   readonly durability: Durability;
   /** See LmdbLedgerOptions. */
   readonly scrubBytesPerS: number;
@@ -92,7 +87,7 @@ const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
 await once(port, 'message'); // the self-tests run while this thread loads its modules, and nothing is opened before they pass
 try {
   const opened = await openLedger();
-  const { ledger, journals, startParcels } = opened;
+  const { ledger, journals } = opened;
   let held: string | null;
   try {
     held = await serve(opened);
@@ -100,7 +95,6 @@ try {
     await ledger.close();
     throw error;
   }
-  if (held === null) startParcels();
   ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
   tell({ state: 'open', journals, held });
 } catch (error) {
@@ -116,8 +110,6 @@ interface OpenLedger {
   readonly isSequencer: () => Promise<boolean>;
   /** Lets another node seal the log. */
   readonly resign: () => Promise<void>;
-  /** Lets blocks move between this node and others. */
-  readonly startParcels: () => void;
 }
 
 async function openLedger(): Promise<OpenLedger> {
@@ -129,12 +121,11 @@ async function openLedger(): Promise<OpenLedger> {
     const { openPostgresLedger } = await import('../ledger/postgres/postgres-ledger.ts');
     const secrets = { keysPath, logName };
     const ledger = await openPostgresLedger({ ...options, ...cluster, secrets });
-    const startParcels = () => ledger.parcels?.start();
     const { isSequencer, resign } = ledger;
-    return { ledger, journals: null, isSequencer, resign, startParcels };
+    return { ledger, journals: null, isSequencer, resign };
   }
   const ledger = await openLmdbLedger({ ...options, fronts: data.fronts.length });
-  const alone = { isSequencer: async () => true, resign: async () => {}, startParcels: () => {} };
+  const alone = { isSequencer: async () => true, resign: async () => {} };
   return { ledger, journals: ledger.journals, ...alone };
 }
 

@@ -91,9 +91,9 @@ export async function startService(
   log: Log,
   { clock = new GuardedClock(), backend, backends = backend && [backend], selfTested }: ServiceParts = {},
 ): Promise<Service> {
-  const { durability, logLevel, logColour, reservoirBytes } = config;
+  const { durability, logLevel, logColour } = config;
   const node = config.node || hostname();
-  const cluster = config.ledger === '' ? null : { url: config.ledger, node, reservoirBytes };
+  const cluster = config.ledger === '' ? null : { url: config.ledger, node };
   const settings = {
     path: join(config.dataDir, cluster === null ? 'ledger' : 'node'),
     cluster,

@@ -38,13 +38,6 @@ function refused(environment: Environment, message: RegExp): void {
 const ANU = { QRN_BACKEND: 'anu', QRN_SOURCE_ANU_API_KEY: 'tell-nobody' };
 
 describe('sources', () => {
-  it('may be none on a node of a cluster alone, and none is no name among others', () => {
-    const { sources } = loadConfig({ QRN_BACKEND: 'none', QRN_LEDGER: 'postgres://localhost/qrn' });
-    assert.deepEqual(sources, []);
-    refused({ QRN_BACKEND: 'none' }, /^QRN_BACKEND is none: .* it needs QRN_LEDGER; or name a source$/);
-    refused({ QRN_BACKEND: 'none,simulator' }, /^QRN_BACKEND: .* is not none alone, or a list of names/);
-  });
-
   it('are those that QRN_BACKEND names, in its order', () => {
     const path = file({ lab: { type: 'simulator' }, 'second-lab': { type: 'system' } });
     const config = loadConfig({ QRN_SOURCES: path, QRN_BACKEND: 'second-lab, simulator,lab' });

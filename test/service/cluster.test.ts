@@ -7,14 +7,13 @@ import { createAccount, createKey, revokeKey } from '../../src/account/administr
 import { verify } from '../../src/cli/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { parseNote, parseProof } from '../../src/crypto/note.ts';
-import type { HealthReport } from '../../src/http/plain-routes.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
 import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { fetchWhole } from '../support/http.ts';
 import { databaseOf, freshDatabase, socketOf } from '../support/postgres.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
-import { ASSESSED_LOTS, temporaryFolder, until } from '../support/server.ts';
+import { temporaryFolder, until } from '../support/server.ts';
 import { LocalService } from '../support/service.ts';
 
 interface Answer {
@@ -22,9 +21,7 @@ interface Answer {
   readonly quantum_credits: { readonly remaining: number };
 }
 
-const PARCEL_BLOCKS = 'qrn_parcel_blocks_total';
-
-/** Two services on one database, in this process. The second one has no source: the first one feeds it. */
+/** Two services on one database, in this process. */
 suite('two nodes on one PostgreSQL', () => {
   const folders = ['a', 'b'].map((name) => mkdtempSync(join(tmpdir(), `qrn-node-${name}-`)));
   const nodes: LocalService[] = [];
@@ -37,8 +34,8 @@ suite('two nodes on one PostgreSQL', () => {
 
   function start(i: number): Promise<LocalService> {
     const environment = [
-      { QRN_LEDGER: url, QRN_NODE: 'a', ...ASSESSED_LOTS },
-      { QRN_LEDGER: proxied, QRN_NODE: 'b', QRN_BACKEND: 'none' },
+      { QRN_LEDGER: url, QRN_NODE: 'a' },
+      { QRN_LEDGER: proxied, QRN_NODE: 'b' },
     ];
     return LocalService.start(environment[i], {}, { dataDir: folders[i] });
   }
@@ -165,44 +162,6 @@ suite('two nodes on one PostgreSQL', () => {
     await until('the key is refused', async () => (await a.ask('/usage', text)).status === 401);
   });
 
-  test('a node without a source draws pure and seeded values from lots of the other, which verify', async (t) => {
-    const [a, b] = nodes;
-    await b.knows(a.key);
-    const path = join(temporaryFolder(t), 'answer.json');
-    const lots = (await a.service.ledger.lots(100)).filter(({ source }) => source === 'simulator');
-    for (const mode of ['pure', 'quantum-seeded']) {
-      const url = `${b.service.baseUrl}/bytes?count=32&entropy_mode=${mode}`;
-      const response = await fetchWhole(url, { headers: { 'x-api-key': a.key } });
-      const answer = await response.text();
-      assert.equal(response.status, 200, answer);
-      writeFileSync(path, answer);
-      const { certificate_id: id } = (JSON.parse(answer) as Answer).metadata;
-      await proofOf(a, id);
-      const verified = await runCommand(verify, [path, '--url', a.service.baseUrl, '--require-fixed']);
-      assert.equal(verified.status, 0, verified.out + verified.talk);
-      const { body } = await a.ask(`/certificate?id=${id}`);
-      const certificate = JSON.stringify(body);
-      assert.ok(certificate.includes(`"${mode}"`), certificate);
-      assert.ok(
-        lots.some((lot) => certificate.includes(lot.id)),
-        certificate,
-      );
-    }
-    const { status, body } = await b.ask<HealthReport>('/health');
-    assert.equal(status, 200, JSON.stringify(body));
-    const moved = async (node: LocalService) =>
-      (await node.metrics())
-        .get(PARCEL_BLOCKS)
-        ?.samples.get(PARCEL_BLOCKS)
-        ?.map(({ value }) => value) ?? [];
-    const [, received, burned] = await moved(b); // read first: more may come
-    const [sent, , lost] = await moved(a);
-    assert.ok(received > 0 && received <= sent, `${received} of ${sent} blocks arrived`);
-    assert.deepEqual([burned, lost], [0, 0]);
-    const page = await (await fetchWhole(`${b.origin}/`)).text();
-    assert.match(page, /OTHER NODES: this node has no source of its own\./);
-  });
-
   test('refuse a key on both nodes once the command that revoked it returns', async () => {
     const [a, b] = nodes;
     const qrn = (...args: string[]) => runQrnHere(a.dataDir, args, { QRN_LEDGER: url, QRN_NODE: 'tool' });
@@ -221,16 +180,9 @@ suite('two nodes on one PostgreSQL', () => {
       QRN_LEDGER: url,
     });
     const { nodes: listed } = JSON.parse(stdout) as {
-      nodes: { name: string; state: string; epoch: number; parcel_blocks: Record<string, number> }[];
+      nodes: { name: string; state: string; epoch: number }[];
     };
     assert.equal(code, 0);
-    const [fed, feeds] = [listed[1].parcel_blocks, listed[0].parcel_blocks];
-    assert.ok(fed.received > 0, 'the node without a source lives on the blocks of the other');
-    assert.deepEqual(
-      [feeds.sent, feeds.received],
-      [fed.received, fed.sent],
-      'what one sent the other received',
-    );
     assert.deepEqual(
       listed.map(({ name, state, epoch }) => [name, state, epoch]),
       [
@@ -311,7 +263,6 @@ for (const [during, statement] of [
     const environment = {
       QRN_LEDGER: `postgres://qrn:geheim@${place}`,
       QRN_NODE: 'a',
-      QRN_BACKEND: 'none',
       QRN_PORT: '0',
       QRN_LOG_LEVEL: 'silent',
     };

@@ -142,13 +142,6 @@ ${lot.claim === null ? null : html`<div><h3>What it is evidence of</h3>${evidenc
 
 /** The one source, or the loudest of several: what is not quantum is said before what is. */
 function sourceBanner({ sources }: StatusFacts): Markup {
-  if (sources.length === 0) {
-    return banner(
-      'wait',
-      'OTHER NODES: this node has no source of its own.',
-      'Its blocks come from other nodes of the cluster. Every answer and every certificate names the lot that it is drawn from, and the origin of that lot.',
-    );
-  }
   const [first] = sources;
   const declared = sources.filter(({ isDeclared }) => isDeclared);
   if (declared.length > 0 && sources.every(({ origin }) => isQuantum(origin))) {
@@ -257,7 +250,7 @@ function statusBanner({ status, checks }: StatusFacts): Markup {
 }
 
 function modes({ pure, seeds, csprngReady, sources }: StatusFacts, live: (key: string) => Markup): Markup {
-  const isClosed = sources.length > 0 && sources.every(({ state }) => state === 'closed');
+  const isClosed = sources.every(({ state }) => state === 'closed');
   const isPureOpen = pure.bytes > 0 && !isClosed;
   const rows: [mode: string, works: boolean, what: Content][] = [
     ['quantum-seeded', seeds.inForce, live('seeds-left')],

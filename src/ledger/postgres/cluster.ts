@@ -1,7 +1,6 @@
 import type { Log } from '../../core/log.ts';
 import type { Database } from './connection.ts';
 import { fenceNode } from './node.ts';
-import { settleParcels } from './parcels.ts';
 
 /** What an operator asks about all nodes together, and does to one of them. */
 
@@ -19,8 +18,6 @@ export interface NodeState {
   readonly unsealedSegments: number;
   /** What it holds of the limits of accounts: how many accounts, requests and credits. */
   readonly granted: { readonly accounts: number; readonly requests: number; readonly credits: number };
-  /** Blocks that others sent it, that it sent to others, and parcels that it waits for. */
-  readonly parcels: { readonly received: number; readonly sent: number; readonly asked: number };
 }
 
 export interface ClusterState {
@@ -44,11 +41,7 @@ const NODES = {
   (SELECT max(at_ms) FROM qrn.slot JOIN qrn.segment ON segment.sequence = slot.last WHERE slot.node = node.number) AS "committedAtMs",
   (SELECT count(*) FROM qrn.unsealed WHERE unsealed.node = node.number) AS "unsealedSegments",
   (SELECT json_build_object('accounts', count(DISTINCT account), 'requests', coalesce(sum(requests), 0), 'credits', coalesce(sum(credits), 0))
-    FROM qrn.granted WHERE granted.node = node.number) AS granted,
-  json_build_object(
-    'received', (SELECT coalesce(sum(count), 0) FROM qrn.lot_part WHERE lot_part.node = node.number),
-    'sent', (SELECT coalesce(sum(count), 0) FROM qrn.lot_part WHERE from_node = node.number),
-    'asked', (SELECT count(*) FROM qrn.parcel WHERE recipient = node.number)) AS parcels
+    FROM qrn.granted WHERE granted.node = node.number) AS granted
 FROM qrn.node ORDER BY name`,
 };
 const CLUSTER = {
@@ -75,6 +68,5 @@ export async function clusterState(database: Database): Promise<ClusterState> {
 export function fence(database: Database, name: string, log: Log): Promise<boolean> {
   return fenceNode(database, name, log, async (session, node) => {
     await session.run(BURN_LOTS, [node.number]);
-    await settleParcels(session, node, 'fence');
   });
 }

@@ -1,10 +1,9 @@
 import type { SeededTier } from '../../core/vocabulary.ts';
 import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
-import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../records.ts';
+import type { BlockKind, ClaimedBlock, LotCommitment, LotRecord, LotRevocation } from '../records.ts';
 import type { Database, Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
 import { KEEP } from './kept-read.ts';
-import { dropParts, folderRecordOf, HELD_BACK, type LotPart, placeOf } from './lot-parts.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 
@@ -34,8 +33,7 @@ WHERE id = ANY($1) RETURNING id`,
 /** Of this node alone: in a folder that was copied from another node, or belonged to one, nothing is its own. */
 const STATES = {
   name: 'lots_states',
-  text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) AND node = $2 UNION ALL
-SELECT part.id, is_held, released_at_ms, part.burned FROM qrn.lot_part part JOIN qrn.lot ON lot.id = lot_id WHERE part.id = ANY($1) AND part.node = $2`,
+  text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) AND node = $2`,
 };
 const REVOCATION = { name: 'lots_revocation', text: 'SELECT 1 FROM qrn.revocation WHERE lot_id = $1' };
 const REVOKE = {
@@ -48,11 +46,9 @@ const REVOCATIONS = {
 };
 const OWN_REVOCATIONS = {
   name: 'lots_own_revocations',
-  text: `SELECT held.id AS lot_id, why, at_ms, version
-FROM qrn.revocation JOIN (SELECT id AS lot_id, id, node FROM qrn.lot UNION ALL SELECT lot_id, id, node FROM qrn.lot_part) held USING (lot_id)
+  text: `SELECT lot_id, why, at_ms, version FROM qrn.revocation JOIN qrn.lot ON lot.id = lot_id
 WHERE version > $2 AND node = $1 ORDER BY version`,
 };
-const PARTS = { name: 'lots_parts', text: 'SELECT id FROM qrn.lot_part WHERE lot_id = $1 AND node = $2' };
 const NEXT_GENERATION = {
   name: 'lots_next_generation',
   text: `INSERT INTO qrn.seed_generation (tier, last) VALUES ($1, 1)
@@ -79,6 +75,8 @@ interface VersionedRevocation extends RevocationRow {
 /** Lots of one step of `follow`. More are settled by the next one. */
 const FOLLOWED_MAX = 1_024;
 const ALL = Number.MAX_SAFE_INTEGER;
+/** Has the folder hold a lot back, whatever its record says. */
+const HELD_BACK: LotCommitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 /** In the folder, when a lot was released that was never held back. */
 const NEVER_HELD = -1;
 
@@ -146,22 +144,6 @@ export class PostgresLots implements EntropyStore {
     }
   }
 
-  /**
-   * Blocks that another node claimed for this one. `take` makes them this node's in PostgreSQL, and throws when it may not:
-   * nothing is stored then.
-   */
-  async addParts(parts: readonly LotPart[], take: (session: Session) => Promise<void>): Promise<void> {
-    const owner = this.#requireOwner();
-    await this.#inOrder(async () => {
-      await this.#database.transact(take);
-      for (const part of parts) {
-        const blocks = part.blocks.map((bytes) => ({ kind: part.kind, bytes }));
-        await owner.folder.addLot(folderRecordOf(part), blocks);
-      }
-      await this.#followOnce(owner);
-    });
-  }
-
   /** Gives up all blocks of the folder: it is older than what this node did since, and some may have been delivered. */
   async giveUpAll(): Promise<void> {
     const { folder } = this.#requireOwner();
@@ -184,12 +166,7 @@ export class PostgresLots implements EntropyStore {
 
   /** Blocks on this node: those of other nodes are not known here. */
   async unclaimedBlocks(lotId: string): Promise<number> {
-    if (this.#owner === undefined) return 0;
-    const { node, folder } = this.#owner;
-    const parts = await this.#database.run<{ id: string }>(PARTS, [lotId, node.number]);
-    let blocks = await folder.unclaimedBlocks(lotId);
-    for (const { id } of parts) blocks += await folder.unclaimedBlocks(id);
-    return blocks;
+    return (await this.#owner?.folder.unclaimedBlocks(lotId)) ?? 0;
   }
 
   /** Gives nothing while PostgreSQL is away: a lot may have been withdrawn. */
@@ -197,11 +174,9 @@ export class PostgresLots implements EntropyStore {
     const { folder } = this.#requireOwner();
     await this.#follow();
     const claimed = await folder.claimBlocks(kind, max);
-    return claimed.map(({ lotId: folderLotId, bytes, index, releasedAtMs }) => {
-      const { lotId, first } = placeOf(folderLotId);
-      const atMs = releasedAtMs === NEVER_HELD ? null : releasedAtMs;
-      return { lotId, bytes, index: first + index, releasedAtMs: atMs };
-    });
+    return claimed.map((block) =>
+      block.releasedAtMs === NEVER_HELD ? { ...block, releasedAtMs: null } : block,
+    );
   }
 
   /** Of this node. */
@@ -243,12 +218,6 @@ export class PostgresLots implements EntropyStore {
     return rows.map(revocationOf);
   }
 
-  /** With the retention of answers: see dropParts. */
-  async expire(beforeMs: number): Promise<void> {
-    const { node, folder } = this.#requireOwner();
-    await dropParts(this.#database, node, beforeMs, (id) => folder.unclaimedBlocks(id));
-  }
-
   async nextSeedGeneration(tier: SeededTier): Promise<number> {
     const [{ last }] = await this.#database.run<{ last: number }>(NEXT_GENERATION, [tier]);
     return last;
@@ -287,7 +256,6 @@ export class PostgresLots implements EntropyStore {
     await this.#followReleases(owner);
   }
 
-  /** A part that comes while revocations are followed would escape them. */
   #inOrder(step: () => Promise<void>): Promise<void> {
     const done = this.#following.then(step);
     this.#following = done.catch(() => {}); // told to the caller

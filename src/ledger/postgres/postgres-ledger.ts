@@ -1,14 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { openSecretFile } from '../../crypto/key-files.ts';
 import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
-import { PURE_BLOCK_BYTES } from '../records.ts';
 import { PostgresBooks } from './books.ts';
 import { PostgresClaims } from './claims.ts';
 import { SegmentCommits } from './commit.ts';
@@ -22,7 +19,6 @@ import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
 import { migrate, requireSchema } from './migrate.ts';
 import { COMMIT_SLOTS, NodeIdentity } from './node.ts';
-import { type ParcelMarks, Parcels, type ParcelsOptions, settleParcels } from './parcels.ts';
 import { Sequencer } from './sequencer.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
 import { PostgresSourceStore } from './sources.ts';
@@ -50,8 +46,6 @@ export interface PostgresLedgerOptions extends FolderOptions {
   readonly durability: Durability;
   /** Secrets that all nodes share, checked at the start of a node; undefined where none are used. */
   readonly secrets?: { readonly keysPath: string; readonly logName: string };
-  /** Pure bytes that the node keeps ready; with it and `secrets` blocks move between nodes. */
-  readonly reservoirBytes?: number;
 }
 
 /** The ledger of many nodes: books in PostgreSQL, blocks in a folder of each node. */
@@ -60,8 +54,6 @@ export interface PostgresLedger extends Ledger, FailStop {
   isSequencer(): Promise<boolean>;
   /** Lets another node seal the log. */
   resign(): Promise<void>;
-  /** Blocks that move between this node and others, once it is started; undefined for a tool. */
-  readonly parcels: Parcels | undefined;
   /** Names of live nodes on which somebody serves by an older version of the directory than this one. */
   nodesBehind(version: number): Promise<string[]>;
 }
@@ -124,11 +116,8 @@ async function nodeLedger(
   await directory.forgetReaders();
   const unsealed = new UnsealedTallies();
   const lots = new PostgresLots(database, { node, folder });
-  await database.transact((session) => settleParcels(session, node, 'start'));
   if (!isCurrent) await lots.giveUpAll();
   noteEpoch(path, node.epoch);
-  const parcels = parcelsOf(options, { database, node, lots, log });
-  opened.push(async () => parcels?.stop());
   const calls = callsOver(
     {
       directory,
@@ -139,7 +128,7 @@ async function nodeLedger(
       log: new PostgresLogStore({ database, node, unsealed }),
       limits: new PostgresLimits({ database, node }),
       claims: new PostgresClaims({ database, node }),
-      upkeep: new PostgresUpkeep(database, folder, watch, parcels),
+      upkeep: new PostgresUpkeep(database, folder, watch),
     },
     () => {},
   );
@@ -147,15 +136,9 @@ async function nodeLedger(
   let closed: Promise<void> | undefined;
   return {
     ...calls,
-    async expire(nowMs, segmentsBeforeMs) {
-      const erased = await calls.expire(nowMs, segmentsBeforeMs);
-      await lots.expire(segmentsBeforeMs);
-      return erased;
-    },
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
     resign: () => sequencer.resign(),
-    parcels,
     nodesBehind: (version) => nodesBehind(database, version),
     close: () => (closed ??= closeAll()),
   };
@@ -171,25 +154,6 @@ function epochIn(path: string): number {
 
 function noteEpoch(path: string, epoch: number): void {
   writeFileSync(join(path, EPOCH_FILE), `${epoch}\n`, { flush: true });
-}
-
-/** Seeds that a node asks for others below, and gives none of its own below. A lot has 64, and a node asks its sources below 16. */
-const SEED_MARKS: ParcelMarks = { askBelow: 8, keep: 16 };
-
-/** A node asks below an eighth of its reservoir, and gives what it has above a quarter. */
-function parcelsOf(
-  { secrets, reservoirBytes }: PostgresLedgerOptions,
-  parts: Pick<ParcelsOptions, 'database' | 'node' | 'lots' | 'log'>,
-): Parcels | undefined {
-  if (secrets === undefined || reservoirBytes === undefined) return undefined;
-  const reservoirBlocks = reservoirBytes / PURE_BLOCK_BYTES;
-  const pure = { askBelow: Math.floor(reservoirBlocks / 8), keep: Math.floor(reservoirBlocks / 4) };
-  const shared = openSecretFile(join(secrets.keysPath, 'stored-answers'));
-  try {
-    return new Parcels({ ...parts, shared, marks: { pure, seed: SEED_MARKS } });
-  } finally {
-    wipe(shared);
-  }
 }
 
 /** A command is not a node: what it would write as one finds no epoch. */
@@ -239,7 +203,6 @@ async function toolLedger(
     failed: new Promise(() => {}),
     isSequencer: async () => false,
     resign: async () => {},
-    parcels: undefined,
     nodesBehind: (version) => nodesBehind(database, version),
     close: closeAll,
   };

@@ -16,7 +16,6 @@ import {
 } from '../usage-counters.ts';
 import type { Database, Session, Statement } from './connection.ts';
 import type { DatabaseWatch } from './database-watch.ts';
-import type { Parcels } from './parcels.ts';
 
 function long(name: string, text: string): Statement {
   return { name, text, isLong: true };
@@ -74,19 +73,16 @@ export class PostgresUpkeep implements Upkeep {
   readonly #database: Database;
   readonly #folder: Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'> | undefined;
   readonly #watch: DatabaseWatch | undefined;
-  readonly #parcels: Pick<Parcels, 'counts'> | undefined;
 
-  /** `folder` has the blocks of this node; undefined on a machine that has none. A command has no watch and no parcels. */
+  /** `folder` has the blocks of this node; undefined on a machine that has none. A command has no watch. */
   constructor(
     database: Database,
     folder: Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'> | undefined,
     watch: DatabaseWatch | undefined,
-    parcels?: Pick<Parcels, 'counts'>,
   ) {
     this.#database = database;
     this.#folder = folder;
     this.#watch = watch;
-    this.#parcels = parcels;
   }
 
   async audit(): Promise<AuditReport> {
@@ -118,10 +114,7 @@ export class PostgresUpkeep implements Upkeep {
 
   async integrity(): Promise<LedgerIntegrity> {
     const ofFolder = (await this.#folder?.integrity()) ?? { startAudit: 'none', scrub: null };
-    const parcels = this.#parcels?.counts();
-    const state = this.#watch?.state();
-    const database = state && { ...state, ...(parcels === undefined ? {} : { parcels }) };
-    return { ...ofFolder, database: database ?? null };
+    return { ...ofFolder, database: this.#watch?.state() ?? null };
   }
 }
 

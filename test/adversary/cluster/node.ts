@@ -9,8 +9,6 @@ const LAST_WORDS = 400;
 const END_KEPT = 4_000;
 /** Why a node may end that nobody killed. */
 const ENDS_FOR = /the node \W*node-\d+\W+was fenced|PostgreSQL does not answer at/;
-/** Nobody alters parcels here: such a refusal burns the blocks of an honest node. */
-const ALTERED = /refused a parcel (?:whose|that was altered)[^"\n]*/g;
 /** Each start of a killed node reads lots again: short ones, whose tests cost a fifth. */
 const SHORT_LOTS = { QRN_SOURCE_SIMULATOR_LOT_BITS: '131072' };
 
@@ -94,7 +92,6 @@ export class ClusterNode {
     });
     server.ended.then((how) => {
       const printed = withoutRequests(server.output());
-      for (const [told] of printed.matchAll(ALTERED)) this.violations.add(`${this.name} ${told}`);
       const lastWords = printed.slice(-END_KEPT);
       if (this.#killed !== server && !ENDS_FOR.test(lastWords))
         this.violations.add(`${this.name} ended by itself (${how}): ${lastWords}`);

@@ -26,7 +26,6 @@ const SAYS_STANDBY_WITHIN_MS = 6_000;
 const STANDBY_AWAY_MS = 30_000;
 /** Of one node. */
 const CONNECTIONS_MAX = 20;
-const PARCEL_KILLS = 8;
 const RETRY_MS = 100;
 /** A client waits for the second that Retry-After names. */
 const FREED_WITHIN_TRIES = 10;
@@ -146,31 +145,6 @@ const standbyAway: Scenario = (pair) =>
     await load.stop();
     await load.settle(FOLLOWS_WITHIN_MS);
     return [...violations, ...(await cluster.audit()).violations];
-  });
-
-/**
- * One node has a source, the other lives on its parcels, and both are killed again and again. The pure bytes that clients got
- * are compared, and the books say of each block that left a node whether it came or was burned.
- */
-const killsWithParcels: Scenario = (pair) =>
-  onCluster(pair, otherNode({ QRN_BACKEND: 'none' }), async (cluster) => {
-    const { nodes, load } = cluster;
-    load.start(CLIENTS);
-    const parcels = async () =>
-      (await pair.query('SELECT 1 FROM qrn.parcel WHERE sender IS NOT NULL LIMIT 1')).length;
-    let underWay = 0;
-    for (let round = 0; round < PARCEL_KILLS; round++) {
-      const node = nodes[round % nodes.length];
-      await until('a parcel is under way', async () => (await parcels()) > 0, SAYS_SO_WITHIN_MS);
-      underWay++;
-      await node.kill();
-      node.launch();
-      await node.ready();
-    }
-    await load.stop();
-    await load.settle(FOLLOWS_WITHIN_MS);
-    const { violations } = await cluster.audit();
-    return underWay === PARCEL_KILLS ? [...violations] : [...violations, 'no parcel was under way'];
   });
 
 /**
@@ -309,7 +283,6 @@ export function scenariosHere(say: (line: string) => void): (readonly [name: str
   return [
     ['an older database restored', olderDatabase],
     ['a standby that is away', standbyAway],
-    ['nodes killed while parcels are under way', killsWithParcels],
     ['two releases side by side', twoReleases],
     ...(library === undefined
       ? []

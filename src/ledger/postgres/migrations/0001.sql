@@ -222,37 +222,6 @@ CREATE TABLE qrn.revocation (
   -- The version of the directory that it led to.
   version bigint NOT NULL UNIQUE
 );
--- Blocks of a lot that went to another node: each row is one run of neighbours, and which parcel brought it.
-CREATE TABLE qrn.lot_part (
-  id text PRIMARY KEY,
-  parcel bytea NOT NULL,
-  lot_id text NOT NULL REFERENCES qrn.lot (id),
-  kind text NOT NULL,
-  first int NOT NULL,
-  count int NOT NULL,
-  node int NOT NULL,
-  from_node int NOT NULL,
-  at_ms bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
-  burned bool NOT NULL DEFAULT false
-);
-CREATE INDEX lot_part_lot ON qrn.lot_part (lot_id);
-CREATE INDEX lot_part_parcel ON qrn.lot_part (parcel);
--- Parts of lots are dropped by age when no block of them is left.
-CREATE INDEX lot_part_age ON qrn.lot_part (at_ms, id);
--- Parcels of blocks: asked for under a one-time public key (the id), reserved by a sender, sealed, and deleted when taken.
-CREATE TABLE qrn.parcel (
-  id bytea PRIMARY KEY,
-  kind text NOT NULL CHECK (kind IN ('pure', 'seed')),
-  recipient int NOT NULL,
-  recipient_epoch bigint NOT NULL,
-  proof bytea NOT NULL,
-  asked_at_ms bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000),
-  sender int,
-  sender_epoch bigint,
-  runs json,
-  box bytea
-);
-ALTER TABLE qrn.parcel ALTER box SET STORAGE EXTERNAL;
 CREATE TABLE qrn.seed_generation (tier text PRIMARY KEY, last bigint NOT NULL);
 
 -- Sources: notes, money, jobs.
