@@ -21,7 +21,12 @@ describe('sample', () => {
   it('reads count and items, and says how many items there were', () => {
     const { request } = parse('sample', 'count=2&items=a,b,c');
     assert.deepEqual(request.values, { kind: 'sample', count: 2, items: ['a', 'b', 'c'] });
-    assert.deepEqual([request.members, request.valueKey], [{ count: 2, of: 3 }, 'items']);
+    assert.deepEqual(request.members, {
+      count: 2,
+      list_sha256: 'sha256:fa1844c2988ad15ab7b49e0ece09684500fad94df916859fb9a43ff85f5bb477',
+      of: 3,
+    });
+    assert.equal(request.valueKey, 'items');
     assert.deepEqual(batch({ type: 'sample', count: 2, params: { items: ['a,b', 'c'] } }).values, {
       kind: 'sample',
       count: 2,
@@ -48,7 +53,11 @@ describe('weighted', () => {
   it('reads one weight for each item', () => {
     const { request } = parse('weighted', `count=5&items=a,b&weights=1,${MAX}`);
     assert.deepEqual(request.values, { kind: 'weighted', count: 5, items: ['a', 'b'], weights: [1, MAX] });
-    assert.deepEqual(request.members, { count: 5 });
+    assert.deepEqual(request.members, {
+      count: 5,
+      list_sha256: 'sha256:0473ef2dc0d324ab659d3580c1134e9d812035905c4781fdd6d529b0c6860e13',
+      weights: [1, MAX],
+    });
     assert.deepEqual(parse('weighted', 'items=a,b&weights=007%2C8').request.values, {
       kind: 'weighted',
       count: 1,

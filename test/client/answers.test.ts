@@ -219,11 +219,21 @@ describe('answers', () => {
   it('decode samples and weighted picks', async () => {
     const items = ['ada', 'grace', 'barbara, née', 'shafi'];
     const sample = await client.sample({ count: 3, items });
-    assertAnswer<SampleData>(sample, { items: ['string'], count: 'number', of: 'number' });
+    assertAnswer<SampleData>(sample, {
+      items: ['string'],
+      count: 'number',
+      list_sha256: 'string',
+      of: 'number',
+    });
     assert.deepEqual([sample.data.count, sample.data.of], [3, 4]);
     assert.equal(new Set(sample.data.items.filter((item) => items.includes(item))).size, 3);
     const picks = await client.weighted({ count: 9, items, weights: [1, 2, 3, 2 ** 50] });
-    assertAnswer<WeightedData>(picks, { items: ['string'], count: 'number' });
+    assertAnswer<WeightedData>(picks, {
+      items: ['string'],
+      count: 'number',
+      list_sha256: 'string',
+      weights: ['number'],
+    });
     assert.deepEqual(picks.data.items, Array(9).fill('shafi'), 'the others come once in 2^47 picks');
   });
 

@@ -143,6 +143,8 @@ export interface ShuffleData {
 export interface SampleData {
   readonly items: readonly string[];
   readonly count: number;
+  /** Of the list that was drawn from: `sha256:` and SHA-256 of its JSON in hex. */
+  readonly list_sha256: string;
   /** How many items there were. */
   readonly of: number;
 }
@@ -150,6 +152,10 @@ export interface SampleData {
 export interface WeightedData {
   readonly items: readonly string[];
   readonly count: number;
+  /** Of the list that was drawn from: `sha256:` and SHA-256 of its JSON in hex. */
+  readonly list_sha256: string;
+  /** Of each item of the list. */
+  readonly weights: readonly number[];
 }
 
 export interface StringsData {

@@ -1,5 +1,7 @@
+import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
 import { jsonBytesMax, type ListRequest } from '../../values/value-request.ts';
 import { ENVELOPE_BYTES_MAX } from '../endpoint.ts';
 import { grouped, type ParameterDefinition, type ValuesOf } from '../params.ts';
@@ -22,6 +24,14 @@ export function sampleRequest({ items }: ValuesOf<typeof SAMPLE_PARAMS>, count: 
   return { kind: 'sample', count, items };
 }
 
+/**
+ * Names the list that items were drawn from, so that the certificate is bound to it: SHA-256 of its canonical JSON, as items
+ * may hold line breaks.
+ */
+function sourceHash(items: readonly string[]): string {
+  return `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`;
+}
+
 export const SAMPLE = valuesEndpoint({
   name: 'sample',
   summary: 'Some of the items in the order drawn, each sequence equally likely; no item twice.',
@@ -32,7 +42,12 @@ export const SAMPLE = valuesEndpoint({
   errors: ['unique_impossible'],
   ask: ({ count, ...own }) => {
     const values = sampleRequest(own, count);
-    return { values, valueKey: 'items', members: { count, of: values.items.length } };
+    const { items } = values;
+    return {
+      values,
+      valueKey: 'items',
+      members: { count, list_sha256: sourceHash(items), of: items.length },
+    };
   },
 });
 
@@ -91,11 +106,11 @@ export const WEIGHTED = valuesEndpoint({
   summary: 'Independent picks from weighted items; an item may be picked more than once.',
   parameters: [countUpTo(LIMITS.integersCountMax, 'How many picks.'), ...WEIGHTED_PARAMS],
   errors: [],
-  ask: ({ count, ...own }) => ({
-    values: weightedRequest(own, count),
-    valueKey: 'items',
-    members: { count },
-  }),
+  ask: ({ count, ...own }) => {
+    const values = weightedRequest(own, count);
+    const { items, weights } = values;
+    return { values, valueKey: 'items', members: { count, list_sha256: sourceHash(items), weights } };
+  },
 });
 
 export const STRINGS_PARAMS = [

@@ -148,7 +148,12 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
   sample: {
     query: 'count=2&items=ada,grace,barbara,shafi',
     answer: answer(
-      { count: 2, items: ['grace', 'ada'], of: 4 },
+      {
+        count: 2,
+        items: ['grace', 'ada'],
+        list_sha256: 'sha256:59dc2a4ec8f5eedf78cae4f882851dcdf587cbde42791ecdc27550c0e7fcbec4',
+        of: 4,
+      },
       {
         certificateId: 'cert_5m2drvx8knstdb3g3p2cdd9y24',
         salt: '9467f7b44d0b68ee630300b3f05d9b8cc961dc1f6ae4f453ae37f3d4cf0b1c5b',
@@ -161,7 +166,12 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
   weighted: {
     query: 'count=3&items=gold,silver,bronze&weights=1,10,100',
     answer: answer(
-      { count: 3, items: ['bronze', 'bronze', 'bronze'] },
+      {
+        count: 3,
+        items: ['bronze', 'bronze', 'bronze'],
+        list_sha256: 'sha256:b772f279334057eaec1308e019d6d87f132ea834679c6598998c8dcd05d81800',
+        weights: [1, 10, 100],
+      },
       {
         certificateId: 'cert_1envjphhkcxvyyq9zj0wytb0ra',
         salt: '4defb8b290a30b2b1877a49c16ba9b24fb26d986a939e5a2fd88ed3b8a66c40f',

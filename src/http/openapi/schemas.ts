@@ -40,6 +40,11 @@ const drawnFrom = object({
   quantum_source: described(text, 'The processor; none in csprng mode.'),
 });
 
+const listSha256 = described(
+  { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
+  'Of the list that was drawn from: SHA-256 of its JSON without spaces.',
+);
+
 /** The members of `data` beside its metadata. */
 const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
   integers: {
@@ -85,9 +90,10 @@ const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
   sample: {
     items: listOf(text),
     count,
+    list_sha256: listSha256,
     of: described(count, 'How many items there were.'),
   },
-  weighted: { items: listOf(text), count },
+  weighted: { items: listOf(text), count, list_sha256: listSha256, weights: listOf(count) },
   strings: { values: listOf(text), alphabet: text, count, length: count },
   sequences: {
     values: described(listOf(listOf(listOf(integer))), 'Each entry holds one list for each sequence.'),

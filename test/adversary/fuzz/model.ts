@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import type { DataEndpoint, EntropyMode } from '../../../src/core/vocabulary.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
@@ -222,6 +223,11 @@ function sortOf({ text }: Reader): Sequences['sort'] {
 }
 
 /** `count` values of a kind that queries and batches have, and what an answer to a query says of them again. */
+/** Of the list that was drawn from. */
+function hashed(items: readonly string[]): string {
+  return `sha256:${createHash('sha256').update(JSON.stringify(items)).digest('hex')}`;
+}
+
 function listOf(
   kind: Exclude<DataEndpoint, 'bytes' | 'bitstring' | 'shuffle' | 'batch'>,
   count: number,
@@ -244,12 +250,18 @@ function listOf(
       return { values: { kind, count }, echoed: { count, version: 4 } };
     case 'sample': {
       const items = read.items();
-      return { values: { kind, count, items }, echoed: { count, of: items.length } };
+      return {
+        values: { kind, count, items },
+        echoed: { count, list_sha256: hashed(items), of: items.length },
+      };
     }
     case 'weighted': {
       const items = read.items();
       const weights = read.wholes('weights', 1, MAX, { least: 2, most: 10_000 }, 'invalid_weights');
-      return { values: { kind, count, items, weights }, echoed: { count } };
+      return {
+        values: { kind, count, items, weights },
+        echoed: { count, list_sha256: hashed(items), weights },
+      };
     }
     case 'strings': {
       const length = read.whole('length', 1, 128, 'invalid_length') ?? 16;
