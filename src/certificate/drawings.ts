@@ -3,8 +3,8 @@ import type { CertificateDocument } from './document.ts';
 import { readProof } from './signed-checkpoint.ts';
 
 /*
- * What a certificate says, laid out: its p-values, its path to the root of the log and the order of its events. The page
- * and the PDF draw the same coordinates and labels. All of it is computed from members of the certificate alone. Lengths
+ * What a certificate says, laid out: its p-values, its path to the root of the log and the order of its events, as its
+ * page draws them. All of it is computed from members of the certificate alone. Lengths
  * are those of the caller's unit, heights are measured from the top edge down.
  */
 
@@ -123,21 +123,15 @@ interface MerkleDrawing extends Size {
 }
 
 /**
- * Undefined while the certificate is being logged. Its rows move together where they would take more than
- * `heightMax`.
+ * Undefined while the certificate is being logged.
  */
-export function merkleDrawing(
-  proofText: string | null,
-  width: number,
-  heightMax = Number.POSITIVE_INFINITY,
-): MerkleDrawing | undefined {
+export function merkleDrawing(proofText: string | null, width: number): MerkleDrawing | undefined {
   const logged = readProof(proofText);
   if (typeof logged === 'string') return undefined;
   const { proof, checkpoint } = logged;
   const steps = stepsOf(proof, checkpoint.size);
-  const row = Math.min(ROW, (heightMax - LEAF_NAME) / (steps.length + 1));
-  const height = row * (steps.length + 1) + LEAF_NAME;
-  const yOf = (i: number) => height - LEAF_NAME - row / 2 - row * i;
+  const height = ROW * (steps.length + 1) + LEAF_NAME;
+  const yOf = (i: number) => height - LEAF_NAME - ROW / 2 - ROW * i;
   const middle = width / 2;
   const listed = steps.map(({ side, sibling }) => `${side} ${sibling.slice(0, 8)}`).join(', ');
   return {

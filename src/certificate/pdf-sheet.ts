@@ -1,30 +1,17 @@
 import {
   type Color,
-  LineCapStyle,
-  LineJoinStyle,
-  lineTo,
-  moveTo,
   PDFDocument,
   type PDFFont,
   PDFHexString,
   PDFName,
-  type PDFOperator,
   type PDFPage,
-  popGraphicsState,
-  pushGraphicsState,
   rgb,
   StandardFonts,
-  setLineCap,
-  setLineJoin,
-  setLineWidth,
-  setStrokingColor,
-  stroke,
 } from '@cantoo/pdf-lib';
 import { encodeQR } from 'qr';
-import type { Point } from './drawings.ts';
 
 /**
- * A4 pages and what can be set on them. Lengths are points (1/72 inch), heights are measured from the top
+ * An A4 page and what can be set on it. Lengths are points (1/72 inch), heights are measured from the top
  * edge down. The fonts are of the standard 14 (ISO 32000-1 §9.6.2.2), which every reader brings: text stays
  * selectable and a page small. They hold the Latin characters of WinAnsiEncoding; any other is printed as its
  * code point, `{U+91CF}`, so that no text can break the page or be shown as another one.
@@ -50,7 +37,7 @@ export interface SheetFacts {
   readonly at: Date;
 }
 
-// margins, colours and text styles that the pages of the PDF certificate share
+// margins, colours and text styles of the PDF certificate
 
 export const MARGIN = 48;
 export const WIDTH = PAGE.width - 2 * MARGIN;
@@ -81,7 +68,7 @@ export class Sheet {
   /** A character was printed as its code point. */
   hasCodePoints = false;
   readonly #document: PDFDocument;
-  #page: PDFPage;
+  readonly #page: PDFPage;
   readonly #fonts: Readonly<Record<FontName, PDFFont>>;
   readonly #printable: ReadonlySet<number>;
 
@@ -108,11 +95,6 @@ export class Sheet {
       bold: await document.embedFont(StandardFonts.HelveticaBold),
       mono: await document.embedFont(StandardFonts.Courier),
     });
-  }
-
-  /** What follows is set on a new page. */
-  turn(): void {
-    this.#page = this.#document.addPage([PAGE.width, PAGE.height]);
   }
 
   bytes(): Promise<Uint8Array> {
@@ -176,40 +158,6 @@ export class Sheet {
 
   rule(x: number, y: number, width: number, color: Color, thickness = 0.5): void {
     this.box(x, y - thickness / 2, width, thickness, color);
-  }
-
-  /** Each line goes straight from point to point. */
-  strokes(lines: readonly (readonly Point[])[], color: Color, thickness: number): void {
-    const path = lines.flatMap((points) =>
-      points.map(({ x, y }, i) => (i === 0 ? moveTo : lineTo)(short(x), short(PAGE.height - y))),
-    );
-    this.#stroke(path, color, thickness);
-  }
-
-  /**
-   * Filled circles. Each is a line without length and with round ends, which paints a disc (ISO 32000-1 §8.5.3.2): a
-   * fifth of the bytes of four curves.
-   */
-  dots(centres: readonly Point[], radius: number, color: Color): void {
-    const path = centres.flatMap((centre) => {
-      const [x, y] = [short(centre.x), short(PAGE.height - centre.y)];
-      return [moveTo(x, y), lineTo(x, y)];
-    });
-    this.#stroke(path, color, 2 * radius);
-  }
-
-  #stroke(path: readonly PDFOperator[], color: Color, thickness: number): void {
-    if (path.length === 0) return;
-    this.#page.pushOperators(
-      pushGraphicsState(),
-      setStrokingColor(color),
-      setLineWidth(short(thickness)),
-      setLineCap(LineCapStyle.Round),
-      setLineJoin(LineJoinStyle.Round),
-      ...path,
-      stroke(),
-      popGraphicsState(),
-    );
   }
 
   /** A QR code of `side` points, as vector squares: runs of dark modules in a row are one rectangle. */
@@ -284,9 +232,4 @@ export function drawHeading(sheet: Sheet, title: string, x: number, y: number, w
   sheet.line(title.toUpperCase(), x, y, HEADING, width);
   sheet.rule(x, y + 6, width, HAIRLINE);
   return y + 8;
-}
-
-/** To a hundredth of a point, which no printer resolves. */
-function short(length: number): number {
-  return Math.round(length * 100) / 100;
 }

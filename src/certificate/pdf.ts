@@ -3,7 +3,6 @@ import type { Origin } from '../core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 import { grouped, rounded, roundedDown } from './drawings.ts';
-import { drawDrawings } from './pdf-drawings.ts';
 import {
   ACCENT,
   AMBER,
@@ -29,12 +28,11 @@ import {
   WHITE,
   WIDTH,
 } from './pdf-sheet.ts';
+import { readProof } from './signed-checkpoint.ts';
 
 /**
- * The certificate as two A4 pages that a person files: what it says, then its place
- * in the log and drawings (pdf-drawings.ts). They say what
- * the JSON says, no more and nothing stronger; what does not fit (a fourth lot, a very long device name) is cut visibly
- * and stands in the JSON in full. Each page has the status and the banners' titles, since pages get separated.
+ * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing stronger; what
+ * does not fit (a fourth lot, a very long device name) is cut visibly and stands in the JSON in full.
  */
 
 const GUTTER = 24;
@@ -51,7 +49,7 @@ const GAP = 20;
 
 type Document = CertificateDocument;
 
-/** Draws the certificate: a PDF of two pages, the same bytes for the same document. */
+/** Draws the certificate: a PDF of one page, the same bytes for the same document. */
 export async function certificatePdf(document: Document): Promise<Uint8Array> {
   const { certificate } = document;
   const sheet = await Sheet.create({
@@ -62,14 +60,10 @@ export async function certificatePdf(document: Document): Promise<Uint8Array> {
     at: new Date(certificate.issued_at),
   });
   const banners = bannersOf(document);
-  let y = drawHead(sheet, document, 1);
+  let y = drawHead(sheet, document);
   for (const banner of banners) y = drawBanner(sheet, banner, y);
   drawHashes(sheet, document, drawFacts(sheet, document, y));
   drawFoot(sheet, document);
-  sheet.turn();
-  y = drawHead(sheet, document, 2);
-  for (const banner of banners) y = drawBannerTitle(sheet, banner, y);
-  drawDrawings(sheet, document, y);
   return sheet.bytes();
 }
 
@@ -79,14 +73,10 @@ const STATUS: Readonly<Record<Document['certificate']['status'], { word: string;
   test: { word: 'TEST SOURCE', color: AMBER },
 };
 
-const PAGES = 2;
-
-function drawHead(sheet: Sheet, { certificate }: Document, page: number): number {
+function drawHead(sheet: Sheet, { certificate }: Document): number {
   const mark: TextStyle = { font: 'bold', size: 7.5, color: GREY, tracking: 1.2 };
   sheet.box(0, 0, PAGE.width, 6, ACCENT);
   sheet.line('QUANTUM RANDOM NUMBER SERVICE', MARGIN, 50, mark);
-  const numbered = `PAGE ${page} OF ${PAGES}`;
-  sheet.line(numbered, PAGE.width - MARGIN - sheet.widthOf(numbered, mark), 50, mark);
   sheet.line('Certificate of provenance', MARGIN, 78, { font: 'bold', size: 24, color: INK });
   sheet.line(certificate.id, MARGIN, 96, { font: 'mono', size: 11, color: INK });
   const { word, color } = STATUS[certificate.status];
@@ -148,15 +138,6 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
   sheet.line(title, MARGIN + 16, y + 14.5, { font: 'bold', size: 9.5, color }, box.width);
   sheet.paragraph(text, MARGIN + 16, y + 26.5, style, box);
   return y + height + 6;
-}
-
-/** A banner in one line, for the second page; returns where the next one begins. */
-function drawBannerTitle(sheet: Sheet, { title, color, tint }: Banner, y: number): number {
-  const height = 22;
-  sheet.box(MARGIN, y, WIDTH, height, tint);
-  sheet.box(MARGIN, y, 4, height, color);
-  sheet.line(title, MARGIN + 16, y + 14.5, { font: 'bold', size: 9.5, color }, WIDTH - 28);
-  return y + height + 4;
 }
 
 function drawFacts(sheet: Sheet, { certificate }: Document, from: number): number {
@@ -325,11 +306,21 @@ function drawFoot(sheet: Sheet, { certificate }: Document): void {
   const address: TextStyle = { font: 'regular', size: 9, color: ACCENT };
   sheet.line(url, x, FOOT + 34, address, width);
   sheet.link(url, x, FOOT + 24, Math.min(width, sheet.widthOf(url, address)), 14);
+  sheet.line(loggedText(certificate.proof), x, FOOT + 46, SMALL, width);
   const box = { width, leading: 10.5, linesMax: 3 };
-  let y = FOOT + 51;
+  let y = FOOT + 63;
   y += sheet.paragraph(PROVES, x, y, SMALL, box) + 4;
   y += sheet.paragraph(PROVES_NOT, x, y, SMALL, box) + 2;
   const notes = `Certificate form ${certificate.version}. Status as of when this page was made; the address above says what holds now.`;
   const legend = sheet.hasCodePoints ? ' {U+…}: a character by its Unicode number.' : '';
   sheet.line(`${notes}${legend}`, MARGIN, 824, { ...LABEL, size: 7 }, WIDTH);
+}
+
+/** Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does that. */
+function loggedText(proofText: string | null): string {
+  const logged = readProof(proofText);
+  if (typeof logged === 'string')
+    return 'Being logged: fetch the certificate again in a moment for its signed proof.';
+  const { proof, checkpoint } = logged;
+  return `Leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`;
 }
