@@ -10,7 +10,7 @@ import { readProof } from './signed-checkpoint.ts';
 
 type Lot = CertificateDocument['certificate']['provenance']['lots'][number];
 
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
