@@ -12,7 +12,7 @@ import type { Cell, Report, Row, Suite } from './support/suite.ts';
 import { of, rowOf } from './support/tables.ts';
 
 const CIRCUITS = ['superposition', 'x-check', 'bell-chsh'] as const;
-const PARTS = ['health', 'raw windows', 'conditioned windows', 'extraction', 'rest', 'all'] as const;
+const PARTS = ['health', 'raw windows', 'conditioned windows', 'rest', 'all'] as const;
 type Part = (typeof PARTS)[number];
 
 function cpuMs(): number {
@@ -26,7 +26,6 @@ async function timedLot(backend: StreamBackend, read: RawRead) {
     health: 0,
     'raw windows': 0,
     'conditioned windows': 0,
-    extraction: 0,
     rest: 0,
     all: 0,
   };
@@ -42,8 +41,6 @@ async function timedLot(backend: StreamBackend, read: RawRead) {
       timed('conditioned windows', () => assessorInPlace.testBits(of, bits, length)),
     assessLot: (bits, width, shots) =>
       timed('raw windows', () => assessorInPlace.assessLot(bits, width, shots)),
-    extract: (bits, length, key, outputBits) =>
-      timed('extraction', () => assessorInPlace.extract(bits, length, key, outputBits)),
   };
   const before = cpuMs();
   const monitor = new HealthMonitor({
@@ -53,7 +50,7 @@ async function timedLot(backend: StreamBackend, read: RawRead) {
   const health = await timed('health', () => monitor.checkInSlices(read));
   const lot = await makeLot(backend, read, health, assessor, systemClock);
   ms.all = cpuMs() - before;
-  ms.rest = ms.all - ms.health - ms['raw windows'] - ms['conditioned windows'] - ms.extraction;
+  ms.rest = ms.all - ms.health - ms['raw windows'] - ms['conditioned windows'];
   return { lot, ms };
 }
 
@@ -62,7 +59,7 @@ const MEASURES = PARTS.map((part) => of(`${part} ms`, part));
 
 /**
  * A lot from raw bits to blocks, as the service makes it, on one core: health tests, evidence, every window of raw and conditioned
- * bits, hashing. The service runs the assessment and the extraction in a thread of their own at low priority, and the rest
+ * bits, hashing. The service runs the assessment in a thread of its own at low priority, and the rest
  * beside requests.
  */
 export const lot: Suite = {

@@ -6,7 +6,6 @@ import { clusterService } from './cluster-service.bench.ts';
 import { dispatch } from './dispatch.bench.ts';
 import { durability } from './durability.bench.ts';
 import { expand } from './expand.bench.ts';
-import { extractor } from './extractor.bench.ts';
 import { falseRejects } from './false-rejects.bench.ts';
 import { idealEntropy } from './ideal-entropy.bench.ts';
 import { keyTiming } from './key-timing.bench.ts';
@@ -41,7 +40,6 @@ export const SUITES: readonly Suite[] = [
   stats,
   falseRejects,
   sp80090b,
-  extractor,
   lot,
   ledger,
   idealEntropy,

@@ -1263,32 +1263,20 @@ var TEXT_TYPES = ["plain", "csv"];
 var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
 
 // src/ledger/records.ts
-var EVIDENCE_LEVELS = [
-  "simulated",
-  "statistical",
-  "calibrated",
-  "source-independent",
-  "bell-witness"
-];
+var EVIDENCE_LEVELS = ["simulated", "statistical", "calibrated"];
 function isEvidenceLevel(value) {
   return EVIDENCE_LEVELS.some((claim) => claim === value);
 }
 function weakestEvidence(claims) {
   return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
 }
-function sharedEvidence(lots) {
-  const shared = EVIDENCE_LEVELS.filter(
-    (level) => lots.every(({ claim, notReached }) => rankOf(level) <= rankOf(claim) && !notReached.includes(level))
-  );
-  return shared.at(-1) ?? "simulated";
-}
 function allowsEvidence(origin, claim) {
   const known = ORIGINS.find((each) => each === origin);
   return known !== void 0 && rankOf(claim) <= rankOf(CEILINGS[known]);
 }
 var CEILINGS = {
-  "quantum-processor": "bell-witness",
-  "qrng-device": "bell-witness",
+  "quantum-processor": "calibrated",
+  "qrng-device": "calibrated",
   simulated: "simulated",
   replay: "statistical",
   system: "statistical"
@@ -1815,7 +1803,7 @@ function lotsNamed(document) {
   if (!Array.isArray(lots) || lots.length === 0) return failed("The certificate names no lot.");
   const failures = [];
   if (!VERSIONS.includes(member(document, "version")))
-    failures.push(`The version is ${show(member(document, "version"))}; this verifier knows 1 to 5.`);
+    failures.push(`The version is ${show(member(document, "version"))}; this verifier knows 1 to 4.`);
   for (const name of ["raw_output", "processed"]) {
     const certified = member(document, "hashes", name);
     const digests = lots.map((lot) => text(member(lot, name)) ?? "");
@@ -1828,7 +1816,7 @@ function lotsNamed(document) {
   if (evidence !== void 0) failures.push(evidence);
   return failures.length > 0 ? failed(failures.join(" ")) : holds(`The hashes are those of the lots named${evidenceText(document)}.`);
 }
-var VERSIONS = [1, 2, 3, 4, 5];
+var VERSIONS = [1, 2, 3, 4];
 function versionOf(document) {
   const version = member(document, "version");
   return typeof version === "number" ? version : 0;
@@ -1843,37 +1831,21 @@ function noEvidence(document) {
 }
 function evidenceText(document) {
   const claim = text(member(document, "provenance", "evidence"));
-  if (claim === void 0) return "";
-  const reached = reachedEvidence(member(document, "provenance", "lots"));
-  const shared = typeof reached === "string" ? claim : sharedEvidence(reached);
-  const caution = shared === claim ? "" : ` is the weakest claim, and all lots reach only ${shared}`;
-  return `, and so is the evidence: ${claim}${caution}`;
+  return claim === void 0 ? "" : `, and so is the evidence: ${claim}`;
 }
 function checkEvidence(document, lots) {
-  const reached = reachedEvidence(lots);
-  if (typeof reached === "string") return reached;
-  const certified = member(document, "provenance", "evidence");
-  if (versionOf(document) >= 5) {
-    const shared = sharedEvidence(reached);
-    if (certified === shared) return void 0;
-    return `The evidence is ${show(certified)}, the strongest that all lots reach is ${show(shared)}.`;
-  }
-  const weakest = weakestEvidence(reached.map(({ claim }) => claim));
-  if (certified === weakest) return void 0;
-  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
-}
-function reachedEvidence(lots) {
-  const reached = [];
-  for (const lot of Array.isArray(lots) ? lots : []) {
+  const claims = [];
+  for (const lot of lots) {
     const claim = member(lot, "evidence", "claim");
     if (!isEvidenceLevel(claim)) return "A lot has no evidence.";
     const origin = member(lot, "origin");
     if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
-    const listed = member(lot, "evidence", "not_reached");
-    const notReached = Array.isArray(listed) ? listed.map((each) => member(each, "claim")) : [];
-    reached.push({ claim, notReached: notReached.filter(isEvidenceLevel) });
+    claims.push(claim);
   }
-  return reached;
+  const certified = member(document, "provenance", "evidence");
+  const weakest = weakestEvidence(claims);
+  if (certified === weakest) return void 0;
+  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
 }
 function joined(digests) {
   if (digests.length === 1) return digests[0];

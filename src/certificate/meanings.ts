@@ -48,22 +48,15 @@ export function originMeaning(origin: Origin, lots: readonly LotRecord[]): strin
 }
 
 /** The claim and what it rests on; the lots have the assumptions in full. */
-export function evidenceMeaning(level: EvidenceLevel, version: number): string {
-  const meaning = EVIDENCE_MEANINGS[level];
-  return version < 5
-    ? meaning
-    : `${meaning} The lots claim different levels, and all of them reach this one.`;
+export function evidenceMeaning(level: EvidenceLevel): string {
+  return EVIDENCE_MEANINGS[level];
 }
 
 const EVIDENCE_MEANINGS: Readonly<Record<EvidenceLevel, string>> = {
   simulated: 'Evidence: none of a quantum origin.',
   statistical: 'Evidence: statistical tests alone, which cannot tell a quantum source from another.',
   calibrated:
-    'Evidence: published readout errors and the lots’ own shots, assuming pure states and no crosstalk.',
-  'source-independent':
-    'Evidence: X-basis test shots, assuming trusted measurements; the preparation is not trusted.',
-  'bell-witness':
-    'Evidence: a Bell test of these very shots, assuming no crosstalk or collusion; not device-independent.',
+    'Evidence: published readout errors and the lots’ own shots, assuming pure states, and bits that are independent and identically distributed.',
 };
 
 export function testsMeaning(mode: EntropyMode, version: number): string {

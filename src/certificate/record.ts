@@ -19,12 +19,10 @@ import {
   type DrawSource,
   type EvidenceLevel,
   type LotEvidence,
-  type LotExtraction,
   type LotRecord,
   nistVerified,
   SEED_BLOCK_BYTES,
   type SegmentContext,
-  sharedEvidence,
   verifyingBlock,
   weakestEvidence,
 } from '../ledger/records.ts';
@@ -40,18 +38,14 @@ import { evidenceMeaning, modeMeaning, originMeaning, testsMeaning } from './mea
  * Version 2 is version 1 with the evidence of every lot. A lot of a release that did not ask for evidence
  * has none: whatever draws on such a lot is certified in version 1.
  *
- * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, how the lot
- * was hashed as a whole if it was, whether its origin is declared alone, and where system entropy came from.
+ * Version 3 is version 2 for lots of which every bit was assessed: it names the tested windows, whether its origin is declared alone, and where system entropy came from.
  * Samples of the csprng stream are such lots; they have no evidence.
  *
  * Version 4 says where in its lots an answer was drawn, and whether those bytes were committed to in the log before.
  * It names no tier. It has what the lots have of versions 2 and 3.
- *
- * Version 5 is version 4 for an answer from several lots whose weakest claim is not one that all of them reach:
- * its evidence is the strongest that they share.
  */
 export interface Certificate {
-  readonly version: 1 | 2 | 3 | 4 | 5;
+  readonly version: 1 | 2 | 3 | 4;
   readonly id: string;
   readonly issued_at: string;
   readonly request_id: string;
@@ -94,7 +88,7 @@ interface CertifiedProvenance {
   readonly system_entropy?: SystemGenerator;
   /** Every lot drawn from, in order. */
   readonly lots: readonly CertifiedLot[];
-  /** Versions 2 to 4: the weakest claim of the lots; version 5: the strongest that every lot reaches. */
+  /** From version 2 on: the weakest claim of the lots. */
   readonly evidence?: EvidenceLevel;
   readonly meaning: string;
 }
@@ -125,8 +119,6 @@ interface CertifiedLot {
   readonly declared?: boolean;
   /** Version 3: windows of raw bits, in both orders, that were assessed; together they cover every bit. */
   readonly raw_windows?: number;
-  /** Version 3: the hash of the whole lot; null where pieces of it were conditioned. */
-  readonly extraction?: ReturnType<typeof certifiedExtraction> | null;
   /** Version 4: the lot has a leaf in the log; false for a lot of an earlier release. */
   readonly committed?: boolean;
 }
@@ -232,14 +224,11 @@ export function originOf(lots: readonly LotRecord[]): Origin {
 }
 
 /** The newest version of certificates that this release issues. */
-export const NEWEST_VERSION = 5;
+export const NEWEST_VERSION = 4;
 
-function versionOf({ source, lots, context }: CertificateFacts): Certificate['version'] {
+function versionOf({ source, lots }: CertificateFacts): Certificate['version'] {
   const { mode, drawn } = source;
-  if (drawn !== undefined) {
-    const isShared = context.newestVersion === undefined || context.newestVersion < 5 || !hasEvidence(lots);
-    return isShared || evidenceOfAll(lots, 4) === evidenceOfAll(lots, 5) ? 4 : 5;
-  }
+  if (drawn !== undefined) return 4;
   if (mode !== 'csprng' && !hasEvidence(lots)) return 1;
   if (lots.every((lot) => lot.rawWindows !== undefined)) return 3;
   return hasEvidence(lots) ? 2 : 1;
@@ -248,19 +237,6 @@ function versionOf({ source, lots, context }: CertificateFacts): Certificate['ve
 /** Lots that all say what they are evidence of. */
 function hasEvidence(lots: readonly LotRecord[]): lots is readonly (LotRecord & { evidence: LotEvidence })[] {
   return lots.every((lot) => lot.evidence !== undefined);
-}
-
-function evidenceOfAll(
-  lots: readonly (LotRecord & { evidence: LotEvidence })[],
-  version: Certificate['version'],
-): EvidenceLevel {
-  if (version < 5) return weakestEvidence(lots.map((lot) => lot.evidence.claim));
-  return sharedEvidence(
-    lots.map(({ evidence: { claim, notReached } }) => ({
-      claim,
-      notReached: notReached.map((each) => each.claim),
-    })),
-  );
 }
 
 /**
@@ -276,7 +252,7 @@ function provenanceOf(
   const origin = originOf(lots);
   // decisions.md, Entropy modes, "one shape": csprng has no quantum origin whatever its lot says.
   const quantum = source.mode !== 'csprng';
-  const evidence = hasEvidence(lots) ? evidenceOfAll(lots, version) : undefined;
+  const evidence = hasEvidence(lots) ? weakestEvidence(lots.map((lot) => lot.evidence.claim)) : undefined;
   const meaning = `${modeMeaning(source.mode, generator)} ${originMeaning(origin, lots)}`;
   return {
     lang_circuit: quantum ? first.circuit : 'none',
@@ -295,7 +271,7 @@ function provenanceOf(
     lots: lots.map((lot) => certifiedLot(lot, version)),
     ...(evidence === undefined
       ? { meaning }
-      : { evidence, meaning: `${meaning} ${evidenceMeaning(evidence, version)}` }),
+      : { evidence, meaning: `${meaning} ${evidenceMeaning(evidence)}` }),
   };
 }
 
@@ -346,7 +322,6 @@ export function certifiedLot(lot: LotRecord, version: Certificate['version']): C
       ? {
           declared: lot.isDeclared === true,
           raw_windows: lot.rawWindows,
-          extraction: lot.extraction === undefined ? null : certifiedExtraction(lot.extraction),
         }
       : {}),
     ...(version >= 4 ? { committed: lot.commitment !== undefined } : {}),
@@ -356,18 +331,6 @@ export function certifiedLot(lot: LotRecord, version: Certificate['version']): C
 /** What version 4 says of the lot: its leaf in the log has the hash of this. */
 export function certifiedFacts(lot: LotRecord): CertifiedLot {
   return certifiedLot(lot, 4);
-}
-
-/** A Toeplitz hash of the whole lot under a public seed. */
-function certifiedExtraction({ seed, inputBits, outputBits, epsilonBits }: LotExtraction) {
-  return {
-    /** 64 hex digits; ChaCha20 expands them to the matrix. */
-    seed,
-    input_bits: inputBits,
-    output_bits: outputBits,
-    /** Of the lot's error alone, before the output is tested and hashes of it are public; under the assumptions of the evidence. */
-    epsilon_bits: epsilonBits,
-  };
 }
 
 /** What was read, and how: the provenance of one lot. Facts that the source does not give are null. */

@@ -1,13 +1,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { bytesOfBase32 } from '../core/ids.ts';
-import {
-  allowsEvidence,
-  isEvidenceLevel,
-  type ReachedEvidence,
-  sharedEvidence,
-  weakestEvidence,
-} from '../ledger/records.ts';
+import { allowsEvidence, type EvidenceLevel, isEvidenceLevel, weakestEvidence } from '../ledger/records.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { notCovered, REPEATED } from './not-covered.ts';
 import {
@@ -205,7 +199,7 @@ function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Arra
 
 /**
  * One lot's hashes stand alone; those of several are joined in order and hashed (decisions, Certificates,
- * lot). What is claimed of all of them is what the weakest claims or, from version 5 on, what each of them reaches.
+ * lot). What is claimed of all of them is what the weakest claims.
  */
 function lotsNamed(document: unknown): Verdict {
   const lots = member(document, 'provenance', 'lots');
@@ -213,7 +207,7 @@ function lotsNamed(document: unknown): Verdict {
   const failures: string[] = [];
   // another form is for another verifier: this one would leave checks out
   if (!VERSIONS.includes(member(document, 'version')))
-    failures.push(`The version is ${show(member(document, 'version'))}; this verifier knows 1 to 5.`);
+    failures.push(`The version is ${show(member(document, 'version'))}; this verifier knows 1 to 4.`);
   for (const name of ['raw_output', 'processed']) {
     const certified = member(document, 'hashes', name);
     const digests = lots.map((lot) => text(member(lot, name)) ?? '');
@@ -233,7 +227,7 @@ function lotsNamed(document: unknown): Verdict {
     : holds(`The hashes are those of the lots named${evidenceText(document)}.`);
 }
 
-const VERSIONS: readonly unknown[] = [1, 2, 3, 4, 5];
+const VERSIONS: readonly unknown[] = [1, 2, 3, 4];
 
 function versionOf(document: unknown): number {
   const version = member(document, 'version');
@@ -252,47 +246,25 @@ function noEvidence(document: unknown): string | undefined {
     : 'It speaks of evidence that one of its lots does not have.';
 }
 
-/** Up to version 4 the claim of several lots may be one that not all of them reach. */
 function evidenceText(document: unknown): string {
   const claim = text(member(document, 'provenance', 'evidence'));
-  if (claim === undefined) return '';
-  const reached = reachedEvidence(member(document, 'provenance', 'lots'));
-  const shared = typeof reached === 'string' ? claim : sharedEvidence(reached);
-  const caution = shared === claim ? '' : ` is the weakest claim, and all lots reach only ${shared}`;
-  return `, and so is the evidence: ${claim}${caution}`;
+  return claim === undefined ? '' : `, and so is the evidence: ${claim}`;
 }
 
-/**
- * From version 2 on: every lot has a claim that its origin allows. The weakest of them stands for all; from version 5
- * on, the strongest that all reach.
- */
+/** From version 2 on: every lot has a claim that its origin allows. The weakest of them stands for all. */
 function checkEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
-  const reached = reachedEvidence(lots);
-  if (typeof reached === 'string') return reached;
-  const certified = member(document, 'provenance', 'evidence');
-  if (versionOf(document) >= 5) {
-    const shared = sharedEvidence(reached);
-    if (certified === shared) return undefined;
-    return `The evidence is ${show(certified)}, the strongest that all lots reach is ${show(shared)}.`;
-  }
-  const weakest = weakestEvidence(reached.map(({ claim }) => claim));
-  if (certified === weakest) return undefined;
-  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
-}
-
-/** What each lot claims and what it does not reach; a text says why that cannot be. */
-function reachedEvidence(lots: unknown): ReachedEvidence[] | string {
-  const reached: ReachedEvidence[] = [];
-  for (const lot of Array.isArray(lots) ? (lots as unknown[]) : []) {
+  const claims: EvidenceLevel[] = [];
+  for (const lot of lots) {
     const claim = member(lot, 'evidence', 'claim');
     if (!isEvidenceLevel(claim)) return 'A lot has no evidence.';
     const origin = member(lot, 'origin');
     if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
-    const listed = member(lot, 'evidence', 'not_reached');
-    const notReached = Array.isArray(listed) ? listed.map((each) => member(each, 'claim')) : [];
-    reached.push({ claim, notReached: notReached.filter(isEvidenceLevel) });
+    claims.push(claim);
   }
-  return reached;
+  const certified = member(document, 'provenance', 'evidence');
+  const weakest = weakestEvidence(claims);
+  if (certified === weakest) return undefined;
+  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
 }
 
 function joined(digests: readonly string[]): string {

@@ -155,8 +155,8 @@ function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
   const { version, provenance } = document.certificate ?? {};
   const recorded = provenance?.lots?.find(({ id }) => id === made.id);
   if (recorded === undefined) throw new CommandError(`the certificate does not name the lot ${made.id}`);
-  if (version !== 1 && version !== 2 && version !== 3 && version !== 4 && version !== 5)
-    throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 5`);
+  if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
+    throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 4`);
   // whether the lot was logged is not a figure of its shots
   const { commitment: _, ...unlogged } = made;
   const recomputed = certifiedLot(recorded.committed === false ? unlogged : made, version);

@@ -130,8 +130,6 @@ export interface LotRecord {
   readonly estimators?: Readonly<Record<string, number>>;
   /** Share of ones of each channel. */
   readonly onesShares?: readonly number[];
-  /** How the whole lot was hashed at once; absent where pieces of it were conditioned. */
-  readonly extraction?: LotExtraction;
   /** What its blocks are held to; absent in lots of releases that committed to none, and where there are none. */
   readonly commitment?: LotCommitment;
   readonly accepted: boolean;
@@ -151,31 +149,11 @@ export interface LotCommitment {
   readonly seedHashes: string;
 }
 
-/** A two-universal hash of a whole lot (pool/intake/extractor.ts). */
-export interface LotExtraction {
-  /**
-   * The public key, 32 bytes in hex, drawn when the raw bits had been hashed; it gives the Toeplitz matrix.
-   */
-  readonly seed: string;
-  readonly inputBits: number;
-  readonly outputBits: number;
-  /**
-   * The output is within 2^-epsilonBits of uniform, given the seed, what this record says of the raw bits, and everything
-   * the adversary holds. It is said before the output is tested and hashes of it are public (docs/evidence.md).
-   */
-  readonly epsilonBits: number;
-}
-
 /**
- * From the weakest to the strongest; a lot has the highest that its own shots support, and is never promoted.
+ * From the weakest to the strongest, each with what the one before it has: the weakest claim of several lots is one that
+ * all of them reach. A lot has the highest that its own shots support, and is never promoted.
  */
-export const EVIDENCE_LEVELS = [
-  'simulated',
-  'statistical',
-  'calibrated',
-  'source-independent',
-  'bell-witness',
-] as const;
+export const EVIDENCE_LEVELS = ['simulated', 'statistical', 'calibrated'] as const;
 export type EvidenceLevel = (typeof EVIDENCE_LEVELS)[number];
 
 /** What a lot's own shots show, with the figure, how it was got, and what must be true for it to hold. */
@@ -183,7 +161,7 @@ export interface LotEvidence {
   readonly claim: EvidenceLevel;
   /** Min-entropy per raw bit under the claim's assumptions; null where the claim gives none. */
   readonly minEntropyPerBit: number | null;
-  /** Measured figures by name, e.g. `chsh_s`, `x_error`. */
+  /** Measured figures by name, e.g. `ones_share_max`. */
   readonly figures: Readonly<Record<string, number>>;
   /** The formula and where it is published. */
   readonly method: string;
@@ -196,29 +174,9 @@ export function isEvidenceLevel(value: unknown): value is EvidenceLevel {
   return EVIDENCE_LEVELS.some((claim) => claim === value);
 }
 
-/**
- * The weakest of the claims, which certificates up to version 4 state for a draw from several lots. The levels are
- * not nested: a lot with a Bell test need not reach `source-independent`. See `sharedEvidence`.
- */
+/** The claim of a draw from several lots: the weakest of theirs. No claim is ever promoted. */
 export function weakestEvidence(claims: readonly EvidenceLevel[]): EvidenceLevel {
   return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
-}
-
-/** What a lot claims, and which claims it did not reach. */
-export interface ReachedEvidence {
-  readonly claim: EvidenceLevel;
-  readonly notReached: readonly EvidenceLevel[];
-}
-
-/**
- * The strongest level that every lot of a draw reaches: a draw from several lots is evidence of nothing more, since each
- * level holds under assumptions of its own. No claim is ever promoted.
- */
-export function sharedEvidence(lots: readonly ReachedEvidence[]): EvidenceLevel {
-  const shared = EVIDENCE_LEVELS.filter((level) =>
-    lots.every(({ claim, notReached }) => rankOf(level) <= rankOf(claim) && !notReached.includes(level)),
-  );
-  return shared.at(-1) ?? 'simulated';
 }
 
 /** Whether a lot of this origin may make the claim at all, whatever its figures are. */
@@ -228,8 +186,8 @@ export function allowsEvidence(origin: unknown, claim: EvidenceLevel): boolean {
 }
 
 const CEILINGS: Readonly<Record<Origin, EvidenceLevel>> = {
-  'quantum-processor': 'bell-witness',
-  'qrng-device': 'bell-witness',
+  'quantum-processor': 'calibrated',
+  'qrng-device': 'calibrated',
   simulated: 'simulated',
   replay: 'statistical',
   system: 'statistical',

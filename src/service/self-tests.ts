@@ -8,7 +8,6 @@ import { hkdfSha256, sha256, sha256Hex } from '../crypto/digest.ts';
 import { Expander } from '../crypto/expander.ts';
 import { SigningKey, verifyEd25519 } from '../crypto/signing.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
-import { toeplitzHash } from '../pool/intake/extractor.ts';
 import { HealthMonitor, type HealthVerdict } from '../pool/intake/health.ts';
 import { predictBits, repeatCounts } from '../stats/sp800-90b/kernels.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
@@ -37,7 +36,6 @@ export interface SelfTestedParts {
   readonly drawJson: typeof drawJson;
   readonly predictBits: typeof predictBits;
   readonly repeatCounts: typeof repeatCounts;
-  readonly toeplitzHash: typeof toeplitzHash;
   /** The verdict on the first read of a source of one channel. */
   readonly checkHealth: (read: RawRead) => HealthVerdict;
 }
@@ -61,7 +59,6 @@ export const PARTS: SelfTestedParts = {
   drawJson,
   predictBits,
   repeatCounts,
-  toeplitzHash,
   checkHealth: (read) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
 };
 
@@ -159,8 +156,6 @@ const TESTS: Readonly<Record<string, (parts: SelfTestedParts) => boolean>> = {
     const counts = found.flatMap(({ correct, longestRun }) => [correct, longestRun]);
     return [...counts, repeats?.longest, repeats?.mostFrequent[8]].join() === ESTIMATED;
   },
-  'extractor.wasm (Toeplitz hash)': ({ toeplitzHash }) =>
-    sha256Hex(toeplitzHash(keystream(500), 3_999, keystream(1_000), 2_001)) === HASHED_SHA256,
   'the health tests'({ checkHealth }) {
     const stuck = checkHealth(readOf(new Uint8Array(512)));
     return (
@@ -220,7 +215,6 @@ function drawnText(draw: typeof drawJson): Uint8Array {
 const SIGNED_SHA256 = '84650bcf651b3e39d058c99a9649bc1bac9037f7e788db225f3130c9abd68a6d';
 /** The known answers of the kernels; test/service/self-test.test.ts computes them with the slow twins. */
 const DRAWN_SHA256 = '6421b60f9b2601c20786101dd45093a0b457fbc792fb59a89f1db1cf945dd6aa';
-const HASHED_SHA256 = '87582c90d301cb04de2eb76248c566c9e5f600824ac0047379006a602aeb6351';
 /**
  * Right predictions and longest run of each predictor; the longest repeat; occurrences of the most frequent
  * byte.

@@ -121,16 +121,6 @@ export class Workers implements AnswerWorkers, Assessor {
     return this.#assess('assessLot', own, [own, width, shots]);
   }
 
-  async extract(
-    bits: Uint8Array,
-    bitLength: number,
-    key: Uint8Array,
-    outputBits: number,
-  ): Promise<Uint8Array<ArrayBuffer>> {
-    const own = firstBits(bits, bitLength);
-    return this.#assess('extract', own, [own, bitLength, key, outputBits]);
-  }
-
   /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
   async drawPdf(document: CertificateDocument): Promise<Uint8Array<ArrayBuffer>> {
     this.#refuseWhenClosing();

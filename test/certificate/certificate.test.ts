@@ -198,12 +198,12 @@ describe('version 2', () => {
       new URL('../vectors/certificate/leaf-v2.json', import.meta.url),
       'utf8',
     ).trimEnd();
-    const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', 'source-independent')];
+    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'calibrated')];
     assert.equal(canonicalText(issue(lots, PURE)), golden);
   });
 
   it('is version 1, what was read and the evidence, and nothing else', () => {
-    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'bell-witness')];
+    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'calibrated')];
     const { version, provenance, ...rest } = issue(lots, PURE);
     const without = lots.map(({ evidence: _, ...lot }) => lot);
     const { version: before, provenance: provenanceBefore, ...restBefore } = issue(without, PURE);
@@ -215,7 +215,7 @@ describe('version 2', () => {
     assert.equal(evidence, 'calibrated');
     assert.equal(
       meaning,
-      `${meaningBefore} Evidence: published readout errors and the lots’ own shots, assuming pure states and no crosstalk.`,
+      `${meaningBefore} Evidence: published readout errors and the lots’ own shots, assuming pure states, and bits that are independent and identically distributed.`,
     );
     assert.deepEqual(
       certified.map(({ evidence: _, read: __, ...lot }) => lot),
@@ -257,61 +257,18 @@ describe('version 2', () => {
 
   it('is of version 1, byte for byte as before, when one lot has no evidence', () => {
     const old = lotRecord('b');
-    const lots = [lotWithEvidence('a', 'bell-witness'), old];
+    const lots = [lotWithEvidence('a', 'calibrated'), old];
     const mixed = issue(lots, PURE);
     const { evidence: _, ...bare } = lots[0];
     assert.equal(canonicalText(mixed), canonicalText(issue([bare, old], PURE)));
     assert.equal(mixed.version, 1);
   });
 
-  it('says what the claim rests on, and that a Bell test here is not device-independent', () => {
+  it('says what the claim rests on', () => {
     const meaningOf = (claim: EvidenceLevel) => issue([lotWithEvidence('a', claim)]).provenance.meaning;
     assert.match(meaningOf('simulated'), /no quantum hardware.*Evidence: none of a quantum origin\.$/);
-    assert.match(meaningOf('bell-witness'), /no crosstalk or collusion; not device-independent\.$/);
+    assert.match(meaningOf('calibrated'), /independent and identically distributed\.$/);
     assert.equal(new Set(EVIDENCE_LEVELS.map(meaningOf)).size, EVIDENCE_LEVELS.length);
-  });
-});
-
-describe('version 5', () => {
-  const drawn = [
-    { lot: 0, offset: 0, bytes: 16 },
-    { lot: 1, offset: 0, bytes: 16 },
-  ];
-  const lotOf = (name: string, claim: EvidenceLevel, notReached: readonly EvidenceLevel[]) =>
-    lotWithEvidence(name, claim, {
-      evidence: lotEvidence(claim, {
-        notReached: notReached.map((each) => ({ claim: each, why: 'not tried' })),
-      }),
-    });
-  const tested = lotOf('a', 'source-independent', ['bell-witness']);
-  const bell = lotOf('b', 'bell-witness', ['calibrated', 'source-independent']);
-  const now = { ...CONTEXT, newestVersion: 5 };
-
-  it('names the strongest level that every lot reaches, in whatever order', () => {
-    for (const lots of [
-      [tested, bell],
-      [bell, tested],
-    ]) {
-      const { version, provenance } = issueWith(now, lots, { ...PURE, drawn });
-      assert.deepEqual([version, provenance.evidence], [5, 'statistical']);
-      assert.match(provenance.meaning, /statistical tests alone.* all of them reach this one\.$/);
-    }
-    const alike = issueWith(now, [tested, lotOf('c', 'calibrated', ['source-independent'])], {
-      ...PURE,
-      drawn,
-    });
-    assert.deepEqual([alike.version, alike.provenance.evidence], [4, 'calibrated']);
-  });
-
-  it('leaves certificates of earlier releases, and of lots that agree, as they are', () => {
-    const before = issueWith(CONTEXT, [tested, bell], { ...PURE, drawn });
-    assert.deepEqual([before.version, before.provenance.evidence], [4, 'source-independent']);
-    const same = [bell, lotOf('c', 'bell-witness', ['calibrated', 'source-independent'])];
-    const source = { ...PURE, drawn };
-    assert.equal(
-      canonicalText(issueWith(now, same, source)),
-      canonicalText(issueWith(CONTEXT, same, source)),
-    );
   });
 });
 
@@ -351,7 +308,7 @@ describe('LeafHasher', () => {
     const lots = [
       lotRecord('a'),
       lotRecord('b', { origin: 'quantum-processor', jobId: null, minEntropyPerBit: null }),
-      lotWithEvidence('c', 'bell-witness'),
+      lotWithEvidence('c', 'calibrated'),
       lotWithEvidence('d', 'statistical'),
       system,
       sampled,
@@ -435,14 +392,13 @@ function hex(bytes: Uint8Array): string {
 
 describe('version 3', () => {
   const assessed = (name: string, changes: Partial<LotRecord> = {}): LotRecord => ({
-    ...lotWithEvidence(name, 'source-independent'),
+    ...lotWithEvidence(name, 'calibrated'),
     rawWindows: 10,
     ...changes,
   });
 
-  it('is version 2, the tested windows, the hash of the whole lot and whether its origin is declared', () => {
-    const extraction = { seed: '5e'.repeat(32), inputBits: 1_048_576, outputBits: 512_000, epsilonBits: 38 };
-    const lot = assessed('a', { extraction });
+  it('is version 2, the tested windows and whether its origin is declared', () => {
+    const lot = assessed('a');
     const windows = lot.assessments.map((each) => ({
       ...each,
       firstBit: 1_000_000,
@@ -450,21 +406,15 @@ describe('version 3', () => {
     }));
     const { version, provenance, verification } = issue([{ ...lot, assessments: windows }], PURE);
     const { version: before, provenance: provenanceBefore } = issue(
-      [lotWithEvidence('a', 'source-independent')],
+      [lotWithEvidence('a', 'calibrated')],
       PURE,
     );
     assert.deepEqual([version, before], [3, 2]);
     const { lots: certified, ...facts } = provenance;
     const { lots: certifiedBefore, ...factsBefore } = provenanceBefore;
     assert.deepEqual(facts, factsBefore);
-    const [{ declared, raw_windows: rawWindows, extraction: hashed, tested, ...rest }] = certified;
+    const [{ declared, raw_windows: rawWindows, tested, ...rest }] = certified;
     assert.deepEqual([declared, rawWindows], [false, 10]);
-    assert.deepEqual(hashed, {
-      seed: extraction.seed,
-      input_bits: 1_048_576,
-      output_bits: 512_000,
-      epsilon_bits: 38,
-    });
     const [{ tested: testedBefore, ...restBefore }] = certifiedBefore;
     assert.deepEqual(rest, restBefore);
     assert.deepEqual(
@@ -504,8 +454,7 @@ describe('version 3', () => {
       new URL('../vectors/certificate/leaf-v3.jsonl', import.meta.url),
       'utf8',
     ).trimEnd();
-    const extraction = { seed: '5e'.repeat(32), inputBits: 1_048_576, outputBits: 512_000, epsilonBits: 38 };
-    const lots = [assessed('a', { extraction }), assessed('b', { isDeclared: true, origin: 'qrng-device' })];
+    const lots = [assessed('a'), assessed('b', { isDeclared: true, origin: 'qrng-device' })];
     const context = { ...CONTEXT, systemGenerator: 'kernel' } as const;
     const leaves = [
       issueWith(context, lots, PURE),

@@ -18,7 +18,7 @@ import {
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
-import type { EvidenceLevel, LotRecord } from '../../src/ledger/records.ts';
+import type { LotRecord } from '../../src/ledger/records.ts';
 import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
 import { logKeys } from './log-world.ts';
 import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
@@ -76,23 +76,23 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
   await add('test-source', 'a deterministic source: genuine, and said to be a test', {
     lots: [lot('a', { deterministic: true })],
   });
-  const bell = lot('a', { origin: 'quantum-processor', evidence: lotEvidence('bell-witness') });
-  const tested = lot('b', { origin: 'quantum-processor', evidence: lotEvidence('source-independent') });
+  const strong = lot('a', { origin: 'quantum-processor', evidence: lotEvidence('calibrated') });
+  const weak = lot('b', { origin: 'quantum-processor', evidence: lotEvidence('statistical') });
   await add('evidence', 'version 2: evidence of two lots, and the weakest claim of both', {
-    lots: [bell, tested],
+    lots: [strong, weak],
     mode: 'pure',
   });
   await add(
     'evidence-promoted',
     'version 2: the claim of the stronger lot for both',
-    { lots: [bell, tested], mode: 'pure' },
-    (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'bell-witness') }),
+    { lots: [strong, weak], mode: 'pure' },
+    (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'calibrated') }),
     ['lots', 'inclusion'],
   );
   await add(
     'evidence-of-a-simulator',
     'version 2, logged as it is: a simulated lot that claims what only a device can',
-    { lots: [lot('a', { evidence: lotEvidence('bell-witness') })] },
+    { lots: [lot('a', { evidence: lotEvidence('calibrated') })] },
     () => ({}),
     ['lots'],
   );
@@ -271,7 +271,6 @@ async function addFixed(add: Add): Promise<void> {
       { lot: 1, offset: 0, bytes: 32 },
     ],
   });
-  await addShared(add);
   await add('fixed-not', 'version 4: a lot of an earlier release, which has no leaf and no evidence', {
     lots: [lot('a')],
     drawn: [{ lot: 0, offset: 96, bytes: 32 }],
@@ -405,39 +404,6 @@ async function addFixed(add: Add): Promise<void> {
     { ...seeded, fixedAtMs: TIME_MS + 30_000, sealedAtMs: TIME_MS + 40_000 },
     () => ({}),
     ['fixed'],
-  );
-}
-
-/** Version 5: two lots whose levels are not nested share a lower one. */
-async function addShared(add: Add): Promise<void> {
-  const missing = (claim: EvidenceLevel) => ({ claim, why: 'not tried' });
-  const ofLevel = (name: string, claim: EvidenceLevel, notReached: readonly EvidenceLevel[]) =>
-    committedLot(
-      lot(name, {
-        origin: 'quantum-processor',
-        evidence: lotEvidence(claim, { notReached: notReached.map(missing) }),
-      }),
-    );
-  const tested = await ofLevel('a', 'source-independent', ['bell-witness']);
-  const bell = await ofLevel('b', 'bell-witness', ['calibrated', 'source-independent']);
-  const drawn = [
-    { lot: 0, offset: 8_688, bytes: 16 },
-    { lot: 1, offset: 0, bytes: 32 },
-  ];
-  const mixed: SceneOptions = { lots: [tested, bell], mode: 'pure', drawn };
-  const now: SceneOptions = { ...mixed, newestVersion: 5 };
-  await add(
-    'evidence-weakest',
-    'version 4: the weakest claim of two lots, which one of them does not reach',
-    mixed,
-  );
-  await add('evidence-shared', 'version 5: the strongest level that both lots reach', now);
-  await add(
-    'evidence-not-shared',
-    'version 5: the weakest claim of two lots, which one of them does not reach',
-    now,
-    (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'source-independent') }),
-    ['lots', 'inclusion'],
   );
 }
 

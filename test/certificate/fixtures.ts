@@ -64,16 +64,17 @@ function test(of: 'raw' | 'conditioned', passed: number): LotRecord['assessments
 
 /** What a lot with this claim could be evidence of. */
 export function lotEvidence(claim: EvidenceLevel, changes: Partial<LotEvidence> = {}): LotEvidence {
-  const figures = { calibrated_min_entropy: 0.964211, x_error: 0.0021, x_shots: 32_768 };
-  const isFigured = claim !== 'simulated' && claim !== 'statistical';
+  const figures = { calibrated_min_entropy: 0.964211, ones_share_max: 0.5021 };
+  const isFigured = claim === 'calibrated';
   return {
     claim,
     minEntropyPerBit: isFigured ? 0.732_148 : null,
     figures,
     method: `method of ${claim}`,
     assumptions: `assumptions of ${claim}`,
-    notReached:
-      claim === 'bell-witness' ? [] : [{ claim: 'bell-witness', why: 'the source ran no Bell test' }],
+    notReached: isFigured
+      ? []
+      : [{ claim: 'calibrated', why: 'no readout errors are published for each channel' }],
     ...changes,
   };
 }

@@ -186,15 +186,15 @@ describe('an answer of which something was changed', () => {
   }
 
   describe('of the evidence', () => {
-    const lots = [lotWithEvidence('a', 'bell-witness'), lotWithEvidence('b', 'calibrated')];
+    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'statistical')];
     const evidence = 'certificate.provenance.evidence';
     const changes: [path: string, to: unknown, why: RegExp][] = [
-      [evidence, 'bell-witness', /evidence is "bell-witness", the weakest of the lots has "calibrated"/],
-      [evidence, 'statistical', /the weakest of the lots has "calibrated"/],
+      [evidence, 'calibrated', /evidence is "calibrated", the weakest of the lots has "statistical"/],
+      [evidence, 'simulated', /the weakest of the lots has "statistical"/],
       [evidence, undefined, /evidence is nothing/],
       ['certificate.provenance.lots.1.evidence.claim', 'device-independent', /A lot has no evidence/],
       ['certificate.provenance.lots.0.evidence', undefined, /A lot has no evidence/],
-      ['certificate.provenance.lots.0.origin', 'replay', /origin "replay" claims "bell-witness"/],
+      ['certificate.provenance.lots.0.origin', 'replay', /origin "replay" claims "calibrated"/],
       ['certificate.provenance.lots.0.origin', 'elsewhere', /origin "elsewhere" claims/],
       ['certificate.version', 1, /Version 1 and csprng do not speak of evidence/],
     ];
@@ -212,14 +212,14 @@ describe('an answer of which something was changed', () => {
       const verification = await verifyAnswer(await pureAnswer(lots));
       assert.deepEqual(failed(verification), []);
       const { why } = verification.checks.find(({ name }) => name === 'lots')!;
-      assert.equal(why, 'The hashes are those of the lots named, and so is the evidence: calibrated.');
+      assert.equal(why, 'The hashes are those of the lots named, and so is the evidence: statistical.');
     });
 
     it('finds a changed figure, formula or assumption by the log', async () => {
       const s = await pureAnswer(lots);
       for (const member of [
         'min_entropy_per_bit',
-        'figures.x_error',
+        'figures.ones_share_max',
         'method',
         'assumptions',
         'not_reached',

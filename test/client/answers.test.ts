@@ -482,7 +482,6 @@ const CERTIFICATE: Shape<CertificateDocument> = {
           min_entropy_per_bit: { nullable: 'number' },
           declared: { optional: 'boolean' },
           raw_windows: { optional: 'number' },
-          extraction: { optional: { nullable: 'object' } },
           committed: { optional: 'boolean' },
           tested: [
             {

@@ -12,14 +12,8 @@ import { sources } from '../../src/cli/sources.ts';
 import { status } from '../../src/cli/status.ts';
 import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
-import {
-  clustersNeeded,
-  jointMinEntropyRate,
-  readoutMinEntropy,
-  xBasisMinEntropy,
-} from '../../src/pool/intake/evidence/bounds.ts';
+import { readoutMinEntropy } from '../../src/pool/intake/evidence/bounds.ts';
 import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
-import { FAILURE_NATS } from '../../src/pool/intake/evidence/witnesses.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
 import { verdict, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
@@ -77,7 +71,6 @@ describe('docs/evidence.md', () => {
       `when ${constantOf('src/pool/intake/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`,
     );
     says(`A lot below **${constantOf('src/pool/intake/lots.ts', 'MIN_ENTROPY_FLOOR')}** is refused`);
-    says(`on an ideal device, below **${constantOf('src/pool/intake/lots.ts', 'BELL_MIN_ENTROPY_FLOOR')}**`);
     const outputBits = Number(constantOf('src/pool/intake/conditioner.ts', 'OUTPUT_BITS'));
     says(`at least ${outputBits + 64} bits of assessed entropy for every ${outputBits} bits`);
     says(`Fewer than ${BATTERY_BITS.toLocaleString('en')} bits are never \`true\``);
@@ -100,43 +93,23 @@ describe('docs/evidence.md', () => {
     const section = page.slice(page.indexOf('## How quantum'), page.indexOf('## Health tests'));
     const rows = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, first]) => first);
     assert.deepEqual(rows.slice(0, EVIDENCE_LEVELS.length), EVIDENCE_LEVELS);
-    const figures = new Set<string>();
-    for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
-      const simulator = simulatorBackend.create('sim', optionValues(simulatorBackend, { circuit }), {
-        clock: new ManualClock(),
-        memory: new MemoryNotes(),
-      });
-      assert.equal(simulator.kind, 'stream');
-      const read = await simulator.read(65_536, new AbortController().signal);
-      for (const name of Object.keys((await evidenceOf('simulated', read)).figures)) figures.add(name);
-    }
-    const told = section.slice(section.indexOf('| Figure |')).matchAll(/`(\w+)`/g);
-    assert.deepEqual(new Set([...told].map(([, name]) => name)), figures);
-    const to3 = (value: number) => value.toFixed(3);
-    const e = [0.01, 0.046].map((sum) =>
-      to3(readoutMinEntropy({ e01: sum, e10: 0 }, (1 + sum) / 2, (1 - sum) / 2)),
+    const simulator = simulatorBackend.create('sim', optionValues(simulatorBackend, {}), {
+      clock: new ManualClock(),
+      memory: new MemoryNotes(),
+    });
+    assert.equal(simulator.kind, 'stream');
+    const read = await simulator.read(65_536, new AbortController().signal);
+    const { figures } = await evidenceOf('simulated', read);
+    const table = section.slice(section.indexOf('| Figure |'), section.indexOf('### What more'));
+    const told = Array.from(table.matchAll(/`(\w+)`/g), ([, name]) => name);
+    assert.deepEqual(new Set(told), new Set(Object.keys(figures)));
+    const ideal = [0.01, 0.046].map((sum) =>
+      readoutMinEntropy({ e01: sum, e10: 0 }, (1 + sum) / 2, (1 - sum) / 2).toFixed(3),
     );
-    const x = [0.001, 0.005, 0.01, 0.02, 0.05].map((error) => to3(xBasisMinEntropy(error)));
-    const joint = [0.01, 0.02, 0.05, 0.1, 0.2].map((error) => to3(jointMinEntropyRate(error)));
-    says(
-      `| bits, ideal qubit | ${e.join(' | ')} | | bits | ${x.join(' | ')} | | 1 - h(Q) | ${joint.join(' | ')} |`,
-    );
-    const clusters = [2.4, 2.5, 2.6, 2.7, 2.8].map((s) => clustersNeeded(0.5 + s / 8, FAILURE_NATS));
-    says(
-      `| clusters needed for one pair | ${clusters.map((count) => count.toLocaleString('en')).join(' | ')} |`,
-    );
-    const partsOfAJob = constantOf('src/backend/parts.ts', 'PARTS');
-    assert.equal(constantOf('src/backend/ibm/plan.ts', 'INTERLEAVED_PUBS'), partsOfAJob);
-    says(`Jobs of IBM, Braket and IonQ have ${partsOfAJob} clusters`);
-    says(
-      `smooth with parameter 2^-${constantOf('src/pool/intake/evidence/witnesses.ts', 'FAILURE_BITS')}, which`,
-    );
-    says(
-      `less than **${constantOf('src/pool/intake/evidence/witnesses.ts', 'MIN_ENTROPY_MIN')}** bits per raw bit`,
-    );
-    says(
-      `wrong with probability at most 2^-${constantOf('src/pool/intake/evidence/witnesses.ts', 'FAILURE_BITS')}.`,
-    );
+    says(`| bits, ideal qubit | ${ideal.join(' | ')} |`);
+    const file = 'src/pool/intake/evidence/evidence.ts';
+    says(`less than **${constantOf(file, 'MIN_ENTROPY_MIN')}** bits per raw bit`);
+    says(`wrong with probability at most 2^-${constantOf(file, 'FAILURE_BITS')}.`);
   });
 
   it('answers a laboratory with commands that work', async () => {

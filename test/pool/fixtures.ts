@@ -9,7 +9,6 @@ import {
   SEED_BLOCK_BYTES,
 } from '../../src/ledger/records.ts';
 import { ASSESSED_BITS, type Assessor, type LotAssessment } from '../../src/pool/intake/assessor.ts';
-import { toeplitzHash, toeplitzSeed } from '../../src/pool/intake/extractor.ts';
 
 /** The record of an accepted lot; equal names give equal records. */
 export function lotRecord(id: string, changes: Partial<LotRecord> = {}): LotRecord {
@@ -187,10 +186,6 @@ export class ScriptedAssessor implements Assessor {
     const minEntropyPerBit = this.estimates.shift() ?? (isLong ? this.estimate : null);
     const block = assessedBlock('raw', bitLength, isLong && (this.rawVerdicts.shift() ?? true));
     return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
-  }
-
-  async extract(bits: Uint8Array, bitLength: number, key: Uint8Array, outputBits: number) {
-    return toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits);
   }
 }
 

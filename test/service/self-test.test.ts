@@ -10,9 +10,7 @@ import { startService } from '../../src/service/service.ts';
 import { predictBits, repeatCounts } from '../../src/stats/sp800-90b/kernels.ts';
 import { plainLag, plainLz78y, plainMultiMcw, plainMultiMmc } from '../reference/sp800-90b/predictors.ts';
 import { plainRepeatedSubstrings } from '../reference/sp800-90b/substrings.ts';
-import { toeplitzBits } from '../reference/toeplitz.ts';
 import { twinSample } from '../reference/values.ts';
-import { packBits } from '../support/bit-sequences.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
 /** The same bytes with the last bit turned over. */
@@ -68,7 +66,6 @@ const BROKEN: readonly (readonly [string, Partial<SelfTestedParts>])[] = [
     },
   ],
   ['estimators.wasm', { repeatCounts: () => undefined }],
-  ['extractor.wasm', { toeplitzHash: (...args) => spoilt(PARTS.toeplitzHash(...args)) }],
   [
     'the health tests',
     {
@@ -117,8 +114,6 @@ describe('the self-tests', () => {
 describe('the known answers of the self-tests', () => {
   const keystream = (size: number) => PARTS.chacha20ByNoble(KEY, new Uint8Array(12), 0, new Uint8Array(size));
   const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
-  const bitsOf = (packed: Uint8Array, count: number) =>
-    Array.from({ length: count }, (_, i) => (packed[i >>> 3] >>> (7 - (i & 7))) & 1);
 
   it('are the signatures of @noble/curves', () => {
     let signatures = 0;
@@ -155,10 +150,6 @@ describe('the known answers of the self-tests', () => {
         assert.equal(repeatCounts(symbols, symbolBits)?.longest, plain.longest);
         return plain;
       },
-      toeplitzHash: (raw, rawBits, seed, outputBits) =>
-        new Uint8Array(
-          packBits(toeplitzBits(bitsOf(raw, rawBits), bitsOf(seed, rawBits + outputBits - 1), outputBits)),
-        ),
     });
     assert.ok(requests >= 18);
   });

@@ -11,7 +11,6 @@ import type { BareType } from '../../src/core/vocabulary.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
-import { toeplitzHash, toeplitzSeed } from '../../src/pool/intake/extractor.ts';
 import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/supply/keystream.ts';
 import { octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
@@ -229,15 +228,6 @@ describe('the assessment worker', () => {
     const bits = bytesOf('a lot', 3_000);
     const copy = bits.slice();
     assert.deepEqual(await workers.assessLot(bits, 5, 4_799), assessLot(copy, 5, 4_799));
-    assert.deepEqual(bits, copy);
-  });
-
-  it('hashes a whole lot with the matrix of the given key', async () => {
-    const bits = bytesOf('a lot', 3_000);
-    const copy = bits.slice();
-    const key = bytesOf('seed', 32);
-    const expected = toeplitzHash(bits, 23_999, toeplitzSeed(key, 23_999, 9_001), 9_001);
-    assert.deepEqual(await workers.extract(bits, 23_999, key, 9_001), expected);
     assert.deepEqual(bits, copy);
   });
 

@@ -203,8 +203,8 @@ def _check_lots(document: Any) -> Check:
     if not isinstance(lots, list) or not lots:
         return _check("lots", "The certificate names no lot.", "")
     failures = []
-    if _version(document) not in (1, 2, 3, 4, 5):
-        failures.append(f"The version is {show(member(document, 'version'))}; this verifier knows 1 to 5.")
+    if _version(document) not in (1, 2, 3, 4):
+        failures.append(f"The version is {show(member(document, 'version'))}; this verifier knows 1 to 4.")
     for name in ("raw_output", "processed"):
         digests = [text(member(lot, name)) or "" for lot in lots]
         if not all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for digest in digests):
@@ -229,10 +229,10 @@ def _check_lots(document: Any) -> Check:
 
 
 #: From the weakest to the strongest.
-_CLAIMS = ("simulated", "statistical", "calibrated", "source-independent", "bell-witness")
+_CLAIMS = ("simulated", "statistical", "calibrated")
 _CEILINGS = {
-    "quantum-processor": "bell-witness",
-    "qrng-device": "bell-witness",
+    "quantum-processor": "calibrated",
+    "qrng-device": "calibrated",
     "simulated": "simulated",
     "replay": "statistical",
     "system": "statistical",
@@ -240,12 +240,8 @@ _CEILINGS = {
 
 
 def _evidence_failure(document: Any, lots: Sequence[Any]) -> Optional[str]:
-    """From version 2 on: every lot has a claim that its origin allows.
-
-    The weakest of them stands for all; from version 5 on, the strongest that all lots reach.
-    """
+    """From version 2 on: every lot has a claim that its origin allows. The weakest of them stands for all."""
     ranks: List[int] = []
-    shared = set(_CLAIMS)
     for lot in lots:
         claim, origin = member(lot, "evidence", "claim"), member(lot, "origin")
         if not isinstance(claim, str) or claim not in _CLAIMS:
@@ -254,15 +250,7 @@ def _evidence_failure(document: Any, lots: Sequence[Any]) -> Optional[str]:
         if ceiling is None or _CLAIMS.index(claim) > _CLAIMS.index(ceiling):
             return f"A lot of origin {show(origin)} claims {show(claim)}."
         ranks.append(_CLAIMS.index(claim))
-        missed = member(lot, "evidence", "not_reached")
-        names = [member(each, "claim") for each in missed] if isinstance(missed, list) else []
-        shared &= {each for each in _CLAIMS[: ranks[-1] + 1] if each not in names}
     certified, weakest = member(document, "provenance", "evidence"), _CLAIMS[min(ranks)]
-    if _version(document) >= 5:
-        strongest = max(shared, key=_CLAIMS.index, default="simulated")
-        if certified == strongest:
-            return None
-        return f"The evidence is {show(certified)}, the strongest that all lots reach is {show(strongest)}."
     if certified == weakest:
         return None
     return f"The evidence is {show(certified)}, the weakest of the lots has {show(weakest)}."

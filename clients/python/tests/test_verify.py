@@ -59,7 +59,7 @@ class Vectors(unittest.TestCase):
         def doubled(text):
             return json.loads(text, parse_int=float)
 
-        for name in ("fixed-bytes", "label-public", "evidence-shared"):
+        for name in ("fixed-bytes", "label-public", "evidence"):
             text = (VECTORS / f"{name}.json").read_text("utf-8")
             case = doubled(text)
             found = verify_answer(response=case["response"], certificate=case["certificate"], keys=case["keys"])

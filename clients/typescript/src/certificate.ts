@@ -104,8 +104,6 @@ export interface CertificateLot {
   readonly declared?: boolean;
   /** Version 3: the windows of raw bits that were assessed. */
   readonly raw_windows?: number;
-  /** Version 3: how the lot was extracted as a whole; null where it was conditioned piece by piece. */
-  readonly extraction?: Readonly<Record<string, unknown>> | null;
   /** Version 4: the lot has a leaf in the log. */
   readonly committed?: boolean;
   /** What was read, and how; from version 2 on. */
@@ -133,12 +131,7 @@ export interface CertificateRead {
 }
 
 /** From the weakest to the strongest. */
-export type EvidenceLevel =
-  | 'simulated'
-  | 'statistical'
-  | 'calibrated'
-  | 'source-independent'
-  | 'bell-witness';
+export type EvidenceLevel = 'simulated' | 'statistical' | 'calibrated';
 
 export interface CertificateEvidence {
   readonly claim: EvidenceLevel;

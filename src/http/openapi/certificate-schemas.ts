@@ -69,7 +69,7 @@ const evidence = object(
     ),
     figures: described(
       { type: 'object', additionalProperties: { type: 'number' } },
-      'By name, e.g. chsh_s or x_error.',
+      'By name, e.g. ones_share_max.',
     ),
     method: described(text, 'The formula and where it is published.'),
     assumptions: described(text, 'What must be true for it to hold.'),
@@ -102,18 +102,6 @@ const read = object(
   'Version 2: what was read, and how.',
 );
 
-const extraction = described(
-  orNull(
-    object({
-      seed: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-      input_bits: count,
-      output_bits: count,
-      epsilon_bits: count,
-    }),
-  ),
-  'Version 3: the Toeplitz hash of the whole lot under a public seed; null where pieces of it were conditioned. `epsilon_bits` is of this lot, before its output was tested; errors of several lots add up.',
-);
-
 const lot = object(
   {
     id: lotId,
@@ -134,7 +122,6 @@ const lot = object(
     evidence,
     declared: described(boolean, 'Version 3: the operator alone says that the origin is quantum.'),
     raw_windows: described(count, 'Version 3: windows of raw bits that were assessed; they cover every bit.'),
-    extraction,
     committed: described(boolean, 'Version 4: the lot has a leaf in the log.'),
   },
 );

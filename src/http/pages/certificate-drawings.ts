@@ -68,17 +68,9 @@ const STEPS: Readonly<Record<EvidenceLevel, readonly [name: string, meaning: str
     'Calibrated',
     'Published readout errors and the lot’s own shots, if its bits are independent and identically distributed.',
   ],
-  'source-independent': [
-    'Source-independent',
-    'Test rounds bound the min-entropy whatever state was prepared, if the state does not depend on the basis; the measurement is trusted.',
-  ],
-  'bell-witness': [
-    'Bell witness',
-    'Test rounds violated a Bell inequality. Devices whose sides neither signal nor know the settings beforehand need quantum states for that; one controller may know both. It gives no min-entropy.',
-  ],
 };
 
-/** The five levels of evidence, the weakest first, with the one that is reached marked. */
+/** The levels of evidence, the weakest first, with the one that is reached marked. */
 export function evidenceLadder(reached: EvidenceLevel): Markup {
   const place = EVIDENCE_LEVELS.indexOf(reached);
   const steps = EVIDENCE_LEVELS.map((level, i) => {

@@ -213,7 +213,7 @@ function testRows({ verification, provenance }: Certificate): Row[] {
 }
 
 function claimPlace(claim: EvidenceLevel): string {
-  return ['lowest', 'second', 'third', 'fourth', 'highest'][EVIDENCE_LEVELS.indexOf(claim)];
+  return ['lowest', 'second', 'highest'][EVIDENCE_LEVELS.indexOf(claim)];
 }
 
 /** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */
@@ -266,7 +266,6 @@ ${rows([
     ? null
     : ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
   ...lot.tested.map(testedRow),
-  ...extractionRows(lot.extraction),
   ...readRows(lot.read),
   ...evidenceRows(lot.evidence),
 ])}
@@ -287,18 +286,6 @@ ${code(`sha256:${tested.sha256}`)}`,
 function placeOf({ first_bit: first, order }: Lot['tested'][number]): string {
   if (first === undefined) return '';
   return ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
-}
-
-function extractionRows(extraction: Lot['extraction']): Row[] {
-  if (extraction === undefined || extraction === null) return [];
-  const { seed, input_bits: input, output_bits: output, epsilon_bits: epsilon } = extraction;
-  return [
-    [
-      'Hashed as a whole',
-      `${grouped(input)} bits to ${grouped(output)}, within 2^-${epsilon} of uniform before windows that failed SP 800-22 were erased`,
-    ],
-    ['Public seed of the hash', code(seed)],
-  ];
 }
 
 /** What was read, and how; a lot of version 1 does not say. */

@@ -3,7 +3,7 @@ import { grouped, roundedDown } from '../../certificate/drawings.ts';
 import { certifiedFacts } from '../../certificate/record.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
-import { banner, lotDetails, rows } from './certificate-page.ts';
+import { banner, lotDetails } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
 import { barPlot, histogram, onesSharePlot } from './lot-plots.ts';
 
@@ -17,7 +17,6 @@ drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn fr
 <div class="plots">${pValuePlots(lot)}</div></section>
 <section aria-labelledby="estimators"><h2 id="estimators">Estimators of SP 800-90B</h2>${estimatorPlot(lot)}</section>
 <section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
-<section aria-labelledby="rounds"><h2 id="rounds">Test rounds</h2>${testRounds(lot)}</section>
 <section aria-labelledby="logged"><h2 id="logged">In the log</h2>${logged === undefined ? NOT_LOGGED : placeInLog(logged)}</section>
 <section aria-labelledby="record"><h2 id="record">As certificates name it</h2>${lotDetails(certifiedFacts(lot), true)}</section>`;
 }
@@ -68,10 +67,4 @@ function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
 function channelPlot({ onesShares, shots }: LotRecord): Markup {
   if (onesShares === undefined) return html`<p>Not recorded: the lot is of an earlier release.</p>`;
   return onesSharePlot(onesShares, shots, 'channel');
-}
-
-function testRounds({ evidence }: LotRecord): Markup {
-  const figures = Object.entries(evidence?.figures ?? {}).filter(([name]) => /^(x|chsh)_/.test(name));
-  if (figures.length === 0) return html`<p>None: the source ran no test of its quantum origin.</p>`;
-  return html`<dl class="wide">${rows(figures.map(([name, value]) => [name, String(value)] as const))}</dl>`;
 }

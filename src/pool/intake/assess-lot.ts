@@ -10,7 +10,6 @@ import {
   type LotAssessment,
   SCREENED_BITS,
 } from './assessor.ts';
-import { toeplitzHash, toeplitzSeed } from './extractor.ts';
 
 /** The tests in this thread: for the assessment worker, and for a command that has nothing else to do. */
 export const assessorInPlace: Assessor = {
@@ -19,8 +18,6 @@ export const assessorInPlace: Assessor = {
     return { of, bits: bitLength, sha256: sha256Hex(tested), sp80022: testSequence(tested, bitLength) };
   },
   assessLot: async (bits, width, shots) => assessLot(bits, width, shots),
-  extract: async (bits, bitLength, key, outputBits) =>
-    toeplitzHash(bits, bitLength, toeplitzSeed(key, bitLength, outputBits), outputBits),
 };
 
 /**

@@ -16,16 +16,6 @@ export interface Assessor {
   testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>>;
   /** Every bit of a lot through both, in windows and in both orders (assess-lot.ts). */
   assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment>;
-  /**
-   * Hashes the first `bitLength` bits of a lot to `outputBits` bits with the Toeplitz matrix that the public
-   * `key` of 32 bytes gives (extractor.ts). The caller erases the output.
-   */
-  extract(
-    bits: Uint8Array,
-    bitLength: number,
-    key: Uint8Array,
-    outputBits: number,
-  ): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** One window of a lot, assessed by itself. */

@@ -10,7 +10,6 @@ import {
   type AssessedBlock,
   type BlockKind,
   type LotEvidence,
-  type LotExtraction,
   type LotRecord,
   PURE_BLOCK_BYTES,
   SEED_BLOCK_BYTES,
@@ -21,7 +20,6 @@ import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts
 import { condition, rawBitsFor } from './conditioner.ts';
 import { onesPerChannel } from './evidence/counts.ts';
 import { evidenceOf } from './evidence/evidence.ts';
-import { extractableBits, publishedBits } from './extractor.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
 import { commitmentOf } from './lot-commitment.ts';
 import { ShortLots } from './short-lots.ts';
@@ -45,8 +43,7 @@ export interface Lot {
  * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned
  * bytes cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the
  * read (`wipeRead`).
- * `shortLots` is the source's own memory of lots below 10^6 bits; `drawKey` gives the public key of an
- * extraction, which a recomputation takes from the record (raw-shots.ts).
+ * `shortLots` is the source's own memory of lots below 10^6 bits.
  */
 export async function makeLot(
   backend: Backend,
@@ -55,7 +52,6 @@ export async function makeLot(
   assessor: Assessor,
   clock: Clock,
   shortLots: Pick<ShortLots, 'add'> = new ShortLots(),
-  drawKey = () => fillSystemEntropy(new Uint8Array(32)),
 ): Promise<Lot> {
   const reject = (rejection: string, findings: Findings): Lot => ({
     record: { ...recordOf(backend, read, health, clock, findings), rejection },
@@ -75,7 +71,7 @@ export async function makeLot(
     ...(estimators === undefined ? {} : { estimators }),
     onesShares: Array.from(ones, (count) => count / read.shots),
   };
-  if (estimate !== null && estimate < floorOf(read)) {
+  if (estimate !== null && estimate < MIN_ENTROPY_FLOOR) {
     const measured = rawBits < ASSESSED_BITS ? null : estimate;
     const found = { assessments: raw, ...drawn, measured, evidence };
     return reject(`min-entropy ${estimate.toFixed(3)} per bit is below the floor`, found);
@@ -85,26 +81,18 @@ export async function makeLot(
   const pooled = rawBits < ASSESSED_BITS ? await shortLots.add(read, assessor) : estimate;
   const measured = pooled === null || estimate === null ? pooled : Math.min(pooled, estimate);
   const found = { assessments: raw, ...drawn, measured, evidence };
-  if (measured !== null && measured < floorOf(read)) {
+  if (measured !== null && measured < MIN_ENTROPY_FLOOR) {
     return reject(`min-entropy ${measured.toFixed(3)} per bit of the last lots is below the floor`, found);
   }
   const claimed = backend.claimedMinEntropyPerBit;
   const assessed = measured ?? estimate ?? claimed;
   const least = Math.min(claimed, assessed, evidence.minEntropyPerBit ?? claimed);
-  // A bound on a lot says nothing of a piece of it: only the whole may be hashed under that claim.
-  const isJoint = evidence.claim === 'source-independent';
-  const { output, extraction } = isJoint
-    ? await extracted(read, least, assessor, drawKey)
-    : { output: await conditionInSlices(read.bits, rawBits, least), extraction: undefined };
+  const output = await conditionInSlices(read.bits, rawBits, least);
   let isAccepted = false;
   try {
     if (output.length < SEED_BLOCK_BYTES) return reject('too few bits for one seed', found);
     const tested = await testConditioned(assessor, output);
-    const findings = {
-      ...found,
-      assessments: [...raw, ...tested],
-      ...(extraction === undefined ? {} : { extraction }),
-    };
+    const findings = { ...found, assessments: [...raw, ...tested] };
     const rejection = rejectionOf(tested);
     if (rejection !== undefined) return reject(rejection, findings);
     const kept = withoutFailed(output, tested);
@@ -154,18 +142,6 @@ export async function replayedLot(
  */
 const MIN_ENTROPY_FLOOR = 0.3;
 /**
- * The same for the outcomes of Bell tests, pairs that are equal with probability 0.854 in three of the four
- * settings: the estimators, which take bits for alike and independent, score an ideal device in one such
- * setting 0.2, though it has 0.61 a bit. Pairs more equal than any quantum state makes them, 0.95, score less
- * than this (test/pool/intake/bell-floor.test.ts).
- */
-const BELL_MIN_ENTROPY_FLOOR = 0.1;
-
-function floorOf({ witness }: RawRead): number {
-  return witness?.kind === 'chsh' ? BELL_MIN_ENTROPY_FLOOR : MIN_ENTROPY_FLOOR;
-}
-
-/**
  * Conditioned bytes made between two turns of the event loop: 512 hashes, 1 to 3 ms where the 10,485 of a lot
  * of 4 Mbit took 11 to 60 ms in one go (Node 22, two shared cores).
  */
@@ -187,31 +163,6 @@ async function conditionInSlices(
   const output = concatBytes(...slices);
   wipe(...slices);
   return output;
-}
-
-/**
- * -log2 of the extractor's error by the leftover hash lemma. With the smoothing of the evidence, 2^-40
- * counted twice (Tomamichel and others, arXiv:1002.2436), the whole is below 2^-38.
- */
-const EXTRACTION_ERROR_BITS = 40;
-const EPSILON_BITS = 38;
-
-/** The whole lot through one Toeplitz matrix, whose seed is drawn here: the raw bits have been hashed. */
-async function extracted(
-  { bits, width, shots }: RawRead,
-  minEntropyPerBit: number,
-  assessor: Assessor,
-  drawKey: () => Uint8Array<ArrayBuffer>,
-): Promise<{ readonly output: Uint8Array<ArrayBuffer>; readonly extraction?: LotExtraction }> {
-  const inputBits = width * shots;
-  const left = Math.floor(inputBits * minEntropyPerBit) - publishedBits(width, shots);
-  const extractable = extractableBits(Math.max(0, left), EXTRACTION_ERROR_BITS);
-  const outputBits = extractable - (extractable % (8 * SEED_BLOCK_BYTES));
-  if (outputBits === 0) return { output: new Uint8Array(0) };
-  const key = drawKey();
-  const output = await assessor.extract(bits, inputBits, key, outputBits);
-  const extraction = { seed: toHex(key), inputBits, outputBits, epsilonBits: EPSILON_BITS };
-  return { output, extraction };
 }
 
 /**
@@ -293,7 +244,6 @@ interface Findings {
   readonly rawWindows?: number;
   readonly estimators?: Readonly<Record<string, number>>;
   readonly onesShares?: readonly number[];
-  readonly extraction?: LotExtraction;
   /** SP 800-90B §6.3; null when not assessed. */
   readonly measured: number | null;
   readonly evidence?: LotEvidence;

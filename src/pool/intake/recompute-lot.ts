@@ -1,5 +1,5 @@
 import type { Backend } from '../../backend/backend.ts';
-import { concatBytes, fromHex } from '../../core/bytes.ts';
+import { concatBytes } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { LotRecord } from '../../ledger/records.ts';
@@ -11,8 +11,7 @@ import { deliveredBehind, type RawShots } from './raw-shots.ts';
 
 /**
  * The record that the raw shots give, by the code that made the lot in the first place. Taken from `record`
- * are its names, times and provenance, the public key of its extraction, which is part of it, and for a short
- * lot the estimate, which is over several lots. Everything else is computed.
+ * are its names, times and provenance, and for a short lot the estimate, which is over several lots. Everything else is computed.
  */
 export async function recomputeLot(record: LotRecord, shots: RawShots, clock: Clock): Promise<LotRecord> {
   const { claimedMinEntropyPerBit } = shots;
@@ -39,8 +38,7 @@ export async function recomputeLot(record: LotRecord, shots: RawShots, clock: Cl
     new HealthMonitor({ width, minEntropyPerBit: claimedMinEntropyPerBit }).check(read),
   );
   const pooled = { add: async () => record.minEntropyPerBit };
-  const key = () => fromHex(record.extraction?.seed ?? '00'.repeat(32));
-  const { record: made } = await makeLot(backend, read, health, assessorInPlace, clock, pooled, key);
+  const { record: made } = await makeLot(backend, read, health, assessorInPlace, clock, pooled);
   return { ...made, id: record.id };
 }
 
@@ -83,7 +81,6 @@ export function replayedFigures(
     figure('shares of ones', record.onesShares, made.onesShares),
     figure('SP 800-22 of raw bits', blocksOf(record, 'raw'), blocksOf(made, 'raw')),
     figure('evidence', record.evidence, made.evidence),
-    figure('extraction', record.extraction, made.extraction),
     figure('conditioned bytes', record.conditionedBytes, made.conditionedBytes),
     figure('processed', record.processedSha256, made.processedSha256),
     figure('what the blocks are held to', record.commitment, record.commitment && made.commitment),

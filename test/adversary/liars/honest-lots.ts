@@ -5,33 +5,18 @@ import { LotTrends } from '../../../src/pool/intake/lot-trends.ts';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
 import { UNIFORMITY_P_MIN } from '../../../src/stats/sp800-22/uniformity.ts';
 import { binomialAtLeast, FALSE_REJECT_RATE } from '../../../src/stats/sp800-22/verdict.ts';
-import { uniforms } from '../../support/chance.ts';
 import { ResultFile } from '../program.ts';
 import { lotOf, soundRead } from './attacks.ts';
-import { xRead } from './devices.ts';
 
 /** Lots of 1.55 Mbit give 10^6 conditioned bits at an estimate of 0.82, so that every lot has verdicts on both kinds of bits. */
 const LOT_BITS = 1_550_000;
-const X_CLUSTERS = 16_384;
-const X_TESTED = 4096;
 
-/** Lot `index` of one honest source: a device with 1 % of read-out errors, and in every eighth lot X-basis tests with 1 % of errors. */
+/** Lot `index` of one honest source: a device with 1 % of read-out errors. */
 function honestRead(index: number): RawRead {
   const read = soundRead(`honest lot ${index}`, LOT_BITS, 1);
   const calibration = { readout_e01: [0.01], readout_e10: [0.01] };
   const plain = { ...read, provenance: { ...read.provenance, circuit: 'superposition-1', calibration } };
-  if (index % 8 !== 7) return plain;
-  const shotsOrdered = Math.ceil(LOT_BITS / (X_CLUSTERS - X_TESTED));
-  const test = { clusters: X_CLUSTERS, tested: X_TESTED, shotsOrdered, width: 1 };
-  const { bits } = soundRead(`honest X lot ${index}`, (X_CLUSTERS - X_TESTED) * shotsOrdered, 1);
-  const tested = xRead(
-    () => false,
-    test,
-    uniforms(`X tests of lot ${index}`),
-    0.01,
-    (raw) => raw.set(bits),
-  );
-  return { ...plain, ...tested.read, provenance: plain.provenance };
+  return plain;
 }
 
 interface HonestLots {
@@ -90,10 +75,9 @@ export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
   const count = (of: string) => windows.filter((each) => each.of === of && each.bits >= 1e6).length;
   const n = records.length;
   const refused = records.filter(({ accepted }) => !accepted).length;
-  const rungOf = (index: number) => (index % 8 === 7 ? 'source-independent' : 'calibrated');
   // a refused lot has no evidence; refusals have a rate of their own
   const lost = records.filter(
-    ({ accepted, evidence }, index) => accepted && evidence?.claim !== rungOf(index),
+    ({ accepted, evidence }) => accepted && evidence?.claim !== 'calibrated',
   ).length;
   return [
     atMost('lots refused', refused, n, refusalChance({ width: 1, shots: LOT_BITS })),

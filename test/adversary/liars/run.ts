@@ -1,22 +1,10 @@
-import assert from 'node:assert/strict';
 import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
-import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 import { NOT_GIVEN, readOptions, say } from '../program.ts';
-import {
-  ATTACKS,
-  type Contender,
-  firstLot,
-  HONEST,
-  lotOf,
-  MODELS,
-  POOR_AMONG_SHORT,
-  shortLotCredits,
-  type Trial,
-} from './attacks.ts';
+import { firstLot, MODELS, POOR_AMONG_SHORT, shortLotCredits } from './attacks.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
 import { alarmsOf, honestLots } from './honest-lots.ts';
 import { biased, type Model, markov, neighbours, periodic, sound, stuck } from './models.ts';
@@ -28,7 +16,7 @@ import { biased, type Model, markov, neighbours, periodic, sound, stuck } from '
  *   models     first lots of every model, and of periods to 64: what is credited against what is there
  *   scores     the least of ten estimators on short lots of an ideal source
  *   refusals   the rule of refused lots on a sound source and on broken ones
- *   attacks    devices that are after a claim, sources that are worse than they say, and honest devices, over the whole chain
+ *   attacks    sources that are worse than they say, over the whole chain
  *   lots       honest lots over the whole chain (40; --long: 2,000): every alarm against the rate that docs/evidence.md states.
  *              --seconds stops between two lots; --records keeps the records, and a later run goes on behind them
  * Figures on stdout; exits with 1 when one is beyond what theory allows. All parts take two to three minutes of one core, and --long half an hour.
@@ -142,44 +130,7 @@ function refusals(): void {
   }
 }
 
-/** The claim of each job's shots, then the first job over the whole chain. */
-async function contend(
-  { name, rung, before, job }: Contender,
-  trials: number,
-  isHonest: boolean,
-): Promise<void> {
-  const random = uniforms(name);
-  let reached = 0;
-  let first: Trial | undefined;
-  for (let trial = 0; trial < trials; trial++) {
-    const made = job(random, trial);
-    first ??= made;
-    const { claim, minEntropyPerBit: figure } = await evidenceOf('quantum-processor', made.read);
-    if (claim === rung) reached++;
-    if (claim === rung && figure !== null && made.truth !== null && figure > made.truth) {
-      violation(`${name}: ${figure} bits per bit are credited, and ${made.truth} are there`);
-    }
-  }
-  assert.ok(first !== undefined);
-  const { record } = await lotOf(first.read);
-  const { extraction, rejection, evidence } = record;
-  const hashed =
-    extraction === undefined ? '' : `, ${extraction.outputBits} of ${extraction.inputBits} bits extracted`;
-  const told = record.accepted ? `lot ${evidence?.claim}${hashed}` : `lot refused: ${rejection}`;
-  say(`  ${name}: ${rung} in ${reached} of ${trials}; ${told}${before === '' ? '' : `; before: ${before}`}`);
-  if (isHonest && reached < trials) violation(`${name}: an honest device lost ${rung}`);
-  if (isHonest && !record.accepted) violation(`${name}: the lot of an honest device is refused`);
-  const isWitness = rung === 'bell-witness';
-  if (!isHonest && isWitness && reached > 0) violation(`${name}: got ${rung}`);
-  if (extraction === undefined || first.truth === null) return;
-  if (extraction.outputBits > first.truth * extraction.inputBits) {
-    violation(`${name}: more was extracted than there is`);
-  }
-}
-
 async function attacks(): Promise<void> {
-  const trials = isLong ? 200 : 20;
-  for (const attack of ATTACKS) await contend(attack, trials * (attack.jobsFactor ?? 1), false);
   for (const { model, before } of MODELS) {
     const { record } = await firstLot(model, 2_200_000);
     const credited = record.accepted ? `credited ${record.minEntropyPerBit}` : record.rejection;
@@ -196,7 +147,6 @@ async function attacks(): Promise<void> {
   if (credits.slice(poorFrom).some((credit) => credit !== null && credit > truth)) {
     violation('a poor short lot is credited with the figure of good ones before it');
   }
-  for (const device of HONEST) await contend(device, trials, true);
 }
 
 async function lots(): Promise<void> {

@@ -8,7 +8,7 @@ import { replyOf } from './page-server.ts';
 const ID = 'lot_01234567890123456789abcdef';
 
 function lotOf(changes: Partial<LotRecord> = {}): LotRecord {
-  const lot = lotWithEvidence('a', 'source-independent');
+  const lot = lotWithEvidence('a', 'calibrated');
   return {
     ...lot,
     id: ID,
@@ -38,7 +38,7 @@ const page = (
   );
 
 describe('the page of a lot', () => {
-  it('draws p-values, estimators, channels and test rounds, and says each in words', async () => {
+  it('draws p-values, estimators and channels, and says each in words', async () => {
     const { status, text } = await page(lotOf());
     assert.equal(status, 200);
     assert.match(
@@ -47,7 +47,6 @@ describe('the page of a lot', () => {
     );
     assert.match(text, /aria-label="Bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
     assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three deviations /);
-    assert.match(text, /<dt>x_shots<\/dt><dd>32768<\/dd>/);
     assert.match(text, /they do not prove it/);
     assert.match(text, new RegExp(`<code>${ID}</code>`));
     assert.doesNotMatch(text, new RegExp(`href="/lots/${ID}"`), 'a page has no link to itself');

@@ -41,15 +41,15 @@ describe('the page of a certificate', () => {
   });
 
   it('shows what each lot is evidence of, the assumptions beside the figure', async () => {
-    const lots = [lotWithEvidence('a', 'source-independent'), lotWithEvidence('b', 'statistical')];
+    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'statistical')];
     const { service, id } = await scene({ lots, mode: 'pure' });
     const text = shown((await replyOf(service, `/verify/${id}`, BROWSER)).text);
     for (const fact of [
-      'Evidence statistical, the second of 5 steps',
-      'Evidence source-independent Min-entropy by this evidence at least 0.732 per raw bit',
-      'How method of source-independent Assumed assumptions of source-independent',
-      'Figures calibrated_min_entropy 0.964, x_error 0.0021, x_shots 32768',
-      'Not bell-witness the source ran no Bell test',
+      'Evidence statistical, the second of 3 steps',
+      'Evidence calibrated Min-entropy by this evidence at least 0.732 per raw bit',
+      'How method of calibrated Assumed assumptions of calibrated',
+      'Figures calibrated_min_entropy 0.964, ones_share_max 0.502',
+      'Not calibrated no readout errors are published for each channel',
       'Evidence statistical Min-entropy by this evidence none',
     ]) {
       assert.ok(text.includes(fact), fact);
@@ -121,7 +121,7 @@ describe('the page of a certificate', () => {
         method: EVIL,
         assumptions: EVIL,
         figures: { [EVIL]: 1 },
-        notReached: [{ claim: 'bell-witness', why: EVIL }],
+        notReached: [{ claim: 'statistical', why: EVIL }],
       }),
       assessments: [
         {

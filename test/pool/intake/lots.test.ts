@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead, StreamBackend } from '../../../src/backend/backend.ts';
 import { simulatorWith } from '../../../src/backend/simulator/simulator.ts';
-import { concatBytes, fromHex } from '../../../src/core/bytes.ts';
+import { concatBytes } from '../../../src/core/bytes.ts';
 import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import {
@@ -14,7 +14,6 @@ import {
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
-import { toeplitzHash, toeplitzSeed } from '../../../src/pool/intake/extractor.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
 import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
@@ -40,20 +39,6 @@ const SIMULATOR = {
   faults: [],
   lot_bits: 4 * MEBIBIT,
 } as const;
-
-const PASSED: HealthVerdict = {
-  grade: 'pass',
-  failures: [],
-  counters: {
-    samples: 2 * MEBIBIT,
-    rctFailures: 0,
-    aptFailures: 0,
-    startupFailures: 0,
-    replayFailures: 0,
-    longestRun: 1,
-    mostMatches: 512,
-  },
-};
 
 async function readOf(
   backend: StreamBackend,
@@ -174,45 +159,26 @@ describe('a lot that may serve', () => {
     }
   });
 
-  it('hashes a lot as a whole at what its evidence gives, under a seed that its record names', async () => {
-    const clock = new ManualClock();
-    const options = { ...SIMULATOR, circuit: 'x-check', readout_e01: 0.02 } as const;
-    const simulator = simulatorWith('sim', options, clock, fixedBytes('evidence'));
-    // The same shots as if a device had measured them: what a simulator may not claim.
-    const backend: StreamBackend = { ...simulator, origin: 'quantum-processor' };
-    const { lot, read } = await lotOf(backend, 2 * MEBIBIT);
-    const { evidence, minEntropyPerBit } = lot.record;
-    assert.equal(evidence?.claim, 'source-independent');
-    assert.ok(evidence.minEntropyPerBit !== null && evidence.minEntropyPerBit < (minEntropyPerBit ?? 0));
-    // Hashed as a whole: N h - 80 bits less what the record publishes of the raw bits, rounded down to whole seeds.
-    const { extraction } = lot.record;
-    const inputBits = 2 * MEBIBIT;
-    const published = 4096 + read.width * Math.ceil(Math.log2(read.shots + 1));
-    const bits = Math.floor(inputBits * evidence.minEntropyPerBit) - 80 - published;
-    assert.equal(extraction?.outputBits, bits - (bits % 256));
-    assert.deepEqual([extraction.inputBits, extraction.epsilonBits], [inputBits, 38]);
-    const seed = toeplitzSeed(fromHex(extraction.seed), inputBits, extraction.outputBits);
-    assert.deepEqual(lot.output, toeplitzHash(read.bits, inputBits, seed, extraction.outputBits));
-    assert.notEqual((await lotOf(backend, 2 * MEBIBIT)).lot.record.extraction?.seed, extraction.seed);
-
-    const simulated = await makeLot(simulator, read, PASSED, new ScriptedAssessor(), clock);
-    assert.equal(simulated.record.evidence?.claim, 'simulated');
-    assert.deepEqual(simulated.record.evidence?.figures, evidence.figures);
-    assert.equal(
-      simulated.record.extraction,
-      undefined,
-      'no claim, no figure: pieces, at claim and estimate',
-    );
-  });
-
-  it('conditions a lot with a Bell test at claim and estimate alone', async () => {
-    const options = { ...SIMULATOR, circuit: 'bell-chsh', readout_e01: 0 } as const;
+  it('conditions a lot at the figure of its evidence where that is lower still, of a device alone', async () => {
+    const options = { ...SIMULATOR, readout_e01: 0.02 } as const;
     const simulator = simulatorWith('sim', options, new ManualClock(), fixedBytes('evidence'));
-    const { lot, read } = await lotOf({ ...simulator, origin: 'quantum-processor' }, 2 * MEBIBIT);
-    const { evidence, minEntropyPerBit } = lot.record;
-    assert.equal(evidence?.claim, 'bell-witness');
-    assert.equal(evidence.minEntropyPerBit, null);
-    assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, minEntropyPerBit ?? 0).output);
+    const outputOf = async (origin: 'quantum-processor' | 'simulated') => {
+      const assessor = new ScriptedAssessor();
+      assessor.estimates = [1];
+      const { lot, read } = await lotOf(
+        { ...simulator, origin, claimedMinEntropyPerBit: 1 },
+        MEBIBIT,
+        assessor,
+      );
+      return { lot, read, evidence: lot.record.evidence };
+    };
+    const measured = await outputOf('quantum-processor');
+    const figure = measured.evidence?.minEntropyPerBit ?? 1;
+    assert.ok(figure < 1 - Math.log2(1.02) && figure > 0.9, `${figure}`);
+    assert.deepEqual(measured.lot.output, condition(measured.read.bits, MEBIBIT, figure).output);
+    // The same device, computed: no claim, no figure.
+    const { lot, read } = await outputOf('simulated');
+    assert.deepEqual(lot.output, condition(read.bits, MEBIBIT, 1).output);
   });
 
   it('says of a lot with too few bits that it was not assessed, and relies on the claim', async () => {

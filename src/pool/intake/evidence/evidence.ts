@@ -1,40 +1,23 @@
 import type { Provenance, RawRead } from '../../../backend/backend.ts';
 import type { Origin } from '../../../core/vocabulary.ts';
-import { allowsEvidence, type LotEvidence } from '../../../ledger/records.ts';
-import { type ReadoutErrors, rateUpperBound, readoutMinEntropy, xBasisMinEntropy } from './bounds.ts';
+import { allowsEvidence, type EvidenceLevel, type LotEvidence } from '../../../ledger/records.ts';
+import { type ReadoutErrors, rateUpperBound, readoutMinEntropy } from './bounds.ts';
 import { onesPerChannel } from './counts.ts';
-import {
-  bellWitness,
-  downward,
-  FAILURE_NATS,
-  type Finding,
-  MIN_ENTROPY_MIN,
-  mean,
-  rounded,
-  sourceIndependent,
-  tooLittle,
-  UNLESS,
-} from './witnesses.ts';
 
 /**
  * How quantum a read is shown to be: the highest claim that its own shots support, with what must be believed
  * for it. A claim is never above what the origin allows, whatever the figures are.
  */
 export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvidence> {
-  const findings: readonly Finding[] = [
-    STATISTICAL,
-    await calibrated(read),
-    await sourceIndependent(read),
-    await bellWitness(read),
-  ];
+  const findings: readonly Finding[] = [STATISTICAL, await calibrated(read)];
   const reached = findings.filter(
     (finding): finding is ReachedFinding => finding.reached && allowsEvidence(origin, finding.claim),
   );
   const top = reached.at(-1);
   return {
     claim: top?.claim ?? 'simulated',
-    minEntropyPerBit: leastOf(reached),
-    figures: Object.fromEntries(findings.flatMap(({ figures }) => Object.entries(figures))),
+    minEntropyPerBit: top?.minEntropyPerBit ?? null,
+    figures: Object.assign({}, ...findings.map(({ figures }) => figures)),
     method: top?.method ?? 'none: the origin is simulated',
     assumptions: top?.assumptions ?? SIMULATED_ASSUMPTIONS,
     notReached: findings
@@ -46,16 +29,22 @@ export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvid
   };
 }
 
-type ReachedFinding = Extract<Finding, { readonly reached: true }>;
+/** One claim held against a read: reached, with its figure, or not, with the reason. Figures are told either way. */
+type Finding = {
+  readonly claim: EvidenceLevel;
+  readonly figures: Readonly<Record<string, number>>;
+} & (
+  | {
+      readonly reached: true;
+      /** Per raw bit; null when the claim gives none. */
+      readonly minEntropyPerBit: number | null;
+      readonly method: string;
+      readonly assumptions: string;
+    }
+  | { readonly reached: false; readonly why: string }
+);
 
-/**
- * The bits are drawn from under every claim that was reached, so a higher claim never raises the figure of a
- * lower one.
- */
-function leastOf(reached: readonly ReachedFinding[]): number | null {
-  const figures = reached.map((finding) => finding.minEntropyPerBit).filter((figure) => figure !== null);
-  return figures.length === 0 ? null : Math.min(...figures);
-}
+type ReachedFinding = Extract<Finding, { readonly reached: true }>;
 
 /** Why a claim is not made although its figures would do: the origin does not allow it (`allowsEvidence`). */
 const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
@@ -79,6 +68,18 @@ const STATISTICAL: Finding = {
   assumptions: 'The source is what its origin says. Tests can refute that it is unpredictable, not show it.',
 };
 
+/**
+ * -log2 of the probability that any bound of one lot fails: as rare as the permanent health alarms.
+ */
+const FAILURE_BITS = 40;
+const FAILURE_NATS = FAILURE_BITS * Math.LN2;
+
+/**
+ * A claim that leaves less per raw bit is not made: at 0.01 a lot of 4 Mbit still fills all its 64 seeds (131
+ * blocks of 320).
+ */
+const MIN_ENTROPY_MIN = 0.01;
+
 /*
  * Why the least over channels is the figure of a lot. Channels are independent under this claim's
  * assumptions, so the min-entropy of any set of raw bits is the sum of their own: h_1 + ... + h_w for a whole
@@ -89,87 +90,48 @@ const STATISTICAL: Finding = {
 
 /**
  * The provider's readout errors and the lot's own share of ones, for bits that are independent and
- * identically distributed; where there are X-basis test shots, no more than these leave under the same
- * assumption.
+ * identically distributed.
  */
 async function calibrated(read: RawRead): Promise<Finding> {
   const claim = 'calibrated';
   const notReached = (why: string): Finding => ({ claim, reached: false, why, figures: {} });
-  if (read.witness?.kind === 'chsh') {
-    return notReached('its formula is for qubits measured alone, not for halves of entangled pairs');
+  const { calibration, circuit } = read.provenance;
+  if (!circuit.startsWith('superposition')) {
+    return notReached('the circuit is no superposition of separate qubits');
   }
-  if (!preparesEachQubitAlone(read)) return notReached('the circuit is no superposition of separate qubits');
-  const errors = publishedErrors(read.provenance.calibration, read.width);
+  const errors = publishedErrors(calibration, read.width);
   if (errors === undefined) return notReached('no readout errors are published for each channel');
   const ones = await onesPerChannel(read.bits, read.width, read.shots);
-  // Two bounds a channel share the probability of failure, and one more where there are test shots.
-  const boundsPerChannel = read.witness === undefined ? 2 : 3;
-  const nats = FAILURE_NATS + Math.log(boundsPerChannel * read.width);
-  const tested = await testedErrors(read, nats);
+  // The two bounds of each channel share the probability of failure.
+  const nats = FAILURE_NATS + Math.log(2 * read.width);
   const perChannel = errors.map((error, channel) =>
-    Math.min(
-      readoutMinEntropy(
-        error,
-        rateUpperBound(ones[channel], read.shots, nats),
-        rateUpperBound(read.shots - ones[channel], read.shots, nats),
-      ),
-      tested === undefined ? 1 : xBasisMinEntropy(tested.most[channel]),
+    readoutMinEntropy(
+      error,
+      rateUpperBound(ones[channel], read.shots, nats),
+      rateUpperBound(read.shots - ones[channel], read.shots, nats),
     ),
   );
   const figures = {
     readout_error_max: rounded(Math.max(...errors.map(({ e01, e10 }) => e01 + e10))),
     ones_share_min: rounded(Math.min(...ones) / read.shots),
     ones_share_max: rounded(Math.max(...ones) / read.shots),
-    ...(tested === undefined
-      ? {}
-      : {
-          x_error_max: rounded(Math.max(...tested.seen)),
-          x_error_max_bound: rounded(Math.max(...tested.most)),
-        }),
     calibrated_min_entropy: downward(Math.min(...perChannel)),
     calibrated_min_entropy_mean: downward(mean(perChannel)),
   };
   const minEntropyPerBit = figures.calibrated_min_entropy;
   if (minEntropyPerBit < MIN_ENTROPY_MIN) {
     const channel = perChannel.indexOf(Math.min(...perChannel));
-    const seen = tested === undefined ? '' : `, X-basis error ${tested.seen[channel].toFixed(4)}`;
-    return {
-      claim,
-      reached: false,
-      why: `channel ${channel}${seen}: ${tooLittle(minEntropyPerBit)}`,
-      figures,
-    };
+    const why = `channel ${channel}: ${minEntropyPerBit} bits per raw bit are too few to draw from`;
+    return { claim, reached: false, why, figures };
   }
   return {
     claim,
     reached: true,
     minEntropyPerBit,
     figures,
-    method: `H = -log2 max(p1 + e10, p0 + e01) of the worst channel, p1 and p0 the most that its counts of ones and zeros allow ${UNLESS}; for an ideal qubit 1 - log2(1 + e01 + e10)${tested === undefined ? '' : '; at most 1 - 2 log2(sqrt(e) + sqrt(1 - e)), e the most that its X-basis test shots allow (arXiv:1401.7917)'}`,
+    method: `H = -log2 max(p1 + e10, p0 + e01) of the worst channel, p1 and p0 the most that its counts of ones and zeros allow (wrong with probability at most 2^-${FAILURE_BITS}); for an ideal qubit 1 - log2(1 + e01 + e10)`,
     assumptions:
       'The bits of a channel are independent and identically distributed over the lot, and channels are independent of each other; each shot measures a pure state; readout errs as published and no more.',
-  };
-}
-
-function preparesEachQubitAlone({ witness, provenance }: RawRead): boolean {
-  return witness?.kind === 'x-basis' || provenance.circuit.startsWith('superposition');
-}
-
-/**
- * By channel: the share of the test shots that erred, and the most that this allows. Undefined when there
- * were none.
- */
-async function testedErrors(
-  { witness, width }: RawRead,
-  nats: number,
-): Promise<{ readonly seen: readonly number[]; readonly most: readonly number[] } | undefined> {
-  if (witness?.kind !== 'x-basis') return undefined;
-  const { bits, shots } = witness;
-  if (shots === 0) return { seen: new Array(width).fill(1), most: new Array(width).fill(1) }; // none came
-  const errors = Array.from(await onesPerChannel(bits, width, shots));
-  return {
-    seen: errors.map((count) => count / shots),
-    most: errors.map((count) => rateUpperBound(count, shots, nats)),
   };
 }
 
@@ -182,4 +144,17 @@ function publishedErrors(calibration: Provenance['calibration'], width: number):
 
 function areRates(value: unknown, width: number): value is readonly number[] {
   return Array.isArray(value) && value.length === width && value.every((rate) => rate >= 0 && rate <= 1);
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** Six decimals are enough for a reader, and what is promised is never rounded up. */
+function downward(value: number): number {
+  return Math.floor(value * 1e6) / 1e6;
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
 }

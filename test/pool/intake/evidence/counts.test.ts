@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { onesPerChannel, winsPerPair } from '../../../../src/pool/intake/evidence/counts.ts';
+import { onesPerChannel } from '../../../../src/pool/intake/evidence/counts.ts';
 import { packBits } from '../../../support/bit-sequences.ts';
 import { countingTurns } from '../../fixtures.ts';
 
@@ -37,30 +37,5 @@ describe('counts', () => {
     for (let at = 0; at < width * shots; at++) expected[at % 3] += (0b1011_0110 >> (7 - (at % 8))) & 1;
     assert.deepEqual(Array.from(ones), expected);
     assert.ok(turns >= 5, `${turns} turns in six slices`);
-  });
-
-  it('counts the wins of each pair and cluster apart, and shots that did not come as lost', async () => {
-    // Pair 0 wins in every setting. Pair 1 is always equal: it loses in setting 3 alone. Pair 2 loses the first shot.
-    const shots = [
-      [0, 0, 1, 1, 1, 0],
-      [1, 1, 0, 0, 0, 0],
-      [1, 1, 1, 1, 0, 0],
-      [0, 0, 0, 0, 1, 1],
-      [1, 0, 0, 0, 0, 1],
-    ];
-    const witness = {
-      kind: 'chsh',
-      settings: Uint8Array.of(0, 0, 1, 2, 3),
-      clusterShots: Uint32Array.of(0, 2, 1, 1, 1),
-      shotsOrdered: 2,
-      drawn: '',
-    } as const;
-    const wins = await winsPerPair({ bits: packBits(shots.flat()), width: 6 }, witness);
-    // Shares of the clusters: 0, 1, 1/2, 1/2, 1/2; then 0, 1, 1/2, 1/2, 0; then 0, 1/2, 1/2, 1/2, 1/2.
-    assert.deepEqual(wins, [
-      { mean: 2.5 / 5, meanSquare: 1.75 / 5 },
-      { mean: 2 / 5, meanSquare: 1.5 / 5 },
-      { mean: 2 / 5, meanSquare: 1 / 5 },
-    ]);
   });
 });
