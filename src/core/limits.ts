@@ -38,6 +38,8 @@ export const LIMITS = Object.freeze({
   requestHeadBytesMax: 64 * 1024,
   /** Read beyond that, so that a head that is a little too large gets a reply that programs can read. */
   requestHeadSpareBytes: 2 * 1024,
+  /** A header field that the service reads, its repetitions included; beyond it 431. Fields that it does not read count in the head alone. */
+  requestFieldBytesMax: 1024,
   /**
    * Open connections of one front; what comes beyond is closed at once. Fewer where file descriptors are few.
    */

@@ -25,21 +25,18 @@ export interface AnswerOffer extends Offer {
 
 export const AS_JSON = offerWithMetadata('json');
 const AS_MSGPACK = offerWithMetadata('msgpack');
-const AS_PLAIN = bareOffer('plain', 'plain', {});
-const AS_CSV = bareOffer('csv', 'csv', {});
+const AS_PLAIN = bareOffer('plain', 'plain');
+const AS_CSV = bareOffer('csv', 'csv');
 /** Of each block of a stream. */
 const AS_LINES: AnswerOffer = { ...AS_JSON, name: 'ndjson', mediaType: 'application/x-ndjson' };
 const WITH_METADATA: readonly AnswerOffer[] = [AS_JSON, AS_MSGPACK];
-/** By the types that the values can be sent as: a few lists serve all requests. */
-const offersByTypes = new Map<readonly BareType[], readonly AnswerOffer[]>();
-const NO_TYPES: readonly OctetType[] = [];
+/** By the type that the values have as octets: a few lists serve all requests. */
+const offersByType = new Map<OctetType | undefined, readonly AnswerOffer[]>();
 
 /**
  * How an answer is sent: as its parameter `format` says, else as JSON unless the client accepts something else better:
- * MessagePack, lines of text or, for bytes and batches, octets. Of the types that hold every value of the request the
- * client may name one, as in `application/octet-stream; type=int64`; `application/msgpack; arrays=typed` has the same octets as
- * one value. A quote has no values, so a client that accepts
- * nothing but bare values gets it as JSON.
+ * MessagePack, lines of text or, for bytes and batches, octets. A quote has no values, so a client that accepts nothing but bare
+ * values gets it as JSON.
  */
 export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer {
   const { format, dryRun, values } = request;
@@ -51,7 +48,7 @@ export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer
   }
   if (accept === '' || accept === '*/*') return AS_JSON;
   const hasOctets = request.endpoint === 'bytes' || request.endpoint === 'batch';
-  const offers = offersOf(hasOctets ? octetTypesOf(values) : NO_TYPES);
+  const offers = offersOf(hasOctets ? octetTypesOf(values)[0] : undefined);
   const offer = chooseOffer(accept, hasLines ? offers : offers.filter((each) => each !== AS_PLAIN));
   if (!dryRun || offer.octets === undefined) return offer;
   return chooseOffer(accept, WITH_METADATA, AS_JSON);
@@ -68,15 +65,12 @@ export function streamOfferOf(
 ): AnswerOffer {
   if (dryRun) return chooseOffer(accept, WITH_METADATA, AS_JSON);
   if (format === 'ndjson') return AS_LINES;
-  const frames = octetTypesOf(values).map(
-    (type): AnswerOffer => ({
-      ...bareOffer(`frames/${type}`, type, { type, 'byte-order': 'little-endian' }),
-      mediaType: `${bareMediaType(type)}; framing=blocks`,
-    }),
-  );
-  return format === 'octets'
-    ? chooseOffer(accept, frames, frames[0])
-    : chooseOffer(accept, [AS_LINES, ...frames]);
+  const [type] = octetTypesOf(values);
+  const frames: AnswerOffer = {
+    ...bareOffer(`frames/${type}`, type),
+    mediaType: `${bareMediaType(type)}; framing=blocks`,
+  };
+  return format === 'octets' ? frames : chooseOffer(accept, [AS_LINES, frames]);
 }
 
 /** Texts of the caller that values are made of. */
@@ -98,35 +92,21 @@ const NO_TEXTS: readonly string[] = [];
 const LINES_IN_ITEMS =
   'An item or the alphabet holds a line break, so plain text cannot give a value to a line; use csv or json.';
 
-function offersOf(types: readonly OctetType[]): readonly AnswerOffer[] {
-  let offers = offersByTypes.get(types);
+function offersOf(type: OctetType | undefined): readonly AnswerOffer[] {
+  let offers = offersByType.get(type);
   if (offers === undefined) {
-    const asOctets = types.map((type, i) =>
-      bareOffer(i === 0 ? 'octet-stream' : `octet-stream/${type}`, type, {
-        type,
-        'byte-order': 'little-endian',
-      }),
-    );
-    const asArrays = types.map(
-      (type): AnswerOffer => ({
-        name: `msgpack/${type}`,
-        form: 'msgpack',
-        octets: type,
-        mediaType: `${MEDIA_TYPES.msgpack}; arrays=typed; type=${type}`,
-        parameters: { arrays: 'typed', type },
-      }),
-    );
-    offersByTypes.set(types, (offers = [...WITH_METADATA, ...asOctets, ...asArrays, AS_PLAIN, AS_CSV]));
+    const asOctets = type === undefined ? [] : [bareOffer('octet-stream', type)];
+    offersByType.set(type, (offers = [...WITH_METADATA, ...asOctets, AS_PLAIN, AS_CSV]));
   }
   return offers;
 }
 
 function offerWithMetadata(form: 'json' | 'msgpack'): AnswerOffer {
-  return { name: form, form, octets: undefined, mediaType: MEDIA_TYPES[form], parameters: {} };
+  return { name: form, form, octets: undefined, mediaType: MEDIA_TYPES[form] };
 }
 
-function bareOffer(name: string, type: BareType, parameters: Readonly<Record<string, string>>): AnswerOffer {
-  return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type), parameters };
+function bareOffer(name: string, type: BareType): AnswerOffer {
+  return { name, form: 'octet-stream', octets: type, mediaType: bareMediaType(type) };
 }
 
 /** The head of an answer; valid until the next call. One of JSON is made of the template of its source. */

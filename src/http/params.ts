@@ -363,21 +363,23 @@ export function parseQuery<const Definitions extends readonly ParameterDefinitio
 /** The first half of parseQuery: finds what was given, in one pass. Throws duplicate_parameter. */
 export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery: string): SplitQuery {
   const given = new Map<string, string>();
-  const ignored: string[] = [];
+  const unknown = new Set<string>();
   for (let start = 0; start < rawQuery.length; ) {
     let end = rawQuery.indexOf('&', start);
     if (end < 0) end = rawQuery.length;
-    const equals = rawQuery.indexOf('=', start);
-    const nameEnd = equals < 0 || equals > end ? end : equals;
-    const rawName = rawQuery.slice(start, nameEnd);
-    const raw = nameEnd === end ? '' : rawQuery.slice(nameEnd + 1, end);
+    const part = rawQuery.slice(start, end);
     start = end + 1;
-    if (nameEnd === end && rawName === '') continue; // `&&`
+    if (part === '') continue; // `&&`
+    const equals = part.indexOf('=');
+    const rawName = equals < 0 ? part : part.slice(0, equals);
+    const raw = equals < 0 ? '' : part.slice(equals + 1);
     const name = percentDecoded(rawName) ?? rawName;
-    if (!definitions.some((each) => each.name === name)) ignore(ignored, rawName);
+    if (!definitions.some((each) => each.name === name)) unknown.add(rawName);
     else if (given.has(name)) throw duplicate(name);
     else given.set(name, raw);
   }
+  const ignored: string[] = [];
+  for (const name of unknown) ignore(ignored, name);
   return { given, ignored };
 }
 

@@ -16,8 +16,6 @@ export interface MediaRange {
   /** Lower case; `*` for any. */
   readonly type: string;
   readonly subtype: string;
-  /** Of the type itself, by name in lower case; values as they were sent, without quotes. */
-  readonly parameters: ReadonlyMap<string, string>;
   /** From 0 (never) to 1. */
   readonly quality: number;
 }
@@ -34,8 +32,8 @@ const SEPARATOR = /[\t ]*(?:,|$)/y;
 const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
 
 /**
- * The ranges of an Accept field in the client's order. A member that is malformed is left out, the others
- * count.
+ * The ranges of an Accept field in the client's order. A member that is malformed is left out, the others count. Of its
+ * parameters the weight alone is read: no form of ours differs in another, and a charset matters to none.
  */
 export function parseAccept(accept: string): MediaRange[] {
   const ranges: MediaRange[] = [];
@@ -60,56 +58,33 @@ function readRange(accept: string, start: number): [range: MediaRange | undefine
   if (found === null) return [undefined, start];
   let end = RANGE.lastIndex;
   let quality = 1;
-  let parameters = NO_PARAMETERS;
   for (;;) {
     PARAMETER.lastIndex = end;
     const parameter = PARAMETER.exec(accept);
     if (parameter === null) break;
     end = PARAMETER.lastIndex;
-    const name = parameter[1]?.toLowerCase();
-    if (name === undefined) continue;
-    if (name !== 'q') {
-      parameters = new Map(parameters).set(name, unquoted(parameter[2]));
-      continue;
-    }
+    if (parameter[1] !== 'q' && parameter[1] !== 'Q') continue;
     if (!QUALITY.test(parameter[2])) return [undefined, end];
     quality = Number(parameter[2]);
   }
-  return [{ type: found[1].toLowerCase(), subtype: found[2].toLowerCase(), parameters, quality }, end];
+  return [{ type: found[1].toLowerCase(), subtype: found[2].toLowerCase(), quality }, end];
 }
 
-const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
-
-function unquoted(value: string): string {
-  return value.startsWith('"') ? value.slice(1, -1).replaceAll(/\\(.)/g, '$1') : value;
-}
-
-/** A form that can be sent: its media type, and what a range that names parameters must name them as. */
+/** A form that can be sent. */
 export interface Offer {
   /** As Content-Type gives it. */
   readonly mediaType: string;
-  /** By name, in lower case. */
-  readonly parameters: Readonly<Record<string, string>>;
 }
-
-/**
- * The parameters that tell our forms apart. A range that names one is for the forms that have it with that value; other
- * parameters, such as a charset, matter to none.
- */
-const TELLING_PARAMETERS = ['type', 'byte-order', 'arrays'] as const;
 
 interface Match {
   readonly quality: number;
-  /**
-   * 0: any, 1: type/*, 2: named in full, and one more for each parameter. The most specific range decides the quality
-   * (RFC 9110 §12.5.1).
-   */
+  /** 0: any, 1: type/*, 2: named in full. The most specific range decides the quality (RFC 9110 §12.5.1). */
   readonly precision: number;
   /** Place in the client's list. */
   readonly order: number;
 }
 
-function matchOf({ mediaType, parameters }: Offer, ranges: readonly MediaRange[]): Match | undefined {
+function matchOf({ mediaType }: Offer, ranges: readonly MediaRange[]): Match | undefined {
   const [name] = mediaType.split(';', 1);
   const slash = name.indexOf('/');
   const type = name.slice(0, slash);
@@ -118,16 +93,14 @@ function matchOf({ mediaType, parameters }: Offer, ranges: readonly MediaRange[]
   ranges.forEach((range, order) => {
     const fits = range.type === '*' ? range.subtype === '*' : range.type === type;
     if (!fits || (range.subtype !== '*' && range.subtype !== subtype)) return;
-    const named = TELLING_PARAMETERS.filter((each) => range.parameters.has(each));
-    if (named.some((each) => range.parameters.get(each)!.toLowerCase() !== parameters[each])) return;
-    const precision = (range.subtype !== '*' ? 2 : range.type !== '*' ? 1 : 0) + named.length;
+    const precision = range.subtype !== '*' ? 2 : range.type !== '*' ? 1 : 0;
     if (best === undefined || precision > best.precision) best = { quality: range.quality, precision, order };
   });
   return best;
 }
 
 const OFFERS = Object.fromEntries(
-  Object.entries(MEDIA_TYPES).map(([name, mediaType]) => [name, { name, mediaType, parameters: {} }]),
+  Object.entries(MEDIA_TYPES).map(([name, mediaType]) => [name, { name, mediaType }]),
 ) as unknown as Readonly<Record<Representation, Offer & { readonly name: Representation }>>;
 
 /** The form to answer in, one of `offered`, of which the first is the default; see `chooseOffer`. */

@@ -1,4 +1,5 @@
 import { ApiError } from '../core/errors.ts';
+import { LIMITS } from '../core/limits.ts';
 
 /** What is used of the library's request. Valid only while the request handler runs. */
 export interface NativeRequest {
@@ -28,6 +29,27 @@ const BODILESS_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS',
 const INVISIBLE = /[^\x21-\x7e]/;
 /** uri-host [ ":" port ] of RFC 9110 §7.2: a name, an IPv4 address or an IPv6 literal; may be empty. */
 const HOST_AND_PORT = /^(?:[\w.~!$&'()*+,;=%-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?$/;
+/**
+ * The fields that are read below or by the pipeline. Text that nobody has paid for is read in time linear in its length
+ * (test/http/parsing-time.test.ts), and of these fields only so much of it: no client has a longer one.
+ */
+const READ_FIELDS: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'access-control-request-method',
+  'authorization',
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'idempotency-key',
+  'if-none-match',
+  'origin',
+  'traceparent',
+  'transfer-encoding',
+  'x-api-key',
+]);
 /** Clients name few hosts, and most of them one. */
 let lastHost = '';
 const DIGITS = /^[0-9]{1,15}$/;
@@ -54,7 +76,6 @@ export class RequestHead {
   host = '';
   authorization = '';
   apiKey = '';
-  /** Several Accept fields are one list (RFC 9110 §5.2). */
   accept = '';
   contentType = '';
   acceptEncoding = '';
@@ -81,6 +102,8 @@ export class RequestHead {
   #seen = 0;
   /** The name of the first repeated singleton field. */
   #repeated = '';
+  /** The name of the first field that is read and too long. */
+  #tooLong = '';
 
   constructor(method: string, request: NativeRequest) {
     this.method = method;
@@ -111,6 +134,7 @@ export class RequestHead {
    * other requests than we do (RFC 9112 §6.3, §11.2).
    */
   refusal(bytesMax: number): ApiError | undefined {
+    if (this.#tooLong !== '') return fieldTooLong(this.#tooLong);
     if (this.#repeated !== '') return malformed(`Send ${this.#repeated} once.`);
     if ((this.#seen & HOST) === 0) return malformed('Send a Host field.'); // RFC 9112 §3.2
     if (!isHost(this.host)) return malformed('Host is not a name or address with an optional port.');
@@ -138,6 +162,14 @@ export class RequestHead {
     return undefined;
   }
 
+  /** Several fields of one name are one list (RFC 9110 §5.2). */
+  #joined(name: string, before: string, value: string): string {
+    if (before === '') return value;
+    if (before.length + value.length < LIMITS.requestFieldBytesMax) return `${before}, ${value}`;
+    this.#tooLong ||= name;
+    return '';
+  }
+
   #once(field: number, name: string): boolean {
     if ((this.#seen & field) !== 0 && this.#repeated === '') this.#repeated = name;
     const first = (this.#seen & field) === 0;
@@ -150,6 +182,10 @@ export class RequestHead {
   private static readonly capture = (name: string, value: string): void => {
     const head = reading;
     head.headBytes += name.length + value.length + FIELD_REST;
+    if (value.length > LIMITS.requestFieldBytesMax && READ_FIELDS.has(name)) {
+      head.#tooLong ||= name;
+      return;
+    }
     switch (name.length) {
       case 3:
         if (name === 'via') head.isForwarded = true;
@@ -158,7 +194,7 @@ export class RequestHead {
         if (name === 'host' && head.#once(HOST, 'Host')) head.host = value;
         break;
       case 6:
-        if (name === 'accept') head.accept = head.accept === '' ? value : `${head.accept}, ${value}`;
+        if (name === 'accept') head.accept = head.#joined(name, head.accept, value);
         else if (name === 'origin') head.origin = value;
         break;
       case 9:
@@ -189,7 +225,7 @@ export class RequestHead {
       case 15:
         if (name === 'x-forwarded-for') head.isForwarded = true;
         else if (name === 'accept-encoding')
-          head.acceptEncoding = head.acceptEncoding === '' ? value : `${head.acceptEncoding}, ${value}`;
+          head.acceptEncoding = head.#joined(name, head.acceptEncoding, value);
         else if (name === 'idempotency-key' && head.#once(IDEMPOTENCY_KEY, 'Idempotency-Key'))
           head.idempotencyKey = value;
         break;
@@ -219,6 +255,13 @@ function isHost(host: string): boolean {
   if (!HOST_AND_PORT.test(host)) return false;
   lastHost = host;
   return true;
+}
+
+function fieldTooLong(name: string): ApiError {
+  return new ApiError('head_too_large', {
+    message: `Send at most ${LIMITS.requestFieldBytesMax} bytes of the header field ${name}. The connection is closed.`,
+    details: { field: name, limit: LIMITS.requestFieldBytesMax },
+  });
 }
 
 function malformed(message: string): ApiError {

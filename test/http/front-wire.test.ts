@@ -354,6 +354,28 @@ function wireContract(engine: EngineName): void {
     });
   });
 
+  describe('fields that are read', () => {
+    const names = ['Accept', 'Accept-Encoding', 'Authorization', 'If-None-Match', 'Idempotency-Key'];
+    for (const name of names) {
+      it(`takes 1 KiB of ${name}, and refuses more with 431 naming it`, async () => {
+        const sized = (size: number) => `GET /x HTTP/1.1\r\n${HOST}${name}: ${'a'.repeat(size)}\r\n\r\n`;
+        assert.equal((await replyTo(front, [sized(1_024)])).status, 200);
+        const { replies, closed } = await talk(front.port, sized(1_025));
+        assert.deepEqual([replies[0].status, closed], [431, true]);
+        const { code, details } = JSON.parse(replies[0].body).error;
+        assert.deepEqual([code, details.field], ['head_too_large', name.toLowerCase()]);
+      });
+    }
+
+    it('counts the repetitions of a list, and leaves alone what nothing reads', async () => {
+      const lists = `Accept: ${'a'.repeat(512)}\r\n`.repeat(2);
+      const { replies } = await talk(front.port, `GET /x HTTP/1.1\r\n${HOST}${lists}\r\n`);
+      assert.equal(replies[0].status, 431);
+      const cookie = `GET /x HTTP/1.1\r\n${HOST}Cookie: ${'a'.repeat(60_000)}\r\n\r\n`;
+      assert.equal((await replyTo(front, [cookie])).status, 200);
+    });
+  });
+
   describe('bodies', () => {
     const post = (length: number) => `POST /x HTTP/1.1\r\n${HOST}Content-Length: ${length}\r\n\r\n`;
     const chunked = `POST /x HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;

@@ -173,15 +173,13 @@ const LINES =
 const FRAMES =
   'One block a frame: two little-endian integers of 32 bits, the length of the text and the length of the octets; the text, a JSON object with ' +
   'the header fields that POST /v1/batch would have answered, padded with blanks to a multiple of 8 bytes; and the octets. The last frame has no ' +
-  'octets, and its text is the last line of the NDJSON form. Accept may name the type of the values, as for a batch.';
+  'octets, and its text is the last line of the NDJSON form.';
 
-/** What application/octet-stream is, which parameters of the media type it has, and how a client names another type. */
+/** What application/octet-stream is, and which parameters of the media type it has. */
 const OCTETS =
   'The bare values, one behind the other; the metadata is in headers. Content-Type names them: type is int32, int64 or ' +
   'float64, with byte-order=little-endian; uuid, 16 bytes each (RFC 9562 §4); or bytes. Integers are int32 when min and ' +
-  'max fit, else float64, which holds each of them exactly; Accept may name another type that holds the range, as in ' +
-  'application/octet-stream; type=int64. A type that does not is 406 not_acceptable. application/msgpack; arrays=typed has the same octets as ' +
-  'one value: an extension of type 0x74, or binary for UUIDs and bytes.';
+  'max fit, else float64, which holds each of them exactly.';
 
 /** Codes that any endpoint under /v1 can answer. */
 const ALWAYS: readonly ErrorCode[] = [

@@ -270,6 +270,11 @@ export function hostileCases(key: string): readonly HostileCase[] {
     ...rows(
       { ...refused(431), mayBeLost: true },
       ['10,000 fields', headed(fields(10_000)), 'the library takes 100'],
+      [
+        'an Accept field of 54 KB',
+        headed(`Accept: a/b${Array.from({ length: 6_800 }, (_, i) => `;a${i}=1`).join('')}\r\n`),
+        'of a field that is read 1 KiB',
+      ],
       ['a head of 1 MB', headed(`A: ${'a'.repeat(1_000_000)}\r\n`), 'the limit is 64 KiB'],
       ['a target of 100 KB', at(`${target}&${'a'.repeat(100_000)}`), 'the limit is 64 KiB'],
     ),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Target } from '../../support/raw-http.ts';
+import { noProc, Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
+import { cpuMsOfCostliest } from './costly-texts.ts';
 import {
   assertCutsEndless,
   assertHoldsForReaders,
@@ -40,6 +41,14 @@ describe('a malformed or ambiguous request', () => {
 });
 
 describe('the service', () => {
+  it('reads 64 KiB of anything in at most 20 ms of a processor, without a key', {
+    skip: noProc,
+  }, async (test) => {
+    const costliestMs = await cpuMsOfCostliest(target);
+    test.diagnostic(`${costliestMs.toFixed(1)} ms`);
+    assert.ok(costliestMs <= 20, `${costliestMs} ms`);
+  });
+
   it('withstands a flood of refusals', async () => {
     await assertWithstandsFlood(target, 20);
   });
