@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
-import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { toBase64 } from '../crypto/base64.ts';
 import {
   CompactRange,
   equalHashes,
@@ -9,10 +9,9 @@ import {
   nodeHash,
   nodesCovering,
   type ReadNode,
-  verifyInclusion,
 } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
-import { member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { member, parsedObject, text, timeOf, timeText } from './members.ts';
 import {
   holdsLeaf,
   readCheckpoint,
@@ -23,7 +22,7 @@ import {
 
 /**
  * What a monitor found against a log, written so that anybody can check it again with nothing but the log's public
- * keys. Runs in browsers.
+ * keys. What no signature covers is no finding: anybody could have made it up (`LogDoubt`). Runs in browsers.
  */
 export type FindingKind =
   /** Two checkpoints of one size with different roots. */
@@ -32,26 +31,12 @@ export type FindingKind =
   | 'rewritten'
   /** A checkpoint that is later than another and has fewer leaves. */
   | 'shrunk'
-  /** A log that succeeds another goes on from fewer leaves than that one had signed. */
-  | 'disowned'
   /** Two leaves of one lot: its bytes were fixed twice. */
   | 'lot-twice'
   /** Two leaves that commit to one draw: its bytes could be chosen from several. */
   | 'draw-twice'
   /** A leaf whose time is not between the checkpoints before and after it. */
-  | 'date'
-  /** The withdrawals that are listed are not those that a leaf counts. */
-  | 'withdrawals'
-  /** A text that is listed as a public leaf is not the leaf with that index. */
-  | 'leaf'
-  /** The log grew for more than an hour and no leaf says which lots were withdrawn. */
-  | 'silent'
-  /** The tiles do not give the root that was signed. */
-  | 'tiles'
-  /** No pinned key signed the checkpoint, or a signature is wrong. */
-  | 'signature'
-  /** A key that was pinned is gone or changed, or another log stands in the place of the one that was followed. */
-  | 'keys';
+  | 'date';
 
 interface LeafProof {
   readonly leaf: string;
@@ -79,20 +64,13 @@ export interface Finding {
    * checkpoint has, and the nodes that complete the tree.
    */
   readonly nodes?: { readonly before: readonly string[]; readonly after: readonly string[] };
-  /** What the service answered, where that is not signed. */
-  readonly served?: unknown;
 }
 
 export interface FindingCheck {
-  /** The evidence shows what the finding says. */
+  /** The log's own signatures show what the finding says. */
   readonly holds: boolean;
-  /** The log's own signatures show all of it; otherwise something is the word of whoever watched. */
-  readonly isSigned: boolean;
   readonly why: string;
 }
-
-/** A log that grows says at least this often which lots were withdrawn; clocks and batches need a little. */
-export const SILENCE_MAX_S = 3_600 + 300;
 
 /** Checks a document of a finding again. Never throws: what cannot be read does not hold. */
 export async function checkFinding(finding: unknown): Promise<FindingCheck> {
@@ -157,11 +135,11 @@ async function readEvidence(finding: unknown): Promise<Evidence> {
 }
 
 function failed(why: string): FindingCheck {
-  return { holds: false, isSigned: false, why };
+  return { holds: false, why };
 }
 
-function shown(condition: boolean, why: string, isSigned = true): FindingCheck {
-  return condition ? { holds: true, isSigned, why } : failed('The evidence does not show it.');
+function shown(condition: boolean, why: string): FindingCheck {
+  return condition ? { holds: true, why } : failed('The evidence does not show it.');
 }
 
 const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<FindingCheck>>> = {
@@ -197,20 +175,6 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
       isShrunk,
       `The log signed ${older.checkpoint.size} leaves at ${timeText(older.atS ?? 0)}, and ${newer.checkpoint.size} at ${timeText(newer.atS ?? 0)}.`,
     );
-  },
-
-  async disowned(evidence) {
-    const [seen, named] = await two(evidence);
-    const { origin, size } = seen.checkpoint;
-    const served = member(evidence.finding, 'served');
-    const predecessors = member(served, 'predecessors');
-    const listed = (Array.isArray(predecessors) ? predecessors : []) as readonly unknown[];
-    const entry = listed.find((each) => member(each, 'origin') === origin);
-    const [, checkpoint] = (member(evidence.finding, 'checkpoints') ?? []) as readonly unknown[];
-    if (member(entry, 'checkpoint') !== checkpoint)
-      return failed('The document of keys names another checkpoint as the last one.');
-    const why = `${origin} signed ${size} leaves, and ${show(member(served, 'origin'))} goes on from ${named.checkpoint.size} of them.`;
-    return shown(named.checkpoint.size < size, why, false);
   },
 
   async 'lot-twice'(evidence) {
@@ -249,59 +213,6 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
       `Leaf ${index} is of ${timeText(toldMs / 1_000)}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS ?? 0)}.`,
     );
   },
-
-  async withdrawals(evidence) {
-    const { leaf, index } = await evidence.leaf(0);
-    const listed = member(evidence.finding, 'served');
-    const texts = Array.isArray(listed) ? listed.flatMap((each) => text(each) ?? []) : [];
-    const counted = withdrawalsIn(leaf);
-    const why = `Leaf ${index} counts ${counted?.count} withdrawals; those that were listed are others.`;
-    return shown(counted !== undefined && !countsThese(counted, texts), why, false);
-  },
-
-  async leaf(evidence) {
-    const told = text(member(evidence.finding, 'served', 'leaf'));
-    const hash = fromBase64(text(member(evidence.finding, 'served', 'hash')) ?? '');
-    const logged = readProof(member(evidence.finding, 'served', 'proof'));
-    if (told === undefined || hash === undefined || typeof logged === 'string')
-      return failed('There is no proof of the leaf.');
-    const at = await readSigned(evidence.keys, logged);
-    if (typeof at === 'string') return failed(at);
-    const { size, root } = logged.checkpoint;
-    const { index, path } = logged.proof;
-    if (!verifyInclusion(sha256, hash, index, size, path, root)) return failed('The proof does not hold.');
-    const isOther = !equalHashes(hash, leafHash(sha256, utf8Bytes(told)));
-    return shown(isOther, `The text that was listed as leaf ${index} is not that leaf.`, false);
-  },
-
-  async silent(evidence) {
-    const [a, b] = await two(evidence);
-    const isLong = (b.atS ?? 0) - (a.atS ?? Number.POSITIVE_INFINITY) > SILENCE_MAX_S;
-    const why = `The log grew until ${timeText(b.atS ?? 0)}, and listed no leaf that says which lots were withdrawn since ${timeText(a.atS ?? 0)}.`;
-    return shown(isLong && b.checkpoint.size > a.checkpoint.size, why, false);
-  },
-
-  async tiles(evidence) {
-    const { checkpoint } = await evidence.signed(0);
-    const size = member(evidence.finding, 'served', 'size');
-    const roots = parseHashes(member(evidence.finding, 'served', 'roots'));
-    if (typeof size !== 'number' || roots === undefined || size !== checkpoint.size)
-      return failed('It does not say what the tiles give.');
-    const range = rangeOf(size, roots);
-    const isOther = range !== undefined && !equalHashes(range.root(), checkpoint.root);
-    return shown(isOther, `The tiles that were served do not give the root of ${size} leaves.`, false);
-  },
-
-  async signature(evidence) {
-    const note = text(member(evidence.finding, 'served')) ?? '';
-    const read = await readSigned(evidence.keys, readCheckpoint(note));
-    return typeof read === 'string' ? shown(true, read, false) : failed('A pinned key did sign it.');
-  },
-
-  async keys(evidence) {
-    const why = keysFailure(evidence.keys, member(evidence.finding, 'served'));
-    return why === undefined ? failed('The keys are those that were pinned.') : shown(true, why, false);
-  },
 };
 
 async function two({ signed }: Evidence): Promise<[SignedCheckpoint, SignedCheckpoint]> {
@@ -309,35 +220,6 @@ async function two({ signed }: Evidence): Promise<[SignedCheckpoint, SignedCheck
   if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin)
     throw new EvidenceError('The checkpoints are of two logs.');
   return pair;
-}
-
-/**
- * Why the document of keys does not continue the one that was pinned: each pinned key must stand there as it was, but
- * for the time at which it was retired. New keys may stand beside them.
- */
-export function keysFailure(pinned: unknown, served: unknown): string | undefined {
-  const origin = text(member(pinned, 'origin'));
-  const predecessors = member(served, 'predecessors');
-  const logs = [served, ...(Array.isArray(predecessors) ? predecessors : [])];
-  const log = logs.find((each) => member(each, 'origin') === origin);
-  const listed = member(log, 'keys');
-  if (!Array.isArray(listed))
-    return `The document of keys does not name the log ${origin} that was followed.`;
-  const known = member(pinned, 'keys');
-  for (const key of Array.isArray(known) ? known : []) {
-    const id = text(member(key, 'key_id'));
-    const now = listed.find((each) => member(each, 'key_id') === id) as unknown;
-    if (now === undefined) return `The key ${id} is no longer among the keys of ${origin}.`;
-    const facts = ['public_key', 'cosigner_key', 'created_at'];
-    const same = facts.every((name) => (member(now, name) ?? null) === (member(key, name) ?? null));
-    const retired = member(key, 'retired_at') ?? null;
-    if (!same || (retired !== null && member(now, 'retired_at') !== retired))
-      return `The facts of the key ${id} were changed.`;
-  }
-  const first = member(pinned, 'first_leaf');
-  if (log === served && first !== undefined && member(served, 'first_leaf') !== first)
-    return 'The first leaf is no longer the one that was pinned.';
-  return undefined;
 }
 
 /** What completes the tree of a checkpoint from that of an earlier one, as `Finding.nodes` has it. */

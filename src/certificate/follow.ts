@@ -8,17 +8,15 @@ import {
   type Finding,
   type FindingKind,
   isStatement,
-  keysFailure,
   leafTimeOf,
   lotIdOf,
   type NodesBetween,
   nodesBetween,
   rangeOf,
   rootsOf,
-  SILENCE_MAX_S,
   withdrawalsIn,
 } from './finding.ts';
-import { LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
+import { LogDoubt, LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
 import { member, parsedObject, text, timeText } from './members.ts';
 import type { PublicLeaf } from './public-leaves.ts';
 import { readCheckpoint, readSignatures, readSigned, type SignedCheckpoint } from './signed-checkpoint.ts';
@@ -77,6 +75,9 @@ export type Poll =
     }
   | { readonly finding: Finding };
 
+/** A log that grows says at least this often which lots were withdrawn; clocks and batches need a little. */
+const SILENCE_MAX_S = 3_600 + 300;
+
 /** Clocks differ. */
 const AHEAD_MAX_S = 600;
 
@@ -94,7 +95,10 @@ class Found extends Error {
   }
 }
 
-/** One look at the log. `url` and the time, milliseconds since 1970, stand in a finding. */
+/**
+ * One look at the log. `url` and the time, milliseconds since 1970, stand in a finding. Rejects with LogUnavailable, and with
+ * LogDoubt where the service contradicts itself or what was pinned and no signature shows it.
+ */
 export async function pollLog(
   state: FollowState | undefined,
   { read, url, nowMs }: { readonly read: ReadPath; readonly url: string; readonly nowMs: number },
@@ -181,7 +185,7 @@ class Follower {
     }
     this.#keys = state.keys;
     const why = keysFailure(state.keys, served);
-    if (why !== undefined) throw this.#found('keys', why, { checkpoints: [state.checkpoint], served });
+    if (why !== undefined) throw new LogDoubt(why);
     if (member(served, 'origin') !== member(state.keys, 'origin')) await this.#succeed(state, served);
     else this.#keys = await this.#vouched(state.keys, served, note);
   }
@@ -197,20 +201,16 @@ class Follower {
       member(first, 'origin') === to &&
       member(first, 'predecessor', 'origin') === member(all.at(-1), 'origin') &&
       member(first, 'predecessor', 'checkpoint') === member(all.at(-1), 'checkpoint');
-    if (!isNamed) {
-      const what = `The log ${to} stands in the place of ${from}, and its first leaf does not name it.`;
-      throw this.#found('keys', what, { checkpoints: [state.checkpoint], served });
-    }
+    if (!isNamed)
+      throw new LogDoubt(
+        `The log ${to} stands in the place of ${from}, and its first leaf does not name it.`,
+      );
     const before = await this.#signed(state.checkpoint);
     const named = text(member(own, 'checkpoint')) ?? '';
     const last = await this.#signed(named);
     if (last.checkpoint.size === before.checkpoint.size) this.#compare(before, last);
     const lost = before.checkpoint.size - last.checkpoint.size;
-    if (lost > 0) {
-      const what = `The log ${to} goes on without ${lost} leaves that ${from} had signed.`;
-      const checkpoints = [formatNote(before.note), named];
-      throw this.#found('disowned', what, { checkpoints, served });
-    }
+    if (lost > 0) throw new LogDoubt(`The log ${to} goes on without ${lost} leaves that ${from} had signed.`);
     this.#events.push({ kind: 'incarnation', from, to });
     this.#keys = served;
     this.#state = undefined;
@@ -243,7 +243,7 @@ class Follower {
   async #signed(note: string): Promise<SignedCheckpoint> {
     const read = await readSigned(this.#keys, readCheckpoint(note));
     if (typeof read !== 'string') return read;
-    throw this.#found('signature', read, { checkpoints: [], served: note });
+    throw new LogDoubt(`A checkpoint is not signed as it must be: ${read}`);
   }
 
   /** Two checkpoints by themselves. True when the second is older than the first and says no more. */
@@ -323,22 +323,14 @@ class Follower {
   ): Promise<void> {
     const counted = this.#counted;
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
-    if (hash === undefined || !equalHashes(hash, leafHash(sha256, utf8Bytes(leaf)))) {
-      const served = { index, leaf, hash: toBase64(hash ?? new Uint8Array(0)), ...(await proof(index)) };
-      throw this.#found('leaf', `The text that is listed as leaf ${index} is not that leaf.`, {
-        checkpoints: [],
-        served,
-      });
-    }
+    if (hash === undefined || !equalHashes(hash, leafHash(sha256, utf8Bytes(leaf))))
+      throw new LogDoubt(`The text that is listed as leaf ${index} is not that leaf.`);
     const told = withdrawalsIn(leaf);
     if (told !== undefined && (told.count !== counted.size || told.root !== toBase64(counted.root()))) {
       const others = told.count === counted.size ? ', and they are others' : '';
-      const what = `Leaf ${index} counts ${told.count} withdrawals; ${counted.size} are listed before it${others}.`;
-      throw this.#found('withdrawals', what, {
-        checkpoints: [],
-        leaves: [{ leaf, ...(await proof(index)) }],
-        served: this.#withdrawals,
-      });
+      throw new LogDoubt(
+        `Leaf ${index} counts ${told.count} withdrawals; ${counted.size} are listed before it${others}.`,
+      );
     }
     const atMs = leafTimeOf(leaf);
     const isLate = atMs !== undefined && now.atS !== undefined && !(Math.floor(atMs / 1_000) <= now.atS);
@@ -390,26 +382,17 @@ class Follower {
     if (before === undefined || last === undefined || isTold) return formatNote(now.note);
     const { atS: lastAtS } = await this.#signed(last);
     const hasGrown = now.checkpoint.size > before.checkpoint.size;
-    if (hasGrown && now.atS !== undefined && now.atS - (lastAtS ?? now.atS) > SILENCE_MAX_S) {
-      const what = `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(lastAtS ?? 0)}.`;
-      throw this.#found('silent', what, { checkpoints: [last, formatNote(now.note)] });
-    }
+    if (hasGrown && now.atS !== undefined && now.atS - (lastAtS ?? now.atS) > SILENCE_MAX_S)
+      throw new LogDoubt(
+        `The log grew until ${timeText(now.atS)}, and listed no leaf that says which lots were withdrawn since ${timeText(lastAtS ?? 0)}.`,
+      );
     return last;
   }
 
   async #checkFirstLeaf(now: SignedCheckpoint): Promise<void> {
     const [hash] = await this.#source.tile(0, 0, now.checkpoint.size);
     if (equalHashes(hash, leafHash(sha256, utf8Bytes(this.#firstLeaf ?? '')))) return;
-    const served = {
-      index: 0,
-      leaf: this.#firstLeaf,
-      hash: toBase64(hash),
-      proof: await this.#source.proof(0, now),
-    };
-    throw this.#found('leaf', 'The first leaf is not the one that the document of keys gives.', {
-      checkpoints: [],
-      served,
-    });
+    throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
   }
 
   /** The tiles must give both roots: `nodes` are of the second tree, as the tiles give it. */
@@ -422,7 +405,7 @@ class Follower {
     const [from, to] = [before?.checkpoint, now.checkpoint];
     const isWhole = equalHashes(range.root(), to.root);
     if (from === undefined || before === undefined || from.size === 0) {
-      if (!isWhole) throw this.#tilesFound(now, range);
+      if (!isWhole) throw tilesDoubt(now);
       return;
     }
     const own = isWhole ? rootsOf(from.size, to.size, nodes) : undefined;
@@ -431,7 +414,7 @@ class Follower {
     const other = isWhole ? nodes : await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
     const roots = rootsOf(from.size, to.size, other);
     if (roots === undefined || !equalHashes(roots.whole, to.root) || equalHashes(roots.beginning, from.root))
-      throw this.#tilesFound(now, range);
+      throw tilesDoubt(now);
     throw this.#rewritten(before, now, other);
   }
 
@@ -444,18 +427,10 @@ class Follower {
     });
   }
 
-  #tilesFound(now: SignedCheckpoint, range: CompactRange): Found {
-    const what = `The tiles do not give the root of the ${now.checkpoint.size} leaves that were signed.`;
-    return this.#found('tiles', what, {
-      checkpoints: [formatNote(now.note)],
-      served: { size: range.size, roots: range.roots.map(toBase64) },
-    });
-  }
-
   #found(
     kind: FindingKind,
     what: string,
-    evidence: Pick<Finding, 'checkpoints' | 'leaves' | 'nodes' | 'served'>,
+    evidence: Pick<Finding, 'checkpoints' | 'leaves' | 'nodes'>,
   ): Found {
     return new Found({
       type: 'qrn-log-finding',
@@ -468,6 +443,39 @@ class Follower {
       ...evidence,
     });
   }
+}
+
+/**
+ * Why the document of keys does not continue the one that was pinned: each pinned key must stand there as it was, but
+ * for the time at which it was retired. New keys may stand beside them.
+ */
+function keysFailure(pinned: unknown, served: unknown): string | undefined {
+  const origin = text(member(pinned, 'origin'));
+  const predecessors = member(served, 'predecessors');
+  const logs = [served, ...(Array.isArray(predecessors) ? predecessors : [])];
+  const log = logs.find((each) => member(each, 'origin') === origin);
+  const listed = member(log, 'keys');
+  if (!Array.isArray(listed))
+    return `The document of keys does not name the log ${origin} that was followed.`;
+  const known = member(pinned, 'keys');
+  for (const key of Array.isArray(known) ? known : []) {
+    const id = text(member(key, 'key_id'));
+    const now = listed.find((each) => member(each, 'key_id') === id) as unknown;
+    if (now === undefined) return `The key ${id} is no longer among the keys of ${origin}.`;
+    const facts = ['public_key', 'cosigner_key', 'created_at'];
+    const same = facts.every((name) => (member(now, name) ?? null) === (member(key, name) ?? null));
+    const retired = member(key, 'retired_at') ?? null;
+    if (!same || (retired !== null && member(now, 'retired_at') !== retired))
+      return `The facts of the key ${id} were changed.`;
+  }
+  const first = member(pinned, 'first_leaf');
+  if (log === served && first !== undefined && member(served, 'first_leaf') !== first)
+    return 'The first leaf is no longer the one that was pinned.';
+  return undefined;
+}
+
+function tilesDoubt({ checkpoint }: SignedCheckpoint): LogDoubt {
+  return new LogDoubt(`The tiles do not give the root of the ${checkpoint.size} leaves that were signed.`);
 }
 
 function keysIn(document: unknown): unknown[] {

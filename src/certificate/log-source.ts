@@ -16,6 +16,14 @@ export class LogUnavailable extends Error {
   override name = 'LogUnavailable';
 }
 
+/**
+ * The service said what a sound log does not say, and no signature shows it to others: the poll counts for nothing and
+ * whoever watches is told.
+ */
+export class LogDoubt extends Error {
+  override name = 'LogDoubt';
+}
+
 export class LogSource {
   readonly #read: ReadPath;
   #tilesRead = 0;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkFinding, type Finding } from '../certificate/finding.ts';
 import { type FollowEvent, type FollowState, pollLog } from '../certificate/follow.ts';
-import { LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
+import { LogDoubt, LogUnavailable, type ReadPath } from '../certificate/log-source.ts';
 import { isObject, member, printable } from '../certificate/members.ts';
 import { messageOf } from '../core/assert.ts';
 import { sendRequest } from '../core/http-request.ts';
@@ -33,8 +33,9 @@ export const watch = action({
   summary:
     'Follows a log from outside until SIGTERM or SIGINT. Each poll reads what the log has more than at the poll before and checks\n' +
     'that the log only grew, that its keys are those of the first poll or vouched for by them, that its dates never go back, and\n' +
-    'that no withdrawal is hidden. It prints withdrawals as they appear. When something is wrong it writes what shows it to a file\n' +
-    'and exits with status 1; qrn log check FILE checks such a file again.',
+    "that no withdrawal is hidden. It prints withdrawals as they appear. When the log's own signatures show that something is wrong,\n" +
+    'it writes them to a file and exits with status 1; qrn log check FILE checks such a file again. What no signature shows is told\n' +
+    'in a line that begins with DOUBT, and polls go on from what was seen before.',
   operands: [{ name: 'URL', meaning: 'the address of the service, e.g. https://qrn.example' }],
   options: {
     state: {
@@ -96,27 +97,24 @@ export const check = action({
     'Checks again what qrn log watch found against a log, from the file that it wrote and nothing else. Exit status 0 when the\n' +
     'file shows what it says, 1 when it does not. Compare the keys in it with those that you have from elsewhere.',
   operands: [{ name: 'FINDING', meaning: 'the file' }],
-  options: { json: { meaning: 'one JSON object: kind, holds, signed, why, key_ids' } },
+  options: { json: { meaning: 'one JSON object: kind, holds, why, key_ids' } },
   run: async (input, context) => {
     const [path] = input.operands;
     const finding = readFinding(path);
-    const { holds, isSigned, why } = await checkFinding(finding);
+    const { holds, why } = await checkFinding(finding);
     const listed = member(finding, 'keys', 'keys');
     const keyIds = (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
-    if (input.has('json'))
-      context.out(json({ kind: member(finding, 'kind'), holds, signed: isSigned, why, key_ids: keyIds }));
+    if (input.has('json')) context.out(json({ kind: member(finding, 'kind'), holds, why, key_ids: keyIds }));
     else {
-      const by = isSigned
-        ? `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`
-        : 'Part of it is not signed: it is the word of whoever watched. Watch the log yourself to confirm it.';
       const told = printable(why);
+      const by = `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`;
       context.out(holds ? `holds: ${told}\n${by}\n` : `does not hold: ${told}\n`);
     }
     return holds ? 0 : 1;
   },
 });
 
-type PollOutcome = 'ok' | 'unavailable' | 'finding';
+type PollOutcome = 'ok' | 'unavailable' | 'doubt' | 'finding';
 
 interface WatcherOptions {
   /** Origin of the service. */
@@ -131,12 +129,13 @@ interface WatcherOptions {
 export class LogWatcher {
   readonly #options: WatcherOptions;
   #state: FollowState | undefined;
-  readonly #polls: Record<PollOutcome, number> = { ok: 0, unavailable: 0, finding: 0 };
+  readonly #polls: Record<PollOutcome, number> = { ok: 0, unavailable: 0, doubt: 0, finding: 0 };
   #size = 0;
   #signedAtS: number | null = null;
   #succeededAtS: number | null = null;
   #tilesRead = 0;
-  #isFailing = false;
+  /** The trouble that was told last: once, not at every poll. */
+  #trouble = '';
 
   constructor(options: WatcherOptions) {
     this.#options = options;
@@ -156,14 +155,10 @@ export class LogWatcher {
     try {
       poll = await pollLog(this.#state, { read: readerOf(url, signal), url, nowMs });
     } catch (error) {
-      if (!(error instanceof LogUnavailable)) throw error;
-      if (signal?.aborted !== true && !this.#isFailing)
-        context.talk(`${url}: ${error.message}; trying again\n`);
-      this.#isFailing = true; // told once, not at every poll
-      return 'unavailable';
+      return this.#tellTrouble(error, signal);
     }
     if ('finding' in poll) return this.#tellFinding(poll.finding);
-    this.#isFailing = false;
+    this.#trouble = '';
     const { state, events, size, atS, tilesRead } = poll;
     if (state.checkpoint !== this.#state?.checkpoint)
       replaceFile(statePath, json({ type: STATE_TYPE, url, ...state }));
@@ -175,6 +170,24 @@ export class LogWatcher {
     this.#succeededAtS = Math.floor(nowMs / 1_000);
     this.#tilesRead += tilesRead;
     return 'ok';
+  }
+
+  #tellTrouble(error: unknown, signal: AbortSignal | undefined): PollOutcome {
+    const { url, asJson, context } = this.#options;
+    if (error instanceof LogUnavailable) {
+      if (signal?.aborted !== true && this.#trouble === '')
+        context.talk(`${url}: ${error.message}; trying again\n`);
+      this.#trouble ||= error.message;
+      return 'unavailable';
+    }
+    if (!(error instanceof LogDoubt)) throw error;
+    const { message } = error;
+    if (this.#trouble !== message) {
+      if (asJson) context.out(json({ event: 'doubt', what: message }));
+      context.talk(`DOUBT ${url}: ${printable(message)}\n`);
+    }
+    this.#trouble = message;
+    return 'doubt';
   }
 
   #tellFinding(finding: Finding): PollOutcome {

@@ -143,6 +143,33 @@ describe('qrn log watch', () => {
     assert.match(talk, /is not the state of qrn log watch: put a copy of it back/);
   });
 
+  it('says once what no signature shows, keeps what it has seen and polls on', async (t) => {
+    const { service, url, state, watch } = await scene(t);
+    assert.equal((await watch(url)).status, 0);
+    const kept = readFileSync(state, 'utf8');
+    let talk = '';
+    const context = { ...NO_TERMINAL, environment: {}, clock: service.world.clock };
+    const told = {
+      ...context,
+      out: (text: string) => (talk += text),
+      talk: (text: string) => (talk += text),
+    };
+    const findingPath = `${state}.finding.json`;
+    const watcher = new LogWatcher({ url, statePath: state, findingPath, asJson: true, context: told });
+    await service.grow(5);
+    service.lies.set('/log/tile/0/000.p/26', () => new Uint8Array(26 * 32));
+    assert.deepEqual([await watcher.poll(), await watcher.poll()], ['doubt', 'doubt']);
+    const what = 'The tiles do not give the root of the 26 leaves that were signed.';
+    assert.equal(talk, `${JSON.stringify({ event: 'doubt', what })}\nDOUBT ${url}: ${what}\n`);
+    assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
+    assert.ok(!existsSync(findingPath), 'a finding is what anybody can check');
+    assert.match(watcher.metrics(), /^qrn_watch_polls_total\{outcome="doubt"\} 2$/m);
+    assert.equal((await watch(url)).status, 1, '--once says that not all holds');
+    service.lies.clear();
+    assert.equal(await watcher.poll(), 'ok');
+    assert.notEqual(readFileSync(state, 'utf8'), kept);
+  });
+
   it('says once that a log cannot be read, and counts its polls', async (t) => {
     const { service, url, state } = await scene(t);
     let talk = '';

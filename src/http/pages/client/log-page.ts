@@ -1,6 +1,6 @@
 import { checkFinding } from '../../../certificate/finding.ts';
 import { type FollowState, pollLog } from '../../../certificate/follow.ts';
-import { LogUnavailable, type ReadPath } from '../../../certificate/log-source.ts';
+import { LogDoubt, LogUnavailable, type ReadPath } from '../../../certificate/log-source.ts';
 import { member, text, timeText } from '../../../certificate/members.ts';
 import { banner, element, isSecure, made } from './browser.ts';
 
@@ -79,6 +79,11 @@ async function pollOnce(origin: string): Promise<boolean> {
   try {
     poll = await pollLog(seen?.state, { read: readerOf(origin), url: origin, nowMs });
   } catch (error) {
+    if (error instanceof LogDoubt) {
+      const words = `${error.message} No signature of the log shows this to others. It is asked again in a minute.`;
+      tell('bad', 'The log contradicts what is known of it.', words);
+      return true;
+    }
     if (!(error instanceof LogUnavailable)) {
       tell('bad', 'The check itself failed.', String(error));
       throw error; // a fault of this script belongs into the browser's console too
@@ -88,12 +93,9 @@ async function pollOnce(origin: string): Promise<boolean> {
   }
   if ('finding' in poll) {
     const { finding } = poll;
-    const { holds, isSigned, why } = await checkFinding(finding);
+    const { holds, why } = await checkFinding(finding);
     tell('bad', 'The log is not what it was.', finding.what);
-    const who = isSigned
-      ? "The log's own signatures show it."
-      : 'Part of it is the word of this browser alone.';
-    element('finding-check').textContent = holds ? `${why} ${who}` : why;
+    element('finding-check').textContent = holds ? `${why} The log's own signatures show it.` : why;
     element('finding-text').value = JSON.stringify(finding, null, 2);
     element('finding').hidden = false;
     return false;
