@@ -17,7 +17,7 @@ export interface Cells {
 /** The maker of all cells of a process: a new cell starts from what the books say the account has used. */
 export class OwnedCells implements Cells {
   readonly #cells = new Map<number, SharedArrayBuffer>();
-  #period = 0;
+  readonly #period: number;
   #balances: ReadonlyMap<number, Balance> = new Map();
   #rates: ReadonlyMap<number, RateRecord> = new Map();
   readonly #clock: Clock;
@@ -25,20 +25,20 @@ export class OwnedCells implements Cells {
 
   private constructor(clock: Clock, shared: SharedLimits | undefined) {
     this.#clock = clock;
+    this.#period = periodOf(clock.wallMs());
     this.#shared = shared;
   }
 
   /**
-   * Reads the books once, at start: the current month, or a later one that they already know. With `shared`, the months
-   * are those of several nodes, and begin with nothing granted.
+   * Reads the books of the current month once, at start. With `shared`, the months are those of several nodes, and begin with
+   * nothing granted.
    */
   static async open(
-    books: Pick<Books, 'latestPeriod' | 'balances' | 'loadRates'>,
+    books: Pick<Books, 'balances' | 'loadRates'>,
     clock: Clock,
     shared?: SharedLimits,
   ): Promise<OwnedCells> {
     const cells = new OwnedCells(clock, shared);
-    cells.#period = Math.max(periodOf(clock.wallMs()), await books.latestPeriod());
     cells.#balances = byAccount(await books.balances(cells.#period));
     cells.#rates = byAccount(await books.loadRates(clock.wallMs() - WINDOW_MS));
     return cells;

@@ -85,8 +85,9 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
  * decision belongs to the meter and holds until the next call. 0.03 to 0.1 µs a call, measured by
  * bench/meter.bench.ts.
  *
- * A period is a calendar month as periodOf gives it. It never goes back: a period before the one being
- * counted (the wall clock was set back) is charged to the later month.
+ * A period is a calendar month as periodOf gives it. It never goes back: a request of a month before the one being
+ * counted (the wall clock was set back over its beginning) is counted in the later month, and its answer is dated there
+ * (answer/answer.ts).
  */
 export class Meter {
   readonly #lock: Int32Array;
@@ -224,17 +225,17 @@ export class Meter {
     return this.#decision;
   }
 
-  /** For Reservation. The credits are taken of the month that is being counted now. */
+  /** For Reservation. The credits are taken of the month that is being counted now, and the request goes with them. */
   takeCredits(reservation: Reservation, credits: number): boolean {
     assert(credits >= 0 && Number.isSafeInteger(credits), 'credits are whole bytes');
     assert(reservation.credits === 0, 'a request takes its credits once');
     const words = this.#enterPeriod(reservation.period);
+    this.#follow(reservation);
     const held = words[CREDITS_MAX] - words[CREDITS];
     const left = held + words[CREDITS_ELSEWHERE];
     const isEnough = credits <= held;
     if (isEnough) words[CREDITS] += credits;
     else if (credits > left) words[REFUSALS] += 1;
-    reservation.creditsPeriod = words[PERIOD];
     this.#leave();
     if (isEnough) reservation.credits = credits;
     reservation.mustAsk = !isEnough && credits <= left;
@@ -244,16 +245,23 @@ export class Meter {
 
   /** For Reservation. */
   giveBack(reservation: Reservation): void {
-    const { period, creditsPeriod, credits, hasRequest } = reservation;
+    const { period, credits, hasRequest } = reservation;
     reservation.hasRequest = false;
     reservation.credits = 0;
     const words = this.#words;
     this.#enter();
-    if (hasRequest && words[PERIOD] === period) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
-    if (words[PERIOD] === creditsPeriod) {
+    if (words[PERIOD] === period) {
+      if (hasRequest) words[REQUESTS] = Math.max(0, words[REQUESTS] - 1);
       words[CREDITS] = Math.max(0, words[CREDITS] - credits);
       reservation.creditsRemaining = this.#creditsLeft();
     }
+    this.#leave();
+  }
+
+  /** For Reservation: counts it in the month in which its answer is issued. */
+  count(reservation: Reservation, period: number): void {
+    this.#enterPeriod(period);
+    this.#follow(reservation);
     this.#leave();
   }
 
@@ -273,7 +281,7 @@ export class Meter {
     return used;
   }
 
-  /** What is left of the month to charge: of the given one, or of the later one that the books already know. */
+  /** What is left of the month that is counted: of the given one, or of a later one that has begun here. */
   left(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
     const left = { period: words[PERIOD], requests: this.#requestsLeft(), credits: this.#creditsLeft() };
@@ -403,6 +411,15 @@ export class Meter {
     this.#enter();
     this.#turnTo(period);
     return this.#words;
+  }
+
+  /** The month turned while the request was under way: what it holds counts in the new one. */
+  #follow(reservation: Reservation): void {
+    const words = this.#words;
+    if (words[PERIOD] <= reservation.period) return;
+    if (reservation.hasRequest) words[REQUESTS] += 1;
+    words[CREDITS] += reservation.credits;
+    reservation.period = words[PERIOD];
   }
 
   /** Requests of the month that are left, of which this node holds some or all. */

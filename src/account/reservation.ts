@@ -6,6 +6,7 @@ import type { RateDecision } from './rate.ts';
 interface Holder {
   takeCredits(reservation: Reservation, credits: number): boolean;
   giveBack(reservation: Reservation): void;
+  count(reservation: Reservation, period: number): void;
 }
 
 /**
@@ -21,16 +22,12 @@ export class Reservation {
    * again. Never on a single node.
    */
   mustAsk = false;
-  /** The month that is charged: the request's own, or the later one that the books already know. */
-  readonly period: number;
+  /** The month that it is counted in: that of its answer. */
+  period: number;
   /** It is counted against the month's requests. False when they are used up. */
   hasRequest: boolean;
-  /**
-   * Credits that it holds, and the month that they were taken of: a later one when the request waited over
-   * its end.
-   */
+  /** Credits that it holds. */
   credits = 0;
-  creditsPeriod: number;
   /** Credits left in the month after this request. */
   creditsRemaining: number;
 
@@ -44,7 +41,6 @@ export class Reservation {
     this.#holder = holder;
     this.isAllowed = isAllowed;
     this.period = period;
-    this.creditsPeriod = period;
     this.hasRequest = hasRequest;
     this.creditsRemaining = creditsRemaining;
   }
@@ -52,6 +48,11 @@ export class Reservation {
   /** Sets aside credits of the month, all of them or none: false when fewer are left, or with `mustAsk`. At most once. */
   takeCredits(credits: number): boolean {
     return this.#holder.takeCredits(this, credits);
+  }
+
+  /** Its answer is issued in this month, which may be a later one than the request came in. */
+  countIn(period: number): void {
+    if (period > this.period) this.#holder.count(this, period);
   }
 
   /** Gives back what the request holds. Nothing is given back once its month is over. */

@@ -1,5 +1,6 @@
 import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/reservation.ts';
+import { withinPeriod } from '../core/clock.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
 import { UnknownOutcome } from '../ledger/linked-sink.ts';
@@ -179,9 +180,12 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     return this.asker.requestId;
   }
 
-  /** When the request came in, or when its last lot could be drawn from if that was later. */
+  /**
+   * When the request came in, or when its last lot could be drawn from if that was later. The meter says in which month the
+   * request is counted, by a clock that never goes back over a month's end, and the date is of that month.
+   */
   get issuedAtMs(): number {
-    return Math.max(this.asker.atMs, this.from.availableAtMs);
+    return Math.max(withinPeriod(this.asker.atMs, this.reservation.period), this.from.availableAtMs);
   }
 
   get accountNumber(): number {
@@ -199,10 +203,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   /** Credits that it spends. */
   get credits(): number {
     return this.reservation.credits;
-  }
-
-  get chargedPeriod(): number {
-    return this.reservation.creditsPeriod;
   }
 
   get creditsRemaining(): number {

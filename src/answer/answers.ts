@@ -1,7 +1,7 @@
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
-import { type Clock, isoTime } from '../core/clock.ts';
+import { type Clock, isoTime, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
@@ -334,7 +334,9 @@ export class Answers {
     const { committer } = this.#options;
     const { asker, form } = answer;
     answer.certificateId = committer.nextCertificateId();
-    answer.timestamp = this.#isoTime(answer.issuedAtMs);
+    const { issuedAtMs } = answer;
+    answer.reservation.countIn(periodOf(issuedAtMs));
+    answer.timestamp = this.#isoTime(issuedAtMs);
     answer.durationMs = this.#elapsedMs(asker);
     answer.deliveredBytes = answer.dataEnd - answer.dataStart;
     const { label } = answer.request;

@@ -15,8 +15,6 @@ import { SegmentWriter } from '../ledger/segment.ts';
 
 /** An answer that waits to be durable: what is kept of it, and what follows. */
 export interface PendingAnswer extends AnswerEntry {
-  /** The month that it is charged to, as YYYYMM. */
-  readonly chargedPeriod: number;
   /**
    * Called once: with undefined when the certificate is durable, with the failure when it is not known to be.
    * `atMonotonicMs` is the time of both, so that the answers of one commit need not ask for it each.
@@ -120,7 +118,7 @@ export class Committer {
    * durable.
    */
   add(answer: PendingAnswer, stored?: StoredAnswer): void {
-    this.#writer.append(answer, answer.chargedPeriod);
+    this.#writer.append(answer);
     if (stored !== undefined) this.#answers.push(stored);
     this.#waiting.push(answer);
     this.#schedule();
@@ -174,7 +172,7 @@ export class Committer {
 
   #closeSegment(): SegmentRecord {
     const { sink, clock, context } = this.#options;
-    const { count, entries, displaced, notes } = this.#writer.finish();
+    const { count, entries, notes } = this.#writer.finish();
     const segment: SegmentRecord = {
       sequence: this.#sequence ?? sink.nextSequence(),
       committedAtMs: clock.wallMs(),
@@ -182,7 +180,6 @@ export class Committer {
       sources: this.#sources,
       context: context(),
       entries,
-      displaced,
       ...(notes && { notes }),
     };
     this.#sequence = undefined;

@@ -14,20 +14,9 @@ import {
 import { join, resolve } from 'node:path';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
-import { periodOf } from '../core/clock.ts';
 import type { AuditReport } from '../ledger/ledger.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
-import type { PeriodCorrection } from '../ledger/records.ts';
-import {
-  action,
-  type CommandContext,
-  CommandError,
-  facts,
-  group,
-  type Input,
-  json,
-  UsageError,
-} from './command.ts';
+import { action, CommandError, facts, group, json } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   asServer,
@@ -150,55 +139,11 @@ const moved = action({
   },
 });
 
-const correctPeriod = action({
-  path: 'ledger correct-period',
-  summary:
-    'Moves what was charged to a later month than the present one back, after the service was started under a clock that was\n' +
-    'ahead: to the month of each answer, and to the present month where the wrong clock dated the answer too, so that no quota\n' +
-    'and no credits are renewed. The ledger keeps a record of what was moved. The service must be stopped. The clock must be right:\n' +
-    'the command cannot tell a clock that is behind, so it does nothing when the system clock is not in the month of --month.',
-  options: {
-    month: {
-      value: 'YYYY-MM',
-      required: true,
-      meaning: 'the present month (UTC), from a clock that you trust',
-    },
-    json: { meaning: 'one JSON object: period, moved (account_number, from, to, requests, credits)' },
-  },
-  irreversible: async (input, context) =>
-    `This charges to ${presentPeriod(input, context)} or before what the ledger in ${ledgerPath(context)} charged to later months.`,
-  run: async (input, context) => {
-    const period = presentPeriod(input, context);
-    const moved = await asServer(context, ({ ledger }) => ledger.correctPeriods(period));
-    if (input.has('json')) context.out(json({ period, moved: moved.map(describeMove) }));
-    else
-      for (const { accountNumber, from, to, requests, credits } of moved)
-        context.out(
-          `account ${accountNumber}: ${requests} requests and ${credits} credits from ${from} to ${to}\n`,
-        );
-    if (moved.length === 0) context.talk(`Nothing is charged to a later month than ${period}.\n`);
-  },
-});
-
-/** The month of the system clock, which the operator must name too. */
-function presentPeriod(input: Input, context: CommandContext): number {
-  const named = input.option('month') ?? '';
-  const period = periodOf(context.clock.wallMs());
-  const shown = `${Math.trunc(period / 100)}-${String(period % 100).padStart(2, '0')}`;
-  if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(named))
-    throw new UsageError(`--month is the present month as YYYY-MM, not ${named}`);
-  if (named === shown) return period;
-  throw new CommandError(
-    `the system clock is in ${shown} (UTC) and --month says ${named}: set the clock, or name the month that it is`,
-  );
-}
-
 export const ledger = group('qrn ledger', 'Audits, backs up, restores and compacts the ledger.', [
   audit,
   backup,
   restore,
   moved,
-  correctPeriod,
   compact,
 ]);
 
@@ -216,10 +161,6 @@ function copyBackup(from: string, path: string): void {
   fsyncSync(descriptor);
   closeSync(descriptor);
   renameSync(draft, join(path, 'data.mdb'));
-}
-
-function describeMove({ accountNumber, from, to, requests, credits }: PeriodCorrection) {
-  return { account_number: accountNumber, from, to, requests, credits };
 }
 
 function describe(report: AuditReport) {

@@ -177,6 +177,13 @@ export function periodEndMs(wallMs: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1);
 }
 
+/** The moment of the month `YYYYMM` that is closest to `atMs`. */
+export function withinPeriod(atMs: number, period: number): number {
+  if (periodOf(atMs) === period) return atMs;
+  const startMs = Date.UTC(Math.floor(period / 100), (period % 100) - 1, 1);
+  return Math.min(Math.max(atMs, startMs), periodEndMs(startMs) - 1);
+}
+
 /** The UTC day as a count of days since 1970-01-01. */
 export function dayOf(wallMs: number): number {
   return Math.floor(wallMs / 86_400_000);

@@ -13,7 +13,6 @@ import type {
   KeyRecord,
   LotRecord,
   LotRevocation,
-  PeriodCorrection,
   RateRecord,
   SegmentRecord,
   SourceSpend,
@@ -207,15 +206,8 @@ export interface Books {
   segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]>;
   /** The series of a public purpose, and answers of one of them: also the private ones, whose serials would else be gaps. */
   seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage>;
-  /** What each account used in the calendar month `YYYYMM`. */
+  /** What each account was charged in the calendar month `YYYYMM`: answers that were issued in it. */
   balances(period: number): Promise<Balance[]>;
-  /** The latest period that any record names, or 0: time as the books know it never goes back. */
-  latestPeriod(): Promise<number>;
-  /**
-   * Moves what was charged to months after `period` (`YYYYMM`) back: to the month in which the answer was issued, and to
-   * `period` where that is later too. Gives what was moved. A running server does not see it before its next start.
-   */
-  correctPeriods(period: number): Promise<PeriodCorrection[]>;
   /** Days from `sinceDay` on (days since 1970, UTC), oldest first, days without use left out. */
   usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]>;
   saveRates(rates: readonly RateRecord[]): Promise<void>;
@@ -380,8 +372,6 @@ export const LEDGER_CALLS = {
   segmentsFrom: { part: 'books' },
   seriesPage: { part: 'books' },
   balances: { part: 'books' },
-  latestPeriod: { part: 'books' },
-  correctPeriods: { part: 'books', server: true },
   usage: { part: 'books' },
   saveRates: { part: 'books', server: true },
   loadRates: { part: 'books' },

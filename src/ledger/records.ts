@@ -341,25 +341,8 @@ export interface SegmentRecord {
   readonly context: SegmentContext;
   /** `count` packed entries, see ledger/segment.ts. */
   readonly entries: Uint8Array<ArrayBuffer>;
-  /**
-   * Entries whose request and credits were charged to another month than that of their issue, by ascending
-   * index.
-   */
-  readonly displaced: readonly DisplacedCharge[];
   /** By ascending index; absent where no entry has one. */
   readonly notes?: readonly EntryNote[];
-}
-
-/**
- * An account is never charged to a month before one that it was charged to already: when the wall clock is
- * set back over the end of a month, what is issued then still counts in the later month, and must after a
- * restart too.
- */
-export interface DisplacedCharge {
-  /** Of the entry within its segment. */
-  readonly index: number;
-  /** The month that was charged, YYYYMM. */
-  readonly period: number;
 }
 
 export interface SegmentContext {
@@ -395,20 +378,10 @@ export interface RateRecord {
   readonly admittedAtMs: readonly number[];
 }
 
-/** Used in one calendar month. */
+/** Charged in one calendar month, which is that of the issue of the answers. */
 export interface Balance {
   readonly accountNumber: number;
   readonly period: number;
-  readonly requests: number;
-  readonly credits: number;
-}
-
-/** Charges of an account that were moved from one calendar month to an earlier one. */
-export interface PeriodCorrection {
-  readonly accountNumber: number;
-  /** Months as `YYYYMM`. */
-  readonly from: number;
-  readonly to: number;
   readonly requests: number;
   readonly credits: number;
 }

@@ -1,5 +1,5 @@
 import type { AnswerLabel, EntryNote } from './label-records.ts';
-import type { DisplacedCharge, SegmentRecord } from './records.ts';
+import type { SegmentRecord } from './records.ts';
 
 /** The texts of a label in their stored order; a serial is kept beside the segment (ledger/lmdb/series.ts). */
 const LABEL_TEXTS = [
@@ -38,27 +38,6 @@ export function flawOfNotes(notes: readonly EntryNote[], count: number): string 
     if (!Number.isInteger(index) || index <= last || index >= count) return `no entry ${index} can be noted`;
     const hasPurpose = (label.isPublic ? label.purpose : label.purposeCommitment) !== undefined;
     if (hasPurpose !== (label.series !== undefined)) return `entry ${index} has a purpose without a series`;
-    last = index;
-  }
-  return undefined;
-}
-
-/** Undefined for anything that is not a charge. */
-export function displacedOf(packed: unknown): DisplacedCharge | undefined {
-  if (!Array.isArray(packed) || packed.length !== 2) return undefined;
-  const [index, period] = packed as unknown[];
-  return typeof index === 'number' && typeof period === 'number' ? { index, period } : undefined;
-}
-
-/** What is wrong with the displaced charges of a segment, in words. */
-export function flawOfCharges(displaced: readonly DisplacedCharge[], count: number): string | undefined {
-  let last = -1;
-  for (const { index, period } of displaced) {
-    if (!Number.isInteger(index) || index <= last || index >= count)
-      return `no entry ${index} can be charged`;
-    const isMonth = Number.isInteger(period) && period % 100 >= 1 && period % 100 <= 12;
-    if (!isMonth || period < 197_001 || period > 999_912)
-      return `entry ${index} is charged to month ${period}`;
     last = index;
   }
   return undefined;

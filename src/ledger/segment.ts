@@ -1,6 +1,5 @@
 import { pack, unpack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
-import { periodOf } from '../core/clock.ts';
 import {
   BARE_TYPES,
   type BareType,
@@ -14,15 +13,8 @@ import {
 } from '../core/vocabulary.ts';
 import type { EntryNote } from './label-records.ts';
 import { LedgerError } from './ledger.ts';
-import type {
-  AnswerEntry,
-  DisplacedCharge,
-  DrawnRange,
-  DrawSource,
-  SegmentContext,
-  SegmentRecord,
-} from './records.ts';
-import { displacedOf, flawOfCharges, flawOfNotes, noteOf, packedNote } from './segment-notes.ts';
+import type { AnswerEntry, DrawnRange, DrawSource, SegmentContext, SegmentRecord } from './records.ts';
+import { flawOfNotes, noteOf, packedNote } from './segment-notes.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -117,7 +109,6 @@ export class SegmentWriter {
   #bytes: Uint8Array<ArrayBuffer>;
   #view: DataView;
   #count = 0;
-  #displaced: DisplacedCharge[] = [];
   #notes: EntryNote[] = [];
 
   constructor(capacity = 256) {
@@ -129,11 +120,8 @@ export class SegmentWriter {
     return this.#count;
   }
 
-  /**
-   * Appends an entry and returns its index in the segment. `chargedPeriod` is the month (YYYYMM) that it was
-   * charged to, that of its issue unless given. A field outside its width is a bug of the caller.
-   */
-  append(entry: AnswerEntry, chargedPeriod = periodOf(entry.issuedAtMs)): number {
+  /** Appends an entry and returns its index in the segment. A field outside its width is a bug of the caller. */
+  append(entry: AnswerEntry): number {
     assert(entry.requestId.length === REQUEST_ID_BYTES, 'a request id has 16 bytes');
     assert(entry.delivered.length === DELIVERED_BYTES, 'a commitment has 32 bytes');
     assert(isCount(entry.source, U16_MAX), 'source is an index below 65,536');
@@ -157,24 +145,19 @@ export class SegmentWriter {
     view.setUint32(at + AT_DELIVERED_BYTES, entry.deliveredBytes, true);
     view.setUint32(at + AT_CONSUMED_BYTES, entry.consumedBytes, true);
     view.setUint32(at + AT_CREDITS, entry.credits, true);
-    if (chargedPeriod !== periodOf(entry.issuedAtMs)) {
-      this.#displaced.push({ index: this.#count, period: chargedPeriod });
-    }
     if (entry.label !== undefined) this.#notes.push({ index: this.#count, label: entry.label });
     return this.#count++;
   }
 
   /** The packed entries in a buffer of their own, ready to be transferred; the writer is empty afterwards. */
-  finish(): Pick<SegmentRecord, 'count' | 'entries' | 'displaced' | 'notes'> {
+  finish(): Pick<SegmentRecord, 'count' | 'entries' | 'notes'> {
     const count = this.#count;
-    const displaced = this.#displaced;
     const notes = this.#notes;
     this.#count = 0;
-    this.#displaced = [];
     const entries = this.#bytes.slice(0, count * ENTRY_BYTES);
-    if (notes.length === 0) return { count, entries, displaced };
+    if (notes.length === 0) return { count, entries };
     this.#notes = [];
-    return { count, entries, displaced, notes };
+    return { count, entries, notes };
   }
 
   #grow(): void {
@@ -343,10 +326,7 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
       ...(drawn === undefined ? [] : [drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes])]),
     ]),
     packedContext(segment.context),
-    // left out when there are none, as in nearly every segment and in those of earlier releases
-    ...(segment.displaced.length > 0 || segment.notes !== undefined
-      ? [segment.displaced.map(({ index, period }) => [index, period])]
-      : []),
+    // left out when there are none, as in nearly every segment
     ...(segment.notes === undefined ? [] : [segment.notes.map(packedNote)]),
   ]);
   const stored = new Uint8Array(HEAD_AT + head.length + segment.entries.length);
@@ -388,12 +368,10 @@ function unpackHead(head: Uint8Array): unknown {
 }
 
 function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefined {
-  if (!Array.isArray(head) || head.length < 5 || head.length > 7) return undefined;
-  const [sequence, committedAtMs, count, packedSources, context, packedCharges = [], packedNotes] =
-    head as unknown[];
-  const displaced = listOf(packedCharges, displacedOf);
+  if (!Array.isArray(head) || head.length < 5 || head.length > 6) return undefined;
+  const [sequence, committedAtMs, count, packedSources, context, packedNotes] = head as unknown[];
   const notes = packedNotes === undefined ? undefined : listOf(packedNotes, noteOf);
-  if (displaced === undefined || (packedNotes !== undefined && notes === undefined)) return undefined;
+  if (packedNotes !== undefined && notes === undefined) return undefined;
   const sources = listOf(packedSources, sourceOf);
   if (sources === undefined || !Array.isArray(context)) return undefined;
   const unpackedContext = contextOf(context as unknown[]);
@@ -408,7 +386,6 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
     sources,
     context: unpackedContext,
     entries: new Uint8Array(entries),
-    displaced,
     ...(notes === undefined ? {} : { notes }),
   };
 }
@@ -478,5 +455,5 @@ function flawOf(segment: SegmentRecord): string | undefined {
     if (sources[cursor.source].mode !== mode) return 'an entry and its source differ in mode';
     if (!(cursor.issuedAtMs >= 0 && cursor.issuedAtMs < TIME_END_MS)) return 'an entry was issued at no time';
   }
-  return flawOfCharges(segment.displaced, count) ?? flawOfNotes(segment.notes ?? [], count);
+  return flawOfNotes(segment.notes ?? [], count);
 }

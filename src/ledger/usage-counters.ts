@@ -1,8 +1,8 @@
 import { assert } from '../core/assert.ts';
-import { periodOf } from '../core/clock.ts';
+import { dayOf, periodOf } from '../core/clock.ts';
 import type { DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
 import type { Codec } from './lmdb/table.ts';
-import type { SegmentRecord, UsageCount, UsageDay } from './records.ts';
+import type { UsageCount, UsageDay } from './records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor, MODE_OF_CODE } from './segment.ts';
 
 const DAY_MS = 86_400_000;
@@ -36,16 +36,32 @@ export function addCounters(into: UsageCounters, more: UsageCounters): void {
   for (let i = 0; i < COUNTERS; i++) into[i] += more[i];
 }
 
-export function countersEqual(a: UsageCounters, b: UsageCounters): boolean {
-  return a.every((counter, i) => counter === b[i]);
-}
-
 export function creditsOf(counters: UsageCounters): number {
   return counters[3];
 }
 
+/** The first day of which no segment was dropped, by the commit of the oldest segment (Unix ms) that retention kept. */
+export function firstWholeDay(hasDropped: boolean, oldestMs: number): number {
+  return hasDropped ? dayOf(oldestMs) + 2 : 0; // an answer may be dated a day later than its commit: Answer.issuedAtMs
+}
+
+/**
+ * What is wrong with the usage of an account on a day, in words: it is the sum of its entries, or of a day of which retention
+ * dropped segments at least that.
+ */
+export function flawOfUsage(
+  usage: UsageCounters | undefined,
+  entries: UsageCounters | undefined,
+  isWhole: boolean,
+): string | undefined {
+  if (usage === undefined) return 'is missing';
+  if (entries === undefined) return isWhole ? `has no entries: ${sumsOf(usage)} are counted` : undefined;
+  if (usage.every((count, i) => (isWhole ? count === entries[i] : count >= entries[i]))) return undefined;
+  return `is not the sum of its entries: ${sumsOf(usage)} are counted, the entries have ${sumsOf(entries)}`;
+}
+
 /** The sums in words, for a message that tells two records apart. */
-export function sumsOf(counters: UsageCounters): string {
+function sumsOf(counters: UsageCounters): string {
   const [requests, values, bytes, credits] = counters;
   return `${requests} requests, ${values} values, ${bytes} bytes and ${credits} credits`;
 }
@@ -156,61 +172,21 @@ export interface Charge {
   readonly credits: number;
 }
 
-export const NO_CHARGE: Charge = { requests: 0, credits: 0 };
+const NO_CHARGE: Charge = { requests: 0, credits: 0 };
 
 export function chargeOf(counters: UsageCounters): Charge {
   return { requests: counters[0], credits: counters[3] };
 }
 
-export function sumOf({ requests, credits } = NO_CHARGE, more: Charge, sign: 1 | -1 = 1): Charge {
-  return { requests: requests + sign * more.requests, credits: credits + sign * more.credits };
+export function sumOf({ requests, credits } = NO_CHARGE, more: Charge): Charge {
+  return { requests: requests + more.requests, credits: credits + more.credits };
 }
 
-/**
- * The month that was charged, the month of issue, the account: the key of charges that left the month of
- * their issue.
- */
-export type DisplacedKey = readonly [charged: number, issued: number, accountNumber: number];
-
-/** The month that takes the charges, the month that they were charged to, the account. */
-export type CorrectionKey = readonly [to: number, from: number, accountNumber: number];
-
-/** Charges that an operator moved from one month to another, and when the last of them were moved (Unix ms). */
-export interface CorrectedCharge extends Charge {
-  /** The part that went back to the month of its issue. Records of earlier releases do not tell it. */
-  readonly returned?: Charge;
-  readonly atMs: number;
-}
-
-/** Sums of displaced charges, by DisplacedKey. */
-export class DisplacedTally {
-  readonly #sums = new Map<string, { key: DisplacedKey; charge: Charge }>();
-
-  addSegment({ displaced, entries }: Pick<SegmentRecord, 'displaced' | 'entries'>): void {
-    if (displaced.length === 0) return;
-    const cursor = new EntryCursor(entries);
-    for (const { index, period } of displaced) {
-      assert(cursor.seek(index), 'a displaced charge names an entry of its segment');
-      const key = [period, periodOf(cursor.issuedAtMs), cursor.accountNumber] as const;
-      this.add(key, { requests: 1, credits: cursor.credits });
-    }
-  }
-
-  add(key: DisplacedKey, more: Charge): void {
-    const charge = sumOf(this.#sums.get(key.join(' '))?.charge, more);
-    this.#sums.set(key.join(' '), { key, charge });
-  }
-
-  /** Takes the sum of a key out of the tally. */
-  take(key: DisplacedKey): Charge | undefined {
-    const sum = this.#sums.get(key.join(' '));
-    this.#sums.delete(key.join(' '));
-    return sum?.charge;
-  }
-
-  sums(): Iterable<{ readonly key: DisplacedKey; readonly charge: Charge }> {
-    return this.#sums.values();
-  }
+/** What an account is charged in a month. */
+interface PeriodCharge extends Charge {
+  readonly account: number;
+  /** `YYYYMM`. */
+  readonly period: number;
 }
 
 /** What a group of segments adds to the counters, by usage key. */
@@ -231,8 +207,19 @@ export class UsageTally {
     }
   }
 
-  add(key: number, more: UsageCounters): void {
-    addCounters(this.#countersOf(key), more);
+  addTally(more: UsageTally): void {
+    for (const [key, counters] of more.counters) addCounters(this.#countersOf(key), counters);
+  }
+
+  /** What each account is charged in each month, by account and month. */
+  charges(): PeriodCharge[] {
+    const sums = new Map<string, PeriodCharge>();
+    for (const [usage, counters] of this.counters) {
+      const [account, period] = [accountOfKey(usage), periodOfDay(dayOfKey(usage))];
+      const key = `${account} ${period}`;
+      sums.set(key, { account, period, ...sumOf(sums.get(key), chargeOf(counters)) });
+    }
+    return [...sums.values()].sort((a, b) => a.account - b.account || a.period - b.period);
   }
 
   #countersOf(key: number): UsageCounters {

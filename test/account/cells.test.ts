@@ -12,10 +12,9 @@ import { ManualClock } from '../support/manual-clock.ts';
 const NOVEMBER_20_MS = Date.UTC(2026, 10, 20);
 const pro = TIER_ALLOWANCES.pro;
 
-/** Books that know a latest month, balances by month, and saved rates. */
-function books(latest: number, balances: readonly Balance[] = [], rates: readonly RateRecord[] = []) {
+/** Books that know balances by month, and saved rates. */
+function books(balances: readonly Balance[] = [], rates: readonly RateRecord[] = []) {
   return {
-    latestPeriod: async () => latest,
     balances: async (period: number) => balances.filter((balance) => balance.period === period),
     loadRates: async (sinceMs: number) => {
       assert.equal(sinceMs, NOVEMBER_20_MS - 60_000);
@@ -33,7 +32,7 @@ describe('cells', () => {
       tatMs: NOVEMBER_20_MS + 12_000,
       admittedAtMs: Array(100).fill(NOVEMBER_20_MS - 1),
     };
-    const cells = await OwnedCells.open(books(202_611, [balance], [rate]), clock);
+    const cells = await OwnedCells.open(books([balance], [rate]), clock);
     const cell = await cells.cellOf(1, pro);
     assert.equal(await cells.cellOf(1, pro), cell);
     const meter = new Meter(cell, pro);
@@ -44,19 +43,22 @@ describe('cells', () => {
     assert.equal(other.peek(clock.monotonicMs()).remaining, 750);
   });
 
-  it('stay in a later month that the books know, for every account', async () => {
+  it('begin with the present month, whatever the books know of later ones', async () => {
     const clock = new ManualClock(NOVEMBER_20_MS, 500);
-    const balance = { accountNumber: 1, period: 202_612, requests: 10, credits: 0 };
-    const cells = await OwnedCells.open(books(202_612, [balance]), clock);
-    for (const accountNumber of [1, 2]) {
-      const meter = new Meter(await cells.cellOf(accountNumber, pro), pro);
-      assert.equal(meter.left(periodOf(clock.wallMs())).period, 202_612);
-    }
+    const ofMonth = (period: number, requests: number) => ({
+      accountNumber: 1,
+      period,
+      requests,
+      credits: 0,
+    });
+    const cells = await OwnedCells.open(books([ofMonth(202_611, 3), ofMonth(202_612, 10)]), clock);
+    const meter = new Meter(await cells.cellOf(1, pro), pro);
+    assert.deepEqual(meter.used(periodOf(clock.wallMs())), { period: 202_611, requests: 3, credits: 0 });
   });
 
   it('are the same at the other end of a port', async () => {
     const clock = new ManualClock(NOVEMBER_20_MS, 500);
-    const owned = await OwnedCells.open(books(0), clock);
+    const owned = await OwnedCells.open(books(), clock);
     const { port1, port2 } = new MessageChannel();
     new Link<object, Cells>(port1, { serve: owned });
     const { calls: connected } = new Link<Cells>(port2);

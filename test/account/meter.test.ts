@@ -89,15 +89,32 @@ describe('the monthly quota', () => {
     assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 10 });
   });
 
-  it('takes credits of the month in which they are taken, when the request waited over the end of its own', () => {
+  it('counts a request that waited over the end of its month in the month in which its credits are taken', () => {
     const meter = monthOf('pro');
     const waited = enter(meter, OCTOBER);
     enter(meter, NOVEMBER);
     waited.takeCredits(100);
-    assert.deepEqual([waited.period, waited.creditsPeriod], [OCTOBER, NOVEMBER]);
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 100 });
+    assert.equal(waited.period, NOVEMBER);
+    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 2, credits: 100 });
     waited.release();
     assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 0 });
+  });
+
+  it('counts a request in the month of its answer, also when that begins with it', () => {
+    const meter = monthOf('pro');
+    const [first, second] = [enter(meter, OCTOBER), enter(meter, OCTOBER)];
+    assert.ok(first.takeCredits(100) && second.takeCredits(10));
+    first.countIn(NOVEMBER);
+    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 100 });
+    second.countIn(OCTOBER);
+    second.release();
+    assert.deepEqual(
+      meter.used(NOVEMBER),
+      { period: NOVEMBER, requests: 1, credits: 100 },
+      'its month is over',
+    );
+    first.release();
+    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 0, credits: 0 });
   });
 
   it('goes on from the books', () => {

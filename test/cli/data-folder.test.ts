@@ -32,7 +32,6 @@ const COMMANDS: readonly (readonly [Command, readonly string[]])[] = [
   [ledger, ['backup', 'copy']],
   [ledger, ['compact']],
   [ledger, ['moved']],
-  [ledger, ['correct-period', '--month', '2023-11']], // of the clock that runCommand gives
   [ledger, ['restore', 'copy']],
   [log, ['show']],
   [log, ['rotate-key']],

@@ -75,7 +75,6 @@ async function observe({ ledger }: Side): Promise<unknown> {
     levels: await ask(() => ledger.blockLevels()),
     segments: await ask(() => ledger.segmentsFrom(0, 100)),
     unsealed: await ask(() => ledger.unsealed(100)),
-    latest: await ask(() => ledger.latestPeriod()),
     balances: await ask(() => ledger.balances(202611)),
     later: await ask(() => ledger.balances(202612)),
     usage: await Promise.all(numbers.map((number) => ask(() => ledger.usage(number, 0)))),

@@ -91,13 +91,13 @@ suite('the ledger across a port', () => {
 
   test('close waits for the answers that are due, then refuses calls', async (t) => {
     const { promise, resolve } = Promise.withResolvers<number>();
-    const { ledger } = connect(t, { latestPeriod: () => promise });
-    const answer = ledger.latestPeriod();
+    const { ledger } = connect(t, { directoryVersion: () => promise });
+    const answer = ledger.directoryVersion();
     const closed = ledger.close();
     resolve(9);
     assert.equal(await answer, 9);
     await closed;
-    await assert.rejects(ledger.latestPeriod(), { name: 'LedgerError', reason: 'stopped' });
+    await assert.rejects(ledger.directoryVersion(), { name: 'LedgerError', reason: 'stopped' });
   });
 
   test('the end of the ledger is told', async (t) => {
@@ -113,6 +113,6 @@ suite('the ledger across a port', () => {
     await ledger.commit([filledSegment(1, 1)], []);
     await thread.stop();
     assert.equal((await ledger.failed).message, 'the ledger cannot answer: the thread is gone');
-    await assert.rejects(ledger.latestPeriod(), { reason: 'stopped' });
+    await assert.rejects(ledger.directoryVersion(), { reason: 'stopped' });
   });
 });

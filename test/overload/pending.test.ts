@@ -54,8 +54,7 @@ class SlowLedger {
       if (failure === undefined) this.settled++;
       else this.failed++;
     };
-    for (let i = 0; i < count; i++)
-      this.committer.add({ ...entryOf(this.#next++), chargedPeriod: 202_611, settled });
+    for (let i = 0; i < count; i++) this.committer.add({ ...entryOf(this.#next++), settled });
     await turn();
   }
 

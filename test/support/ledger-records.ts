@@ -128,10 +128,9 @@ export function segment(
   sequence: number,
   entries: readonly AnswerEntry[],
   more: Partial<Pick<SegmentRecord, 'committedAtMs' | 'sources'>> = {},
-  chargedPeriod?: number,
 ): SegmentRecord {
   const writer = new SegmentWriter(1);
-  for (const each of entries) writer.append(each, chargedPeriod);
+  for (const each of entries) writer.append(each);
   return {
     sequence,
     committedAtMs: NOON_MS + sequence,

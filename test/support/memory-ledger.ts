@@ -25,7 +25,6 @@ import type {
   KeyRecord,
   LotRecord,
   LotRevocation,
-  PeriodCorrection,
   RateRecord,
   SegmentRecord,
   StoredAnswer,
@@ -63,7 +62,6 @@ const SOLE_WRITER: Writer = { node: '', epoch: 0 };
  */
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
-  #correctedAtMs = 0;
   readonly #holdsLots: boolean;
   /** Ids of what was changed, in order. */
   readonly #directoryChanges: string[] = [];
@@ -86,7 +84,7 @@ export class MemoryLedger implements Ledger {
   /** Series by public purpose. */
   readonly #publicSeries = new Map<string, Set<string>>();
   /** Entries of all segments, also of those that retention dropped. */
-  readonly #entries: (AnswerEntry & { chargedPeriod: number; isCorrected?: true; writer: Writer })[] = [];
+  readonly #entries: (AnswerEntry & { writer: Writer })[] = [];
   #lastSegment = 0;
   #leasedBefore = 0;
   #droppedSegment = 0;
@@ -317,11 +315,7 @@ export class MemoryLedger implements Ledger {
       this.#writers.set(segment.sequence, writer);
       this.#lastSegment = Math.max(this.#lastSegment, segment.sequence);
       this.#number(segment);
-      [...readEntries(segment.entries)].forEach((entry, i) => {
-        const displaced = segment.displaced.find(({ index }) => index === i);
-        const chargedPeriod = displaced?.period ?? periodOf(entry.issuedAtMs);
-        this.#entries.push({ ...entry, chargedPeriod, writer });
-      });
+      for (const entry of readEntries(segment.entries)) this.#entries.push({ ...entry, writer });
     }
     for (const answer of answers) {
       const key = `${answer.accountNumber} ${answer.keyDigest}`;
@@ -377,8 +371,8 @@ export class MemoryLedger implements Ledger {
 
   async balances(period: number): Promise<Balance[]> {
     const balances = new Map<number, { requests: number; credits: number }>();
-    for (const { accountNumber, credits, chargedPeriod } of this.#entries) {
-      if (chargedPeriod !== period) continue;
+    for (const { accountNumber, credits, issuedAtMs } of this.#entries) {
+      if (periodOf(issuedAtMs) !== period) continue;
       const sum = balances.get(accountNumber) ?? { requests: 0, credits: 0 };
       balances.set(accountNumber, { requests: sum.requests + 1, credits: sum.credits + credits });
     }
@@ -391,39 +385,12 @@ export class MemoryLedger implements Ledger {
   charged(accountNumber: number, period: number, by?: Writer): { requests: number; credits: number } {
     const charged = { requests: 0, credits: 0 };
     for (const entry of this.#entries) {
-      if (entry.accountNumber !== accountNumber || entry.chargedPeriod !== period) continue;
+      if (entry.accountNumber !== accountNumber || periodOf(entry.issuedAtMs) !== period) continue;
       if (by !== undefined && entry.writer !== by) continue;
       charged.requests += 1;
       charged.credits += entry.credits;
     }
     return charged;
-  }
-
-  async latestPeriod(): Promise<number> {
-    return Math.max(
-      0,
-      ...this.#entries.flatMap(({ issuedAtMs, chargedPeriod, isCorrected }) =>
-        isCorrected ? [chargedPeriod] : [periodOf(issuedAtMs), chargedPeriod],
-      ),
-    );
-  }
-
-  async correctPeriods(period: number): Promise<PeriodCorrection[]> {
-    const nowMs = this.#clock.wallMs();
-    if (this.#correctedAtMs > nowMs)
-      throw new LedgerError('refused', 'charges were corrected later than the system clock now');
-    this.#correctedAtMs = nowMs;
-    const moved = new Map<string, PeriodCorrection>();
-    for (const entry of this.#entries) {
-      const { accountNumber, chargedPeriod: from, credits } = entry;
-      if (from <= period) continue;
-      const to = Math.min(period, periodOf(entry.issuedAtMs));
-      const key = `${from} ${to} ${accountNumber}`;
-      const sum = moved.get(key) ?? { accountNumber, from, to, requests: 0, credits: 0 };
-      moved.set(key, { ...sum, requests: sum.requests + 1, credits: sum.credits + credits });
-      Object.assign(entry, { chargedPeriod: to, isCorrected: true });
-    }
-    return [...moved.values()];
   }
 
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {

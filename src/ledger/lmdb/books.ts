@@ -12,33 +12,21 @@ import {
   type StoredAnswerSize,
 } from '../ledger.ts';
 import { mayStep } from '../log-step.ts';
-import type {
-  Balance,
-  PeriodCorrection,
-  RateRecord,
-  SegmentRecord,
-  StoredAnswer,
-  UsageDay,
-} from '../records.ts';
+import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
 import { SavedRates } from '../saved-rates.ts';
 import { decodeSegment, encodeSegment } from '../segment.ts';
 import {
   addCounters,
-  type Charge,
-  type DisplacedKey,
-  DisplacedTally,
   dayOfKey,
   newCounters,
-  sumOf,
   type UsageCounters,
   UsageTally,
   usageDayOf,
   usageKey,
 } from '../usage-counters.ts';
+import { balancesIn } from './balances.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './period-corrections.ts';
 import { dropNumbers, numberAnswers, seriesPage, withSerials } from './series.ts';
-import type { Table } from './table.ts';
 import { count, increase, lower, raise, type Tables } from './tables.ts';
 
 /**
@@ -166,14 +154,6 @@ export class LmdbBooks implements Books, LogStore {
     return balancesIn(this.#tables, period);
   }
 
-  async latestPeriod(): Promise<number> {
-    return latestPeriodOf(this.#tables);
-  }
-
-  correctPeriods(period: number): Promise<PeriodCorrection[]> {
-    return this.#writer.submit(() => correctPeriodsAfter(this.#tables, period, this.#clock.wallMs()));
-  }
-
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
     const { meta, usage } = this.#tables;
     const lastDay = count(meta, 'lastUsageDay');
@@ -272,17 +252,14 @@ export class LmdbBooks implements Books, LogStore {
     const fresh = this.#unstored(segments);
     const { meta, segmentTimes, unsealed } = this.#tables;
     const tally = new UsageTally();
-    const displaced = new DisplacedTally();
     for (const { segment, bytes } of fresh) {
       this.#tables.segments.put(segment.sequence, bytes);
       segmentTimes.put([segment.committedAtMs, segment.sequence], segment.count);
       unsealed.put(segment.sequence, segment.count);
       tally.addSegment(segment.entries);
-      displaced.addSegment(segment);
       numberAnswers(this.#tables, segment);
       raise(meta, 'lastSegment', segment.sequence);
     }
-    addDisplaced(this.#tables.displaced, displaced);
     for (const [key, counters] of tally.counters) this.#addUsage(key, counters);
     for (const answer of answers) this.#putAnswer(answer);
   }
@@ -356,26 +333,15 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   #dropSegments(beforeMs: number): number {
-    const { archivedUsage, meta, segments, segmentTimes, unsealed } = this.#tables;
+    const { meta, segments, segmentTimes, unsealed } = this.#tables;
     const due = [...segmentTimes.entries({ before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP })];
-    const tally = new UsageTally();
-    const displaced = new DisplacedTally();
     for (const { key } of due) {
-      const segment = this.#storedSegment(key[1]);
-      tally.addSegment(segment.entries);
-      displaced.addSegment(segment);
-      dropNumbers(this.#tables, segment);
+      dropNumbers(this.#tables, this.#storedSegment(key[1]));
       segmentTimes.remove(key);
       segments.remove(key[1]);
       unsealed.remove(key[1]);
       raise(meta, 'droppedSegment', key[1]);
     }
-    for (const [key, counters] of tally.counters) {
-      const sum = archivedUsage.get(key) ?? newCounters();
-      addCounters(sum, counters);
-      archivedUsage.put(key, sum);
-    }
-    addDisplaced(this.#tables.archivedDisplaced, displaced);
     return due.length;
   }
 
@@ -385,8 +351,4 @@ export class LmdbBooks implements Books, LogStore {
       throw new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
     return decodeSegment(stored);
   }
-}
-
-function addDisplaced(table: Table<DisplacedKey, Charge>, more: DisplacedTally): void {
-  for (const { key, charge } of more.sums()) table.put(key, sumOf(table.get(key), charge));
 }

@@ -116,8 +116,6 @@ export class FollowingBooks implements Books {
   readonly unsealed = this.#afterStore('unsealed');
   readonly segmentsFrom = this.#afterStore('segmentsFrom');
   readonly balances = this.#afterStore('balances');
-  readonly latestPeriod = this.#afterStore('latestPeriod');
-  readonly correctPeriods = this.#afterStore('correctPeriods');
   readonly usage = this.#afterStore('usage');
   readonly loadRates = this.#afterStore('loadRates');
   readonly storedAnswerSizes = this.#afterStore('storedAnswerSizes');

@@ -14,14 +14,7 @@ import type {
   StoredAnswer,
 } from '../records.ts';
 import type { DaySpend } from '../spending.ts';
-import {
-  type Charge,
-  type CorrectedCharge,
-  type CorrectionKey,
-  countersCodec,
-  type DisplacedKey,
-  type UsageCounters,
-} from '../usage-counters.ts';
+import { countersCodec, type UsageCounters } from '../usage-counters.ts';
 import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
 import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
@@ -43,7 +36,6 @@ export type MetaName =
   | 'logRecords'
   | 'sourceNotes'
   | 'charges'
-  | 'periodCorrections'
   | 'draws'
   /** Leaves of draws that ever waited for the log: also the highest ordinal of one. */
   | 'drawLeaves'
@@ -174,14 +166,6 @@ const TABLES = {
   unsealed: table<number, number>(),
   /** usageKey: day and account. Months are sums over their days. */
   usage: table<number, UsageCounters>(countersCodec),
-  /** The part of `usage` whose segments retention dropped, so that the audit can still add up. */
-  archivedUsage: table<number, UsageCounters>(countersCodec),
-  /** What was charged to another month than that of its issue. */
-  displaced: table<DisplacedKey, Charge>(),
-  /** The part of `displaced` whose segments retention dropped. */
-  archivedDisplaced: table<DisplacedKey, Charge>(),
-  /** What an operator moved to another month than the one that was charged. */
-  periodCorrections: table<CorrectionKey, CorrectedCharge>(),
   /** accountNumber, keyDigest. */
   answers: table<[number, string], StoredAnswer>(answerCodec),
   /** expiresAtMs, accountNumber, keyDigest. */

@@ -8,14 +8,7 @@ import {
   type SeriesPart,
   type StoredAnswerSize,
 } from '../ledger.ts';
-import type {
-  Balance,
-  PeriodCorrection,
-  RateRecord,
-  SegmentRecord,
-  StoredAnswer,
-  UsageDay,
-} from '../records.ts';
+import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
 import { SavedRates } from '../saved-rates.ts';
 import { decodeSegment } from '../segment.ts';
 import {
@@ -26,12 +19,12 @@ import {
   type UsageCounters,
   usageDayOf,
 } from '../usage-counters.ts';
+import { balancesIn } from './balances.ts';
 import type { SegmentCommits } from './commit.ts';
 import type { Database, Session } from './connection.ts';
 import { columns } from './fold.ts';
 import { KnownKept, kept } from './kept-read.ts';
 import type { NodeEpoch } from './node.ts';
-import { balancesIn, correctPeriodsAfter, latestPeriodOf } from './periods.ts';
 import { dropSegments, expireAnswers } from './retention.ts';
 import { PublicSeries, withSerials } from './series.ts';
 import type { UnsealedTallies } from './unsealed.ts';
@@ -179,23 +172,13 @@ export class PostgresBooks implements Books {
     return balancesIn(this.#database, this.#unsealed, period);
   }
 
-  latestPeriod(): Promise<number> {
-    return latestPeriodOf(this.#database, this.#unsealed);
-  }
-
-  correctPeriods(period: number): Promise<PeriodCorrection[]> {
-    return this.#database.transact((session) =>
-      correctPeriodsAfter(session, this.#unsealed, period, this.#clock.wallMs()),
-    );
-  }
-
   async usage(accountNumber: number, sinceDay: number): Promise<UsageDay[]> {
     const rows = await this.#database.run<UsageRow>(USAGE, [accountNumber, sinceDay]);
     const days = new Map<number, UsageCounters>();
     for (const { day, counters } of rows)
       if (counters !== null) days.set(day, countersCodec.decode(counters));
     const tally = await this.#unsealed.sum(this.#database, rows[0].unsealed.map(Number));
-    for (const [key, more] of tally.usage.counters) {
+    for (const [key, more] of tally.counters) {
       const day = dayOfKey(key);
       if (accountOfKey(key) !== accountNumber || day < sinceDay) continue;
       const sum = days.get(day);

@@ -4,10 +4,10 @@ import {
   countersCodec,
   dayOfKey,
   type UsageCounters,
+  UsageTally,
   usageKey,
 } from '../usage-counters.ts';
 import type { Session } from './connection.ts';
-import { type PeriodCharge, SegmentTally } from './tally.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 /**
@@ -32,11 +32,6 @@ const WRITE_DAYS = {
     FROM unnest($1::bigint[], $2::int[], $4::int[], $5::int[]) AS t(account, day, first, size)
     ON CONFLICT (account, day) DO UPDATE SET counters = excluded.counters`,
 };
-const READ_ARCHIVED = { name: 'fold_archived', text: READ_DAYS.text.replace('usage_day', 'usage_archived') };
-const WRITE_ARCHIVED = {
-  name: 'fold_put_archived',
-  text: WRITE_DAYS.text.replace('usage_day', 'usage_archived'),
-};
 const ADD_BALANCES = {
   name: 'fold_balances',
   text: `INSERT INTO qrn.balance (account, period, requests, credits)
@@ -56,14 +51,6 @@ const ADD_SPENT = {
     ON CONFLICT (node, epoch, account, period) DO UPDATE
     SET requests = spent.requests + excluded.requests, credits = spent.credits + excluded.credits`,
 };
-const ADD_DISPLACED = {
-  name: 'fold_displaced',
-  text: `INSERT INTO qrn.displaced (charged, issued, account, requests, credits)
-    SELECT * FROM unnest($1::int[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[])
-    ON CONFLICT (charged, issued, account) DO UPDATE
-    SET requests = displaced.requests + excluded.requests, credits = displaced.credits + excluded.credits`,
-};
-
 /** Adds those of the segments to the counters that are unsealed, within the transaction and under the lock; gives how many. */
 export async function foldSegments(
   session: Session,
@@ -76,56 +63,33 @@ export async function foldSegments(
     session,
     taken.map(({ sequence }) => sequence),
   );
-  const all = new SegmentTally();
-  const byEpoch = new Map<string, { node: number; epoch: number; tally: SegmentTally }>();
+  const all = new UsageTally();
+  const byEpoch = new Map<string, { node: number; epoch: number; tally: UsageTally }>();
   for (const { sequence, node, epoch } of taken) {
     const tally = tallies.get(sequence);
     if (tally === undefined) continue; // retention took it, and has counted it
     const key = `${node} ${epoch}`;
-    const sum = byEpoch.get(key) ?? { node, epoch, tally: new SegmentTally() };
+    const sum = byEpoch.get(key) ?? { node, epoch, tally: new UsageTally() };
     sum.tally.addTally(tally);
     byEpoch.set(key, sum);
   }
   for (const { tally } of byEpoch.values()) all.addTally(tally);
-  await addDays(session, all.usage.counters, READ_DAYS, WRITE_DAYS);
-  await addBalances(session, all.charges());
+  await addDays(session, all.counters);
+  const charges = all.charges();
+  await session.run(ADD_BALANCES, columns(charges, 'account', 'period', 'requests', 'credits'));
   const spent = [...byEpoch.values()].flatMap(({ node, epoch, tally }) =>
     tally.charges().map((charge) => ({ node, epoch, ...charge })),
   );
   await session.run(ADD_SPENT, columns(spent, 'node', 'epoch', 'account', 'period', 'requests', 'credits'));
-  const displaced = [...all.displaced.sums()].map(({ key: [charged, issued, account], charge }) => {
-    return { charged, issued, account, ...charge };
-  });
-  if (displaced.length > 0) {
-    await session.run(
-      ADD_DISPLACED,
-      columns(displaced, 'charged', 'issued', 'account', 'requests', 'credits'),
-    );
-  }
   return taken.length;
 }
 
-/** Adds charges to months. */
-export async function addBalances(session: Session, charges: readonly PeriodCharge[]): Promise<void> {
-  await session.run(ADD_BALANCES, columns(charges, 'account', 'period', 'requests', 'credits'));
-}
-
-/** Notes what segments held that retention drops, so that an audit can still add up. */
-export function archiveUsage(session: Session, tally: SegmentTally): Promise<void> {
-  return addDays(session, tally.usage.counters, READ_ARCHIVED, WRITE_ARCHIVED);
-}
-
-async function addDays(
-  session: Session,
-  counters: ReadonlyMap<number, UsageCounters>,
-  read: typeof READ_DAYS,
-  write: typeof WRITE_DAYS,
-): Promise<void> {
+async function addDays(session: Session, counters: ReadonlyMap<number, UsageCounters>): Promise<void> {
   const keys = [...counters.keys()].sort((a, b) => a - b);
   const accounts = keys.map(accountOfKey);
   const days = keys.map(dayOfKey);
   const sums = new Map<number, UsageCounters>();
-  const rows = await session.run<{ account: number; day: number; counters: Uint8Array }>(read, [
+  const rows = await session.run<{ account: number; day: number; counters: Uint8Array }>(READ_DAYS, [
     accounts,
     days,
   ]);
@@ -137,7 +101,7 @@ async function addDays(
     addCounters(sum, more);
     return countersCodec.encode(sum);
   });
-  await session.run(write, [accounts, days, ...packedColumn(packed)]);
+  await session.run(WRITE_DAYS, [accounts, days, ...packedColumn(packed)]);
 }
 
 /** The rows as one array for each column, for `unnest`. */

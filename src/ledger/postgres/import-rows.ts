@@ -1,5 +1,5 @@
 import { LedgerError } from '../ledger.ts';
-import { balancesIn } from '../lmdb/period-corrections.ts';
+import { balancesIn } from '../lmdb/balances.ts';
 import type { Key, Snapshot, Table } from '../lmdb/table.ts';
 import { count, isHeld, type Tables } from '../lmdb/tables.ts';
 import { decodeSegment } from '../segment.ts';
@@ -66,29 +66,11 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
       },
     ),
     copy('usage_day', 'account bigint, day int, counters bytea', tables.usage, usageRow),
-    copy('usage_archived', 'account bigint, day int, counters bytea', tables.archivedUsage, usageRow),
     {
       table: 'balance',
       columns: 'account bigint, period int, requests bigint, credits bigint',
       rows: balanceRows(records),
     },
-    copy(
-      'displaced',
-      'charged int, issued int, account bigint, requests bigint, credits bigint',
-      tables.displaced,
-      (key, { requests, credits }) => [...key, requests, credits],
-    ),
-    // records of earlier releases do not tell what went back: all of it did
-    copy(
-      'period_correction',
-      'to_period int, from_period int, account bigint, requests bigint, credits bigint, ' +
-        'returned_requests bigint, returned_credits bigint, at_ms float8',
-      tables.periodCorrections,
-      (key, corrected) => {
-        const { requests, credits, returned = corrected, atMs } = corrected;
-        return [...key, requests, credits, returned.requests, returned.credits, atMs];
-      },
-    ),
     copy(
       'answer',
       'account bigint, key_digest text, fingerprint text, expires_at_ms float8, sealed bytea',
@@ -233,8 +215,6 @@ export function directoryVersionOf({ tables, at }: FolderRecords): number {
 export function periodsOf({ tables, at }: FolderRecords): number[] {
   const periods = new Set<number>();
   for (const { key } of tables.usage.entries({}, at)) periods.add(periodOfDay(dayOfKey(key)));
-  for (const { key } of tables.displaced.entries({}, at)) periods.add(key[0]).add(key[1]);
-  for (const { key } of tables.periodCorrections.entries({}, at)) periods.add(key[0]).add(key[1]);
   return [...periods].sort((a, b) => a - b);
 }
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { LedgerError } from '../ledger.ts';
-import { balancesIn as folderBalancesIn } from '../lmdb/period-corrections.ts';
+import { balancesIn as folderBalancesIn } from '../lmdb/balances.ts';
 import { count } from '../lmdb/tables.ts';
+import { balancesIn } from './balances.ts';
 import type { Database, Session } from './connection.ts';
 import { lockDirectory } from './directory.ts';
 import {
@@ -14,7 +15,6 @@ import {
   rowsOf,
 } from './import-rows.ts';
 import { kept } from './kept-read.ts';
-import { balancesIn } from './periods.ts';
 import { UnsealedTallies } from './unsealed.ts';
 import { auditBooks } from './upkeep.ts';
 

@@ -3,9 +3,9 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { LedgerError } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
+import { UsageTally } from '../usage-counters.ts';
 import type { Database, HeldSession, Session } from './connection.ts';
 import { LOCK_FOLD } from './fold.ts';
-import { SegmentTally } from './tally.ts';
 
 /** Slots 0 to 3 are for commits: each has one transaction in flight at most. */
 export const COMMIT_SLOTS = 4;
@@ -215,14 +215,14 @@ interface Sum {
  */
 async function settleFormerEpochs(session: Session, { number, epoch }: NodeEpoch, log: Log): Promise<void> {
   await session.run(LOCK_FOLD); // what is unsealed stays so until this is through
-  const tally = new SegmentTally();
+  const tally = new UsageTally();
   for (let after = -1; ; ) {
     const rows = await session.run<{ sequence: number; body: Uint8Array }>(UNSEALED_OF, [
       number,
       epoch,
       after,
     ]);
-    for (const { body } of rows) tally.add(decodeSegment(new Uint8Array(body)));
+    for (const { body } of rows) tally.addSegment(decodeSegment(new Uint8Array(body)).entries);
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.sequence;

@@ -1,8 +1,6 @@
-import { decodeSegment } from '../segment.ts';
 import type { Session } from './connection.ts';
-import { archiveUsage, foldSegments, LOCK_FOLD } from './fold.ts';
+import { foldSegments, LOCK_FOLD } from './fold.ts';
 import { dropNumbers } from './series.ts';
-import { SegmentTally } from './tally.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 /** What one transaction erases at most. */
@@ -17,7 +15,7 @@ const EXPIRE_ANSWERS = {
 };
 const DUE_SEGMENTS = {
   name: 'expire_due',
-  text: `SELECT sequence, body FROM qrn.segment WHERE at_ms < $1 ORDER BY at_ms, sequence LIMIT ${SEGMENTS_PER_SWEEP}`,
+  text: `SELECT sequence FROM qrn.segment WHERE at_ms < $1 ORDER BY at_ms, sequence LIMIT ${SEGMENTS_PER_SWEEP}`,
 };
 const DROP_SEGMENTS = { name: 'expire_segments', text: 'DELETE FROM qrn.segment WHERE sequence = ANY($1)' };
 const RAISE_DROPPED = {
@@ -37,13 +35,10 @@ export async function dropSegments(
   beforeMs: number,
 ): Promise<number> {
   await session.run(LOCK_FOLD);
-  const due = await session.run<{ sequence: number; body: Uint8Array }>(DUE_SEGMENTS, [beforeMs]);
+  const due = await session.run<{ sequence: number }>(DUE_SEGMENTS, [beforeMs]);
   if (due.length === 0) return 0;
-  const tally = new SegmentTally();
-  for (const { body } of due) tally.add(decodeSegment(new Uint8Array(body)));
   const sequences = due.map(({ sequence }) => sequence);
   await foldSegments(session, unsealed, sequences);
-  await archiveUsage(session, tally);
   await dropNumbers(session, sequences);
   await session.run(DROP_SEGMENTS, [sequences]);
   await session.run(RAISE_DROPPED, [Math.max(...sequences)]);

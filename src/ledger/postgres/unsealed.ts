@@ -1,7 +1,7 @@
 import type { SegmentRecord } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
+import { UsageTally } from '../usage-counters.ts';
 import type { Session } from './connection.ts';
-import { SegmentTally } from './tally.ts';
 
 const BODIES = {
   name: 'unsealed_bodies',
@@ -16,13 +16,13 @@ const TALLIES_MAX = 65_536;
  * this process: when the sequencer reads it, or when a counter is asked for.
  */
 export class UnsealedTallies {
-  readonly #tallies = new Map<number, SegmentTally>();
+  readonly #tallies = new Map<number, UsageTally>();
 
   /** Notes a segment that was read anyway. */
   note(segment: SegmentRecord): void {
     if (this.#tallies.has(segment.sequence)) return;
-    const tally = new SegmentTally();
-    tally.add(segment);
+    const tally = new UsageTally();
+    tally.addSegment(segment.entries);
     this.#tallies.set(segment.sequence, tally);
     if (this.#tallies.size <= TALLIES_MAX) return;
     const [oldest] = this.#tallies.keys();
@@ -35,8 +35,8 @@ export class UnsealedTallies {
   }
 
   /** The tally of each of these segments, which all are stored. */
-  async of(session: Session, sequences: readonly number[]): Promise<Map<number, SegmentTally>> {
-    const tallies = new Map<number, SegmentTally>();
+  async of(session: Session, sequences: readonly number[]): Promise<Map<number, UsageTally>> {
+    const tallies = new Map<number, UsageTally>();
     const missing: number[] = [];
     for (const sequence of sequences) {
       const known = this.#tallies.get(sequence);
@@ -56,8 +56,8 @@ export class UnsealedTallies {
   }
 
   /** The sum over all of these segments. */
-  async sum(session: Session, sequences: readonly number[]): Promise<SegmentTally> {
-    const sum = new SegmentTally();
+  async sum(session: Session, sequences: readonly number[]): Promise<UsageTally> {
+    const sum = new UsageTally();
     for (const tally of (await this.of(session, sequences)).values()) sum.addTally(tally);
     return sum;
   }

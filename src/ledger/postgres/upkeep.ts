@@ -1,15 +1,14 @@
 import { messageOf } from '../../core/assert.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
-import { decodeSegment } from '../segment.ts';
+import { decodeSegment, EntryCursor } from '../segment.ts';
 import {
   accountOfKey,
   countersCodec,
-  countersEqual,
   creditsOf,
   dayOfKey,
-  newCounters,
-  sumsOf,
+  firstWholeDay,
+  flawOfUsage,
   type UsageCounters,
   UsageTally,
   usageKey,
@@ -34,7 +33,7 @@ const UNSEALED_ALONE = long(
 ORDER BY sequence`,
 );
 const DAYS = long('audit_days', 'SELECT account, day, counters FROM qrn.usage_day');
-const ARCHIVED = long('audit_archived', 'SELECT account, day, counters FROM qrn.usage_archived');
+const DROPPED = { name: 'audit_dropped', text: 'SELECT dropped_segment FROM qrn.retention' };
 const UNKNOWN_LOTS = {
   name: 'audit_unknown_lots',
   text: `SELECT id FROM unnest($1::text[]) AS named(id) WHERE NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = named.id)`,
@@ -125,12 +124,13 @@ export function auditBooks(session: Session): Promise<BooksReport> {
   return new BooksAudit(session).run();
 }
 
-/** One audit. Counters are held to the segments that are sealed, and those that retention dropped. */
+/** One audit. Counters are held to the segments that are sealed. */
 class BooksAudit {
   readonly #session: Session;
   readonly #problems: string[] = [];
   readonly #sealed = new UsageTally();
-  readonly #all = new UsageTally();
+  #creditsSpent = 0;
+  #oldestMs = Number.POSITIVE_INFINITY;
   #segments = 0;
   #certificates = 0;
 
@@ -150,13 +150,11 @@ class BooksAudit {
       return `leaf ${String(ordinal)} is of the unknown draw ${String(draw_id)}`;
     });
     const [{ lots }] = await this.#session.run<{ lots: number }>(COUNT_LOTS);
-    let creditsSpent = 0;
-    for (const counters of this.#all.counters.values()) creditsSpent += creditsOf(counters);
     return {
       problems: this.#problems,
       segments: this.#segments,
       certificates: this.#certificates,
-      creditsSpent,
+      creditsSpent: this.#creditsSpent,
       lots,
     };
   }
@@ -185,8 +183,9 @@ class BooksAudit {
       if (segment.sequence !== sequence || segment.count !== row.count || segment.committedAtMs !== row.at_ms)
         this.#problems.push(`segment ${sequence} is stored beside facts that are not its own`);
       this.#certificates += segment.count;
-      this.#all.addSegment(segment.entries);
-      if (!row.is_unsealed) this.#sealed.addSegment(segment.entries);
+      this.#oldestMs = Math.min(this.#oldestMs, segment.committedAtMs);
+      if (row.is_unsealed) this.#addCredits(segment.entries);
+      else this.#sealed.addSegment(segment.entries);
       return segment.sources.flatMap(({ lotIds }) => lotIds);
     } catch (error) {
       this.#problems.push(`segment ${sequence}: ${messageOf(error)}`);
@@ -195,20 +194,22 @@ class BooksAudit {
   }
 
   async #compareDays(): Promise<void> {
-    for (const { account, day, counters } of await this.#session.run<DayRow>(ARCHIVED)) {
-      const archived = countersCodec.decode(counters);
-      for (const tally of [this.#sealed, this.#all]) tally.add(usageKey(day, account), archived);
-    }
+    const [{ dropped_segment }] = await this.#session.run<{ dropped_segment: number }>(DROPPED);
+    const wholeFrom = firstWholeDay(dropped_segment > 0, this.#oldestMs);
     const stored = new Map<number, UsageCounters>();
     for (const { account, day, counters } of await this.#session.run<DayRow>(DAYS))
       stored.set(usageKey(day, account), countersCodec.decode(counters));
+    for (const counters of stored.values()) this.#creditsSpent += creditsOf(counters);
     for (const key of new Set([...stored.keys(), ...this.#sealed.counters.keys()])) {
-      const is = stored.get(key) ?? newCounters();
-      const expected = this.#sealed.counters.get(key) ?? newCounters();
-      if (countersEqual(is, expected)) continue;
-      const place = `account ${accountOfKey(key)}, day ${dayOfKey(key)}`;
-      this.#problems.push(`usage of ${place} is ${sumsOf(is)}, and its segments give ${sumsOf(expected)}`);
+      const [account, day] = [accountOfKey(key), dayOfKey(key)];
+      const flaw = flawOfUsage(stored.get(key), this.#sealed.counters.get(key), day >= wholeFrom);
+      if (flaw !== undefined) this.#problems.push(`the usage of account ${account} on day ${day} ${flaw}`);
     }
+  }
+
+  #addCredits(entries: Uint8Array): void {
+    const cursor = new EntryCursor(entries);
+    while (cursor.next()) this.#creditsSpent += cursor.credits;
   }
 
   async #find(statement: Statement, tell: (row: Readonly<Record<string, unknown>>) => string): Promise<void> {

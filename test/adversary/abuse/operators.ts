@@ -221,7 +221,6 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['ledger', 'audit'],
   ['ledger', 'compact'],
   ['ledger', 'backup', 'copy'],
-  ['ledger', 'correct-period', '--month', new Date().toISOString().slice(0, 7), '--yes'],
   ['log', 'rotate-key'],
   ['serve'],
 ];

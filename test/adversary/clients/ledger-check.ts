@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CertificateIds } from '../../../src/certificate/ids.ts';
-import { dayOf, systemClock } from '../../../src/core/clock.ts';
+import { dayOf, periodOf, systemClock } from '../../../src/core/clock.ts';
 import { base32Of } from '../../../src/core/ids.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
@@ -72,7 +72,7 @@ export async function checkLedger(
     const walk = new LedgerWalk(acknowledged, places, accountNumber, new Set(numbered));
     await walk.all(ledger);
     violations.push(...walk.violations);
-    const balances = await ledger.balances(await ledger.latestPeriod());
+    const balances = await ledger.balances(periodOf(systemClock.wallMs()));
     const balance = balances.find((each) => each.accountNumber === accountNumber);
     const usage = await ledger.usage(accountNumber, dayOf(systemClock.wallMs()) - 1);
     const counted = usage.reduce((sum, { requests }) => sum + requests, 0);

@@ -9,7 +9,7 @@ replaced(
   'add',
   (add) =>
     function early(this: Committer, answer: PendingAnswer, stored?: StoredAnswer): void {
-      const entry = { ...copyOf(answer), chargedPeriod: answer.chargedPeriod };
+      const entry = copyOf(answer);
       answer.settled(undefined);
       setTimeout(() => add.call(this, { ...entry, settled: () => {} }, stored), 500);
     },

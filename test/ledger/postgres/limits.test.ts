@@ -11,7 +11,6 @@ import { sharedLimitsContract } from '../../account/shared-limits.contract.ts';
 import type { LimitStore } from '../../support/limit-nodes.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, freshDatabase } from '../../support/postgres.ts';
-import { openBooks } from '../../support/postgres-books.ts';
 
 const url = await freshDatabase();
 const database = new Database({ url, log: silentLog });
@@ -105,29 +104,6 @@ test('a rate goes on after the clock of PostgreSQL was a day ahead', async () =>
   assert.equal(await lease(2), 0, 'nothing drains in the future');
   await moveRow(-600_000);
   assert.equal(await lease(3), 10, 'ten minutes later there is what ten minutes bring');
-});
-
-test('what was granted of a month goes with charges that a correction moves', async (t) => {
-  const { books } = await openBooks(t, url, { name: 'corrected' });
-  await administer(
-    url,
-    `INSERT INTO qrn.balance VALUES (11, 203001, 40, 7), (12, 203001, 5, 0);
-    INSERT INTO qrn.allowance VALUES (11, 203001, 50, 100, 9, 9), (11, 202611, 70, 100, 0, 5), (12, 202611, 1, 100, 0, 0)`,
-  );
-  await books.correctPeriods(202_611);
-  const { rows } = await administer(
-    url,
-    `SELECT account, period, requests_granted, requests_max, credits_granted, credits_max FROM qrn.allowance
-    WHERE account IN (11, 12) ORDER BY account, period`,
-  );
-  assert.deepEqual(
-    rows.map((row) => Object.values(row as object).map(Number)),
-    [
-      [11, 202_611, 110, 110, 7, 7],
-      [11, 203_001, 10, 100, 2, 9],
-      [12, 202_611, 6, 100, 0, 0],
-    ],
-  );
 });
 
 test('an Idempotency-Key is held by one node, until it lets go of it or is fenced', async () => {

@@ -71,13 +71,6 @@ CREATE TABLE qrn.usage_day (
   PRIMARY KEY (account, day)
 ) WITH (fillfactor = 50);
 CREATE INDEX usage_day_day ON qrn.usage_day (day);
--- The part of usage_day whose segments retention dropped, so that the audit can still add up.
-CREATE TABLE qrn.usage_archived (
-  account bigint NOT NULL,
-  day int NOT NULL,
-  counters bytea NOT NULL,
-  PRIMARY KEY (account, day)
-);
 CREATE TABLE qrn.balance (
   account bigint NOT NULL,
   period int NOT NULL,
@@ -85,27 +78,6 @@ CREATE TABLE qrn.balance (
   credits bigint NOT NULL,
   PRIMARY KEY (account, period)
 ) WITH (fillfactor = 50);
--- What was charged to another month than that of its issue.
-CREATE TABLE qrn.displaced (
-  charged int NOT NULL,
-  issued int NOT NULL,
-  account bigint NOT NULL,
-  requests bigint NOT NULL,
-  credits bigint NOT NULL,
-  PRIMARY KEY (charged, issued, account)
-);
--- What an operator moved from one month to another; `returned` is the part that went back to the month of its issue.
-CREATE TABLE qrn.period_correction (
-  to_period int NOT NULL,
-  from_period int NOT NULL,
-  account bigint NOT NULL,
-  requests bigint NOT NULL,
-  credits bigint NOT NULL,
-  returned_requests bigint NOT NULL,
-  returned_credits bigint NOT NULL,
-  at_ms double precision NOT NULL,
-  PRIMARY KEY (to_period, from_period, account)
-);
 
 -- Limits: what each epoch of a node was granted, and what its sealed segments spent.
 CREATE TABLE qrn.spent (

@@ -92,8 +92,7 @@ export class BookKeeper {
       index,
       atMs: this.#machine.nowMs,
     };
-    const displaced = segment.displaced.find((each) => each.index === index);
-    this.#spend(sent.client, entry, displaced?.period ?? periodOf(entry.issuedAtMs));
+    this.#spend(sent.client, entry, periodOf(entry.issuedAtMs));
   }
 
   #spend(client: SimClient, { accountNumber, credits }: AnswerEntry, period: number): void {
