@@ -129,8 +129,7 @@ export class Router {
 
   /** The part of the way that follows the key. */
   #admitted(exchange: Exchange, route: Route): void {
-    if (route.data !== undefined && exchange.method === 'HEAD') this.#describe(exchange, route, route.data);
-    else if (route.limited) this.#turns.add(exchange, (nowMs) => this.#serve(exchange, route, nowMs));
+    if (route.limited) this.#turns.add(exchange, (nowMs) => this.#serve(exchange, route, nowMs));
     else this.#plain(exchange, route);
   }
 
@@ -138,7 +137,8 @@ export class Router {
     if (this.#isOver(exchange)) return;
     const account = exchange.account!;
     try {
-      if (route.data !== undefined) this.#data(exchange, route, route.data, nowMs);
+      if (route.data !== undefined && exchange.method !== 'HEAD')
+        this.#data(exchange, route, route.data, nowMs);
       else if (account.meter.mustLease(nowMs))
         void this.#goOn(exchange, exchange.admit(account), () => this.#plain(exchange, route));
       else {
@@ -167,14 +167,13 @@ export class Router {
   }
 
   /**
-   * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw.
+   * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw. It counts against
+   * the rate, and not against the quota.
    */
-  #describe(exchange: Exchange, route: Route, endpoint: DrawingEndpointDefinition): void {
+  #describe(exchange: Exchange, endpoint: DrawingEndpointDefinition): void {
     const account = exchange.account!;
     const { record, allowance, meter } = account;
-    exchange.requireRate(account, meter.peek(this.#options.clock.monotonicMs()));
     const left = meter.left(periodOf(exchange.atMs));
-    exchange.requireScope(route.scope);
     const parsed = this.#parsed.of(exchange, endpoint);
     const { request } = parsed;
     exchange.ignored = parsed.ignored;
@@ -192,6 +191,10 @@ export class Router {
 
   #plain(exchange: Exchange, route: Route): void {
     exchange.requireScope(route.scope);
+    if (route.data !== undefined) {
+      this.#describe(exchange, route.data);
+      return;
+    }
     const look = () => route.handler!(exchange);
     const account = exchange.account?.record.number;
     const reply = account === undefined ? look() : this.#lookUps.run(account, look, LOOK_UPS_FULL);

@@ -181,7 +181,7 @@ export abstract class Sender extends RequestHead implements Timed {
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
     const { turns } = this.#host;
-    const isPaid = this.accountNumber !== undefined && !isClientError(head) && this.method !== 'HEAD';
+    const isPaid = this.accountNumber !== undefined && !isClientError(head);
     if (isPaid) turns.paid();
     this.#isUnpaid = !isPaid;
     if (!isPaid && !this.#hasTurn) {

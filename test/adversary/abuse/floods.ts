@@ -47,6 +47,12 @@ export const PAGES: readonly Flood[] = [
     status: 429,
     servedMax: 60, // ten a minute come back
   },
+  {
+    what: 'HEAD of values beyond the rate',
+    request: ({ spentKey }) => getOf('/v1/uuid', `X-API-Key: ${spentKey}`).replace('GET', 'HEAD'),
+    status: 429,
+    servedMax: 60,
+  },
 ];
 
 const integers = ({ otherKey }: FloodContext, query = '', ...fields: readonly string[]) =>
