@@ -114,48 +114,6 @@ export interface RawRead {
   /** SHA-256 (hex) of what the backend delivered, verbatim, before anything decoded it: `raw_output`. */
   readonly rawSha256: string;
   readonly provenance: Provenance;
-  /** Shots that bear witness to how quantum the read is; absent when the source ran none. */
-  readonly witness?: Witness;
-}
-
-/**
- * `x-basis`: test shots beside the raw bits, of the same channels, prepared like them and measured in the X basis: ideally
- * all zeros. They are not raw bits. `chsh`: the raw bits are themselves the outcomes of Bell tests; channels
- * 2k and 2k + 1 are the two sides of pair k, and each shot has one of the four settings of CHSH_SETTINGS.
- *
- * The shots that share one drawn setting or basis are a cluster. Whatever a device does within a cluster, the
- * cluster says one thing about it; so bounds count clusters and not shots (docs/evidence.md).
- */
-export type Witness = XBasisWitness | ChshWitness;
-
-/** The tested clusters were drawn uniformly, without replacement, from all of them. */
-export interface XBasisWitness extends Clusters {
-  readonly kind: 'x-basis';
-  /** The test shots that came, packed as RawRead.bits. */
-  readonly bits: Uint8Array<ArrayBuffer>;
-  readonly shots: number;
-  readonly testedClusters: number;
-  /** Clusters whose shots are the raw bits. */
-  readonly rawClusters: number;
-}
-
-/** The settings of the clusters were drawn uniformly from the four, independently of each other. */
-export interface ChshWitness extends Clusters {
-  readonly kind: 'chsh';
-  /** Of each shot that came, in the order of the raw bits. */
-  readonly settings: Uint8Array<ArrayBuffer>;
-  /** Shots that came of each cluster, in the same order. */
-  readonly clusterShots: Uint32Array<ArrayBuffer>;
-}
-
-interface Clusters {
-  /** Shots that were ordered of each cluster. One that did not come counts against the device. */
-  readonly shotsOrdered: number;
-  /**
-   * One sentence for certificates: by what the settings were drawn, when, and whether the device could know
-   * them.
-   */
-  readonly drawn: string;
 }
 
 /** Facts of one read; absent facts are null, never invented. */

@@ -11,14 +11,13 @@ import {
   type Spend,
 } from './backend.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
-import { joinParts, type PartPlan, type PartShots } from './parts.ts';
 import { SeenResults } from './seen.ts';
+import type { Shots } from './shots.ts';
 
 /** What the plan of a job says at every provider. A plan is JSON, and the memo of its job. */
 export interface JobPlan {
-  /** Min-entropy per bit that was claimed of it: qubits and circuit were chosen to bear that, and no more. */
+  /** Min-entropy per bit that was claimed of it: qubits were chosen to bear that, and no more. */
   readonly claim: number;
-  readonly circuit: PartPlan;
 }
 
 interface JobSource {
@@ -33,12 +32,9 @@ interface JobSource {
   readonly isDeclared: boolean;
 }
 
-/** The shots of a job, part by part, before they are put together. */
 export interface JobResults {
-  readonly parts: readonly PartShots[];
+  readonly shots: Shots;
   readonly width: number;
-  /** Of each part. */
-  readonly shotsOrdered: number;
   /** SHA-256 (hex) of what the provider delivered, verbatim. */
   readonly rawSha256: string;
   readonly provenance: Omit<Provenance, 'jobId' | 'qubitsUsed' | 'shots'>;
@@ -153,14 +149,16 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     const { rawSha256, provenance } = results;
     const { jobId } = job;
     await this.#seen.admit(rawSha256, jobId);
-    const joined = joinParts(results.parts, results.width, results.shotsOrdered);
-    const { width, shots } = joined;
+    const { width } = results;
+    const { bits, shots } = results.shots;
     if (width * shots < job.bits) {
       const given = `${jobId} gave ${width * shots} of ${job.bits} bits`;
       throw new BackendError('retryable', `${given}: ${results.shortfall}`);
     }
     return {
-      ...joined,
+      bits,
+      width,
+      shots,
       rawSha256,
       provenance: {
         ...provenance,

@@ -136,7 +136,6 @@ async function readOnce(
     return describeRead(backend, read, Math.round(context.clock.monotonicMs() - startedMs));
   } finally {
     wipe(read.bits);
-    if (read.witness !== undefined) wipe(witnessBytes(read.witness));
   }
 }
 
@@ -146,10 +145,6 @@ function newFile(path: string): number {
   } catch (error) {
     throw new CommandError(`--raw-out: the file cannot be made: ${messageOf(error)}`);
   }
-}
-
-function witnessBytes(witness: NonNullable<RawRead['witness']>): Uint8Array {
-  return witness.kind === 'chsh' ? witness.settings : witness.bits;
 }
 
 /** A read that nobody keeps takes from the day's budget like any other. */
@@ -233,7 +228,7 @@ const ERROR_WORDS: Readonly<Record<BackendErrorKind, string>> = {
 };
 
 function describeRead(backend: Backend, read: RawRead, tookMs: number) {
-  const { width, shots, rawSha256, provenance, witness } = read;
+  const { width, shots, rawSha256, provenance } = read;
   return {
     bits: width * shots,
     channels: width,
@@ -250,7 +245,6 @@ function describeRead(backend: Backend, read: RawRead, tookMs: number) {
     qubits_used: provenance.qubitsUsed,
     circuit_depth: provenance.circuitDepth,
     calibration: provenance.calibration,
-    witness: witness?.kind ?? null,
   };
 }
 

@@ -21,7 +21,7 @@ import {
 } from '../support/providers/braket-device.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import { s3Error } from '../support/providers/s3.ts';
-import { chshOf, onesShare, packed } from '../support/shots.ts';
+import { onesShare, packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -91,16 +91,8 @@ async function makeSubject(t: TestContext, device = gridDevice(), texts: Texts =
     },
     calls: () => local.api.requests.length + local.s3.server.requests.length,
     stall: () => Promise.race([local.api.inject('stall'), local.s3.server.inject('stall')]),
-    sent: () => ({ verbatim: local.s3.read.splice(0), bits: rawBits(local) }),
+    sent: () => ({ verbatim: local.s3.read.splice(0), bits: packed(local.measured.rows) }),
   };
-}
-
-/** The rows of all programs but tests (theirs are the longer programs of two), packed the slow and obvious way. */
-function rawBits({ measured }: LocalBraket): Uint8Array {
-  const shortest = Math.min(...measured.map(({ source }) => source.length));
-  const isCheck = new Set(measured.map(({ source }) => source)).size === 2;
-  const rows = measured.flatMap(({ source, rows }) => (isCheck && source.length > shortest ? [] : rows));
-  return packed(rows);
 }
 
 type BraketFault = JobFault<BraketSubject>;
@@ -235,7 +227,6 @@ suite('braket: what a certificate will say', () => {
       readout_e10: physical.map(() => 0.012),
     });
     assert.ok(Math.abs(onesShare(read) - 0.499) < 0.035, '6.5 standard errors of 8,800 bits');
-    assert.equal(read.witness, undefined);
   });
 
   test('a device that publishes one figure for all gives no lists', async (t) => {
@@ -267,7 +258,7 @@ suite('braket: what a certificate will say', () => {
     const { provenance } = await run(subject);
     assert.equal(provenance.calibration, null);
     assert.equal(provenance.circuitDepth, 2);
-    const [{ source }] = subject.local.measured;
+    const { source } = subject.local.measured;
     assert.match(source, /^OPENQASM 3\.0;\nbit\[8\] b;\nqubit\[8\] q;\nh q\[0\];\n/);
   });
 
@@ -277,88 +268,6 @@ suite('braket: what a certificate will say', () => {
     await run(subject);
   });
 });
-
-const MACHINES: readonly (readonly [string, () => LocalDevice])[] = [
-  ['prx and cz', gridDevice],
-  ['gpi2 and zz', () => trapDevice(['gpi', 'gpi2', 'zz'])],
-  ['gpi2 and ms', () => trapDevice(['gpi', 'gpi2', 'ms'])],
-  ['prx and xx', () => trapDevice(['prx', 'xx'])],
-  ['rx, rz and iswap', () => trapDevice(['rx', 'rz', 'iswap'])],
-  ['rx, rz and cz', () => trapDevice(['rx', 'rz', 'cz'])],
-];
-
-suite('braket: witnesses', () => {
-  for (const [natives, device] of MACHINES) {
-    test(`x-check with ${natives}: the tests are near zero, the bits are coins`, async (t) => {
-      const subject = await makeSubject(t, device(), { circuit: 'x-check', shots: '1600' });
-      const read = await run({ ...subject, bits: 12_800 });
-      assert.equal(subject.local.measured.length, 16);
-      assert.equal(read.witness?.kind, 'x-basis');
-      assert.equal(read.shots, 14 * 115); // the first multiple of 14 above 1,600
-      assert.equal(read.witness.shots, 2 * 115);
-      const tests = subject.local.measured.filter(({ source }) => source !== rawSource(subject.local));
-      assert.deepEqual(read.witness.bits, packed(tests.flatMap(({ rows }) => rows)));
-      assert.ok(onesShare(read.witness) < 0.04, 'e01 is at most 0.01');
-      assert.ok(Math.abs(onesShare(read) - 0.498) < 0.035);
-    });
-
-    test(`bell-chsh with ${natives}: S is near 2√2 after readout errors`, async (t) => {
-      const subject = await makeSubject(t, device(), { circuit: 'bell-chsh', shots: '2000' });
-      const read = await run({ ...subject, bits: 16_000 });
-      assert.equal(subject.local.measured.length, 16);
-      assert.equal(read.provenance.circuit, 'bell-chsh-8');
-      const s = chshOf(read);
-      // Readout shrinks S to 2.83 (1 - e01 - e10)² >= 2.70; 2,000 pairs a setting leave an error of 0.04.
-      assert.ok(s > 2.5 && s < 3, `S = ${s}`);
-    });
-  }
-
-  test('the settings stand beside the shots that they are of', async (t) => {
-    const subject = await makeSubject(t, gridDevice(), { circuit: 'bell-chsh', shots: '1600' });
-    const read = await run({ ...subject, bits: 12_800 });
-    assert.equal(read.witness?.kind, 'chsh');
-    assert.deepEqual([...read.witness.clusterShots], new Array(16).fill(100));
-    const sources = subject.local.measured.map(({ source }) => source);
-    const ofPart = (part: number) => (read.witness?.kind === 'chsh' ? read.witness.settings[part * 100] : -1);
-    for (let a = 0; a < 16; a++) {
-      for (let b = 0; b < a; b++) assert.equal(sources[a] === sources[b], ofPart(a) === ofPart(b));
-    }
-  });
-
-  test('pairs are coupled, disjoint and the best', async (t) => {
-    const { provenance } = await run({
-      ...(await makeSubject(t, gridDevice(), { circuit: 'bell-chsh' })),
-      bits: BITS,
-    });
-    const { physical_qubits: physical, pair_fidelity: fidelities } = provenance.calibration ?? {};
-    assert.ok(Array.isArray(physical) && Array.isArray(fidelities));
-    assert.equal(new Set(physical).size, 8);
-    assert.ok(!physical.includes(3) && !physical.includes(7));
-    assert.deepEqual(
-      fidelities,
-      fidelities.toSorted((a: number, b: number) => b - a),
-    );
-  });
-
-  test('a program of the set that failed leaves fewer shots', async (t) => {
-    const subject = await makeSubject(t, gridDevice(), { circuit: 'bell-chsh', shots: '1600' });
-    const job = await subject.backend.submit(12_800, randomUUID(), NEVER);
-    subject.local.fault = 'failed-program';
-    subject.finishJobs();
-    await assert.rejects(
-      subject.backend.fetch(job, NEVER),
-      /gave 12000 of 12800 bits: 1500 successful shots of 1600/,
-    );
-    const read = await subject.backend.fetch({ ...job, bits: 12_000 }, NEVER);
-    assert.equal(read.shots, 1500);
-  });
-});
-
-/** The program that makes bits: the one that most parts run. */
-function rawSource({ measured }: LocalBraket): string {
-  const sources = measured.map(({ source }) => source).sort();
-  return sources[sources.length >> 1];
-}
 
 suite('braket: the life of a task', () => {
   test('a queue is polled by its length, a running task as the device asks', async (t) => {
@@ -389,7 +298,7 @@ suite('braket: the life of a task', () => {
 
   test('a submission is repeated to the byte, though the device was calibrated in between', async (t) => {
     const device = gridDevice();
-    const subject = await makeSubject(t, device, { circuit: 'x-check' });
+    const subject = await makeSubject(t, device);
     const key = randomUUID();
     subject.local.api.inject('cut', 'POST');
     await assert.rejects(subject.backend.submit(BITS, key, NEVER), BackendError);
@@ -405,11 +314,11 @@ suite('braket: the life of a task', () => {
   });
 
   test('what is forgotten is gone from the bucket, the rest is not', async (t) => {
-    const subject = await makeSubject(t, gridDevice(), { circuit: 'x-check' });
+    const subject = await makeSubject(t);
     const { job } = await runJob(subject);
     const kept = await runJob(subject);
     const before = subject.local.s3.keys();
-    assert.equal(before.length, 2 * 34);
+    assert.equal(before.length, 2);
     await subject.backend.forget?.(job, NEVER);
     const folder = before.find((key) => key.endsWith('results.json'))!.split('/')[1];
     assert.deepEqual(
@@ -444,20 +353,6 @@ suite('braket: what is refused before a task is paid for', () => {
       /costs 0.00145 USD a shot, price_per_shot is 0.001/,
     ],
     [
-      'several programs where a task has one',
-      trapDevice(['gpi2', 'zz'], false),
-      { circuit: 'x-check' },
-      12_800,
-      /takes one program a task/,
-    ],
-    [
-      'a Bell test without a gate that entangles',
-      trapDevice(['prx', 'cphase']),
-      { circuit: 'bell-chsh' },
-      12_800,
-      /no entangling gate/,
-    ],
-    [
       'native gates that are not known',
       trapDevice(['u3', 'cz']),
       {},
@@ -486,12 +381,7 @@ suite('braket: what is refused before a task is paid for', () => {
   test('options that contradict each other', () => {
     const device = gridDevice().arn;
     const make = (texts: Texts) => () => makeBackend({ device, bucket: BUCKET, ...texts });
-    assert.throws(make({ circuit: 'bell-chsh', qubits: '7' }), OptionError);
     assert.throws(make({ device: simulatorDevice().arn }), /give the region/);
-    assert.throws(
-      make({ device: simulatorDevice().arn, region: 'us-east-1', circuit: 'x-check' }),
-      OptionError,
-    );
     assert.throws(make({ device: device.replace('Garnet', 'Emerald') }), /price_per_shot: give the price/);
     assert.throws(make({ device: 'arn:aws:s3:::bucket' }), OptionError);
     assert.throws(make({ bucket: 'No Bucket' }), OptionError);
@@ -500,15 +390,12 @@ suite('braket: what is refused before a task is paid for', () => {
 });
 
 suite('braket: cost and facts', () => {
-  test('a task costs its fee and every shot, tests included', () => {
+  test('a task costs its fee and every shot', () => {
     const device = gridDevice().arn;
     const plain = makeBackend({ device, bucket: BUCKET });
     assert.equal(plain.lotRawBits, 32_000);
     assert.equal(plain.claimedMinEntropyPerBit, 0.7);
     assert.deepEqual(plain.estimate?.(32_000), { amount: 0.3 + 2000 * 0.00145, currency: 'USD', calls: 1 });
-    const checked = makeBackend({ device, bucket: BUCKET, circuit: 'x-check', price_per_shot: '0.01' });
-    assert.equal(checked.estimate?.(32_000).amount, 0.3 + 16 * 143 * 0.01);
-    assert.equal(makeBackend({ device, bucket: BUCKET, circuit: 'bell-chsh' }).claimedMinEntropyPerBit, 0.5);
   });
 
   test('describe says what the device publishes, and whether its window is open', async (t) => {
@@ -521,9 +408,8 @@ suite('braket: cost and facts', () => {
       status: 'ONLINE',
       location: 'Loopback',
       qubits: 20,
-      native_gates: 'prx, cz',
+      native_gates: 'prx',
       shots_per_program: '1 to 20000',
-      programs_per_task: 100,
       price_per_shot_usd: 0.00145,
       queue: 'QUANTUM_TASKS_QUEUE Normal: 7',
       execution_windows: 'Everyday 09:00:00-17:59:59 UTC',

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { architectureOf, calibrationOf, chosenPairs, chosenQubits } from '../../src/backend/ibm/device.ts';
+import { architectureOf, calibrationOf, chosenQubits } from '../../src/backend/ibm/device.ts';
 import { objectIn } from '../../src/core/json.ts';
-import { configurationOf, propertiesOf, TEST_DEVICE } from '../support/providers/ibm-device.ts';
+import { propertiesOf, TEST_DEVICE } from '../support/providers/ibm-device.ts';
 
 const calibration = calibrationOf(objectIn(propertiesOf(TEST_DEVICE, '2026-11-20')));
-const architecture = architectureOf(objectIn(configurationOf(TEST_DEVICE)))!;
 const quality = { max_readout_error: 0.05, max_gate_error: 0.02, qubits: 100 };
 
 test('what is dead, not told apart, not published or not operational is not used', () => {
@@ -19,28 +18,9 @@ test('chooses the best of the good ones, in ascending order', () => {
   assert.deepEqual(chosenQubits(calibration, { ...quality, max_gate_error: 0 }), []);
 });
 
-test('pairs are coupled, disjoint, and the best first', () => {
-  assert.deepEqual(chosenPairs(architecture, calibration, quality), [
-    [0, 1],
-    [4, 11],
-    [8, 9],
-  ]);
-  // 8-9 has the least error of all; a pair takes two qubits of the number.
-  assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, qubits: 3 }), [[8, 9]]);
-  assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, qubits: 1 }), []);
-  assert.deepEqual(chosenPairs(architecture, calibration, { ...quality, max_gate_error: 0.0025 }), [[8, 9]]);
-});
-
-test('takes each coupling once, whatever directions are listed', () => {
-  assert.equal(architecture.couplings.length, TEST_DEVICE.pairs.size);
-  assert.ok(architecture.couplings.every(([a, b]) => a < b));
-});
-
 test('strange documents give nothing, and no figure is made up', () => {
   assert.equal(architectureOf({}), null);
   assert.equal(architectureOf({ n_qubits: 1.5 }), null);
-  const odd = architectureOf({ n_qubits: 2, coupling_map: [[0, 1], [1, 2], [0], 'x', [0, 0]] })!;
-  assert.deepEqual(odd.couplings, [[0, 1]]);
   assert.deepEqual(calibrationOf({}).readout, []);
   const readout = (e01: unknown) => [
     { name: 'prob_meas1_prep0', value: e01 },

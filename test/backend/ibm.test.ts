@@ -92,7 +92,13 @@ const FAULTS: readonly IbmFault[] = [
     { message: /not there yet/ },
   ],
   ['fetch', 'a shot too few', 'permanent', spoil('truncated'), { lasting, message: /of \d+ shots/ }],
-  ['fetch', 'a PUB too few', 'permanent', spoil('pub-missing'), { lasting, message: /0 of 1 PUBs/ }],
+  [
+    'fetch',
+    'a PUB too few',
+    'permanent',
+    spoil('pub-missing'),
+    { lasting, message: /0 PUBs, and 1 was ordered/ },
+  ],
   [
     'fetch',
     'a bit too few in a shot',

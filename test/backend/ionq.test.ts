@@ -15,7 +15,7 @@ import {
 import { ManualClock } from '../support/manual-clock.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import { IONQ_KEY, ionqError, LocalIonq, type ResultFault } from '../support/providers/ionq.ts';
-import { chshOf, onesShare, packed } from '../support/shots.ts';
+import { onesShare, packed } from '../support/shots.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -68,7 +68,7 @@ async function makeSubject(t: TestContext, texts: Texts = {}): Promise<IonqSubje
     },
     calls: () => local.server.requests.length,
     stall: () => local.server.inject('stall'),
-    sent: () => ({ verbatim: local.read.splice(0), bits: packed(local.measured.flat()) }),
+    sent: () => ({ verbatim: local.read.splice(0), bits: packed(local.measured) }),
   };
 }
 
@@ -249,43 +249,6 @@ suite('ionq: what a certificate will say', () => {
       },
     );
   });
-
-  test('puts the tests of x-check beside the bits', async (t) => {
-    const subject = await makeSubject(t, { circuit: 'x-check' });
-    const { read } = await runJob(subject);
-    assert.equal(subject.local.jobs, 1);
-    assert.equal(read.witness?.kind, 'x-basis');
-    const isTest = (rows: readonly (readonly number[])[]) => onesShare({ bits: packed(rows) }) < 0.1;
-    const tests = subject.local.measured.filter(isTest);
-    assert.equal(tests.length, 2);
-    assertBits(read.witness.bits, tests.flat());
-    assertBits(read.bits, subject.local.measured.filter((rows) => !isTest(rows)).flat());
-    assert.ok(onesShare(read.witness) < 0.012, 'e01 is 0.002');
-    assert.equal(read.provenance.circuit, 'x-check-9');
-  });
-
-  for (const backend of ['qpu.forte-1', 'qpu.aria-1']) {
-    test(`reaches S near 2√2 in bell-chsh on ${backend} after readout errors`, async (t) => {
-      const subject = await makeSubject(t, { backend, circuit: 'bell-chsh', qubits: '8', shots: '2000' });
-      const { read } = await runJob({ ...subject, bits: 16_000 });
-      assertBits(read.bits, subject.local.measured.flat());
-      const s = chshOf(read);
-      // Readout shrinks S to 2.83 (1 - e01 - e10)² = 2.78; 8,400 runs leave an error of 0.03.
-      assert.ok(s > 2.6 && s < 2.95, `S = ${s}`);
-    });
-  }
-
-  test('circuits of a job are known by name, and by their order where none has a name', async (t) => {
-    for (const fault of ['reordered-children', 'unnamed-children'] as const) {
-      const subject = await makeSubject(t, { circuit: 'bell-chsh', qubits: '8' });
-      subject.local.fault = fault;
-      const { read } = await runJob({ ...subject, bits: 9_600 });
-      assertBits(read.bits, subject.local.measured.flat());
-    }
-    const subject = await makeSubject(t, { circuit: 'x-check' });
-    subject.local.fault = 'missing-child';
-    await assert.rejects(runJob(subject), /15 children and 15 known for 16/);
-  });
 });
 
 suite('ionq: one key, one job', () => {
@@ -345,8 +308,8 @@ suite('ionq: one key, one job', () => {
     assert.equal(subject.calls(), before + 1);
   });
 
-  test('the order of the parts is that of the key, and the body is the same each time', async (t) => {
-    const subject = await makeSubject(t, { circuit: 'x-check' });
+  test('the body is the same each time', async (t) => {
+    const subject = await makeSubject(t);
     const key = randomUUID();
     subject.local.server.inject(ionqError(429, 'Too many'), 'POST');
     await assert.rejects(subject.backend.submit(BITS, key, NEVER), BackendError);
@@ -388,13 +351,13 @@ suite('ionq: the life of a job', () => {
     assert.equal((await subject.backend.poll({ ...job, jobId: 'none' }, NEVER)).state, 'failed');
   });
 
-  test('what is forgotten is gone with its circuits, the rest is not', async (t) => {
-    const subject = await makeSubject(t, { circuit: 'x-check' });
+  test('what is forgotten is gone, the rest is not', async (t) => {
+    const subject = await makeSubject(t);
     const { job } = await runJob(subject);
     await runJob(subject);
-    assert.equal(subject.local.ids.length, 34);
+    assert.equal(subject.local.ids.length, 2);
     await subject.backend.forget?.(job, NEVER);
-    assert.equal(subject.local.ids.length, 17);
+    assert.equal(subject.local.ids.length, 1);
     assert.ok(!subject.local.ids.includes(job.jobId));
   });
 });
@@ -426,12 +389,9 @@ suite('ionq: what is refused before a job is paid for', () => {
     });
   }
 
-  test('options that contradict each other', () => {
+  test('a backend that is none', () => {
     const make = (texts: Texts) => () => makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1', ...texts });
-    assert.throws(make({ circuit: 'bell-chsh', qubits: '7' }), OptionError);
-    assert.throws(make({ circuit: 'bell-chsh', qubits: '8', backend: 'qpu.tempo-1' }), /entangler: give/);
     assert.throws(make({ backend: 'forte' }), OptionError);
-    make({ circuit: 'bell-chsh', qubits: '8', backend: 'qpu.tempo-1', entangler: 'zz' })();
   });
 });
 
@@ -445,14 +405,6 @@ suite('ionq: cost and facts', () => {
       currency: 'USD',
       calls: 1,
     });
-    const bell = makeBackend({
-      api_key: IONQ_KEY,
-      backend: 'qpu.forte-1',
-      circuit: 'bell-chsh',
-      qubits: '2',
-    });
-    assert.equal(bell.claimedMinEntropyPerBit, 0.55);
-    assert.equal(bell.estimate?.(4_000).amount, 16 * (12.42 + 132 * (5 * 0.00022 + 0.000975)));
   });
 
   test('describe says what is published, and what the organisation would pay', async (t) => {

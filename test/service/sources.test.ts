@@ -47,13 +47,14 @@ describe('several sources', () => {
       QRN_DATA_DIR: dataDir,
       QRN_PORT: '0',
       QRN_LOG_LEVEL: 'silent',
-      QRN_SOURCE_SIMULATOR_CIRCUIT: 'bell-chsh',
       QRN_SOURCE_SIMULATOR_QUBITS: '3',
+      QRN_SOURCE_SIMULATOR_FAULTS: 'dead-qubit:3',
     };
     await assert.rejects(
       startService(loadConfig(contradicting), silentLog),
       (error: unknown) =>
-        error instanceof ConfigError && /^source simulator \(simulator\): an even/.test(error.message),
+        error instanceof ConfigError &&
+        /^source simulator \(simulator\): faults of qubits 0 to 2/.test(error.message),
     );
     const { service, ask, checks, states } = await LocalService.startFor(t, {}, { backends }, dataDir);
     await service.ready;

@@ -43,9 +43,7 @@ export async function assertCertifiesTask(t: TestContext, each: BraketCase): Pro
   });
   await service.ready();
   const jobId = arnOfTask(local);
-  const physical = [...local.measured[0].source.matchAll(/measure \$(\d+)/g)].map(([, qubit]) =>
-    Number(qubit),
-  );
+  const physical = [...local.measured.source.matchAll(/measure \$(\d+)/g)].map(([, qubit]) => Number(qubit));
   await assertNamed(service, (rawSha256) => {
     if (sha256Hex(...local.s3.read) !== rawSha256) return undefined;
     return {
@@ -56,7 +54,7 @@ export async function assertCertifiesTask(t: TestContext, each: BraketCase): Pro
       device: each.device.arn.split('/').slice(-2).join('/'),
       jobId,
       circuitVersion: '1.0.0',
-      circuitSha256: sha256Hex(...local.measured.map(({ source }) => source)),
+      circuitSha256: sha256Hex(local.measured.source),
       calibration: each.calibrationOf(physical),
     };
   });

@@ -29,10 +29,7 @@ export function ibmEnvironment(ibm: IbmServer, options: Environment): Environmen
 /** What the certificate must say besides of the circuit that was submitted. */
 interface CircuitFacts {
   readonly circuit: string;
-  readonly depth: number;
   readonly evidence: GivenRead['evidence'];
-  /** Programs whose shots make no bits; none when left out. */
-  readonly isTest?: (program: string) => boolean;
 }
 
 /** The read of the only job that IBM was given, if its results have that hash. */
@@ -41,12 +38,10 @@ export function ibmRead(ibm: IbmServer, facts: CircuitFacts): GivenFor {
   const { params } = JSON.parse(submissions[0].body) as {
     params: { pubs: readonly (readonly [string, null, number])[] };
   };
-  const { isTest = () => false } = facts;
-  const raw = params.pubs.filter(([program]) => !isTest(program));
-  const { measured } = readProgram(raw[0][0], ibm.device);
+  const [[program, , shots]] = params.pubs;
+  const { measured } = readProgram(program, ibm.device);
   const readout = measured.map((qubit) => ibm.device.table[qubit]);
-  const programs = [...new Set(params.pubs.map(([program]) => program))];
-  return (rawSha256, circuitSha256) => {
+  return (rawSha256) => {
     if (!ibm.sent.some((body) => sha256Hex(body) === rawSha256)) return undefined;
     return {
       source: 'ibm',
@@ -57,13 +52,10 @@ export function ibmRead(ibm: IbmServer, facts: CircuitFacts): GivenFor {
       jobId: idOfJob(ibm),
       circuit: facts.circuit,
       circuitVersion: '1.0.0',
-      circuitSha256:
-        ordersOf(programs)
-          .map((order) => sha256Hex(...order))
-          .find((each) => each === circuitSha256) ?? '',
+      circuitSha256: sha256Hex(program),
       qubits: measured.length,
-      depth: facts.depth,
-      shots: raw.reduce((sum, [, , shots]) => sum + shots, 0),
+      depth: 2,
+      shots,
       calibration: {
         id: 'cal-1',
         date: CALIBRATED,
@@ -74,14 +66,6 @@ export function ibmRead(ibm: IbmServer, facts: CircuitFacts): GivenFor {
       evidence: facts.evidence,
     };
   };
-}
-
-/** A job runs its programs in a random order; the digest is of each once. */
-function ordersOf(programs: readonly string[]): string[][] {
-  if (programs.length <= 1) return [[...programs]];
-  return programs.flatMap((first) => {
-    return ordersOf(programs.filter((each) => each !== first)).map((rest) => [first, ...rest]);
-  });
 }
 
 /** The job is gone from IBM once its lot is stored: it is named in what IBM answered. */

@@ -4,15 +4,11 @@ import { TestServer } from '../support/server.ts';
 import { assertNamed } from './certified-read.ts';
 import { ibmEnvironment, ibmRead, localIbm } from './ibm-source.ts';
 
-/** Test shots go through the pulse pair sx, rz, sx; shots that make bits through one sx. */
-const isXTest = (program: string) => program.includes('rz(');
-
 describe('the service with IBM Quantum', () => {
   it('is killed while its job is queued, resumes it, and certifies what the one paid job gave', async (t) => {
     const ibm = await localIbm().start(t);
-    // A lot costs 2 s + 16 · 2,341 shots · 0.1 ms = 5.75 seconds: a day's budget of 10 has room for one.
+    // A lot costs 2 s + 32,768 shots · 0.1 ms = 5.28 seconds: a day's budget of 10 has room for one.
     const environment = ibmEnvironment(ibm, {
-      QRN_SOURCE_IBM_CIRCUIT: 'x-check',
       QRN_SOURCE_IBM_QUBITS: '6',
       QRN_SOURCE_IBM_BITS_PER_JOB: '196608',
       QRN_SOURCE_IBM_PRICE_PER_SECOND: '1',
@@ -35,18 +31,13 @@ describe('the service with IBM Quantum', () => {
     await service.ready();
     await service.until('the budget of the day is spent', async () => {
       const [state] = (await service.checks())['source:state'];
-      return /^budget of ibm: 5\.7456 of 10 qpu-seconds are spent today/.test(state.output ?? '');
+      return /^budget of ibm: 5\.2768 of 10 qpu-seconds are spent today/.test(state.output ?? '');
     });
     const [spend] = (await service.checks())['source:spend'];
-    assert.deepEqual([spend.observedValue, spend.observedUnit], [5.7456, 'qpu-seconds']);
+    assert.deepEqual([spend.observedValue, spend.observedUnit], [5.2768, 'qpu-seconds']);
     const submitted = ibm.requests.filter(({ method, path }) => method === 'POST' && path === '/api/v1/jobs');
     assert.equal(submitted.length, 1, 'one paid job');
-    const read = ibmRead(ibm, {
-      circuit: 'superposition-6+x-check-6',
-      depth: 4, // sx, rz, sx and the measurement
-      evidence: 'calibrated',
-      isTest: isXTest,
-    });
+    const read = ibmRead(ibm, { circuit: 'superposition-6', evidence: 'calibrated' });
     await assertNamed(service, read);
     assert.deepEqual(
       ibm.jobs.map(({ results }) => results),

@@ -1,4 +1,6 @@
 import { assert } from '../../core/assert.ts';
+import { utf8Bytes } from '../../core/bytes.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
   type JobReference,
@@ -6,21 +8,14 @@ import {
   type RawRead,
   type SourceFacts,
   type Spend,
+  wholeShots,
 } from '../backend.ts';
+import { CIRCUIT_DEPTH, circuitName } from '../circuit.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { ProviderJobs } from '../job.ts';
-import { partCounts, shotsOfPart } from '../parts.ts';
 import { type Device, deviceOf, isOpen } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
-import {
-  actionOf,
-  BRAKET_PROGRAM_VERSION,
-  depthOf,
-  planTask,
-  sourcesOf,
-  sourcesSha256,
-  type TaskPlan,
-} from './plan.ts';
+import { actionOf, BRAKET_PROGRAM_VERSION, planTask, sourceOf, type TaskPlan } from './plan.ts';
 import { readResult } from './result.ts';
 import { BraketService, type Task } from './service.ts';
 
@@ -61,13 +56,9 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
   readonly #service: BraketService;
 
   constructor(name: string, options: BraketOptions, parts: SourceParts) {
-    const { device, circuit, qubits, shots } = options;
+    const { device, qubits, shots } = options;
     const region = options.region || device.region;
     if (region === '') throw new OptionError(`region: give the region in which ${device.name} is to run`);
-    if (device.isSimulator && circuit !== 'superposition') {
-      throw new OptionError('circuit: a simulator has no native gates and runs superposition alone');
-    }
-    if (circuit === 'bell-chsh' && qubits % 2 !== 0) throw new OptionError('qubits: bell-chsh takes pairs');
     super(
       {
         name,
@@ -87,9 +78,8 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
   }
 
   estimate(bits: number): Spend {
-    const { circuit, qubits, price_per_task: perTask } = this.#options;
-    const shots = partCounts(circuit).all * shotsOfPart(circuit, bits, qubits);
-    return { amount: perTask + shots * this.#pricePerShot, currency: 'USD', calls: 1 };
+    const { qubits, price_per_task: perTask } = this.#options;
+    return { amount: perTask + wholeShots(bits, qubits) * this.#pricePerShot, currency: 'USD', calls: 1 };
   }
 
   async describe(signal: AbortSignal): Promise<SourceFacts> {
@@ -103,10 +93,10 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
       {
         clientToken: idempotencyKey,
         deviceArn: this.device,
-        shots: plan.parts.length * plan.shotsOfPart,
+        shots: plan.shots,
         outputS3Bucket: this.#options.bucket,
         outputS3KeyPrefix: this.#options.prefix,
-        action: actionOf(sourcesOf(plan)),
+        action: actionOf(sourceOf(plan)),
       },
       signal,
     );
@@ -125,7 +115,7 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
       if (noted.key === key && noted.bits === bits && this.isOwn(noted.plan)) return noted.plan;
     }
     const device = await this.#device(signal);
-    const plan = planTask(device, this.#options, this.#pricePerShot, bits, key);
+    const plan = planTask(device, this.#options, this.#pricePerShot, bits);
     await this.memory.keep(PLAN_NOTE, JSON.stringify({ key, bits, plan } satisfies PlanNote));
     return plan;
   }
@@ -165,7 +155,7 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
   protected async read(job: JobReference, plan: TaskPlan, signal: AbortSignal): Promise<RawRead> {
     const task = await this.completed(job.jobId, plan, signal);
     const width = plan.qubits.length;
-    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shotsOfPart * width;
+    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shots * width;
     const read = async (key: string) => {
       const object = await this.#service.object(task.bucket, key, bytesMax, signal);
       if (object === undefined) throw new BackendError('retryable', `${task.bucket} has no object ${key}`);
@@ -173,24 +163,23 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     };
     const { directory, successfulShots } = task;
     const expected = { ...plan, taskArn: job.jobId, directory, successfulShots };
-    const { parts, rawSha256 } = await readResult(read, expected);
-    const given = parts.reduce((sum, { shots }) => sum + shots, 0);
+    const { shots, rawSha256 } = await readResult(read, expected);
+    const given = shots.shots;
     const finishedAtMs = task.endedAtMs ?? this.clock.wallMs();
     // Fewer shots than were asked for are said beside the device's figures.
     const counted = { ...plan.calibration, shots_asked: task.shots, shots_successful: given };
     return this.readOf(job, {
-      parts,
+      shots,
       width,
-      shotsOrdered: plan.shotsOfPart,
       rawSha256,
       shortfall: `${successfulShots ?? given} successful shots of ${task.shots}`,
       provenance: {
         provider: 'amazon-braket',
         device: this.#options.device.name,
-        circuit: `${plan.circuit}-${width}`,
+        circuit: circuitName(width),
         circuitVersion: BRAKET_PROGRAM_VERSION,
-        circuitSha256: sourcesSha256(sourcesOf(plan)),
-        circuitDepth: depthOf(plan),
+        circuitSha256: sha256Hex(utf8Bytes(sourceOf(plan))),
+        circuitDepth: CIRCUIT_DEPTH,
         // The service says when a task was created and when it ended, not when it began to run.
         startedAtMs: task.createdAtMs ?? finishedAtMs,
         finishedAtMs,
@@ -233,9 +222,8 @@ function factsOf(device: Device, wallMs: number): SourceFacts {
     status: device.status,
     location: device.location,
     qubits: device.qubitCount,
-    native_gates: device.natives === null ? null : Object.values(device.natives).join(', '),
+    native_gates: device.pulse,
     shots_per_program: `${device.shotsMin} to ${device.shotsMax}`,
-    programs_per_task: device.programSet?.programsMax ?? 1,
     price_per_shot_usd: device.pricePerShot,
     queue: device.queue.join('; ') || null,
     execution_windows: windows.map(({ day, start, end }) => `${day} ${start}-${end} UTC`).join('; ') || null,

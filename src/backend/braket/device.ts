@@ -1,8 +1,10 @@
 import type { GetDeviceResponse } from '@aws-sdk/client-braket';
 import { type JsonObject, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
-import { disjointPairs, ENTANGLERS } from '../parts.ts';
-import type { NativeGates } from './plan.ts';
+
+/** How a machine spells a quarter turn: IQM and AQT prx, IonQ gpi2, Rigetti rx. The first that it has is taken. */
+export const PULSES = ['prx', 'gpi2', 'rx'] as const;
+export type PulseSpelling = (typeof PULSES)[number];
 
 /** What GetDevice says, as far as this backend needs it. Facts that a device does not publish are null. */
 export interface Device {
@@ -15,12 +17,10 @@ export interface Device {
   readonly status: string;
   readonly qubitCount: number;
   /** Null for a machine whose pulses this backend cannot write, and for simulators. */
-  readonly natives: NativeGates | null;
+  readonly pulse: PulseSpelling | null;
   /** Bounds of the shots of one program. */
   readonly shotsMin: number;
   readonly shotsMax: number;
-  /** What one task of several programs may hold; null where there are none. */
-  readonly programSet: { readonly programsMax: number; readonly shotsMax: number } | null;
   /** USD per shot; null where the price has another unit. */
   readonly pricePerShot: number | null;
   readonly pollMs: number | null;
@@ -31,10 +31,6 @@ export interface Device {
   readonly queue: readonly string[];
   /** By physical qubit, in ascending order. */
   readonly qubits: ReadonlyMap<number, QubitCalibration>;
-  /** Fidelity of the entangling gate, by `a-b` with a < b; empty where a device has no figure by pair. */
-  readonly pairs: ReadonlyMap<string, number>;
-  /** True when any two qubits can be joined. */
-  readonly isFullyConnected: boolean;
   /** Mean readout fidelity of a device that publishes no figures by qubit. */
   readonly readoutFidelity: number | null;
 }
@@ -63,14 +59,12 @@ export function deviceOf(reply: GetDeviceResponse): Device {
   const capabilities = capabilitiesOf(reply);
   const service = objectIn(capabilities.service);
   const paradigm = objectIn(capabilities.paradigm);
-  const actions = objectIn(capabilities.action);
   const standardized = objectIn(capabilities.standardized);
   const [shotsMin, shotsMax] = Array.isArray(service.shotsRange) ? service.shotsRange : [];
   const arn = reply.deviceArn ?? '';
   if (!isCount(shotsMin) || !isCount(shotsMax) || !isCount(paradigm.qubitCount)) {
     throw new BackendError('permanent', `${arn}: not a gate-model device: its shots or qubits are not given`);
   }
-  const natives = nativesOf(paradigm.nativeGateSet);
   const cost = objectIn(service.deviceCost);
   return {
     arn,
@@ -79,10 +73,9 @@ export function deviceOf(reply: GetDeviceResponse): Device {
     isSimulator: reply.deviceType === 'SIMULATOR',
     status: reply.deviceStatus ?? '',
     qubitCount: paradigm.qubitCount,
-    natives,
+    pulse: pulseOf(paradigm.nativeGateSet),
     shotsMin,
     shotsMax,
-    programSet: programSetOf(objectIn(actions['braket.ir.openqasm.program_set'])),
     pricePerShot: cost.unit === 'shot' && typeof cost.price === 'number' ? cost.price : null,
     pollMs: isCount(service.getTaskPollIntervalMillis) ? service.getTaskPollIntervalMillis : null,
     location: textIn(service.deviceLocation),
@@ -92,8 +85,6 @@ export function deviceOf(reply: GetDeviceResponse): Device {
       ({ queue, queuePriority, queueSize }) => `${queue} ${queuePriority ?? ''}: ${queueSize}`,
     ),
     qubits: qubitsOf(paradigm, objectIn(standardized.oneQubitProperties)),
-    pairs: pairsOf(objectIn(standardized.twoQubitProperties), natives),
-    isFullyConnected: objectIn(paradigm.connectivity).fullyConnected === true,
     readoutFidelity: meanFidelity(standardized.readoutFidelity),
   };
 }
@@ -116,20 +107,9 @@ function isProbability(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= 1;
 }
 
-function nativesOf(gates: unknown): NativeGates | null {
-  if (!Array.isArray(gates)) return null;
-  const names = new Set(gates.map((gate) => String(gate).toLowerCase()));
-  const entangler = ENTANGLERS.find((gate) => names.has(gate)) ?? null;
-  if (names.has('prx')) return { pulse: 'prx', entangler };
-  if (names.has('gpi2')) return { pulse: 'gpi2', entangler };
-  if (names.has('rx') && names.has('rz')) return { pulse: 'rx-rz', entangler };
-  return null;
-}
-
-function programSetOf(action: JsonObject): Device['programSet'] {
-  const { maximumExecutables, maximumTotalShots } = action;
-  if (!isCount(maximumExecutables) || !isCount(maximumTotalShots)) return null;
-  return { programsMax: maximumExecutables, shotsMax: maximumTotalShots };
+function pulseOf(gates: unknown): PulseSpelling | null {
+  const names = new Set(Array.isArray(gates) ? gates.map((gate) => String(gate).toLowerCase()) : []);
+  return PULSES.find((gate) => names.has(gate)) ?? null;
 }
 
 function windowsOf(windows: unknown): ExecutionWindow[] {
@@ -165,20 +145,6 @@ function qubitCalibrationOf(fidelities: unknown): QubitCalibration {
     e01: figures.get('READOUT_ERROR_0_TO_1') ?? null,
     e10: figures.get('READOUT_ERROR_1_TO_0') ?? null,
   };
-}
-
-function pairsOf(properties: JsonObject, natives: NativeGates | null): Map<string, number> {
-  const pairs = new Map<string, number>();
-  for (const [name, value] of Object.entries(properties)) {
-    const [a, b] = name.split('-').map(Number);
-    const fidelities = objectIn(value).twoQubitGateFidelity;
-    for (const each of Array.isArray(fidelities) ? fidelities.map(objectIn) : []) {
-      const gate = String(each.gateName).toLowerCase();
-      if (gate !== natives?.entangler || !isProbability(each.fidelity)) continue;
-      pairs.set(`${Math.min(a, b)}-${Math.max(a, b)}`, each.fidelity);
-    }
-  }
-  return pairs;
 }
 
 function meanFidelity(fidelities: unknown): number | null {
@@ -225,39 +191,12 @@ export interface ChosenQubits {
  */
 export function bestQubits(device: Device, count: number, fidelityMin: number): ChosenQubits {
   const usable = usableQubits(device, fidelityMin);
-  if (usable.length < count) throw tooFew(device, `qubits: ${count} asked`, usable.length, fidelityMin);
+  if (usable.length < count) throw tooFew(device, count, usable.length, fidelityMin);
   const physical = usable
     .sort((a, b) => fidelityOf(device, b) - fidelityOf(device, a) || a - b)
     .slice(0, count)
     .sort((a, b) => a - b);
-  return { physical, calibration: calibrationOf(device, physical, []) };
-}
-
-/**
- * Disjoint pairs that a gate can join, the best first; channels 2k and 2k + 1 are the two qubits of pair k.
- */
-export function bestPairs(device: Device, count: number, fidelityMin: number): ChosenQubits {
-  const usable = usableQubits(device, fidelityMin);
-  const chosen = disjointPairs(rankedPairs(device, usable), count);
-  if (2 * chosen.length < count) {
-    throw tooFew(device, `pairs: ${count / 2} asked`, chosen.length, fidelityMin);
-  }
-  const physical = chosen.flat();
-  return { physical, calibration: calibrationOf(device, physical, chosen) };
-}
-
-function rankedPairs(device: Device, usable: readonly number[]): (readonly [number, number])[] {
-  const known = new Set(usable);
-  const published = [...device.pairs].flatMap(([name, fidelity]) => {
-    const [a, b] = name.split('-').map(Number);
-    if (!known.has(a) || !known.has(b)) return [];
-    return [{ pair: [a, b] as const, score: fidelity * fidelityOf(device, a) * fidelityOf(device, b) }];
-  });
-  if (published.length > 0) return published.sort((a, b) => b.score - a.score).map(({ pair }) => pair);
-  if (!device.isFullyConnected) return [];
-  return usable.flatMap((a, at) =>
-    at % 2 === 0 && at + 1 < usable.length ? [[a, usable[at + 1]] as const] : [],
-  );
+  return { physical, calibration: calibrationOf(device, physical) };
 }
 
 function usableQubits({ qubits, readoutFidelity }: Device, fidelityMin: number): number[] {
@@ -273,21 +212,16 @@ function fidelityOf(device: Device, qubit: number): number {
   return device.qubits.get(qubit)?.readoutFidelity ?? device.readoutFidelity ?? 1;
 }
 
-function tooFew(device: Device, what: string, found: number, fidelityMin: number): BackendError {
+function tooFew(device: Device, asked: number, found: number, fidelityMin: number): BackendError {
   const bound = `readout fidelity of ${fidelityMin} or more`;
   return new BackendError(
     'retryable',
-    `${device.provider} ${device.name}: ${what}, ${found} have a ${bound}`,
+    `${device.provider} ${device.name}: qubits: ${asked} asked, ${found} have a ${bound}`,
   );
 }
 
-function calibrationOf(
-  device: Device,
-  physical: readonly number[],
-  pairs: readonly (readonly [number, number])[],
-): Provenance['calibration'] {
+function calibrationOf(device: Device, physical: readonly number[]): Provenance['calibration'] {
   const figures = physical.map((qubit) => device.qubits.get(qubit));
-  const pairFidelities = pairs.map(([a, b]) => device.pairs.get(`${Math.min(a, b)}-${Math.max(a, b)}`));
   return {
     ...(device.updatedAt === null ? {} : { date: device.updatedAt }),
     physical_qubits: physical,
@@ -295,9 +229,6 @@ function calibrationOf(
     ...column('readout_e01', figures, ({ e01 }) => e01),
     ...column('readout_e10', figures, ({ e10 }) => e10),
     ...(device.readoutFidelity === null ? {} : { readout_fidelity_mean: device.readoutFidelity }),
-    ...(pairs.length > 0 && pairFidelities.every((each) => each !== undefined)
-      ? { pair_fidelity: pairFidelities as number[] }
-      : {}),
   };
 }
 

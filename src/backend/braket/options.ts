@@ -4,12 +4,10 @@ import {
   type OptionDefinitions,
   OptionError,
   type OptionValues,
-  oneOf,
   orAuto,
   orNull,
   wholeNumber,
 } from '../definition.ts';
-import { PART_PLANS, type PartPlan } from '../parts.ts';
 
 export const braketOptions = {
   device: {
@@ -21,11 +19,6 @@ export const braketOptions = {
   region: { meaning: 'AWS region; left out, that of the ARN', fallback: '', parse: regionName },
   endpoint: { meaning: "URL of Braket; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
   s3_endpoint: { meaning: "URL of S3; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
-  circuit: {
-    meaning: 'superposition; x-check adds test shots to it; bell-chsh makes Bell tests of all shots',
-    fallback: 'superposition',
-    parse: oneOf(...PART_PLANS),
-  },
   qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
   shots: {
     meaning: 'shots of a task that become raw bits; a lot is qubits times shots',
@@ -41,7 +34,7 @@ export const braketOptions = {
     parse: decimal(0.5, 1),
   },
   min_entropy: {
-    meaning: 'claimed min-entropy per raw bit; auto: 0.7, and 0.5 for bell-chsh',
+    meaning: 'claimed min-entropy per raw bit; auto: 0.7',
     fallback: 'auto',
     parse: orAuto(decimal(0.01, 1)),
   },
@@ -114,12 +107,10 @@ export function pricePerShot({ device, price_per_shot: price }: BraketOptions): 
 
 /**
  * A readout fidelity of F is 1 - (e01 + e10) / 2, so with F >= 0.9 a readout is a fixed answer in at most 0.2
- * of the shots. Who knows when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits. A pair of a Bell
- * test, whose likeliest outcome has (1 + 1/√2) / 4, is guessed with 0.64 · 0.427 + 0.32 · 0.5 + 0.04 = 0.473:
- * 0.54 bits each. Both are rounded down.
+ * of the shots. Who knows when it is guesses a coin with 0.8 · 1/2 + 0.2 = 0.6: 0.737 bits, rounded down.
  */
-const CLAIMS: Readonly<Record<PartPlan, number>> = { superposition: 0.7, 'x-check': 0.7, 'bell-chsh': 0.5 };
+const CLAIM = 0.7;
 
-export function claimOf({ circuit, min_entropy: claim }: BraketOptions): number {
-  return claim === 'auto' ? CLAIMS[circuit] : claim;
+export function claimOf({ min_entropy: claim }: BraketOptions): number {
+  return claim === 'auto' ? CLAIM : claim;
 }

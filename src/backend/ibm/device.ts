@@ -1,10 +1,9 @@
 import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
-import { disjointPairs, type PartPlan } from '../parts.ts';
-import type { ReadoutError } from '../simulator/noise.ts';
+import type { ReadoutError } from '../simulator/qubits.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { IbmOptions } from './options.ts';
-import { BASIS_GATES, ENTANGLING_GATE } from './plan.ts';
+import { BASIS_GATE } from './plan.ts';
 
 /** What `/backends` says of the device now. A fact that it does not give is null. */
 export interface DeviceState {
@@ -58,18 +57,14 @@ export class Device {
     };
   }
 
-  async choose(circuit: PartPlan, quality: Quality, signal: AbortSignal): Promise<Choice> {
-    const architecture = await this.#architecture(circuit, signal);
+  async choose(quality: Quality, signal: AbortSignal): Promise<Choice> {
+    const architecture = await this.#architecture(signal);
     const calibration = await this.#calibration(signal);
-    const qubits =
-      circuit === 'bell-chsh'
-        ? chosenPairs(architecture, calibration, quality).flat()
-        : chosenQubits(calibration, quality);
+    const qubits = chosenQubits(calibration, quality);
     const figures = qubits.map((qubit) => calibration.readout[qubit]!); // chosen by these figures
-    const what = circuit === 'bell-chsh' ? 'coupled pair of qubits' : 'qubit';
     return {
       qubits,
-      why: `no ${what} meets max_readout_error ${quality.max_readout_error} and max_gate_error ${quality.max_gate_error}`,
+      why: `no qubit meets max_readout_error ${quality.max_readout_error} and max_gate_error ${quality.max_gate_error}`,
       deviceQubits: architecture.qubits,
       isSimulator: architecture.isSimulator,
       e01: figures.map(({ e01 }) => e01),
@@ -89,19 +84,12 @@ export class Device {
     return calibrationOf(await this.#cloud.get(this.#path('properties'), signal));
   }
 
-  async #architecture(circuit: PartPlan, signal: AbortSignal): Promise<Architecture> {
+  async #architecture(signal: AbortSignal): Promise<Architecture> {
     const architecture = architectureOf(await this.#cloud.get(this.#path('configuration'), signal));
     if (architecture === null)
       throw new BackendError('permanent', `${this.name}: its configuration names no qubits`);
-    const needed = circuit === 'bell-chsh' ? [ENTANGLING_GATE, ...BASIS_GATES] : BASIS_GATES;
-    const missing = needed.filter((gate) => !architecture.basisGates.includes(gate));
-    if (missing.length > 0) {
-      throw new BackendError(
-        'permanent',
-        `${this.name} has no ${missing.join(', ')}: ${circuit} does not run there`,
-      );
-    }
-    return architecture;
+    if (architecture.basisGates.includes(BASIS_GATE)) return architecture;
+    throw new BackendError('permanent', `${this.name} has no ${BASIS_GATE}: the program does not run there`);
   }
 
   #path(part: 'configuration' | 'properties'): string {
@@ -114,8 +102,6 @@ export interface Architecture {
   readonly qubits: number;
   readonly isSimulator: boolean;
   readonly basisGates: readonly string[];
-  /** Pairs that a two-qubit gate joins, each once, lower qubit first. */
-  readonly couplings: readonly (readonly [number, number])[];
 }
 
 /** What is measured again and again (`/backends/{id}/properties`). A figure that is not published is null. */
@@ -124,41 +110,26 @@ export interface Calibration {
   readonly date: string | null;
   /** By qubit. A qubit without figures, or one that the device marks as not operational, is null. */
   readonly readout: readonly (ReadoutError | null)[];
-  /** Errors of sx by qubit, and of cz by pair as `a-b`, lower qubit first. */
-  readonly gateErrors: ReadonlyMap<string, number>;
+  /** Errors of sx, by qubit. */
+  readonly gateErrors: ReadonlyMap<number, number>;
 }
 
 export function architectureOf(configuration: JsonObject): Architecture | null {
   const qubits = numberIn(configuration.n_qubits);
   if (qubits === null || !Number.isInteger(qubits) || qubits < 1) return null;
-  const isQubit = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < qubits;
-  const couplings = new Map<string, readonly [number, number]>();
-  for (const pair of listIn(configuration.coupling_map)) {
-    const [a, b] = listIn(pair);
-    if (!isQubit(a) || !isQubit(b) || a === b) continue;
-    const ordered = [Math.min(Number(a), Number(b)), Math.max(Number(a), Number(b))] as const;
-    couplings.set(ordered.join('-'), ordered);
-  }
   return {
     qubits,
     isSimulator: configuration.simulator === true,
     basisGates: listIn(configuration.basis_gates).filter((gate) => typeof gate === 'string'),
-    couplings: [...couplings.values()],
   };
 }
 
 export function calibrationOf(properties: JsonObject): Calibration {
-  const gateErrors = new Map<string, number>();
+  const gateErrors = new Map<number, number>();
   for (const entry of listIn(properties.gates)) {
     const { gate, qubits, parameters } = objectIn(entry);
-    if (gate !== 'sx' && gate !== 'cz') continue;
     const error = figuresIn(parameters).get('gate_error');
-    if (error === undefined) continue;
-    const key = listIn(qubits)
-      .map(Number)
-      .sort((a, b) => a - b);
-    // Both directions of a pair may be listed: the worse figure counts.
-    gateErrors.set(key.join('-'), Math.max(error, gateErrors.get(key.join('-')) ?? 0));
+    if (gate === BASIS_GATE && error !== undefined) gateErrors.set(Number(listIn(qubits)[0]), error);
   }
   return {
     date: textIn(properties.last_update_date),
@@ -188,7 +159,7 @@ function figuresIn(parameters: unknown): ReadonlyMap<string, number> {
 
 const isProbability = (value: number) => value >= 0 && value <= 1;
 
-/** What a qubit or a pair must meet to be used, and how many qubits are used at most. */
+/** What a qubit must meet to be used, and how many qubits are used at most. */
 type Quality = Pick<IbmOptions, 'max_readout_error' | 'max_gate_error' | 'qubits'>;
 
 /**
@@ -203,32 +174,11 @@ export function chosenQubits(calibration: Calibration, quality: Quality): number
     .sort((a, b) => a - b);
 }
 
-/**
- * Pairs for Bell tests: coupled, of good qubits, no qubit in two of them; the best first until `qubits` are
- * used. A pair is as good as the errors that lower its correlations: its cz and both readouts.
- */
-export function chosenPairs(
-  { couplings }: Architecture,
-  calibration: Calibration,
-  quality: Quality,
-): (readonly [number, number])[] {
-  const good = new Set(goodQubits(calibration, quality));
-  const pairs = couplings.flatMap((pair) => {
-    const gateError = calibration.gateErrors.get(pair.join('-'));
-    if (gateError === undefined || gateError > quality.max_gate_error) return [];
-    if (!pair.every((qubit) => good.has(qubit))) return [];
-    const [a, b] = pair.map((qubit) => readoutSum(calibration, qubit));
-    return [{ pair, error: gateError + a + b }];
-  });
-  const ranked = pairs.sort((a, b) => a.error - b.error).map(({ pair }) => pair);
-  return disjointPairs(ranked, quality.qubits).sort(([a], [b]) => a - b);
-}
-
 function goodQubits(calibration: Calibration, quality: Quality): number[] {
   const good: number[] = [];
   calibration.readout.forEach((readout, qubit) => {
     if (readout === null || readout.e01 + readout.e10 > quality.max_readout_error) return;
-    if ((calibration.gateErrors.get(String(qubit)) ?? 1) <= quality.max_gate_error) good.push(qubit);
+    if ((calibration.gateErrors.get(qubit) ?? 1) <= quality.max_gate_error) good.push(qubit);
   });
   return good;
 }

@@ -8,6 +8,7 @@ import {
   type RawRead,
   type SourceFacts,
   type Spend,
+  wholeShots,
 } from '../backend.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { ProviderJobs, planIn } from '../job.ts';
@@ -15,7 +16,7 @@ import { jobNotes, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { apiUrlOf, IBM_OPTIONS, type IbmOptions } from './options.ts';
-import { layoutOf, type Plan, programsOf, totalShots } from './plan.ts';
+import { type Plan, programOf } from './plan.ts';
 import { ResultReader } from './result-reader.ts';
 
 export const ibmBackend = defineBackend({
@@ -25,39 +26,25 @@ export const ibmBackend = defineBackend({
   create: (name, options, parts) => new IbmBackend(name, options, parts),
 });
 
-/**
- * Both leave room for gates that fail and for drift since the calibration, which the bounds below know
- * nothing of.
- */
-const CLAIM = { superposition: 0.8, 'x-check': 0.8, 'bell-chsh': 0.5 } as const;
-
-/** The claimed min-entropy per raw bit: not above what the worst qubit that the options let in can have. */
-function claimOf({ circuit, min_entropy, max_readout_error, qubits }: IbmOptions): number {
-  if (circuit === 'bell-chsh' && qubits < 2) throw new OptionError('qubits: at least 2 with bell-chsh');
-  const claim = min_entropy === 'auto' ? CLAIM[circuit] : min_entropy;
-  const bound = entropyBound(circuit === 'bell-chsh', max_readout_error);
-  if (claim > bound) {
-    const most = Math.floor(Math.max(0, bound) * 1000) / 1000;
-    throw new OptionError(
-      `min_entropy: at most ${most} with ${circuit} and max_readout_error ${max_readout_error}`,
-    );
-  }
-  return claim;
-}
+/** Leaves room for gates that fail and for drift since the calibration, which the bound below knows nothing of. */
+const CLAIM = 0.8;
 
 /**
- * Against somebody who knows which readouts are replaced by a fixed answer, each with probability f = e01 +
- * e10: an ideal coin is guessed with (1 + f) / 2; the two outcomes of a Bell test, of which the likelier pair
- * has cos²(π/8) / 2, with at most that times (1 + f)² (simulator/entropy-claim.ts has the derivation).
+ * The claimed min-entropy per raw bit: not above what the worst qubit that the options let in can have. Against somebody
+ * who knows which readouts are replaced by a fixed answer, each with probability f = e01 + e10, an ideal coin is guessed
+ * with (1 + f) / 2.
  */
-function entropyBound(isBellTest: boolean, f: number): number {
-  if (!isBellTest) return 1 - Math.log2(1 + f);
-  return -Math.log2((Math.cos(Math.PI / 8) ** 2 / 2) * (1 + f) ** 2) / 2;
+function claimOf({ min_entropy, max_readout_error }: IbmOptions): number {
+  const claim = min_entropy === 'auto' ? CLAIM : min_entropy;
+  const bound = 1 - Math.log2(1 + max_readout_error);
+  if (claim <= bound) return claim;
+  const most = Math.floor(bound * 1000) / 1000;
+  throw new OptionError(`min_entropy: at most ${most} with max_readout_error ${max_readout_error}`);
 }
 
 /** POST /jobs is limited to so many a minute and user (IBM's description of the call). */
 const JOBS_PER_MINUTE = 5;
-/** A Sampler job may have so many executions: PUBs times shots. */
+/** A Sampler job may have so many executions. */
 const EXECUTIONS_MAX = 10_000_000;
 /** A tag has at most so many characters. */
 const TAG_LENGTH_MAX = 86;
@@ -115,7 +102,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     this.#device = new Device(options.device, this.#cloud);
     this.#reader = new ResultReader(this.#cloud, this.#device, parts);
     this.#plans = jobNotes(parts.memory, 'plans');
-    this.#width = options.circuit === 'bell-chsh' ? 2 * Math.floor(options.qubits / 2) : options.qubits;
+    this.#width = options.qubits;
   }
 
   get origin(): Origin {
@@ -127,8 +114,8 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
    * the first: as many as are asked for); never above `max_seconds`, at which IBM ends a job.
    */
   estimate(bits: number): Spend {
-    const { circuit, test_share, max_seconds, price_per_second, currency } = this.#options;
-    const seconds = this.#secondsOf(totalShots(layoutOf(circuit, bits, this.#width, test_share)));
+    const { max_seconds, price_per_second, currency } = this.#options;
+    const seconds = this.#secondsOf(wholeShots(bits, this.#width));
     return { amount: Math.min(seconds, max_seconds) * price_per_second, currency, calls: 1 };
   }
 
@@ -189,30 +176,29 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   }
 
   async #plan(bits: number, signal: AbortSignal): Promise<Plan> {
-    const { circuit, test_share, max_seconds, device, result_form } = this.#options;
+    const { max_seconds, device, result_form } = this.#options;
     const state = await this.#device.state(signal);
     if (state.word !== null && state.word.toLowerCase() !== 'online') {
       throw new BackendError('retryable', `${device} is ${state.word}`, OFFLINE_PAUSE_MS);
     }
-    const choice = await this.#device.choose(circuit, this.#options, signal);
+    const choice = await this.#device.choose(this.#options, signal);
     const width = choice.qubits.length;
     if (width === 0) throw new BackendError('retryable', `${device}: ${choice.why}`, ASK_AGAIN_MS);
-    const layout = layoutOf(circuit, bits, width, test_share);
-    const seconds = this.#secondsOf(totalShots(layout));
-    if (seconds > max_seconds || totalShots(layout) > EXECUTIONS_MAX) {
-      const job = `${bits} bits of ${width} good qubits are ${totalShots(layout)} executions, ${Math.ceil(seconds)} s`;
+    const shots = wholeShots(bits, width);
+    const seconds = this.#secondsOf(shots);
+    if (seconds > max_seconds || shots > EXECUTIONS_MAX) {
+      const job = `${bits} bits of ${width} good qubits are ${shots} executions, ${Math.ceil(seconds)} s`;
       const limits = `more than max_seconds ${max_seconds}, or than IBM's ${EXECUTIONS_MAX}`;
       throw new BackendError('retryable', `${device}: ${job}: ${limits}`, ASK_AGAIN_MS);
     }
     this.#width = width;
     return {
       device,
-      circuit,
       claim: this.claimedMinEntropyPerBit,
       isSimulator: choice.isSimulator || state.isSimulator,
       deviceQubits: choice.deviceQubits,
       qubits: choice.qubits,
-      ...layout,
+      shots,
       form: result_form,
       isPrivate: this.#options.private,
       plannedAtMs: this.clock.wallMs(),
@@ -241,7 +227,6 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   }
 
   #jobOf(plan: Plan, tag: string): JsonObject {
-    const { texts } = programsOf(plan);
     return {
       program_id: this.#options.program,
       backend: this.#options.device,
@@ -251,7 +236,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
       params: {
         version: 2,
         support_qiskit: plan.form === 'qiskit',
-        pubs: plan.order.map((program) => [texts[program], null, plan.shotsPerPub]),
+        pubs: [[programOf(plan), null, plan.shots]],
         options: {
           // Nothing may be done to the shots: mitigation and twirling rewrite outcomes.
           dynamical_decoupling: { enable: false },
@@ -309,7 +294,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   async describe(signal: AbortSignal): Promise<SourceFacts> {
     const state = await this.#device.state(signal);
     this.#isSimulator ||= state.isSimulator;
-    const choice = await this.#device.choose(this.#options.circuit, this.#options, signal);
+    const choice = await this.#device.choose(this.#options, signal);
     const usageReply = await this.#cloud.send({
       method: 'GET',
       path: '/instances/usage',

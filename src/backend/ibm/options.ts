@@ -10,7 +10,6 @@ import {
   secretOption,
   wholeNumber,
 } from '../definition.ts';
-import { PART_PLANS } from '../parts.ts';
 import { RESULT_FORMS } from './plan.ts';
 
 const yesOrNo = (text: string): boolean => {
@@ -51,11 +50,6 @@ export const IBM_OPTIONS = {
   api_key: secretOption('API key of IBM Cloud'),
   crn: { meaning: 'CRN of the instance whose minutes are used', parse: instanceCrn },
   device: { meaning: 'the processor, e.g. ibm_fez', parse: deviceName },
-  circuit: {
-    meaning: 'superposition; x-check adds tests in the X basis; bell-chsh takes the bits from Bell tests',
-    fallback: 'superposition',
-    parse: oneOf(...PART_PLANS),
-  },
   qubits: { meaning: 'qubits used at most', fallback: '100', parse: wholeNumber(1, 1024) },
   max_readout_error: {
     meaning: 'a qubit whose e01 + e10 is larger is not used',
@@ -63,19 +57,14 @@ export const IBM_OPTIONS = {
     parse: decimal(0, 1),
   },
   max_gate_error: {
-    meaning: 'a qubit whose sx, or a pair whose cz, fails more often is not used',
+    meaning: 'a qubit whose sx fails more often is not used',
     fallback: '0.02',
     parse: decimal(0, 1),
   },
   min_entropy: {
-    meaning: 'min-entropy per raw bit that is claimed; auto: 0.8, and 0.5 with bell-chsh',
+    meaning: 'min-entropy per raw bit that is claimed; auto: 0.8',
     fallback: 'auto',
     parse: orAuto(claim),
-  },
-  test_share: {
-    meaning: 'share of the PUBs that are X-basis tests, with x-check',
-    fallback: '0.125',
-    parse: decimal(0, 0.9),
   },
   bits_per_job: {
     meaning: 'raw bits of one job, at least',

@@ -4,13 +4,14 @@ import type { HttpReply } from '../../core/http-request.ts';
 import { instantIn, objectIn, textIn } from '../../core/json.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { BackendError, type Provenance } from '../backend.ts';
+import { CIRCUIT_DEPTH, circuitName } from '../circuit.ts';
 import type { SourceParts } from '../definition.ts';
 import { jsonOf } from '../http-call.ts';
 import type { JobResults } from '../job.ts';
 import { jobNotes, type RecentEntries } from '../seen.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { Device } from './device.ts';
-import { PHYSICAL_COMPILER_VERSION, type Plan, partOf, programsOf } from './plan.ts';
+import { PHYSICAL_COMPILER_VERSION, type Plan, programOf } from './plan.ts';
 import { decodeResult } from './results.ts';
 
 /** A result that is not there so long after its job finished, and that a reading was begun of, was read. */
@@ -48,23 +49,20 @@ export class ResultReader {
     if (json === undefined) {
       throw new BackendError('retryable', `job ${jobId}: IBM Quantum gave results that are not JSON`);
     }
-    const { circuit, order, shotsPerPub: shots, qubits } = plan;
+    const { shots, qubits } = plan;
     const width = qubits.length;
-    const pubs = await decodeResult(json, { pubs: order.length, shots, width });
-    const programs = programsOf(plan);
     return {
-      parts: pubs.map((bits, pub) => ({ part: partOf(circuit, order[pub]), bits, shots })),
+      shots: { bits: await decodeResult(json, { shots, width }), shots },
       width,
-      shotsOrdered: shots,
       rawSha256,
       shortfall: 'every shot that was ordered',
       provenance: {
         provider: 'IBM Quantum',
         device: this.#device.name,
-        circuit: programs.name,
+        circuit: circuitName(width),
         circuitVersion: PHYSICAL_COMPILER_VERSION,
-        circuitSha256: programs.sha256,
-        circuitDepth: programs.depth,
+        circuitSha256: sha256Hex(utf8Bytes(programOf(plan))),
+        circuitDepth: CIRCUIT_DEPTH,
         ...facts,
       },
     };
@@ -141,8 +139,8 @@ export class ResultReader {
 }
 
 /** `"0x…", ` with a digit for every four bits: 8 bytes more than the digits; the other form is smaller. */
-function resultBytesMax({ qubits, shotsPerPub, order }: Plan): number {
-  return shotsPerPub * order.length * (Math.ceil(qubits.length / 4) + 8) + METADATA_BYTES_MAX;
+function resultBytesMax({ qubits, shots }: Plan): number {
+  return shots * (Math.ceil(qubits.length / 4) + 8) + METADATA_BYTES_MAX;
 }
 
 /** The results, which the API's description calls a text: JSON itself, or JSON in a JSON text. */

@@ -4,9 +4,8 @@ import { inflate } from 'node:zlib';
 import { listIn, numberIn, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 
-/** What a job was to give: PUBs of `shots` shots each, every one with a register `c` of `width` bits. */
+/** What a job was to give: one PUB of `shots` shots, with a register `c` of `width` bits. */
 export interface ExpectedResult {
-  readonly pubs: number;
   readonly shots: number;
   readonly width: number;
 }
@@ -18,46 +17,34 @@ export interface ExpectedResult {
 const SHOTS_PER_TURN = 4_096;
 
 /**
- * The per-shot data of each PUB of a sampler's result: bit (shot * width + i) is c[i]. Both forms are taken, whichever was asked for:
+ * The per-shot data of a sampler's result: bit (shot * width + i) is c[i]. Both forms are taken, whichever was asked for:
  * `samples` in hexadecimal, and Qiskit's BitArray. Refuses a result that lacks shots or has other widths
  * (permanent: the job gives nothing else), and one of counts or probabilities alone (`no_raw_shots`).
  */
 export async function decodeResult(
   json: unknown,
   expected: ExpectedResult,
-): Promise<Uint8Array<ArrayBuffer>[]> {
-  const registers = registersIn(json);
-  if (registers.length !== expected.pubs) {
-    throw incomplete(`${registers.length} of ${expected.pubs} PUBs`);
-  }
-  const pubs: Uint8Array<ArrayBuffer>[] = [];
-  for (const register of registers) {
-    const { num_bits, samples, array } = objectIn(unwrapped(register));
-    const width = numberIn(num_bits);
-    const packed = unwrapped(array);
-    if (!Array.isArray(samples) && typeof packed !== 'string') {
-      throw noShots();
-    }
-    if (width !== expected.width)
-      throw incomplete(`${width ?? 'no number'} of ${expected.width} bits a shot`);
-    const bits = new Uint8Array(Math.ceil((expected.shots * width) / 8));
-    pubs.push(bits);
-    if (typeof packed === 'string') await decodeBitArray(packed, expected, bits);
-    else await decodeSamples(listIn(samples), expected, bits);
-  }
-  return pubs;
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { num_bits, samples, array } = objectIn(unwrapped(registerIn(json)));
+  const width = numberIn(num_bits);
+  const packed = unwrapped(array);
+  if (!Array.isArray(samples) && typeof packed !== 'string') throw noShots();
+  if (width !== expected.width) throw incomplete(`${width ?? 'no number'} of ${expected.width} bits a shot`);
+  const bits = new Uint8Array(Math.ceil((expected.shots * width) / 8));
+  if (typeof packed === 'string') await decodeBitArray(packed, expected, bits);
+  else await decodeSamples(listIn(samples), expected, bits);
+  return bits;
 }
 
-/** Register `c` of each PUB. */
-function registersIn(json: unknown): unknown[] {
+/** Register `c` of the PUB. */
+function registerIn(json: unknown): unknown {
   const result = objectIn(unwrapped(json));
   const pubs = result.results ?? result.pub_results;
   if ('quasi_dists' in result) throw noShots(); // the sampler's first version: probabilities alone
   if (!Array.isArray(pubs)) throw incomplete('a result without PUBs');
-  return pubs.map((pub) => {
-    const data = objectIn(unwrapped(objectIn(unwrapped(pub)).data));
-    return objectIn(data.fields ?? data).c;
-  });
+  if (pubs.length !== 1) throw incomplete(`${pubs.length} PUBs, and 1 was ordered`);
+  const data = objectIn(unwrapped(objectIn(unwrapped(pubs[0])).data));
+  return objectIn(data.fields ?? data).c;
 }
 
 /** Qiskit's JSON writes an object of a class as `{"__type__": …, "__value__": …}`. */

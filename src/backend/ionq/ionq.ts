@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
-import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
+import { instantIn, type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
   type JobReference,
@@ -9,21 +9,17 @@ import {
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
+import { CIRCUIT_DEPTH, circuitName } from '../circuit.ts';
+import { defineBackend, type SourceParts } from '../definition.ts';
 import { type JobPlan, ProviderJobs } from '../job.ts';
-import { circuitOf, type PartShots, partCounts, partsOf, pulseDepth } from '../parts.ts';
 import { IonqCloud } from './cloud.ts';
 import {
   claimOf,
-  entanglerOf,
-  gatesOf,
   IONQ_PROGRAM_VERSION,
   type IonqOptions,
   inputSha256,
   ionqOptions,
   jobBody,
-  type Program,
-  partName,
   priceOf,
   shotsAskedOf,
 } from './program.ts';
@@ -50,9 +46,10 @@ const SHOT_BYTES = 200;
 const RESULT_BYTES_FREE = 1024 * 1024;
 
 /** Everything that a job was made of. JSON. */
-interface IonqPlan extends Program, JobPlan {
+interface IonqPlan extends JobPlan {
   readonly backend: string;
-  /** Asked for, of each part. */
+  readonly qubits: number;
+  /** Asked for. */
   readonly shots: number;
   readonly calibration: Provenance['calibration'];
 }
@@ -60,13 +57,11 @@ interface IonqPlan extends Program, JobPlan {
 class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
   readonly origin: 'quantum-processor' | 'simulated';
   readonly #options: IonqOptions;
-  readonly #entangler: 'ms' | 'zz' | null;
   readonly #cloud: IonqCloud;
   readonly #submissions: Submissions<IonqPlan>;
 
   constructor(name: string, options: IonqOptions, parts: SourceParts) {
-    const { backend, circuit, qubits, shots } = options;
-    if (circuit === 'bell-chsh' && qubits % 2 !== 0) throw new OptionError('qubits: bell-chsh takes pairs');
+    const { backend, qubits, shots } = options;
     super(
       {
         name,
@@ -80,7 +75,6 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     );
     this.origin = backend === 'simulator' ? 'simulated' : 'quantum-processor';
     this.#options = options;
-    this.#entangler = entanglerOf(options);
     this.#cloud = new IonqCloud(options.base_url, options.api_key, parts.clock);
     this.#submissions = new Submissions(this.#cloud, parts.memory, parts.clock);
   }
@@ -112,18 +106,17 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
   }
 
   /**
-   * What IonQ itself would ask for one circuit of a job of `bits` bits: the rates of the organisation, not
+   * What IonQ itself would ask for a job of `bits` bits: the rates of the organisation, not
    * the published ones.
    */
   #providerEstimate(bits: number, signal: AbortSignal): Promise<JsonObject> {
-    const { backend, circuit, qubits } = this.#options;
-    const { ones, twos } = gatesOf(circuit, qubits);
+    const { backend, qubits } = this.#options;
     const query = {
       backend,
       qubits,
       shots: shotsAskedOf(this.#options, bits),
-      '1q_gates': ones,
-      '2q_gates': twos,
+      '1q_gates': qubits,
+      '2q_gates': 0,
     };
     const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
     return this.#cloud.estimate(Object.fromEntries(texts), signal);
@@ -133,14 +126,14 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     return this.#submissions.submit(
       idempotencyKey,
       bits,
-      () => this.#plan(bits, idempotencyKey, signal),
-      (made) => jobBody(made, made.backend, made.shots, idempotencyKey),
+      () => this.#plan(bits, signal),
+      (made) => jobBody(made.qubits, made.backend, made.shots, idempotencyKey),
       signal,
     );
   }
 
-  async #plan(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<IonqPlan> {
-    const { backend: name, circuit, qubits } = this.#options;
+  async #plan(bits: number, signal: AbortSignal): Promise<IonqPlan> {
+    const { backend: name, qubits } = this.#options;
     const backend = await this.#cloud.backend(name, signal);
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
     const available = numberIn(backend.qubits);
@@ -151,10 +144,7 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     return {
       backend: name,
       claim: this.claimedMinEntropyPerBit,
-      circuit,
       qubits,
-      parts: partsOf(circuit, idempotencyKey),
-      entangler: this.#entangler,
       shots: shotsAskedOf(this.#options, bits),
       calibration: await this.#calibration(signal),
     };
@@ -168,11 +158,10 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(bits, signal);
     const asked = numberIn(cost);
     if (asked === null || textIn(unit)?.toLowerCase() !== 'usd') return;
-    const { all } = partCounts(this.#options.circuit);
     const { amount } = this.estimate(bits);
     // A cent for rounding.
-    if (all * asked <= amount + 0.01) return;
-    const message = `IonQ asks ${all * asked} USD, the configured prices come to ${amount.toFixed(2)}`;
+    if (asked <= amount + 0.01) return;
+    const message = `IonQ asks ${asked} USD, the configured prices come to ${amount.toFixed(2)}`;
     throw new BackendError('permanent', message);
   }
 
@@ -228,60 +217,31 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
   protected async read(job: JobReference, plan: IonqPlan, signal: AbortSignal): Promise<RawRead> {
     const found = await this.completed(job.jobId, plan, signal);
     const { qubits, shots } = plan;
-    const hash = createHash('sha256');
-    const parts: PartShots[] = [];
-    let leaked = 0;
-    for (const [index, circuitJob] of (await this.#circuitJobs(found, plan, signal)).entries()) {
-      const { format, document } = await this.#document(circuitJob, plan, signal);
-      hash.update(document);
-      const expected = { jobId: nameOf(circuitJob), part: plan.parts[index], qubits, shots };
-      const decoded = await decodeShots(format, document, expected);
-      parts.push(decoded.shots);
-      leaked += decoded.leaked;
-    }
+    const { format, document } = await this.#document(found, plan, signal);
+    const rawSha256 = sha256Hex(document);
+    const { shots: decoded, leaked } = await decodeShots(format, document, {
+      jobId: nameOf(found),
+      qubits,
+      shots,
+    });
     const finishedAtMs = instantIn(found.completed_at) ?? this.clock.wallMs();
-    const rawPart = plan.parts.find((part) => part !== 'x-test') ?? 'bits';
     return this.readOf(job, {
-      parts,
+      shots: decoded,
       width: qubits,
-      shotsOrdered: shots,
-      rawSha256: hash.digest('hex'),
+      rawSha256,
       shortfall: `an ion leaked in ${leaked} shots`,
       provenance: {
         provider: 'ionq',
         device: this.device,
-        circuit: `${plan.circuit}-${qubits}`,
+        circuit: circuitName(qubits),
         circuitVersion: IONQ_PROGRAM_VERSION,
-        circuitSha256: inputSha256(plan),
-        circuitDepth: pulseDepth(circuitOf(rawPart, qubits, plan.entangler)),
+        circuitSha256: inputSha256(qubits),
+        circuitDepth: CIRCUIT_DEPTH,
         startedAtMs: instantIn(found.started_at) ?? instantIn(found.submitted_at) ?? finishedAtMs,
         finishedAtMs,
         calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
       },
     });
-  }
-
-  /**
-   * The job of each part: the job itself, or its children by the names of their circuits; where none has a
-   * name, in the order in which they are listed, which is that of the circuits (so IonQ's own client reads
-   * them).
-   */
-  async #circuitJobs(found: JsonObject, { parts }: IonqPlan, signal: AbortSignal): Promise<JsonObject[]> {
-    if (parts.length === 1) return [found];
-    const children: JsonObject[] = [];
-    for (const id of childIdsOf(found)) {
-      const child = await this.#cloud.job(id, signal);
-      if (child?.status !== 'completed') {
-        throw new BackendError('retryable', `${id}, a circuit of ${nameOf(found)}, is not completed`);
-      }
-      children.push(child);
-    }
-    const isNamed = children.some(({ name }) => textIn(name) !== null);
-    const named = parts.map((_, index) => children.filter(({ name }) => name === partName(index)));
-    const jobs = isNamed ? named.flat() : children;
-    if (jobs.length === parts.length && children.length === parts.length) return jobs;
-    const message = `${nameOf(found)}: ${children.length} children and ${jobs.length} known for ${parts.length}`;
-    throw new BackendError('permanent', message);
   }
 
   async #document(
@@ -308,24 +268,16 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     await this.#cloud.cancelJob(job.jobId);
   }
 
-  /**
-   * Deletes the job with its results; those of its circuits first, since without the job nobody could name
-   * them.
-   */
+  /** Deletes the job with its results; a job that is gone is no error. */
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const found = await this.#cloud.job(job.jobId, signal);
-    if (found === undefined) return;
-    for (const id of [...childIdsOf(found), job.jobId]) await this.#cloud.deleteJob(id, signal);
+    if (found !== undefined) await this.#cloud.deleteJob(job.jobId, signal);
   }
 }
 
 /** Not `String`, which calls what an object says is its toString. */
 function nameOf({ id }: JsonObject): string {
   return textIn(id) ?? 'a job without an id';
-}
-
-function childIdsOf(found: JsonObject): readonly string[] {
-  return listIn(found.child_job_ids).flatMap((id) => textIn(id) ?? []);
 }
 
 function spamFidelity({ fidelity }: JsonObject): number | null {

@@ -2,21 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import { jsonOf } from '../http-call.ts';
-import { type Part, type PartShots, ShotPacker } from '../parts.ts';
+import { ShotPacker, type Shots } from '../shots.ts';
 
 /** `v1`: decimal numbers, one a shot. `v2`: registers of bits, one a shot, and what leaked. */
 export type ShotFormat = 'v1' | 'v2';
 
 export interface ExpectedShots {
   readonly jobId: string;
-  readonly part: Part;
   readonly qubits: number;
   /** Shots that were run: exactly so many must be there. */
   readonly shots: number;
 }
 
 export interface DecodedShots {
-  readonly shots: PartShots;
+  readonly shots: Shots;
   /** Shots that were dropped because an ion had left its two states. */
   readonly leaked: number;
 }
@@ -39,7 +38,7 @@ export async function decodeShots(
     if (at > 0 && at % SHOTS_PER_TURN === 0) await nextTurn();
     if (!add(packer, shot, expected)) leaked++;
   }
-  return { shots: packer.take(expected.part), leaked };
+  return { shots: packer.take(), leaked };
 }
 
 function shotsIn(format: ShotFormat, document: Uint8Array, expected: ExpectedShots): readonly unknown[] {

@@ -34,23 +34,6 @@ export class RandomWords {
     return this.#words[this.#next++];
   }
 
-  /** A multiple of 2^-53, uniform in [0, 1). */
-  uniform(): number {
-    const high = this.word() >>> 5;
-    const low = this.word() >>> 6;
-    return (high * 0x400_0000 + low) * 2 ** -53;
-  }
-
-  /**
-   * Uniform in 0..bound-1 without bias, for bounds up to 16: four bits at a time, refused above the bound.
-   */
-  below(bound: number): number {
-    for (;;) {
-      const value = this.word() >>> 28;
-      if (value < bound) return value;
-    }
-  }
-
   /** Erases the words that have been used: they say what the source is about to deliver. */
   eraseUsed(): void {
     this.#words.fill(0, 0, this.#next);

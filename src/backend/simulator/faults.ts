@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises';
 import { systemWait } from '../../core/clock.ts';
 import { BackendError, type BackendErrorKind } from '../backend.ts';
 import { OptionError } from '../definition.ts';
+import type { Shots } from '../shots.ts';
 import { type ByteSource, Coins, RandomWords } from './coins.ts';
-import type { Run, Shots } from './runs.ts';
+import type { MeasuredQubits } from './qubits.ts';
 
 /**
  * Faults of the simulated device and of its provider, to see the health tests, the collector and the alarms
@@ -82,34 +83,37 @@ function faultText(fault: Fault): string {
   }
 }
 
-/** The run of a device that has these faults. Throws an OptionError for qubits that it does not have. */
-export function withFaults(run: Run, faults: readonly Fault[], source: ByteSource): Run {
+type Device = Pick<MeasuredQubits, 'width' | 'take'>;
+
+/** The device with these faults. Throws an OptionError for qubits that it does not have. */
+export function withFaults(device: Device, faults: readonly Fault[], source: ByteSource): Device {
   for (const fault of faults) {
     const named = fault.kind === 'dead-qubit' ? [fault.qubit] : [];
     if (fault.kind === 'correlated-pair') named.push(fault.first, fault.second);
-    if (named.some((qubit) => qubit >= run.width)) {
-      throw new OptionError(`faults of qubits 0 to ${run.width - 1}`);
+    if (named.some((qubit) => qubit >= device.width)) {
+      throw new OptionError(`faults of qubits 0 to ${device.width - 1}`);
     }
   }
-  const faulty = new FaultyRun(run, faults, source);
-  return { ...run, take: (shots, signal) => faulty.take(shots, signal) };
+  return new FaultyDevice(device, faults, source);
 }
 
-class FaultyRun {
-  readonly #run: Run;
+class FaultyDevice implements Device {
+  readonly width: number;
+  readonly #device: Device;
   readonly #faults: readonly Fault[];
   readonly #words: RandomWords;
   #reads = 0;
   #shots = 0;
   #first: Shots | undefined;
 
-  constructor(run: Run, faults: readonly Fault[], source: ByteSource) {
-    this.#run = run;
+  constructor(device: Device, faults: readonly Fault[], source: ByteSource) {
+    this.width = device.width;
+    this.#device = device;
     this.#faults = faults;
     this.#words = new RandomWords(source);
   }
 
-  async take(shots: number, signal: AbortSignal): Promise<Shots> {
+  async take(asked: number, signal: AbortSignal): Promise<Shots> {
     this.#reads++;
     for (const fault of this.#faults) {
       if (fault.kind === 'queue-delay') await systemWait(fault.seconds * 1000, signal);
@@ -117,14 +121,12 @@ class FaultyRun {
         throw new BackendError(fault.error, `simulated fault ${faultText(fault)}`);
       }
     }
-    if (this.#first !== undefined) return copied(this.#first);
-    const isCut = this.#has('truncate');
-    const taken = await this.#run.take(isCut ? Math.ceil(shots / 2) : shots, signal);
-    await this.#spoil(taken.bits, taken.shots);
-    const { witness } = taken;
-    if (witness?.kind === 'x-basis') await this.#spoil(witness.bits, witness.shots);
-    this.#shots += taken.shots;
-    if (this.#has('replay')) this.#first = copied(taken);
+    if (this.#first !== undefined) return structuredClone(this.#first);
+    const shots = this.#has('truncate') ? Math.ceil(asked / 2) : asked;
+    const taken = await this.#device.take(shots, signal);
+    await this.#spoil(taken.bits, shots);
+    this.#shots += shots;
+    if (this.#has('replay')) this.#first = structuredClone(taken);
     return taken;
   }
 
@@ -137,7 +139,7 @@ class FaultyRun {
     for (let from = 0; from < shots; from += SLICE_SHOTS) {
       if (from > 0) await setImmediate();
       const count = Math.min(SLICE_SHOTS, shots - from);
-      const { width } = this.#run;
+      const { width } = this;
       const end = (from + count) * width;
       const slice = bits.subarray((from * width) / 8, Math.ceil(end / 8));
       for (const fault of this.#faults) this.#apply(fault, slice, count, from);
@@ -145,7 +147,7 @@ class FaultyRun {
   }
 
   #apply(fault: Fault, bits: Uint8Array, shots: number, shotsBefore: number): void {
-    const { width } = this.#run;
+    const { width } = this;
     if (fault.kind === 'dead-qubit') {
       for (let at = fault.qubit; at < shots * width; at += width) setBit(bits, at, 0);
     }
@@ -166,10 +168,6 @@ class FaultyRun {
 
 /** A multiple of 8, so that slices are whole bytes: half a millisecond for 16 qubits. */
 const SLICE_SHOTS = 8192;
-
-function copied(taken: Shots): Shots {
-  return structuredClone(taken);
-}
 
 function bitAt(bits: Uint8Array, position: number): number {
   return (bits[position >>> 3] >>> (7 - (position & 7))) & 1;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isObject } from '../../core/json.ts';
 import { OptionError } from '../definition.ts';
-import type { ReadoutError } from './noise.ts';
+import type { ReadoutError } from './qubits.ts';
 
 /** The readout errors that a real device's provider publishes, for the simulator to have. */
 export interface DeviceProfile {

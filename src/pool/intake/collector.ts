@@ -11,7 +11,7 @@ import type { Assessor } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, type SourceReader, sourceReader } from './jobs.ts';
 import { LotTrends, type LotTrendsState } from './lot-trends.ts';
-import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT, wipeRead } from './lots.ts';
+import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
 import type { RawShotStore } from './raw-shots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
 import { RefusalTest, refusalChance } from './refusals.ts';
@@ -387,7 +387,7 @@ export class Collector {
       if (lot.record.accepted) this.#keepRawShots(lot.record, read);
       return lot;
     } finally {
-      wipeRead(read);
+      wipe(read.bits);
       // reported by the race, if it came in time
       if (!isKept) making.then(({ output }) => wipe(output)).catch(() => {});
     }

@@ -42,7 +42,7 @@ export interface Lot {
 /**
  * Turns one read into a lot: what was read, what the tests say of it, and, when it may serve, its conditioned
  * bytes cut into blocks. A lot that fails any test is evidence only and has no blocks. The caller wipes the
- * read (`wipeRead`).
+ * read (its bits).
  * `shortLots` is the source's own memory of lots below 10^6 bits.
  */
 export async function makeLot(
@@ -313,13 +313,6 @@ function cutBlocks(output: Uint8Array): { kind: BlockKind; bytes: Uint8Array }[]
     blocks.push({ kind: 'pure', bytes: output.subarray(at, Math.min(at + PURE_BLOCK_BYTES, output.length)) });
   }
   return blocks;
-}
-
-/** Erases the bits of a read, those of its witness too. */
-export function wipeRead({ bits, witness }: RawRead): void {
-  wipe(bits);
-  if (witness?.kind === 'x-basis') wipe(witness.bits);
-  if (witness?.kind === 'chsh') wipe(witness.settings);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChshWitness, RawRead, Witness, XBasisWitness } from '../../backend/backend.ts';
+import type { RawRead } from '../../backend/backend.ts';
 import { concatBytes, utf8Bytes, wipe } from '../../core/bytes.ts';
 import { seal } from '../../crypto/sealed-box.ts';
 
@@ -12,53 +12,35 @@ import { seal } from '../../crypto/sealed-box.ts';
 
 /** What must be known of a lot, beside its record, to compute its figures again. */
 export interface RawShots {
-  readonly read: Pick<RawRead, 'bits' | 'width' | 'shots' | 'witness'>;
+  readonly read: Pick<RawRead, 'bits' | 'width' | 'shots'>;
   /** What the source claimed: conditioning takes no more. */
   readonly claimedMinEntropyPerBit: number;
 }
-
-type Head = Omit<XBasisWitness, 'bits'> | Omit<ChshWitness, 'settings' | 'clusterShots'> | null;
 
 interface RawHead {
   readonly width: number;
   readonly shots: number;
   readonly claimedMinEntropyPerBit: number;
-  readonly witness: Head;
-  /** Lengths of the parts behind the head, in bytes. */
-  readonly parts: readonly number[];
 }
 
-/** A line of JSON, and behind it the packed bits and those of the witness. The caller wipes them. */
+/** A line of JSON, and behind it the packed bits. The caller wipes them. */
 export function encodeRawShots({ read, claimedMinEntropyPerBit }: RawShots): Uint8Array<ArrayBuffer> {
-  const { bits, width, shots, witness } = read;
-  const parts = [bits, ...partsOf(witness)];
-  const head: RawHead = {
-    width,
-    shots,
-    claimedMinEntropyPerBit,
-    witness: headOf(witness),
-    parts: parts.map(({ length }) => length),
-  };
-  return concatBytes(utf8Bytes(`${JSON.stringify(head)}\n`), ...parts);
+  const { bits, width, shots } = read;
+  const head: RawHead = { width, shots, claimedMinEntropyPerBit };
+  return concatBytes(utf8Bytes(`${JSON.stringify(head)}\n`), bits);
 }
 
 /** Throws RangeError for anything that encodeRawShots did not make. */
 export function decodeRawShots(bytes: Uint8Array): RawShots {
   const end = bytes.indexOf(0x0a);
   const head = parsedHead(Buffer.from(bytes.subarray(0, Math.max(0, end))).toString('utf8'));
-  const sizes = head?.parts;
-  const whole = Array.isArray(sizes) && sizes.every((size) => Number.isSafeInteger(size) && size >= 0);
-  if (head === undefined || !whole || sizes.reduce((sum, size) => sum + size, end + 1) !== bytes.length) {
-    throw new RangeError('not the raw shots of a lot: the head or its lengths are wrong');
-  }
-  let at = end + 1;
-  const [bits, ...rest] = sizes.map((size) => bytes.slice(at, (at += size)));
+  if (head === undefined) throw new RangeError('not the raw shots of a lot: the head is wrong');
   const { width, shots, claimedMinEntropyPerBit } = head;
-  if (bits === undefined || bits.length !== Math.ceil((width * shots) / 8)) {
+  const bits = bytes.slice(end + 1);
+  if (bits.length !== Math.ceil((width * shots) / 8)) {
     throw new RangeError(`not the raw shots of a lot: ${shots} shots of ${width} channels take other bytes`);
   }
-  const witness = witnessOf(head.witness, rest);
-  return { read: { bits, width, shots, ...(witness && { witness }) }, claimedMinEntropyPerBit };
+  return { read: { bits, width, shots }, claimedMinEntropyPerBit };
 }
 
 function parsedHead(text: string): RawHead | undefined {
@@ -67,35 +49,6 @@ function parsedHead(text: string): RawHead | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What a source delivers behind the raw bits: test shots, or settings. */
-export function deliveredBehind(witness: Witness | undefined): Uint8Array[] {
-  if (witness === undefined) return [];
-  return [witness.kind === 'x-basis' ? witness.bits : witness.settings];
-}
-
-function partsOf(witness: Witness | undefined): Uint8Array[] {
-  const delivered = deliveredBehind(witness);
-  if (witness?.kind !== 'chsh') return delivered;
-  const { buffer, byteOffset, byteLength } = witness.clusterShots;
-  return [...delivered, new Uint8Array(buffer, byteOffset, byteLength)];
-}
-
-function headOf(witness: Witness | undefined): Head {
-  if (witness === undefined) return null;
-  if (witness.kind === 'x-basis') {
-    const { bits: _, ...head } = witness;
-    return head;
-  }
-  const { settings: _, clusterShots: __, ...head } = witness;
-  return head;
-}
-
-function witnessOf(head: Head, parts: readonly Uint8Array<ArrayBuffer>[]): Witness | undefined {
-  if (head === null) return undefined;
-  if (head.kind === 'x-basis') return { ...head, bits: parts[0] };
-  return { ...head, settings: parts[0], clusterShots: new Uint32Array(parts[1].buffer) };
 }
 
 const SUFFIX = '.sealed';

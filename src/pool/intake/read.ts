@@ -42,22 +42,7 @@ export async function readBackend(
  */
 export function takeRead(backend: Backend, read: RawRead, bits: number): RawRead {
   checkRead(backend, read, bits);
-  const { witness } = read;
-  return {
-    ...read,
-    bits: taken(read.bits),
-    provenance: structuredClone(read.provenance),
-    ...(witness?.kind === 'x-basis' ? { witness: { ...witness, bits: taken(witness.bits) } } : {}),
-    ...(witness?.kind === 'chsh'
-      ? {
-          witness: {
-            ...witness,
-            settings: taken(witness.settings),
-            clusterShots: witness.clusterShots.slice(),
-          },
-        }
-      : {}),
-  };
+  return { ...read, bits: taken(read.bits), provenance: structuredClone(read.provenance) };
 }
 
 function taken(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {

@@ -1,5 +1,4 @@
 import type { Backend } from '../../backend/backend.ts';
-import { concatBytes } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import type { LotRecord } from '../../ledger/records.ts';
@@ -7,7 +6,7 @@ import { assessorInPlace } from './assess-lot.ts';
 import { ASSESSED_BITS } from './assessor.ts';
 import { HealthMonitor, type HealthVerdict } from './health.ts';
 import { makeLot } from './lots.ts';
-import { deliveredBehind, type RawShots } from './raw-shots.ts';
+import type { RawShots } from './raw-shots.ts';
 
 /**
  * The record that the raw shots give, by the code that made the lot in the first place. Taken from `record`
@@ -65,7 +64,7 @@ const NOT_OF_BITS =
 export function replayedFigures(
   record: LotRecord,
   made: LotRecord,
-  { bits, witness }: RawShots['read'],
+  { bits }: RawShots['read'],
 ): ReplayedFigure[] {
   const figure = (name: string, recorded: unknown, recomputed: unknown): ReplayedFigure => {
     return { name, recorded, recomputed, isEqual: JSON.stringify(recorded) === JSON.stringify(recomputed) };
@@ -92,9 +91,7 @@ export function replayedFigures(
       ? { ...each, notShown: 'a short lot: the estimate is over several lots of the source' }
       : each,
   );
-  const hashes = [bits, concatBytes(bits, ...deliveredBehind(witness))].map((each) => sha256Hex(each));
-  const rawSha256 = hashes.find((each) => each === record.rawSha256) ?? hashes[0];
-  const raw = figure('raw_output', record.rawSha256, rawSha256);
+  const raw = figure('raw_output', record.rawSha256, sha256Hex(bits));
   const isOfBits = record.jobId === null && record.circuit !== 'none';
   return [raw.isEqual || isOfBits ? raw : { ...raw, notShown: NOT_OF_BITS }, ...figures];
 }

@@ -1,5 +1,6 @@
 import type { StreamBackend } from '../../backend/backend.ts';
 import { createSystemSource } from '../../backend/system.ts';
+import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
@@ -7,7 +8,7 @@ import type { LotRecord } from '../../ledger/records.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { HealthMonitor } from './health.ts';
-import { makeSystemLot, wipeRead } from './lots.ts';
+import { makeSystemLot } from './lots.ts';
 import { readBackend } from './read.ts';
 
 /**
@@ -65,7 +66,7 @@ export class SystemSample {
       const health = new HealthMonitor({ width: read.width, minEntropyPerBit }).check(read);
       return await makeSystemLot(this.#source, read, health, assessor, clock);
     } finally {
-      wipeRead(read);
+      wipe(read.bits);
     }
   }
 }

@@ -1,37 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { superposition } from '../../../src/backend/circuit.ts';
 import { type ByteSource, RandomWords, systemBytes } from '../../../src/backend/simulator/coins.ts';
+import { MeasuredQubits } from '../../../src/backend/simulator/qubits.ts';
 import { fixedBytes } from '../../support/backends.ts';
-import { chiSquare } from '../../support/chi-square.ts';
-import { measured } from '../../support/circuits.ts';
-
-const constant =
-  (byte: number): ByteSource =>
-  (target) => {
-    target.fill(byte);
-  };
-
-test('uniform uses 53 bits and stays below 1', () => {
-  assert.equal(new RandomWords(constant(0xff)).uniform(), 1 - 2 ** -53);
-  assert.equal(new RandomWords(constant(0)).uniform(), 0);
-  assert.equal(
-    new RandomWords(constant(0x80)).uniform(),
-    Number(0x80808080n >> 5n) / 2 ** 27 + (0x80808080 >>> 6) / 2 ** 53,
-  );
-});
-
-test('below is uniform and never reaches its bound', () => {
-  const words = new RandomWords(fixedBytes('below'));
-  for (const [bound, critical] of [
-    [3, 13.8],
-    [15, 36.1],
-  ]) {
-    const counts = new Uint32Array(bound);
-    for (let i = 0; i < 30_000; i++) counts[words.below(bound)]++;
-    assert.ok(chiSquare(counts, new Float64Array(bound).fill(1 / bound)) < critical); // one in a thousand
-  }
-});
 
 test('words run on over the border of a chunk without loss', () => {
   const words = new RandomWords(fixedBytes('chunks'));
@@ -49,7 +20,8 @@ test('a read leaves none of the randomness that decided it in memory', async () 
     chunk = target;
   };
   const readout = new Array(8).fill({ e01: 0.004, e10: 0.006 });
-  await measured(superposition(8).circuit, readout, testBytes).take(100, new AbortController().signal); // about 175 words: 25 words of bits, seven digits each
+  const qubits = new MeasuredQubits({ readout, bias: 0, depolarizing: 0 }, testBytes);
+  await qubits.take(100, new AbortController().signal); // about 175 words: 25 words of bits, seven digits each
   const words = new Int32Array(chunk.buffer);
   const used = words.findIndex((word) => word !== 0);
   assert.ok(used >= 100 && used < 400, `${used} words erased`);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -10,7 +9,7 @@ import { HealthMonitor } from '../../../src/pool/intake/health.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { scratchFolder } from '../../support/scratch-folder.ts';
-import { bitAt, chshOfPairs } from '../../support/shots.ts';
+import { bitAt } from '../../support/shots.ts';
 import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
@@ -68,20 +67,14 @@ describe('the simulator as a source', () => {
     assert.deepEqual([real.name, real.origin, real.deterministic], ['a', 'simulated', false]);
   });
 
-  it('reads first lots that are no larger than others, and whole ones with test shots', () => {
-    const firstOf = (options: Record<string, string>) => {
-      const values = optionValues(simulatorBackend, options);
-      return simulatorWith('simulator', values, new ManualClock()).firstLotRawBits;
-    };
-    assert.equal(firstOf({ lot_bits: '65536' }), 65_536);
-    assert.equal(firstOf({ circuit: 'x-check' }), undefined);
-    assert.equal(firstOf({ circuit: 'bell-chsh' }), undefined);
+  it('reads first lots that are no larger than others', () => {
+    assert.equal(simulator({ lot_bits: '65536' }).firstLotRawBits, 65_536);
   });
 
   it('says what it is without a read', async () => {
-    assert.deepEqual(await simulator({ faults: 'replay', circuit: 'bell-chsh' }).describe?.(NEVER), {
+    assert.deepEqual(await simulator({ faults: 'replay' }).describe?.(NEVER), {
       device: 'statevector',
-      circuit: 'bell-chsh-16',
+      circuit: 'superposition-16',
       qubits: 16,
       readout_error_max: 0.01,
       bias: 0,
@@ -94,7 +87,6 @@ describe('the simulator as a source', () => {
   it('refuses options that contradict each other, and says what they may be', () => {
     const path = profile('refused.json', IBM);
     for (const [texts, says] of [
-      [{ circuit: 'bell-chsh', qubits: '3' }, /even number/],
       [{ bias: '0.5' }, /leaves some entropy/],
       [{ profile: path, qubits: '5' }, /at most 4 qubits, which ibm_example has/],
       [{ profile: path, qubits: '4' }, /fewer qubits: ibm_example reads qubit 1 wrong/],
@@ -121,116 +113,6 @@ describe('the simulator as a source', () => {
     ]) {
       assert.throws(() => simulator({ faults }), OptionError, faults);
     }
-  });
-});
-
-describe('circuit x-check', () => {
-  it('gives test shots beside the raw bits, and both are hashed', async () => {
-    const read = await simulator({ circuit: 'x-check', qubits: '8', x_test_share: '0.25' }).read(8000, NEVER);
-    assert.equal(read.witness?.kind, 'x-basis');
-    const { bits, shots } = read.witness;
-    assert.deepEqual([read.shots, shots, bits.length, read.width], [1000, 250, 250, 8]);
-    assert.equal(read.rawSha256, hash('sha256', Buffer.concat([read.bits, bits]), 'hex'));
-    assert.equal(read.provenance.circuit, 'superposition-8', 'the circuit of the raw bits');
-  });
-
-  it('errs in the X basis as its readout does, and the raw bits are those of superposition', async () => {
-    const options = { qubits: '4', readout_e01: '0.03', readout_e10: '0' };
-    const read = await simulator({ ...options, circuit: 'x-check', x_test_share: '1' }).read(400_000, NEVER);
-    assert.equal(read.witness?.kind, 'x-basis');
-    const tested = { bits: read.witness.bits, shots: read.witness.shots, width: 4 };
-    for (let channel = 0; channel < 4; channel++) {
-      // five standard deviations of a rate of 0.03, and of 0.515, in 100,000 shots
-      assert.ok(Math.abs(onesOf(tested, channel) / 100_000 - 0.03) < 0.0027);
-      assert.ok(Math.abs(onesOf(read, channel) / 100_000 - 0.515) < 0.0079);
-    }
-  });
-
-  it('sees a tilt of the preparation that the bias hides half of', async () => {
-    // Tilted by asin(2 · 0.1), |0> is read as 1 with probability sin²(θ/2) = 0.0101.
-    const noiseless = { qubits: '1', readout_e01: '0', readout_e10: '0', bias: '0.1' };
-    const read = await simulator({ ...noiseless, circuit: 'x-check', x_test_share: '1' }).read(
-      100_000,
-      NEVER,
-    );
-    assert.equal(read.witness?.kind, 'x-basis');
-    const error = onesOf({ bits: read.witness.bits, shots: read.witness.shots, width: 1 }, 0) / 100_000;
-    assert.ok(Math.abs(error - Math.sin(Math.asin(0.2) / 2) ** 2) < 0.0016);
-  });
-});
-
-describe('circuit bell-chsh', () => {
-  /**
-   * S of |Φ+> under this noise. Readout maps a correlation to (1 - fa)(1 - fb) E + ma mb, f = e01 + e10, m = e10 - e01, and S has
-   * three plus signs and one minus. A Pauli error after H leaves ZZ and shrinks XX by r = 1 - 4p/3; the one after CX shrinks both by
-   * 1 - 16p/15, those after the two rotations by r each; settings (0, ±π/4) see only ZZ, (π/2, ±π/4) only XX.
-   */
-  function closedForm(e01: number, e10: number, p: number): number {
-    const r = 1 - (4 * p) / 3;
-    const state = (1 - (16 * p) / 15) * r * r * Math.SQRT2 * (1 + r);
-    return (1 - e01 - e10) ** 2 * state + 2 * (e10 - e01) ** 2;
-  }
-
-  for (const [e01, e10, p] of [
-    [0, 0, 0],
-    [0.02, 0.02, 0],
-    [0.01, 0.07, 0],
-    [0, 0, 0.05],
-    [0.02, 0.03, 0.02],
-    [0.1, 0.1, 0.1],
-  ]) {
-    it(`S is as computed: e01 ${e01}, e10 ${e10}, depolarizing ${p}`, async () => {
-      const noise = { readout_e01: `${e01}`, readout_e10: `${e10}`, depolarizing: `${p}` };
-      const backend = simulator({ circuit: 'bell-chsh', qubits: '4', ...noise });
-      const read = await backend.read(4 * 200_000, NEVER);
-      assert.equal(read.witness?.kind, 'chsh');
-      const counts = [0, 0, 0, 0];
-      for (const setting of read.witness.settings) counts[setting]++;
-      // four settings of equal chance: chi-square with three degrees of freedom, one in a thousand
-      assert.ok(counts.reduce((sum, n) => sum + (n - 50_000) ** 2 / 50_000, 0) < 16.3);
-      const expected = closedForm(e01, e10, p);
-      // The share of wins has a standard deviation of at most 1 / (2 sqrt(200,000)) = 0.0011: S of 0.009, times four.
-      for (const s of chshOfPairs(read))
-        assert.ok(Math.abs(s - expected) < 0.036, `S = ${s}, not ${expected}`);
-    });
-  }
-
-  it('names its circuits and hashes all four of them', async () => {
-    const read = await simulator({ circuit: 'bell-chsh', qubits: '2' }).read(80, NEVER);
-    const { provenance, witness } = read;
-    assert.deepEqual([provenance.circuit, provenance.qubitsUsed], ['bell-chsh-2', 2]);
-    const text = [
-      ['0', '-0.7853981633974483'],
-      ['0', '0.7853981633974483'],
-      ['-1.5707963267948966', '-0.7853981633974483'],
-      ['-1.5707963267948966', '0.7853981633974483'],
-    ].map(
-      ([a, b]) =>
-        `OPENQASM 3.0;\ninclude "stdgates.inc";\nqubit[2] q;\nbit[2] c;\nh q[0];\ncx q[0], q[1];\nry(${a}) q[0];\nry(${b}) q[1];\nc[0] = measure q[0];\nc[1] = measure q[1];\n`,
-    );
-    assert.equal(provenance.circuitSha256, hash('sha256', text.join(''), 'hex'));
-    assert.equal(witness?.kind, 'chsh');
-    assert.equal(read.rawSha256, hash('sha256', Buffer.concat([read.bits, witness.settings]), 'hex'));
-  });
-
-  it('claims what a pair of correlated bits has', () => {
-    // The likeliest outcome has cos²(π/8) / 2: 0.614 bits for each of the two.
-    const { claimedMinEntropyPerBit } = simulator({
-      circuit: 'bell-chsh',
-      readout_e01: '0',
-      readout_e10: '0',
-    });
-    assert.ok(Math.abs(claimedMinEntropyPerBit + Math.log2(Math.cos(Math.PI / 8) ** 2 / 2) / 2) < 1e-12);
-  });
-
-  it('gives these bytes: settings and outcomes', async () => {
-    const read = await simulator({ circuit: 'bell-chsh', qubits: '4' }, 'golden').read(160, NEVER);
-    assert.equal(read.witness?.kind, 'chsh');
-    assert.equal(
-      Buffer.from(read.witness.settings).toString('hex'),
-      '03000201030003010000010303020000010103010102010100000201010301000303030002030101',
-    );
-    assert.equal(Buffer.from(read.bits).toString('hex'), '5ef06f5fc1d6ed17c9230330e23f390f4ae13f2c');
   });
 });
 
@@ -303,14 +185,11 @@ describe('faults', () => {
     );
   });
 
-  it('reads 0 from a dead-qubit, in test shots too, and the health tests find it', async () => {
-    const backend = faulty('dead-qubit:3', { circuit: 'x-check', x_test_share: '1', readout_e01: '0.1' });
+  it('reads 0 from a dead-qubit, and the health tests find it', async () => {
+    const backend = faulty('dead-qubit:3', { readout_e01: '0.1' });
     const read = await backend.read(8 * 20_000, NEVER);
-    assert.equal(read.witness?.kind, 'x-basis');
-    const tested = { bits: read.witness.bits, shots: read.witness.shots, width: 8 };
     for (let channel = 0; channel < 8; channel++) {
       assert.equal(onesOf(read, channel) === 0, channel === 3);
-      assert.equal(onesOf(tested, channel) === 0, channel === 3);
     }
     const monitor = new HealthMonitor({ width: 8, minEntropyPerBit: backend.claimedMinEntropyPerBit });
     const { grade, failures } = monitor.check(read);
@@ -346,13 +225,12 @@ describe('faults', () => {
   });
 
   it('gives the first read again under replay, even when that was erased', async () => {
-    const backend = faulty('replay', { circuit: 'bell-chsh' });
+    const backend = faulty('replay');
     const first = await backend.read(8000, NEVER);
     const kept = structuredClone(first);
     first.bits.fill(0);
     const second = await backend.read(8000, NEVER);
     assert.deepEqual([second.bits, second.rawSha256], [kept.bits, kept.rawSha256]);
-    assert.deepEqual(second.witness, kept.witness);
     second.bits.fill(0);
     assert.deepEqual((await backend.read(8000, NEVER)).bits, kept.bits);
   });

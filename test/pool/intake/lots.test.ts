@@ -16,7 +16,7 @@ import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { HealthMonitor, type HealthVerdict } from '../../../src/pool/intake/health.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
-import { makeLot, makeSystemLot, wipeRead } from '../../../src/pool/intake/lots.ts';
+import { makeLot, makeSystemLot } from '../../../src/pool/intake/lots.ts';
 import { ShortLots } from '../../../src/pool/intake/short-lots.ts';
 import { biasedBackend, fixedBytes, rawRead, soundBackend, stuckBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -27,10 +27,7 @@ const MEBIBIT = 1024 * 1024;
 
 /** A simulated device without noise. */
 const SIMULATOR = {
-  circuit: 'superposition',
   qubits: 16,
-  x_test_share: 0.125,
-  cluster_shots: 1,
   profile: null,
   readout_e01: 0,
   readout_e10: 0,
@@ -425,22 +422,5 @@ describe("the system source's lot", () => {
     const record = await makeSystemLot(backend, read, health, new ScriptedAssessor(), new ManualClock());
     assert.equal(record.accepted, false);
     assert.equal(record.rejection, 'health tests: rct on channel 0, apt on channel 0');
-  });
-});
-
-describe('a read that is done with', () => {
-  it('leaves none of its bits, nor those of its witness', async () => {
-    for (const circuit of ['superposition', 'x-check', 'bell-chsh'] as const) {
-      const options = { ...SIMULATOR, circuit, readout_e01: 0.1 };
-      const read = await simulatorWith('sim', options, new ManualClock(), fixedBytes('wiped')).read(
-        8000,
-        NEVER,
-      );
-      const { witness } = read;
-      const witnessed = witness?.kind === 'x-basis' ? witness.bits : witness?.settings;
-      assert.ok(!isZero(read.bits) && (witnessed === undefined || !isZero(witnessed)));
-      wipeRead(read);
-      assert.ok(isZero(read.bits) && (witnessed === undefined || isZero(witnessed)), circuit);
-    }
   });
 });

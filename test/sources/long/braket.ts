@@ -20,27 +20,6 @@ describe('the service with Amazon Braket', () => {
     });
   });
 
-  it('IQM with test shots of 16 clusters: evidence calibrated', async (t) => {
-    await assertCertifiesTask(t, {
-      device: gridDevice(),
-      options: {
-        QRN_SOURCE_BRAKET_CIRCUIT: 'x-check',
-        QRN_SOURCE_BRAKET_QUBITS: '8',
-        QRN_SOURCE_BRAKET_SHOTS: '56000',
-        QRN_SOURCE_BRAKET_BUDGET_PER_DAY: '100',
-      },
-      facts: {
-        quantumBackend: 'braket-iqm-garnet',
-        circuit: 'x-check-8',
-        qubits: 8,
-        depth: 2,
-        shots: 56_000,
-        evidence: 'calibrated',
-      },
-      calibrationOf: gridCalibration,
-    });
-  });
-
   it('IonQ, with one figure for all qubits: evidence statistical', async (t) => {
     await assertCertifiesTask(t, {
       device: trapDevice(['gpi', 'gpi2', 'zz']),

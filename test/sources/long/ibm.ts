@@ -13,21 +13,12 @@ describe('the service with IBM Quantum', () => {
   const cases: readonly [Environment, Parameters<typeof ibmRead>[1]][] = [
     [
       {
-        QRN_SOURCE_IBM_CIRCUIT: 'superposition',
         QRN_SOURCE_IBM_BITS_PER_JOB: '196608',
         QRN_SOURCE_IBM_RESULT_FORM: 'qiskit',
         QRN_SOURCE_IBM_PRIVATE: 'false',
         QRN_SOURCE_IBM_BUDGET_PER_DAY: '14',
       },
-      { circuit: 'superposition-6', depth: 2, evidence: 'calibrated' },
-    ],
-    [
-      {
-        QRN_SOURCE_IBM_CIRCUIT: 'bell-chsh',
-        QRN_SOURCE_IBM_BITS_PER_JOB: '720000',
-        QRN_SOURCE_IBM_BUDGET_PER_DAY: '50',
-      },
-      { circuit: 'bell-chsh-6', depth: 9, evidence: 'statistical' },
+      { circuit: 'superposition-6', evidence: 'calibrated' },
     ],
   ];
   for (const [options, facts] of cases) {

@@ -52,14 +52,4 @@ describe('the service with IonQ', () => {
     const facts = { circuit: 'superposition-25', qubits: 25, depth: 2, shots: 2_000 } as const;
     await assertCertifiesJob(t, {}, { ...facts, evidence: 'statistical' });
   });
-
-  it('Bell tests of 16 clusters: evidence statistical', async (t) => {
-    const options = {
-      QRN_SOURCE_IONQ_CIRCUIT: 'bell-chsh',
-      QRN_SOURCE_IONQ_QUBITS: '6',
-      QRN_SOURCE_IONQ_SHOTS: '120000',
-    };
-    const facts = { circuit: 'bell-chsh-6', qubits: 6, depth: 5, shots: 120_000 } as const;
-    await assertCertifiesJob(t, options, { ...facts, evidence: 'statistical' });
-  });
 });

@@ -21,7 +21,7 @@ c[3] = measure q[3];
 `;
 
 describe('the service with the simulator', () => {
-  it('has the errors of a real device and says simulated, whatever its test shots show', async (t) => {
+  it('has the errors of a real device and says simulated', async (t) => {
     const profile = join(temporaryFolder(t), 'properties.json');
     const device = {
       ...TEST_DEVICE,
@@ -30,7 +30,6 @@ describe('the service with the simulator', () => {
     writeFileSync(profile, JSON.stringify(propertiesOf(device, '2026-11-20T06:00:00-05:00')));
     const service = TestServer.spawnFor(t, {
       QRN_BACKEND: 'simulator',
-      QRN_SOURCE_SIMULATOR_CIRCUIT: 'x-check',
       QRN_SOURCE_SIMULATOR_QUBITS: '4',
       QRN_SOURCE_SIMULATOR_PROFILE: profile,
     });

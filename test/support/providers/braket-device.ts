@@ -1,4 +1,4 @@
-import type { ReadoutError } from '../../../src/backend/simulator/noise.ts';
+import type { ReadoutError } from '../../../src/backend/simulator/qubits.ts';
 import type { ProgramRules } from './braket-program.ts';
 
 /** A device as GetDevice describes it, in the form of the published schemas; its figures are made up. */
@@ -102,13 +102,13 @@ export function gridDevice(): LocalDevice {
         ),
       },
     },
-    rules: { nativeGates, qubits, pairs },
+    rules: { nativeGates, qubits },
     readout,
   };
 }
 
 /** Any two qubits can be joined, as in IonQ's and AQT's traps; figures of the whole device alone. */
-export function trapDevice(nativeGates: readonly string[], isWithSets = true): LocalDevice {
+export function trapDevice(nativeGates: readonly string[]): LocalDevice {
   const qubits = [...new Array(12).keys()];
   const graph = Object.fromEntries(
     qubits.map((a) => [a, qubits.filter((b) => b !== a).map((each) => String(each))]),
@@ -121,9 +121,7 @@ export function trapDevice(nativeGates: readonly string[], isWithSets = true): L
     capabilities: {
       ...header('braket.device_schema.ionq.ionq_device_capabilities'),
       service: service({ price: 0.08, unit: 'shot' }, [100, 5_000], { getTaskPollIntervalMillis: 200 }),
-      action: isWithSets
-        ? PROGRAM_SETS
-        : { 'braket.ir.openqasm.program': PROGRAM_SETS['braket.ir.openqasm.program'] },
+      action: PROGRAM_SETS,
       paradigm: {
         qubitCount: 12,
         nativeGateSet: nativeGates.map((gate) => gate.toUpperCase()),
@@ -135,11 +133,7 @@ export function trapDevice(nativeGates: readonly string[], isWithSets = true): L
         updatedAt: '2026-11-19T00:00:00+00:00',
       },
     },
-    rules: {
-      nativeGates,
-      qubits,
-      pairs: new Set(qubits.flatMap((a) => qubits.filter((b) => b > a).map((b) => `${a}-${b}`))),
-    },
+    rules: { nativeGates, qubits },
     readout: new Map(qubits.map((qubit) => [qubit, { e01: 0.002, e10: 0.007 }])),
   };
 }
@@ -157,7 +151,7 @@ export function simulatorDevice(): LocalDevice {
       action: { 'braket.ir.openqasm.program': PROGRAM_SETS['braket.ir.openqasm.program'] },
       paradigm: { qubitCount: 34 },
     },
-    rules: { nativeGates: null, qubits, pairs: new Set() },
+    rules: { nativeGates: null, qubits },
     readout: new Map(qubits.map((qubit) => [qubit, { e01: 0, e10: 0 }])),
   };
 }

@@ -1,5 +1,4 @@
-import type { Circuit, Gate } from '../../../src/backend/circuit.ts';
-import { plainGates } from '../circuits.ts';
+import type { Circuit, NativeGate } from '../circuits.ts';
 
 /** What a device takes, of its published capabilities. */
 export interface ProgramRules {
@@ -7,34 +6,24 @@ export interface ProgramRules {
   readonly nativeGates: readonly string[] | null;
   /** Physical qubits that exist. */
   readonly qubits: readonly number[];
-  /** Pairs `a-b`, a < b, that a gate may join. */
-  readonly pairs: ReadonlySet<string>;
-}
-
-export interface Program {
-  readonly circuit: Circuit;
-  /** By channel: what `measuredQubits` says of it. */
-  readonly measuredQubits: readonly number[];
 }
 
 /** Reads the programs that Braket would take of the backend, and refuses the rest in the words of a validation error. */
-export function parseProgram(source: string, rules: ProgramRules): Program {
+export function parseProgram(source: string, rules: ProgramRules): Circuit {
   const lines = source.trimEnd().split('\n');
   const expected = rules.nativeGates === null ? /^qubit\[\d+\] q;$/ : /^#pragma braket verbatim$/;
   if (lines[0] !== 'OPENQASM 3.0;' || !/^bit\[\d+\] b;$/.test(lines[1]) || !expected.test(lines[2])) {
     throw new Error(`Unsupported header: ${lines.slice(0, 3).join(' ')}`);
   }
   const body = lines.slice(3).filter((line) => line !== 'box{' && line !== '}');
-  const gates: Gate[] = [];
+  const gates: NativeGate[] = [];
   const measured: number[] = [];
-  const local = new Map<number, number>();
   const qubitOf = (text: string): number => {
     const match = /^(?:\$(\d+)|q\[(\d+)\])$/.exec(text);
     const isPhysical = rules.nativeGates !== null;
     const found = match?.[isPhysical ? 1 : 2];
     if (found === undefined || !rules.qubits.includes(Number(found)))
       throw new Error(`No such qubit: ${text}`);
-    if (!local.has(Number(found))) local.set(Number(found), local.size);
     return Number(found);
   };
   for (const line of body) {
@@ -44,26 +33,13 @@ export function parseProgram(source: string, rules: ProgramRules): Program {
       measured.push(qubitOf(measurement[2]));
       continue;
     }
-    const call = /^([a-z0-9]+)(?:\(([^)]*)\))? (\S+?)(?:, (\S+))?;$/.exec(line);
+    const call = /^([a-z0-9]+)(?:\(([^)]*)\))? (\S+);$/.exec(line);
     if (call === null) throw new Error(`Cannot parse: ${line}`);
-    const [, name, parameters = '', first, second] = call;
+    const [, name, parameters = '', qubit] = call;
     if (!(rules.nativeGates ?? ['h']).includes(name)) throw new Error(`${name} is not a native gate`);
-    const qubits = [first, ...(second === undefined ? [] : [second])].map(qubitOf);
-    if (qubits.length === 2 && !rules.pairs.has(`${Math.min(...qubits)}-${Math.max(...qubits)}`)) {
-      throw new Error(`Qubits ${qubits.join(' and ')} are not connected`);
-    }
     const angles = parameters === '' ? [] : parameters.split(', ').map(Number);
-    gates.push(
-      ...plainGates(
-        name,
-        angles,
-        qubits.map((qubit) => local.get(qubit)!),
-      ),
-    );
+    gates.push({ name, angles, qubit: qubitOf(qubit) });
   }
   if (Number(/\d+/.exec(lines[1])![0]) !== measured.length) throw new Error('Every bit is measured');
-  return {
-    circuit: { qubits: local.size, gates, measured: measured.map((qubit) => local.get(qubit)!) },
-    measuredQubits: measured,
-  };
+  return { gates, measured };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { fixedBytes } from '../backends.ts';
-import { measuredRows, measured as measurementOf } from '../circuits.ts';
+import { measuredRows } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import type { LocalDevice } from './braket-device.ts';
 import { parseProgram } from './braket-program.ts';
@@ -25,8 +25,6 @@ export type ResultFault =
   | 'of-another-task'
   /** Columns for other qubits than those that were asked for. */
   | 'other-qubits'
-  /** One program of the set failed. */
-  | 'failed-program'
   /** More columns than were asked for, in another order. */
   | 'all-qubits';
 
@@ -35,7 +33,7 @@ interface LocalTask {
   readonly token: string;
   readonly request: string;
   readonly shots: number;
-  readonly sources: readonly string[];
+  readonly source: string;
   readonly directory: string;
   readonly createdAt: string;
   status: 'CREATED' | 'QUEUED' | 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLING' | 'CANCELLED';
@@ -43,7 +41,7 @@ interface LocalTask {
   endedAt: string | undefined;
 }
 
-/** What one program of a task measured: rows of bits by channel. */
+/** What a task measured: rows of bits by channel. */
 export interface Measured {
   readonly source: string;
   readonly rows: readonly (readonly number[])[];
@@ -51,7 +49,7 @@ export interface Measured {
 
 export const BUCKET = 'amazon-braket-loopback';
 
-/** Amazon Braket and S3 on the loopback: programs run on our simulator with the device's own readout errors. */
+/** Amazon Braket and S3 on the loopback: programs run with the device's own readout errors. */
 export class LocalBraket {
   readonly api = new ProviderServer((request) => this.#handle(request));
   readonly s3: LocalBucket;
@@ -61,7 +59,7 @@ export class LocalBraket {
   readonly #tasks = new Map<string, LocalTask>();
   /** Settles when the tasks that run have ended. */
   #running: Promise<void> = Promise.resolve();
-  #finished: { measured: Measured[]; body: string } | undefined;
+  #finished: { measured: Measured; body: string } | undefined;
   fault: ResultFault | undefined;
   /** What finished tasks end in. */
   outcome: 'COMPLETED' | 'FAILED' = 'COMPLETED';
@@ -85,9 +83,9 @@ export class LocalBraket {
     return this.#tasks.size;
   }
 
-  /** What the task that was finished last measured, program by program. */
-  get measured(): readonly Measured[] {
-    return this.#finished?.measured ?? [];
+  /** What the task that was finished last measured. */
+  get measured(): Measured {
+    return this.#finished?.measured ?? { source: '', rows: [] };
   }
 
   /** Runs every task that waits; what is asked meanwhile is answered afterwards. */
@@ -101,7 +99,7 @@ export class LocalBraket {
       task.status = this.outcome;
       this.#clock.advance(60_000);
       task.endedAt = new Date(this.#clock.wallMs()).toISOString();
-      if (this.outcome === 'COMPLETED') await this.#run(task);
+      if (this.outcome === 'COMPLETED') this.#run(task);
     }
   }
 
@@ -153,7 +151,7 @@ export class LocalBraket {
       if (task.request === body) return { status: 201, body: { quantumTaskArn: task.arn } };
       return braketError(409, 'ConflictException', 'The client token was used with other parameters');
     }
-    const refusal = this.#refusal(deviceArn, shots, outputS3Bucket, action);
+    const refusal = this.#refusal(deviceArn, outputS3Bucket, action);
     if (refusal !== undefined) return braketError(400, 'ValidationException', refusal);
     const id = randomUUID();
     const task: LocalTask = {
@@ -161,7 +159,7 @@ export class LocalBraket {
       token: clientToken,
       request: body,
       shots,
-      sources: sourcesIn(action),
+      source: sourceIn(action),
       directory: `${outputS3KeyPrefix}/${id}`,
       createdAt: new Date(this.#clock.wallMs()).toISOString(),
       status: 'CREATED',
@@ -173,13 +171,11 @@ export class LocalBraket {
     return { status: 201, body: { quantumTaskArn: task.arn } };
   }
 
-  #refusal(deviceArn: string, shots: number, bucket: string, action: string): string | undefined {
+  #refusal(deviceArn: string, bucket: string, action: string): string | undefined {
     if (deviceArn !== this.device.arn) return `${deviceArn} is not a device of this region`;
     if (bucket !== BUCKET) return `Caller doesn't have access to ${bucket} or it doesn't exist`;
-    const sources = sourcesIn(action);
-    if (shots % sources.length !== 0) return 'Total shots must be divisible by number of executables';
     try {
-      for (const source of sources) parseProgram(source, this.device.rules);
+      parseProgram(sourceIn(action), this.device.rules);
     } catch (error) {
       return (error as Error).message;
     }
@@ -220,28 +216,19 @@ export class LocalBraket {
     for (const task of this.#tasks.values()) task.status = status;
   }
 
-  async #run(task: LocalTask): Promise<void> {
+  #run(task: LocalTask): void {
     const before = this.#finished;
-    const perProgram = task.shots / task.sources.length;
-    const results: Readonly<Record<string, unknown>>[] = [];
-    const measured: Measured[] = [];
-    for (const source of task.sources) {
-      const program = parseProgram(source, this.device.rules);
-      const missing = this.fault === 'truncated' || this.fault === 'fewer-successful' ? 10 : 0;
-      const isFailed = this.fault === 'failed-program' && measured.length === 1;
-      const shots = isFailed ? 0 : perProgram - (measured.length === 0 ? missing : 0);
-      const readout = program.measuredQubits.map((qubit) => this.device.readout.get(qubit)!);
-      const rows = await measuredRows(measurementOf(program.circuit, readout, this.#outcomes), shots);
-      measured.push({ source, rows });
-      results.push(isFailed ? failedResult() : this.#resultOf(program.measuredQubits, rows));
-    }
-    const total = measured.reduce((sum, { rows }) => sum + rows.length, 0);
-    task.successfulShots = this.fault === 'truncated' ? task.shots : total;
-    let body = this.#store(task, results);
+    const { source } = task;
+    const program = parseProgram(source, this.device.rules);
+    const missing = this.fault === 'truncated' || this.fault === 'fewer-successful' ? 10 : 0;
+    const readout = program.measured.map((qubit) => this.device.readout.get(qubit)!);
+    const rows = measuredRows(program, readout, this.#outcomes, task.shots - missing);
+    task.successfulShots = this.fault === 'truncated' ? task.shots : rows.length;
+    let body = this.#bodyOf(task, this.#resultOf(program.measured, rows));
     if (this.fault === 'replayed') body = before!.body;
     if (this.fault === 'of-another-task') body = body.replaceAll(task.arn, `${task.arn}-other`);
     this.s3.put(`${task.directory}/results.json`, body);
-    this.#finished = { measured, body };
+    this.#finished = { measured: { source, rows }, body };
     this.fault = undefined;
   }
 
@@ -267,8 +254,7 @@ export class LocalBraket {
     return { measurements: rows, measurementProbabilities: null, measuredQubits };
   }
 
-  /** Writes all objects but results.json, which it gives. */
-  #store(task: LocalTask, results: readonly Readonly<Record<string, unknown>>[]): string {
+  #bodyOf(task: LocalTask, result: Readonly<Record<string, unknown>>): string {
     const metadata = {
       id: task.arn,
       deviceId: this.device.arn,
@@ -279,54 +265,20 @@ export class LocalBraket {
       endedAt: task.endedAt,
       status: 'COMPLETED',
     };
-    const schema = (name: string) => ({
-      braketSchemaHeader: { name: `braket.task_result.${name}`, version: '1' },
-    });
-    if (results.length === 1) {
-      return JSON.stringify({
-        ...schema('gate_model_task_result'),
-        ...results[0],
-        resultTypes: [],
-        taskMetadata: metadata,
-        additionalMetadata: { action: {} },
-      });
-    }
-    const put = (key: string, value: unknown) =>
-      this.s3.put(`${task.directory}/${key}`, JSON.stringify(value));
-    results.forEach((result, index) => {
-      put(`programs/${index}/results.json`, {
-        ...schema('program_result'),
-        executableResults: ['executables/0.json'],
-        source: 'program.json',
-      });
-      put(`programs/${index}/executables/0.json`, {
-        ...schema('program_set_executable_result'),
-        inputsIndex: 0,
-        ...result,
-      });
-    });
-    put('metadata.json', { ...schema('program_set_task_metadata'), ...metadata });
     return JSON.stringify({
-      ...schema('program_set_task_result'),
-      programResults: results.map((_, index) => `programs/${index}/results.json`),
-      taskMetadata: 'metadata.json',
-      s3Location: [BUCKET, task.directory],
+      braketSchemaHeader: { name: 'braket.task_result.gate_model_task_result', version: '1' },
+      ...result,
+      resultTypes: [],
+      taskMetadata: metadata,
+      additionalMetadata: { action: {} },
     });
   }
 }
 
-function failedResult(): Record<string, unknown> {
-  return {
-    braketSchemaHeader: { name: 'braket.task_result.program_set_executable_failure', version: '1' },
-    failureMetadata: { failureReason: 'The device was sick', retryable: true, category: 'DEVICE' },
-  };
-}
-
-function sourcesIn(action: string): string[] {
-  const { braketSchemaHeader, source, programs } = JSON.parse(action);
-  if (braketSchemaHeader.name === 'braket.ir.openqasm.program') return [source];
-  assert.equal(braketSchemaHeader.name, 'braket.ir.openqasm.program_set');
-  return programs.map((program: { source: string }) => program.source);
+function sourceIn(action: string): string {
+  const { braketSchemaHeader, source } = JSON.parse(action);
+  assert.equal(braketSchemaHeader.name, 'braket.ir.openqasm.program');
+  return source;
 }
 
 /** An error as Braket answers with one (REST JSON). */

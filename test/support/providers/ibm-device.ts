@@ -14,6 +14,8 @@ interface Qubit {
 /** A small processor in the form of IBM's: two rows of qubits with bridges, and every flaw that calibrations show. */
 export interface IbmDevice extends Target {
   readonly name: string;
+  /** Both directions of each pair. */
+  readonly couplingMap: readonly (readonly number[])[];
   readonly isSimulator: boolean;
   readonly table: readonly Qubit[];
   /** Error of cz by pair, `a-b`. */

@@ -1,12 +1,9 @@
-import type { Circuit, Gate } from '../../../src/backend/circuit.ts';
-import { plainGates } from '../circuits.ts';
+import type { Circuit, NativeGate } from '../circuits.ts';
 
 /** The processor that programs run on. */
 export interface Target {
   readonly qubits: number;
   readonly basisGates: readonly string[];
-  /** Both directions of each pair. */
-  readonly couplingMap: readonly (readonly number[])[];
 }
 
 /** Why IBM fails a job before it runs. */
@@ -24,7 +21,7 @@ const NOT_SUPPORTED = 1517;
 const NOT_A_PROGRAM = 1603;
 
 /**
- * Reads the OpenQASM 3 that the backend writes, and no more of the language, as strictly as IBM does: basis gates on coupled
+ * Reads the OpenQASM 3 that the backend writes, and no more of the language, as strictly as IBM does: basis gates on its
  * qubits, a first statement that gives the circuit the width of the device, each bit measured once. Throws a ProgramError.
  */
 export function readProgram(text: string, target: Target): Circuit {
@@ -38,14 +35,14 @@ export function readProgram(text: string, target: Target): Circuit {
   const everything = Array.from({ length: target.qubits }, (_, qubit) => `$${qubit}`).join(', ');
   if (lines[3] !== `barrier ${everything};`)
     throw notSupported('the circuit has not the width of the device');
-  const gates: Gate[] = [];
+  const gates: NativeGate[] = [];
   const measured: number[] = [];
   for (const line of lines.slice(4, -1)) {
     if (/^barrier \$\d+(, \$\d+)*;$/.test(line)) continue;
     const measurement = /^c\[(\d+)\] = measure \$(\d+);$/.exec(line);
     if (measurement === null) {
       if (measured.length > 0) throw notSupported('a gate after a measurement');
-      gates.push(...gatesIn(line, target));
+      gates.push(gateIn(line, target));
     } else {
       if (Number(measurement[1]) !== measured.length)
         throw new ProgramError(NOT_A_PROGRAM, 'bits out of order');
@@ -54,24 +51,17 @@ export function readProgram(text: string, target: Target): Circuit {
   }
   if (measured.length !== width || lines.at(-1) !== '')
     throw new ProgramError(NOT_A_PROGRAM, 'bits are missing');
-  return { qubits: target.qubits, gates, measured };
+  return { gates, measured };
 }
 
-function gatesIn(line: string, { basisGates, couplingMap, qubits: width }: Target): Gate[] {
-  const [, gate, , angle, list] =
-    /^([a-z]\w*)(\((-?[\d.]+(?:e-?\d+)?)\))? (\$\d+(?:, \$\d+)*);$/.exec(line) ?? [];
-  if (gate === undefined) throw new ProgramError(NOT_A_PROGRAM, `not understood: ${line}`);
-  const qubits = list.split(', ').map((name) => Number(name.slice(1)));
-  const isOnDevice = qubits.every((qubit) => qubit < width);
-  const isCoupled = qubits.length !== 2 || couplingMap.some(([a, b]) => a === qubits[0] && b === qubits[1]);
-  if (!basisGates.includes(gate) || !isOnDevice || !isCoupled) {
-    throw notSupported(
-      `the instruction ${gate} on qubits (${qubits.join(', ')}) is not supported by the target system`,
-    );
+function gateIn(line: string, { basisGates, qubits: width }: Target): NativeGate {
+  const [, name, , angle, listed] = /^([a-z]\w*)(\((-?[\d.]+(?:e-?\d+)?)\))? \$(\d+);$/.exec(line) ?? [];
+  if (name === undefined) throw new ProgramError(NOT_A_PROGRAM, `not understood: ${line}`);
+  const qubit = Number(listed);
+  if (!basisGates.includes(name) || qubit >= width) {
+    throw notSupported(`the instruction ${name} on qubits (${qubit}) is not supported by the target system`);
   }
-  const known = { sx: 1, x: 1, rz: 1, cz: 2 }[gate];
-  if (known !== qubits.length) throw new ProgramError(NOT_A_PROGRAM, `not understood: ${line}`);
-  return plainGates(gate, angle === undefined ? [] : [Number(angle)], qubits);
+  return { name, angles: angle === undefined ? [] : [Number(angle)], qubit };
 }
 
 function notSupported(why: string): ProgramError {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { fixedBytes } from '../backends.ts';
-import { measured, measuredRows } from '../circuits.ts';
+import { measuredRows } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 import { configurationOf, type IbmDevice, propertiesOf, TEST_DEVICE } from './ibm-device.ts';
@@ -238,7 +238,7 @@ export class IbmServer extends ProviderServer {
   async #runPub(program: string, shots: number): Promise<RunPub> {
     const circuit = readProgram(program, this.device);
     const readout = circuit.measured.map((qubit) => this.device.table[qubit]);
-    const rows = await measuredRows(measured(circuit, readout, this.#outcomes), shots);
+    const rows = measuredRows(circuit, readout, this.#outcomes, shots);
     return { program, rows };
   }
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import type { Circuit } from '../../../src/backend/circuit.ts';
 import { fixedBytes } from '../backends.ts';
-import { measured, measuredRows, plainGates } from '../circuits.ts';
+import { type Circuit, measuredRows } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 
@@ -21,23 +20,18 @@ export type ResultFault =
   | 'replayed'
   | 'leaking'
   | 'leaking-much'
-  | 'missing-child'
-  | 'unnamed-children'
-  | 'reordered-children'
   | 'foreign-url'
   | 'other-backend';
 
 interface LocalJob {
   readonly id: string;
   readonly name: string | null;
-  readonly parent: string | null;
   readonly backend: string;
   readonly shots: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly circuit: Circuit | null;
   readonly submittedAtMs: number;
   status: string;
-  children: string[] | null;
   endedAtMs: number | null;
   failure: Readonly<Record<string, string>> | null;
   /** Outcomes as rows of bits, qubit by qubit; leaked shots are in neither. */
@@ -47,7 +41,7 @@ interface LocalJob {
 
 const READOUT = { e01: 0.002, e10: 0.006 };
 
-/** IonQ's API v0.4 on the loopback: native circuits run on our simulator with readout errors. */
+/** IonQ's API v0.4 on the loopback: native circuits run with readout errors. */
 export class LocalIonq {
   readonly server = new ProviderServer((request) => this.#handle(request));
   readonly #clock: ManualClock;
@@ -81,17 +75,17 @@ export class LocalIonq {
     return `${this.server.url}/v0.4`;
   }
 
-  /** Jobs that were paid for; circuits of one job are not counted by themselves. */
+  /** Jobs that were paid for. */
   get jobs(): number {
-    return [...this.#jobs.values()].filter(({ parent }) => parent === null).length;
+    return this.#jobs.size;
   }
 
   get ids(): string[] {
     return [...this.#jobs.keys()];
   }
 
-  /** The outcomes of the job that was finished last, circuit by circuit. */
-  measured: readonly (readonly (readonly number[])[])[] = [];
+  /** The outcomes of the job that was finished last. */
+  measured: readonly (readonly number[])[] = [];
 
   finish(): void {
     this.#running = this.#finish();
@@ -104,36 +98,30 @@ export class LocalIonq {
 
   /** Other people's jobs on the same system. */
   addForeignJobs(count: number): void {
-    for (let i = 0; i < count; i++) this.#add({ metadata: {} }, 'qpu.forte-1', null, null, null);
+    for (let i = 0; i < count; i++) this.#add({ metadata: {} }, 'qpu.forte-1', null, null);
   }
 
   async #finish(): Promise<void> {
     for (const job of [...this.#jobs.values()]) {
-      if (job.parent !== null || job.status !== 'ready') continue;
-      const circuits = job.children?.map((id) => this.#jobs.get(id)!) ?? [job];
+      if (job.status !== 'ready') continue;
       this.#clock.advance(60_000);
-      for (const circuit of circuits) await this.#run(circuit);
-      this.measured = circuits.map(({ rows }) => rows);
+      this.#run(job);
+      this.measured = job.rows;
       job.status = 'completed';
       job.endedAtMs = this.#clock.wallMs();
-      this.#before = circuits[0].documents!;
-      if (this.fault === 'missing-child') job.children?.pop();
-      if (this.fault === 'reordered-children') job.children?.reverse();
+      this.#before = job.documents!;
       this.fault = this.fault === 'foreign-url' || this.fault === 'other-backend' ? this.fault : undefined;
     }
   }
 
-  async #run(job: LocalJob): Promise<void> {
+  #run(job: LocalJob): void {
     const circuit = job.circuit!;
     const readout = circuit.measured.map(() => READOUT);
-    const outcomes = await measuredRows(measured(circuit, readout, this.#outcomes), job.shots);
+    const outcomes = measuredRows(circuit, readout, this.#outcomes, job.shots);
     const leakEvery = { leaking: 50, 'leaking-much': 4 }[String(this.fault)];
     const isLeaked = (shot: number) => leakEvery !== undefined && shot % leakEvery === 1;
     job.rows = outcomes.filter((_, shot) => !isLeaked(shot));
     job.documents = this.fault === 'replayed' ? this.#before! : this.#documents(outcomes, isLeaked);
-    job.status = 'completed';
-    job.endedAtMs = this.#clock.wallMs();
-    if (this.fault === 'unnamed-children') Object.assign(job, { name: null });
   }
 
   #documents(outcomes: readonly number[][], isLeaked: (shot: number) => boolean) {
@@ -233,17 +221,9 @@ export class LocalIonq {
     if (input.gateset !== 'native') return ionqError(400, `Gateset ${input.gateset}`);
     const payload = { metadata, shots };
     try {
-      if (type === 'ionq.circuit.v1') {
-        const circuit = circuitOf(input.circuit, input.qubits, backend);
-        const job = this.#add(payload, backend, circuit, name, null);
-        return { status: 201, body: { id: job.id, status: 'ready', session_id: null } };
-      }
-      const parent = this.#add(payload, backend, null, name, null);
-      parent.children = input.circuits.map((each: { name: string; circuit: NativeGate[] }) => {
-        const circuit = circuitOf(each.circuit, input.qubits, backend);
-        return this.#add({ metadata: {}, shots }, backend, circuit, each.name, parent.id).id;
-      });
-      return { status: 201, body: { id: parent.id, status: 'ready', session_id: null } };
+      if (type !== 'ionq.circuit.v1') throw new Error(`Unknown type: ${type}`);
+      const job = this.#add(payload, backend, circuitOf(input.circuit, input.qubits, backend), name);
+      return { status: 201, body: { id: job.id, status: 'ready', session_id: null } };
     } catch (error) {
       return ionqError(400, (error as Error).message);
     }
@@ -254,19 +234,16 @@ export class LocalIonq {
     backend: string,
     circuit: Circuit | null,
     name: string | null,
-    parent: string | null,
   ): LocalJob {
     const job: LocalJob = {
       id: randomUUID(),
       name,
-      parent,
       backend,
       shots: payload.shots ?? 100,
       metadata: payload.metadata,
       circuit,
       submittedAtMs: this.#clock.wallMs(),
       status: 'ready',
-      children: null,
       endedAtMs: null,
       failure: null,
       rows: [],
@@ -287,8 +264,7 @@ export class LocalIonq {
 
   #cancel(job: LocalJob): ProviderReply {
     if (job.status === 'completed') return ionqError(400, 'Job is already completed');
-    for (const each of [job, ...(job.children ?? []).map((id) => this.#jobs.get(id)!)])
-      each.status = 'canceled';
+    job.status = 'canceled';
     return { body: { id: job.id, status: 'canceled' } };
   }
 
@@ -297,12 +273,12 @@ export class LocalIonq {
     return {
       id: job.id,
       status: job.status,
-      type: job.children === null ? 'ionq.circuit.v1' : 'ionq.multi-circuit.v1',
+      type: 'ionq.circuit.v1',
       backend: this.fault === 'other-backend' ? 'qpu.aria-1' : job.backend,
       name: job.name,
       metadata: job.metadata,
-      parent_job_id: job.parent,
-      child_job_ids: job.children,
+      parent_job_id: null,
+      child_job_ids: null,
       submitted_at: iso(job.submittedAtMs),
       started_at: job.endedAtMs === null ? null : iso(job.endedAtMs - 2_000),
       completed_at: iso(job.endedAtMs),
@@ -355,24 +331,16 @@ export class LocalIonq {
 
 interface NativeGate {
   readonly gate: string;
-  readonly target?: number;
-  readonly targets?: readonly number[];
-  readonly phase?: number;
-  readonly phases?: readonly number[];
-  readonly angle?: number;
+  readonly target: number;
+  /** In turns. */
+  readonly phase: number;
 }
 
-/** Native gates, whose angles are in turns, as gates of the simulator. */
 function circuitOf(gates: readonly NativeGate[], qubits: number, backend: string): Circuit {
-  const turns = (value: number | undefined) => 2 * Math.PI * (value ?? 0);
-  const entangler = backend.includes('aria') ? 'ms' : 'zz';
   return {
-    qubits,
-    gates: gates.flatMap(({ gate, target, targets = [], phase, phases = [], angle }) => {
-      if (gate === 'gpi2') return plainGates('gpi2', [turns(phase)], [target!]);
-      if (gate !== entangler) throw new Error(`${gate} is not a native gate of ${backend}`);
-      const angles = gate === 'ms' ? [turns(phases[0]), turns(phases[1]), turns(angle)] : [turns(angle)];
-      return plainGates(gate, angles, targets);
+    gates: gates.map(({ gate, target, phase }) => {
+      if (gate !== 'gpi2') throw new Error(`${gate} is not a native gate of ${backend}`);
+      return { name: gate, angles: [2 * Math.PI * phase], qubit: target };
     }),
     measured: [...new Array(qubits).keys()],
   };

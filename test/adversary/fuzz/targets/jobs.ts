@@ -2,39 +2,35 @@ import assert from 'node:assert/strict';
 import { BackendError } from '../../../../src/backend/backend.ts';
 import { type ExpectedResult, readResult } from '../../../../src/backend/braket/result.ts';
 import { decodeShots } from '../../../../src/backend/ionq/shots.ts';
-import type { PartShots } from '../../../../src/backend/parts.ts';
+import type { Shots } from '../../../../src/backend/shots.ts';
 import { backendRefusal } from './backend.ts';
 import { type FuzzTarget, JSON_WORDS } from './target.ts';
 
 const SHOTS = 4;
-const ONE: ExpectedResult = {
+const TASK: ExpectedResult = {
   taskArn: 'task',
   directory: 'd',
-  parts: ['bits'],
   qubits: [3, 5, 7],
-  shotsOfPart: SHOTS,
+  shots: SHOTS,
   successfulShots: undefined,
 };
-/** Two programs, of which one may have failed. */
-const SET: ExpectedResult = { ...ONE, parts: ['bits', 'x-test'], successfulShots: SHOTS };
-
-/** An odd first byte: the task was one program. The rest is its results.json; nothing else is there. */
+/** An odd first byte: the service counts one shot as lost. The rest is results.json; nothing else is there. */
 const braket: FuzzTarget = {
   name: 'braket-result',
-  words: [...JSON_WORDS, 'braket.task_result.program_set_executable_failure', '"results.json"'],
+  words: [...JSON_WORDS, '"results.json"'],
   read: async (input) => {
-    const expected = ((input[0] ?? 0) & 1) === 1 ? ONE : SET;
+    const isShort = ((input[0] ?? 0) & 1) === 1;
+    const expected = isShort ? { ...TASK, successfulShots: SHOTS - 1 } : TASK;
     const read = async (key: string) => {
       if (key !== 'd/results.json') throw new BackendError('retryable', 'there is no such object');
       return input.slice(1);
     };
     try {
-      const { parts, rawSha256 } = await readResult(read, expected);
+      const { shots, rawSha256 } = await readResult(read, expected);
       assert.match(rawSha256, /^[0-9a-f]{64}$/);
-      const shots = parts.reduce((sum, each) => sum + each.shots, 0);
-      assert.ok(shots === SHOTS * parts.length || shots === expected.successfulShots, 'no shot is missing');
-      for (const part of parts) assertPacked(part, expected.qubits.length);
-      return `${parts.length} parts, ${shots} shots`;
+      assert.ok(shots.shots === SHOTS || shots.shots === expected.successfulShots, 'no shot is missing');
+      assertPacked(shots, expected.qubits.length);
+      return `${shots.shots} shots`;
     } catch (error) {
       return backendRefusal(error);
     }
@@ -48,7 +44,7 @@ const ionq: FuzzTarget = {
   read: async (input) => {
     const format = ((input[0] ?? 0) & 1) === 1 ? 'v1' : 'v2';
     try {
-      const expected = { jobId: 'job', part: 'bits', qubits: 3, shots: SHOTS } as const;
+      const expected = { jobId: 'job', qubits: 3, shots: SHOTS } as const;
       const { shots, leaked } = await decodeShots(format, input.slice(1), expected);
       assert.equal(shots.shots + leaked, SHOTS, 'each shot is there or is counted as leaked');
       assertPacked(shots, expected.qubits);
@@ -60,7 +56,7 @@ const ionq: FuzzTarget = {
 };
 
 /** Bits of every shot, and nothing behind the last. */
-function assertPacked({ bits, shots }: PartShots, width: number): void {
+function assertPacked({ bits, shots }: Shots, width: number): void {
   assert.equal(bits.length, Math.ceil((shots * width) / 8));
   const unused = 8 * bits.length - shots * width;
   if (unused > 0) assert.equal(bits[bits.length - 1] & (2 ** unused - 1), 0, 'no bit behind the last shot');

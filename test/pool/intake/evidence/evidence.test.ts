@@ -1,33 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead } from '../../../../src/backend/backend.ts';
-import { superposition } from '../../../../src/backend/circuit.ts';
-import { checkedNoise, type Noise } from '../../../../src/backend/simulator/noise.ts';
-import { plainRun, type Run } from '../../../../src/backend/simulator/runs.ts';
-import { simulatorOf } from '../../../../src/backend/simulator/simulator.ts';
+import { MeasuredQubits, type Noise } from '../../../../src/backend/simulator/qubits.ts';
 import { ORIGINS } from '../../../../src/core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type LotEvidence } from '../../../../src/ledger/records.ts';
 import { evidenceOf } from '../../../../src/pool/intake/evidence/evidence.ts';
-import { fixedBytes } from '../../../support/backends.ts';
-import { ghzParity } from '../../../support/circuits.ts';
-import { ManualClock } from '../../../support/manual-clock.ts';
+import { fixedBytes, rawRead } from '../../../support/backends.ts';
 
 const NEVER = new AbortController().signal;
 const PERFECT = { e01: 0, e10: 0 };
 
-type Circuit = 'superposition' | 'ghz';
-
 /** A read of four qubits, the same in every run. */
-async function readOf(circuit: Circuit, noise: Partial<Noise> = {}, shots = 100_000): Promise<RawRead> {
-  const checked = checkedNoise({ readout: PERFECT, bias: 0, depolarizing: 0, ...noise }, 4);
-  const source = fixedBytes(`evidence ${circuit}`);
-  const runs: Record<Circuit, () => Run> = {
-    superposition: () => plainRun(superposition(4), checked, source),
-    ghz: () => plainRun(ghzParity(4), checked, source),
+async function readOf(noise: Partial<Noise> = {}, shots = 100_000): Promise<RawRead> {
+  const { readout, bias, depolarizing }: Noise = {
+    readout: new Array(4).fill(PERFECT),
+    bias: 0,
+    depolarizing: 0,
+    ...noise,
   };
-  const clock = new ManualClock();
-  const parts = { name: 'test', run: runs[circuit](), noise: checked, clock, deterministic: true };
-  return simulatorOf(parts).read(4 * shots, NEVER);
+  const qubits = new MeasuredQubits({ readout, bias, depolarizing }, fixedBytes('evidence superposition'));
+  const taken = await qubits.take(shots, NEVER);
+  const read = rawRead(taken.bits, 4, shots);
+  const calibration = {
+    readout_e01: readout.map(({ e01 }) => e01),
+    readout_e10: readout.map(({ e10 }) => e10),
+  };
+  return { ...read, provenance: { ...read.provenance, circuit: 'superposition-4', calibration } };
 }
 
 /** What such a read of a quantum processor is evidence of. */
@@ -45,7 +43,7 @@ function near(actual: number | null, expected: number, tolerance: number): void 
 
 describe('what a read is evidence of', () => {
   it('statistical, without a figure: when nothing is known of the device', async () => {
-    const read = await readOf('superposition');
+    const read = await readOf();
     const { provenance } = read;
     const evidence = await evidenceOf('qrng-device', {
       ...read,
@@ -58,7 +56,7 @@ describe('what a read is evidence of', () => {
   });
 
   it('calibrated: by the published errors and the shares of ones of its own shots', async () => {
-    const read = await readOf('superposition', { readout: { e01: 0.004, e10: 0.006 } });
+    const read = await readOf({ readout: new Array(4).fill({ e01: 0.004, e10: 0.006 }) });
     const evidence = await evidenceOf('quantum-processor', read);
     assert.equal(evidence.claim, 'calibrated');
     const { figures } = evidence;
@@ -76,24 +74,26 @@ describe('what a read is evidence of', () => {
   it('calibrated: the worst channel decides, and a state that is tilted costs', async () => {
     const sound = { e01: 0.004, e10: 0.006 };
     const readout = [sound, sound, { e01: 0.2, e10: 0.2 }, sound];
-    const one = await shownBy('superposition', { readout });
+    const one = await shownBy({ readout });
     near(one.minEntropyPerBit, 1 - Math.log2(1.4), 0.03);
-    const tilted = await shownBy('superposition', { bias: 0.2 });
+    const tilted = await shownBy({ bias: 0.2 });
     near(tilted.minEntropyPerBit, -Math.log2(0.7), 0.03);
     assert.ok((tilted.minEntropyPerBit ?? 1) < -Math.log2(0.7), 'and is bounded from below');
   });
 
   it('calibrated: not for entangled qubits, dead ones or lists that do not fit', async () => {
-    const entangled = await shownBy('ghz');
+    const plain = await readOf();
+    const joined = { ...plain, provenance: { ...plain.provenance, circuit: 'ghz-4' } };
+    const entangled = await evidenceOf('quantum-processor', joined);
     assert.equal(entangled.claim, 'statistical');
     assert.equal(whyNot(entangled)['calibrated'], 'the circuit is no superposition of separate qubits');
     const dead = [PERFECT, PERFECT, PERFECT, { e01: 0, e10: 1 }];
-    const broken = await shownBy('superposition', { readout: dead });
+    const broken = await shownBy({ readout: dead });
     assert.equal(whyNot(broken)['calibrated'], 'channel 3: 0 bits per raw bit are too few to draw from');
     assert.equal(broken.figures['readout_error_max'], 1);
     assert.equal(broken.minEntropyPerBit, null);
 
-    const read = await readOf('superposition', {}, 1000);
+    const read = await readOf({}, 1000);
     for (const calibration of [
       {},
       { readout_e01: [0, 0, 0, 0] },
@@ -110,7 +110,7 @@ describe('what a read is evidence of', () => {
 
 describe('no claim is above what the origin allows', () => {
   it('gives every origin the same figures, and none a claim above its own', async () => {
-    const read = await readOf('superposition');
+    const read = await readOf();
     const real = await evidenceOf('quantum-processor', read);
     for (const origin of ORIGINS) {
       const evidence = await evidenceOf(origin, read);
@@ -126,7 +126,7 @@ describe('no claim is above what the origin allows', () => {
   });
 
   it('says of a simulated read why it is no evidence', async () => {
-    const evidence = await evidenceOf('simulated', await readOf('superposition'));
+    const evidence = await evidenceOf('simulated', await readOf());
     assert.equal(evidence.method, 'none: the origin is simulated');
     assert.deepEqual(whyNot(evidence), {
       statistical: 'a program computed the shots',
