@@ -40,7 +40,7 @@ const create = action({
       tier: oneOf('tier', input.option('tier')!, TIERS),
       overrides: overridesOf(input),
     };
-    const made = await changeDirectory(context, async (ledger) => {
+    const { result: made } = await changeDirectory(context, async (ledger) => {
       const account = await createAccount(ledger, context.clock, wish);
       const key = await createKey(ledger, context.clock, { accountId: account.id });
       return {
@@ -109,9 +109,12 @@ const set = action({
       ...(tier === undefined ? {} : { tier: oneOf('tier', tier, TIERS) }),
       overrides,
     };
-    const account = await changeDirectory(context, (ledger) => setAccount(ledger, input.operands[0], change));
-    const described = describeAccount(account);
+    const { result, isConfirmed } = await changeDirectory(context, (ledger) =>
+      setAccount(ledger, input.operands[0], change),
+    );
+    const described = describeAccount(result);
     context.out(input.has('json') ? json(described) : facts(factsOf(described)));
+    return isConfirmed ? 0 : 1;
   },
 });
 

@@ -42,7 +42,9 @@ const create = action({
       scopes: scopes === undefined ? SCOPES : listOf('scopes', scopes, SCOPES),
       expiresAtMs: expires === undefined ? null : moment('expires', expires),
     };
-    const made = await changeDirectory(context, (ledger) => createKey(ledger, context.clock, wish));
+    const { result: made } = await changeDirectory(context, (ledger) =>
+      createKey(ledger, context.clock, wish),
+    );
     showOnce(made, {}, input, context);
   },
 });
@@ -96,12 +98,14 @@ const rotate = action({
   run: async (input, context) => {
     const grace = input.option('grace');
     const graceMs = grace === undefined ? ROTATION_GRACE_MS : duration('grace', grace);
-    const { created, old } = await changeDirectory(context, (ledger) => {
+    const { result, isConfirmed } = await changeDirectory(context, (ledger) => {
       return rotateKey(ledger, context.clock, input.operands[0], graceMs);
     });
+    const { created, old } = result;
     // a rotation always sets an end for the old key
     const replaced = { replaces: old.keyId, replaced_expires_at: isoTime(old.expiresAtMs) };
     showOnce(created, replaced, input, context);
+    return isConfirmed ? 0 : 1;
   },
 });
 
@@ -122,11 +126,12 @@ const revoke = action({
     return `This ends key ${keyId} of account ${accountId} (${name}) forever.`;
   },
   run: async (input, context) => {
-    const key = await changeDirectory(context, (ledger) =>
+    const { result: key, isConfirmed } = await changeDirectory(context, (ledger) =>
       revokeKey(ledger, context.clock, input.operands[0]),
     );
     const done = { key_id: key.keyId, revoked_at: isoTime(key.revokedAtMs) };
     context.out(input.has('json') ? json(done) : facts(done));
+    return isConfirmed ? 0 : 1;
   },
 });
 

@@ -158,6 +158,13 @@ export async function withLedger<T>(
   }
 }
 
+/** A change that is stored. */
+interface Changed<T> {
+  readonly result: T;
+  /** Every running service goes by it. Else stderr has the sentence, and a command that takes something away exits with 1. */
+  readonly isConfirmed: boolean;
+}
+
 /**
  * Runs `use`, which changes accounts or keys or withdraws a lot, and returns when every running service goes by the
  * change: a revoked key is refused from then on. Without a service it returns at once.
@@ -165,7 +172,7 @@ export async function withLedger<T>(
 export async function changeDirectory<T>(
   context: CommandContext,
   use: (ledger: Ledger) => Promise<T>,
-): Promise<T> {
+): Promise<Changed<T>> {
   const cluster = clusterSettings(context);
   if (cluster !== undefined) return changeSharedDirectory(context, cluster, use);
   const { result, version } = await withLedger(context, 'write', async (ledger) => ({
@@ -173,34 +180,34 @@ export async function changeDirectory<T>(
     version: await ledger.directoryVersion(),
   }));
   const path = ledgerPath(context);
-  const hasFollowed = await untilDeadline(() => serverHasApplied(path, version).catch(() => false));
-  if (!hasFollowed)
+  const isConfirmed = await untilDeadline(() => serverHasApplied(path, version).catch(() => false));
+  if (!isConfirmed)
     context.talk(
       'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
     );
-  return result;
+  return { result, isConfirmed };
 }
 
 async function changeSharedDirectory<T>(
   context: CommandContext,
   cluster: ClusterSettings,
   use: (ledger: Ledger) => Promise<T>,
-): Promise<T> {
+): Promise<Changed<T>> {
   const ledger = await openPostgresLedger({ ...TOOL, ...cluster, clock: context.clock });
   try {
     const result = await use(ledger);
     const version = await ledger.directoryVersion();
     let behind: string[] = [];
-    const haveFollowed = await untilDeadline(async () => {
+    const isConfirmed = await untilDeadline(async () => {
       behind = await ledger.nodesBehind(version);
       return behind.length === 0;
     });
-    if (!haveFollowed)
+    if (!isConfirmed)
       context.talk(
         `The change is stored, but not every node has confirmed it (${behind.join(', ')}). A node that cannot ask PostgreSQL refuses ` +
           'every key within seconds. Fence a node that runs no more with qrn cluster fence.\n',
       );
-    return result;
+    return { result, isConfirmed };
   } finally {
     await ledger.close();
   }

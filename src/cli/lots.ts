@@ -77,7 +77,7 @@ const revoke = action({
   run: async (input, context) => {
     const [lotId] = input.operands;
     const why = reasonOf(input.option('why')!);
-    const { atMs, isNew } = await changeDirectory(context, async (ledger) => {
+    const { result, isConfirmed } = await changeDirectory(context, async (ledger) => {
       if ((await ledger.lot(lotId)) === undefined) throw new CommandError(`there is no lot ${lotId}`);
       const wish = { lotId, why, atMs: context.clock.wallMs() };
       const before = revocationsByLot(await ledger.revocations()).get(lotId);
@@ -85,9 +85,11 @@ const revoke = action({
       await ledger.revokeLot(wish);
       return { ...wish, isNew: true };
     });
+    const { atMs, isNew } = result;
     if (!isNew) throw new CommandError(`${lotId} was revoked already, ${isoTime(atMs)}`);
     const done = { lot_id: lotId, revoked_at: isoTime(atMs), reason: why };
     context.out(input.has('json') ? json(done) : facts(done));
+    return isConfirmed ? 0 : 1;
   },
 });
 

@@ -112,4 +112,27 @@ describe('a change of accounts and keys', () => {
     assert.match(talk, /^The change is stored, but the running service has not confirmed it[^\n]*\n$/);
     await lock.release();
   });
+
+  it('exits with 1 when the running service has not confirmed that something is taken away', async (t) => {
+    const dataDir = await dataFolder(t);
+    const environment = { QRN_DATA_DIR: dataDir };
+    const create = ['create', '--name', 'A', '--tier', 'free', '--json'];
+    const made = JSON.parse((await runCommand(accounts, create, environment)).out);
+    const lock = await acquireServerLock(join(dataDir, 'ledger'));
+    lock.appliedVersions.set('front', 0);
+    const takes: readonly [typeof keys, string[]][] = [
+      [accounts, ['set', made.account_id, '--tier', 'pro']],
+      [keys, ['rotate', made.key_id, '--grace', '0']],
+      [keys, ['revoke', made.key_id, '--yes']],
+    ];
+    for (const [command, args] of takes) {
+      const { status, out, talk } = await runCommand(command, args, environment);
+      assert.equal(status, 1, args.join(' '));
+      assert.match(out, /./, 'the change is told all the same');
+      assert.match(talk, /The change is stored, but the running service has not confirmed it/);
+    }
+    await lock.release();
+    const confirmed = await runCommand(keys, ['revoke', made.key_id, '--yes'], environment);
+    assert.equal(confirmed.status, 0);
+  });
 });

@@ -225,6 +225,19 @@ suite('two nodes on one PostgreSQL', () => {
     assert.equal(await proofOf(nodes[1], id), proof);
   });
 
+  test('a node that hears nothing from the database is not ready within eight seconds', async () => {
+    const [, b] = nodes;
+    const ready = async () => (await (await fetchWhole(`${b.origin}/readyz`)).text()).trim();
+    await until('it is ready', async () => (await ready()) === 'ready');
+    proxy.setSilent(true);
+    const silentAtMs = performance.now();
+    await until('it is not ready', async () => (await ready()) === 'database-away');
+    const passedMs = performance.now() - silentAtMs;
+    assert.ok(passedMs < 8_000, `it said ready for ${Math.round(passedMs)} ms`);
+    proxy.setSilent(false);
+    await until('it is ready again', async () => (await ready()) === 'ready');
+  });
+
   test('a node that loses the database answers 503, says so, and comes back by itself', async () => {
     const [a, b] = nodes;
     const isUp = async () => /^qrn_database_up 1$/m.test(await freshMetrics(b.origin));

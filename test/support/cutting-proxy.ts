@@ -9,6 +9,7 @@ export class CuttingProxy {
   readonly #sockets = new Set<Socket>();
   #next: 'request' | 'reply' | undefined;
   #isAway = false;
+  #isSilent = false;
   #lastRequest: string | undefined;
 
   private constructor(upstream: string) {
@@ -39,6 +40,12 @@ export class CuttingProxy {
     if (isAway) for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** While it is so, nothing comes through and no connection ends, as in a partition. Then every connection is lost. */
+  setSilent(isSilent: boolean): void {
+    this.#isSilent = isSilent;
+    if (!isSilent) for (const socket of this.#sockets) socket.destroy();
+  }
+
   /** The next request that has this text in it is lost, and from then on every connection. */
   setAwayAt(text: string): void {
     this.#lastRequest = text;
@@ -65,10 +72,12 @@ export class CuttingProxy {
       });
     }
     client.on('data', (bytes) => {
+      if (this.#isSilent) return;
       if (this.#lastRequest !== undefined && bytes.includes(this.#lastRequest)) this.setAway(true);
       if (!this.#isCut('request', client, server)) server.write(bytes);
     });
     server.on('data', (bytes) => {
+      if (this.#isSilent) return;
       if (!this.#isCut('reply', client, server)) client.write(bytes);
     });
   }

@@ -5,6 +5,8 @@ import type { DatabaseState } from '../integrity.ts';
 import type { Database } from './connection.ts';
 
 const LOOK_INTERVAL_MS = 1_000;
+/** A look takes a millisecond. One that has no answer for so long counts as none: a partition gives no sign of its own. */
+const ANSWER_WITHIN_MS = 3_000;
 /** A node whose clock differs by more is not ready: months and days would turn at other times than on the others. */
 const SKEW_MAX_MS = 1_000;
 
@@ -27,6 +29,8 @@ export class DatabaseWatch {
   readonly #options: { readonly database: Database; readonly clock: Clock; readonly log: Log };
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
+  /** When the look that is under way began; undefined between looks. */
+  #askedAtMs: number | undefined;
   #skewMs = 0;
   #unsealed = 0;
   #wasSkewed = false;
@@ -37,10 +41,12 @@ export class DatabaseWatch {
   }
 
   state(): DatabaseState {
-    const { database } = this.#options;
+    const { database, clock } = this.#options;
+    const isSilent =
+      this.#askedAtMs !== undefined && clock.monotonicMs() - this.#askedAtMs > ANSWER_WITHIN_MS;
     const isSkewed = Math.abs(this.#skewMs) > SKEW_MAX_MS;
     return {
-      isAway: database.isAway,
+      isAway: database.isAway || isSilent,
       skewMs: this.#skewMs,
       isSkewed,
       isStandbyLate: this.#isStandbyLate,
@@ -89,7 +95,10 @@ export class DatabaseWatch {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await sleep(LOOK_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => {});
-      if (!signal.aborted) await this.look().catch(() => {}); // the database says so itself, in the log and by isAway
+      if (signal.aborted) return;
+      this.#askedAtMs = this.#options.clock.monotonicMs();
+      await this.look().catch(() => {}); // the database says so itself, in the log and by isAway
+      this.#askedAtMs = undefined;
     }
   }
 }
