@@ -35,8 +35,7 @@ const BATCH_AIMS: readonly { readonly kind: string; readonly octets?: BareType; 
 /** What the service is to reach on two cores like those of November 2026, beside what it does. */
 export const aims: Suite = {
   name: 'aims',
-  summary:
-    'every aim for small requests, memory and batches, beside the measured figure; ask start and stream too',
+  summary: 'every aim for small requests, memory and batches, beside the measured figure; ask start too',
   byDefault: false,
   run: (run): Promise<Report> =>
     withServers(async (keep) => {

@@ -17,7 +17,6 @@ import type { Aim } from './support/suite.ts';
 const EFFORTS = [
   { name: 'aims', rounds: 7, seconds: 3 },
   { name: 'start', rounds: 3, seconds: 1 },
-  { name: 'stream', rounds: 5, seconds: 1 },
   { name: 'targets', rounds: 3, seconds: 1 },
   { name: 'peers', rounds: 5, seconds: 1 },
   { name: 'latency', rounds: 5, seconds: 2 },

@@ -23,7 +23,6 @@ import { soak } from './soak.bench.ts';
 import { sp80090b } from './sp800-90b.bench.ts';
 import { start } from './start.bench.ts';
 import { stats } from './stats.bench.ts';
-import { stream } from './stream.bench.ts';
 import type { Suite } from './support/suite.ts';
 import { targets } from './targets.bench.ts';
 import { values } from './values.bench.ts';
@@ -52,7 +51,6 @@ export const SUITES: readonly Suite[] = [
   batch,
   targets,
   aims,
-  stream,
   peers,
   latency,
   mixed,

@@ -68,6 +68,12 @@ interface KeptAnswers {
 
 const HOUR_MS = 60 * 60 * 1000;
 
+/**
+ * Larger answers share half of the room of an account: a stream of batches leaves the other half to answers that are small and
+ * may be dear.
+ */
+const BULK_BYTES = 64 * 1024;
+
 /** How long a key waits whose claim could not be let go of. */
 const RELEASE_RETRY_MS = 250;
 
@@ -139,7 +145,8 @@ export class OwnedRunningKeys implements RunningKeys {
       if (each < lastHour) kept.byHour.delete(each);
       else bytes += size;
     }
-    if (bytes > 0 && bytes + bytesMax > LIMITS.keptAnswerBytesMax) return false;
+    const roomBytes = bytesMax > BULK_BYTES ? LIMITS.keptAnswerBytesMax / 2 : LIMITS.keptAnswerBytesMax;
+    if (bytes > 0 && bytes + bytesMax > roomBytes) return false;
     kept.reservedBytes += bytesMax;
     Object.assign(running, { accountNumber, reservedBytes: bytesMax, hour });
     return true;

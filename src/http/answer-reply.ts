@@ -7,7 +7,6 @@ import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { type BareType, bareMediaType, type OctetType } from '../core/vocabulary.ts';
 import { octetTypesOf, type ValueRequest } from '../values/value-request.ts';
-import type { StreamFormat } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
 import { NO_STORE, type Reply, valueReply } from './reply.ts';
@@ -54,23 +53,9 @@ export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer
   return chooseOffer(accept, WITH_METADATA, AS_JSON);
 }
 
-/**
- * How a stream is sent: as its parameter `format` says, else as NDJSON unless the client accepts octets better. What a
- * quote is sent as does not depend on it.
- */
-export function streamOfferOf(
-  accept: string,
-  { values, dryRun }: DataRequest,
-  format: StreamFormat | undefined,
-): AnswerOffer {
-  if (dryRun) return chooseOffer(accept, WITH_METADATA, AS_JSON);
-  if (format === 'ndjson') return AS_LINES;
-  const [type] = octetTypesOf(values);
-  const frames: AnswerOffer = {
-    ...bareOffer(`frames/${type}`, type),
-    mediaType: `${bareMediaType(type)}; framing=blocks`,
-  };
-  return format === 'octets' ? frames : chooseOffer(accept, [AS_LINES, frames]);
+/** A stream is sent as NDJSON, and a quote of it as any quote. */
+export function streamOfferOf(accept: string, { dryRun }: DataRequest): AnswerOffer {
+  return dryRun ? chooseOffer(accept, WITH_METADATA, AS_JSON) : chooseOffer(accept, [AS_LINES]);
 }
 
 /** Texts of the caller that values are made of. */

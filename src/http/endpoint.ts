@@ -67,14 +67,9 @@ export interface StreamPlan {
   readonly blocks: number;
   /** The block that this reply begins with, from 0. */
   readonly first: number;
-  /** How the client asked for it to be written; undefined when Accept decides. */
-  readonly format: StreamFormat | undefined;
   /** What a block asks for: the same object for all blocks but the last. */
   requestOf(block: number): DataRequest;
 }
-
-export const STREAM_FORMATS = ['ndjson', 'octets'] as const;
-export type StreamFormat = (typeof STREAM_FORMATS)[number];
 
 /** Parameters that every data endpoint takes; checked after its own. */
 

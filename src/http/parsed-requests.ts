@@ -50,9 +50,7 @@ export class ParsedRequests {
 
 /** The media type that answers the request. Throws `not_acceptable`. */
 export function offerOf(accept: string, { request, stream }: ParsedRequest): AnswerOffer {
-  return stream === undefined
-    ? answerOfferOf(accept, request)
-    : streamOfferOf(accept, request, stream.format);
+  return stream === undefined ? answerOfferOf(accept, request) : streamOfferOf(accept, request);
 }
 
 function parsedOf(endpoint: DrawingEndpointDefinition, exchange: Exchange): ParsedRequest {

@@ -297,7 +297,7 @@ export class Router {
       const blocks = new BlockStream(exchange, stream, (block, of) =>
         this.#askForBlock(exchange, route, block, of),
       );
-      answers.answer(blocks.begin(), account, reservation, stream.requestOf(stream.first));
+      answers.answer(blocks, account, reservation, stream.requestOf(stream.first));
     }
   }
 

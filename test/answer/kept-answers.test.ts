@@ -28,10 +28,10 @@ describe('the bytes of kept answers', () => {
 
     const ledger = await openTestLedger(path);
     t.after(() => ledger.close());
-    const hasRoom = async (accountNumber: number, nowMs: number) => {
+    const hasRoom = async (accountNumber: number, nowMs: number, bytesMax = 60_000) => {
       const keys = await OwnedRunningKeys.open(ledger, nowMs);
       await keys.hold('c', '01');
-      return keys.reserve(accountNumber, 'c', 1_000_000, nowMs);
+      return keys.reserve(accountNumber, 'c', bytesMax, nowMs);
     };
     const keys = await OwnedRunningKeys.open(ledger, NOON_MS);
     const restarted = keys.keptBytes(NOON_MS);
@@ -45,6 +45,7 @@ describe('the bytes of kept answers', () => {
     assert.equal(await hasRoom(1, NOON_MS), false);
     assert.equal(await hasRoom(2, NOON_MS), true);
     assert.equal(await hasRoom(1, NOON_MS + LIFETIME_MS - HOUR_MS), true, 'the first has expired');
+    assert.equal(await hasRoom(1, NOON_MS + LIFETIME_MS - HOUR_MS, 100_000), false, 'large ones have half');
   });
 });
 

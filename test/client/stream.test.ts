@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { before, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { QrnClient, type QrnClientOptions } from '../../clients/typescript/src/client.ts';
-import { QrnError } from '../../clients/typescript/src/error.ts';
 import { TestServer } from '../support/server.ts';
+import { CuttingProxy } from './cutting-proxy.ts';
 
-const FACTS = {
-  'Content-Type': 'application/octet-stream; type=int32; byteorder=little-endian',
+const FIELDS = {
+  'Content-Type': 'application/octet-stream; type=int32; byte-order=little-endian',
   'X-Entropy-Mode': 'quantum-seeded',
   'X-Entropy-Origin': 'simulated',
   'X-Quantum-Backend': 'simulator',
@@ -21,146 +22,162 @@ const FACTS = {
   'X-Processing-Time-Ms': '1',
   'X-Entropy-Consumed-Bytes': '8',
 };
-const END = frame({ end: {} });
-const REFUSED = { message: 'no', request_id: 'req_x', details: null };
 
-function frame(facts: object, values: readonly number[] = []): Buffer {
-  const text = Buffer.from(JSON.stringify(facts));
-  const head = Buffer.alloc(8);
-  head.writeUInt32LE(text.length, 0);
-  head.writeUInt32LE(4 * values.length, 4);
-  return Buffer.concat([head, text, Buffer.from(Int32Array.from(values).buffer)]);
+interface Asked {
+  readonly count: number;
+  readonly key: string | undefined;
+  readonly signal: AbortSignal;
+  /** A block whose values are all this. */
+  answer(value: number): void;
+  refuse(status: number, code: string): void;
 }
 
-const block = (...values: number[]): Buffer => frame(FACTS, values);
-
-/** A client of a service that answers each request with the next of these bodies; `false` at an end leaves it open. */
-function scripted(bodies: readonly (readonly (Buffer | false)[])[], options: QrnClientOptions = {}) {
-  const asked: URL[] = [];
-  const signals: AbortSignal[] = [];
+/** A client whose requests are answered when the test says so. */
+function scripted(options: QrnClientOptions = {}) {
+  const asked: Asked[] = [];
   const client = new QrnClient({
     baseUrl: 'http://127.0.0.1:1/v1',
     key: 'qrn_p_key',
+    retries: 0,
     ...options,
-    fetch: async (url, { signal }) => {
-      const pieces = [...bodies[asked.length]];
-      asked.push(new URL(url));
-      signals.push(signal);
-      const body = new ReadableStream<Uint8Array>({
-        start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
-        pull: (controller) => {
-          const piece = pieces.shift();
-          if (piece === false) return new Promise(() => {});
-          if (piece === undefined) controller.close();
-          else controller.enqueue(new Uint8Array(piece));
-          return undefined;
-        },
-      });
-      return new Response(body, { status: 200 });
-    },
+    fetch: (url, { body, headers, signal }) =>
+      new Promise((resolve, reject) => {
+        assert.equal(new URL(url).pathname, '/v1/batch');
+        const { count } = JSON.parse(body!) as { count: number };
+        signal.addEventListener('abort', () => reject(signal.reason));
+        asked.push({
+          ...{ count, key: headers['Idempotency-Key'], signal },
+          answer: (value) =>
+            resolve(new Response(new Int32Array(count).fill(value), { status: 200, headers: FIELDS })),
+          refuse: (status, code) =>
+            resolve(
+              Response.json({ error: { code, message: 'no', status, request_id: 'req_x' } }, { status }),
+            ),
+        });
+      }),
   });
-  const firsts = () => asked.map(({ searchParams }) => searchParams.get('first'));
-  return { client, asked, signals, firsts };
+  return { client, asked };
 }
 
-async function valuesOf(client: QrnClient, total: number): Promise<number[]> {
-  const values: number[] = [];
-  for await (const { data } of client.stream.integers({ total, block: 2, min: 1, max: 9 }))
-    values.push(...data.values);
-  return values;
-}
+/** Lets everything run that does not wait for an answer. */
+const settle = () => sleep(5);
+
+const SIZE = { block: 2, min: 1, max: 9 } as const;
 
 describe('a stream', () => {
-  it('is asked for once, and read however its bytes are cut', async () => {
-    const body = Buffer.concat([block(1, 2), block(3), END]);
-    const { client, asked } = scripted([Array.from(body, (byte) => Buffer.of(byte))]);
-    assert.deepEqual(await valuesOf(client, 3), [1, 2, 3]);
-    assert.equal(
-      `${asked[0].pathname}${asked[0].search}`,
-      '/v1/stream?type=integers&total=3&block=2&min=1&max=9',
-    );
-  });
-
-  it('is resumed at the block that did not come whole', async () => {
-    const { client, firsts } = scripted([
-      [block(1, 2), block(3, 4).subarray(0, 40)],
-      [block(3, 4)],
-      [block(5), END],
-    ]);
-    assert.deepEqual(await valuesOf(client, 5), [1, 2, 3, 4, 5]);
-    assert.deepEqual(firsts(), [null, '1', '2']);
-  });
-
-  it('waits as the service asks it to, and goes on', async () => {
-    const error = { ...REFUSED, code: 'rate_limited', status: 429 };
-    const { client, firsts } = scripted([
-      [block(1, 2), frame({ error, retry_after: 0, next: 1 })],
-      [block(3), END],
-    ]);
-    assert.deepEqual(await valuesOf(client, 3), [1, 2, 3]);
-    assert.deepEqual(firsts(), [null, '1']);
-  });
-
-  it('ends with an error that does not pass, behind the blocks before it', async () => {
-    const error = { ...REFUSED, code: 'auth_invalid', status: 401 };
-    const { client, asked } = scripted([[block(1, 2), frame({ error, next: 1 })]]);
-    const stream = client.stream.integers({ total: 9, block: 2 });
-    assert.equal((await stream.next()).done, false);
-    await assert.rejects(stream.next(), {
-      name: 'AuthenticationError',
-      code: 'auth_invalid',
-      requestId: 'req_x',
-    });
+  it('asks for one block more ahead with each that was taken, at most four, and gives them in their order', async () => {
+    const { client, asked } = scripted();
+    const stream = client.stream.integers({ total: 19, ...SIZE });
+    const ahead: number[] = [];
+    for (let taken = 0; taken < 10; taken++) {
+      const next = stream.next();
+      await settle();
+      ahead.push(asked.length - taken);
+      asked.slice(taken).forEach((each, i) => {
+        each.answer(taken + i);
+      });
+      const { value } = await next;
+      assert.ok(value !== undefined && [...value.data.values].every((each) => each === taken));
+    }
+    assert.deepEqual(ahead, [1, 2, 3, 4, 4, 4, 4, 3, 2, 1]);
     assert.equal((await stream.next()).done, true);
-    assert.equal(asked.length, 1);
+    assert.deepEqual(
+      asked.map(({ count }) => count),
+      [2, 2, 2, 2, 2, 2, 2, 2, 2, 1],
+    );
+    const keys = asked.map(({ key }) => key);
+    assert.ok(!keys.includes(undefined) && new Set(keys).size === 10, 'each has a key of its own');
   });
 
-  it('is given up after as many attempts without a block as a call has', async () => {
-    const { client, asked } = scripted([[block(1, 2)], []], { retries: 1 });
-    await assert.rejects(valuesOf(client, 9), { name: 'ConnectionFailedError', code: 'network_error' });
-    assert.equal(asked.length, 2);
+  it('asks for each block when it is wanted where it costs credits or has a serial', async () => {
+    for (const costly of [{ entropyMode: 'pure' }, { purpose: 'a draw' }] as const) {
+      const { client, asked } = scripted();
+      const stream = client.stream.integers({ total: 9, ...SIZE, ...costly });
+      for (let taken = 0; taken < 3; taken++) {
+        const next = stream.next();
+        await settle();
+        assert.equal(asked.length, taken + 1);
+        asked[taken].answer(1);
+        await next;
+      }
+    }
   });
 
-  it('limits the time of a block, and not that of its reader', async () => {
-    const { client } = scripted([[block(1, 2), false]], { timeoutMs: 30, retries: 0 });
-    const stream = client.stream.integers({ total: 9, block: 2 });
-    await stream.next();
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    await assert.rejects(stream.next(), { code: 'timeout' });
+  it('ends with an error that does not pass, behind the blocks before it, and gives up the others', async () => {
+    const { client, asked } = scripted();
+    const stream = client.stream.integers({ total: 99, ...SIZE });
+    const first = stream.next();
+    await settle();
+    asked[0].answer(1);
+    await first;
+    const second = stream.next();
+    await settle();
+    asked[2].refuse(401, 'auth_invalid');
+    asked[1].answer(2);
+    assert.equal((await second).done, false);
+    const error = { name: 'AuthenticationError', code: 'auth_invalid', requestId: 'req_x' };
+    await assert.rejects(stream.next(), error);
+    await settle();
+    assert.equal(asked.length, 3, 'what came behind it is given up');
+    assert.equal((await stream.next()).done, true);
   });
 
-  it('takes no more memory than frames of the service need, whatever their lengths say', async () => {
-    const { client } = scripted([[Buffer.alloc(64, 0xff)]]);
-    await assert.rejects(valuesOf(client, 9), { code: 'invalid_answer' });
-  });
-
-  it('ends the request when the loop is left, and when its caller aborts', async () => {
-    const left = scripted([[block(1, 2), false]]);
-    for await (const _ of left.client.stream.integers({ total: 9, block: 2 })) break;
-    assert.ok(left.signals[0].aborted);
-    const caller = new AbortController();
-    const aborted = scripted([[block(1, 2), false]]);
-    const stream = aborted.client.stream.integers({ total: 9, block: 2 }, { signal: caller.signal });
-    await stream.next();
+  it('goes on without keys when no more answers are kept, unless a lost block would cost something', async () => {
+    const { client, asked } = scripted();
+    const stream = client.stream.integers({ total: 4, ...SIZE });
     const next = stream.next();
+    await settle();
+    asked[0].refuse(429, 'idempotency_full');
+    await settle();
+    asked[1].answer(1);
+    await next;
+    const last = stream.next();
+    await settle();
+    asked[2].answer(1);
+    await last;
+    assert.deepEqual(
+      asked.map(({ key }) => key === undefined),
+      [false, true, true],
+    );
+    const pure = scripted();
+    const refused = pure.client.stream.integers({ total: 4, ...SIZE, entropyMode: 'pure' }).next();
+    await settle();
+    pure.asked[0].refuse(429, 'idempotency_full');
+    await assert.rejects(refused, { code: 'idempotency_full' });
+    assert.equal(pure.asked.length, 1);
+  });
+
+  it('ends what is under way when the loop is left, and when its caller aborts', async () => {
+    const left = scripted();
+    const leaving = (async () => {
+      for await (const _ of left.client.stream.integers({ total: 9, ...SIZE })) {
+        break;
+      }
+    })();
+    await settle();
+    left.asked[0].answer(1);
+    await leaving;
+    const { client, asked } = scripted();
+    const caller = new AbortController();
+    const stream = client.stream.integers({ total: 9, ...SIZE }, { signal: caller.signal });
+    const first = stream.next();
+    await settle();
+    asked[0].answer(1);
+    await first;
+    const next = stream.next();
+    await settle();
     caller.abort(new Error('enough'));
     await assert.rejects(next, /^Error: enough$/);
-  });
-
-  it('names an error that came before the first block as a call does', async () => {
-    const client = new QrnClient({
-      baseUrl: 'http://127.0.0.1:1/v1',
-      key: 'qrn_p_key',
-      fetch: async () => Response.json({ error: { ...REFUSED, code: 'auth_scope' } }, { status: 403 }),
-    });
+    assert.ok(asked.slice(1).every(({ signal }) => signal.aborted));
     await assert.rejects(
-      valuesOf(client, 9),
-      (error) => error instanceof QrnError && error.code === 'auth_scope',
+      client.stream.integers({ total: 9 }, { signal: caller.signal }).next(),
+      /^Error: enough$/,
     );
+    assert.equal(asked.length, 3, 'nothing is asked for a caller that has gone before');
   });
 
   it('refuses sizes that cannot be meant, before it is read', () => {
-    const { client } = scripted([]);
+    const { client } = scripted();
     for (const size of [{ total: 0 }, { total: 1.5 }, { total: 9, block: 0 }, { total: 9, block: 100_001 }])
       assert.throws(() => client.stream.floats(size), RangeError, JSON.stringify(size));
   });
@@ -168,9 +185,12 @@ describe('a stream', () => {
 
 describe('a stream of the service', () => {
   let server: TestServer;
+  let proxy: CuttingProxy;
   before(async () => {
     server = await TestServer.shared();
+    proxy = await CuttingProxy.start(server.origin);
   });
+  after(() => proxy.stop());
 
   it('gives more values than one call may, each block with a certificate that holds', async () => {
     const client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
@@ -185,6 +205,28 @@ describe('a stream of the service', () => {
     }
     assert.deepEqual([count, certificates.size], [250_000, 3]);
     assert.ok(Math.abs(sum / count - 0.5) < 0.01);
+  });
+
+  it('gets a block whose answer was lost on the way again, charged once, and none twice', async () => {
+    const client = new QrnClient({ baseUrl: proxy.baseUrl, key: server.key });
+    for (const entropyMode of ['quantum-seeded', 'pure'] as const) {
+      const { requests, credits } = (await client.usage()).data;
+      const certificates: string[] = [];
+      const sent = proxy.requests.length;
+      proxy.cuts = 1;
+      for await (const block of client.stream.bytes({ total: 12, block: 2, length: 8, entropyMode })) {
+        certificates.push(block.metadata.certificate_id);
+        if (certificates.length === 1) proxy.cuts = 1;
+      }
+      assert.equal(proxy.cuts, 0);
+      const batches = proxy.requests.slice(sent).filter((line) => line === 'POST /v1/batch').length;
+      assert.equal(batches, 8, 'two answers were lost');
+      assert.equal(new Set(certificates).size, 6);
+      const after = (await client.usage()).data;
+      assert.equal(after.requests.used - requests.used, 6, 'each block is one request of the month');
+      const price = entropyMode === 'pure' ? 96 : 0;
+      assert.equal(after.credits.used - credits.used, price, 'a lost answer is not paid twice');
+    }
   });
 
   it('in pure mode is charged for the blocks that were read and no others', async () => {

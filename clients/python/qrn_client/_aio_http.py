@@ -37,22 +37,6 @@ class Transport:
         """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`."""
         return await _within(timeout, self._exchange(request))
 
-    async def open(self, request: _wire.Request, timeout: float) -> "OpenReply":
-        """The reply to one request, on a connection of its own. Raises `network_error` or `timeout`."""
-        return await _within(timeout, self._opened(request))
-
-    async def _opened(self, request: _wire.Request) -> "OpenReply":
-        reader, writer = await self._open()
-        try:
-            writer.write(self._head(request) + (request.body or b""))
-            await writer.drain()
-            status, headers = await _read_head(reader)
-            body = bytearray() if status == 200 else (await _read_body(reader, headers))[0]
-        except BaseException:
-            writer.close()
-            raise
-        return OpenReply(RawResponse(status, headers, body), reader, writer)
-
     async def close(self) -> None:
         idle, self._idle = self._idle, []
         for _, writer in idle:
@@ -106,45 +90,6 @@ class Transport:
         if request.body is not None:
             lines.append(f"Content-Length: {len(request.body)}")
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
-class OpenReply:
-    """A reply whose body is read in pieces."""
-
-    def __init__(self, head: RawResponse, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.head = head
-        self._reader, self._writer = reader, writer
-        self._is_chunked = head.headers.get("transfer-encoding", "").lower() == "chunked"
-        #: Bytes of the chunk, or of the body, that are still to come; None when only its end tells.
-        length = head.headers.get("content-length", "")
-        self._left: Optional[int] = 0 if self._is_chunked else int(length) if length.isdigit() else None
-
-    async def read(self, size: int, timeout: float) -> bytearray:
-        return await _within(timeout, self._read(size))
-
-    async def _read(self, size: int) -> bytearray:
-        memory = bytearray()
-        while len(memory) < size:
-            if self._left == 0 and not (self._is_chunked and await self._next_chunk()):
-                break
-            wanted = min(size - len(memory), _CHUNK_BYTES)
-            piece = await self._reader.read(wanted if self._left is None else min(wanted, self._left))
-            if not piece:
-                break
-            memory += piece
-            if self._left is not None:
-                self._left -= len(piece)
-                if self._is_chunked and self._left == 0:
-                    await self._reader.readexactly(2)
-        return memory
-
-    async def _next_chunk(self) -> bool:
-        self._left = await _read_chunk_size(self._reader)
-        self._is_chunked = self._left > 0
-        return self._is_chunked
-
-    def close(self) -> None:
-        self._writer.close()
 
 
 T = TypeVar("T")

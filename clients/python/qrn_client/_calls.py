@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, 
 from uuid import UUID
 
 from . import _wire
-from ._flow import Compute, Flow, Give, StreamFlow, Wait, sent
-from ._options import DrawOptions, is_pure, split_options
-from ._stream import blocks
+from ._flow import Compute, Flow, Stream, Wait, sent
+from ._options import DrawOptions, is_pure, key_of, split_options
 from .answers import Answer, OctetAnswer, RawResponse
 from ._witnesses import WitnessPolicy
+from .errors import IdempotencyFullError
 from .verify import Verification, verify_answer
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _Bytes = bytes  # the class has a method of that name
+_AHEAD_MAX = 4
 
 
 class Calls:
@@ -241,22 +242,19 @@ class Calls:
         precision: Optional[int] = None,
         length: Optional[int] = None,
         **options: Unpack[DrawOptions],
-    ) -> StreamFlow[OctetAnswer]:
+    ) -> Stream[OctetAnswer]:
         """Any number of values, in blocks of at most `block` values, each an answer as `batch_octets` gives it.
 
-        They come by GET /v1/stream, which makes blocks ahead of its reader, and is resumed where it breaks off. In pure
-        mode, where each block costs credits, they are batches, each drawn when it is asked for.
+        Blocks are batches that are asked for ahead of their reader: one at first, and one more for each that it took, at
+        most four. In pure mode, where a block costs credits, and under a purpose, where it has a serial, each is asked for
+        when it is wanted. A block that is lost on its way is asked for again under its own Idempotency-Key (with an
+        `idempotency_key` this is `idempotency_key/N`), and not charged again.
         """
-        counts = _wire.counts_of(total, block)
-        if not is_pure(options):
-            params = {"min": min, "max": max, "precision": precision, "length": length}
-            yield from blocks(self.settings, type, total, block, params, options)
-            return
-        for count in counts:
-            answer = yield from self.batch_octets(
-                type, count, min=min, max=max, precision=precision, length=length, **options
-            )
-            yield Give(answer)
+        params = {"min": min, "max": max, "precision": precision, "length": length}
+        is_costly = is_pure(options) or options.get("purpose") is not None
+        ask = _BlockAsker(self, options, may_go_without=not is_costly)
+        counts = enumerate(_wire.counts_of(total, block))
+        return Stream((ask.block(n, type, count, params) for n, count in counts), 1 if is_costly else _AHEAD_MAX)
 
     def quote(self, /, endpoint: str, **parameters: Any) -> Flow[Mapping[str, Any]]:
         """What a request would cost: `mode` and `required_bytes`. Draws, spends and certifies nothing."""
@@ -350,3 +348,27 @@ class Calls:
 
     def _object(self, request: _wire.Request, member: str) -> Flow[Dict[str, Any]]:
         return _wire.object_of((yield from sent(self.settings, request)), member)
+
+
+class _BlockAsker:
+    """Asks for the blocks of a stream, each under a key of its own."""
+
+    def __init__(self, calls: Calls, options: DrawOptions, may_go_without: bool) -> None:
+        self._calls = calls
+        self._options: DrawOptions = {**options, "idempotency_key": None}
+        self._key = options.get("idempotency_key")
+        self._may_go_without = may_go_without
+        self._is_keyed = True
+
+    def block(self, n: int, type: str, count: int, params: Mapping[str, Optional[int]]) -> Flow[OctetAnswer]:
+        if self._is_keyed:
+            key = key_of(None if self._key is None else f"{self._key}/{n}")
+            options: DrawOptions = {**self._options, "idempotency_key": key}
+            try:
+                return (yield from self._calls.batch_octets(type, count, **params, **options))
+            except IdempotencyFullError:
+                if not self._may_go_without:
+                    raise
+                # The service keeps no more answers of this account: a block that is lost from now on is drawn anew.
+                self._is_keyed = False
+        return (yield from self._calls.batch_octets(type, count, **params, **self._options))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any, Callable, Generator, Generic, Protocol, TypeVar, Union
+from itertools import islice
+from typing import Any, Callable, Generator, Generic, Iterator, TypeVar, Union
 
 from . import _wire
 from .answers import RawResponse
@@ -43,42 +44,21 @@ class Compute:
     function: Callable[[], Any]
 
 
-@dataclass(frozen=True)
-class Give(Generic[T]):
-    """Hand a value to the reader of a stream, and go on when the next is wanted."""
-
-    value: T
-
-
-class Reply(Protocol):
-    """A reply whose body is read in pieces. One that is no answer has its whole body in `head`."""
-
-    head: RawResponse
-
-    def close(self) -> None:
-        """Ends the connection, with whatever is still on its way."""
-
-
-@dataclass(frozen=True)
-class Open:
-    """Send a request once, and give its Reply as soon as the head is there."""
-
-    request: _wire.Request
-    timeout: float
-
-
-@dataclass(frozen=True)
-class Read:
-    """Give the next `size` bytes of a body as a bytearray, fewer only at its end."""
-
-    reply: Any
-    size: int
-    timeout: float
-
-
-Step = Union[Exchange, Wait, Compute, Open, Read]
+Step = Union[Exchange, Wait, Compute]
 Flow = Generator[Step, Any, T]
-StreamFlow = Generator[Union[Step, Give[T]], Any, None]
+
+
+@dataclass(frozen=True)
+class Stream(Generic[T]):
+    """The blocks of a stream: each flow is one of them. They are begun ahead of their reader and given in their order."""
+
+    flows: Iterator[Flow[T]]
+    #: Blocks that are under way or wait for their reader at most, beside the one that it has.
+    ahead: int
+
+    def begun(self, taken: int, coming: int) -> Iterator[Flow[T]]:
+        """Those to begin now: one is under way at first, and one more for each that the reader took."""
+        return islice(self.flows, max(0, min(taken + 1, self.ahead) - coming))
 
 
 def sent(settings: _wire.Settings, request: _wire.Request) -> Flow[RawResponse]:

@@ -60,18 +60,6 @@ class Transport:
         headers: Dict[str, str] = {name.lower(): value for name, value in response.getheaders()}
         return RawResponse(response.status, headers, body)
 
-    def open(self, request: _wire.Request, timeout: float) -> "OpenReply":
-        """The reply to one request, on a connection of its own. Raises `network_error` or `timeout`."""
-        connection = self._connection(timeout)
-        try:
-            response, sock = _ask(connection, request, timeout)
-            body = bytearray() if response.status == 200 else _read(response, sock, monotonic() + timeout)
-        except (OSError, http.client.HTTPException) as error:
-            connection.close()
-            raise _wire.network_error(error, timeout, isinstance(error, (socket.timeout, TimeoutError))) from error
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return OpenReply(RawResponse(response.status, headers, body), connection, response, sock)
-
     def close(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
@@ -91,40 +79,6 @@ class Transport:
                 self._idle.append(connection)
                 return
         connection.close()
-
-
-class OpenReply:
-    """A reply whose body is read in pieces."""
-
-    def __init__(
-        self,
-        head: RawResponse,
-        connection: http.client.HTTPConnection,
-        response: http.client.HTTPResponse,
-        sock: socket.socket,
-    ) -> None:
-        self.head = head
-        self._connection, self._response, self._sock = connection, response, sock
-
-    def read(self, size: int, timeout: float) -> bytearray:
-        memory = bytearray(size)
-        at = 0
-        try:
-            self._sock.settimeout(timeout)
-            with memoryview(memory) as view:
-                while at < size:
-                    got = self._response.readinto(view[at : at + _CHUNK_BYTES])
-                    if got == 0:
-                        break
-                    at += got
-        except (OSError, http.client.HTTPException) as error:
-            raise _wire.network_error(error, timeout, isinstance(error, (socket.timeout, TimeoutError))) from error
-        del memory[at:]
-        return memory
-
-    def close(self) -> None:
-        self._response.close()
-        self._connection.close()
 
 
 def _ask(

@@ -22,8 +22,6 @@ class DrawOptions(TypedDict, total=False):
     user_data_sha256: Optional[str]
     #: Whether the certificate shows purpose and user_data; otherwise it holds commitments, which only the answer opens.
     public: Optional[bool]
-    #: 1 to 64 bytes that the service mixes into the key of the values; not in pure mode. `batch` sends them in its body,
-    #: every other call in the query, which proxies may log.
 
 
 class SentOptions(NamedTuple):

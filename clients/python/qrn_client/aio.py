@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import copy
 import ssl
+from collections import deque
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Generator, Optional, TypeVar, Union
+from itertools import count
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Deque, Generator, Optional, TypeVar
 
 from . import _wire
 from ._calls import Calls
 from ._draw_calls import DrawCalls
-from ._flow import Compute, Exchange, Flow, Give, Open, Read, Step, StreamFlow
+from ._flow import Compute, Exchange, Flow, Step, Stream
 from ._aio_http import Transport
 from .errors import QrnError
 
@@ -34,7 +36,7 @@ def _call(make: Callable[Concatenate[Calls, P], Flow[T]]) -> Callable[Concatenat
     return method
 
 
-def _stream(make: Callable[Concatenate[Calls, P], StreamFlow[T]]) -> Callable[Concatenate[AsyncQrnClient, P], AsyncIterator[T]]:
+def _stream(make: Callable[Concatenate[Calls, P], Stream[T]]) -> Callable[Concatenate[AsyncQrnClient, P], AsyncIterator[T]]:
     """The method that gives the values of a stream one by one."""
 
     @wraps(make)
@@ -131,21 +133,20 @@ class AsyncQrnClient:
                 return value
             advance = await self._after(flow, step)
 
-    async def _values(self, flow: StreamFlow[T]) -> AsyncIterator[T]:
-        advance: Callable[[], Union[Step, Give[T]]] = flow.__next__
+    async def _values(self, stream: Stream[T]) -> AsyncIterator[T]:
+        coming: Deque[asyncio.Task[T]] = deque()
         try:
-            while True:
-                try:
-                    step = advance()
-                except StopIteration:
+            for taken in count():
+                for flow in stream.begun(taken, len(coming)):
+                    task = asyncio.create_task(self._run(flow))
+                    task.add_done_callback(_looked_at)
+                    coming.append(task)
+                if not coming:
                     return
-                if isinstance(step, Give):
-                    yield step.value
-                    advance = flow.__next__
-                else:
-                    advance = await self._after(flow, step)
+                yield await coming.popleft()
         finally:
-            flow.close()
+            for task in coming:
+                task.cancel()
 
     async def _after(self, flow: Generator[S, Any, Any], step: Step) -> Callable[[], S]:
         """Performs a step, and gives what tells the flow of it and gets the next."""
@@ -158,13 +159,15 @@ class AsyncQrnClient:
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, Exchange):
             return await self._transport.exchange(step.request, step.timeout)
-        if isinstance(step, Open):
-            return await self._transport.open(step.request, step.timeout)
-        if isinstance(step, Read):
-            return await step.reply.read(step.size, step.timeout)
         if isinstance(step, Compute):
             return await asyncio.to_thread(step.function)
         return await asyncio.sleep(step.seconds)
+
+
+def _looked_at(task: asyncio.Task[Any]) -> None:
+    """A reader that leaves does not look at what the blocks behind became; asyncio would warn of their errors."""
+    if not task.cancelled():
+        task.exception()
 
 
 class AsyncDraws:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import copy
 import ssl
+from collections import deque
 from functools import partial, wraps
+from itertools import count
+from queue import SimpleQueue
+from threading import Thread
 from time import sleep
-from typing import TYPE_CHECKING, Any, Callable, Generator, Iterator, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Deque, Generator, Iterator, Optional, TypeVar, Union
 
 from . import _wire
 from ._calls import Calls
 from ._draw_calls import DrawCalls
-from ._flow import Compute, Exchange, Flow, Give, Open, Read, Step, StreamFlow
+from ._flow import Compute, Exchange, Flow, Step, Stream
 from ._http import Transport
 from .errors import QrnError
 
@@ -34,7 +38,7 @@ def _call(make: Callable[Concatenate[Calls, P], Flow[T]]) -> Callable[Concatenat
     return method
 
 
-def _stream(make: Callable[Concatenate[Calls, P], StreamFlow[T]]) -> Callable[Concatenate[QrnClient, P], Iterator[T]]:
+def _stream(make: Callable[Concatenate[Calls, P], Stream[T]]) -> Callable[Concatenate[QrnClient, P], Iterator[T]]:
     """The method that gives the values of a stream one by one."""
 
     @wraps(make)
@@ -143,21 +147,29 @@ class QrnClient:
                 return value
             advance = self._after(flow, step)
 
-    def _values(self, flow: StreamFlow[T]) -> Iterator[T]:
-        advance: Callable[[], Union[Step, Give[T]]] = flow.__next__
-        try:
-            while True:
-                try:
-                    step = advance()
-                except StopIteration:
-                    return
-                if isinstance(step, Give):
-                    yield step.value
-                    advance = flow.__next__
-                else:
-                    advance = self._after(flow, step)
-        finally:
-            flow.close()
+    def _values(self, stream: Stream[T]) -> Iterator[T]:
+        coming: Deque[SimpleQueue[Union[T, BaseException]]] = deque()
+        for taken in count():
+            coming.extend(map(self._begun, stream.begun(taken, len(coming))))
+            if not coming:
+                return
+            came = coming.popleft().get()
+            if isinstance(came, BaseException):
+                raise came
+            yield came
+
+    def _begun(self, flow: Flow[T]) -> SimpleQueue[Union[T, BaseException]]:
+        """Takes what the flow gives, or the error that ended it, from a thread that no exit of the program waits for."""
+        box: SimpleQueue[Union[T, BaseException]] = SimpleQueue()
+
+        def run() -> None:
+            try:
+                box.put(self._run(flow))
+            except BaseException as error:
+                box.put(error)
+
+        Thread(target=run, daemon=True).start()
+        return box
 
     def _after(self, flow: Generator[S, Any, Any], step: Step) -> Callable[[], S]:
         """Performs a step, and gives what tells the flow of it and gets the next."""
@@ -170,10 +182,6 @@ class QrnClient:
     def _perform(self, step: Step) -> Any:
         if isinstance(step, Exchange):
             return self._transport.exchange(step.request, step.timeout)
-        if isinstance(step, Open):
-            return self._transport.open(step.request, step.timeout)
-        if isinstance(step, Read):
-            return step.reply.read(step.size, step.timeout)
         if isinstance(step, Compute):
             return step.function()
         return sleep(step.seconds)

@@ -225,6 +225,22 @@ class LostAnswers(unittest.TestCase):
             self.assertTrue(self.client.verify(answer).ok)
         self.assertRegex(self.proxy.user_agents[0] or "", r"^qrn_client-python/\d")
 
+    def test_of_a_stream_come_again_and_count_once(self) -> None:
+        for mode, price in (("quantum-seeded", 0), ("pure", 48)):
+            before = self.client.usage()
+            self.proxy.idempotency_keys.clear()
+            self.proxy.cuts = 1
+            ids = set()
+            for block in self.distant.stream("bytes", 6, block=2, length=8, entropy_mode=mode):
+                if not ids:
+                    self.proxy.cuts = 1
+                ids.add(block.metadata.certificate_id)
+            after = self.client.usage()
+            self.assertEqual(len(ids), 3)
+            self.assertEqual((len(self.proxy.idempotency_keys), len(set(self.proxy.idempotency_keys))), (5, 3))
+            self.assertEqual(after["requests"]["used"] - before["requests"]["used"], 3)
+            self.assertEqual(after["credits"]["used"] - before["credits"]["used"], price)
+
     async def async_call(self) -> Any:
         async with AsyncQrnClient(self.proxy.url) as client:
             return await client.bytes(16, entropy_mode="pure")

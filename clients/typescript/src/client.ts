@@ -46,14 +46,13 @@ import {
   type SequencesParameters,
   type ShuffleParameters,
   type StringsParameters,
-  splitParameters,
   type UuidParameters,
   type WeightedParameters,
 } from './parameters.ts';
 import { type PendingCall, pendingCall } from './pending-call.ts';
 import { environmentVariable, userAgent } from './runtime.ts';
 import { sleep } from './sleep.ts';
-import { type StreamBlock, type StreamOptions, type StreamRequest, Streams } from './stream.ts';
+import { Streams } from './stream.ts';
 import { randomKey } from './system-random.ts';
 import {
   type CallOptions,
@@ -127,10 +126,7 @@ export class QrnClient {
   readonly #key: string;
   readonly #transport: Transport;
   /** Any number of values, as typed arrays, block after block. */
-  readonly stream: Streams = new Streams({
-    batchBinary: (parameters, call) => this.batchBinary(parameters, call),
-    streamed: (request, call) => this.#streamed(request, call),
-  });
+  readonly stream: Streams = new Streams(this);
 
   /** Draws that are committed to before anybody can know their outcome. */
   readonly draws: Draws = new Draws({
@@ -361,24 +357,6 @@ export class QrnClient {
     call?: CallOptions,
   ): Promise<RawResponse> {
     return this.#draw(endpoint, parameters, 'application/octet-stream', call);
-  }
-
-  async *#streamed<T extends BinaryBatchType>(
-    request: StreamRequest<T>,
-    call: StreamOptions,
-  ): AsyncGenerator<StreamBlock<T>> {
-    const [common, { type, total, block, params }] = splitParameters(request);
-    const query = { type, total, block, ...params, ...common };
-    const requestFrom = (first: number): HttpRequest => {
-      const url = `${this.#baseUrl}/stream${queryOf(first === 0 ? query : { ...query, first })}`;
-      return this.#authorized({ url, accept: 'application/octet-stream' });
-    };
-    let left = total;
-    for await (const reply of this.#transport.blocks(requestFrom, call)) {
-      const count = Math.min(left, block);
-      left -= count;
-      yield binaryAnswerOf(reply, { values: batchValues(type, count, octetReply(reply)), count, type });
-    }
   }
 
   async #draw<E extends DataEndpoint>(

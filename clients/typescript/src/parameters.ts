@@ -177,7 +177,7 @@ export function dataRequest<E extends DataEndpoint>(
 }
 
 /** What every call takes, by its names on the wire, and what is of this call alone. */
-export function splitParameters<P extends DrawParameters>(
+function splitParameters<P extends DrawParameters>(
   parameters: P,
 ): [common: Readonly<Record<string, string | boolean | undefined>>, own: Omit<P, keyof DrawParameters>] {
   const { entropyMode, purpose, userData, userDataSha256, public: isPublic, ...own } = parameters;

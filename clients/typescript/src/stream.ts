@@ -1,6 +1,8 @@
 import type { BinaryAnswer, BinaryBatchData, BinaryBatchType } from './answers.ts';
 import type { QrnClient } from './client.ts';
+import { QrnError } from './error.ts';
 import type { BatchParameters, BatchTypeParameters, DrawParameters } from './parameters.ts';
+import { randomKey } from './system-random.ts';
 import type { CallOptions } from './transport.ts';
 
 export interface StreamSize {
@@ -14,7 +16,7 @@ export type StreamParameters<T extends BinaryBatchType> = StreamSize &
   DrawParameters &
   BatchTypeParameters[T];
 
-/** Every block is an answer of its own, with certificate and, in pure mode, Idempotency-Key of its own. */
+/** Every block is an answer of its own, with a certificate and an Idempotency-Key of its own. */
 export type StreamOptions = Omit<CallOptions, 'idempotencyKey'>;
 
 export type StreamBlock<T extends BinaryBatchType> = BinaryAnswer<BinaryBatchData<T>>;
@@ -22,34 +24,27 @@ export type StreamBlock<T extends BinaryBatchType> = BinaryAnswer<BinaryBatchDat
 const BLOCK_MAX = 100_000;
 const BLOCK_BYTES_MAX = 16 * 1_048_576;
 const BYTES_LENGTH = 16;
+/** Blocks that are under way or wait for their reader, beside the one that it has. */
+const AHEAD_MAX = 4;
 
-/** A stream as its blocks are asked for. */
-export interface StreamRequest<T extends BinaryBatchType> extends DrawParameters {
+interface StreamRequest<T extends BinaryBatchType> extends DrawParameters {
   readonly type: T;
   readonly total: number;
   readonly block: number;
   readonly params: BatchTypeParameters[T];
 }
 
-/** What a client gives its streams. */
-export interface StreamSource extends Pick<QrnClient, 'batchBinary'> {
-  /** By `GET /v1/stream`, resumed where it breaks off. */
-  streamed<T extends BinaryBatchType>(
-    request: StreamRequest<T>,
-    call: StreamOptions,
-  ): AsyncGenerator<StreamBlock<T>>;
-}
-
 /**
  * Any number of values as typed arrays, block after block: `for await (const block of client.stream.floats({ total: 1e9
- * }))`. They come by `GET /v1/stream`, which makes blocks ahead of its reader. In pure mode, where each block costs
- * credits, they are batches that are asked for one by one, so that only blocks that were asked for are paid. Leaving the
- * loop ends what is under way; an error ends the loop.
+ * }))`. Blocks are batches that are asked for ahead of their reader: one at first, and one more for each that it took, at
+ * most four. In pure mode, where a block costs credits, and under a purpose, where it has a serial, each is asked for when it
+ * is wanted. A block that is lost on its way is asked for again under its own Idempotency-Key, and not charged again. Leaving
+ * the loop ends what is under way; an error ends the loop.
  */
 export class Streams {
-  readonly #source: StreamSource;
+  readonly #source: Pick<QrnClient, 'batchBinary'>;
 
-  constructor(source: StreamSource) {
+  constructor(source: Pick<QrnClient, 'batchBinary'>) {
     this.#source = source;
   }
 
@@ -101,19 +96,65 @@ export class Streams {
       userDataSha256,
       public: parameters.public,
     };
-    const request = { type, total, block, params, ...common };
-    return String(entropyMode).toLowerCase() === 'pure'
-      ? this.#batches(request, call)
-      : this.#source.streamed(request, call);
+    return this.#blocks({ type, total, block, params, ...common }, call);
   }
 
-  async *#batches<T extends BinaryBatchType>(
+  async *#blocks<T extends BinaryBatchType>(
     { total, block, ...same }: StreamRequest<T>,
     call: StreamOptions,
   ): AsyncGenerator<StreamBlock<T>> {
-    for (let left = total; left > 0; left -= block) {
-      const parameters = { ...same, count: Math.min(left, block) };
-      yield await this.#source.batchBinary(parameters as BatchParameters<T>, call);
+    const { entropyMode, purpose } = same;
+    const aheadMax = String(entropyMode).toLowerCase() === 'pure' || purpose !== undefined ? 1 : AHEAD_MAX;
+    const ending = new AbortController();
+    const onAbort = () => ending.abort(call.signal?.reason);
+    const asker = new BlockAsker(this.#source, { ...call, signal: ending.signal }, aheadMax > 1);
+    const coming: Promise<StreamBlock<T>>[] = [];
+    let left = total;
+    let taken = 0;
+    try {
+      call.signal?.throwIfAborted();
+      call.signal?.addEventListener('abort', onAbort, { once: true });
+      while (left > 0 || coming.length > 0) {
+        for (; left > 0 && coming.length < Math.min(1 + taken, aheadMax); left -= block) {
+          const asked = asker.ask({ ...same, count: Math.min(left, block) } as BatchParameters<T>);
+          asked.catch(() => {}); // whoever reads so far is told
+          coming.push(asked);
+        }
+        yield await coming.shift()!;
+        taken++;
+      }
+    } finally {
+      call.signal?.removeEventListener('abort', onAbort);
+      ending.abort();
     }
+  }
+}
+
+/** Asks for blocks, each under a key of its own. */
+class BlockAsker {
+  readonly #source: Pick<QrnClient, 'batchBinary'>;
+  readonly #call: StreamOptions;
+  readonly #mayGoWithout: boolean;
+  #isKeyed = true;
+
+  constructor(source: Pick<QrnClient, 'batchBinary'>, call: StreamOptions, mayGoWithout: boolean) {
+    this.#source = source;
+    this.#call = call;
+    this.#mayGoWithout = mayGoWithout;
+  }
+
+  async ask<T extends BinaryBatchType>(parameters: BatchParameters<T>): Promise<StreamBlock<T>> {
+    if (this.#isKeyed) {
+      const idempotencyKey = await randomKey();
+      try {
+        return await this.#source.batchBinary(parameters, { ...this.#call, idempotencyKey });
+      } catch (error) {
+        const isFull = error instanceof QrnError && error.code === 'idempotency_full';
+        if (!(isFull && this.#mayGoWithout)) throw error;
+        // the service keeps no more answers of this account: a block that is lost from now on is drawn anew
+        this.#isKeyed = false;
+      }
+    }
+    return this.#source.batchBinary(parameters, this.#call);
   }
 }

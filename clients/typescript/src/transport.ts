@@ -1,5 +1,4 @@
 import { clientError, QrnError, type RawResponse, serviceError } from './error.ts';
-import { cutOff, type Frame, framesOf } from './frames.ts';
 import type { Hooks } from './hooks.ts';
 import { retryAfterMs, retryDelayMs } from './retry.ts';
 import { sleep } from './sleep.ts';
@@ -72,36 +71,6 @@ export class Transport {
     }
   }
 
-  /**
-   * The blocks of a stream from `first` on, each as a response of its own. A stream that breaks off is asked for again
-   * from its next block, as often as a call is; a block that came counts as a fresh start. `requestFrom` makes the
-   * request that begins with a block.
-   */
-  async *blocks(
-    requestFrom: (block: number) => HttpRequest,
-    call: CallOptions,
-  ): AsyncGenerator<RawResponse, void> {
-    let next = 0;
-    for (let attempt = 1; ; attempt++) {
-      const request = requestFrom(next);
-      let isWhole = false;
-      try {
-        for await (const frame of this.#frames(request, call, attempt)) {
-          isWhole = 'end' in frame.facts;
-          if (isWhole) continue;
-          const block = blockOf(frame);
-          next++;
-          attempt = 1;
-          yield block;
-        }
-        if (isWhole) return;
-        throw cutOff();
-      } catch (error) {
-        await this.#waitFor(error, request, call, attempt);
-      }
-    }
-  }
-
   /** Waits before the next attempt, or throws the error when there is none. */
   async #waitFor(error: unknown, request: HttpRequest, call: CallOptions, attempt: number): Promise<void> {
     if (!(error instanceof QrnError)) throw error;
@@ -112,40 +81,6 @@ export class Transport {
     if (delayMs === null) throw error;
     this.#options.hooks.onRetry?.({ ...sentOf(request, attempt), error, delayMs });
     await sleep(delayMs, call.signal);
-  }
-
-  /** One attempt of a stream. The time limit is that of the head, and then of each frame while it is waited for. */
-  async *#frames(request: HttpRequest, call: CallOptions, attempt: number): AsyncGenerator<Frame, void> {
-    const { hooks, fetch } = this.#options;
-    const sent = sentOf(request, attempt);
-    const startedMs = Date.now();
-    hooks.onRequest?.(sent);
-    const limit = new Limit(call, this.#options.timeoutMs);
-    let received = 0;
-    try {
-      const response = await limit.of(fetch(request.url, fetchInit(request, limit.signal)));
-      const { status, headers } = response;
-      const responded = (bytes: number) => {
-        const requestId = headers.get('x-request-id');
-        hooks.onResponse?.({ ...sent, status, requestId, durationMs: Date.now() - startedMs, bytes });
-        this.#warn(sent.path, headers);
-      };
-      if (status !== 200 || response.body === null) {
-        const body = new Uint8Array(await limit.of(response.arrayBuffer()));
-        responded(body.length);
-        throw errorOf({ status, headers, body });
-      }
-      const reader = response.body.getReader();
-      const pull = async () => {
-        const { done, value } = await limit.of(reader.read());
-        received += value?.length ?? 0;
-        return done ? undefined : value;
-      };
-      yield* framesOf(pull);
-      responded(received);
-    } finally {
-      limit.giveUp();
-    }
   }
 
   #warn(path: string, headers: Headers): void {
@@ -182,16 +117,12 @@ export class Transport {
   async #exchange(request: HttpRequest, call: CallOptions): Promise<RawResponse> {
     const limit = new Limit(call, this.#options.timeoutMs);
     const { fetch } = this.#options;
-    try {
-      return await limit.of(
-        fetch(request.url, fetchInit(request, limit.signal)).then(async (response) => {
-          const body = new Uint8Array(await response.arrayBuffer());
-          return { status: response.status, headers: response.headers, body };
-        }),
-      );
-    } finally {
-      limit.end();
-    }
+    return limit.of(
+      fetch(request.url, fetchInit(request, limit.signal)).then(async (response) => {
+        const body = new Uint8Array(await response.arrayBuffer());
+        return { status: response.status, headers: response.headers, body };
+      }),
+    );
   }
 }
 
@@ -227,17 +158,8 @@ class Limit {
       throw clientError('network_error', { message: networkMessage(error), cause: error });
     } finally {
       clearTimeout(timer);
+      this.#callers?.removeEventListener('abort', this.#onAbort);
     }
-  }
-
-  end(): void {
-    this.#callers?.removeEventListener('abort', this.#onAbort);
-  }
-
-  /** Ends what is still under way, too. */
-  giveUp(): void {
-    this.end();
-    this.#ending.abort();
   }
 }
 
@@ -289,25 +211,6 @@ function errorOf(response: RawResponse): QrnError {
     retryAfterMs: waitMs,
     response,
   });
-}
-
-/** A block as the batch that it stands for would have been answered. Throws the error that stands in its place. */
-function blockOf({ facts, octets }: Frame): RawResponse {
-  const error = facts['error'];
-  if (isObject(error)) {
-    const waitS = facts['retry_after'];
-    const { code, message, status, request_id: requestId, details } = error;
-    throw serviceError(String(code), {
-      message: String(message),
-      status: Number(status),
-      requestId: typeof requestId === 'string' ? requestId : null,
-      details: isObject(details) ? details : null,
-      retryAfterMs: typeof waitS === 'number' ? 1000 * waitS : null,
-    });
-  }
-  const headers = new Headers();
-  for (const [name, value] of Object.entries(facts)) headers.set(name, String(value));
-  return { status: 200, headers, body: octets };
 }
 
 const utf8 = new TextDecoder();

@@ -10,7 +10,6 @@ import {
   labelRequest,
   type ParsedDataRequest,
   type RequestContent,
-  STREAM_FORMATS,
 } from '../endpoint.ts';
 import {
   grouped,
@@ -66,19 +65,7 @@ const OF_TYPE = {
   uuid: [],
 } as const satisfies Record<string, readonly ParameterDefinition[]>;
 
-const COMMON = [
-  ENTROPY_MODE,
-  DRY_RUN,
-  {
-    name: 'format',
-    kind: 'choice',
-    values: STREAM_FORMATS,
-    error: 'invalid_format',
-    description:
-      'ndjson: each block is a line of JSON; octets: each block is a frame. Comes before Accept, which decides when it is left out.',
-  },
-  ...LABEL_PARAMETERS,
-] as const satisfies readonly ParameterDefinition[];
+const COMMON = [ENTROPY_MODE, DRY_RUN, ...LABEL_PARAMETERS] as const satisfies readonly ParameterDefinition[];
 
 const PARAMETERS = [...SIZE, ...Object.values(OF_TYPE).flat(), ...COMMON];
 
@@ -98,7 +85,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { type, total, block, first } = readParameters(SIZE, given, readText);
   const ofAll = readValues(type, given);
   const common = readParameters(COMMON, given, readText);
-  const { entropy_mode: mode, dry_run: dryRun, format } = common;
+  const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);
   const size = Math.min(block ?? defaultBlock(ofAll), total);
   const blocks = Math.ceil(total / size);
@@ -127,7 +114,6 @@ function parse({ query }: RequestContent): ParsedDataRequest {
     stream: {
       blocks,
       first,
-      format,
       requestOf: (index) => (index === blocks - 1 ? last : whole),
     },
   };

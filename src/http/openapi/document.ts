@@ -139,7 +139,6 @@ function streamSuccess(): Schema {
     headers: headers(DATA_HEADERS.filter((name) => !OF_BLOCKS.includes(name))),
     content: {
       'application/x-ndjson': { schema: described(text, LINES) },
-      [MEDIA_TYPES['octet-stream']]: { schema: described(octets, FRAMES) },
       [MEDIA_TYPES.json]: quote,
       [MEDIA_TYPES.msgpack]: quote,
     },
@@ -170,11 +169,6 @@ const LINES =
   'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is not a block: ' +
   '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
   'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
-const FRAMES =
-  'One block a frame: two little-endian integers of 32 bits, the length of the text and the length of the octets; the text, a JSON object with ' +
-  'the header fields that POST /v1/batch would have answered, padded with blanks to a multiple of 8 bytes; and the octets. The last frame has no ' +
-  'octets, and its text is the last line of the NDJSON form.';
-
 /** What application/octet-stream is, and which parameters of the media type it has. */
 const OCTETS =
   'The bare values, one behind the other; the metadata is in headers. Content-Type names them: type is int32, int64 or ' +
