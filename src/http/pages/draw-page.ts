@@ -105,11 +105,9 @@ function chancesTable({ chances }: DrawDocument): Markup | null {
   if (chances === undefined) return null;
   const shown = chances.slice(0, VALUES_SHOWN_MAX);
   const rest = chances.length - shown.length;
-  const lines = shown.map(
-    ({ item, percent }) => html`<tr><th scope="row"><bdi>${item}</bdi></th><td>${percent} %</td></tr>`,
-  );
+  const percents = shown.map(({ item, percent }) => [item, html`${percent} %`] as const);
   const more = rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
-  return html`<table><caption>Chance of each item in one pick</caption><tbody>${lines}</tbody></table>${more}`;
+  return html`<h3>Chance of each item in one pick</h3><dl>${rows(percents)}</dl>${more}`;
 }
 
 function timeLine({ state, statement, committed_at: committedAt, outcome, commit }: DrawDocument): Markup {
