@@ -11,6 +11,7 @@ import { lots } from '../../src/cli/lots.ts';
 import { sources } from '../../src/cli/sources.ts';
 import { status } from '../../src/cli/status.ts';
 import { EVIDENCE_LEVELS } from '../../src/ledger/records.ts';
+import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import { readoutMinEntropy } from '../../src/pool/intake/evidence/bounds.ts';
 import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
@@ -99,7 +100,7 @@ describe('docs/evidence.md', () => {
     });
     assert.equal(simulator.kind, 'stream');
     const read = await simulator.read(65_536, new AbortController().signal);
-    const { figures } = await evidenceOf('simulated', read);
+    const { figures } = await evidenceOf('simulated', read, assessLot(read.bits, read.width, read.shots));
     const table = section.slice(section.indexOf('| Figure |'), section.indexOf('### What more'));
     const told = Array.from(table.matchAll(/`(\w+)`/g), ([, name]) => name);
     assert.deepEqual(new Set(told), new Set(Object.keys(figures)));

@@ -169,6 +169,8 @@ export class ScriptedAssessor implements Assessor {
   estimates: number[] = [];
   /** Of 10^6 bits and more. */
   estimate = 0.85;
+  /** Of every lot. */
+  autocorrelation: LotAssessment['autocorrelation'] = { lag: 0, correlation: 0, bound: 1 };
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
     this.tested.push({ of, bits: bits.slice(0, Math.ceil(bitLength / 8)), bitLength });
@@ -185,7 +187,9 @@ export class ScriptedAssessor implements Assessor {
     const isLong = bitLength >= ASSESSED_BITS;
     const minEntropyPerBit = this.estimates.shift() ?? (isLong ? this.estimate : null);
     const block = assessedBlock('raw', bitLength, isLong && (this.rawVerdicts.shift() ?? true));
-    return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
+    const leastRow = { test: 'Serial', pValue: 0.01 };
+    const window = { ...block, order: 'shots', firstBit: 0, minEntropyPerBit, leastRow } as const;
+    return { windows: [window], minEntropyPerBit, autocorrelation: this.autocorrelation };
   }
 }
 

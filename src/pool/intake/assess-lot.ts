@@ -1,7 +1,9 @@
 import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import { testSequence } from '../../stats/sp800-22/verdict.ts';
+import { autocorrelationOf, minEntropyOfCorrelation } from '../../stats/autocorrelation.ts';
+import { runBattery } from '../../stats/sp800-22/battery.ts';
+import { outcomeOf, testSequence } from '../../stats/sp800-22/verdict.ts';
 import { assessBits } from '../../stats/sp800-90b/assess.ts';
 import {
   ASSESSED_BITS,
@@ -24,7 +26,8 @@ export const assessorInPlace: Assessor = {
  * Assesses every bit of a lot by SP 800-90B 6.3 and SP 800-22: in windows of 10^6 bits, in both orders. A
  * pattern within one channel is spread out in the order of shots and stands side by side in that of channels.
  * The last window reaches back where the lot is not a multiple of 10^6; a shorter lot is one window. With one
- * channel the orders are the same and one is assessed.
+ * channel the orders are the same and one is assessed. What depends on bits far before it shows in the autocorrelation
+ * of the whole lot.
  *
  * `bits` holds `shots` shots of `width` channels, packed as RawRead packs them. Synchronous, 0.17 s a window on an idle core
  * (ten windows for a lot of 4 Mbit): for the assessment worker. The caller erases `bits`.
@@ -42,7 +45,13 @@ export function assessLot(bits: Uint8Array, width: number, shots: number): LotAs
     wipe(transposed);
   }
   const estimates = windows.map((window) => window.minEntropyPerBit).filter((each) => each !== null);
-  return { windows, minEntropyPerBit: estimates.length === 0 ? null : Math.min(...estimates) };
+  const autocorrelation = autocorrelationOf(bits, width, shots);
+  const left = minEntropyOfCorrelation(autocorrelation) ?? 1;
+  return {
+    windows,
+    minEntropyPerBit: estimates.length === 0 ? null : Math.min(...estimates, left),
+    autocorrelation,
+  };
 }
 
 function assessInOrder(order: AssessedWindow['order'], bits: Uint8Array, total: number): AssessedWindow[] {
@@ -50,19 +59,30 @@ function assessInOrder(order: AssessedWindow['order'], bits: Uint8Array, total: 
     const bitLength = Math.min(ASSESSED_BITS, total);
     const window = bitsFrom(bits, firstBit, bitLength);
     try {
+      const battery = runBattery(window, bitLength);
       return {
         of: 'raw',
         order,
         firstBit,
         bits: bitLength,
         sha256: sha256Hex(window),
-        sp80022: testSequence(window, bitLength),
+        sp80022: outcomeOf(battery, bitLength),
+        leastRow: leastRowOf(battery.rows),
         ...estimateOf(window, bitLength),
       };
     } finally {
       wipe(window);
     }
   });
+}
+
+function leastRowOf(rows: ReturnType<typeof runBattery>['rows']): AssessedWindow['leastRow'] {
+  return rows
+    .filter(({ test }) => test !== 'Runs')
+    .reduce<AssessedWindow['leastRow']>(
+      (least, { test, pValue }) => (pValue < least.pValue ? { test, pValue } : least),
+      { test: 'none', pValue: 1 },
+    );
 }
 
 function estimateOf(

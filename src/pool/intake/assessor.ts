@@ -2,6 +2,7 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { AssessedBlock } from '../../ledger/records.ts';
+import type { Autocorrelation } from '../../stats/autocorrelation.ts';
 import { type UniformityVerdict, uniformityOf } from '../../stats/sp800-22/uniformity.ts';
 import { type RejectionVerdict, verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
@@ -26,12 +27,21 @@ export interface AssessedWindow extends AssessedBlock<'raw'> {
   readonly minEntropyPerBit: number | null;
   /** The ten of them by name; absent where there are none. */
   readonly estimators?: Readonly<Record<string, number>>;
+  /**
+   * The row of SP 800-22 with the least p-value, of those that are one for any share of ones. Runs is not: its value is 0
+   * wherever the share is four deviations from half, and what it looks for shows in the autocorrelation at lag 1.
+   */
+  readonly leastRow: { readonly test: string; readonly pValue: number };
 }
 
 export interface LotAssessment {
   readonly windows: readonly AssessedWindow[];
-  /** The least estimate of all windows, bits per bit; null for a lot that is too short for any. */
+  /**
+   * The least estimate of all windows, or what the autocorrelation leaves where that is less, bits per bit; null for a
+   * lot that is too short for any.
+   */
   readonly minEntropyPerBit: number | null;
+  readonly autocorrelation: Autocorrelation;
 }
 
 /**

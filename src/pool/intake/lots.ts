@@ -14,6 +14,7 @@ import {
   PURE_BLOCK_BYTES,
   SEED_BLOCK_BYTES,
 } from '../../ledger/records.ts';
+import { type Autocorrelation, minEntropyOfCorrelation } from '../../stats/autocorrelation.ts';
 import { verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
 import { windowStarts } from './assess-lot.ts';
 import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts';
@@ -61,8 +62,9 @@ export async function makeLot(
   if (health.grade !== 'pass')
     return reject(`health tests: ${inWords(health.failures)}`, { assessments: [], measured: null });
   const rawBits = read.width * read.shots;
-  const evidence = await evidenceOf(backend.origin, read);
-  const { windows, minEntropyPerBit: estimate } = await assessor.assessLot(read.bits, read.width, read.shots);
+  const assessment = await assessor.assessLot(read.bits, read.width, read.shots);
+  const { windows, minEntropyPerBit: estimate } = assessment;
+  const evidence = await evidenceOf(backend.origin, read, assessment);
   const raw = toldOf(windows);
   const { estimators } = leastOf(windows);
   const ones = await onesPerChannel(read.bits, read.width, read.shots);
@@ -172,7 +174,7 @@ async function conditionInSlices(
 function toldOf(windows: readonly AssessedWindow[]): AssessedBlock[] {
   const least = leastOf(windows);
   const told = least === windows[0] ? [least] : [windows[0], least];
-  return told.map(({ minEntropyPerBit: _, estimators: __, ...block }) => block);
+  return told.map(({ minEntropyPerBit: _, estimators: __, leastRow: ___, ...block }) => block);
 }
 
 function leastOf(windows: readonly AssessedWindow[]): AssessedWindow {
@@ -289,9 +291,9 @@ function methodOf(rawBits: number, measured: number | null): string {
 }
 
 const MEASURED =
-  'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what the source claims';
+  'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what their autocorrelation leaves, and what the source claims';
 const MEASURED_SHORT =
-  'SP 800-90B 6.3, least of ten estimators over all raw bits of this short lot, and over the last million bits of such lots; at most what the source claims';
+  'SP 800-90B 6.3, least of ten estimators over all raw bits of this short lot, and over the last million bits of such lots; at most what their autocorrelation leaves, and what the source claims';
 
 function newLotId(clock: Clock): string {
   return `lot_${base32Of(stampUuidV7(fillSystemEntropy(new Uint8Array(16)), clock.wallMs()))}`;
@@ -328,10 +330,11 @@ export async function makeSystemLot(
 ): Promise<LotRecord> {
   const bits = read.width * read.shots;
   assert(bits === ASSESSED_BITS && read.width === 1, 'a sample is one window of one channel');
-  const { windows, minEntropyPerBit: measured } = await assessor.assessLot(read.bits, 1, bits);
+  const assessment = await assessor.assessLot(read.bits, 1, bits);
+  const { windows, minEntropyPerBit: measured, autocorrelation } = assessment;
   const [{ firstBit, sha256, sp80022 }] = windows;
   const tested = { of: 'system', bits, sha256, sp80022, firstBit } as const;
-  const rejection = sampleRejection(health, tested, measured);
+  const rejection = sampleRejection(health, tested, measured, autocorrelation);
   const findings = { assessments: [tested], rawWindows: 1, measured };
   return {
     ...recordOf(backend, read, health, clock, findings),
@@ -341,12 +344,19 @@ export async function makeSystemLot(
   };
 }
 
-function sampleRejection(health: HealthVerdict, { sp80022 }: AssessedBlock, measured: number | null): string {
+function sampleRejection(
+  health: HealthVerdict,
+  { sp80022 }: AssessedBlock,
+  measured: number | null,
+  autocorrelation: Autocorrelation,
+): string {
   if (health.grade !== 'pass') return `health tests: ${inWords(health.failures)}`;
   if (!sp80022.verified) return `SP 800-22: ${sp80022.reason}`;
   if (measured !== null && measured < MIN_ENTROPY_FLOOR) {
     return `min-entropy ${measured.toFixed(3)} per bit is below the floor`;
   }
+  if (minEntropyOfCorrelation(autocorrelation) !== null)
+    return `autocorrelation at lag ${autocorrelation.lag}`;
   return '';
 }
 

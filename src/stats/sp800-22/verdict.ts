@@ -80,7 +80,14 @@ function decilesOf(rows: readonly TestRow[]): string {
 
 /** Runs the battery on the first `bitLength` bits (packed, most significant first) and judges them. */
 export function testSequence(bits: Uint8Array, bitLength: number): SequenceOutcome {
-  const { enough, passed, total, rows } = runBattery(bits, bitLength);
+  return outcomeOf(runBattery(bits, bitLength), bitLength);
+}
+
+/** What a certificate tells of a battery on so many bits. */
+export function outcomeOf(
+  { enough, passed, total, rows }: ReturnType<typeof runBattery>,
+  bitLength: number,
+): SequenceOutcome {
   const decision = verdict(rows);
   return {
     passed,

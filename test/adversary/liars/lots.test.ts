@@ -11,6 +11,7 @@ import {
   type Model,
   markov,
   neighbours,
+  noisyPeriod,
   periodic,
   sound,
 } from './models.ts';
@@ -72,7 +73,7 @@ describe('a lot that is too short to be assessed', () => {
 const LOT_BITS = 2_200_000;
 
 describe('a whole lot of a source that lies', () => {
-  for (const model of [goodFirstMegabit, driftingChannel, markov(0.4)]) {
+  for (const model of [goodFirstMegabit, driftingChannel, markov(0.4), noisyPeriod(65_537, 0.25)]) {
     it(`is refused, or credited with no more than it has: ${model.name}`, async () => {
       const { record, blocks } = await firstLot(model, LOT_BITS);
       if (!record.accepted) return assert.equal(blocks.length, 0);

@@ -87,6 +87,17 @@ export const periodic = (shots: number, width = 1): Model => ({
   },
 });
 
+/** A pattern that comes again and again, each bit of which is turned over with this probability. */
+export const noisyPeriod = (bits: number, flips: number): Model => ({
+  name: `period of ${bits} bits with ${percent(flips)} of noise`,
+  width: 1,
+  minEntropyPerBit: ofLargest(1 - flips),
+  rule: (random) => {
+    const pattern = Array.from({ length: bits }, () => coin(random));
+    return (shot) => pattern[shot % bits] ^ coin(random, flips);
+  },
+});
+
 /** A channel shows what its neighbour before it does, with this probability beyond chance. */
 export const neighbours = (copied: number, width = 16): Model => ({
   name: `neighbours copied at ${percent(copied)}, ${width} channels`,

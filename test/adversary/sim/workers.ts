@@ -84,11 +84,9 @@ export class SimWorkers implements Assessor {
     const minEntropyPerBit = this.#entropyOf(bits);
     await this.#wait(TEST_MS);
     const block = await this.testBits('raw', bits, width * shots);
-    return { windows: [{ ...block, order: 'shots', firstBit: 0, minEntropyPerBit }], minEntropyPerBit };
-  }
-
-  async extract(): Promise<Uint8Array<ArrayBuffer>> {
-    throw new Error('a simulated lot has no claim under which it is hashed as a whole');
+    const leastRow = { test: 'Serial', pValue: 0.01 };
+    const window = { ...block, order: 'shots', firstBit: 0, minEntropyPerBit, leastRow } as const;
+    return { windows: [window], minEntropyPerBit, autocorrelation: { lag: 0, correlation: 0, bound: 1 } };
   }
 
   async #task<T>(work: () => T): Promise<T> {

@@ -97,8 +97,11 @@ describe('a lot that may serve', () => {
       health: { samples: 4 * MEBIBIT, rctFailures: 0, aptFailures: 0, grade: 'pass' },
       minEntropyPerBit: 0.85,
       minEntropyMethod:
-        'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what the source claims',
-      evidence: await evidenceOf('simulated', read),
+        'SP 800-90B 6.3, least of ten estimators over windows of all raw bits; at most what their autocorrelation leaves, and what the source claims',
+      evidence: await evidenceOf('simulated', read, {
+        windows: [],
+        autocorrelation: new ScriptedAssessor().autocorrelation,
+      }),
       assessments: record.assessments,
       rawWindows: 1,
       onesShares: Array.from({ length: read.width }, (_, channel) => shareOfOnes(read, channel)),
@@ -249,7 +252,7 @@ describe('a lot that may serve', () => {
         order: at < 2 ? ('shots' as const) : ('channels' as const),
         minEntropyPerBit,
       }));
-      return { windows, minEntropyPerBit: 0.6 };
+      return { windows, minEntropyPerBit: 0.6, autocorrelation: assessor.autocorrelation };
     };
     const { lot } = await lotOf(soundBackend(), 2 * MEBIBIT, assessor);
     const { assessments, rawWindows, minEntropyPerBit } = lot.record;
@@ -389,7 +392,7 @@ describe('lots below a million bits', () => {
     const assessor = new ScriptedAssessor();
     assessor.assessLot = async (pooled) => {
       seen.push(pooled, pooled.slice());
-      return { windows: [], minEntropyPerBit: 0.5 };
+      return { windows: [], minEntropyPerBit: 0.5, autocorrelation: assessor.autocorrelation };
     };
     const third = { ...read, shots: 33_335, bits: bits.slice(0, Math.ceil(333_350 / 8)) };
     third.bits[third.bits.length - 1] &= 0b1111_1100;

@@ -1,6 +1,8 @@
 import type { Provenance, RawRead } from '../../../backend/backend.ts';
 import type { Origin } from '../../../core/vocabulary.ts';
 import { allowsEvidence, type EvidenceLevel, type LotEvidence } from '../../../ledger/records.ts';
+import { minEntropyOfCorrelation } from '../../../stats/autocorrelation.ts';
+import type { AssessedWindow, LotAssessment } from '../assessor.ts';
 import { type ReadoutErrors, rateUpperBound, readoutMinEntropy } from './bounds.ts';
 import { onesPerChannel } from './counts.ts';
 
@@ -8,17 +10,30 @@ import { onesPerChannel } from './counts.ts';
  * How quantum a read is shown to be: the highest claim that its own shots support, with what must be believed
  * for it. A claim is never above what the origin allows, whatever the figures are.
  */
-export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvidence> {
-  const findings: readonly Finding[] = [STATISTICAL, await calibrated(read)];
+export async function evidenceOf(
+  origin: Origin,
+  read: RawRead,
+  { windows, autocorrelation }: Pick<LotAssessment, 'windows' | 'autocorrelation'>,
+): Promise<LotEvidence> {
+  const ones = await onesPerChannel(read.bits, read.width, read.shots);
+  const shares = Array.from(ones, (count) => count / read.shots);
+  const told = figuresOf(autocorrelation);
+  const dependence = dependenceIn(windows, told, shares);
+  const findings: readonly Finding[] = [STATISTICAL, refuted(calibrated(read, ones), dependence)];
   const reached = findings.filter(
     (finding): finding is ReachedFinding => finding.reached && allowsEvidence(origin, finding.claim),
   );
   const top = reached.at(-1);
+  const least = Math.min(
+    top?.minEntropyPerBit ?? 1,
+    dependence?.minEntropyPerBit ?? 1,
+    dependence === undefined ? 1 : (findings[1].figures['calibrated_min_entropy'] ?? 1),
+  );
   return {
     claim: top?.claim ?? 'simulated',
-    minEntropyPerBit: top?.minEntropyPerBit ?? null,
-    figures: Object.assign({}, ...findings.map(({ figures }) => figures)),
-    method: top?.method ?? 'none: the origin is simulated',
+    minEntropyPerBit: least === 1 ? (top?.minEntropyPerBit ?? null) : least,
+    figures: Object.assign({}, ...findings.map(({ figures }) => figures), told),
+    method: `${top?.method ?? 'none: the origin is simulated'}${dependence === undefined ? '' : `; ${dependence.method}`}`,
     assumptions: top?.assumptions ?? SIMULATED_ASSUMPTIONS,
     notReached: findings
       .filter((finding) => !reached.some(({ claim }) => claim === finding.claim))
@@ -27,6 +42,74 @@ export async function evidenceOf(origin: Origin, read: RawRead): Promise<LotEvid
         why: finding.reached ? WHY_NOT_MORE[origin] : finding.why,
       })),
   };
+}
+
+/** Figures as they are told decide, so that whoever reads them comes to the same. */
+function figuresOf({ lag, correlation, bound }: LotAssessment['autocorrelation']) {
+  return {
+    autocorrelation: rounded(correlation),
+    autocorrelation_bound: rounded(bound),
+    autocorrelation_lag: lag,
+  };
+}
+
+/** Bits of a lot that are not independent: how it shows, and what it leaves of them. */
+interface Dependence {
+  readonly why: string;
+  readonly method: string;
+  /** Per raw bit, at most; null where what refutes gives no figure. */
+  readonly minEntropyPerBit: number | null;
+}
+
+/**
+ * Whether the lot's own bits refute that they are independent and identically distributed: by their autocorrelation, or
+ * by a row of SP 800-22 whose p-value the channels' shares of ones do not explain.
+ */
+function dependenceIn(
+  windows: LotAssessment['windows'],
+  told: ReturnType<typeof figuresOf>,
+  shares: readonly number[],
+): Dependence | undefined {
+  const { autocorrelation: correlation, autocorrelation_bound: bound, autocorrelation_lag: lag } = told;
+  const left = minEntropyOfCorrelation({ correlation, bound });
+  if (left !== null) {
+    return {
+      why: `the autocorrelation at lag ${lag} is ${correlation}, and independent bits stay within ${bound}`,
+      method: 'H <= -log2((1 + sqrt(|r| + b)) / 2), r the autocorrelation and b its bound',
+      minEntropyPerBit: downward(left),
+    };
+  }
+  const refuting = windows.find(
+    ({ leastRow, bits, order }) =>
+      -Math.log(Math.max(leastRow.pValue, Number.MIN_VALUE)) > natsOfBias(bits, order, shares),
+  );
+  if (refuting === undefined) return undefined;
+  const { test, pValue } = refuting.leastRow;
+  const value = pValue === 0 ? 'below 10^-300' : pValue.toExponential(1);
+  const why = `the p-value of ${test} (SP 800-22) on ${refuting.bits} raw bits is ${value}, which no share of ones explains`;
+  return { why, method: 'refuted by SP 800-22, which gives no figure', minEntropyPerBit: null };
+}
+
+/**
+ * -ln of the p-value that biased bits which are independent go below with a probability of 2^-40, at most.
+ *
+ * For any event A, any order a > 1: Q(A) <= (P(A) exp(D_a))^((a - 1) / a), D_a the Rényi divergence of the biased bits Q
+ * from fair ones P. A bit of mean m adds at most a atanh(m)² / 2 to D_a (Hoeffding's lemma: its log-likelihood ratio lies
+ * in an interval of length 2 atanh m). With κ the sum of atanh(m)² / 2 and P(A) = p, Q(A) is below 2^-40 for the best a
+ * where -ln p > (√(40 ln 2) + √κ)². Fair bits have κ = 0, and p < 2^-40 is enough.
+ */
+function natsOfBias(bits: number, order: AssessedWindow['order'], shares: readonly number[]): number {
+  const each = shares.map((share) => Math.atanh(2 * share - 1) ** 2 / 2);
+  // A window of shots has all channels; one of channels may be all of the worst. Chance alone adds half a channel.
+  const kappa = order === 'shots' ? bits * mean(each) - shares.length / 2 : bits * Math.max(...each);
+  return (Math.sqrt(FAILURE_NATS) + Math.sqrt(Math.max(0, kappa))) ** 2;
+}
+
+/** A claim that assumes independent bits, held against what the lot shows of them. */
+function refuted(finding: Finding, dependence: Dependence | undefined): Finding {
+  if (dependence === undefined || !finding.reached) return finding;
+  const { claim, figures } = finding;
+  return { claim, reached: false, why: dependence.why, figures };
 }
 
 /** One claim held against a read: reached, with its figure, or not, with the reason. Figures are told either way. */
@@ -92,7 +175,7 @@ const MIN_ENTROPY_MIN = 0.01;
  * The provider's readout errors and the lot's own share of ones, for bits that are independent and
  * identically distributed.
  */
-async function calibrated(read: RawRead): Promise<Finding> {
+function calibrated(read: RawRead, ones: Uint32Array): Finding {
   const claim = 'calibrated';
   const notReached = (why: string): Finding => ({ claim, reached: false, why, figures: {} });
   const { calibration, circuit } = read.provenance;
@@ -101,7 +184,6 @@ async function calibrated(read: RawRead): Promise<Finding> {
   }
   const errors = publishedErrors(calibration, read.width);
   if (errors === undefined) return notReached('no readout errors are published for each channel');
-  const ones = await onesPerChannel(read.bits, read.width, read.shots);
   // The two bounds of each channel share the probability of failure.
   const nats = FAILURE_NATS + Math.log(2 * read.width);
   const perChannel = errors.map((error, channel) =>

@@ -2,12 +2,22 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RawRead } from '../../../../src/backend/backend.ts';
 import { MeasuredQubits, type Noise } from '../../../../src/backend/simulator/qubits.ts';
-import { ORIGINS } from '../../../../src/core/vocabulary.ts';
+import { ORIGINS, type Origin } from '../../../../src/core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type LotEvidence } from '../../../../src/ledger/records.ts';
-import { evidenceOf } from '../../../../src/pool/intake/evidence/evidence.ts';
+import { evidenceOf as evidenceOfAssessed } from '../../../../src/pool/intake/evidence/evidence.ts';
 import { fixedBytes, rawRead } from '../../../support/backends.ts';
 
 const NEVER = new AbortController().signal;
+
+/** What a lot of independent bits is assessed as. */
+const SOUND: Parameters<typeof evidenceOfAssessed>[2] = {
+  windows: [],
+  autocorrelation: { lag: 7, correlation: 0.0021, bound: 0.0044 },
+};
+
+const evidenceOf = (origin: Origin, read: RawRead, assessed = SOUND) =>
+  evidenceOfAssessed(origin, read, assessed);
+
 const PERFECT = { e01: 0, e10: 0 };
 
 /** A read of four qubits, the same in every run. */
@@ -51,7 +61,11 @@ describe('what a read is evidence of', () => {
     });
     assert.equal(evidence.claim, 'statistical');
     assert.equal(evidence.minEntropyPerBit, null);
-    assert.deepEqual(evidence.figures, {});
+    assert.deepEqual(evidence.figures, {
+      autocorrelation: 0.0021,
+      autocorrelation_bound: 0.0044,
+      autocorrelation_lag: 7,
+    });
     assert.deepEqual(whyNot(evidence), { calibrated: 'no readout errors are published for each channel' });
   });
 
@@ -132,5 +146,59 @@ describe('no claim is above what the origin allows', () => {
       statistical: 'a program computed the shots',
       calibrated: 'a program computed the shots',
     });
+  });
+});
+
+describe('bits that are not independent', () => {
+  const dependent = { ...SOUND, autocorrelation: { lag: 65_537, correlation: 0.25, bound: 0.0044 } };
+  const row = (pValue: number, order: 'shots' | 'channels' = 'shots') => {
+    const sp80022 = { passed: 0, total: 188, smallestP: pValue, verified: false, reason: '' };
+    const leastRow = { test: 'Serial', pValue };
+    const window = { of: 'raw', bits: 400_000, sha256: '', firstBit: 0, minEntropyPerBit: 0.8 } as const;
+    return { ...SOUND, windows: [{ ...window, order, sp80022, leastRow }] };
+  };
+
+  it('are not calibrated, and leave what their autocorrelation leaves, whatever the origin', async () => {
+    const read = await readOf();
+    for (const origin of ORIGINS) {
+      const { claim, minEntropyPerBit, notReached } = await evidenceOf(origin, read, dependent);
+      assert.equal(claim, origin === 'simulated' ? 'simulated' : 'statistical');
+      assert.equal(minEntropyPerBit, 0.41083, '-log2((1 + sqrt(0.2544)) / 2), rounded down');
+      assert.equal(
+        notReached.at(-1)?.why,
+        'the autocorrelation at lag 65537 is 0.25, and independent bits stay within 0.0044',
+      );
+    }
+    const worse = await readOf({ readout: new Array(4).fill({ e01: 0.3, e10: 0.3 }) });
+    const { minEntropyPerBit, figures } = await evidenceOf('quantum-processor', worse, dependent);
+    assert.equal(minEntropyPerBit, figures['calibrated_min_entropy'], 'the least figure of all');
+  });
+
+  it('are refuted by a p-value below 2^-40, and by none above', async () => {
+    // One channel that shows 0 and 1 in turn: its share of ones is a half.
+    const fair = { ...(await readOf()), bits: new Uint8Array(50_000).fill(0x55), width: 1, shots: 400_000 };
+    const calibration = { readout_e01: [0], readout_e10: [0] };
+    const read = { ...fair, provenance: { ...fair.provenance, calibration } };
+    for (const [pValue, claim] of [
+      [2 ** -39.9, 'calibrated'],
+      [2 ** -40.1, 'statistical'],
+      [0, 'statistical'],
+    ] as const) {
+      const evidence = await evidenceOf('quantum-processor', read, row(pValue));
+      assert.equal(evidence.claim, claim, `p ${pValue}`);
+    }
+    const evidence = await evidenceOf('quantum-processor', await readOf(), row(1e-40));
+    assert.match(
+      whyNot(evidence)['calibrated'],
+      /^the p-value of Serial .* is 1\.0e-40, which no share of ones/,
+    );
+    assert.equal(evidence.minEntropyPerBit, evidence.figures['calibrated_min_entropy']);
+  });
+
+  it('are not refuted by a p-value that a stated bias explains', async () => {
+    // Shares of 0.515: over 400,000 bits the frequency test alone gives exp(-180), and exp(-(5.3 + 13.4)²) is the limit.
+    const read = await readOf({ bias: 0.015 });
+    assert.equal((await evidenceOf('quantum-processor', read, row(Math.exp(-180)))).claim, 'calibrated');
+    assert.equal((await evidenceOf('quantum-processor', read, row(Number.MIN_VALUE))).claim, 'statistical');
   });
 });
