@@ -7,7 +7,7 @@ import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
-import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import { type LmdbLedgerOptions, openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { Database } from '../ledger/postgres/connection.ts';
 import { openFailure } from '../ledger/postgres/failure.ts';
@@ -99,7 +99,7 @@ export function existingLedger(context: CommandContext): string {
 export function openAsServer(
   { clock }: CommandContext,
   path: string,
-  more: { readonly evenImported?: true } = {},
+  more: Pick<LmdbLedgerOptions, 'evenImported' | 'mayLackJournals'> = {},
 ): Promise<LmdbLedger> {
   return openLmdbLedger({ ...SERVER, ...more, clock, path });
 }
@@ -108,6 +108,7 @@ export function openAsServer(
 export async function asServer<T>(
   context: CommandContext,
   use: (folders: CertificateFolders) => Promise<T>,
+  more: Pick<LmdbLedgerOptions, 'mayLackJournals'> = {},
 ): Promise<T> {
   const { dataDir, logName } = loadSettings(context.environment);
   const { clock } = context;
@@ -128,7 +129,7 @@ export async function asServer<T>(
     }
   }
   const path = existingLedger(context);
-  const opened = await openAsServer(context, path);
+  const opened = await openAsServer(context, path, more);
   try {
     return await use({ ledger: opened, ledgerPath: path, ...folders });
   } finally {

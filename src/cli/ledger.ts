@@ -107,11 +107,16 @@ const restore = action({
     requireOwnFolder(loadSettings(context.environment).dataDir);
     const from = resolve(input.operands[0]);
     if (from !== resolve(path)) copyBackup(from, path);
-    const { incarnation, blocksBurned } = await asServer(context, async (folders) => {
-      const { ok, problems } = await folders.ledger.audit();
-      if (!ok) throw new CommandError(`the ledger is not sound, nothing was changed: ${problems.join('; ')}`);
-      return beginIncarnation(folders);
-    });
+    const { incarnation, blocksBurned } = await asServer(
+      context,
+      async (folders) => {
+        const { ok, problems } = await folders.ledger.audit();
+        if (!ok)
+          throw new CommandError(`the ledger is not sound, nothing was changed: ${problems.join('; ')}`);
+        return beginIncarnation(folders);
+      },
+      { mayLackJournals: true },
+    );
     const told = {
       incarnation: incarnation.number,
       origin: incarnation.origin,

@@ -125,7 +125,8 @@ export class FrontJournal implements SegmentSink {
     } catch (error) {
       throw this.#stop(error);
     }
-    this.#acknowledge(written.end);
+    if (this.#board.isClosed) await ledger.commit([segment], answers);
+    else this.#acknowledge(written.end);
   }
 
   /** After a refusal every commit looks, so that freed space is used at once. */
@@ -155,6 +156,7 @@ export class FrontJournal implements SegmentSink {
 
   /** Undefined when the record must not or cannot go into the ring. */
   #place(payloadBytes: number): { position: number; end: number } | undefined {
+    if (this.#board.isClosed) return undefined;
     const { ringBytes, front } = this.#options.place;
     const size = recordBytes(payloadBytes);
     const position = placeAfter(this.#end, size, ringBytes);

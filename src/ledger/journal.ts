@@ -52,7 +52,7 @@ const CHUNK_BYTES = 2 ** 20;
 /** Names of journals: of one start of a server each, by its epoch, and of one front. */
 const NAME = /^journal-(\d+)-(\d+)$/;
 const DRAFT_NAME = /^journal-\d+-\d+\.draft$/;
-const FAULT_NAME = /^journal-\d+-\d+\.(damaged|foreign|missing)$/;
+const FAULT_NAME = /^journal-\d+-\d+\.(damaged|foreign)$/;
 
 export function journalName(epoch: number, front: number): string {
   return `journal-${epoch}-${front}`;
@@ -75,7 +75,9 @@ const WAKE = 0;
 const TAKEN = 1;
 /** The same of the lease that follows: the one before its first; NO_LEASE when there is none. */
 const FOLLOWING = 2;
-const POSITIONS = 3;
+/** Not 0 once nothing more is acknowledged from a journal. */
+const CLOSED = 3;
+const POSITIONS = 4;
 const NO_LEASE = -1n;
 const PER_LEASE = BigInt(SEQUENCES_PER_LEASE);
 const NOTHING_NEW = 0;
@@ -140,6 +142,15 @@ export class JournalBoard {
 
   setStored(front: number, position: number): void {
     Atomics.store(this.#words, POSITIONS + 1 + 2 * front, BigInt(position));
+  }
+
+  /** From now on the ledger itself takes every segment: the journals are not what they were. */
+  closeJournals(): void {
+    Atomics.store(this.#words, CLOSED, 1n);
+  }
+
+  get isClosed(): boolean {
+    return Atomics.load(this.#words, CLOSED) !== 0n;
   }
 
   /** Tells the ledger's thread that there is something to store: in its own time, or at once. */
@@ -388,7 +399,7 @@ const CUT_SHORT = 'the file is cut short';
 export function readLeftover(path: string, from: number): Leftover {
   const content = new Uint8Array(readFileSync(path));
   const nothing = { owner: undefined, payloads: [], end: from, isTorn: false };
-  // the disk had no room for it; a fence may stand in it
+  // cut to nothing, and taken as it lies; a fence may stand in it
   if (content.length <= FENCE_AT + 1) return { ...nothing, damage: undefined };
   if (content.length < FILE_HEADER_BYTES) return { ...nothing, damage: CUT_SHORT };
   const view = new DataView(content.buffer);
@@ -449,21 +460,16 @@ function recordsIn(ring: Uint8Array<ArrayBuffer>, ringBytes: number): JournalRec
 }
 
 /**
- * Why a start keeps a file beside a journal's name, which no start reads: `damaged` lost acknowledged records, `foreign` is
- * not of this ledger or of another state of it, and `missing` is an empty file in the place of a journal that is gone.
+ * Why a start keeps a file beside a journal's name, which no start reads: `damaged` lost acknowledged records, and `foreign` is
+ * not of this ledger or of another state of it.
  */
-export type JournalFault = 'damaged' | 'foreign' | 'missing';
+export type JournalFault = 'damaged' | 'foreign';
 
 /** The fault that a file's name states; undefined for every other name. */
 export function journalFaultOf(name: string): JournalFault | undefined {
   return FAULT_NAME.exec(name)?.[1] as JournalFault | undefined;
 }
 
-export function setAside(path: string, fault: 'damaged' | 'foreign'): void {
+export function setAside(path: string, fault: JournalFault): void {
   renameSync(path, `${path}.${fault}`);
-}
-
-/** Leaves a mark of a journal that is gone, so that health and audit report it until an operator has noted the loss. */
-export function markMissing(path: string): void {
-  closeSync(openSync(`${path}.missing`, 'w', 0o600));
 }

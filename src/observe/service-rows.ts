@@ -52,8 +52,6 @@ const JOURNAL_ADVICE: Readonly<Record<JournalFault, string>> = {
     'a start found acknowledged answers in this file damaged by the disk; see docs/operations.md, then remove the file',
   foreign:
     'a start found this journal beside a data file that it does not belong to, and stored nothing of it; see docs/operations.md, then remove the file',
-  missing:
-    'a start missed this journal, and acknowledged answers that only it held are lost; see docs/operations.md, then remove this empty file',
 };
 
 const NOT_YET_SAMPLED =

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ import { atMostEvery, type Clock, every, GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createMetricMemory } from '../core/metrics.ts';
-import { openSecretFile } from '../crypto/key-files.ts';
+import { KeyFileError, openSecretFile } from '../crypto/key-files.ts';
 import { startFront } from '../http/front.ts';
 import { metricsHandler } from '../http/info-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -149,11 +150,11 @@ async function startOn(
   const isShared = await ledger.isShared();
   const limits = isShared ? new SharedLimits({ limits: ledger, clock, log }) : undefined;
   const cells = await OwnedCells.open(ledger, clock, limits);
-  const secret = (name: string) => openSecretFile(join(config.dataDir, 'keys', name));
+  const secret = (name: string) => join(config.dataDir, 'keys', name);
   const keys = {
-    certificateIds: secret('certificate-ids'),
+    certificateIds: openSecretFile(secret('certificate-ids')),
     incarnations: (await readIncarnations(ledger)) ?? [],
-    storedAnswers: secret('stored-answers'),
+    storedAnswers: await openStoredAnswersKey(secret('stored-answers'), ledger, clock),
   };
   const [ownSink, ...sinks] = thread.sinks;
   const answers = await openFrontSink(ownSink, ledger, clock);
@@ -323,6 +324,21 @@ export async function followDatabase(
         ? 'standby-late'
         : null;
   for (const front of fronts) front.holdBack(why);
+}
+
+/** Throws KeyFileError when the key is gone and the ledger holds answers that only it opens: no other is made then. */
+async function openStoredAnswersKey(
+  path: string,
+  ledger: Pick<Ledger, 'storedAnswerSizes'>,
+  clock: Clock,
+): Promise<Uint8Array<ArrayBuffer>> {
+  if (existsSync(path)) return openSecretFile(path);
+  const kept = await ledger.storedAnswerSizes(clock.wallMs());
+  if (kept.length === 0) return openSecretFile(path);
+  throw new KeyFileError(
+    `${path} is missing, and the answers that are kept for an Idempotency-Key are lost without it: put it back from a copy of the keys ` +
+      `folder, or make another, with which their requests are answered and charged again: \`openssl rand -base64 32 >${path}; chmod 600 ${path}\``,
+  );
 }
 
 /** What fronts may call of the keeper: its methods, bound to it. */

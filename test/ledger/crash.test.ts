@@ -471,25 +471,28 @@ suite('damaged pages', () => {
     await closeSound(last);
   });
 
-  test('a journal that is gone is reported, and its certificate ids name no other answers', async (t) => {
-    const { path, journal, acknowledged } = await killed(t, 'fsync');
-    rmSync(journal);
-    const { log, told: errors } = gatheringLog('error');
-    const ledger = await openTestLedger(path, { log });
-    assert.match(JSON.stringify(errors), /journal-1-0.*is missing; acknowledged answers that only it held/);
-    assert.ok((await ledger.leaseSequences()).from > Math.max(...acknowledged));
-    await ledger.close();
-    errors.length = 0;
-    const again = await openTestLedger(path, { log });
-    assert.deepEqual(errors, [], 'logged once');
-    assert.deepEqual(await again.journalFaults(), ['journal-1-0.missing']);
-    assert.match(
-      (await again.audit()).problems.join(),
-      /journal-1-0.missing: this journal was gone at a start/,
-    );
-    rmSync(join(path, 'journal-1-0.missing'));
-    await closeSound(again);
-  });
+  for (const [what, spoil] of [
+    ['missing', rmSync],
+    ['empty', truncateSync],
+  ] as const) {
+    test(`a journal that is ${what} refuses the start until the folder is taken as it lies`, async (t) => {
+      const { path, journal, acknowledged } = await killed(t, 'fsync');
+      spoil(journal);
+      for (let start = 1; start <= 2; start++) {
+        await assert.rejects(openTestLedger(path), {
+          reason: 'unusable',
+          message: `${journal} is ${what}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies with \`qrn ledger restore ${path}\``,
+        });
+      }
+      const taken = await openTestLedger(path, { mayLackJournals: true });
+      assert.ok(
+        (await taken.leaseSequences()).from > Math.max(...acknowledged),
+        'no certificate id comes twice',
+      );
+      await closeSound(taken);
+      await closeSound(await openTestLedger(path));
+    });
+  }
 
   test('a backup and a compacted ledger miss no journal, and a clean end leaves none to miss', async (t) => {
     const path = temporaryFolder(t);

@@ -47,7 +47,6 @@ describe('health', () => {
     const cases: [Partial<Readings>, Record<string, HealthStatus>][] = [
       [{ clockJumpMs: -120_001 }, { 'clock:wall': 'fail' }],
       [{ journalFaults: ['journal-1-0.damaged'] }, { 'ledger:journals': 'warn' }],
-      [{ journalFaults: ['journal-1-0.missing'] }, { 'ledger:journals': 'warn' }],
       [{ integrity: { ...SOUND.integrity, startAudit: 'running' } }, { 'ledger:audit': 'warn' }],
       [{ integrity: { ...SOUND.integrity, startAudit: 'sound' } }, {}],
       [{ integrity: { ...SOUND.integrity, startAudit: 'damaged' } }, { 'ledger:audit': 'fail' }],

@@ -122,12 +122,12 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably, and name the owner. */
-  beginJournals(names: readonly string[], owner: number): Promise<void> {
+  beginJournals(journals: readonly JournalPosition[], owner: number): Promise<void> {
     return this.#writer.submit(() => {
       const { meta } = this.#tables;
       meta.put('journalOwner', owner);
       for (const name of this.journalPositions().keys()) meta.remove(`journal/${name}`);
-      for (const name of names) meta.put(`journal/${name}`, 0);
+      for (const { name, position } of journals) meta.put(`journal/${name}`, position);
     });
   }
 

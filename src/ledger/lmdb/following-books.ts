@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
@@ -6,6 +7,9 @@ import type { RateRecord, SegmentRecord, StoredAnswer } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
 import type { GroupWriter } from './group-writer.ts';
+
+/** A front that has looked whether the journals are closed acknowledges in the same turn of its loop. */
+const CLOSED_WITHIN_MS = 50;
 
 /** What was read from journals and is not yet in LMDB. */
 interface Gathered {
@@ -89,6 +93,14 @@ export class FollowingBooks implements Books {
     this.#storing = store;
     this.#nextStore = store;
     return store;
+  }
+
+  /** Has the fronts acknowledge nothing more from journals, and stores all that they had. Rejects when LMDB cannot take it. */
+  async closeJournals(): Promise<void> {
+    this.#board.closeJournals();
+    await sleep(CLOSED_WITHIN_MS);
+    await this.store();
+    await this.#books.finishJournals(this.#followed.map(({ name }) => name));
   }
 
   /** Stores everything; the fronts write no more. Rejects when LMDB cannot take it. */

@@ -21,6 +21,7 @@ import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbDrawStore } from './draws.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
+import type { FilesWatch } from './files-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { Scrub } from './scrub.ts';
@@ -70,6 +71,8 @@ export interface LmdbLedgerParts {
   readonly startAudit: StartAudit | undefined;
   /** Present for a server that scrubs. */
   readonly scrub: Scrub | undefined;
+  /** Present for a server. */
+  readonly filesWatch: FilesWatch | undefined;
   readonly role: 'server' | 'tool';
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
@@ -129,6 +132,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     try {
       // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
       const isSound = (await parts.startAudit?.stop()) ?? true;
+      parts.filesWatch?.stop();
       await parts.scrub?.stop();
       await following?.close();
       if (journals.length > 0 && isSound && writer.isRunning) {
@@ -201,7 +205,6 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
 const FAULTS: Readonly<Record<JournalFault, string>> = {
   damaged: 'acknowledged answers in this journal were damaged and could not be read at a start',
   foreign: 'this journal was not of this state of the ledger, and nothing of it was stored',
-  missing: 'this journal was gone at a start, with the acknowledged answers that only it held',
 };
 
 function journalFaultsIn(path: string): string[] {

@@ -22,9 +22,10 @@ import {
 } from './data-file.ts';
 import { LmdbDrawStore } from './draws.ts';
 import { LmdbEntropyStore } from './entropy.ts';
+import { FilesWatch } from './files-watch.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
-import { type LmdbLedger, lmdbLedger } from './lmdb-ledger.ts';
+import { type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
 import { Scrub } from './scrub.ts';
 import { LmdbSourceStore } from './sources.ts';
 import { StartAudit } from './start-audit.ts';
@@ -51,8 +52,8 @@ export interface LmdbLedgerOptions {
   readonly durability: Durability;
   /** Journals that a server makes, one for each front; 1 unless given. */
   readonly fronts?: number;
-  /** The folder was copied without journals, from a ledger that goes on with them. */
-  readonly isCopy?: true;
+  /** The folder was copied without its journals, or is taken as it lies: what only they held is given up. */
+  readonly mayLackJournals?: true;
   /** Only for a tool: changes nothing, and the folder must hold a ledger. */
   readonly readOnly?: boolean;
   /**
@@ -168,9 +169,10 @@ async function openLocked(
           fronts: options.fronts ?? 1,
           ringBytes: options.journalRingBytes ?? JOURNAL_RING_BYTES,
           intervalMs: STORE_INTERVAL_MS[options.durability],
-          isCopy: options.isCopy === true,
+          mayLackJournals: options.mayLackJournals === true,
         })
       : { following: undefined, journals: [] };
+    const filesWatch = isServer ? watchFiles({ path, log, writer, following, journals }) : undefined;
     const bytesPerS = isServer ? (options.scrubBytesPerS ?? 0) : 0;
     const scrub = bytesPerS > 0 ? new Scrub({ store, tables, log, clock, bytesPerS }) : undefined;
     scrub?.startAfter(startAudit?.damage);
@@ -190,6 +192,7 @@ async function openLocked(
       space,
       startAudit,
       scrub,
+      filesWatch,
       role,
       lock,
       audited,
@@ -216,7 +219,7 @@ async function openLocked(
       growAheadBytes: 0,
       freeBytesMin: 0,
       fronts: 0,
-      isCopy: true,
+      mayLackJournals: true,
     });
     try {
       await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
@@ -325,6 +328,32 @@ function openFormat(store: Store, path: string, readOnly: boolean): Tables {
   });
   assert(tables !== undefined, 'the transaction ran');
   return tables;
+}
+
+/**
+ * Once a file is gone, stores what is acknowledged, and stops: what is written from then on would end with the process. A journal
+ * that is gone is not missed then.
+ */
+function watchFiles({
+  path,
+  log,
+  writer,
+  following,
+  journals,
+}: Pick<LmdbLedgerParts, 'path' | 'writer' | 'following' | 'journals'> & { log: Log }): FilesWatch {
+  const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
+  return new FilesWatch([...names, ...journals.map((each) => each.path)], async (file) => {
+    const gone = new LedgerError(
+      'stopped',
+      `${file} was removed or replaced while the service ran, and nothing more is acknowledged: put it back, or restore a backup with \`qrn ledger restore\``,
+    );
+    log.error({ file }, gone.message);
+    try {
+      await following?.closeJournals();
+    } finally {
+      writer.stop(gone);
+    }
+  });
 }
 
 /** The fencing token: a server whose number is no longer the highest may not write. */

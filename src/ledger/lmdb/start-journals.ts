@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../core/log.ts';
 import { syncFolder } from '../block-keys.ts';
@@ -9,9 +9,9 @@ import {
   isDraftJournal,
   isJournal,
   JournalBoard,
+  type JournalFault,
   type JournalPlace,
   journalName,
-  markMissing,
   newJournalOwner,
   readLeftover,
   setAside,
@@ -39,8 +39,8 @@ export interface StartJournalsOptions {
   readonly ringBytes: number;
   /** See FollowingBooks. */
   readonly intervalMs: number;
-  /** The folder is a copy, made without the journals that the copied ledger goes on with. */
-  readonly isCopy: boolean;
+  /** See LmdbLedgerOptions. */
+  readonly mayLackJournals: boolean;
 }
 
 /**
@@ -51,8 +51,8 @@ export async function startJournals(
   options: StartJournalsOptions,
 ): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
   const { path, names, books, writer, epoch, fronts, ringBytes, intervalMs } = options;
+  if (!options.mayLackJournals) requireJournals(options);
   const kept = await recoverJournals(options);
-  if (!options.isCopy) reportMissing(options);
   for (const name of names) {
     const file = join(path, name);
     const why = kept.get(name);
@@ -67,20 +67,14 @@ export async function startJournals(
   const journals = Array.from({ length: fronts }, (_, front) => {
     const name = journalName(epoch, front);
     const file = join(path, name);
-    const place = {
-      path: file,
-      ringBytes: createJournal(file, ringBytes, owner) ? ringBytes : 0,
-      front,
-      shared: board.shared,
-    };
-    return { name, place };
+    const hasRoom = createJournal(file, ringBytes, owner);
+    const place = { path: file, ringBytes: hasRoom ? ringBytes : 0, front, shared: board.shared };
+    return { name, place, position: hasRoom ? 0 : JOURNAL_FINISHED };
   });
   syncFolder(path);
-  await books.beginJournals(
-    journals.map(({ name }) => name),
-    owner,
-  );
-  const following = new FollowingBooks({ books, writer, board, journals, intervalMs });
+  await books.beginJournals(journals, owner);
+  const followed = journals.filter(({ position }) => position !== JOURNAL_FINISHED);
+  const following = new FollowingBooks({ books, writer, board, journals: followed, intervalMs });
   return { following, journals: journals.map(({ place }) => place) };
 }
 
@@ -90,8 +84,8 @@ async function recoverJournals({
   names,
   books,
   log,
-}: StartJournalsOptions): Promise<Map<string, 'damaged' | 'foreign'>> {
-  const kept = new Map<string, 'damaged' | 'foreign'>();
+}: StartJournalsOptions): Promise<Map<string, JournalFault>> {
+  const kept = new Map<string, JournalFault>();
   const known = books.journalPositions();
   let recovered = 0;
   for (const name of names) {
@@ -144,16 +138,17 @@ async function recoverJournals({
   return kept;
 }
 
-/** Reports journals that were neither finished nor recovered and are gone. */
-function reportMissing({ path, names, books, log }: StartJournalsOptions): void {
-  const missing = [...books.journalPositions()]
-    .filter(([name, position]) => position !== JOURNAL_FINISHED && !names.includes(name))
-    .map(([name]) => join(path, name));
-  for (const journal of missing) {
-    markMissing(journal);
-    log.error(
-      { journal, markedBy: `${journal}.missing` },
-      'ledger: a journal of the last start is missing; acknowledged answers that only it held are lost',
+/** Throws `unusable` when a journal that was neither finished nor recovered is gone, or was cut to nothing. */
+function requireJournals({ path, books }: StartJournalsOptions): void {
+  for (const [name, position] of books.journalPositions()) {
+    const file = join(path, name);
+    if (position === JOURNAL_FINISHED || existsSync(`${file}.damaged`)) continue;
+    const what = !existsSync(file) ? 'missing' : statSync(file).size === 0 ? 'empty' : undefined;
+    if (what === undefined) continue;
+    throw new LedgerError(
+      'unusable',
+      `${file} is ${what}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies ` +
+        `with \`qrn ledger restore ${path}\``,
     );
   }
 }

@@ -1,0 +1,31 @@
+import { statSync } from 'node:fs';
+
+const LOOK_INTERVAL_MS = 1_000;
+
+/**
+ * Looks once a second at whether the files that the ledger has open still have their names. A file that was removed or replaced
+ * takes every write, and nothing of it is there after the process ends.
+ */
+export class FilesWatch {
+  readonly #timer: NodeJS.Timeout;
+
+  /** `onGone` is called once, with the first file that is not there any more. */
+  constructor(paths: readonly string[], onGone: (path: string) => void) {
+    const known = paths.map((path) => ({ path, id: idOf(path) }));
+    this.#timer = setInterval(() => {
+      const gone = known.find(({ path, id }) => idOf(path) !== id);
+      if (gone === undefined) return;
+      this.stop();
+      onGone(gone.path);
+    }, LOOK_INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+}
+
+function idOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, type TestContext, test } from 'node:test';
+import { TestServer } from '../support/server.ts';
+
+/** The service looks once a second. */
+const ENDED_WITHIN_MS = 20_000;
+
+/** Faults of the data folder: each is a refusal or a stop in one sentence, with status 1. */
+suite('a real service', () => {
+  for (const [name, isJournal] of [
+    ['a journal', true],
+    ['the data file', false],
+  ] as const) {
+    test(`stops when ${name} is removed while it runs, and keeps what it acknowledged`, async (t) => {
+      const { server, key, ledgerPath } = await servedOnce(t);
+      const file = isJournal ? journalOf(ledgerPath) : 'data.mdb';
+      rmSync(join(ledgerPath, file));
+      const ids = await askedUntilEnd(server, key);
+      assert.equal(await server.ended, 1);
+      assert.match(server.output(), new RegExp(`${file} was removed or replaced while the service ran`));
+      const again = TestServer.spawnFor(t, {}, server.dataDir);
+      if (!isJournal) {
+        assert.equal(await again.ended, 1, 'no empty ledger in the place of the one that is gone');
+        return;
+      }
+      await again.ready();
+      for (const id of ids) {
+        const { status } = await again.get(`/certificate?id=${id}`);
+        assert.equal(status, 200, `${id} was acknowledged`);
+      }
+    });
+  }
+
+  test('does not start on a journal that was cut to nothing, and does once the folder is taken as it lies', async (t) => {
+    const { server, ledgerPath } = await servedOnce(t);
+    await server.kill('SIGKILL');
+    const journal = join(ledgerPath, journalOf(ledgerPath));
+    truncateSync(journal);
+    const next = TestServer.spawnFor(t, {}, server.dataDir);
+    assert.equal(await next.ended, 1);
+    assert.ok(next.output().includes(`${journal} is empty, and acknowledged answers that only it held`));
+    await server.qrn('ledger', 'restore', ledgerPath, '--yes');
+    await (await TestServer.spawnFor(t, {}, server.dataDir).ready()).kill('SIGKILL');
+  });
+
+  test('does not make another keys/stored-answers while the ledger keeps answers under the one that is gone', async (t) => {
+    const { server } = await servedOnce(t);
+    server.process.kill('SIGTERM');
+    assert.equal(await server.ended, 0);
+    const path = join(server.dataDir, 'keys', 'stored-answers');
+    rmSync(path);
+    for (let start = 1; start <= 2; start++) {
+      const next = TestServer.spawnFor(t, {}, server.dataDir);
+      assert.equal(await next.ended, 1);
+      assert.ok(
+        next.output().includes(`${path} is missing, and the answers that are kept for an Idempotency-Key`),
+      );
+    }
+    // given up by hand, as the sentence says
+    writeFileSync(path, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 });
+    await (await TestServer.spawnFor(t, {}, server.dataDir).ready()).kill('SIGKILL');
+  });
+});
+
+/** A service that has given one answer, kept for an Idempotency-Key. */
+async function servedOnce(t: TestContext) {
+  const server = TestServer.spawnFor(t, {});
+  await server.ready();
+  const { key } = await server.account('pro');
+  const headers = { authorization: `Bearer ${key}`, 'idempotency-key': 'first' };
+  assert.equal((await server.get('/uuid', headers)).status, 200);
+  return { server, key, ledgerPath: join(server.dataDir, 'ledger') };
+}
+
+function journalOf(ledgerPath: string): string {
+  const name = readdirSync(ledgerPath).find((each) => /^journal-\d+-\d+$/.test(each));
+  assert.ok(name !== undefined);
+  return name;
+}
+
+/** The ids of the certificates that the service acknowledged before it ended. */
+async function askedUntilEnd(server: TestServer, key: string): Promise<string[]> {
+  const ids: string[] = [];
+  let hasEnded = false;
+  void server.ended.then(() => {
+    hasEnded = true;
+  });
+  const deadlineMs = performance.now() + ENDED_WITHIN_MS;
+  while (!hasEnded) {
+    assert.ok(performance.now() < deadlineMs, 'it goes on acknowledging');
+    try {
+      const reply = await server.get('/uuid', { authorization: `Bearer ${key}` });
+      if (reply.status !== 200) continue;
+      ids.push(((await reply.json()) as { metadata: { certificate_id: string } }).metadata.certificate_id);
+    } catch {
+      // it ends
+    }
+  }
+  assert.ok(ids.length > 0);
+  return ids;
+}
