@@ -29,8 +29,6 @@ export {
   float64Octets64,
   int32Octets32,
   int32Octets64,
-  int64Octets32,
-  int64Octets64,
   unitOctets,
   uuidOctets,
 } from './octets';

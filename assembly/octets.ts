@@ -31,23 +31,6 @@ export function int32Octets64(count: i32, min: i32): void {
   }
 }
 
-/** min + offset as int64, within ±(2^53 - 1). */
-export function int64Octets32(count: i32, min: f64): void {
-  const first = i64x2.splat(i64(min));
-  const size = usize(count) << 2;
-  for (let at: usize = 0; at < size; at += 8) {
-    v128.store(TEXT + (at << 1), i64x2.add(v128.load32x2_u(OFFSETS + at), first));
-  }
-}
-
-export function int64Octets64(count: i32, min: f64): void {
-  const first = i64x2.splat(i64(min));
-  const size = usize(count) << 3;
-  for (let at: usize = 0; at < size; at += 16) {
-    v128.store(TEXT + at, i64x2.add(v128.load(OFFSETS + at), first));
-  }
-}
-
 /** (min + offset) / divisor as float64: of a whole number within ±(2^53 - 1) and a divisor of 1, that number itself. */
 export function float64Octets32(count: i32, min: f64, divisor: f64): void {
   const first = f64x2.splat(min);

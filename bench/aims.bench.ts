@@ -26,7 +26,7 @@ const BATCH_AIMS: readonly { readonly kind: string; readonly octets?: BareType; 
   { kind: 'floats 53 bits', aimNs: 20 },
   { kind: 'uuid', aimNs: 28 },
   { kind: 'integers int32', octets: 'int32', aimNs: 4 },
-  { kind: 'integers 0..2^53-1', octets: 'int64', aimNs: 8 },
+  { kind: 'integers 0..2^53-1', octets: 'float64', aimNs: 8 },
   { kind: 'floats 53 bits', octets: 'float64', aimNs: 8 },
   { kind: 'uuid', octets: 'uuid', aimNs: 14 },
   { kind: 'bytes 16 hex', octets: 'bytes', aimNs: 14 },

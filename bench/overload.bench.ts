@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { utf8Bytes } from '../src/core/bytes.ts';
-import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../src/values/value-request.ts';
+import { jsonBytesMax, octetBytes, octetTypeOf, type ValueRequest } from '../src/values/value-request.ts';
 import { type Ask, latenciesOf, loadOn } from './support/measured.ts';
 import { modulesOf } from './support/modules.ts';
 import { residentMemory } from './support/process-usage.ts';
@@ -100,12 +100,12 @@ async function costs(run: BenchRun, subject: Subject): Promise<Table> {
   const delivered = new Uint8Array(32);
   const rows: Row[] = [];
   for (const { name, values, units } of KINDS) {
-    const forms = FORMS.filter((form) => form !== 'octet-stream' || octetTypesOf(values).length > 0);
+    const forms = FORMS.filter((form) => form !== 'octet-stream' || octetTypeOf(values) !== undefined);
     const contenders = forms.map((form) => ({
       name: form,
       async measure() {
-        const octets = form === 'octet-stream' ? octetTypesOf(values)[0] : undefined;
-        const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values, octets);
+        const octets = form === 'octet-stream' ? octetTypeOf(values) : undefined;
+        const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values);
         const bytes = new Uint8Array(make.answerBytesMax({ ...order, values, form, octets }, size));
         const room = { bytes, start: 0, end: bytes.length, octets };
         const making = { ...order, values, form, ...room, ...make.NOTHING_MADE, delivered };

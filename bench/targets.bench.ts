@@ -1,5 +1,5 @@
 import { bareMediaType } from '../src/core/vocabulary.ts';
-import { octetTypesOf } from '../src/values/value-request.ts';
+import { octetTypeOf } from '../src/values/value-request.ts';
 import { verdictOn } from './support/aims.ts';
 import { loaded } from './support/measured.ts';
 import { alternate, type Contender } from './support/rounds.ts';
@@ -31,7 +31,7 @@ interface Case {
 const FORMS = ['json', 'octets'] as const;
 
 const CASES: readonly Case[] = VALUE_KINDS.flatMap((kind) => {
-  const [type] = octetTypesOf(valueRequest(kind, 1));
+  const type = octetTypeOf(valueRequest(kind, 1))!;
   return (Object.keys(TARGETS_NS) as Mode[]).flatMap((mode) =>
     FORMS.map((form) => ({
       name: `${kind.name}, ${form}, ${mode}`,

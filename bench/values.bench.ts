@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { EntropyReader } from '../src/values/entropy-reader.ts';
 import { drawJson, drawOctets } from '../src/values/sample.ts';
-import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../src/values/value-request.ts';
+import { jsonBytesMax, octetBytes, octetTypeOf, type ValueRequest } from '../src/values/value-request.ts';
 import { alternate, type Contender } from './support/rounds.ts';
 import { summarize } from './support/statistics.ts';
 import type { Report, Suite } from './support/suite.ts';
@@ -72,15 +72,17 @@ function formsOf(request: ValueRequest): { form: string; make: () => void }[] {
     drawJson(request, reader, text, 0);
     reader.erase();
   };
-  const octetForms = octetTypesOf(request).map((type) => {
-    const octets = new Uint8Array(octetBytes(request, type));
-    const make = () => {
-      drawOctets(request, type, reader, octets, 0);
-      reader.erase();
-    };
-    return { form: type, make };
-  });
-  return [{ form: 'json', make: drawText }, ...octetForms];
+  const form = octetTypeOf(request);
+  if (form === undefined) return [{ form: 'json', make: drawText }];
+  const octets = new Uint8Array(octetBytes(request));
+  const make = () => {
+    drawOctets(request, reader, octets, 0);
+    reader.erase();
+  };
+  return [
+    { form: 'json', make: drawText },
+    { form, make },
+  ];
 }
 
 const titleOf = (count: number) => `${count.toLocaleString('en-US')} ns`;

@@ -204,7 +204,7 @@ function bytesOfBase32(text2) {
 
 // src/core/vocabulary.ts
 var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
-var OCTET_TYPES = ["int32", "int64", "float64", "uuid", "bytes"];
+var OCTET_TYPES = ["int32", "float64", "uuid", "bytes"];
 var TEXT_TYPES = ["plain", "csv"];
 var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
 

@@ -159,7 +159,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     const { octets } = asker;
     this.octets = octets;
     this.valuesBytesMax = plan.valuesBytesMax(octets);
-    const isPackedToo = this.form === 'msgpack' && octets === undefined;
+    const isPackedToo = this.form === 'msgpack';
     this.replyBytesMax =
       this.valuesBytesMax + (isPackedToo ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0);
     this.isLarge = plan.hasManyDraws || isLarge(this.valuesBytesMax);

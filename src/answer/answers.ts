@@ -7,7 +7,6 @@ import type { StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { octetsHead } from '../values/packed.ts';
 import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
@@ -42,8 +41,6 @@ export interface AnswersOptions {
   /** What the reservoir of pure bytes holds when it is full. */
   readonly reservoirBytes: number;
 }
-
-const NO_BYTES = new Uint8Array(0);
 
 /** More than header fields, envelope and seal of a stored answer ever take. */
 const STORED_HEAD_BYTES_MAX = 16_384;
@@ -361,7 +358,7 @@ export class Answers {
 
   #writeBody(answer: Answer): void {
     const { memory, poweredBy } = this.#options;
-    const { from, form, octets, bytes, start, dataStart, dataEnd, request } = answer;
+    const { from, form, bytes, start, dataStart, dataEnd, request } = answer;
     if (form === 'json') {
       answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
       if (hasMoreMembers(answer)) answer.body = withMoreMembers(answer.body, answer);
@@ -369,11 +366,7 @@ export class Answers {
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
     } else {
-      const values =
-        octets === undefined
-          ? { head: NO_BYTES, start: answer.packedStart, end: answer.packedEnd }
-          : { head: octetsHead(octets, dataEnd - dataStart), start: dataStart, end: dataEnd };
-      answer.body = completePacked(answer, poweredBy, request, values, bytes);
+      answer.body = completePacked(answer, poweredBy, request, bytes);
     }
     // a body with an opening or a long alphabet is longer than the room that it was made in
     if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));

@@ -31,7 +31,7 @@ assert(DATA_START >= SALT_BYTES, 'the salt fits before the data member');
 export interface MakeOrder {
   readonly values: ValueRequest;
   readonly form: AnswerForm;
-  /** Of the form `octet-stream`, and of typed arrays in MessagePack; then there is no text. */
+  /** Of the form `octet-stream`; then there is no text. */
   readonly octets: BareType | undefined;
   /** The text of the `data` member before and after its values; canonical JSON as a whole. */
   readonly before: Uint8Array;
@@ -104,15 +104,10 @@ export function answerBytesMax(
   { values, form, octets, before, after }: Pick<MakeOrder, 'values' | 'form' | 'octets' | 'before' | 'after'>,
   valuesBytesMax: number,
 ): number {
-  if (octets !== undefined) return dataOffset(form, octets) + valuesBytesMax;
+  if (octets !== undefined) return DATA_START + valuesBytesMax;
   const textBytes = DATA_START + before.length + valuesBytesMax + after.length + REPLY_TAIL_BYTES_MAX;
   if (form !== 'msgpack') return textBytes;
   return textBytes + PACKED_HEAD_BYTES_MAX + packedBytesMax(values, valuesBytesMax);
-}
-
-/** Where the `data` member or the octets start in the memory of an answer. */
-function dataOffset(form: AnswerForm, octets: BareType | undefined): number {
-  return form === 'msgpack' && octets !== undefined ? PACKED_HEAD_BYTES_MAX : DATA_START;
 }
 
 /**
@@ -149,12 +144,12 @@ export const NOTHING_MADE = {
 
 /** The same in the caller's thread, with a salt that it keeps. What was read is erased. */
 export function makeFrom(reader: EntropyReader, making: Making): void {
-  const { values, form, octets, bytes, start, end } = making;
+  const { values, octets, bytes, start, end } = making;
   const consumedBefore = reader.consumedBytes;
-  making.dataStart = start + dataOffset(form, octets);
+  making.dataStart = start + DATA_START;
   if (octets === undefined) writeData(reader, making);
   else if (isTextType(octets)) making.dataEnd = drawText(values, octets, reader, bytes, making.dataStart);
-  else making.dataEnd = drawOctets(values, octets, reader, bytes, making.dataStart);
+  else making.dataEnd = drawOctets(values, reader, bytes, making.dataStart);
   assert(Math.max(making.dataEnd, making.packedEnd) <= end, 'an answer keeps to its bound');
   reader.erase();
   making.consumedBytes = reader.consumedBytes - consumedBefore;

@@ -111,7 +111,7 @@ export class Plan {
   valuesBytesMax(octets: BareType | undefined): number {
     const { values } = this.request;
     if (octets === undefined) return this.#textBytesMax;
-    return isTextType(octets) ? textBytesMax(values, octets) : octetBytes(values, octets);
+    return isTextType(octets) ? textBytesMax(values, octets) : octetBytes(values);
   }
 
   /** Bytes that the values draw, at most. */

@@ -108,28 +108,27 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
 }
 
 /**
- * Completes a MessagePack reply before its values, which are one MessagePack value behind their head; returns the whole
+ * Completes a MessagePack reply before its values, which are one MessagePack value; returns the whole
  * reply: in place where there is room, else in memory of its own.
  */
 export function completePacked(
-  answer: PrintedAnswer,
+  answer: PrintedAnswer & { readonly packedStart: number; readonly packedEnd: number },
   poweredBy: string,
   { valueKey, members }: { readonly valueKey: string; readonly members: Members },
-  values: { readonly head: Uint8Array; readonly start: number; readonly end: number },
   bytes: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
-  const { mode, quantumBackend } = answer.from;
+  const { from, packedStart, packedEnd } = answer;
+  const { mode, quantumBackend } = from;
   const head = concatBytes(
     packedUpTo('data', envelopeObject(answer, poweredBy)),
     packedUpTo(valueKey, { ...members, metadata: dataMetadata(mode, quantumBackend) }),
-    values.head,
   );
   // an alphabet that the answer echoes may be longer than the room before the values
   const isLong = hasMoreMembers(answer) || head.length > PACKED_HEAD_BYTES_MAX;
-  if (isLong) return concatBytes(head, bytes.subarray(values.start, values.end));
-  const replyStart = values.start - head.length;
+  if (isLong) return concatBytes(head, bytes.subarray(packedStart, packedEnd));
+  const replyStart = packedStart - head.length;
   bytes.set(head, replyStart);
-  return bytes.subarray(replyStart, values.end);
+  return bytes.subarray(replyStart, packedEnd);
 }
 
 /** An object in MessagePack with one more member, up to where the value of that one stands. */

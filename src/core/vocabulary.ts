@@ -57,7 +57,7 @@ export type SystemGenerator = (typeof SYSTEM_GENERATORS)[number];
  * How the values of an answer lie in octets, one behind the other: numbers little-endian, UUIDs as the 16 bytes
  * of RFC 9562 §4, bytes as they are.
  */
-const OCTET_TYPES = ['int32', 'int64', 'float64', 'uuid', 'bytes'] as const;
+const OCTET_TYPES = ['int32', 'float64', 'uuid', 'bytes'] as const;
 export type OctetType = (typeof OCTET_TYPES)[number];
 
 /** How the values of an answer are written as lines of text (values/text-lines.ts). */
@@ -76,6 +76,6 @@ export function isTextType(type: BareType): type is TextType {
 export function bareMediaType(type: BareType): string {
   if (type === 'plain') return 'text/plain; charset=utf-8';
   if (type === 'csv') return 'text/csv; charset=utf-8; header=present'; // RFC 4180 §3
-  const isNumber = type === 'int32' || type === 'int64' || type === 'float64';
+  const isNumber = type === 'int32' || type === 'float64';
   return `application/octet-stream; type=${type}${isNumber ? '; byte-order=little-endian' : ''}`;
 }

@@ -6,7 +6,7 @@ import { toHex } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
 import { type BareType, bareMediaType, type OctetType } from '../core/vocabulary.ts';
-import { octetTypesOf, type ValueRequest } from '../values/value-request.ts';
+import { octetTypeOf, type ValueRequest } from '../values/value-request.ts';
 import type { Exchange } from './exchange.ts';
 import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
 import { NO_STORE, type Reply, valueReply } from './reply.ts';
@@ -47,7 +47,7 @@ export function answerOfferOf(accept: string, request: DataRequest): AnswerOffer
   }
   if (accept === '' || accept === '*/*') return AS_JSON;
   const hasOctets = request.endpoint === 'bytes' || request.endpoint === 'batch';
-  const offers = offersOf(hasOctets ? octetTypesOf(values)[0] : undefined);
+  const offers = offersOf(hasOctets ? octetTypeOf(values) : undefined);
   const offer = chooseOffer(accept, hasLines ? offers : offers.filter((each) => each !== AS_PLAIN));
   if (!dryRun || offer.octets === undefined) return offer;
   return chooseOffer(accept, WITH_METADATA, AS_JSON);

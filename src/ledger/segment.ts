@@ -75,12 +75,11 @@ const ENDPOINT_CODES: Readonly<Record<DataEndpoint, number>> = {
 /** 0 stands for JSON. */
 const OCTET_CODES: Readonly<Record<BareType, number>> = {
   int32: 1,
-  int64: 2,
-  float64: 3,
-  uuid: 4,
-  bytes: 5,
-  plain: 6,
-  csv: 7,
+  float64: 2,
+  uuid: 3,
+  bytes: 4,
+  plain: 5,
+  csv: 6,
 };
 const MODE_CODES: Readonly<Record<EntropyMode, number>> = { 'quantum-seeded': 0, pure: 1, csprng: 2 };
 

@@ -1,5 +1,4 @@
 import { assert } from '../core/assert.ts';
-import type { OctetType } from '../core/vocabulary.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { kernels, putText, secondResult } from './kernels.ts';
 import {
@@ -122,40 +121,30 @@ function drawSmallBlock(reader: EntropyReader, plan: OffsetPlan, missing: number
   return kernels.batchedSmall(words, plan.span, size, refused, min);
 }
 
-/** Writes the values as octets; returns where they end. Of int32 the range is within int32. */
+/** Writes the values as octets, int32 where the range is within it, else float64; returns where they end. */
 export function drawIntegerOctets(
   reader: EntropyReader,
   request: IntegersRequest,
-  type: OctetType,
   target: Uint8Array,
   start: number,
 ): number {
-  const { min } = request;
+  const { min, max } = request;
   const blocks = offsetBlocks(reader, request);
+  const width = fitsInt32(min, max) ? 4 : 8;
+  const write =
+    width === 4
+      ? blocks.isWide
+        ? kernels.int32Octets64
+        : kernels.int32Octets32
+      : blocks.isWide
+        ? kernels.float64Octets64
+        : kernels.float64Octets32;
   let at = start;
   for (let count = blocks.next(); count > 0; count = blocks.next()) {
-    at = putText(writeOctets(type, count, min, blocks.isWide), target, at);
+    write(count, min, 1);
+    at = putText(width * count, target, at);
   }
   return at;
-}
-
-function writeOctets(type: OctetType, count: number, min: number, wide: boolean): number {
-  switch (type) {
-    case 'int32':
-      if (wide) kernels.int32Octets64(count, min);
-      else kernels.int32Octets32(count, min);
-      return 4 * count;
-    case 'int64':
-      if (wide) kernels.int64Octets64(count, min);
-      else kernels.int64Octets32(count, min);
-      return 8 * count;
-    case 'float64':
-      if (wide) kernels.float64Octets64(count, min, 1);
-      else kernels.float64Octets32(count, min, 1);
-      return 8 * count;
-    default:
-      throw new TypeError(`integers are not sent as ${type}`);
-  }
 }
 
 /** An upper bound of the text of `count` values. */

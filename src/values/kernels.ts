@@ -68,8 +68,6 @@ interface Kernels {
   /** assembly/octets.ts: from offsets, words or bytes to octets in the text window. */
   int32Octets32(count: number, min: number): void;
   int32Octets64(count: number, min: number): void;
-  int64Octets32(count: number, min: number): void;
-  int64Octets64(count: number, min: number): void;
   float64Octets32(count: number, min: number, divisor: number): void;
   float64Octets64(count: number, min: number, divisor: number): void;
   unitOctets(words: number): void;

@@ -1,4 +1,3 @@
-import type { BareType } from '../core/vocabulary.ts';
 import { putText } from './kernels.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -45,19 +44,4 @@ export function putArrayHead(count: number, output: Output): void {
   if (count < 16) putBytes([0x90 | count], output);
   else if (count < 0x1_0000) putBytes([0xdc, count >> 8, count & 0xff], output);
   else putBytes([0xdd, count >>> 24, (count >> 16) & 0xff, (count >> 8) & 0xff, count & 0xff], output);
-}
-
-/** Extension type of typed arrays, and the code that stands before their bytes, as msgpackr has them. */
-const TYPED_ARRAY = 0x74;
-const ARRAY_CODES: Readonly<Partial<Record<BareType, number>>> = { int32: 5, float64: 8, int64: 9 };
-
-/** What precedes octets of a type so that they are one MessagePack value: a typed array, or binary. */
-export function octetsHead(type: BareType, size: number): Uint8Array<ArrayBuffer> {
-  const code = ARRAY_CODES[type];
-  const head = new Uint8Array(code === undefined ? 5 : 7);
-  const view = new DataView(head.buffer);
-  head[0] = code === undefined ? 0xc6 : 0xc9;
-  view.setUint32(1, code === undefined ? size : size + 1);
-  if (code !== undefined) head.set([TYPED_ARRAY, code], 5);
-  return head;
 }

@@ -1,6 +1,5 @@
 import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
-import type { OctetType } from '../core/vocabulary.ts';
 import { drawBitstring } from './bitstring.ts';
 import { drawBytes } from './bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
@@ -11,7 +10,7 @@ import { eraseWindows } from './kernels.ts';
 import { drawList, type ListValue } from './lists.ts';
 import { type Output, putBytes } from './packed.ts';
 import { drawUuidOctets, drawUuids } from './uuid.ts';
-import { octetTypesOf, type ValueRequest } from './value-request.ts';
+import type { ValueRequest } from './value-request.ts';
 
 /**
  * Draws values and writes them, block by block. The same bytes give the same values, whatever the chunks they come in
@@ -54,23 +53,18 @@ export function drawJson(
   }
 }
 
-/**
- * Writes the values as octets of a type that `octetTypesOf` the request has; returns where they end, `octetBytes` of the
- * request from `at`.
- */
+/** Writes the values as octets, `octetTypeOf` the request; returns where they end, `octetBytes` of it from `at`. */
 export function drawOctets(
   request: ValueRequest,
-  type: OctetType,
   reader: EntropyReader,
   target: Uint8Array,
   at: number,
 ): number {
   assertValid(request);
-  assert(octetTypesOf(request).includes(type), 'the values have octets of this type');
   try {
     switch (request.kind) {
       case 'integers':
-        return drawIntegerOctets(reader, request, type, target, at);
+        return drawIntegerOctets(reader, request, target, at);
       case 'floats':
         return drawFloatOctets(reader, request.count, request.precision, target, at);
       case 'gaussians':

@@ -170,41 +170,34 @@ export function entropyBytesMax(request: ValueRequest): number {
 }
 
 /**
- * The types of octets that hold every value of the request exactly, the one that is sent unasked first. Bits and items
- * have none: a reader could not tell where bits end, nor items.
+ * What the values are as octets. Bits and items have none: a reader could not tell where bits end, nor items.
  */
-export function octetTypesOf(request: ValueRequest): readonly OctetType[] {
+export function octetTypeOf(request: ValueRequest): OctetType | undefined {
   switch (request.kind) {
     case 'integers':
-      return fitsInt32(request.min, request.max) ? NARROW_TYPES : WIDE_TYPES;
+      return fitsInt32(request.min, request.max) ? 'int32' : 'float64';
     case 'floats':
     case 'gaussians':
-      return FLOAT_TYPES;
+      return 'float64';
     case 'uuid':
-      return UUID_TYPES;
+      return 'uuid';
     case 'bytes':
-      return BYTES_TYPES;
+      return 'bytes';
     default:
-      return NO_TYPES;
+      return undefined;
   }
 }
 
-const NARROW_TYPES: readonly OctetType[] = ['int32', 'int64', 'float64'];
-const WIDE_TYPES: readonly OctetType[] = ['float64', 'int64'];
-const FLOAT_TYPES: readonly OctetType[] = ['float64'];
-const UUID_TYPES: readonly OctetType[] = ['uuid'];
-const BYTES_TYPES: readonly OctetType[] = ['bytes'];
-const NO_TYPES: readonly OctetType[] = [];
-
 /** Bytes of the values as octets, exactly. */
-export function octetBytes(request: ValueRequest, type: OctetType): number {
+export function octetBytes(request: ValueRequest): number {
   if (request.kind === 'bytes') return request.count * request.length;
+  const type = octetTypeOf(request);
+  if (type === undefined) throw new TypeError(`${request.kind} has no octets`);
   return valueCount(request) * OCTET_WIDTHS[type];
 }
 
 const OCTET_WIDTHS: Readonly<Record<OctetType, number>> = {
   int32: 4,
-  int64: 8,
   float64: 8,
   uuid: UUID_BYTES,
   bytes: 1,

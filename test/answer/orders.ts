@@ -3,7 +3,7 @@ import { answerBytesMax, type DrawOrder, type WorkerOrder } from '../../src/answ
 import type { AnswerForm } from '../../src/answer/request.ts';
 import { concatBytes, utf8Bytes } from '../../src/core/bytes.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
-import { jsonBytesMax, octetBytes, octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
+import { jsonBytesMax, octetBytes, octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { drawnOctets, drawnText } from '../values/drawn.ts';
 import { integers } from '../values/requests.ts';
@@ -31,7 +31,7 @@ export function bytesOf(label: string, size: number): Uint8Array<ArrayBuffer> {
 export const BEFORE = '{"count":3,"values":';
 export const AFTER = '}';
 export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm = 'json'): WorkerOrder {
-  const octets = form === 'octet-stream' ? octetTypesOf(values)[0] : undefined;
+  const octets = form === 'octet-stream' ? octetTypeOf(values) : undefined;
   const order = {
     values,
     octets,
@@ -40,7 +40,7 @@ export function orderOf(draw: DrawOrder, values: ValueRequest, form: AnswerForm 
     salt: bytesOf('salt', 32),
     form,
   };
-  const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values, octets);
+  const size = octets === undefined ? jsonBytesMax(values) : octetBytes(values);
   return { ...order, draw, memory: new Uint8Array(answerBytesMax(order, size)) };
 }
 
@@ -56,8 +56,7 @@ export function expectedFrom(bytes: Uint8Array<ArrayBuffer>, values: ValueReques
   };
   const read = reader();
   const json = drawnText(values, read);
-  const [type] = octetTypesOf(values);
-  const octets = type === undefined ? undefined : drawnOctets(values, type, reader());
+  const octets = octetTypeOf(values) === undefined ? undefined : drawnOctets(values, reader());
   const data = concatBytes(utf8Bytes(BEFORE), utf8Bytes(json), utf8Bytes(AFTER));
   return {
     data,

@@ -65,8 +65,8 @@ describe('the envelope of an answer', () => {
       const members = { alphabet: '𝄞'.repeat(characters), count: 2, length: 1 };
       const bytes = new Uint8Array(PACKED_HEAD_BYTES_MAX + packed.length);
       bytes.set(packed, PACKED_HEAD_BYTES_MAX);
-      const values = { head: new Uint8Array(0), start: PACKED_HEAD_BYTES_MAX, end: bytes.length };
-      const reply = completePacked(each, 'Lang', { valueKey: 'values', members }, values, bytes);
+      const answer = { ...each, packedStart: PACKED_HEAD_BYTES_MAX, packedEnd: bytes.length };
+      const reply = completePacked(answer, 'Lang', { valueKey: 'values', members }, bytes);
       const { data, ...rest } = unpack(reply);
       assert.deepEqual([data.alphabet, data.values], [members.alphabet, ['a', 'b']]);
       assert.deepEqual(rest, envelopeObject(each, 'Lang'));

@@ -190,7 +190,7 @@ describe('qrn verify of an answer in octets', () => {
       sent.body.map((byte, i) => (i === 7 ? byte ^ 1 : byte)),
     );
     const text = [...sent.response.headers].map(([name, value]) => `${name}: ${value}`).join('\n');
-    const retyped = save('retyped.txt', text.replace('type=float64', 'type=int64'));
+    const retyped = save('retyped.txt', text.replace('type=float64', 'type=int32'));
     const moved = save('moved.txt', text.replace(/x-timestamp: \d+/i, 'X-Timestamp: 1999'));
     const offline = [...certificate, ...keys];
     const cases: [args: string[], failed: string][] = [

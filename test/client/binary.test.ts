@@ -51,8 +51,8 @@ describe('batchValues', () => {
     assert.deepEqual(batchValues('integers', 4, reply(four, 'float64')), Float64Array.from(floats));
     assert.deepEqual(batchValues('integers', 8, reply(four, 'int32')), new Int32Array(four.buffer));
     for (const [type, told] of [
-      ['integers', 'int64'],
-      ['floats', 'int64'],
+      ['integers', 'uuid'],
+      ['floats', 'int32'],
       ['uuid', 'bytes'],
     ] as const) {
       assert.throws(() => batchValues(type, 4, reply(four, told)), { code: 'invalid_answer' });

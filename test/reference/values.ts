@@ -50,9 +50,6 @@ function valueOctets(value: number | string, type: OctetType, encoding: 'hex' | 
     case 'int32':
       octets.setInt32(0, Number(value), true);
       break;
-    case 'int64':
-      octets.setBigInt64(0, BigInt(value), true);
-      break;
     case 'float64':
       octets.setFloat64(0, Number(value), true);
       break;

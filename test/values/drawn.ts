@@ -1,4 +1,3 @@
-import type { OctetType } from '../../src/core/vocabulary.ts';
 import type { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { drawJson, drawOctets } from '../../src/values/sample.ts';
 import { jsonBytesMax, octetBytes, type ValueRequest } from '../../src/values/value-request.ts';
@@ -14,11 +13,7 @@ export function drawnValues(request: ValueRequest, reader: EntropyReader): numbe
   return JSON.parse(drawnText(request, reader));
 }
 
-export function drawnOctets(
-  request: ValueRequest,
-  type: OctetType,
-  reader: EntropyReader,
-): Uint8Array<ArrayBuffer> {
-  const target = new Uint8Array(octetBytes(request, type));
-  return target.subarray(0, drawOctets(request, type, reader, target, 0));
+export function drawnOctets(request: ValueRequest, reader: EntropyReader): Uint8Array<ArrayBuffer> {
+  const target = new Uint8Array(octetBytes(request));
+  return target.subarray(0, drawOctets(request, reader, target, 0));
 }

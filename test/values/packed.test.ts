@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import type { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
-import { octetsHead, packedBytesMax } from '../../src/values/packed.ts';
+import { packedBytesMax } from '../../src/values/packed.ts';
 import { drawJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { drawnText } from './drawn.ts';
@@ -105,34 +105,5 @@ describe('values in MessagePack', () => {
       assert.equal(packed.length, 1 + size, String(value));
       assert.deepEqual(unpack(packed), [value]);
     }
-  });
-});
-
-describe('octets in MessagePack', () => {
-  const whole = (type: Parameters<typeof octetsHead>[0], octets: Uint8Array) =>
-    unpack(Buffer.concat([octetsHead(type, octets.length), octets]));
-
-  it('are typed arrays, and binary for UUIDs and bytes', () => {
-    const numbers = Float64Array.of(0.5, -1);
-    assert.deepEqual(whole('float64', new Uint8Array(numbers.buffer)), numbers);
-    const int32 = Int32Array.of(-1, 2 ** 31 - 1);
-    assert.deepEqual(whole('int32', new Uint8Array(int32.buffer)), int32);
-    const int64 = BigInt64Array.of(-1n, 2n ** 53n);
-    assert.deepEqual(whole('int64', new Uint8Array(int64.buffer)), int64);
-    for (const type of ['uuid', 'bytes'] as const) {
-      assert.deepEqual(new Uint8Array(whole(type, Uint8Array.of(1, 2, 3))), Uint8Array.of(1, 2, 3));
-    }
-  });
-
-  it('have heads that never change', () => {
-    const hex = (type: Parameters<typeof octetsHead>[0]) =>
-      Buffer.from(octetsHead(type, 800)).toString('hex');
-    assert.deepEqual((['int32', 'float64', 'int64', 'uuid', 'bytes'] as const).map(hex), [
-      'c9000003217405',
-      'c9000003217408',
-      'c9000003217409',
-      'c600000320',
-      'c600000320',
-    ]);
   });
 });

@@ -4,13 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
-import type { OctetType } from '../../src/core/vocabulary.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { writeDecimals } from '../../src/values/floats.ts';
 import type { SortOrder } from '../../src/values/integers.ts';
 import { blocksOf, type Offsets } from '../../src/values/offsets.ts';
 import { drawJson, drawOctets } from '../../src/values/sample.ts';
-import { jsonBytesMax, octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
+import { jsonBytesMax, octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { twinOctets, twinSample } from '../reference/values.ts';
 import { drawnOctets, drawnText, drawnValues } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
@@ -26,10 +25,7 @@ interface Golden {
   readonly consumedBytes: number;
   readonly json?: string;
   readonly jsonSha256?: string;
-  /** In the type that is sent unasked. */
   readonly octetsSha256?: string;
-  /** Of integers, asked for as int64. */
-  readonly int64Sha256?: string;
 }
 
 const sha256 = (data: string | Uint8Array) => createHash('sha256').update(data).digest('hex');
@@ -47,14 +43,10 @@ describe('drawJson and drawOctets', () => {
         if (golden.json === undefined) assert.equal(sha256(text), golden.jsonSha256, what);
         else assert.equal(text, golden.json, what);
         assert.equal(reader.consumedBytes, golden.consumedBytes, what);
-        const [type] = octetTypesOf(golden.request);
-        if (type === undefined) continue;
+        if (octetTypeOf(golden.request) === undefined) continue;
         const again = readerOf(ENTROPY, [4_096]);
-        assert.equal(sha256(drawnOctets(golden.request, type, again)), golden.octetsSha256, what);
+        assert.equal(sha256(drawnOctets(golden.request, again)), golden.octetsSha256, what);
         assert.equal(again.consumedBytes, golden.consumedBytes, what);
-        if (golden.request.kind !== 'integers') continue;
-        const wide = drawnOctets(golden.request, 'int64', readerOf(ENTROPY, [4_096]));
-        assert.equal(sha256(wide), golden.int64Sha256, what);
       }
     });
   }
@@ -88,9 +80,10 @@ describe('drawJson and drawOctets', () => {
         const twin = twinSample(request, entropy);
         assert.equal(drawnText(request, reader), JSON.stringify(twin.plain));
         assert.equal(reader.consumedBytes, twin.consumedBytes);
-        for (const type of octetTypesOf(request)) {
+        const type = octetTypeOf(request);
+        if (type !== undefined) {
           const again = readerOf(entropy, [4_096]);
-          const octets = drawnOctets(request, type, again);
+          const octets = drawnOctets(request, again);
           assert.deepEqual(Buffer.from(octets), twinOctets(request, type, twin.plain), type);
           assert.equal(again.consumedBytes, twin.consumedBytes);
         }
@@ -118,9 +111,9 @@ describe('drawJson and drawOctets', () => {
         const cut = readerOf(ENTROPY, cuts);
         assert.equal(drawnText(request, cut), drawnText(request, whole));
         assert.equal(cut.consumedBytes, whole.consumedBytes);
-        for (const type of octetTypesOf(request)) {
-          const octets = drawnOctets(request, type, readerOf(ENTROPY, cuts));
-          assert.deepEqual(octets, drawnOctets(request, type, readerOf(ENTROPY)));
+        if (octetTypeOf(request) !== undefined) {
+          const octets = drawnOctets(request, readerOf(ENTROPY, cuts));
+          assert.deepEqual(octets, drawnOctets(request, readerOf(ENTROPY)));
         }
       }),
       { numRuns: 1_000 },
@@ -133,7 +126,7 @@ describe('drawJson and drawOctets', () => {
     const buffer = new ArrayBuffer(64);
     assert.equal(drawJson(request, readerOf(entropy), new Uint8Array(buffer, 7, 50), 3), 13);
     assert.equal(Buffer.from(buffer, 10, 10).toString(), '"deadbeef"');
-    assert.equal(drawOctets(request, 'bytes', readerOf(entropy), new Uint8Array(buffer, 30, 9), 3), 7);
+    assert.equal(drawOctets(request, readerOf(entropy), new Uint8Array(buffer, 30, 9), 3), 7);
     assert.equal(Buffer.from(buffer, 30, 9).toString('hex'), '000000deadbeef0000');
   });
 });
@@ -154,9 +147,8 @@ describe('a draw', () => {
             chunks.push(chunk);
             return chunk;
           });
-          const [type] = octetTypesOf(request);
-          if (asText || type === undefined) drawnText(request, reader);
-          else drawnOctets(request, type, reader);
+          if (asText || octetTypeOf(request) === undefined) drawnText(request, reader);
+          else drawnOctets(request, reader);
           reader.erase();
           const all = Buffer.concat(chunks);
           const read = reader.consumedBytes;
@@ -187,7 +179,7 @@ describe('a draw', () => {
       const reader = readerOf(ENTROPY);
       const target = new Uint8Array(100);
       assert.throws(() => drawJson(request, reader, target, 0), JSON.stringify(request));
-      assert.throws(() => drawOctets(request, 'bytes', reader, target, 0), JSON.stringify(request));
+      assert.throws(() => drawOctets(request, reader, target, 0), JSON.stringify(request));
       assert.equal(reader.consumedBytes, 0);
     }
   });
@@ -202,36 +194,30 @@ describe('a draw', () => {
   });
 });
 
-describe('the types of octets', () => {
-  it('begin with int32 exactly as far as int32 reaches, and with float64 beyond', () => {
-    assert.deepEqual(octetTypesOf(integers(1, -(2 ** 31), 2 ** 31 - 1)), ['int32', 'int64', 'float64']);
-    assert.deepEqual(octetTypesOf(integers(1, -(2 ** 31) - 1, 0)), ['float64', 'int64']);
-    assert.deepEqual(octetTypesOf(integers(1, 0, 2 ** 31)), ['float64', 'int64']);
+describe('the type of octets', () => {
+  it('is int32 exactly as far as int32 reaches, and float64 beyond', () => {
+    assert.equal(octetTypeOf(integers(1, -(2 ** 31), 2 ** 31 - 1)), 'int32');
+    assert.equal(octetTypeOf(integers(1, -(2 ** 31) - 1, 0)), 'float64');
+    assert.equal(octetTypeOf(integers(1, 0, 2 ** 31)), 'float64');
   });
 
-  it('are none for bits and items, and no other type is written', () => {
+  it('is none for bits and items', () => {
     const bits: ValueRequest = { kind: 'bitstring', length: 8 };
     const items: ValueRequest = { kind: 'shuffle', items: ['a', 'b'] };
-    const refused: [ValueRequest, OctetType][] = [
-      [bits, 'bytes'],
-      [items, 'bytes'],
-      [integers(1, 0, 2 ** 31), 'int32'],
-      [{ kind: 'floats', count: 1, precision: null }, 'int64'],
-      [{ kind: 'uuid', count: 1 }, 'bytes'],
-    ];
-    for (const [request, type] of refused) {
+    for (const request of [bits, items]) {
       const reader = readerOf(ENTROPY);
-      assert.throws(() => drawOctets(request, type, reader, new Uint8Array(64), 0), /octets of this type/);
+      assert.equal(octetTypeOf(request), undefined);
+      assert.throws(() => drawOctets(request, reader, new Uint8Array(64), 0), /has no octets/);
       assert.equal(reader.consumedBytes, 0);
     }
   });
 
   it('write UUIDs and bytes as they are', () => {
     const bytes: ValueRequest = { kind: 'bytes', count: 2, length: 3, encoding: 'hex', single: false };
-    assert.deepEqual(drawnOctets(bytes, 'bytes', readerOf(ENTROPY)), ENTROPY.slice(0, 6));
+    assert.deepEqual(drawnOctets(bytes, readerOf(ENTROPY)), ENTROPY.slice(0, 6));
     const uuids: ValueRequest = { kind: 'uuid', count: 2 };
     const hex = (drawnValues(uuids, readerOf(ENTROPY)) as string[]).join('').replaceAll('-', '');
-    assert.equal(Buffer.from(drawnOctets(uuids, 'uuid', readerOf(ENTROPY))).toString('hex'), hex);
+    assert.equal(Buffer.from(drawnOctets(uuids, readerOf(ENTROPY))).toString('hex'), hex);
   });
 });
 

@@ -151,7 +151,7 @@ describe('bytes, UUIDs, bits and orders are uniform', () => {
       encoding: 'base64',
       single: true,
     };
-    assertUniform('bytes', 256, drawnOctets(request, 'bytes', keystreamReader(2 ** 20)));
+    assertUniform('bytes', 256, drawnOctets(request, keystreamReader(2 ** 20)));
   });
 
   it('the random digits of UUIDs, each place for itself', () => {

@@ -12,7 +12,7 @@ import { sha256Hex } from '../../src/crypto/digest.ts';
 import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
 import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/supply/keystream.ts';
-import { octetTypesOf, type ValueRequest } from '../../src/values/value-request.ts';
+import { octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
 import { bytesOf, expectedFrom, orderOf, REQUESTS } from '../answer/orders.ts';
 import { isZero, recordingLog } from '../pool/fixtures.ts';
@@ -73,7 +73,7 @@ describe('workers', () => {
   it('make the same answer as this thread does, in memory of its own', async () => {
     const stream = bytesOf('stream', 64 * 1024);
     for (const [name, values] of Object.entries(REQUESTS)) {
-      const form = octetTypesOf(values).length === 0 ? 'msgpack' : 'octet-stream';
+      const form = octetTypeOf(values) === undefined ? 'msgpack' : 'octet-stream';
       const made = await workers.make(orderOf(pieced(stream.slice(0, 999), stream.slice(999)), values, form));
       const expected = expectedFrom(stream, values);
       const data = expected.octets ?? expected.data;

@@ -19,7 +19,7 @@ const UUID_BYTES = 16;
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /** Types that the service names in the Content-Type of an answer in octets. */
-export type OctetType = 'int32' | 'int64' | 'float64' | 'uuid' | 'bytes';
+export type OctetType = 'int32' | 'float64' | 'uuid' | 'bytes';
 
 /** Header fields and the values as they came. */
 export interface OctetReply {
@@ -122,7 +122,6 @@ const TYPES: Readonly<Record<BinaryBatchType, readonly OctetType[]>> = {
 };
 const WIDTHS: Readonly<Partial<Record<OctetType, number>>> = {
   int32: 4,
-  int64: 8,
   float64: 8,
   uuid: UUID_BYTES,
 };

@@ -171,7 +171,7 @@ const LINES =
   'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
 /** What application/octet-stream is, and which parameters of the media type it has. */
 const OCTETS =
-  'The bare values, one behind the other; the metadata is in headers. Content-Type names them: type is int32, int64 or ' +
+  'The bare values, one behind the other; the metadata is in headers. Content-Type names them: type is int32 or ' +
   'float64, with byte-order=little-endian; uuid, 16 bytes each (RFC 9562 §4); or bytes. Integers are int32 when min and ' +
   'max fit, else float64, which holds each of them exactly.';
 

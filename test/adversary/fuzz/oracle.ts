@@ -7,7 +7,7 @@ import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
 import { bareMediaType } from '../../../src/core/vocabulary.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-import { octetTypesOf } from '../../../src/values/value-request.ts';
+import { octetTypeOf } from '../../../src/values/value-request.ts';
 import type { HttpReply } from '../../support/http.ts';
 import { type Accept, type Form, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
 import { type Asked, type Format, type Outcome, outcomeOf } from './model.ts';
@@ -236,7 +236,7 @@ async function holdAnswer(
     assert.equal(headers.get('x-quantum-credits-used'), String(used));
     return;
   }
-  const [type] = form === 'octet-stream' ? octetTypesOf(asked.values) : [];
+  const type = form === 'octet-stream' ? octetTypeOf(asked.values) : undefined;
   assert.equal(headers.get('content-type'), type === undefined ? `application/${form}` : bareMediaType(type));
   if (type !== undefined) {
     assertValues(asked.values, valuesOfOctets(asked.values, reply.body));
