@@ -14,6 +14,7 @@ function streamOf(blocks: number) {
   const sent: string[] = [];
   const released: number[] = [];
   let hasRoom = true;
+  let fullBehind = '';
   let onRoom = () => {};
   const exchange = {
     requestId: new Uint8Array(16),
@@ -31,7 +32,9 @@ function streamOf(blocks: number) {
       onRoom = room;
     },
     sendPart: (part: Uint8Array) => {
-      sent.push(Buffer.from(part).toString());
+      const text = Buffer.from(part).toString();
+      sent.push(text);
+      if (text === fullBehind) hasRoom = false;
       return hasRoom;
     },
     endParts: () => sent.push('(end)'),
@@ -61,8 +64,9 @@ function streamOf(blocks: number) {
       stream.answered({ body, release: () => released.push(index) } as unknown as Answer);
     },
     refuse: (error: ApiError) => stream.refused(error),
-    shut: () => {
-      hasRoom = false;
+    shut: (behind?: string) => {
+      if (behind === undefined) hasRoom = false;
+      else fullBehind = behind;
     },
     open: () => {
       hasRoom = true;
@@ -94,6 +98,11 @@ describe('the blocks of a stream', () => {
     open();
     open();
     assert.equal(asked.length, 2);
+    shut('\n');
+    answer(1);
+    assert.equal(asked.length, 2, 'the last byte has filled the socket');
+    open();
+    assert.equal(asked.length, 3);
   });
 
   it('end with the error in the place of one that is refused', () => {
