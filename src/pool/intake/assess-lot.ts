@@ -76,7 +76,8 @@ function assessInOrder(order: AssessedWindow['order'], bits: Uint8Array, total: 
   });
 }
 
-function leastRowOf(rows: ReturnType<typeof runBattery>['rows']): AssessedWindow['leastRow'] {
+/** See AssessedWindow. */
+export function leastRowOf(rows: ReturnType<typeof runBattery>['rows']): AssessedWindow['leastRow'] {
   return rows
     .filter(({ test }) => test !== 'Runs')
     .reduce<AssessedWindow['leastRow']>(

@@ -1,7 +1,14 @@
-import { SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { MeasuredQubits } from '../../../src/backend/simulator/qubits.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { leastRowOf } from '../../../src/pool/intake/assess-lot.ts';
+import { ASSESSED_BITS, SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
+import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
 import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
+import { autocorrelationOf } from '../../../src/stats/autocorrelation.ts';
+import { runBattery } from '../../../src/stats/sp800-22/battery.ts';
+import { binomialAtLeast, outcomeOf } from '../../../src/stats/sp800-22/verdict.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
-import { fixedBytes } from '../../support/backends.ts';
+import { fixedBytes, rawRead } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import { firstLot, MODELS, POOR_AMONG_SHORT, shortLotCredits } from './attacks.ts';
@@ -17,6 +24,7 @@ import { biased, type Model, markov, neighbours, periodic, sound, stuck } from '
  *   scores     the least of ten estimators on short lots of an ideal source
  *   refusals   the rule of refused lots on a sound source and on broken ones
  *   attacks    sources that are worse than they say, over the whole chain
+ *   independence  honest lots of one window, half of them biased (40; --long: 2,000): none is refuted by its own bits
  *   lots       honest lots over the whole chain (40; --long: 2,000): every alarm against the rate that docs/evidence.md states.
  *              --seconds stops between two lots; --records keeps the records, and a later run goes on behind them
  * Figures on stdout; exits with 1 when one is beyond what theory allows. All parts take two to three minutes of one core, and --long half an hour.
@@ -149,6 +157,47 @@ async function attacks(): Promise<void> {
   }
 }
 
+/** Lots of one window of honest devices, every second one biased: how many their own bits refute to be independent. */
+async function independence(): Promise<void> {
+  const count = options.lots || (isLong ? 2000 : 40);
+  const endMs = systemClock.monotonicMs() + 1000 * options.seconds;
+  const [width, shots] = [16, ASSESSED_BITS / 16];
+  let made = 0;
+  let refuted = 0;
+  let nearest = 0;
+  for (; made < count && systemClock.monotonicMs() < endMs; made++) {
+    // Readouts that err by up to 6 % in one direction more than in the other: shares of ones down to 0.47.
+    const readout = Array.from({ length: width }, (_, channel) => ({
+      e01: 0.01,
+      e10: 0.01 + (made % 2) * 0.004 * channel,
+    }));
+    const noise = { readout, bias: 0, depolarizing: 0 };
+    const { bits } = await new MeasuredQubits(noise, fixedBytes(`independence ${made}`)).take(
+      shots,
+      new AbortController().signal,
+    );
+    const errors = { readout_e01: readout.map(({ e01 }) => e01), readout_e10: readout.map(({ e10 }) => e10) };
+    const read = rawRead(bits, width, shots);
+    const provenance = { ...read.provenance, circuit: 'superposition-16', calibration: errors };
+    const autocorrelation = autocorrelationOf(bits, width, shots);
+    nearest = Math.max(nearest, Math.abs(autocorrelation.correlation) / autocorrelation.bound);
+    const battery = runBattery(bits, ASSESSED_BITS);
+    const window = { of: 'raw', bits: ASSESSED_BITS, sha256: '', order: 'shots', firstBit: 0 } as const;
+    const told = { minEntropyPerBit: null, sp80022: outcomeOf(battery, ASSESSED_BITS) };
+    const windows = [{ ...window, ...told, leastRow: leastRowOf(battery.rows) }];
+    const { claim } = await evidenceOf(
+      'quantum-processor',
+      { ...read, provenance },
+      { windows, autocorrelation },
+    );
+    if (claim !== 'calibrated') refuted++;
+  }
+  const p = made === 0 ? 1 : binomialAtLeast(made, refuted, 1e-4);
+  const line = `${refuted} of ${made} honest lots refuted (at most 1 in 10,000 is stated), the largest correlation at ${nearest.toFixed(2)} of its bound`;
+  if (p < ALARM_P_MIN) violation(line);
+  else say(`  ${line}`);
+}
+
 async function lots(): Promise<void> {
   const count = options.lots || (isLong ? 2000 : 40);
   const records = await honestLots({ lots: count, seconds: options.seconds, path: options.records });
@@ -163,7 +212,15 @@ async function lots(): Promise<void> {
 /** Of one kind of alarm; a sound source fails one run in 100 of seven kinds at most. */
 const ALARM_P_MIN = 0.001;
 
-const PARTS: Readonly<Record<string, () => unknown>> = { alarms, models, scores, refusals, attacks, lots };
+const PARTS: Readonly<Record<string, () => unknown>> = {
+  alarms,
+  models,
+  scores,
+  refusals,
+  attacks,
+  independence,
+  lots,
+};
 for (const name of named.length === 0 ? Object.keys(PARTS) : named) {
   const part = PARTS[name];
   if (part === undefined) throw new Error(`${name} is none of ${Object.keys(PARTS).join(', ')}`);
