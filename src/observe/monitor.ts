@@ -109,15 +109,7 @@ function statusFacts(readings: Readings, report: HealthReport, history: readonly
       newestLot: source.lastLot === undefined ? null : newestLot(source.lastLot),
       lastLotAtMs: source.lastLot?.finishedAtMs ?? null,
       share: bytes === 0 ? null : source.conditionedBytes / bytes,
-      lots: {
-        estimates: source.estimates,
-        driftAlarmBits: source.drift.alarmBits,
-        pValues: {
-          counts: source.uniformity.conditioned.counts,
-          blocks: source.uniformity.conditioned.sequences,
-          p: source.uniformity.conditioned.p,
-        },
-      },
+      lots: source.alarm,
     })),
     pure: { bytes: levels.pure.bytes, highBytes: pureBytesHigh, secondsLeft: pureSecondsLeft(readings) },
     seeds: {

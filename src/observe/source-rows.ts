@@ -1,11 +1,10 @@
 import { isoTime } from '../core/clock.ts';
 import type { HealthCheck, HealthStatus } from '../http/plain-routes.ts';
 import { type AssessedBlock, nistVerified, verifyingBlock } from '../ledger/records.ts';
-import type { DeliveredState } from '../pool/intake/assessor.ts';
-import type { SourceState, SourceStatus } from '../pool/intake/collector.ts';
+import type { SourceState } from '../pool/intake/collector.ts';
+import type { DeliveredState } from '../pool/intake/delivered-sampler.ts';
 import type { HealthState } from '../pool/intake/health.ts';
-import { UNIFORMITY_P_MIN, type UniformityVerdict } from '../stats/sp800-22/uniformity.ts';
-import type { RejectionVerdict } from '../stats/sp800-22/verdict.ts';
+import type { AlarmState } from '../pool/intake/lot-alarm.ts';
 import type { ExposedFamily } from './exposition.ts';
 import { type DaySpend, type ReadingRow, rounded, type SourceReading } from './readings.ts';
 
@@ -65,27 +64,17 @@ export const SOURCE_ROWS: readonly ReadingRow[] = [
   },
   {
     check: { name: 'source:last_lot', of: ({ sources }) => sources.map(lastLotCheck) },
-    families: ({ sources }) => lotFamilies(sources),
-  },
-  {
-    check: { name: 'source:raw_noise', of: ({ sources }) => sources.map(rawNoiseCheck) },
     families: ({ sources }) => [
+      ...lotFamilies(sources),
       measured(
         sources,
-        'qrn_source_drift',
-        'Evidence that the min-entropy estimate of a source falls or rises from lot to lot; 20 is an alarm.',
-        ({ drift }) => ({ down: drift.fallBits, up: drift.riseBits }),
-        'direction',
-      ),
-      measured(
-        sources,
-        'qrn_source_p_value_uniformity',
-        'P-value of the uniformity of SP 800-22 p-values over the last blocks of a source; below 0.000001 is an alarm for conditioned bits.',
-        ({ uniformity }) => ({ raw: uniformity.raw.p, conditioned: uniformity.conditioned.p }),
-        'of',
+        'qrn_source_alarm',
+        'Evidence, in bits, that the lots of a source together are not those of a sound one; 20 is an alarm.',
+        ({ alarm }) => alarm.bits,
       ),
     ],
   },
+  { check: { name: 'source:raw_noise', of: ({ sources }) => sources.map(rawNoiseCheck) } },
   { check: { name: 'source:conditioned', of: ({ sources }) => sources.map(conditionedCheck) } },
   { check: { name: 'delivery:sample', of: ({ delivered }) => delivered.map(deliveredCheck) } },
 ];
@@ -170,12 +159,15 @@ function healthTestDetails(health: HealthState): object {
   };
 }
 
-function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReading): HealthCheck {
+/** Warns when the last lot was refused, and when all lots together raise their alarm. */
+function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected, alarm }: SourceReading): HealthCheck {
+  const isRefused = lastLot !== undefined && !lastLot.accepted;
+  const output = isRefused ? lastLot.rejection : alarmInWords(alarm);
   return {
     componentType: 'component',
-    status: lastLot === undefined || lastLot.accepted ? 'pass' : 'warn',
+    status: output === undefined ? 'pass' : 'warn',
     observedValue: lastLot === undefined ? null : lastLot.accepted ? 'accepted' : 'rejected',
-    ...(lastLot === undefined || lastLot.accepted ? {} : { output: lastLot.rejection }),
+    ...(output === undefined ? {} : { output }),
     details: {
       name,
       lot: lastLot?.id ?? null,
@@ -183,88 +175,78 @@ function lastLotCheck({ name, lastLot, lotsAccepted, lotsRejected }: SourceReadi
       evidence: lastLot?.evidence?.claim ?? null,
       lots_accepted: lotsAccepted,
       lots_rejected: lotsRejected,
+      alarm: alarmDetails(alarm),
     },
   };
+}
+
+const ALARM_WORDS = {
+  refusals: 'more lots are refused than chance refuses',
+  rejections: 'more blocks are rejected by SP 800-22 than chance rejects',
+  fall: 'the min-entropy estimate falls from lot to lot',
+  rise: 'the min-entropy estimate rises from lot to lot',
+} as const;
+
+function alarmInWords({ raisedBy }: AlarmState): string | undefined {
+  return raisedBy === null ? undefined : ALARM_WORDS[raisedBy];
+}
+
+function alarmDetails({ bits, alarmBits, raisedBy }: AlarmState): object {
+  return { bits: rounded(bits), alarm_bits: alarmBits, raised_by: raisedBy };
 }
 
 /**
  * Raw noise may be biased and pass no statistical test. The health tests and the entropy estimate decide on
- * it, so its rows are reported and change no status. An estimate that drifts makes a warning.
+ * it, so its rows are reported and change no status.
  */
-function rawNoiseCheck({ name, lastLot, across, drift, uniformity }: SourceStatus): HealthCheck {
+function rawNoiseCheck({ name, lastLot }: SourceReading): HealthCheck {
   const raw = lastLot?.assessments.findLast((block) => block.of === 'raw');
   return {
-    ...blockCheck(raw, across.raw),
-    status: drift.drifts === null ? 'pass' : 'warn',
-    ...(drift.drifts === null
-      ? {}
-      : { output: `the min-entropy estimate of the last ${drift.figures} lots drifts ${drift.drifts}` }),
+    ...blockCheck(raw),
     details: {
       name,
-      ...blockDetails(raw, across.raw),
+      ...blockDetails(raw),
       lot: lastLot?.id ?? null,
       min_entropy_per_bit: lastLot?.minEntropyPerBit ?? null,
       min_entropy_method: lastLot?.minEntropyMethod ?? null,
-      drift: {
-        lots: drift.figures,
-        down_bits: rounded(drift.fallBits),
-        up_bits: rounded(drift.riseBits),
-        alarm_bits: drift.alarmBits,
-      },
-      p_value_uniformity: uniformityDetails(uniformity.raw),
     },
   };
 }
 
-function conditionedCheck({ name, lastLot, across, uniformity }: SourceStatus): HealthCheck {
+function conditionedCheck({ name, lastLot }: SourceReading): HealthCheck {
   const conditioned = lastLot && verifyingBlock(lastLot);
-  const { passed, sequences } = uniformity.conditioned;
-  const output = `the p-values of the last ${sequences} blocks are not uniform`;
   return {
-    ...blockCheck(conditioned, across.conditioned),
-    ...(passed ? {} : { status: 'warn' as const, output }),
-    details: {
-      name,
-      ...blockDetails(conditioned, across.conditioned),
-      lot: lastLot?.id ?? null,
-      p_value_uniformity: uniformityDetails(uniformity.conditioned),
-    },
+    ...blockCheck(conditioned),
+    details: { name, ...blockDetails(conditioned), lot: lastLot?.id ?? null },
   };
 }
 
-function uniformityDetails({ sequences, p, counts }: UniformityVerdict): Record<string, unknown> {
-  return { blocks: sequences, p, alarm_below: UNIFORMITY_P_MIN, counts };
-}
-
-function deliveredCheck({ last, across, name, sampledAtMs }: DeliveredState): HealthCheck {
+function deliveredCheck({ last, alarm, name, sampledAtMs }: DeliveredState): HealthCheck {
+  const output = alarmInWords(alarm);
   return {
-    ...blockCheck(last, across),
+    ...blockCheck(last),
+    ...(output === undefined ? {} : { status: 'warn' as const, output }),
     details: {
-      ...blockDetails(last, across),
+      ...blockDetails(last),
+      alarm: alarmDetails(alarm),
       group: name,
       sampled_at: isoTime(sampledAtMs),
     },
   };
 }
 
-function blockCheck(block: AssessedBlock<string> | undefined, across: RejectionVerdict): HealthCheck {
-  return {
-    componentType: 'component',
-    status: across.passed ? 'pass' : 'warn',
-    observedValue: block === undefined ? null : `${block.sp80022.passed}/${block.sp80022.total} passed`,
-    ...(across.passed ? {} : { output: `${across.rejected} of ${across.sequences} blocks were rejected` }),
-  };
+function blockCheck(block: AssessedBlock<string> | undefined): HealthCheck {
+  const observedValue = block === undefined ? null : `${block.sp80022.passed}/${block.sp80022.total} passed`;
+  return { componentType: 'component', status: 'pass', observedValue };
 }
 
-function blockDetails(block: AssessedBlock<string> | undefined, across: RejectionVerdict): object {
+function blockDetails(block: AssessedBlock<string> | undefined): object {
   return {
     bits: block?.bits ?? null,
     sha256: block?.sha256 ?? null,
     smallest_p: block?.sp80022.smallestP ?? null,
     verified: block?.sp80022.verified ?? false,
     reason: block?.sp80022.reason ?? 'no block was tested yet',
-    last_blocks: across.sequences,
-    last_blocks_rejected: across.rejected,
   };
 }
 

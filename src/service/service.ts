@@ -22,7 +22,7 @@ import { metricsHandler } from '../http/info-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { Monitor } from '../observe/monitor.ts';
 import { Watch } from '../observe/watch.ts';
-import { DeliveredSampler, type DeliveredStream } from '../pool/intake/assessor.ts';
+import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered-sampler.ts';
 import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';

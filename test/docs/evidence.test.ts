@@ -15,6 +15,7 @@ import { assessLot } from '../../src/pool/intake/assess-lot.ts';
 import { HISTORY_BLOCKS } from '../../src/pool/intake/assessor.ts';
 import { readoutMinEntropy } from '../../src/pool/intake/evidence/bounds.ts';
 import { evidenceOf } from '../../src/pool/intake/evidence/evidence.ts';
+import { ALARM_BITS } from '../../src/pool/intake/lot-alarm.ts';
 import { ALPHA, BATTERY_BITS, runBattery, TEST_NAMES } from '../../src/stats/sp800-22/battery.ts';
 import { verdict, verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
 import { minimumCycles } from '../../src/stats/sp800-22/walk.ts';
@@ -61,13 +62,9 @@ describe('docs/evidence.md', () => {
   });
 
   it('has the bounds of the code', () => {
-    says(`the last ${HISTORY_BLOCKS} blocks of each kind`);
-    const tooMany = (blocks: number) => {
-      let rejected = 0;
-      while (verdictOnRejections(blocks, rejected).passed) rejected++;
-      return `${rejected} of ${blocks}`;
-    };
-    says(`make a warning in \`/v1/health\`: ${tooMany(HISTORY_BLOCKS)}, or ${tooMany(2)}.`);
+    says(`the alarm of the last ${HISTORY_BLOCKS} lots`);
+    says(`At **${ALARM_BITS}** bits it makes a warning`);
+    says(`at **${constantOf('src/pool/intake/lot-alarm.ts', 'CLOSING_BITS')}** bits, a sound one`);
     says(
       `when ${constantOf('src/pool/intake/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`,
     );

@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { AssessedBlock } from '../../src/ledger/records.ts';
 import { healthReport } from '../../src/observe/table.ts';
-import type { DeliveredState } from '../../src/pool/intake/assessor.ts';
 import type { SourceStatus } from '../../src/pool/intake/collector.ts';
-import { LotTrends } from '../../src/pool/intake/lot-trends.ts';
-import { DriftTest } from '../../src/stats/drift.ts';
-import { verdictOnRejections } from '../../src/stats/sp800-22/verdict.ts';
+import type { DeliveredState } from '../../src/pool/intake/delivered-sampler.ts';
+import { LotAlarm } from '../../src/pool/intake/lot-alarm.ts';
 import { lotRecord } from '../pool/fixtures.ts';
 import { SOUND } from './readings.ts';
 
@@ -36,7 +34,7 @@ function status(changes: Partial<SourceStatus> = {}): SourceStatus {
     lotsAccepted: 0,
     lotsRejected: 0,
     conditionedBytes: 0,
-    ...new LotTrends().state(),
+    alarm: new LotAlarm().state(),
     reads: { pass: 0, intermittent: 0, permanent: 0, failed: 0 },
     health: null,
     ...changes,
@@ -54,36 +52,21 @@ const lastLot = lotRecord('lot_1', {
 });
 
 describe('evidence in health', () => {
-  it('sees estimates fall that are all above what the source claims', () => {
-    const trends = new LotTrends();
-    for (let lot = 0; lot < 20; lot++) {
-      const estimators = { Collision: 0.9, Compression: 0.85 - 0.01 * lot };
-      trends.add(lotRecord(`lot_${lot}`, { rawBits: 1e6, rawWindows: 2, minEntropyPerBit: 0.5, estimators }));
+  it('warns of lots that together are not those of a sound source, and says by what', () => {
+    for (const [raisedBy, words] of [
+      ['fall', /the min-entropy estimate falls from lot to lot/],
+      ['rejections', /more blocks are rejected by SP 800-22 than chance/],
+    ] as const) {
+      const alarm = { bits: 21.26, alarmBits: 20, raisedBy, estimates: [] };
+      const [check] = evidenceChecks([status({ alarm, lastLot })], [])['source:last_lot'];
+      assert.equal(check.status, 'warn');
+      assert.match(check.output ?? '', words);
+      const { alarm: told } = check.details as { alarm: object };
+      assert.deepEqual(told, { bits: 21.26, alarm_bits: 20, raised_by: raisedBy });
+      const refused = { ...lastLot, accepted: false, rejection: 'SP 800-22 failed' };
+      const [last] = evidenceChecks([status({ alarm, lastLot: refused })], [])['source:last_lot'];
+      assert.equal(last.output, 'SP 800-22 failed', 'what is newest is said');
     }
-    assert.equal(trends.state().drift.drifts, 'down');
-  });
-
-  it('warns of raw noise whose min-entropy estimate falls from lot to lot', () => {
-    const drift = new DriftTest();
-    for (let lot = 0; lot < 20; lot++) drift.add(0.85 - 0.01 * lot);
-    const checks = evidenceChecks([status({ drift: drift.state() })], []);
-    const [check] = checks['source:raw_noise'];
-    assert.equal(check.status, 'warn');
-    assert.equal(check.output, 'the min-entropy estimate of the last 20 lots drifts down');
-    const { drift: told } = check.details as { drift: Record<string, number> };
-    assert.deepEqual([told['lots'], told['up_bits'], told['alarm_bits']], [20, 0, 20]);
-    assert.ok(told['down_bits'] >= 20);
-  });
-
-  it('warns of conditioned bits whose p-values are not uniform, and only reports those of raw noise', () => {
-    const crowded = { passed: false, sequences: 100, p: 1e-9, counts: [18_800, 0, 0, 0, 0, 0, 0, 0, 0, 0] };
-    const checks = evidenceChecks([status({ uniformity: { raw: crowded, conditioned: crowded } })], []);
-    const [conditioned] = checks['source:conditioned'];
-    assert.deepEqual(
-      [conditioned.status, conditioned.output],
-      ['warn', 'the p-values of the last 100 blocks are not uniform'],
-    );
-    assert.equal(checks['source:raw_noise'][0].status, 'pass');
   });
 
   it('tells raw noise, conditioned bits and each delivered stream apart', () => {
@@ -91,31 +74,24 @@ describe('evidence in health', () => {
       name: 'pro/3600000',
       last: block('delivered', 186, true, 'd'),
       sampledAtMs: Date.UTC(2026, 10, 21),
-      across: verdictOnRejections(7, 0),
+      alarm: new LotAlarm().state(),
     };
-    const across = { raw: verdictOnRejections(50, 50), conditioned: verdictOnRejections(51, 1) };
-    const checks = evidenceChecks([status({ lastLot, across })], [stream]);
+    const checks = evidenceChecks([status({ lastLot })], [stream]);
     const rule = { bits: 1_000_000, smallest_p: 0.001 };
-    const nothingYet = { blocks: 0, p: 1, alarm_below: 1e-6, counts: new Array(10).fill(0) };
     assert.deepEqual(checks['source:raw_noise'], [
       {
         componentType: 'component',
         status: 'pass', // whatever its rows say
         observedValue: '40/188 passed',
-        output: '50 of 50 blocks were rejected',
         details: {
           name: 'test',
           ...rule,
           sha256: 'r',
           verified: false,
           reason: 'reason of r',
-          last_blocks: 50,
-          last_blocks_rejected: 50,
           lot: 'lot_1',
           min_entropy_per_bit: 0.79,
           min_entropy_method: 'by ten estimators',
-          drift: { lots: 0, down_bits: 0, up_bits: 0, alarm_bits: 20 },
-          p_value_uniformity: nothingYet,
         },
       },
     ]);
@@ -130,10 +106,7 @@ describe('evidence in health', () => {
           sha256: 'c2',
           verified: true,
           reason: 'reason of c2',
-          last_blocks: 51,
-          last_blocks_rejected: 1,
           lot: 'lot_1',
-          p_value_uniformity: nothingYet,
         },
       },
     ]);
@@ -147,19 +120,12 @@ describe('evidence in health', () => {
           sha256: 'd',
           verified: true,
           reason: 'reason of d',
-          last_blocks: 7,
-          last_blocks_rejected: 0,
+          alarm: { bits: 0, alarm_bits: 20, raised_by: null },
           group: 'pro/3600000',
           sampled_at: '2026-11-21T00:00:00.000Z',
         },
       },
     ]);
-  });
-
-  it('warns when more blocks are rejected than chance rejects', () => {
-    const across = { raw: verdictOnRejections(0, 0), conditioned: verdictOnRejections(100, 4) };
-    const [conditioned] = evidenceChecks([status({ lastLot, across })], [])['source:conditioned'];
-    assert.deepEqual([conditioned.status, conditioned.output], ['warn', '4 of 100 blocks were rejected']);
   });
 
   it('says nothing of what was not tested', () => {

@@ -2,8 +2,6 @@ import { createMetricMemory, MetricTotals } from '../../src/core/metrics.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import type { Readings, SourceReading } from '../../src/observe/readings.ts';
 
-const PASSED = { passed: true, sequences: 3, rejected: 0, p: 1, rule: 'a rule', falseRejectRate: 1e-6 };
-
 /** A lot of which only what reports look at is told. */
 export const LOT = {
   id: 'lot_01m7yqj0jcemzrbw82k5pz4r1a',
@@ -23,8 +21,6 @@ export const LOT = {
   ],
 } as unknown as LotRecord;
 
-const EVEN = { passed: true, sequences: 3, p: 1, counts: [56, 57, 56, 57, 56, 57, 56, 57, 56, 56] };
-
 export const SOURCE: SourceReading = {
   name: 'simulator',
   origin: 'simulated',
@@ -35,10 +31,12 @@ export const SOURCE: SourceReading = {
   lotsAccepted: 3,
   lotsRejected: 0,
   conditionedBytes: 900_000,
-  across: { raw: PASSED, conditioned: PASSED },
-  uniformity: { raw: EVEN, conditioned: EVEN },
-  drift: { figures: 3, fallBits: 0.4, riseBits: 0, alarmBits: 20, drifts: null },
-  estimates: [{ minEntropyPerBit: 0.85, driftBits: 0.4 }],
+  alarm: {
+    bits: 0.4,
+    alarmBits: 20,
+    raisedBy: null,
+    estimates: [{ minEntropyPerBit: 0.85, alarmBits: 0.4 }],
+  },
   reads: { pass: 3, intermittent: 0, permanent: 0, failed: 0 },
   health: {
     width: 16,

@@ -52,7 +52,6 @@ function pValuePlots({ assessments }: LotRecord): Markup[] {
     return histogram(`${which}, from bit ${grouped(firstBit)}`, {
       counts,
       blocks: 1,
-      p: null,
     });
   });
 }

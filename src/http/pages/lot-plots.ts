@@ -2,32 +2,27 @@ import { html, type Markup } from './layout.ts';
 
 /** What the status page draws of one source's last lots. */
 export interface LotHistory {
-  /** Oldest first; bits per bit, and the evidence of the drift test after each lot. */
-  readonly estimates: readonly { readonly minEntropyPerBit: number; readonly driftBits: number }[];
-  readonly driftAlarmBits: number;
-  /** P-values of SP 800-22 on the last blocks of conditioned bits, by tenths of [0, 1]. */
-  readonly pValues: PValueCounts;
+  /** Oldest first; bits per bit, and the evidence of the alarm after each lot. */
+  readonly estimates: readonly { readonly minEntropyPerBit: number; readonly alarmBits: number }[];
+  readonly alarmBits: number;
 }
 
 /** How many p-values lie in each tenth of [0, 1]. */
 interface PValueCounts {
   readonly counts: readonly number[];
   readonly blocks: number;
-  /** Of their uniformity; null for one block, whose rows depend on each other. */
-  readonly p: number | null;
 }
 
 const WIDTH = 360;
 const HEIGHT = 72;
 
-/** The last lots of one source as three plots: min-entropy, drift, p-values. Each says in words what it shows. */
-export function lotPlots(name: string, { estimates, driftAlarmBits, pValues }: LotHistory): Markup[] {
+/** The last lots of one source as two plots: min-entropy, and the alarm over lots. Each says in words what it shows. */
+export function lotPlots(name: string, { estimates, alarmBits }: LotHistory): Markup[] {
   const entropy = estimates.map(({ minEntropyPerBit }) => minEntropyPerBit);
-  const drift = estimates.map(({ driftBits }) => driftBits);
+  const evidence = estimates.map((each) => each.alarmBits);
   return [
     lineOverLots(`Min-entropy of ${name}`, 'bits per bit', entropy, 1, 3),
-    lineOverLots(`Drift of ${name}`, `bits, alarm at ${driftAlarmBits}`, drift, driftAlarmBits, 1),
-    histogram(`P-values of ${name}`, pValues),
+    lineOverLots(`Alarm of ${name}`, `bits, alarm at ${alarmBits}`, evidence, alarmBits, 1),
   ];
 }
 
@@ -63,15 +58,14 @@ function lineOverLots(
 }
 
 /** Ten bars, and the height at which all would stand if the p-values were exactly uniform. */
-export function histogram(label: string, { counts, blocks, p }: PValueCounts): Markup {
-  const uniformity = p === null ? '' : `uniformity p ${p.toPrecision(2)}`;
+export function histogram(label: string, { counts, blocks }: PValueCounts): Markup {
   const blocksText = blocks === 1 ? '1 block' : `${blocks} blocks`;
   const total = counts.reduce((sum, count) => sum + count, 0);
   const shares = counts.map((count) => (total === 0 ? 0 : Math.round((100 * count) / total)));
   const words =
     total === 0
       ? `${label}: no block was tested yet.`
-      : `${label}, ${total} of ${blocksText}, by tenths of 0 to 1: ${shares.join(', ')} %${p === null ? '' : `; ${uniformity}`}.`;
+      : `${label}, ${total} of ${blocksText}, by tenths of 0 to 1: ${shares.join(', ')} %.`;
   const most = Math.max(1, ...counts);
   const step = WIDTH / counts.length;
   const bars = counts.map((count, i) => {
@@ -80,7 +74,7 @@ export function histogram(label: string, { counts, blocks, p }: PValueCounts): M
   });
   const even = (HEIGHT - (HEIGHT - 2) * (total / counts.length / most)).toFixed(1);
   const line = total === 0 ? null : html`<path class="line" d="M0 ${even}H${WIDTH}"/>`;
-  return figure(label, total === 0 ? '–' : uniformity || `${total} rows`, words, html`${bars}${line}`, [
+  return figure(label, total === 0 ? '–' : `${total} rows`, words, html`${bars}${line}`, [
     'p = 0',
     blocksText,
     'p = 1',

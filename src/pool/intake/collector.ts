@@ -10,11 +10,10 @@ import type { LotRecord, SpendLimits } from '../../ledger/records.ts';
 import type { Assessor } from './assessor.ts';
 import { type HealthGrade, HealthMonitor, type HealthState, type HealthVerdict } from './health.ts';
 import { type SourceRead, type SourceReader, sourceReader } from './jobs.ts';
-import { LotTrends, type LotTrendsState } from './lot-trends.ts';
+import { type AlarmState, LotAlarm, refusalChance } from './lot-alarm.ts';
 import { type Lot, makeLot, replayedLot, SEED_BLOCKS_PER_LOT } from './lots.ts';
 import type { RawShotStore } from './raw-shots.ts';
 import { UNLIMITED, withDeadline } from './read.ts';
-import { RefusalTest, refusalChance } from './refusals.ts';
 import { ShortLots } from './short-lots.ts';
 
 export type SourceState =
@@ -32,7 +31,9 @@ export type SourceState =
 /** Reads so far: by what the health tests said of them, and those that gave nothing to test. */
 type ReadCounts = Readonly<Record<HealthGrade | 'failed', number>>;
 
-export interface SourceStatus extends LotTrendsState {
+export interface SourceStatus {
+  /** What the lots of the source show together, those of earlier runs of the service included. */
+  readonly alarm: AlarmState;
   readonly name: string;
   readonly origin: Backend['origin'];
   /** Nobody but the operator says what the origin is. */
@@ -90,7 +91,7 @@ export const LOT_RAW_BITS = 4 * 1024 * 1024;
 export const SEEDS_LOW = SEED_BLOCKS_PER_LOT / 4;
 /**
  * Lots refused by the statistical tests, one after the other, before the source is closed. SP 800-22 refuses
- * a good lot once in 500 at most (refusals.ts): three of them in a row are not chance. Reads that fail the
+ * a good lot once in 500 at most (lot-alarm.ts): three of them in a row are not chance. Reads that fail the
  * health tests are not among them: the monitor counts those itself and has its own, derived limit.
  */
 const REJECTED_IN_A_ROW_MAX = 3;
@@ -134,7 +135,7 @@ export class Collector {
    * restarted service is known by it.
    */
   readonly #results = new RecentEntries(REMEMBERED_LOTS);
-  readonly #trends = new LotTrends();
+  readonly #alarm = new LotAlarm();
   readonly #shortLots = new ShortLots();
   #running: Promise<void> | undefined;
   #state: SourceState = 'starting';
@@ -147,7 +148,6 @@ export class Collector {
   #conditionedBytes = 0;
   #rejected = 0;
   #rejectedInARow = 0;
-  readonly #refusals = new RefusalTest();
   /**
    * The least that the source said to be: the place of its origin in ORIGINS, and whether it is
    * deterministic.
@@ -204,7 +204,7 @@ export class Collector {
       lotsAccepted: this.#accepted,
       lotsRejected: this.#rejected,
       conditionedBytes: this.#conditionedBytes,
-      ...this.#trends.state(),
+      alarm: this.#alarm.state(),
       reads: { ...this.#reads },
       health: this.#lastMonitor?.state() ?? null,
     };
@@ -245,9 +245,9 @@ export class Collector {
     }
   }
 
-  #remember(lot: LotRecord): void {
+  #remember(lot: LotRecord, chance?: number): void {
     if (this.#results.get(lot.rawSha256) === undefined) this.#results.set(lot.rawSha256, lot.id);
-    this.#trends.add(lot);
+    this.#alarm.add(lot, chance);
   }
 
   /**
@@ -294,10 +294,9 @@ export class Collector {
     this.#restsUntilMs = madeMs + RESTS_PER_LOT * (madeMs - begunMs);
     if (!(await this.#store(lot, jobKey))) return;
     this.#lastLot = lot.record;
-    this.#remember(lot.record);
     // A startup that lacks samples is not a sign of a failure, and none of health either.
     const isTested = health.grade === 'pass' || health.failures.some(({ test }) => test !== 'startup');
-    if (isTested) this.#refusals.add(!lot.record.accepted, refusalChance(read));
+    this.#remember(lot.record, isTested ? refusalChance(read) : undefined);
     if (lot.record.accepted) this.#givesPure = lot.blocks.some(({ kind }) => kind === 'pure');
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
@@ -423,10 +422,10 @@ export class Collector {
     this.#rejected++;
     if (grade === 'pass') this.#rejectedInARow++;
     const isBroken = grade === 'permanent' || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX;
-    const { isBeyondChance, inWords } = this.#refusals;
-    const close = isBroken || isBeyondChance;
+    const { isClosing, refusalsInWords } = this.#alarm;
+    const close = isBroken || isClosing;
     this.#options.log.error({ lot, source, rejection, closed: close }, 'lot rejected');
-    this.#setFailing(isBroken || !close ? rejection : `${inWords}, at last: ${rejection}`, close);
+    this.#setFailing(isBroken || !close ? rejection : `${refusalsInWords}, at last: ${rejection}`, close);
   }
 
   #failed(error: unknown): number {

@@ -134,7 +134,7 @@ export interface VerdictAcross {
 const ACROSS_FALSE_REJECT_RATE = 0.001;
 /** 4.2.2. */
 const CHI_SQUARED_SEQUENCES_MIN = 55;
-export const UNIFORMITY_BINS = 10;
+const UNIFORMITY_BINS = 10;
 
 /** ln of the chance of k among n with chance p each. */
 function logBinomial(n: number, k: number, p: number): number {
@@ -176,7 +176,7 @@ export function binomialAtLeast(n: number, k: number, p: number): number {
 }
 
 /** P-value of counts in ten equal intervals: the least of ten exact binomial ones, times ten. */
-export function exactUniformityP(bins: readonly number[], sequences: number): number {
+function exactUniformityP(bins: readonly number[], sequences: number): number {
   const least = Math.min(...bins.map((count) => binomialTwoSided(sequences, count, 1 / UNIFORMITY_BINS)));
   return Math.min(1, UNIFORMITY_BINS * least);
 }

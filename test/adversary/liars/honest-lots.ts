@@ -1,9 +1,7 @@
 import type { RawRead } from '../../../src/backend/backend.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
-import { LotTrends } from '../../../src/pool/intake/lot-trends.ts';
-import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
-import { UNIFORMITY_P_MIN } from '../../../src/stats/sp800-22/uniformity.ts';
+import { LotAlarm, refusalChance } from '../../../src/pool/intake/lot-alarm.ts';
 import { binomialAtLeast, FALSE_REJECT_RATE } from '../../../src/stats/sp800-22/verdict.ts';
 import { ResultFile } from '../program.ts';
 import { lotOf, soundRead } from './attacks.ts';
@@ -55,19 +53,13 @@ function atMost(what: string, seen: number, of: number, rate: number): AlarmCoun
 
 /** Every alarm that lots of one source can raise, over those of an honest one. */
 export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
-  const trends = new LotTrends();
-  const refusals = new RefusalTest();
-  let drifts = 0;
-  let uniformity = 0;
+  const alarm = new LotAlarm();
+  let raised = 0;
   let closed = 0;
   for (const record of records) {
-    trends.add(record);
-    const chance = refusalChance({ width: 1, shots: record.shots });
-    refusals.add(!record.accepted, chance);
-    const { drift, uniformity: verdicts } = trends.state();
-    if (drift.drifts !== null) drifts++;
-    if (!verdicts.conditioned.passed) uniformity++;
-    if (refusals.isBeyondChance) closed++;
+    alarm.add(record, refusalChance({ width: 1, shots: record.shots }));
+    if (alarm.state().raisedBy !== null) raised++;
+    if (alarm.isClosing) closed++;
   }
   const windows = records.flatMap(({ assessments }) => assessments);
   const failed = (of: string) =>
@@ -89,8 +81,7 @@ export function alarmsOf(records: readonly LotRecord[]): AlarmCount[] {
       FALSE_REJECT_RATE,
     ),
     atMost('lots that lost their rung', lost, n, 2 ** -40),
-    atMost('looks that found drift', drifts, n, 2 * 2 ** -20),
-    atMost('looks that found p-values not uniform', uniformity, n, UNIFORMITY_P_MIN),
+    atMost('lots after which the alarm was raised', raised, n, 2 ** -20),
     atMost('lots after which the source was closed', closed, n, 2 ** -40),
   ];
 }

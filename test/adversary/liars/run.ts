@@ -3,11 +3,12 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { leastRowOf } from '../../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS, SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
-import { RefusalTest, refusalChance } from '../../../src/pool/intake/refusals.ts';
+import { LotAlarm, refusalChance } from '../../../src/pool/intake/lot-alarm.ts';
 import { autocorrelationOf } from '../../../src/stats/autocorrelation.ts';
 import { runBattery } from '../../../src/stats/sp800-22/battery.ts';
 import { binomialAtLeast, outcomeOf } from '../../../src/stats/sp800-22/verdict.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
+import { lotRecord } from '../../pool/fixtures.ts';
 import { fixedBytes, rawRead } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 import { NOT_GIVEN, readOptions, say } from '../program.ts';
@@ -112,24 +113,25 @@ function scores(): void {
 function refusals(): void {
   const chance = refusalChance({ width: 16, shots: 2 ** 18 });
   const random = uniforms('refusals');
-  const test = new RefusalTest();
+  const [good, bad] = [lotRecord('lot_1'), lotRecord('lot_2', { accepted: false })];
+  const alarm = new LotAlarm();
   const lots = isLong ? 200e6 : 20e6;
   let refused = 0;
   for (let lot = 0; lot < lots; lot++) {
     const isRefused = random() < chance;
     refused += isRefused ? 1 : 0;
-    test.add(isRefused, chance);
-    if (!test.isBeyondChance) continue;
+    alarm.add(isRefused ? bad : good, chance);
+    if (!alarm.isClosing) continue;
     violation(`a sound source was closed after ${lot} lots`);
     break;
   }
-  if (!test.isBeyondChance) say(`  ${lots} lots of a sound source, ${refused} of them refused: never closed`);
+  if (!alarm.isClosing) say(`  ${lots} lots of a sound source, ${refused} of them refused: never closed`);
   for (const share of [0.04, 0.06, 0.1, 0.25, 0.5, 1]) {
     const trials = 2_000;
     const taken = Array.from({ length: trials }, () => {
-      const broken = new RefusalTest();
+      const broken = new LotAlarm();
       let count = 0;
-      for (; !broken.isBeyondChance && count < 100_000; count++) broken.add(random() < share, chance);
+      for (; !broken.isClosing && count < 100_000; count++) broken.add(random() < share ? bad : good, chance);
       return count;
     }).sort((a, b) => a - b);
     say(

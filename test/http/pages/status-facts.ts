@@ -28,7 +28,7 @@ export const SOURCE: StatusSource = {
     shots: 2_097_152,
     claim: 'simulated',
   },
-  lots: { estimates: [], driftAlarmBits: 20, pValues: { counts: new Array(10).fill(0), blocks: 0, p: 1 } },
+  lots: { estimates: [], alarmBits: 20 },
 };
 
 export const FACTS: StatusFacts = {
