@@ -15,6 +15,7 @@ export default {
         'src/certificate/pdf.ts!',
         'src/service/{ledger-worker,front-worker}.ts!',
         'src/backend/local-device/reader-process.ts!',
+        'src/ledger/lmdb/audit-process.ts!',
         'src/cli/standalone-verifier.ts!',
         'src/http/pages/client/*.ts!',
         'scripts/*.{ts,mjs}',

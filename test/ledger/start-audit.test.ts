@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
+import { auditInChild } from '../../src/ledger/lmdb/audit-child.ts';
 import { damageContent, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, entry, filledSegment } from '../support/ledger-records.ts';
 import { TestServer } from '../support/server.ts';
@@ -34,6 +35,19 @@ const journalsOf = (path: string) => readdirSync(path).filter((name) => name.sta
 /** What a killed server leaves behind when it had nothing to repeat. */
 const leaveJournal = (path: string) => writeFileSync(join(path, 'journal-1-0'), '');
 
+/** Of LMDB. */
+const PAGE_BYTES = 4_096;
+
+/** The message with which a start was refused; undefined when it was not. */
+async function failureOf(opening: ReturnType<typeof openTestLedger>): Promise<string | undefined> {
+  try {
+    await (await opening).close();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 suite('the audit after an unclean stop', () => {
   test('a service killed with SIGKILL audits a sound ledger, and refuses one whose pages were overwritten', async (t) => {
     const first = TestServer.spawnFor(t, {});
@@ -62,6 +76,30 @@ suite('the audit after an unclean stop', () => {
     }
   });
 
+  test('a page that LMDB cannot follow refuses every start in a sentence, and ends no start by a signal', async (t) => {
+    const path = temporaryFolder(t);
+    await closedLedger(path);
+    leaveJournal(path);
+    const file = join(path, 'data.mdb');
+    const sound = readFileSync(file);
+    const signals = new Set<string>();
+    // pages of zeros: LMDB asserts that a leaf is a leaf
+    for (let page = 2; page * PAGE_BYTES < sound.length && signals.size === 0; page += 7) {
+      writeFileSync(file, Buffer.from(sound).fill(0, page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
+      for (let start = 1; start <= 2; start++) {
+        const error = await failureOf(openTestLedger(path, { startAudit: auditInChild }));
+        if (error === undefined) break; // a free page
+        const [, signal] =
+          /is damaged: a page is damaged so that LMDB cannot follow it \((\w+)\)/.exec(error) ?? [];
+        if (signal !== undefined) signals.add(signal);
+        assert.match(error, /the ledger in \S+ is damaged: .*restore a backup with `qrn ledger restore`/);
+      }
+    }
+    assert.deepEqual([...signals], ['SIGABRT']);
+    writeFileSync(file, sound);
+    await (await openTestLedger(path, { startAudit: auditInChild })).close();
+  });
+
   test('a start after a clean stop does not audit', async (t) => {
     const path = temporaryFolder(t);
     await closedLedger(path);
@@ -76,7 +114,7 @@ suite('the audit after an unclean stop', () => {
     leaveJournal(path);
     damageContent(join(path, 'data.mdb'), entry(10_000 * (SEGMENTS / 2)).requestId);
     const { lines, log } = gatheringLog();
-    const ledger = await openTestLedger(path, { log, startAuditWaitMs: 0 });
+    const ledger = await openTestLedger(path, { log, startAuditWaitMs: 0, startAudit: auditInChild });
     assert.ok(
       lines.includes('ledger: serving while the audit continues; damage that it finds stops the service'),
     );
@@ -90,7 +128,7 @@ suite('the audit after an unclean stop', () => {
     const path = temporaryFolder(t);
     await closedLedger(path);
     leaveJournal(path);
-    await (await openTestLedger(path, { startAuditWaitMs: 0 })).close();
+    await (await openTestLedger(path, { startAuditWaitMs: 0, startAudit: auditInChild })).close();
     assert.equal(journalsOf(path).length, 1);
     const { lines, log } = gatheringLog();
     await (await openTestLedger(path, { log })).close();

@@ -8,7 +8,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
-import { type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
+import { auditFolder, type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { type Codec, type Key, plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { NOON_MS } from './ledger-records.ts';
@@ -79,6 +79,7 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     growAheadBytes: 0,
     freeBytesMin: 0,
     journalRingBytes: 128 * 1_024,
+    startAudit: auditFolder, // in this process: many tests start after a kill
     ...more,
   });
 }

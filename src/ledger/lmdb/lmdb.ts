@@ -1,14 +1,16 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
 import { assert, messageOf } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
 import type { Durability } from '../front-journal.ts';
-import { LedgerError } from '../ledger.ts';
+import { type AuditReport, LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
+import { auditInChild } from './audit-child.ts';
 import { LmdbBlocks } from './blocks.ts';
 import { LmdbBooks } from './books.ts';
 import {
@@ -28,7 +30,7 @@ import { requireNotImported } from './import-mark.ts';
 import { type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
 import { Scrub } from './scrub.ts';
 import { LmdbSourceStore } from './sources.ts';
-import { StartAudit } from './start-audit.ts';
+import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { Key, RawDatabase } from './table.ts';
@@ -68,6 +70,8 @@ export interface LmdbLedgerOptions {
   readonly journalRingBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
   readonly startAuditWaitMs?: number;
+  /** The audit after an unclean stop; in a process of its own unless a test gives another. */
+  readonly startAudit?: FolderAudit;
   /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
   readonly scrubBytesPerS?: number;
   /** Opens a folder whose records went into a database: for the import alone. */
@@ -123,20 +127,24 @@ async function openLocked(
   lock: ServerLock | undefined,
 ): Promise<LmdbLedger> {
   const { path, clock, log, role } = options;
-  const raw = await openRaw(path, readOnly, options.gate);
+  const isServer = role === 'server';
+  const leftJournals = isServer ? journalsIn(path) : [];
+  // before the first write: a write into damaged pages damages more
+  let startAudit: StartAudit | undefined;
+  if (leftJournals.length > 0 && existsSync(join(path, DATA_FILE))) {
+    const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS, startAudit: audit = auditInChild } = options;
+    startAudit = await StartAudit.begin({ path, log, waitMs, audit });
+  }
+  const gate = options.gate && { gate: options.gate };
+  const raw = await openRaw(path, { readOnly, ...gate }).catch(async (error: unknown) => {
+    await startAudit?.stop();
+    throw error;
+  });
   const store = new Store(options.wrap === undefined ? raw : options.wrap(raw));
   let blockKeys: BlockKeys | undefined;
-  let startAudit: StartAudit | undefined;
   try {
     const tables = openFormat(store, path, readOnly);
     if (raw.lengthened) await requireWhole(store, tables, path);
-    const isServer = role === 'server';
-    // before the first write: a write into damaged pages damages more
-    const leftJournals = isServer ? journalsIn(path) : [];
-    if (leftJournals.length > 0) {
-      const waitMs = options.startAuditWaitMs ?? START_AUDIT_WAIT_MS;
-      startAudit = await StartAudit.begin(store, tables, { path, log, waitMs });
-    }
     const space = new FreeSpace(
       options.freeBytes ?? (() => freeBytesOf(path)),
       options.freeBytesMin ?? FREE_BYTES_MIN,
@@ -237,6 +245,20 @@ async function openLocked(
   }
 }
 
+/** Reads all of the ledger in a folder that nobody writes yet, as `qrn ledger audit` does. Throws LedgerError, or the signal's reason. */
+export async function auditFolder(path: string, signal?: AbortSignal): Promise<AuditReport> {
+  const store = new Store(await openRaw(path, { readOnly: true, mayLengthen: true }));
+  try {
+    const tables = openFormat(store, path, true);
+    return await auditTables(tables, store.snapshot(), async () => {
+      signal?.throwIfAborted();
+      await nextTurn();
+    });
+  } finally {
+    await store.close();
+  }
+}
+
 /** The store of the data file, and what only LMDB knows about the file. */
 interface DataFile extends RawStore {
   /** Bytes up to the last page that was ever used. */
@@ -245,7 +267,14 @@ interface DataFile extends RawStore {
   readonly lengthened: boolean;
 }
 
-async function openRaw(path: string, readOnly: boolean, gate?: TransactionGate): Promise<DataFile> {
+async function openRaw(
+  path: string,
+  {
+    readOnly,
+    mayLengthen = !readOnly,
+    gate,
+  }: { readOnly: boolean; mayLengthen?: boolean; gate?: TransactionGate },
+): Promise<DataFile> {
   const root = openRoot(path, readOnly);
   // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the
   // free list.
@@ -255,7 +284,7 @@ async function openRaw(path: string, readOnly: boolean, gate?: TransactionGate):
   const usedBytes = () => (env.info().lastPageNumber + 1) * env.stat().pageSize;
   let lengthened: boolean;
   try {
-    lengthened = lengthen(join(path, DATA_FILE), usedBytes(), readOnly);
+    lengthened = lengthen(join(path, DATA_FILE), usedBytes(), !mayLengthen);
   } catch (error) {
     await root.close();
     throw error;

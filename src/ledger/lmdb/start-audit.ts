@@ -1,55 +1,51 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
-import { auditTables } from './audit.ts';
-import type { Store } from './store.ts';
-import type { Tables } from './tables.ts';
 
-/** Rest after each slice of an audit that goes on beside commits. */
-const REST_MS = 2;
 /** Problems quoted in the message of a ledger that is damaged; `qrn ledger audit` prints more. */
 const PROBLEMS_QUOTED = 5;
 
+/** Audits the folder: auditInChild, but for tests. */
+export type FolderAudit = (path: string, signal: AbortSignal) => Promise<AuditReport>;
+
+interface StartAuditOptions {
+  readonly path: string;
+  readonly log: Log;
+  readonly waitMs: number;
+  readonly audit: FolderAudit;
+}
+
 /**
  * The audit that follows an unclean stop. A power cut or a failing disk ends a process and damages pages at
- * the same time, so a server that finds the journal of an earlier one reads the whole ledger before it trusts
- * it. The start waits for the audit for a bounded time; the audit of a larger ledger continues in slices
- * while the ledger serves.
+ * the same time, so a server that finds the journal of an earlier one has the whole ledger read before it opens
+ * it, by another process: LMDB ends a process that meets certain damage. The start waits for the audit for a bounded
+ * time; that of a larger ledger continues while the ledger serves.
  */
 export class StartAudit {
   /** Resolves with what was found once the audit has read everything, or with undefined. Never rejects. */
   readonly damage: Promise<LedgerError | undefined>;
   readonly #stopping = new AbortController();
   #isComplete = false;
-  #isBackground = false;
   #state: LedgerIntegrity['startAudit'] = 'running';
 
-  private constructor(store: Store, tables: Tables, path: string, log: Log) {
-    this.damage = this.#run(store, tables, path, log);
+  private constructor(options: StartAuditOptions) {
+    this.damage = this.#run(options);
   }
 
-  /**
-   * Resolves when the audit is complete, or after `waitMs` with the audit under way. Throws LedgerError
-   * `damaged`.
-   */
-  static async begin(
-    store: Store,
-    tables: Tables,
-    { path, log, waitMs }: { path: string; log: Log; waitMs: number },
-  ): Promise<StartAudit> {
+  /** Resolves when the audit is complete, or after `waitMs` with the audit under way. Throws LedgerError `damaged`. */
+  static async begin(options: StartAuditOptions): Promise<StartAudit> {
+    const { path, log, waitMs } = options;
     log.warn({ path }, 'ledger: the last stop was unclean; auditing the ledger');
-    const audit = new StartAudit(store, tables, path, log);
+    const audit = new StartAudit(options);
     const waiting = new AbortController();
     const timeUp = sleep(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined);
     const damage = await Promise.race([audit.damage, timeUp]);
     waiting.abort();
     if (damage !== undefined) throw damage;
-    if (!audit.#isComplete) {
-      audit.#isBackground = true;
+    if (!audit.#isComplete)
       log.warn({ path }, 'ledger: serving while the audit continues; damage that it finds stops the service');
-    }
     return audit;
   }
 
@@ -63,14 +59,14 @@ export class StartAudit {
     return (await this.damage) === undefined && this.#isComplete;
   }
 
-  async #run(store: Store, tables: Tables, path: string, log: Log): Promise<LedgerError | undefined> {
+  async #run({ path, log, audit }: StartAuditOptions): Promise<LedgerError | undefined> {
     let report: AuditReport;
     try {
-      report = await auditTables(tables, store.snapshot(), () => this.#rest());
+      report = await audit(path, this.#stopping.signal);
     } catch (error) {
       if (this.#stopping.signal.aborted) return undefined;
+      if (error instanceof LedgerError && error.reason === 'unusable') return error;
       this.#state = 'damaged';
-      // LMDB itself meets a page that it cannot follow
       return damaged(path, [messageOf(error)], error);
     }
     this.#isComplete = true;
@@ -79,11 +75,6 @@ export class StartAudit {
     const { segments, certificates, lots } = report;
     log.info({ segments, certificates, lots }, 'ledger: the audit found the ledger sound');
     return undefined;
-  }
-
-  async #rest(): Promise<void> {
-    this.#stopping.signal.throwIfAborted();
-    await (this.#isBackground ? sleep(REST_MS) : nextTurn());
   }
 }
 

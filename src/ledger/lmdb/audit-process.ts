@@ -1,0 +1,13 @@
+import { messageOf } from '../../core/assert.ts';
+import { LedgerError } from '../ledger.ts';
+import type { AuditOutcome } from './audit-child.ts';
+import { auditFolder } from './lmdb.ts';
+
+/** The process that audit-child.ts starts: audits the folder that it is given, and tells the outcome. */
+const outcome: AuditOutcome = await auditFolder(process.argv[2]).then(
+  (report) => ({ report }),
+  (error: unknown) => ({
+    failure: { reason: error instanceof LedgerError ? error.reason : 'damaged', message: messageOf(error) },
+  }),
+);
+process.send?.(outcome, () => process.disconnect());
