@@ -347,7 +347,7 @@ export class Answers {
       const fields = asker.keptFields(answer);
       answer.fields = fields;
       stored = answer.first?.complete(
-        { form, fields, body: answer.body },
+        { fields, body: answer.body },
         asker.keptUntilMs ?? asker.atMs + IDEMPOTENCY_LIFETIME_MS,
       );
     }

@@ -20,9 +20,7 @@ const KEY_TEXT = /^[\x21-\x7e]{1,255}$/;
 
 /** What a retry is answered with: the first answer, byte for byte. */
 export interface FirstAnswer {
-  /** The form it was sent in: json, msgpack or octet-stream. */
-  readonly form: string;
-  /** Header fields that speak of the answer (source, mode, ids), not of the moment. */
+  /** Header fields that speak of the answer (type, source, mode, ids), not of the moment. */
   readonly fields: readonly (readonly [string, string])[];
   readonly body: Uint8Array<ArrayBuffer>;
 }
@@ -278,9 +276,9 @@ export class Idempotency {
     ]);
   }
 
-  /** nonce ‖ ciphertext ‖ tag over: 4 bytes of head length, head as JSON, body. */
+  /** nonce ‖ ciphertext ‖ tag over: 4 bytes of length, the fields as JSON, body. */
   #seal(accountNumber: number, keyText: string, answer: FirstAnswer): Uint8Array<ArrayBuffer> {
-    const head = utf8Bytes(JSON.stringify({ form: answer.form, fields: answer.fields }));
+    const head = utf8Bytes(JSON.stringify(answer.fields));
     const headSize = new Uint8Array(4);
     new DataView(headSize.buffer).setUint32(0, head.length);
     const nonce = fillSystemEntropy(new Uint8Array(NONCE_BYTES));
@@ -301,10 +299,9 @@ export class Idempotency {
       decipher.final(),
     );
     const headSize = new DataView(text.buffer).getUint32(0);
-    const head = JSON.parse(Buffer.from(text.subarray(4, 4 + headSize)).toString('utf8')) as Omit<
-      FirstAnswer,
-      'body'
-    >;
-    return { ...head, body: text.slice(4 + headSize) };
+    const fields = JSON.parse(
+      Buffer.from(text.subarray(4, 4 + headSize)).toString('utf8'),
+    ) as FirstAnswer['fields'];
+    return { fields, body: text.slice(4 + headSize) };
   }
 }

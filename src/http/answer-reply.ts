@@ -1,5 +1,4 @@
 import type { Answer, Quote } from '../answer/answer.ts';
-import type { FirstAnswer } from '../answer/idempotency.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
 import { toHex } from '../core/bytes.ts';
@@ -142,14 +141,6 @@ export function keptFields(answer: Answer, mediaType: string, ignored: string): 
   return fields;
 }
 
-/** The head of the first answer to an Idempotency-Key, sent again. */
-export function replayHead({ form, fields }: FirstAnswer, rate: RateFacts | undefined): Uint8Array {
-  const isComplete = fields.some(([name]) => name === 'Content-Type');
-  // an answer that an earlier release kept has its form alone
-  const type: Field = ['Content-Type', MEDIA_TYPES[form as AnswerForm]];
-  return fieldsHead(isComplete ? fields : [type, ...fields], rate);
-}
-
 /** The answer to `dry_run`. */
 export function quoteReply(quote: Quote, exchange: Exchange): Reply {
   const { requestUuid, requestIdText, atMs, ignored, form, rate } = exchange;
@@ -184,7 +175,7 @@ export function describedHead(exchange: Exchange, creditsRemaining: number): Uin
 }
 
 /** A head made field by field, for the forms that no template serves. */
-function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
+export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined): Uint8Array {
   return headOf(200, [...fields, ...rateFields(rate)]);
 }
 

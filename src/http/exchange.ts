@@ -10,7 +10,7 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
 import type { AccountShares } from './account-shares.ts';
-import { type AnswerOffer, AS_JSON, answerHead, keptFields, quoteReply, replayHead } from './answer-reply.ts';
+import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, keptFields, quoteReply } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import {
@@ -184,7 +184,7 @@ export class Exchange extends Sender implements Asker {
 
   replayed(first: FirstAnswer): void {
     this.replayOf = first.fields.find(([name]) => name === 'X-Request-ID')?.[1];
-    this.reply(replayHead(first, this.rate), first.body);
+    this.reply(fieldsHead(first.fields, this.rate), first.body);
   }
 
   quoted(quote: Quote): void {

@@ -117,7 +117,7 @@ class World {
     };
     const body = utf8Bytes(JSON.stringify({ data: { bytes: SECRET }, metadata }));
     const { id } = statement;
-    this.kept.set(`draw/${id} draw ${hashOf(statement)}`, { form: 'json', fields: [], body });
+    this.kept.set(`draw/${id} draw ${hashOf(statement)}`, { fields: [], body });
   }
 
   async commit(statement: DrawStatement): Promise<void> {

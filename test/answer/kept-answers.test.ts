@@ -57,7 +57,7 @@ describe('a first answer', () => {
     const keys = new OwnedRunningKeys();
     const idempotency = new Idempotency(ledger, new Uint8Array(32).fill(7), keys);
     const request = { accountNumber: 1, keyText: 'once', fingerprint: '01', bytesMax: 1_000 };
-    const answer = { form: 'json', fields: [['x-a', 'b']], body: utf8Bytes('{"data":1}') } as const;
+    const answer = { fields: [['x-a', 'b']], body: utf8Bytes('{"data":1}') } as const;
     const begin = async (more: { fingerprint?: string } = {}) => {
       const outcome = await idempotency.begin({ ...request, ...more }, NOON_MS);
       assert.ok('first' in outcome);
