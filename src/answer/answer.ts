@@ -37,8 +37,6 @@ export interface Asker {
   readonly isLate?: boolean;
   /** It has left: whatever it is told now reaches nobody. */
   readonly isGone: boolean;
-  /** Its answer is drawn now, and charged: it must be told of it even if it sends nothing more, or more than it may. */
-  drawing(): void;
   /** Does some of the work for its answer, and counts the time as its account's (http/account-shares.ts). */
   spend?(work: () => void): void;
   /** It was told that its answer comes too late. */

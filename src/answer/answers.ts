@@ -289,7 +289,6 @@ export class Answers {
     const buffer = memory.large(answerBytesMax(answer, answer.valuesBytesMax));
     answer.hold(buffer);
     answer.salt = this.#newSalt(new Uint8Array(SALT_BYTES));
-    answer.asker.drawing();
     const order = { values, form, octets, before, after, salt: answer.salt, draw, memory: buffer.bytes };
     const { busyMs, left, ...made } = await workers.make(order);
     Object.assign(answer, made);
@@ -303,7 +302,6 @@ export class Answers {
     const startedMs = admission.enterTurn(answer, answer.asker.isLate);
     this.#newSalt(answer.salt);
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
-    answer.asker.drawing();
     makeFrom(reader, answer);
     admission.madeHere(answer, startedMs);
   }

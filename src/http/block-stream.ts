@@ -91,9 +91,6 @@ export class BlockStream implements Asker {
     return !this.#hasBegun && this.#exchange.isAnswered;
   }
 
-  /** The connection is read on: its client may leave between two blocks. */
-  drawing(): void {}
-
   spend(work: () => void): void {
     this.#exchange.spend(work);
   }

@@ -13,6 +13,8 @@ const BYTES_MIN = 1_024;
 const BYTES_MAX = 512 * 1_024;
 /** Of an Accept-Encoding field; no client sends more. */
 const MEMBERS_MAX = 16;
+/** Of one member, its name included: a weight is the only one that there is. */
+const PARAMETERS_MAX = 4;
 const COMPRESSIBLE = /\r\nContent-Type: (?:text\/|application\/(?:json|health\+json)|image\/svg)/;
 
 type Coding = 'br' | 'gzip';
@@ -65,7 +67,7 @@ export function codingOf(acceptEncoding: string): Coding | undefined {
   if (acceptEncoding === '') return undefined;
   const qualities = new Map<string, number>();
   for (const member of acceptEncoding.split(',', MEMBERS_MAX)) {
-    const [name, ...parameters] = member.split(';').map((part) => part.trim().toLowerCase());
+    const [name, ...parameters] = member.split(';', PARAMETERS_MAX).map((part) => part.trim().toLowerCase());
     const weight = parameters.find((each) => each.startsWith('q='))?.slice('q='.length) ?? '1';
     if (QUALITY.test(weight)) qualities.set(name === 'x-gzip' ? 'gzip' : name, Number(weight));
   }

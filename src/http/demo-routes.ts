@@ -62,7 +62,6 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
     // whoever asked may leave: others get the same answer
     isGone: false,
     isAnswered: false,
-    drawing() {},
   };
   const asker = new InnerAsker(requester, record);
   const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(atMs));

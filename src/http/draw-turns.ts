@@ -21,12 +21,9 @@ interface Waiting {
 }
 
 /**
- * Requests for values between their arrival and their draw, and others that count against the rate of an account.
- *
- * They wait until the loop has read their connections once more. The HTTP library reads a connection on after it handed a
- * request over, and cuts it for a pipelined request; it sees the end or the reset of a connection only in the next turn,
- * because one turn reads a socket once. A client that is gone by then is neither counted nor charged. `setImmediate` runs
- * behind the reading of its turn, so the second one is behind the second reading.
+ * Requests for values between their arrival and their draw, and others that count against the rate of an account. They are served
+ * when the loop has read all connections that were ready, which is in the turn in which they came: `setImmediate` runs behind the
+ * reading. So what comes together shares the turn and a segment.
  *
  * Where several accounts have requests, none gets more than half of a turn, nor more than its share of the loop's time
  * (account-shares.ts), and an account that has used none of late is first: a client asks again when it is answered, so the length of a turn
@@ -39,9 +36,7 @@ export class DrawTurns {
   readonly #shares: AccountShares;
   /** Came in this turn of the loop. */
   #arrived: Waiting[] = [];
-  /** Those of the turn before. */
-  #readAgain: Waiting[] = [];
-  /** Were read twice, and had no share of the turn. */
+  /** Had no share of the turns before. */
   #held: Waiting[] = [];
   #isScheduled = false;
   #rest: NodeJS.Timeout | undefined;
@@ -67,18 +62,16 @@ export class DrawTurns {
   readonly #turn = (): void => {
     this.#isScheduled = false;
     const { now, later } = sharedTurn(
-      this.#held.length === 0 ? this.#readAgain : this.#held.concat(this.#readAgain),
+      this.#held.length === 0 ? this.#arrived : this.#held.concat(this.#arrived),
     );
     this.#held = later;
-    this.#readAgain = this.#arrived;
     this.#arrived = [];
     if (now.length > 0) {
       const nowMs = this.#clock.monotonicMs();
       for (const each of later) each.heldSinceMs ??= nowMs;
       this.#serve(now, nowMs);
     }
-    if (this.#readAgain.length > 0) this.#schedule();
-    else if (this.#held.length > 0) this.#scheduleHeld();
+    if (this.#held.length > 0) this.#scheduleHeld();
   };
 
   /** Turns that serve nothing would take a processor from the threads that commit and make answers. */

@@ -36,10 +36,8 @@ export interface NativeResponse {
   onWritable(handler: (offset: number) => boolean): unknown;
   onAborted(handler: () => void): unknown;
   onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-  /** Reads no more from the connection, until `resume` or a write that the socket does not take whole. */
+  /** Reads no more from the connection, until a write that the socket does not take whole. */
   pause(): unknown;
-  /** Reads on: to be called before the reply is written, because the response is not valid behind it. */
-  resume(): unknown;
   cork(write: () => void): unknown;
   close(): unknown;
   /** The client is gone although the abort handler is not called yet; where it is absent, no such time exists. */

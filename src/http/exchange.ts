@@ -106,8 +106,8 @@ export class Exchange extends Sender implements Asker {
   }
 
   /**
-   * Waits as requests for values wait for their draw: until the loop has read the connection twice, and the account has time.
-   * Throws `overloaded` when the client is gone by then: it is neither counted nor charged.
+   * Waits as requests for values wait for their draw: until the account has time. Throws `overloaded` when the client is known to
+   * be gone by then: it is neither counted nor charged.
    */
   async awaitTurn(): Promise<void> {
     await this.pipeline.awaitTurn(this);

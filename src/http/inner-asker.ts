@@ -7,7 +7,7 @@ import type { RequestRecord } from './request-record.ts';
 /** The request in whose name an answer is asked for. An Exchange is one. */
 type Requester = Pick<
   Asker,
-  'requestId' | 'atMs' | 'startedMonotonicMs' | 'mode' | 'isGone' | 'isAnswered' | 'drawing' | 'spend'
+  'requestId' | 'atMs' | 'startedMonotonicMs' | 'mode' | 'isGone' | 'isAnswered' | 'spend'
 >;
 
 /** The answer is kept, as that to an Idempotency-Key is. */
@@ -87,10 +87,6 @@ export class InnerAsker implements Asker {
 
   get keptUntilMs(): number | undefined {
     return this.#keeping?.keptUntilMs;
-  }
-
-  drawing(): void {
-    this.#requester.drawing();
   }
 
   spend(work: () => void): void {

@@ -203,7 +203,6 @@ class NodeResponse implements NativeResponse {
   readonly #response: ServerResponse;
   readonly #lastOfConnection: () => void;
   #abort: (() => void) | undefined;
-  #resumesAtEnd = false;
   #status = '';
   /** Names and values in turns, as node:http takes them. */
   readonly #fields: string[] = [];
@@ -332,11 +331,6 @@ class NodeResponse implements NativeResponse {
     this.#request.socket.pause();
   }
 
-  /** Not before the reply is complete: a request that came meanwhile would cut the connection. */
-  resume(): void {
-    this.#resumesAtEnd = true;
-  }
-
   cork(write: () => void): void {
     this.#response.cork();
     write();
@@ -366,6 +360,5 @@ class NodeResponse implements NativeResponse {
   #finish(body?: Buffer): void {
     this.isOpen = false;
     this.#response.end(body);
-    if (this.#resumesAtEnd) this.#request.socket.resume();
   }
 }

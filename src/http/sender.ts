@@ -100,7 +100,6 @@ export abstract class Sender extends RequestHead implements Timed {
   #isUnpaid = false;
   #watching = false;
   #closing = false;
-  #isPaused = false;
   /** What the reader has not taken yet of a large body. */
   #rest = NO_BYTES as Uint8Array;
   #restStart = 0;
@@ -122,16 +121,6 @@ export abstract class Sender extends RequestHead implements Timed {
   get isGone(): boolean {
     if (!this.isAborted && this.#response.isGone === true && !this.#finished) this.destroy();
     return this.isAborted;
-  }
-
-  /**
-   * An answer is drawn for it, which is charged. Until the reply is written nothing more is read: the engines would cut a
-   * connection whose client sends the next request, and uWebSockets.js one whose client closes its half.
-   */
-  drawing(): void {
-    if (this.#isPaused || this.isAnswered || this.isAborted) return;
-    this.#isPaused = true;
-    this.#response.pause();
   }
 
   /** The turn of the loop that runs now. */
@@ -246,7 +235,6 @@ export abstract class Sender extends RequestHead implements Timed {
   #write(head: Uint8Array, body: Uint8Array): void {
     const response = this.#response;
     const closing = this.#closing || this.#host.draining;
-    if (this.#isPaused) response.resume();
     response.writeStatus(head);
     if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
       response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it

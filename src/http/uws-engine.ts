@@ -20,8 +20,8 @@ const uws: typeof Uws = await import('uWebSockets.js'); // not before its binary
  * `connectionsMax`. No handler sees the following, which is a reason to keep a strict proxy in front: a field with an
  * empty name hides the fields after it; control bytes and bytes above ASCII around a value count as blanks;
  * the line ends of chunks are not checked, which is why a chunked request is the last of its connection. A
- * client that closes its half of the connection counts as gone when that is read, hence `pause` while an answer is made. A
- * write that the socket does not take whole ends the pause.
+ * client that closes its half of the connection counts as gone when that is read. A write that the socket does not take whole ends
+ * a pause.
  */
 
 /**

@@ -87,10 +87,6 @@ export class ModelResponse implements NativeResponse {
     this.#use('pause');
     this.paused = true;
   }
-  resume(): void {
-    this.#use('resume');
-    this.paused = false;
-  }
   cork(write: () => void): void {
     this.#use('cork');
     write();

@@ -159,8 +159,6 @@ export class Connection implements NativeResponse {
 
   pause(): void {}
 
-  resume(): void {}
-
   cork(write: () => void): void {
     write();
   }
