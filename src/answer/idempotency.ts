@@ -228,7 +228,12 @@ export class Idempotency {
     if (!KEY_TEXT.test(keyText)) throw new ApiError('invalid_idempotency_key');
     const keyDigest = Idempotency.fingerprint([String(accountNumber), keyText]);
     const holder = await this.#running.hold(keyDigest, fingerprint);
-    if (holder === 'same') throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+    if (holder === 'same') {
+      // a retry holds the key as well while it looks up what is kept: another one looks without holding it
+      const replay = await this.kept(request, nowMs);
+      if (replay !== undefined) return { replay };
+      throw new ApiError('idempotency_in_flight', { retryAfterS: 1 });
+    }
     if (holder === 'other') throw new ApiError('idempotency_mismatch');
     let kept = false;
     try {

@@ -148,6 +148,13 @@ describe('Idempotency-Key', () => {
     assert.notEqual(await theirs.text(), text, 'a stored answer is for its owner alone');
   });
 
+  it('gives the answer to every one of many retries at once', async () => {
+    const headers = { ...bearer((await server.account('enterprise')).key), 'idempotency-key': 'finished' };
+    const first = await (await server.get('/uuid', headers)).text();
+    const retries = await Promise.all(Array.from({ length: 40 }, () => server.get('/uuid', headers)));
+    for (const retry of retries) assert.deepEqual([retry.status, await retry.text()], [200, first]);
+  });
+
   it('refuses an invalid Idempotency-Key', async () => {
     const { key } = await server.account('pro');
     // a client that sends an empty one believes that its retry is free

@@ -116,6 +116,11 @@ function repeatsAnswers(arena: Arena): Promise<Finding> {
         String(replies.map(({ status }) => status)),
       );
       first++;
+      const retried = await askAll();
+      assert.ok(
+        retried.every(({ status, body }) => status === 200 && bodies.has(body)),
+        `${path}: a retry of a finished key is answered ${retried.map(({ status }) => status)}`,
+      );
     }
     assert.equal((await usage(server, key)).requests, FORMS.length);
     const headers = { authorization: `Bearer ${key}` };
