@@ -137,6 +137,16 @@ export interface Provenance {
    * `readout_e10` are lists by channel: the probability to read 1 for a prepared 0, and 0 for a prepared 1.
    */
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
+  /** The bits are answers of another service of this kind, which it certified; absent where they are not. */
+  readonly upstream?: UpstreamAnswers;
+}
+
+/** Answers that a read was put together from, in their order. */
+interface UpstreamAnswers {
+  /** Name of the log that holds their certificates. */
+  readonly log: string;
+  /** Their ids, `cert_…`. */
+  readonly certificates: readonly string[];
 }
 
 /** What a read of a source without a circuit says of one. */

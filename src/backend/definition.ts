@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import type { Origin } from '../core/vocabulary.ts';
 import { type Backend, MAX_READ_BITS } from './backend.ts';
 
 /**
@@ -12,7 +13,7 @@ export interface BackendDefinition<Options extends OptionDefinitions = OptionDef
   readonly summary: string;
   readonly options: Options;
   /** Throws an OptionError when options contradict each other. Opens nothing and calls nobody. */
-  create(name: string, options: OptionValues<Options>, parts: SourceParts): Backend;
+  create(name: string, options: OptionValues<Options>, parts: BackendParts): Backend;
 }
 
 export type OptionDefinitions = Readonly<Record<string, OptionDefinition<unknown>>>;
@@ -56,6 +57,45 @@ export interface SourceParts {
   readonly clock: Clock;
   readonly memory: SourceMemory;
 }
+
+/** All that the composition root hands in. */
+export interface BackendParts extends SourceParts {
+  /** Of certificates, which this room knows nothing of. */
+  readonly verify: AnswerVerifier;
+}
+
+/** An answer in octets as it came from a service of this kind. */
+export interface OctetAnswer {
+  /** Of the reply's head; names in lower case. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly octets: Uint8Array<ArrayBuffer>;
+}
+
+/** What a certificate says of the answer that it proves. */
+export interface CertifiedFacts {
+  /** Name of the log that holds the certificate. */
+  readonly log: string;
+  readonly endpoint: string;
+  readonly mode: string;
+  /** The weakest of the lots that the answer was drawn from. */
+  readonly origin: Origin;
+  /** The operator of that service alone says what the origin is. */
+  readonly isDeclared: boolean;
+  readonly deterministic: boolean;
+  readonly quantumBackend: string;
+  /** What the caller said of the answer, as `sha256:` and 64 hex digits. */
+  readonly userDataSha256: string | undefined;
+}
+
+/**
+ * Checks an answer of another service against its certificate and the keys of that service's log, which are parsed JSON.
+ * Gives a sentence when one of the checks fails: why.
+ */
+export type AnswerVerifier = (
+  answer: OctetAnswer,
+  certificate: unknown,
+  logKeys: unknown,
+) => Promise<CertifiedFacts | string>;
 
 /** What a source must know again after a restart, e.g. the position in a file that is read once. */
 export interface SourceMemory {
@@ -133,6 +173,11 @@ export function orNull<T>(parse: (text: string) => T): (text: string) => T | nul
 export function httpUrl(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text)) throw new OptionError('an http or https URL');
   return text.replace(/\/+$/, '');
+}
+
+/** Whether a URL leads to this machine alone: what is sent there crosses no network. */
+export function isLoopback(url: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
 /** A secret that must be given. */

@@ -1,5 +1,6 @@
 import { type HttpReply, type HttpRequest, ReplyTooLong, sendRequest } from '../core/http-request.ts';
 import { BackendError } from './backend.ts';
+import type { Secret } from './definition.ts';
 
 /**
  * Sends the request to a provider and gives the reply whatever its status. A reply that is too long rejects with a
@@ -66,4 +67,29 @@ export function parseRetryAfter(field: string | null, nowMs: number): number | u
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const atMs = Date.parse(value);
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+/** The member of an object; undefined where there is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+/** What a reply says in words, under the names that services use; empty when it says nothing. */
+export function wordsOf(json: unknown): string {
+  for (const name of ['message', 'error', 'detail', 'error_description']) {
+    const member = memberOf(json, name);
+    if (typeof member === 'string') return member;
+    const inner = memberOf(member, 'message');
+    if (typeof inner === 'string') return inner;
+  }
+  return '';
+}
+
+const WORDS_MAX = 200;
+
+/** A provider's words for an error of ours: on one line, short, and without the key if it echoed that. */
+export function safeWords(words: string, key: Secret | undefined, lengthMax = WORDS_MAX): string {
+  const text = key === undefined ? words : words.replaceAll(key.reveal(), '[secret]');
+  return text.replaceAll(/[\p{Cc}\s]+/gu, ' ').slice(0, lengthMax);
 }

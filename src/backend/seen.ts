@@ -13,6 +13,7 @@ import type { SourceMemory } from './definition.ts';
  * | `SeenReads` (device, replay) | SHA-256 of a read | the last 64 reads of 128 assessed bits or more | all | a permanent error |
  * | `SeenResults` (ibm, braket, ionq) | SHA-256 of a result → job | the last 64 results | all | a permanent error, unless the same job is fetched again |
  * | `SeenResponses` (qrng-http) | SHA-256 of the decoded bytes, 128 bits of it | the last 10,000 responses | the newest 128 | false, and the call is made again |
+ * | `SeenAnswers` (qrn) | SHA-256 of an answer's bytes, 128 bits of it → call | the last 4,096 answers | the newest 512 | false, unless the same call is made again |
  * | plans of IBM jobs | idempotency key → plan | the last 4 | all | the plan of the first submission |
  * | begun readings of private IBM jobs | job | the last 4 | all | a result that may be gone |
  * | raw results of lots (pool/intake) | SHA-256 of a result → lot | the last 256 lots of the source | all, from the lots themselves | a refused lot |
@@ -219,5 +220,41 @@ export class SeenResponses {
   /** Resolves when the newest are on disk. */
   keep(): Promise<void> {
     return this.#digests.keep();
+  }
+}
+
+/** Answers known again while the service runs, and after a restart: those of eight lots of the largest size, and of one. */
+const ANSWERS_MAX = 4_096;
+const ANSWERS_KEPT_MAX = 512;
+
+/**
+ * The bytes that another service delivered before, and for which call. A call that is made again gives the same bytes;
+ * another one must not.
+ */
+export class SeenAnswers {
+  readonly #calls: RecentEntries;
+
+  constructor(memory: SourceMemory) {
+    const note = { memory, name: 'answers', format: PAIRS, keptMax: ANSWERS_KEPT_MAX };
+    this.#calls = new RecentEntries(ANSWERS_MAX, note);
+  }
+
+  /** Before the first use: what an earlier run saw. */
+  load(): Promise<void> {
+    return this.#calls.load();
+  }
+
+  /** False when another call gave these bytes. */
+  add(octets: Uint8Array, call: string): boolean {
+    const digest = sha256Hex(octets).slice(0, DIGEST_CHARACTERS);
+    const earlier = this.#calls.get(digest);
+    if (earlier !== undefined && earlier !== call) return false;
+    this.#calls.set(digest, call);
+    return true;
+  }
+
+  /** Resolves when the newest are on disk. */
+  keep(): Promise<void> {
+    return this.#calls.keep();
   }
 }

@@ -153,6 +153,7 @@ function detailsOf(lot: LotRecord) {
     },
     min_entropy_method: lot.minEntropyMethod,
     calibration: lot.calibration,
+    upstream: lot.upstream ?? null,
     evidence: lot.evidence ?? null,
     tested: lot.assessments.map(({ of, bits, sha256, sp80022 }) => ({
       of,

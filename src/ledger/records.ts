@@ -100,6 +100,8 @@ export interface LotRecord {
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
+  /** The raw bits are answers of another service, under these certificates of that log; absent where they are not. */
+  readonly upstream?: { readonly log: string; readonly certificates: readonly string[] };
   readonly rawBits: number;
   /** SHA-256 (hex) of the raw bits as the backend delivered them. */
   readonly rawSha256: string;

@@ -7,6 +7,7 @@ import type { SourceStore } from '../ledger/ledger.ts';
 import type { SpendLimits } from '../ledger/records.ts';
 import { LOT_RAW_BITS } from '../pool/intake/collector.ts';
 import { estimateOf } from '../pool/intake/read.ts';
+import { verifyUpstream } from './verify-upstream.ts';
 
 /** A source that may be read, within its limits. */
 export interface Source {
@@ -40,7 +41,7 @@ export function makeBackend(
   clock: Clock,
 ): Backend {
   try {
-    return backend.create(name, options, { clock, memory });
+    return backend.create(name, options, { clock, memory, verify: verifyUpstream });
   } catch (error) {
     if (!(error instanceof OptionError)) throw error;
     throw new ConfigError(`source ${name} (${backend.type}): ${error.message}`);

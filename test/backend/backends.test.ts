@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BACKENDS, backendOfType, SOURCE_PRESETS } from '../../src/backend/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { verify } from '../support/source-parts.ts';
 
 const memory = { recall: async () => undefined, keep: async () => {} };
 
@@ -18,7 +19,7 @@ test('what needs no option is made of its defaults, under the name that it is gi
       name,
       parse(fallback!),
     ]);
-    return backend.create('lab', Object.fromEntries(options), { clock, memory });
+    return backend.create('lab', Object.fromEntries(options), { clock, memory, verify });
   };
   assert.deepEqual(
     [made('simulator').name, made('simulator').quantumBackend, made('system').origin],

@@ -22,7 +22,7 @@ import {
 import type { Fault } from '../support/providers/http-server.ts';
 import { s3Error } from '../support/providers/s3.ts';
 import { onesShare, packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 const KEY_ID = 'AKIAIOSFODNN7EXAMPLE';
@@ -54,7 +54,11 @@ const NOW_MS = Date.UTC(2026, 10, 21, 10);
 type Texts = Parameters<typeof optionValues<typeof braketBackend.options>>[1];
 
 function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
-  const backend = braketBackend.create('rigged', optionValues(braketBackend, texts), { clock, memory });
+  const backend = braketBackend.create('rigged', optionValues(braketBackend, texts), {
+    clock,
+    memory,
+    verify,
+  });
   assert.equal(backend.kind, 'job');
   return backend;
 }

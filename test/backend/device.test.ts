@@ -21,7 +21,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { DECLARED, makeFifo } from '../support/providers/device-fifo.ts';
 import { NO_LINE, SerialLine } from '../support/providers/device-line.ts';
 import { temporaryFolder } from '../support/server.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 const NO_DEVICES = existsSync('/dev/urandom') ? false : 'needs /dev/urandom';
@@ -385,6 +385,7 @@ suite('the options of a device', () => {
     const source = localDeviceBackend.create('d', values, {
       clock: new ManualClock(),
       memory: new MemoryNotes(),
+      verify,
     });
     assert.deepEqual([source.kind, source.name, source.deterministic], ['stream', 'd', false]);
     assert.equal(source.estimate, undefined);

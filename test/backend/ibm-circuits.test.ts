@@ -8,7 +8,7 @@ import { PHYSICAL_COMPILER_VERSION } from '../../src/backend/ibm/plan.ts';
 import { runJob } from '../support/backend-contract.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
 import { ProgramError, readProgram } from '../support/providers/ibm-program.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
 const NEVER = new AbortController().signal;
@@ -80,7 +80,7 @@ test('the local IBM refuses what IBM refuses', () => {
 const create = (texts: object) => {
   const crn = 'crn:v1:bluemix:public:quantum-computing:us-east:a/0123:4567::';
   const given = { api_key: 'secret-of-a-test', crn, device: 'ibm_fez', ...texts };
-  const parts = { clock: new IbmSubject().clock, memory: new MemoryNotes() };
+  const parts = { clock: new IbmSubject().clock, memory: new MemoryNotes(), verify };
   return ibmBackend.create('ibm', optionValues(ibmBackend, given), parts);
 };
 

@@ -4,7 +4,7 @@ import type { JobSubject, Sent } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { IbmServer } from '../support/providers/ibm.ts';
 import { packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 type Texts = Parameters<typeof optionValues<typeof ibmBackend.options>>[1];
 
@@ -42,7 +42,11 @@ export class IbmSubject implements JobSubject {
     const { url, apiKey, crn, device } = this.server;
     const urls = { api_url: `${url}/api/v1`, iam_url: url };
     const texts = { api_key: apiKey, crn, device: device.name, ...urls, ...this.#texts, ...others };
-    const backend = ibmBackend.create('ibm', optionValues(ibmBackend, texts), this);
+    const backend = ibmBackend.create('ibm', optionValues(ibmBackend, texts), {
+      clock: this.clock,
+      memory: this.memory,
+      verify,
+    });
     return backend as IbmBackend;
   }
 

@@ -16,7 +16,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import type { Fault } from '../support/providers/http-server.ts';
 import { IONQ_KEY, ionqError, LocalIonq, type ResultFault } from '../support/providers/ionq.ts';
 import { onesShare, packed } from '../support/shots.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 const QUBITS = 9;
@@ -34,7 +34,7 @@ interface IonqSubject extends JobSubject {
 type Texts = Parameters<typeof optionValues<typeof ionqBackend.options>>[1];
 
 function makeBackend(texts: Texts, clock = new ManualClock(NOW_MS), memory = new MemoryNotes()) {
-  const backend = ionqBackend.create('ions', optionValues(ionqBackend, texts), { clock, memory });
+  const backend = ionqBackend.create('ions', optionValues(ionqBackend, texts), { clock, memory, verify });
   assert.equal(backend.kind, 'job');
   return backend;
 }

@@ -21,7 +21,7 @@ import { failsWith, type StreamSubject, streamBackendContract } from '../support
 import { ManualClock } from '../support/manual-clock.ts';
 import { makeFifo } from '../support/providers/device-fifo.ts';
 import { temporaryFolder } from '../support/server.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 fc.configureGlobal({ seed: 80_093 });
 
@@ -32,7 +32,7 @@ type Texts = Parameters<typeof optionValues<(typeof replayBackend)['options']>>[
 
 function replay(texts: Texts, memory: SourceMemory = new MemoryNotes(), name = 'tape'): StreamBackend {
   const values = optionValues(replayBackend, { min_entropy: '1', ...texts });
-  const source = replayBackend.create(name, values, { clock: new ManualClock(WALL_MS), memory });
+  const source = replayBackend.create(name, values, { clock: new ManualClock(WALL_MS), memory, verify });
   assert.equal(source.kind, 'stream');
   return source;
 }

@@ -26,7 +26,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 /** docs/evidence.md says what the code does: its rules, bounds and names are those of the code. */
 
@@ -94,6 +94,7 @@ describe('docs/evidence.md', () => {
     const simulator = simulatorBackend.create('sim', optionValues(simulatorBackend, {}), {
       clock: new ManualClock(),
       memory: new MemoryNotes(),
+      verify,
     });
     assert.equal(simulator.kind, 'stream');
     const read = await simulator.read(65_536, new AbortController().signal);

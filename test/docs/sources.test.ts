@@ -105,10 +105,11 @@ describe('the page on sources', () => {
   it('names variables of options that exist', () => {
     const variables = [...page.matchAll(/QRN_SOURCE_([A-Z][A-Z0-9_]*[A-Z0-9])/g)].map(([each]) => each);
     assert.ok(variables.length > 20);
-    const names = [...SOURCE_PRESETS.keys(), 'lab', 'ibm-fez'];
+    const named: Readonly<Record<string, string>> = { 'ibm-fez': 'ibm', hub: 'qrn' };
+    const names = [...SOURCE_PRESETS.keys(), 'lab', ...Object.keys(named)];
     const known = new Set(['QRN_SOURCE_POLICY', 'QRN_SOURCE_LAB_TYPE']);
     for (const name of names) {
-      const type = SOURCE_PRESETS.get(name)?.type ?? (name === 'ibm-fez' ? 'ibm' : '');
+      const type = SOURCE_PRESETS.get(name)?.type ?? named[name] ?? '';
       const options = BACKENDS.find((backend) => backend.type === type)?.options ?? {};
       for (const [option, { secret }] of Object.entries<OptionDefinition<unknown>>({
         ...COMMON_OPTIONS,

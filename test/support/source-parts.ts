@@ -1,4 +1,5 @@
 import {
+  type AnswerVerifier,
   type BackendDefinition,
   type OptionDefinitions,
   type OptionValues,
@@ -32,3 +33,6 @@ export class MemoryNotes implements SourceMemory {
     this.notes.set(key, value);
   }
 }
+
+/** For sources that have no answer of another service to verify. */
+export const verify: AnswerVerifier = async () => 'there is nothing to verify';

@@ -1,5 +1,6 @@
 import type { HttpReply } from '../../core/http-request.ts';
 import { BackendError } from '../backend.ts';
+import { memberOf } from '../http-call.ts';
 import type { Decoder, QrngService } from './presets.ts';
 
 /**
@@ -113,21 +114,4 @@ export function valuesAt(json: unknown, path: string): readonly unknown[] | unde
     if (step.endsWith('[]')) values = values.filter(Array.isArray).flat(1);
   }
   return values.flat();
-}
-
-/** The member of an object; undefined where there is none. */
-export function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  return (value as Readonly<Record<string, unknown>>)[name];
-}
-
-/** What a reply says in words, under the names that these services use; empty when it says nothing. */
-export function wordsOf(json: unknown): string {
-  for (const name of ['message', 'error', 'detail', 'error_description']) {
-    const member = memberOf(json, name);
-    if (typeof member === 'string') return member;
-    const inner = memberOf(member, 'message');
-    if (typeof inner === 'string') return inner;
-  }
-  return '';
 }

@@ -1,6 +1,6 @@
 import type { Origin } from '../../core/vocabulary.ts';
 import type { BackendErrorKind } from '../backend.ts';
-import { memberOf, wordsOf } from './decoder.ts';
+import { memberOf, wordsOf } from '../http-call.ts';
 
 /** Everything that the backend must know of a QRNG service to read it: a description, not code for each. */
 export interface QrngService {

@@ -15,9 +15,9 @@ import {
   type StreamBackend,
 } from '../backend.ts';
 import type { Secret, SourceParts } from '../definition.ts';
-import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { httpCall, jsonOf, retryAfterMs, safeWords, statusError, wordsOf } from '../http-call.ts';
 import { SeenResponses } from '../seen.ts';
-import { decodeReply, wordsOf } from './decoder.ts';
+import { decodeReply } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 
 export interface QrngHttpParts extends SourceParts {
@@ -48,7 +48,6 @@ export const CALL_BYTES_MIN = 32;
  */
 const REPLY_BYTES_PER_BYTE = 128;
 const REPLY_BYTES_BESIDE = 64 * 1024;
-const WORDS_MAX = 200;
 
 /** What one good call gave. */
 interface Taken {
@@ -285,15 +284,9 @@ export class QrngHttp implements StreamBackend {
     return new URL(this.#settings.service.url).host;
   }
 
-  /**
-   * Names the host, the status and the service's words: on one line, short, and without the key if it echoed
-   * that.
-   */
+  /** Names the host, the status and the service's words. */
   #error(kind: BackendError['kind'], words: string, afterMs?: number, status?: number): BackendError {
-    const key = this.#settings.key?.reveal();
-    const safe = (key === undefined ? words : words.replaceAll(key, '[secret]'))
-      .replaceAll(/[\p{Cc}\s]+/gu, ' ')
-      .slice(0, WORDS_MAX);
+    const safe = safeWords(words, this.#settings.key);
     const what = [status === undefined ? '' : `HTTP ${status}`, safe].filter((part) => part !== '');
     const pauseMs = kind === 'quota' ? (afterMs ?? QUOTA_PAUSE_MS) : afterMs;
     return new BackendError(kind, `${this.name} (${this.#host}): ${what.join(': ')}`, pauseMs);

@@ -5,6 +5,7 @@ import {
   declaredText,
   defineBackend,
   httpUrl,
+  isLoopback,
   OptionError,
   type OptionValues,
   oneOf,
@@ -182,9 +183,7 @@ function keyFor({ authHeader }: QrngService, key: Secret): Secret | undefined {
 
 /** Without TLS everyone on the way reads the bits and the key, and may put others in their place. */
 function assertPrivate({ url }: QrngService): void {
-  const { protocol, hostname } = new URL(url);
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  if (protocol === 'http:' && !isLoopback) {
+  if (new URL(url).protocol === 'http:' && !isLoopback(url)) {
     throw new OptionError('url: https, or plain_http=allow for a network that nobody else is in');
   }
 }

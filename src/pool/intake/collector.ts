@@ -149,10 +149,10 @@ export class Collector {
   #rejected = 0;
   #rejectedInARow = 0;
   /**
-   * The least that the source said to be: the place of its origin in ORIGINS, and whether it is
+   * The least that the source said to be when it was read: the place of its origin in ORIGINS, and whether it is
    * deterministic.
    */
-  #least: { readonly rank: number; readonly deterministic: boolean };
+  #least: { readonly rank: number; readonly deterministic: boolean } | undefined;
   /** No seed or no pure byte of any source is left, and a mode waits for the next lot. */
   #isWaitedFor = false;
   /** Requests could soon find nothing: filling does not rest. */
@@ -167,8 +167,6 @@ export class Collector {
 
   constructor(options: CollectorOptions) {
     this.#options = options;
-    const { origin, deterministic } = options.backend;
-    this.#least = { rank: ORIGINS.indexOf(origin), deterministic };
     this.#wait = options.wait ?? systemWait;
     this.#reader = sourceReader({ ...options, limits: options.limits ?? UNLIMITED, wait: this.#wait });
   }
@@ -330,7 +328,8 @@ export class Collector {
   #refusePromotion(): void {
     const { name, origin, deterministic } = this.#options.backend;
     const rank = ORIGINS.indexOf(origin);
-    if (rank < this.#least.rank || (this.#least.deterministic && !deterministic)) {
+    const least = this.#least ?? { rank, deterministic };
+    if (rank < least.rank || (least.deterministic && !deterministic)) {
       throw new BackendError('permanent', `${name} calls itself ${origin} now: no source is promoted`);
     }
     this.#least = { rank, deterministic };

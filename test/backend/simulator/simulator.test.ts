@@ -10,7 +10,7 @@ import { fixedBytes } from '../../support/backends.ts';
 import { chiSquare } from '../../support/chi-square.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { bitAt } from '../../support/shots.ts';
-import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 type Texts = { readonly [Name in keyof typeof simulatorBackend.options]?: string };
@@ -51,7 +51,7 @@ test('two reads joined are one read', async () => {
 test('a read says exactly where it came from', async () => {
   const clock = new ManualClock(1_800_000_000_000);
   const values = optionValues(simulatorBackend, {});
-  const backend = simulatorBackend.create('simulator', values, { clock, memory: new MemoryNotes() });
+  const backend = simulatorBackend.create('simulator', values, { clock, memory: new MemoryNotes(), verify });
   assert.ok(backend.kind === 'stream');
   assert.equal(backend.name, 'simulator');
   assert.equal(backend.origin, 'simulated');

@@ -10,7 +10,7 @@ import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { scratchFolder } from '../../support/scratch-folder.ts';
 import { bitAt } from '../../support/shots.ts';
-import { MemoryNotes, optionValues } from '../../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../../support/source-parts.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -62,7 +62,7 @@ describe('the simulator as a source', () => {
   it('reads a whole lot of 4 Mbit, the first one of 2 Mbit, and is deterministic in tests alone', () => {
     const made = simulator();
     assert.deepEqual([made.lotRawBits, made.firstLotRawBits, made.deterministic], [2 ** 22, 2_000_000, true]);
-    const parts = { clock: new ManualClock(), memory: new MemoryNotes() };
+    const parts = { clock: new ManualClock(), memory: new MemoryNotes(), verify };
     const real = simulatorBackend.create('a', optionValues(simulatorBackend, {}), parts);
     assert.deepEqual([real.name, real.origin, real.deterministic], ['a', 'simulated', false]);
   });

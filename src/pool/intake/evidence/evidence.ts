@@ -24,6 +24,7 @@ export async function evidenceOf(
     (finding): finding is ReachedFinding => finding.reached && allowsEvidence(origin, finding.claim),
   );
   const top = reached.at(-1);
+  const assumptions = top?.assumptions ?? SIMULATED_ASSUMPTIONS;
   const least = Math.min(
     top?.minEntropyPerBit ?? 1,
     dependence?.minEntropyPerBit ?? 1,
@@ -34,7 +35,8 @@ export async function evidenceOf(
     minEntropyPerBit: least === 1 ? (top?.minEntropyPerBit ?? null) : least,
     figures: Object.assign({}, ...findings.map(({ figures }) => figures), told),
     method: `${top?.method ?? 'none: the origin is simulated'}${dependence === undefined ? '' : `; ${dependence.method}`}`,
-    assumptions: top?.assumptions ?? SIMULATED_ASSUMPTIONS,
+    assumptions:
+      read.provenance.upstream === undefined ? assumptions : `${assumptions} ${UPSTREAM_ASSUMPTIONS}`,
     notReached: findings
       .filter((finding) => !reached.some(({ claim }) => claim === finding.claim))
       .map((finding) => ({
@@ -140,6 +142,10 @@ const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
 
 const SIMULATED_ASSUMPTIONS =
   'None is made: a program computed the raw bits. The figures are those that its model of a device gives.';
+
+/** What is the word of another service, beside what was tested here. */
+const UPSTREAM_ASSUMPTIONS =
+  'The raw bits are conditioned output of another service, so tests of them tell nothing of its source: their origin, and that it conditioned and delivered them as its certificates say, is its word.';
 
 const STATISTICAL: Finding = {
   claim: 'statistical',

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { deflateSync } from 'node:zlib';
 import { BackendError } from '../../../../src/backend/backend.ts';
-import { parseRetryAfter } from '../../../../src/backend/http-call.ts';
+import { parseRetryAfter, wordsOf } from '../../../../src/backend/http-call.ts';
 import { decodeResult, type ExpectedResult, readByteMatrix } from '../../../../src/backend/ibm/results.ts';
-import { decodeReply, wordsOf } from '../../../../src/backend/qrng-http/decoder.ts';
+import { decodeReply } from '../../../../src/backend/qrng-http/decoder.ts';
 import { DECODERS, QRNG_PRESETS, type QrngService } from '../../../../src/backend/qrng-http/presets.ts';
 import { type FuzzTarget, JSON_WORDS, magnitude, refusalOf, textOf } from './target.ts';
 

@@ -69,6 +69,17 @@ describe('what a read is evidence of', () => {
     assert.deepEqual(whyNot(evidence), { calibrated: 'no readout errors are published for each channel' });
   });
 
+  it('of bytes that another service conditioned: their origin is its word, and tests tell nothing of it', async () => {
+    const read = await readOf();
+    const upstream = { log: 'hub.example/log', certificates: ['cert_1'] };
+    const answered = { ...read, provenance: { ...read.provenance, circuit: 'none', upstream } };
+    for (const origin of ['quantum-processor', 'simulated'] as const) {
+      const { claim, assumptions } = await evidenceOf(origin, answered);
+      assert.equal(claim, origin === 'simulated' ? 'simulated' : 'statistical');
+      assert.match(assumptions, / The raw bits are conditioned output of another service, .* is its word\.$/);
+    }
+  });
+
   it('calibrated: by the published errors and the shares of ones of its own shots', async () => {
     const read = await readOf({ readout: new Array(4).fill({ e01: 0.004, e10: 0.006 }) });
     const evidence = await evidenceOf('quantum-processor', read);

@@ -1,0 +1,168 @@
+import { utf8Bytes } from '../../core/bytes.ts';
+import { systemWait, type Wait } from '../../core/clock.ts';
+import type { HttpReply } from '../../core/http-request.ts';
+import { repeatedMember } from '../../core/repeated-member.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
+import { BackendError, type BackendErrorKind } from '../backend.ts';
+import type { OctetAnswer, Secret, SourceParts } from '../definition.ts';
+import { httpCall, jsonOf, memberOf, retryAfterMs, safeWords, statusError, wordsOf } from '../http-call.ts';
+
+/** Asks another service of this kind. What it says is checked elsewhere (qrn.ts). */
+
+export interface UpstreamSettings {
+  /** Scheme, host and port. */
+  readonly url: string;
+  readonly key: Secret;
+  readonly callTimeoutMs: number;
+}
+
+/** One request for bytes. */
+export interface UpstreamCall {
+  /** Its Idempotency-Key: made again it gives the same answer, and is paid once. */
+  readonly key: string;
+  readonly bytes: number;
+}
+
+/** Of an answer in octets; what explains a refusal is short too. */
+const ANSWER_BYTES_MAX = 16 * 1024;
+/** A certificate names its lots, and a lot of a service that is fed itself names up to 512 certificates. */
+const CERTIFICATE_BYTES_MAX = 1024 * 1024;
+/** A certificate is logged a moment after its answer: how often it is asked for, and how far apart. */
+const LOG_TRIES = 20;
+const LOG_WAIT_MS = 250;
+
+/** Of an error; words of the service and reasons of the verifier are cut before, so that what to do stands at the end. */
+const SENTENCE_MAX = 1_000;
+
+/** What the operator of this service can do about a status, and the kind of error where `statusError` has another one. */
+const ADVICE: Readonly<Record<number, readonly [advice: string, kind?: BackendErrorKind]>> = {
+  401: ['give api_key a key that is valid there'],
+  402: ['raise the credits of the account there, or wait for its next month'],
+  403: ['the account of api_key needs pure mode there, and the key the scope entropy:read'],
+  409: ['the same call is made again', 'retryable'],
+  422: ['another client uses the Idempotency-Keys of this account: give this source an account of its own'],
+};
+
+export class Upstream {
+  readonly host: string;
+  readonly #name: string;
+  readonly #settings: UpstreamSettings;
+  readonly #clock: SourceParts['clock'];
+  readonly #wait: Wait;
+
+  constructor(name: string, settings: UpstreamSettings, clock: SourceParts['clock'], wait = systemWait) {
+    this.host = new URL(settings.url).host;
+    this.#name = name;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#wait = wait;
+  }
+
+  /** The answer to a call: as many octets as it asks for. Rejects with a BackendError. */
+  async draw(call: UpstreamCall, signal: AbortSignal): Promise<OctetAnswer> {
+    const { url, key } = this.#settings;
+    const query = new URLSearchParams({
+      count: String(call.bytes),
+      entropy_mode: 'pure',
+      user_data_sha256: userDataSha256(call),
+    });
+    const reply = await this.#get(`${url}/v1/bytes?${query}`, ANSWER_BYTES_MAX, signal, {
+      accept: 'application/octet-stream',
+      authorization: `Bearer ${key.reveal()}`,
+      'idempotency-key': call.key,
+    });
+    const type = safeWords(reply.headers.get('content-type') ?? 'no type', key);
+    if (!type.startsWith('application/octet-stream')) {
+      throw this.error(
+        'permanent',
+        `an answer of ${type} where octets are due: url must be that of a service`,
+      );
+    }
+    if (reply.body.length !== call.bytes) {
+      const given = `${reply.body.length} of ${call.bytes} bytes`;
+      throw this.error('permanent', `${given}: nothing of them was used, tell the operator of that service`);
+    }
+    return { fields: new Map(reply.headers), octets: reply.body };
+  }
+
+  /** The public document of a certificate, parsed, once the certificate is logged. */
+  async certificate(id: string, signal: AbortSignal): Promise<unknown> {
+    const url = `${this.#settings.url}/verify/${id}`;
+    for (let tries = 1; tries <= LOG_TRIES; tries++) {
+      const reply = await this.#get(url, CERTIFICATE_BYTES_MAX, signal, { accept: 'application/json' });
+      const document = jsonOf(reply);
+      if (document === undefined) throw this.error('retryable', `certificate ${id} is not JSON`);
+      const repeated = repeatedMember(new TextDecoder().decode(reply.body));
+      if (repeated !== undefined) {
+        throw this.error('permanent', `certificate ${id} has a member twice: readers differ in which counts`);
+      }
+      if (memberOf(memberOf(document, 'certificate'), 'proof') !== null) return document;
+      await this.#wait(LOG_WAIT_MS, signal);
+    }
+    throw this.error('retryable', `certificate ${id} is not in its log yet: it is asked for again`);
+  }
+
+  /** Names the source and the service. */
+  error(kind: BackendErrorKind, sentence: string, afterMs?: number): BackendError {
+    const safe = safeWords(sentence, this.#settings.key, SENTENCE_MAX);
+    return new BackendError(kind, `${this.#name} (${this.host}): ${safe}`, afterMs);
+  }
+
+  async #get(
+    url: string,
+    replyBytesMax: number,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<HttpReply> {
+    const { callTimeoutMs } = this.#settings;
+    const late = AbortSignal.timeout(callTimeoutMs);
+    const either = AbortSignal.any([signal, late]);
+    let reply: HttpReply;
+    try {
+      // a cache on the way must not answer: its bytes were given before
+      const fields = { ...headers, 'cache-control': 'no-store' };
+      reply = await httpCall({ method: 'GET', url, headers: fields, replyBytesMax, signal: either });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (late.aborted) {
+        throw this.error(
+          'retryable',
+          `no answer within ${callTimeoutMs / 1000} s: the same call is made again`,
+        );
+      }
+      if (!(error instanceof BackendError) || error.kind !== 'permanent') throw error;
+      throw this.error('permanent', `${error.message}: url must be that of a service`);
+    }
+    if (reply.status !== 200) throw this.#refusal(reply);
+    return reply;
+  }
+
+  /** What the service said instead, and what to do about it. */
+  #refusal(reply: HttpReply): BackendError {
+    const { status } = reply;
+    const nowMs = this.#clock.wallMs();
+    if (status >= 300 && status < 400) {
+      const to = safeWords(reply.headers.get('location') ?? 'nowhere', this.#settings.key);
+      return this.error(
+        'permanent',
+        `HTTP ${status} to ${to}: the key goes to url alone; set url to the address that serves`,
+      );
+    }
+    const json = jsonOf(reply);
+    const [advice, kind] = ADVICE[status] ?? [];
+    // a month's quota is no matter of seconds
+    const isSpent = memberOf(memberOf(json, 'error'), 'code') === 'quota_exceeded';
+    const said = safeWords(wordsOf(json), this.#settings.key);
+    const words = [`HTTP ${status}`, said, advice].filter((each) => each);
+    return this.error(
+      isSpent ? 'quota' : (kind ?? statusError(reply, nowMs, this.#name).kind),
+      words.join(': '),
+      retryAfterMs(reply, nowMs),
+    );
+  }
+}
+
+/** What a call says of its answer, 64 hex digits. The certificate repeats it, so that it proves no other call's answer. */
+export function userDataSha256({ key }: UpstreamCall): string {
+  return sha256Hex(utf8Bytes(key));
+}

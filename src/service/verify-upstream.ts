@@ -1,0 +1,51 @@
+import type { AnswerVerifier, CertifiedFacts, OctetAnswer } from '../backend/definition.ts';
+import { member, text } from '../certificate/members.ts';
+import { responseOfFields } from '../certificate/octet-answer.ts';
+import { readProof } from '../certificate/signed-checkpoint.ts';
+import { verifyAnswer } from '../certificate/verify.ts';
+import { ORIGINS, type Origin } from '../core/vocabulary.ts';
+
+/**
+ * The verifier of certificates as sources of kind `qrn` use it: an answer of another service counts when everything holds
+ * that `qrn verify --require-fixed` checks.
+ */
+export const verifyUpstream: AnswerVerifier = async (
+  { fields, octets }: OctetAnswer,
+  certificate,
+  logKeys,
+) => {
+  const { ok, checks } = await verifyAnswer({
+    response: responseOfFields(fields),
+    octets,
+    certificate,
+    keys: logKeys,
+    requireFixed: true,
+  });
+  if (ok) return factsOf(certificate);
+  return checks.flatMap((check) => (check.ok ? [] : [`${check.name}: ${check.why}`])).join(' ');
+};
+
+/** Of a document that was verified. */
+function factsOf(document: unknown): CertifiedFacts | string {
+  const certificate = member(document, 'certificate');
+  const provenance = member(certificate, 'provenance');
+  const lots = member(provenance, 'lots');
+  const listed: readonly unknown[] = Array.isArray(lots) ? lots : [];
+  const named = [member(provenance, 'origin'), ...listed.map((lot) => member(lot, 'origin'))];
+  const ranks = named.map((origin) => ORIGINS.indexOf(origin as Origin));
+  if (ranks.includes(-1)) return 'It names an origin that is none.';
+  // what shows nothing of a quantum origin has none, whatever it is called
+  if (member(provenance, 'evidence') === 'simulated') ranks.push(ORIGINS.indexOf('simulated'));
+  const logged = readProof(member(certificate, 'proof'));
+  if (typeof logged === 'string') return logged;
+  return {
+    log: logged.checkpoint.origin,
+    endpoint: text(member(certificate, 'endpoint')) ?? '',
+    mode: text(member(certificate, 'entropy_mode')) ?? '',
+    origin: ORIGINS[Math.max(...ranks)],
+    isDeclared: listed.some((lot) => member(lot, 'declared') === true),
+    deterministic: listed.some((lot) => member(lot, 'deterministic') === true),
+    quantumBackend: text(member(provenance, 'quantum_backend')) ?? '',
+    userDataSha256: text(member(certificate, 'label', 'user_data_sha256')),
+  };
+}
