@@ -137,8 +137,8 @@ var oidNist = (suffix) => ({
 
 // src/core/bytes.ts
 var utf8 = new TextEncoder();
-function utf8Bytes(text2) {
-  return utf8.encode(text2);
+function utf8Bytes(text3) {
+  return utf8.encode(text3);
 }
 function concatBytes(...parts) {
   let size = 0;
@@ -167,7 +167,7 @@ for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
 var ID_TEXT_LENGTH = 26;
 function base32Of(id) {
   assert(id.length === 16, "an id has 16 bytes");
-  let text2 = "";
+  let text3 = "";
   let bits = 2;
   let accumulator = 0;
   for (const byte of id) {
@@ -175,20 +175,20 @@ function base32Of(id) {
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
-      text2 += ALPHABET[accumulator >>> bits & 31];
+      text3 += ALPHABET[accumulator >>> bits & 31];
       accumulator &= (1 << bits) - 1;
     }
   }
-  return text2;
+  return text3;
 }
-function bytesOfBase32(text2) {
-  if (text2.length !== ID_TEXT_LENGTH) return void 0;
+function bytesOfBase32(text3) {
+  if (text3.length !== ID_TEXT_LENGTH) return void 0;
   const id = new Uint8Array(16);
   let at = 0;
   let bits = -2;
   let accumulator = 0;
-  for (let i = 0; i < text2.length; i++) {
-    const code = text2.charCodeAt(i);
+  for (let i = 0; i < text3.length; i++) {
+    const code = text3.charCodeAt(i);
     const value = code < 128 ? VALUE_OF[code] : -1;
     if (value < 0 || i === 0 && value > 7) return void 0;
     accumulator = accumulator << 5 | value;
@@ -200,35 +200,6 @@ function bytesOfBase32(text2) {
     }
   }
   return id;
-}
-
-// src/core/vocabulary.ts
-var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
-var OCTET_TYPES = ["int32", "float64", "uuid", "bytes"];
-var TEXT_TYPES = ["plain", "csv"];
-var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
-
-// src/ledger/records.ts
-var EVIDENCE_LEVELS = ["simulated", "statistical", "calibrated"];
-function isEvidenceLevel(value) {
-  return EVIDENCE_LEVELS.some((claim) => claim === value);
-}
-function weakestEvidence(claims) {
-  return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
-}
-function allowsEvidence(origin, claim) {
-  const known = ORIGINS.find((each) => each === origin);
-  return known !== void 0 && rankOf(claim) <= rankOf(CEILINGS[known]);
-}
-var CEILINGS = {
-  "quantum-processor": "calibrated",
-  "qrng-device": "calibrated",
-  simulated: "simulated",
-  replay: "statistical",
-  system: "statistical"
-};
-function rankOf(claim) {
-  return EVIDENCE_LEVELS.indexOf(claim);
 }
 
 // node_modules/canonicalize/lib/canonicalize.js
@@ -294,12 +265,12 @@ function enterValue(value, seen) {
     wrappers
   };
 }
-function canonicalize(object) {
-  if (object === null || typeof object !== "object") {
-    return serializePrimitive(object);
+function canonicalize(object2) {
+  if (object2 === null || typeof object2 !== "object") {
+    return serializePrimitive(object2);
   }
   const seen = /* @__PURE__ */ new Set();
-  const root = enterValue(object, seen);
+  const root = enterValue(object2, seen);
   if (typeof root !== "object") {
     return root;
   }
@@ -389,14 +360,6 @@ function member(value, ...path) {
 function text(value) {
   return typeof value === "string" ? value : void 0;
 }
-function parsedObject(json) {
-  try {
-    const value = typeof json === "string" ? JSON.parse(json) : void 0;
-    return isObject(value) ? value : void 0;
-  } catch {
-    return void 0;
-  }
-}
 function show(value) {
   if (value === void 0) return "nothing";
   if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
@@ -445,7 +408,6 @@ var REPEATED = [
   ["metadata.quantum_backend", "provenance.quantum_backend"],
   ["metadata.entropy_origin", "provenance.origin"],
   ["metadata.nist_verified", "verification.nist_verified"],
-  ["metadata.powered_by", "powered_by"],
   ["data.metadata.entropy_mode", "entropy_mode"]
 ];
 function notCovered(response, isOctets) {
@@ -774,10 +736,10 @@ function toBase64(bytes) {
   for (const byte of bytes) binary += String.fromCharCode(byte);
   return btoa(binary);
 }
-function fromBase64(text2) {
-  if (text2.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text2)) return void 0;
-  const binary = atob(text2);
-  if (btoa(binary) !== text2) return void 0;
+function fromBase64(text3) {
+  if (text3.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text3)) return void 0;
+  const binary = atob(text3);
+  if (btoa(binary) !== text3) return void 0;
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   return bytes;
@@ -792,20 +754,20 @@ function splitHashes(bytes) {
 function hashAt(hashes, index) {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
 }
-function leafHash(sha2562, entry) {
+function leafHash(sha2563, entry) {
   const input = new Uint8Array(1 + entry.length);
   input.set(entry, 1);
-  return sha2562(input);
+  return sha2563(input);
 }
 var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 1;
-function nodeHash(sha2562, left, right) {
+function nodeHash(sha2563, left, right) {
   assert(left.length === HASH_BYTES && right.length === HASH_BYTES, "a node has two hashes of 32 bytes");
   nodeInput.set(left, 1);
   nodeInput.set(right, 1 + HASH_BYTES);
-  return sha2562(nodeInput);
+  return sha2563(nodeInput);
 }
-function verifyInclusion(sha2562, leaf, index, size, proof, root) {
+function verifyInclusion(sha2563, leaf, index, size, proof, root) {
   if (!isCount(index) || !isCount(size) || index >= size) return false;
   let fn = index;
   let sn = size - 1;
@@ -813,20 +775,20 @@ function verifyInclusion(sha2562, leaf, index, size, proof, root) {
   for (const sibling of proof) {
     if (sn === 0) return false;
     if (fn % 2 === 1 || fn === sn) {
-      hash = nodeHash(sha2562, sibling, hash);
+      hash = nodeHash(sha2563, sibling, hash);
       while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
     } else {
-      hash = nodeHash(sha2562, hash, sibling);
+      hash = nodeHash(sha2563, hash, sibling);
     }
     [fn, sn] = [half(fn), half(sn)];
   }
   return sn === 0 && equalHashes(hash, root);
 }
-function half(count) {
-  return Math.floor(count / 2);
+function half(count2) {
+  return Math.floor(count2 / 2);
 }
-function isCount(count) {
-  return Number.isSafeInteger(count) && count >= 0;
+function isCount(count2) {
+  return Number.isSafeInteger(count2) && count2 >= 0;
 }
 function equalHashes(a, b) {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -843,29 +805,29 @@ var NOTE_LENGTH_MAX = 65536;
 var PROOF_VERSION = "c2sp.org/tlog-proof@v1";
 var PROOF_HASHES_MAX = 53;
 var utf82 = new TextEncoder();
-function noteKeyId(sha2562, name, publicKey, type = ED25519_TYPE) {
+function noteKeyId(sha2563, name, publicKey, type = ED25519_TYPE) {
   const prefix = utf82.encode(`${name}
 `);
   const input = new Uint8Array(prefix.length + 1 + publicKey.length);
   input.set(prefix);
   input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
-  return bytesToHex(sha2562(input).subarray(0, KEY_ID_BYTES));
+  return bytesToHex(sha2563(input).subarray(0, KEY_ID_BYTES));
 }
-function verifierKey(sha2562, name, publicKey, type = ED25519_TYPE) {
+function verifierKey(sha2563, name, publicKey, type = ED25519_TYPE) {
   const typed = new Uint8Array(1 + publicKey.length);
   typed[0] = type;
   typed.set(publicKey, 1);
-  return `${name}+${noteKeyId(sha2562, name, publicKey, type)}+${toBase64(typed)}`;
+  return `${name}+${noteKeyId(sha2563, name, publicKey, type)}+${toBase64(typed)}`;
 }
-function parseVerifierKey(sha2562, text2) {
-  const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text2) ?? [];
+function parseVerifierKey(sha2563, text3) {
+  const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text3) ?? [];
   const bytes = fromBase64(typed ?? "");
   if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return void 0;
   const [type] = bytes;
   const publicKey = bytes.slice(1);
   if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return void 0;
-  return keyId === noteKeyId(sha2562, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
+  return keyId === noteKeyId(sha2563, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
 }
 function isKeyName(name) {
   return name !== "" && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
@@ -877,8 +839,8 @@ function parseNote(note) {
   if (blank <= 0 || !note.endsWith("\n")) return void 0;
   const signatures = [];
   for (const line of note.slice(blank + 2, -1).split("\n")) {
-    const [dash, name, text2, ...rest] = line.split(" ");
-    const bytes = fromBase64(text2 ?? "");
+    const [dash, name, text3, ...rest] = line.split(" ");
+    const bytes = fromBase64(text3 ?? "");
     if (dash !== "—" || !isKeyName(name ?? "") || bytes === void 0 || rest.length > 0) return void 0;
     if (bytes.length <= KEY_ID_BYTES) return void 0;
     signatures.push({
@@ -889,10 +851,10 @@ function parseNote(note) {
   }
   return { text: note.slice(0, blank + 1), signatures };
 }
-function cosignatureText(atS, text2) {
+function cosignatureText(atS, text3) {
   return `cosignature/v1
 time ${atS}
-${text2}`;
+${text3}`;
 }
 function readTimestamped(bytes) {
   if (bytes.length !== TIMESTAMP_BYTES + ED25519_SIGNATURE_BYTES) return void 0;
@@ -900,24 +862,24 @@ function readTimestamped(bytes) {
   if (atS === 0 || !Number.isSafeInteger(atS)) return void 0;
   return { atS, signature: bytes.slice(TIMESTAMP_BYTES) };
 }
-function parseCheckpoint(text2) {
-  if (!text2.endsWith("\n")) return void 0;
-  const [origin, sizeText, rootText, ...extensions] = text2.slice(0, -1).split("\n");
+function parseCheckpoint(text3) {
+  if (!text3.endsWith("\n")) return void 0;
+  const [origin, sizeText, rootText, ...extensions] = text3.slice(0, -1).split("\n");
   const size = parseCount(sizeText ?? "");
   const root = fromBase64(rootText ?? "");
   if (origin === "" || size === void 0 || root?.length !== HASH_BYTES) return void 0;
   if (extensions.includes("")) return void 0;
   return { origin, size, root };
 }
-function parseProof(text2) {
-  const blank = text2.indexOf("\n\n");
+function parseProof(text3) {
+  const blank = text3.indexOf("\n\n");
   if (blank < 0) return void 0;
-  const [version, indexLine, ...hashLines] = text2.slice(0, blank).split("\n");
+  const [version, indexLine, ...hashLines] = text3.slice(0, blank).split("\n");
   if (version !== PROOF_VERSION || !indexLine?.startsWith("index ")) return void 0;
   const index = parseCount(indexLine.slice("index ".length));
   if (index === void 0 || hashLines.length > PROOF_HASHES_MAX) return void 0;
   const path = parseHashes(hashLines);
-  return path && { index, path, note: text2.slice(blank + 2) };
+  return path && { index, path, note: text3.slice(blank + 2) };
 }
 function parseHashes(texts) {
   if (!Array.isArray(texts)) return void 0;
@@ -929,9 +891,9 @@ function parseHashes(texts) {
   }
   return hashes;
 }
-function parseCount(text2) {
-  const count = /^(0|[1-9][0-9]{0,15})$/.test(text2) ? Number(text2) : Number.NaN;
-  return Number.isSafeInteger(count) ? count : void 0;
+function parseCount(text3) {
+  const count2 = /^(0|[1-9][0-9]{0,15})$/.test(text3) ? Number(text3) : Number.NaN;
+  return Number.isSafeInteger(count2) ? count2 : void 0;
 }
 
 // src/certificate/signed-checkpoint.ts
@@ -1080,20 +1042,691 @@ function digestText(data) {
   return `sha256:${bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data))}`;
 }
 
+// src/core/vocabulary.ts
+var ENTROPY_MODES = ["quantum-seeded", "pure", "csprng"];
+var ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"];
+function isQuantum(origin) {
+  return origin === "quantum-processor" || origin === "qrng-device";
+}
+var DATA_ENDPOINTS = [
+  "integers",
+  "bytes",
+  "floats",
+  "uuid",
+  "bitstring",
+  "shuffle",
+  "batch",
+  "sample",
+  "weighted",
+  "strings",
+  "sequences",
+  "permutations",
+  "gaussians"
+];
+var SYSTEM_GENERATORS = ["kernel", "openssl"];
+var OCTET_TYPES = ["int32", "float64", "uuid", "bytes"];
+var TEXT_TYPES = ["plain", "csv"];
+var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
+
+// src/crypto/hash-tree.ts
+var PIECE_BYTES = 16;
+var PIECE_SALT_BYTES = 16;
+var PIECE = 2;
+function pieceHash(sha2563, salt, piece) {
+  const input = new Uint8Array(1 + PIECE_SALT_BYTES + PIECE_BYTES);
+  input[0] = PIECE;
+  input.set(salt, 1);
+  input.set(piece, 1 + PIECE_SALT_BYTES);
+  const hash = sha2563(input);
+  input.fill(0);
+  return hash;
+}
+function rootOfRun(sha2563, size, from, run2, proof) {
+  const isPlaced = Number.isSafeInteger(size) && Number.isSafeInteger(from) && from >= 0;
+  if (!isPlaced || run2.length === 0 || from + run2.length > size) return void 0;
+  let first = from;
+  let level = [...run2];
+  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
+    const last = first + level.length - 1;
+    const hasLeft = first % 2 === 1;
+    const hasRight = last % 2 === 0 && last + 1 < width;
+    if (proof.length < Number(hasLeft) + Number(hasRight)) return void 0;
+    if (hasLeft) level.unshift(proof.shift());
+    if (hasRight) level.push(proof.shift());
+    const above = [];
+    for (let i = 0; i < level.length; i += 2) {
+      above.push(i + 1 < level.length ? nodeHash(sha2563, level[i], level[i + 1]) : level[i]);
+    }
+    level = above;
+    first = Math.floor(first / 2);
+  }
+  return level[0];
+}
+
+// src/ledger/records.ts
+var EVIDENCE_LEVELS = ["simulated", "statistical", "calibrated"];
+function weakestEvidence(claims) {
+  return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
+}
+function allowsEvidence(origin, claim2) {
+  const known = ORIGINS.find((each) => each === origin);
+  return known !== void 0 && rankOf(claim2) <= rankOf(CEILINGS[known]);
+}
+var CEILINGS = {
+  "quantum-processor": "calibrated",
+  "qrng-device": "calibrated",
+  simulated: "simulated",
+  replay: "statistical",
+  system: "statistical"
+};
+function rankOf(claim2) {
+  return EVIDENCE_LEVELS.indexOf(claim2);
+}
+var TESTED_BITS = 1e6;
+var SEED_BLOCK_BYTES = 32;
+var PURE_BLOCK_BYTES = 4096;
+
+// src/core/schema.ts
+function object(properties, optional = {}, description) {
+  return {
+    type: "object",
+    ...description === void 0 ? {} : { description },
+    properties: { ...properties, ...optional },
+    required: Object.keys(properties),
+    additionalProperties: false
+  };
+}
+var text2 = { type: "string" };
+var boolean = { type: "boolean" };
+var count = { type: "integer", minimum: 0 };
+var share = { type: "number", minimum: 0, maximum: 1 };
+var time = { type: "string", format: "date-time" };
+var sha2562 = { type: "string", pattern: "^sha256:[0-9a-f]{64}$" };
+function orNull(schema) {
+  return { ...schema, type: [schema["type"], "null"] };
+}
+function oneOfWords(words, description) {
+  return { type: "string", enum: words, ...description === void 0 ? {} : { description } };
+}
+function listOf(items) {
+  return { type: "array", items };
+}
+function someOf(items) {
+  return { ...listOf(items), minItems: 1, maxItems: LIST_ITEMS_MAX };
+}
+var LIST_ITEMS_MAX = 4096;
+function described(schema, description) {
+  return { ...schema, description };
+}
+
+// src/certificate/certified-label.ts
+var LABEL = object(
+  { public: boolean },
+  {
+    purpose: described(text2, "In a public label."),
+    purpose_commitment: described(sha2562, "In a private label: of a byte 04, the salt and the purpose."),
+    series: described(text2, "Names the account and the purpose together."),
+    serial: described(count, "Place among all answers of the series, from 1, none left out."),
+    user_data: described(text2, "In a public label."),
+    user_data_sha256: sha2562,
+    user_data_commitment: described(sha2562, "In a private label: of a byte 05, the salt and the user data.")
+  }
+);
+
+// src/certificate/windows.ts
+function resultOf(lot, mode, drawn) {
+  if (mode === "csprng")
+    return sumOf(
+      lot.tested.filter(({ of }) => of === "system"),
+      true
+    );
+  const windows = servedWindows(lot.tested);
+  const start = mode === "pure" ? lot.seeds.count * SEED_BLOCK_BYTES : 0;
+  const spans = drawn.map(({ offset, bytes }) => ({ from: start + offset, to: start + offset + bytes }));
+  const touched = windows.filter(
+    ({ span }) => spans.some((each) => Math.max(each.from, span.from) < Math.min(each.to, span.to))
+  );
+  const isCovered = spans.every((span) => covers(touched, span));
+  return sumOf(
+    touched.map(({ window }) => window),
+    isCovered
+  );
+}
+function sumOf(windows, isCovered) {
+  if (windows.length === 0 || windows.some(({ total }) => total === 0)) return void 0;
+  return {
+    passed: windows.reduce((sum, each) => sum + each.passed, 0),
+    total: windows.reduce((sum, each) => sum + each.total, 0),
+    verified: isCovered && windows.every(({ verified }) => verified)
+  };
+}
+function servedWindows(tested) {
+  const conditioned = tested.filter(({ of }) => of === "conditioned");
+  const erased = conditioned.filter(hasFailed).map(bytesOf).sort(byPlace);
+  return conditioned.filter((window) => !hasFailed(window)).map((window) => {
+    const { from, to } = bytesOf(window);
+    return { window, span: { from: from - erasedBefore(erased, from), to: to - erasedBefore(erased, to) } };
+  }).sort((a, b) => byPlace(a.span, b.span));
+}
+function hasFailed({ bits, verified }) {
+  return bits >= TESTED_BITS && !verified;
+}
+function bytesOf({ first_bit: firstBit, bits }) {
+  return { from: firstBit / 8, to: (firstBit + bits) / 8 };
+}
+function byPlace(a, b) {
+  return a.from - b.from;
+}
+function erasedBefore(erased, place) {
+  let count2 = 0;
+  let at = 0;
+  for (const { from, to } of erased) {
+    const end = Math.min(to, place);
+    count2 += Math.max(0, end - Math.max(from, at));
+    at = Math.max(at, end);
+  }
+  return count2;
+}
+function covers(windows, { from, to }) {
+  let at = from;
+  for (const { span } of windows) if (span.from <= at) at = Math.max(at, span.to);
+  return at >= to;
+}
+
+// src/certificate/derive.ts
+var NO_CIRCUIT = {
+  lang_circuit: "none",
+  lang_version: "none",
+  quantum_backend: "none",
+  qubits_used: 0,
+  circuit_depth: 0
+};
+function circuitOf({ mode, lots }) {
+  return mode === "csprng" ? NO_CIRCUIT : lots[0];
+}
+function originOf(lots) {
+  return ORIGINS[Math.max(...lots.map((lot) => ORIGINS.indexOf(lot.origin)))];
+}
+function evidenceOf(lots) {
+  return weakestEvidence(lots.map(({ evidence }) => evidence?.claim ?? "simulated"));
+}
+function joinedDigest(digests) {
+  if (digests.length === 1) return digests[0];
+  return digestText(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
+}
+function minEntropyOf(lots) {
+  const estimates = lots.map((lot) => lot.min_entropy_per_bit).filter((each) => each !== null);
+  return estimates.length < lots.length ? null : Math.min(...estimates);
+}
+function resultsOf({ mode, lots, spans }) {
+  return lots.map((lot, i) => resultOf(lot, mode, spans[i]));
+}
+function nistResultOf(from) {
+  let passed = 0;
+  let total = 0;
+  for (const result of resultsOf(from)) {
+    if (result === void 0) return "not tested";
+    passed += result.passed;
+    total += result.total;
+  }
+  return `${passed}/${total} passed`;
+}
+function nistVerifiedOf(from) {
+  return resultsOf(from).every((result) => result?.verified === true);
+}
+
+// src/certificate/certificate-members.ts
+function told(schema, meaning, of, options = {}) {
+  const { modes = ENTROPY_MODES, isOptional = false } = options;
+  return { schema: described(schema, meaning), modes, isOptional, isDerived: false, of };
+}
+function derived(schema, meaning, of, { modes = ENTROPY_MODES, isOptional = false } = {}) {
+  return { schema: described(schema, meaning), modes, isOptional, isDerived: true, of };
+}
+var QUANTUM = ["quantum-seeded", "pure"];
+var lotEntry = object({ id: text2, leaf: { type: "string", pattern: "^[A-Za-z0-9+/]{43}=$" } });
+var TOP = {
+  version: told({ type: "integer", const: 1 }, "Of this form.", () => 1),
+  id: told(
+    { type: "string", pattern: "^cert_[0-9a-hjkmnp-tv-z]{26}$" },
+    "Names the certificate.",
+    ({ id }) => id
+  ),
+  issued_at: told(time, "When the answer was made.", ({ issuedAt }) => issuedAt),
+  request_id: told(
+    { type: "string", pattern: "^req_[0-7][0-9a-hjkmnp-tv-z]{25}$" },
+    "Names the request; the same 128 bits as X-Request-ID.",
+    ({ requestId: requestId2 }) => requestId2
+  ),
+  endpoint: told(oneOfWords(DATA_ENDPOINTS), "The endpoint that was asked.", ({ endpoint }) => endpoint),
+  entropy_mode: told(oneOfWords(ENTROPY_MODES), "The mode that was used.", ({ mode }) => mode),
+  media_type: told(
+    text2,
+    "Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over JSON.",
+    ({ mediaType }) => mediaType,
+    { isOptional: true }
+  ),
+  label: told(LABEL, "What the caller said of the answer.", ({ label }) => label, { isOptional: true })
+};
+var PROVENANCE = {
+  lang_circuit: derived(text2, "The circuit of the first lot.", (from) => circuitOf(from).lang_circuit),
+  lang_version: derived(text2, "The version of its compiler.", (from) => circuitOf(from).lang_version),
+  quantum_backend: derived(
+    text2,
+    "The quantum processor of the first lot.",
+    (from) => circuitOf(from).quantum_backend
+  ),
+  qubits_used: derived(count, "Qubits of the circuit.", (from) => circuitOf(from).qubits_used),
+  circuit_depth: derived(count, "Depth of the circuit.", (from) => circuitOf(from).circuit_depth),
+  origin: derived(
+    oneOfWords(ORIGINS),
+    "What kind of thing produced the raw bits: the weakest of the lots; never upgraded.",
+    ({ lots }) => originOf(lots)
+  ),
+  evidence: derived(
+    oneOfWords(EVIDENCE_LEVELS),
+    "How quantum the lots are shown to be: the weakest claim of them.",
+    ({ lots }) => evidenceOf(lots),
+    { modes: QUANTUM }
+  ),
+  system_entropy: told(
+    oneOfWords(SYSTEM_GENERATORS),
+    "The generator that was mixed in, or that gave the values of csprng.",
+    ({ systemGenerator }) => systemGenerator,
+    { modes: ["quantum-seeded", "csprng"] }
+  ),
+  seed: told(object({ index: count }), "Which of the seeds of the lot served.", ({ seed }) => seed, {
+    modes: ["quantum-seeded"]
+  }),
+  drawn: told(
+    someOf(object({ lot: count, offset: count, bytes: count })),
+    "Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`.",
+    ({ drawn }) => drawn,
+    { modes: ["pure"] }
+  ),
+  sample: told(
+    { type: "boolean", const: true },
+    "The lot is a sample of the stream that gave the values, and not what they were drawn from.",
+    () => true,
+    { modes: ["csprng"] }
+  ),
+  lots: told(
+    someOf(lotEntry),
+    "Every lot, in the order in which they were drawn from, with the hash of its leaf in the log.",
+    ({ named }) => named
+  )
+};
+var VERIFICATION = {
+  nist_sp800_22: derived(
+    text2,
+    "`<passed>/<total> passed` of the tested windows that the answer was drawn from, or `not tested`.",
+    nistResultOf
+  ),
+  nist_verified: derived(
+    boolean,
+    "Every bit that the answer drew on lies in a tested window that passed.",
+    nistVerifiedOf
+  ),
+  dieharder: derived(
+    { type: "string", const: "not implemented" },
+    "That test is not implemented.",
+    () => "not implemented"
+  ),
+  min_entropy_per_bit: derived(
+    orNull(share),
+    "Estimated on raw bits: the least of the lots.",
+    ({ lots }) => minEntropyOf(lots)
+  )
+};
+var HASHES = {
+  raw_output: derived(
+    sha2562,
+    "Of the raw bits of the lot; of several, of their digests joined.",
+    ({ lots }) => joinedDigest(lots.map((lot) => lot.raw_output))
+  ),
+  processed: derived(
+    sha2562,
+    "Of the conditioned bytes, joined likewise.",
+    ({ lots }) => joinedDigest(lots.map((lot) => lot.processed))
+  ),
+  delivered: told(sha2562, "Of the salt and what was delivered.", ({ delivered: delivered2 }) => delivered2)
+};
+var SECTIONS = {
+  provenance: PROVENANCE,
+  verification: VERIFICATION,
+  hashes: HASHES
+};
+var CERTIFICATE_ROWS = [
+  ...Object.entries(TOP),
+  ...Object.entries(SECTIONS).flatMap(
+    ([section, rows]) => Object.entries(rows).map(([name, row2]) => [`${section}.${name}`, row2])
+  )
+];
+function certificateForm(mode, beside = {}) {
+  const inner = Object.entries(SECTIONS).map(([name, rows]) => [name, formOf(rows, mode)]);
+  return formOf(TOP, mode, { ...Object.fromEntries(inner), ...beside });
+}
+function formOf(rows, mode, beside = {}) {
+  const present = {};
+  const optional = {};
+  for (const [name, { schema, modes, isOptional }] of Object.entries(rows)) {
+    if (mode !== void 0 && !modes.includes(mode)) continue;
+    const isSure = !isOptional && (mode !== void 0 || modes.length === ENTROPY_MODES.length);
+    (isSure ? present : optional)[name] = schema;
+  }
+  return object({ ...present, ...beside }, optional);
+}
+
+// src/certificate/document.ts
+var UNSIGNED = ["status", "verify_url", "proof"];
+
+// src/certificate/form.ts
+function flawOf(schema, value, place) {
+  const types = [schema["type"]].flat();
+  if (schema["type"] !== void 0 && !types.some((type) => isOfType(type, value)))
+    return `${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(" or ")}`;
+  if (value === null) return void 0;
+  const { const: only, enum: words, pattern, format, minimum, maximum } = schema;
+  if (only !== void 0 && value !== only) return `${place} is ${show(value)}, not ${show(only)}`;
+  if (Array.isArray(words) && !words.includes(value))
+    return `${place} is ${show(value)}, not one of ${words.map(show).join(", ")}`;
+  if (typeof pattern === "string" && !new RegExp(pattern, "u").test(String(value)))
+    return `${place} is ${show(value)}, which has another form`;
+  if (format === "date-time" && Number.isNaN(timeOf(value))) return `${place} is ${show(value)}, not a time`;
+  if (typeof minimum === "number" && !(Number(value) >= minimum))
+    return `${place} is ${show(value)}, below ${minimum}`;
+  if (typeof maximum === "number" && !(Number(value) <= maximum))
+    return `${place} is ${show(value)}, above ${maximum}`;
+  if (Array.isArray(value)) return flawOfItems(schema, value, place);
+  return isObject(value) ? flawOfMembers(schema, value, place) : void 0;
+}
+function flawOfItems(schema, items, place) {
+  const { items: each, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  if (items.length > Number(maxItems)) return `${place} has more than ${maxItems} entries`;
+  if (items.length < Number(minItems)) return `${place} is an empty list`;
+  for (const [i, item] of items.entries()) {
+    const flaw = isObject(each) ? flawOf(each, item, `${place}[${i}]`) : void 0;
+    if (flaw !== void 0) return flaw;
+  }
+  return void 0;
+}
+function flawOfMembers(schema, value, place) {
+  const { properties, required, additionalProperties: others } = schema;
+  const known = isObject(properties) ? properties : {};
+  const path = (name) => place === "" ? name : `${place}.${name}`;
+  const missing = (Array.isArray(required) ? required : []).find(
+    (name) => !Object.hasOwn(value, String(name))
+  );
+  if (missing !== void 0) return `${path(String(missing))} is missing`;
+  for (const [name, inner] of Object.entries(value)) {
+    const own = Object.hasOwn(known, name) ? known[name] : others;
+    if (own === false) return `${path(name)} has no place there`;
+    const flaw = isObject(own) ? flawOf(own, inner, path(name)) : void 0;
+    if (flaw !== void 0) return flaw;
+  }
+  return void 0;
+}
+var TYPE_NAMES = {
+  string: "a text",
+  integer: "a whole number",
+  number: "a number",
+  boolean: "true or false",
+  array: "a list",
+  object: "an object",
+  null: "null"
+};
+function isOfType(type, value) {
+  if (type === "null") return value === null;
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isObject(value);
+  if (type === "integer") return Number.isSafeInteger(value);
+  return typeof value === type;
+}
+
+// src/certificate/lot-members.ts
+function row(schema, meaning, of) {
+  return { schema: described(schema, meaning), of };
+}
+var claim = oneOfWords(EVIDENCE_LEVELS, "From the weakest to the strongest; never promoted.");
+var TESTED = object(
+  {
+    of: oneOfWords(["raw", "conditioned", "system"], "What was tested: system is the csprng stream."),
+    bits: count,
+    first_bit: described(count, "Place of the first bit."),
+    sha256: described({ type: "string", pattern: "^[0-9a-f]{64}$" }, "Of the bits, packed."),
+    passed: count,
+    total: count,
+    smallest_p: share,
+    verified: boolean
+  },
+  {
+    order: oneOfWords(["shots", "channels"], "Of raw bits: shot after shot, or channel after channel."),
+    reason: described(text2, "Why it is not verified.")
+  }
+);
+var EVIDENCE = object({
+  claim,
+  min_entropy_per_bit: described(orNull(share), "Per raw bit, under the assumptions."),
+  figures: described({ type: "object", additionalProperties: { type: "number" } }, "By name."),
+  method: described(text2, "The formula and where it is published."),
+  assumptions: described(text2, "What must be true for it to hold."),
+  not_reached: listOf(object({ claim, why: text2 }))
+});
+var LOT_MEMBERS = {
+  type: row({ type: "string", const: "lot" }, "The kind of the leaf.", () => "lot"),
+  version: row({ type: "integer", const: 1 }, "Of this form.", () => 1),
+  lot_id: row(text2, "Names the lot.", (lot) => lot.id),
+  source: row(text2, "The source, as the operator named it.", (lot) => lot.source),
+  provider: row(text2, "Who runs the device.", (lot) => lot.provider),
+  device: row(text2, "The device, as its provider names it.", (lot) => lot.device),
+  quantum_backend: row(text2, "The identifier of the quantum processor.", (lot) => lot.quantumBackend),
+  job_id: row(orNull(text2), "The provider’s name of the job.", (lot) => lot.jobId),
+  origin: row(oneOfWords(ORIGINS), "What kind of thing produced the raw bits.", (lot) => lot.origin),
+  declared: row(
+    boolean,
+    "The operator alone says that the origin is quantum.",
+    (lot) => lot.isDeclared === true
+  ),
+  deterministic: row(boolean, "Made by a deterministic test source.", (lot) => lot.deterministic),
+  lang_circuit: row(text2, "The circuit.", (lot) => lot.circuit),
+  lang_version: row(text2, "The version of the circuit compiler.", (lot) => lot.circuitVersion),
+  circuit_sha256: row(
+    orNull(sha2562),
+    "Of the circuit as it was submitted.",
+    (lot) => lot.circuitSha256 === null ? null : prefixed(lot.circuitSha256)
+  ),
+  qubits_used: row(count, "Qubits of the circuit.", (lot) => lot.qubitsUsed),
+  circuit_depth: row(count, "Depth of the circuit.", (lot) => lot.circuitDepth),
+  shots: row(count, "Times that the circuit was run.", (lot) => lot.shots),
+  calibration: row(
+    orNull(object({ id: orNull(text2), date: orNull(text2), digest: sha2562 })),
+    "The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.",
+    (lot) => lot.calibration === null ? null : calibrationOf(lot.calibration)
+  ),
+  finished_at: row(time, "When the read ended.", (lot) => new Date(lot.finishedAtMs).toISOString()),
+  raw_bits: row(count, "Bits that were read.", (lot) => lot.rawBits),
+  raw_output: row(sha2562, "Of the raw bits as the backend delivered them.", (lot) => prefixed(lot.rawSha256)),
+  processed: row(sha2562, "Of the bytes after conditioning.", (lot) => prefixed(lot.processedSha256)),
+  health: row(
+    object({ samples: count, rct_failures: count, apt_failures: count }),
+    "The continuous health tests (SP 800-90B 4.4).",
+    ({ health }) => ({
+      samples: health.samples,
+      rct_failures: health.rctFailures,
+      apt_failures: health.aptFailures
+    })
+  ),
+  min_entropy_per_bit: row(
+    orNull(share),
+    "SP 800-90B 6.3 on the raw bits; null where too few were read.",
+    (lot) => lot.minEntropyPerBit
+  ),
+  raw_windows: row(
+    count,
+    "Windows of raw bits that were assessed; together they cover every bit in both orders.",
+    (lot) => lot.rawWindows ?? 0
+  ),
+  tested: row(
+    { ...listOf(TESTED), maxItems: LIST_ITEMS_MAX },
+    "Runs of SP 800-22. What lay in a conditioned window that failed was erased.",
+    (lot) => lot.assessments.map(testedOf)
+  ),
+  evidence: row(
+    orNull(EVIDENCE),
+    "How quantum the lot is shown to be; null for a sample of the csprng stream.",
+    (lot) => lot.evidence === void 0 ? null : evidenceOf2(lot.evidence)
+  ),
+  pure: row(
+    object({ bytes: count, block_bytes: count, piece_bytes: count, root: text2 }),
+    "The blocks of pure mode, and the root of the tree over the roots of their trees.",
+    (lot, { blocks }) => ({
+      bytes: committed(lot).pureBytes,
+      block_bytes: PURE_BLOCK_BYTES,
+      piece_bytes: PIECE_BYTES,
+      root: toBase64(blocks.root)
+    })
+  ),
+  seeds: row(
+    object({ count, root: text2 }),
+    "The seeds, and the root of the tree over their hashes.",
+    (_, { seeds }) => ({ count: seeds.size, root: toBase64(seeds.root) })
+  )
+};
+var LOT_LEAF = {
+  ...object(Object.fromEntries(Object.entries(LOT_MEMBERS).map(([name, { schema }]) => [name, schema]))),
+  additionalProperties: true
+};
+function committed({ id, commitment: commitment2 }) {
+  assert(commitment2 !== void 0, `lot ${id} was accepted, and so committed to its blocks`);
+  return commitment2;
+}
+function prefixed(digest) {
+  assert(digest.length === 64, "a digest has 64 hex digits");
+  return `sha256:${digest}`;
+}
+function calibrationOf(calibration) {
+  const { id, date } = calibration;
+  return {
+    id: id === void 0 ? null : String(id),
+    date: date === void 0 ? null : String(date),
+    digest: digestText(canonical(calibration) ?? "")
+  };
+}
+function testedOf({
+  of,
+  bits,
+  firstBit = 0,
+  order,
+  sha256: digest,
+  sp80022
+}) {
+  const { passed, total, smallestP, verified, reason } = sp80022;
+  return {
+    of,
+    bits,
+    first_bit: firstBit,
+    sha256: digest,
+    passed,
+    total,
+    smallest_p: smallestP,
+    verified,
+    ...order === void 0 ? {} : { order },
+    ...verified ? {} : { reason }
+  };
+}
+function evidenceOf2({
+  claim: claimed,
+  minEntropyPerBit,
+  notReached,
+  ...said
+}) {
+  return {
+    claim: claimed,
+    min_entropy_per_bit: minEntropyPerBit,
+    figures: said.figures,
+    method: said.method,
+    assumptions: said.assumptions,
+    not_reached: notReached.map((each) => ({ claim: each.claim, why: each.why }))
+  };
+}
+
+// src/certificate/verify-derived.ts
+function derivedVerdict(certificate, leaves) {
+  const told2 = member(certificate, "entropy_mode");
+  const mode = ENTROPY_MODES.find((each) => each === told2);
+  if (mode === void 0 || !isObject(certificate)) return failed(`There is no mode ${show(told2)}.`);
+  const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
+  const flaw = flawOf(certificateForm(mode), issued, "") ?? leaves.map((leaf, i) => flawOf(LOT_LEAF, leaf, `lots[${i}].leaf`)).find((each) => each !== void 0);
+  if (flaw !== void 0) return failed(`The form is not that of version 1: ${flaw}.`);
+  const lots = leaves;
+  const spans = lots.map((_, i) => spansOf(certificate, mode, i));
+  const from = { mode, lots, spans };
+  const unfit = lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== void 0) ?? flawOfDraw(from);
+  if (unfit !== void 0) return failed(unfit);
+  const contradictions = CERTIFICATE_ROWS.flatMap(([path, row2]) => {
+    if (!row2.isDerived || !row2.modes.includes(mode)) return [];
+    const certified = member(certificate, ...path.split("."));
+    const follows = row2.of(from);
+    return certified === follows ? [] : [`${path} is ${show(certified)}, and ${show(follows)} follows from the lots.`];
+  });
+  return contradictions.length > 0 ? failed(contradictions.join(" ")) : holds("Circuit, origin, evidence, tests and hashes follow from the lots.");
+}
+function isElsewhere(name) {
+  return name === "label" || UNSIGNED.some((each) => each === name);
+}
+function spansOf(certificate, mode, place) {
+  const provenance = member(certificate, "provenance");
+  if (mode === "csprng") return [];
+  if (mode === "quantum-seeded")
+    return [
+      { offset: Number(member(provenance, "seed", "index")) * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }
+    ];
+  const drawn = member(provenance, "drawn");
+  return drawn.filter(({ lot }) => lot === place);
+}
+function flawOfLot(lot, mode) {
+  const { lot_id: id, origin, evidence, tested } = lot;
+  if (mode === "csprng") {
+    const isSample = origin === "system" && evidence === null && lot.pure.bytes === 0 && lot.seeds.count === 0;
+    return isSample ? void 0 : `Lot ${id} is no sample of the csprng stream.`;
+  }
+  if (evidence === null) return `Lot ${id} has no evidence.`;
+  if (!allowsEvidence(origin, evidence.claim))
+    return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
+  if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
+  const isWhole = tested.every(
+    ({ of, bits, first_bit: first, passed, total }) => passed <= total && bits > 0 && (of !== "conditioned" || bits % 8 === 0 && first % 8 === 0)
+  );
+  return isWhole ? void 0 : `Lot ${id} was tested in windows that are none.`;
+}
+function flawOfDraw({ mode, lots, spans }) {
+  if (mode !== "pure" && lots.length !== 1)
+    return `A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`;
+  if (mode === "csprng") return void 0;
+  for (const [i, { lot_id: id, pure, seeds }] of lots.entries()) {
+    const size = mode === "pure" ? pure.bytes : seeds.count * SEED_BLOCK_BYTES;
+    const isWithin = ({ offset, bytes }) => bytes > 0 && bytes % PIECE_BYTES === 0 && offset % PIECE_BYTES === 0 && offset + bytes <= size;
+    if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
+    if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
+  }
+  const named = spans.reduce((sum, each) => sum + each.length, 0);
+  return named === 0 ? "It does not say what was drawn." : void 0;
+}
+
 // src/certificate/verify-label.ts
 var PURPOSE_BYTE = 4;
 var USER_DATA_BYTE = 5;
 function labelVerdict(response, certificate) {
   const certified = member(certificate, "label");
-  const told = member(response, "label");
-  if (certified === void 0 && told === void 0) return void 0;
+  const told2 = member(response, "label");
+  if (certified === void 0 && told2 === void 0) return void 0;
   if (certified === void 0) return failed("The answer has a label, the certificate has none.");
   if (!isObject(certified) || typeof certified["public"] !== "boolean")
     return failed("The label of the certificate is not an object that says whether it is public.");
-  const failure = flawOf(certified) ?? (response === void 0 ? void 0 : difference(response, told, certified));
+  const failure = flawOf2(certified) ?? (response === void 0 ? void 0 : difference(response, told2, certified));
   return failure === void 0 ? holds(holdsText(certified)) : failed(failure);
 }
-function flawOf(certified) {
+function flawOf2(certified) {
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
   const odd = noText(certified);
   if (odd !== void 0) return `${odd} of the certificate's label is not well-formed text.`;
@@ -1113,18 +1746,18 @@ function noText(label) {
     return value !== void 0 && text(value)?.isWellFormed() !== true;
   });
 }
-function difference(response, told, certified) {
-  if (told === void 0) return "The certificate has a label, the answer has none.";
+function difference(response, told2, certified) {
+  if (told2 === void 0) return "The certificate has a label, the answer has none.";
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
   if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
-  const odd = noText(told);
+  const odd = noText(told2);
   if (odd !== void 0) return `${odd} of the answer's label is not well-formed text.`;
   const isPublic = certified["public"];
   const expected = { public: isPublic };
-  const purpose = member(told, "purpose");
-  const userData = member(told, "user_data");
+  const purpose = member(told2, "purpose");
+  const userData = member(told2, "user_data");
   if (purpose !== void 0) {
-    expected["series"] = member(told, "series");
+    expected["series"] = member(told2, "series");
     if (isPublic === true) expected["purpose"] = purpose;
     else expected["purpose_commitment"] = commitment(PURPOSE_BYTE, salt, purpose);
   }
@@ -1134,9 +1767,9 @@ function difference(response, told, certified) {
       expected["user_data_sha256"] = digestText(text(userData) ?? "");
     } else expected["user_data_commitment"] = commitment(USER_DATA_BYTE, salt, userData);
   }
-  const digest = member(told, "user_data_sha256");
+  const digest = member(told2, "user_data_sha256");
   if (digest !== void 0) expected["user_data_sha256"] = digest;
-  if (member(told, "public") !== isPublic)
+  if (member(told2, "public") !== isPublic)
     return "The label of the answer differs from the certificate in public.";
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");
@@ -1151,41 +1784,6 @@ function holdsText(certified) {
 }
 function commitment(byte, salt, value) {
   return digestText(concatBytes(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
-}
-
-// src/crypto/hash-tree.ts
-var PIECE_BYTES = 16;
-var PIECE_SALT_BYTES = 16;
-var PIECE = 2;
-function pieceHash(sha2562, salt, piece) {
-  const input = new Uint8Array(1 + PIECE_SALT_BYTES + PIECE_BYTES);
-  input[0] = PIECE;
-  input.set(salt, 1);
-  input.set(piece, 1 + PIECE_SALT_BYTES);
-  const hash = sha2562(input);
-  input.fill(0);
-  return hash;
-}
-function rootOfRun(sha2562, size, from, run2, proof) {
-  const isPlaced = Number.isSafeInteger(size) && Number.isSafeInteger(from) && from >= 0;
-  if (!isPlaced || run2.length === 0 || from + run2.length > size) return void 0;
-  let first = from;
-  let level = [...run2];
-  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
-    const last = first + level.length - 1;
-    const hasLeft = first % 2 === 1;
-    const hasRight = last % 2 === 0 && last + 1 < width;
-    if (proof.length < Number(hasLeft) + Number(hasRight)) return void 0;
-    if (hasLeft) level.unshift(proof.shift());
-    if (hasRight) level.push(proof.shift());
-    const above = [];
-    for (let i = 0; i < level.length; i += 2) {
-      above.push(i + 1 < level.length ? nodeHash(sha2562, level[i], level[i + 1]) : level[i]);
-    }
-    level = above;
-    first = Math.floor(first / 2);
-  }
-  return level[0];
 }
 
 // src/certificate/verify-witnesses.ts
@@ -1207,15 +1805,15 @@ async function witnessVerdict(document, certificate, logged, policy) {
   const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== void 0)
     return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
-  const told = namesAndTimes(seen);
+  const told2 = namesAndTimes(seen);
   if (seen.length < quorum) {
-    const who = told === "" ? "" : `: ${told}`;
+    const who = told2 === "" ? "" : `: ${told2}`;
     return failed(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
   const before = await seenWithout(document, logged, policy);
   const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return holds(`Seen by ${told}: logged between ${since} and ${timeText(byS)}.`);
+  return holds(`Seen by ${told2}: logged between ${since} and ${timeText(byS)}.`);
 }
 async function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
   let latest;
@@ -1238,52 +1836,59 @@ function namesAndTimes(seen) {
 
 // src/certificate/verify-lots.ts
 var OPENED_BYTES_MAX = 2048;
-async function fixedVerdict(input, certificate, logged) {
+var LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate.";
+function readLots(document, certificate) {
+  const named = member(certificate, "provenance", "lots");
+  const given = member(document, "lots");
+  const unknown = (why) => ({ leaves: void 0, verdict: failed(why) });
+  if (!Array.isArray(named) || named.length === 0) return unknown("The certificate names no lot.");
+  if (!Array.isArray(given) || given.length !== named.length)
+    return unknown(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
+  const ids = named.map((each) => text(member(each, "id")));
+  if (new Set(ids).size < ids.length) return unknown("The certificate names a lot twice.");
+  const leaves = given.map((each) => member(each, "leaf"));
+  for (const [i, leaf] of leaves.entries()) {
+    const id = ids[i];
+    const isLot = member(leaf, "type") === "lot" && member(leaf, "version") === 1;
+    if (!isLot || id === void 0 || member(leaf, "lot_id") !== id)
+      return unknown(`What is given for lot ${show(id)} is not its leaf.`);
+    const hash = canonical(leaf);
+    if (hash === void 0 || toBase64(leafHash(sha256, utf8Bytes(hash))) !== member(named[i], "leaf"))
+      return unknown(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
+  }
+  const which = leaves.length === 1 ? "The lot is the one" : `The ${leaves.length} lots are those`;
+  return { leaves, verdict: holds(`${which} that the certificate names by the hash of its leaf.`) };
+}
+function issuedText(certificate) {
+  if (!isObject(certificate)) return void 0;
+  const issued = Object.entries(certificate).filter(([name]) => !UNSIGNED.some((each) => each === name));
+  return canonical(Object.fromEntries(issued));
+}
+async function fixedVerdict(input, certificate, leaves, logged) {
   const { octets, witnesses } = input;
+  const mode = member(certificate, "entropy_mode");
+  if (mode === "csprng") return failed("Required, and not shown: values of csprng mode come from no lot.");
+  if (leaves === void 0) return failed(LOTS_UNKNOWN);
   const response = octets === void 0 || !isObject(input.response) ? input.response : { opening: null, ...input.response };
-  const lots = member(certificate, "provenance", "lots");
-  if (!Array.isArray(lots)) return failed("The certificate names no lot.");
-  const missing = input.requireFixed === true ? notFixed(certificate, lots) : void 0;
-  if (missing !== void 0) return failed(`Required, and not shown: ${missing}`);
   const fixed = [];
-  for (const lot of lots) {
-    const found = member(lot, "committed") === false ? void 0 : await fixedLot(input, certificate, logged, lot);
+  for (const [i, leaf] of leaves.entries()) {
+    const found = await fixedLot(input, certificate, logged, leaf, i);
     if (typeof found === "string") return failed(found);
     fixed.push(found);
   }
-  const loose = fixed.filter((lot) => lot === void 0).length;
-  const bound = member(certificate, "entropy_mode") === "pure" ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
+  const bound = mode === "pure" ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
   if ("failure" in bound) return bound;
-  if (loose === fixed.length)
-    return holds("Not shown: its lots are of an earlier release, which logged none before they were used.");
-  const latestS = Math.max(...fixed.flatMap((lot) => lot?.atS ?? []));
-  const but = loose === 0 ? "" : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
+  const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1e3} s`;
-  const held = `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}.`;
-  return holds(`${held} ${bound.holds}${but}`.trim());
+  return holds(
+    `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}`
+  );
 }
-function notFixed(certificate, lots) {
-  const version = member(certificate, "version");
-  if (member(certificate, "entropy_mode") === "csprng") return "values of csprng mode come from no lot.";
-  if (typeof version !== "number" || version < 4)
-    return `a certificate of version ${show(version)} does not say where in its lots an answer was drawn.`;
-  const loose = lots.filter((lot) => member(lot, "committed") !== true).length;
-  if (loose === 0) return void 0;
-  return `${loose} of its lots are of an earlier release, which logged none before they were used.`;
-}
-async function fixedLot({ certificate: document, keys, witnesses }, certificate, logged, lot) {
-  const id = text(member(lot, "id"));
+async function fixedLot({ certificate: document, keys, witnesses }, certificate, logged, told2, place) {
+  const id = text(member(told2, "lot_id")) ?? "";
   const proofs = member(document, "lots");
-  const proof = Array.isArray(proofs) ? proofs.find((each) => member(each, "lot_id") === id) : void 0;
-  const leaf = text(member(proof, "leaf"));
-  if (id === void 0 || leaf === void 0) return `There is no leaf of lot ${show(id)}.`;
-  const told = parsedObject(leaf);
-  const isLot = member(told, "type") === "lot" && member(told, "version") === 1;
-  if (!isLot || canonical(told) !== leaf || member(told, "lot_id") !== id)
-    return `The given leaf of lot ${id} is not a lot leaf.`;
-  const facts = canonical(lot);
-  if (facts === void 0 || member(told, "facts") !== digestText(facts))
-    return `The leaf of lot ${id} says other facts of it than the certificate.`;
+  const proof = Array.isArray(proofs) ? proofs[place] : void 0;
+  const leaf = canonical(told2) ?? "";
   const lotAt = readProof(member(proof, "proof"));
   if (typeof lotAt === "string") return `Lot ${id}: ${lotAt}`;
   const { index } = lotAt.proof;
@@ -1294,7 +1899,7 @@ async function fixedLot({ certificate: document, keys, witnesses }, certificate,
   if (typeof signed === "string") return `Lot ${id}: ${signed}`;
   const issuedMs = timeOf(member(certificate, "issued_at"));
   const { atS = Number.POSITIVE_INFINITY } = signed;
-  if (!(Math.floor(timeOf(member(lot, "finished_at")) / 1e3) <= atS))
+  if (!(Math.floor(timeOf(member(told2, "finished_at")) / 1e3) <= atS))
     return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
   if (!(atS * 1e3 <= issuedMs))
     return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
@@ -1305,16 +1910,16 @@ async function fixedLot({ certificate: document, keys, witnesses }, certificate,
     if (before < witnesses.quorum)
       return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
   }
-  return commitmentIn(told, proof, atS) ?? `The leaf of lot ${id} has another form.`;
+  return commitmentIn(told2, proof, atS) ?? `The leaf of lot ${id} has another form.`;
 }
 function commitmentIn(leaf, proof, atS) {
-  const count = (...path) => {
+  const count2 = (...path) => {
     const value = member(leaf, ...path);
     return isCount2(value) ? value : void 0;
   };
-  const pureBytes = count("pure", "bytes");
-  const blockBytes = count("pure", "block_bytes");
-  const seedCount = count("seeds", "count");
+  const pureBytes = count2("pure", "bytes");
+  const blockBytes = count2("pure", "block_bytes");
+  const seedCount = count2("seeds", "count");
   const pureRoot = text(member(leaf, "pure", "root"));
   const seedRoot = text(member(leaf, "seeds", "root"));
   const runs = member(proof, "runs");
@@ -1324,15 +1929,8 @@ function commitmentIn(leaf, proof, atS) {
   if (!isCut || member(leaf, "pure", "piece_bytes") !== PIECE_BYTES) return void 0;
   return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
 }
-function seedVerdict(certificate, fixed) {
+function seedVerdict(certificate, [lot]) {
   const index = member(certificate, "provenance", "seed", "index");
-  const mode = member(certificate, "entropy_mode");
-  const [lot] = fixed;
-  if (mode !== "quantum-seeded" || fixed.length !== 1)
-    return failed(
-      `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`
-    );
-  if (lot === void 0) return holds("");
   const run2 = readRun(lot.runs[0]);
   if (run2 === void 0 || run2.first !== index || run2.hashes.length !== 1 || lot.runs.length !== 1)
     return failed(`Nothing leads from seed ${show(index)} to its lot.`);
@@ -1345,39 +1943,37 @@ function pureVerdict(certificate, fixed, response) {
   const drawn = member(certificate, "provenance", "drawn");
   if (!Array.isArray(drawn) || drawn.length === 0) return failed("It does not say what was drawn.");
   const used = fixed.map(() => 0);
-  const bound = [];
+  const ranges = [];
   let total = 0;
   for (const each of drawn) {
     const range = readRange(each, fixed.length);
     if (range === void 0) return failed("What it says was drawn are no whole pieces of its lots.");
     total += range.bytes;
     const lot = fixed[range.lot];
-    const one = lot === void 0 ? void 0 : boundRange(range, lot, lot.runs[used[range.lot]++]);
-    if (lot !== void 0 && one === void 0)
+    const bound = boundRange(range, lot, lot.runs[used[range.lot]++]);
+    if (bound === void 0)
       return failed(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
-    bound.push(one);
+    ranges.push(bound);
   }
-  if (fixed.some((lot, i) => lot !== void 0 && lot.runs.length !== used[i]))
+  if (fixed.some((lot, i) => lot.runs.length !== used[i]))
     return failed("The proof of a lot has more than was drawn.");
   if (response === void 0)
     return holds(
       "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
     );
-  const ranges = bound.filter((each) => each !== void 0);
-  if (ranges.length < bound.length) return holds("");
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
     return holds("Not shown of its bytes: an answer in octets carries no opening.");
   if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response);
   return (plainBytes(member(response, "data")) ?? total) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
 }
-function boundRange(range, fixed, told) {
+function boundRange(range, fixed, told2) {
   const { offset, bytes } = range;
   const { pureBytes, blockBytes, pureRoot } = fixed;
   if (offset + bytes > pureBytes) return void 0;
   const firstBlock = Math.floor(offset / blockBytes);
   const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
-  const run2 = readRun(told);
+  const run2 = readRun(told2);
   if (run2 === void 0 || run2.first !== firstBlock || run2.hashes.length !== blocks) return void 0;
   const root = rootOfRun(sha256, Math.ceil(pureBytes / blockBytes), firstBlock, run2.hashes, run2.path);
   if (root === void 0 || run2.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
@@ -1410,9 +2006,9 @@ function openingVerdict(ranges, response) {
     }
   }
   if (path.length > 0) return failed("The opening holds more than what was drawn.");
-  return derivedVerdict(bytes, response);
+  return derivedVerdict2(bytes, response);
 }
-function derivedVerdict(bytes, response) {
+function derivedVerdict2(bytes, response) {
   const data = member(response, "data");
   const isDerived = isDrawn(bytes, data);
   if (isDerived === false) return failed("The values are not the bytes that were drawn.");
@@ -1431,12 +2027,12 @@ function plainBytes(data) {
 }
 function isDrawn(drawn, data) {
   const encoded = text(member(data, "bytes"));
-  const count = member(data, "count");
+  const count2 = member(data, "count");
   if (encoded !== void 0) {
-    if (!isCount2(count)) return false;
-    const bytes = drawn.subarray(0, count);
+    if (!isCount2(count2)) return false;
+    const bytes = drawn.subarray(0, count2);
     const asked = member(data, "encoding") === "hex" ? bytesToHex(bytes) : toBase64(bytes);
-    return bytes.length === count && encoded === asked;
+    return bytes.length === count2 && encoded === asked;
   }
   const bits = text(member(data, "bitstring"));
   if (bits !== void 0) {
@@ -1486,14 +2082,16 @@ async function verifyAnswer(input) {
   if (response !== void 0 || octets !== void 0) add("delivered", delivered(input, document));
   const label = labelVerdict(octets === void 0 ? response : void 0, document);
   if (label !== void 0) add("label", label);
-  add("lots", lotsNamed(document));
-  add("status", statusNow(certificate, document));
+  const lots = readLots(certificate, document);
+  add("lots", lots.verdict);
+  add("derived", lots.leaves === void 0 ? failed(LOTS_UNKNOWN) : derivedVerdict(document, lots.leaves));
+  add("status", statusNow(certificate, document, lots));
   add("keys", keysListed(keys));
   add("inclusion", inclusion(document, logged));
   add("signature", signature(logged, signed));
-  add("dates", dates(document, signed));
-  if (versionOf(document) >= 4 || input.requireFixed === true)
-    add("fixed", await fixedVerdict(input, document, logged));
+  add("dates", dates(document, lots, signed));
+  if (member(document, "entropy_mode") !== "csprng" || input.requireFixed === true)
+    add("fixed", await fixedVerdict(input, document, lots.leaves, logged));
   if (witnesses !== void 0)
     add("witnesses", await witnessVerdict(certificate, document, logged, witnesses));
   return {
@@ -1525,12 +2123,11 @@ function requestId(response, document) {
     return failed(`meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`);
   return holds(`Both are of request ${id}.`);
 }
-function metadata({ response, octets }, document) {
+function metadata({ response }, document) {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate.split("."));
-    const told = member(response, ...inResponse.split("."));
-    if (octets !== void 0 && told === void 0 && inResponse === "metadata.powered_by") return false;
-    return certified === void 0 || told !== certified;
+    const told2 = member(response, ...inResponse.split("."));
+    return certified === void 0 || told2 !== certified;
   }).map(([inResponse]) => inResponse);
   const type = member(response, "media_type");
   if (type !== void 0 && type !== member(document, "media_type")) differing.push("media_type");
@@ -1557,63 +2154,10 @@ function jsonBytes(response, octets) {
   const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
   return data === void 0 ? void 0 : utf8Bytes(data);
 }
-function lotsNamed(document) {
-  const lots = member(document, "provenance", "lots");
-  if (!Array.isArray(lots) || lots.length === 0) return failed("The certificate names no lot.");
-  const failures = [];
-  if (!VERSIONS.includes(member(document, "version")))
-    failures.push(`The version is ${show(member(document, "version"))}; this verifier knows 1 to 4.`);
-  for (const name of ["raw_output", "processed"]) {
-    const certified = member(document, "hashes", name);
-    const digests = lots.map((lot) => text(member(lot, name)) ?? "");
-    if (!digests.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest)))
-      failures.push(`A lot has no ${name}.`);
-    else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
-  }
-  const isSilent = versionOf(document) === 1 || member(document, "entropy_mode") === "csprng" || versionOf(document) >= 4 && lots.some((lot) => member(lot, "evidence") === void 0);
-  const evidence = isSilent ? noEvidence(document) : checkEvidence(document, lots);
-  if (evidence !== void 0) failures.push(evidence);
-  return failures.length > 0 ? failed(failures.join(" ")) : holds(`The hashes are those of the lots named${evidenceText(document)}.`);
-}
-var VERSIONS = [1, 2, 3, 4];
-function versionOf(document) {
-  const version = member(document, "version");
-  return typeof version === "number" ? version : 0;
-}
-function noEvidence(document) {
-  const isWithout = versionOf(document) === 1 || member(document, "entropy_mode") === "csprng";
-  const lots = isWithout ? member(document, "provenance", "lots") : [];
-  const told = [member(document, "provenance", "evidence")];
-  for (const lot of Array.isArray(lots) ? lots : []) told.push(member(lot, "evidence"));
-  if (told.every((each) => each === void 0)) return void 0;
-  return isWithout ? "Version 1 and csprng do not speak of evidence." : "It speaks of evidence that one of its lots does not have.";
-}
-function evidenceText(document) {
-  const claim = text(member(document, "provenance", "evidence"));
-  return claim === void 0 ? "" : `, and so is the evidence: ${claim}`;
-}
-function checkEvidence(document, lots) {
-  const claims = [];
-  for (const lot of lots) {
-    const claim = member(lot, "evidence", "claim");
-    if (!isEvidenceLevel(claim)) return "A lot has no evidence.";
-    const origin = member(lot, "origin");
-    if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
-    claims.push(claim);
-  }
-  const certified = member(document, "provenance", "evidence");
-  const weakest = weakestEvidence(claims);
-  if (certified === weakest) return void 0;
-  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
-}
-function joined(digests) {
-  if (digests.length === 1) return digests[0];
-  return digestText(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
-}
-function statusNow(certificate, document) {
+function statusNow(certificate, document, lots) {
   const status = member(document, "status");
-  const lots = member(document, "provenance", "lots");
-  const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, "deterministic") === true);
+  if (lots.leaves === void 0) return failed(LOTS_UNKNOWN);
+  const deterministic = lots.leaves.some((lot) => member(lot, "deterministic") === true);
   if (status === "revoked") {
     const reason = member(certificate, "revocation", "reason");
     return failed(`A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`);
@@ -1624,8 +2168,7 @@ function statusNow(certificate, document) {
 }
 function inclusion(document, logged) {
   if (typeof logged === "string") return failed(logged);
-  const { status: _, proof: __, ...issued } = document;
-  const leaf = canonical(issued);
+  const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
   return leaf !== void 0 && holdsLeaf(logged, leaf) ? holds(`The certificate is leaf ${index} of the logged tree of ${size}.`) : failed(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
@@ -1642,12 +2185,12 @@ function signature(logged, signed) {
   const keyIds = signed.filter(({ atS }) => atS === void 0).map(({ key }) => key.keyId);
   return holds(`The checkpoint is signed by ${keyIds.join(" and ")} of ${logged.checkpoint.origin}.`);
 }
-function dates(document, signed) {
+function dates(document, lots, signed) {
   const issuedAt = member(document, "issued_at");
   const issuedMs = timeOf(issuedAt);
   if (Number.isNaN(issuedMs)) return failed(`issued_at is ${show(issuedAt)}, not a time.`);
-  const lots = member(document, "provenance", "lots");
-  for (const lot of Array.isArray(lots) ? lots : []) {
+  if (lots.leaves === void 0) return failed(LOTS_UNKNOWN);
+  for (const lot of lots.leaves) {
     const finishedAt = member(lot, "finished_at");
     if (!(timeOf(finishedAt) <= issuedMs))
       return failed(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
@@ -1721,14 +2264,14 @@ function bytesOfUuid(uuid) {
 // src/core/repeated-member.ts
 var TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}]/g;
 var COLON = /[\t\n\r ]*:/y;
-function repeatedMember(text2) {
+function repeatedMember(text3) {
   const open = [];
-  for (const { 0: token, index } of text2.matchAll(TOKEN)) {
+  for (const { 0: token, index } of text3.matchAll(TOKEN)) {
     if (token === "{") open.push(/* @__PURE__ */ new Set());
     else if (token === "}") open.pop();
     else {
       COLON.lastIndex = index + token.length;
-      if (!COLON.test(text2)) continue;
+      if (!COLON.test(text3)) continue;
       const name = token.includes("\\") ? JSON.parse(token) : token.slice(1, -1);
       const names = open[open.length - 1];
       if (names.has(name)) return name;
@@ -1842,14 +2385,14 @@ function textOf(bytes) {
   return new TextDecoder().decode(bytes);
 }
 async function readJson(path) {
-  const text2 = textOf(await readBytes(path));
+  const text3 = textOf(await readBytes(path));
   let value;
   try {
-    value = JSON.parse(text2);
+    value = JSON.parse(text3);
   } catch (error) {
     throw new Error(`${path} is not JSON`, { cause: error });
   }
-  const repeated = repeatedMember(text2);
+  const repeated = repeatedMember(text3);
   if (repeated === void 0) return value;
   throw new Error(`${path} has two members ${JSON.stringify(repeated)} in one object`);
 }

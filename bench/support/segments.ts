@@ -39,8 +39,8 @@ export class SegmentSource {
     return {
       sequence,
       committedAtMs: systemClock.wallMs(),
-      sources: [{ mode: 'csprng', lotIds: this.#lotIds, generation: null }],
-      context: { verifyUrlBase: 'http://127.0.0.1/verify', poweredBy: 'bench' },
+      sources: [{ mode: 'csprng', lotIds: this.#lotIds, drawn: [] }],
+      context: { verifyUrlBase: 'http://127.0.0.1/verify', systemGenerator: 'kernel' },
       ...this.#writer.finish(),
     };
   }

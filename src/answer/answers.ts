@@ -272,9 +272,9 @@ export class Answers {
   /** Says of which lots the answer is, and where in them its bytes lay. */
   #drawnFrom(answer: Answer, shares: readonly LotShare[]): void {
     answer.from = this.#options.supply.pureFrom(shares);
-    const { mode, lotIds, generation } = answer.from;
+    const { mode, lotIds } = answer.from;
     const drawn = shares.map(({ lotId, offset, bytes }) => ({ lot: lotIds.indexOf(lotId), offset, bytes }));
-    answer.drawSource = { mode, lotIds, generation, drawn };
+    answer.drawSource = { mode, lotIds, drawn };
   }
 
   async #makeByWorker(answer: Answer, draw: DrawOrder): Promise<void> {

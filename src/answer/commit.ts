@@ -106,8 +106,8 @@ export class Committer {
   sourceOf(from: DrawSource): number {
     let source = this.#sourceIndex.get(from);
     if (source === undefined) {
-      const { mode, lotIds, generation, drawn } = from; // and nothing else of what it may be
-      source = this.#sources.push({ mode, lotIds, generation, ...(drawn && { drawn }) }) - 1;
+      const { mode, lotIds, drawn } = from; // and nothing else of what it may be
+      source = this.#sources.push({ mode, lotIds, drawn }) - 1;
       this.#sourceIndex.set(from, source);
     }
     return source;

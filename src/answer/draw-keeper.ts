@@ -8,7 +8,7 @@ import {
   drawEndText,
   hashOf,
 } from '../certificate/draw.ts';
-import { canonicalText } from '../certificate/leaf.ts';
+import { canonicalText } from '../certificate/members.ts';
 import { assert, messageOf } from '../core/assert.ts';
 import { concatBytes, fromHex, utf8Bytes, wipe } from '../core/bytes.ts';
 import { type Clock, isoTime } from '../core/clock.ts';

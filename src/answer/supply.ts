@@ -1,4 +1,4 @@
-import { originOf } from '../certificate/record.ts';
+import { originOf } from '../certificate/derive.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
@@ -64,9 +64,8 @@ export class EntropySupply {
     this.#options.catalog.add(lot);
     const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#options.fillRing);
     stream.reseed(quantumSeed);
-    const generation = { tier: seed.tier, number: seed.generation };
     const drawn = [{ lot: 0, offset: seed.index * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }];
-    const from = { ...drawnFrom('quantum-seeded', [lot], generation, seed.releasedAtMs), drawn };
+    const from = { ...drawnFrom('quantum-seeded', [lot], seed.releasedAtMs), drawn };
     this.#seeded.set(seed.group, { stream, seed, from });
   }
 
@@ -77,7 +76,7 @@ export class EntropySupply {
     if (lot === null) return;
     this.#options.catalog.add(lot);
     this.#systemFrom = {
-      ...drawnFrom('csprng', [lot], null, null),
+      ...drawnFrom('csprng', [lot], null),
       circuit: 'none',
       circuitVersion: 'none',
       quantumBackend: 'none',
@@ -154,7 +153,7 @@ export class EntropySupply {
     const lotIds = [...new Set(shares.map(({ lotId }) => lotId))];
     const releasedAtMs = Math.max(0, ...shares.map((share) => share.releasedAtMs ?? 0));
     const lots = lotIds.map((id) => this.#options.catalog.get(id));
-    const from = drawnFrom('pure', lots, null, releasedAtMs);
+    const from = drawnFrom('pure', lots, releasedAtMs);
     this.#lastPure = from;
     return from;
   }
@@ -178,17 +177,12 @@ export function unavailable(mode: EntropyMode): ApiError {
 /**
  * With several lots the first names circuit and backend; every one must have passed for the answer to say so.
  */
-function drawnFrom(
-  mode: EntropyMode,
-  lots: readonly LotRecord[],
-  generation: DrawSource['generation'],
-  releasedAtMs: number | null,
-): DrawnFrom {
+function drawnFrom(mode: EntropyMode, lots: readonly LotRecord[], releasedAtMs: number | null): DrawnFrom {
   const [first] = lots;
   return {
     mode,
     lotIds: lots.map((lot) => lot.id),
-    generation,
+    drawn: [],
     origin: originOf(lots),
     circuit: first.circuit,
     circuitVersion: first.circuitVersion,

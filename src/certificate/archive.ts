@@ -8,7 +8,7 @@ import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
 import { LotProofs } from './lot-proofs.ts';
-import { certificateOf, certifiedFacts } from './record.ts';
+import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
 /** What `/log/lots/<id>` answers. */
@@ -17,8 +17,6 @@ export interface PublicLot {
   /** Canonical JSON, and c2sp.org/tlog-proof. */
   readonly leaf: string;
   readonly proof: string;
-  /** What certificates say of the lot; the leaf has the hash of its canonical JSON. */
-  readonly facts: object;
   /** Null when the lot was not withdrawn. */
   readonly withdrawal: { readonly leaf: string; readonly proof: string } | null;
   /** The leaves of all withdrawals that the statement counts, in order. */
@@ -100,9 +98,10 @@ export class CertificateArchive {
     const label = labelAt(segment, place.index);
     const facts = { source, lots, context: segment.context };
     const certificate = certificateOf(id, label === undefined ? entry : { ...entry, label }, facts);
-    const proof = await this.#log.proofOf(place.segment, place.index);
-    const lotProofs = await this.#proofsOf(source, entry.issuedAtMs);
-    return certificateDocument(certificate, proof ?? null, await this.#entropy.revocations(), lotProofs);
+    const proof = (await this.#log.proofOf(place.segment, place.index)) ?? null;
+    const shown = { verifyUrlBase: segment.context.verifyUrlBase, proof };
+    const proven = await this.#proofsOf(source, entry.issuedAtMs);
+    return certificateDocument(certificate, shown, proven, await this.#entropy.revocations());
   }
 
   /** Undefined for an id that is unknown, and for a draw whose answer is not durable yet. */
@@ -134,33 +133,29 @@ export class CertificateArchive {
     return { purpose, series, draws, next: answers.at(DRAWS_LISTED_MAX)?.serial ?? null };
   }
 
-  /** What is public of a lot; undefined for one that is unknown, has no leaf or is held back. */
+  /** What is public of a lot; undefined for one that is unknown, or that is not released. */
   async publicLot(id: string): Promise<PublicLot | undefined> {
-    const [lot, logged] = await Promise.all([this.#entropy.lot(id), this.#log.lotOf(id)]);
-    if (lot === undefined || logged === undefined) return undefined;
+    const logged = await this.#log.lotOf(id);
+    if (logged === undefined) return undefined;
     const { withdrawals, statement } = await this.#log.withdrawals();
     const withdrawal = (await this.#log.revocationOf(id)) ?? null;
     return {
       lot_id: id,
       leaf: logged.text,
       proof: logged.proofs[logged.proofs.length - 1],
-      facts: certifiedFacts(lot),
       withdrawal: withdrawal && { leaf: withdrawal.text, proof: withdrawal.proof },
       withdrawals,
       statement: statement && { leaf: statement.text, proof: statement.proof },
     };
   }
 
-  /** Of every lot with a leaf: it was logged before anything was drawn from the lot. */
+  /** Every lot: it was logged before anything was drawn from it. */
   async #proofsOf({ mode, drawn, lotIds }: DrawSource, issuedAtMs: number): Promise<LotProof[]> {
-    if (drawn === undefined) return [];
-    const proofs: LotProof[] = [];
-    for (const [place, id] of lotIds.entries()) {
+    const proofs = lotIds.map((id, place) => {
       const ranges = drawn.filter(({ lot }) => lot === place);
-      const proof = await this.#lotProofs.proofOf(id, mode, ranges, issuedAtMs);
-      if (proof !== undefined) proofs.push(proof);
-    }
-    return proofs;
+      return this.#lotProofs.proofOf(id, mode, ranges, issuedAtMs);
+    });
+    return await Promise.all(proofs);
   }
 }
 

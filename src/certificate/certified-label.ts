@@ -1,5 +1,19 @@
 import { assert } from '../core/assert.ts';
+import { boolean, count, described, object, type Schema, sha256, text } from '../core/schema.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
+
+export const LABEL: Schema = object(
+  { public: boolean },
+  {
+    purpose: described(text, 'In a public label.'),
+    purpose_commitment: described(sha256, 'In a private label: of a byte 04, the salt and the purpose.'),
+    series: described(text, 'Names the account and the purpose together.'),
+    serial: described(count, 'Place among all answers of the series, from 1, none left out.'),
+    user_data: described(text, 'In a public label.'),
+    user_data_sha256: sha256,
+    user_data_commitment: described(sha256, 'In a private label: of a byte 05, the salt and the user data.'),
+  },
+);
 
 /** A private label has commitments in place of texts. Hashes are `sha256:` and 64 hex digits. */
 export interface CertifiedLabel {

@@ -3,7 +3,7 @@ import { sha256Hex } from '../crypto/digest.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { CertificateDocument } from './document.ts';
 import { type Chance, chancesOf } from './draw-statement.ts';
-import { canonicalText } from './leaf.ts';
+import { canonicalText } from './members.ts';
 
 /**
  * Committed draws as everybody reads them: what a draw commits to, how it ended, and the two public leaves of the log.

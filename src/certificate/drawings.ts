@@ -4,11 +4,11 @@ import { readProof } from './signed-checkpoint.ts';
 
 /*
  * What a certificate says, laid out: its p-values, its path to the root of the log and the order of its events, as its
- * page draws them. All of it is computed from members of the certificate alone. Lengths
+ * page draws them. All of it is computed from the certificate and its lots. Lengths
  * are those of the caller's unit, heights are measured from the top edge down.
  */
 
-type Lot = CertificateDocument['certificate']['provenance']['lots'][number];
+type Lot = CertificateDocument['lots'][number]['leaf'];
 
 interface Point {
   readonly x: number;
@@ -28,7 +28,7 @@ const INSET = 0.4;
 const COUNTED_BELOW = 2;
 const FAILING_BELOW = 6;
 
-/** The smallest p-value of every tested window, in the order of the certificate, on a logarithmic scale. */
+/** The smallest p-value of every tested window, in the order of the lots, on a logarithmic scale. */
 interface PValuePlot {
   /** Windows of what answers are drawn from. */
   readonly served: readonly Point[];
@@ -161,8 +161,8 @@ interface TimedEvent {
 }
 
 /** What happened when, the earliest first: lots read, the answer issued, a withdrawal. */
-export function eventsOf({ certificate, revocation }: CertificateDocument): TimedEvent[] {
-  const finished = certificate.provenance.lots.map((lot) => lot.finished_at).sort();
+export function eventsOf({ certificate, lots, revocation }: CertificateDocument): TimedEvent[] {
+  const finished = lots.map(({ leaf }) => leaf.finished_at).sort();
   const [first, last] = [finished[0], finished.at(-1)];
   const events: Pick<TimedEvent, 'at' | 'what'>[] = [];
   if (first !== undefined && finished.length === 1)

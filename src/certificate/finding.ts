@@ -274,13 +274,13 @@ interface CountedWithdrawals {
   readonly root: string;
 }
 
-/** What a lot's leaf or a statement says of the withdrawals before it; undefined for another leaf. */
+/** What a statement says of the withdrawals before it; undefined for another leaf. */
 export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
   const told = parsedObject(leaf);
   const type = member(told, 'type');
   const count = member(told, 'withdrawals', 'count');
   const root = member(told, 'withdrawals', 'root');
-  const isTold = (type === 'lot' || type === 'statement') && member(told, 'version') === 1;
+  const isTold = type === 'statement' && member(told, 'version') === 1;
   return isTold && typeof count === 'number' && typeof root === 'string' ? { count, root } : undefined;
 }
 

@@ -7,9 +7,9 @@ import type { PublishedKey } from '../crypto/key-files.ts';
 import { equalHashes, rootOf } from '../crypto/merkle.ts';
 import type { Checkpoint } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
-import { canonicalText } from './leaf.ts';
 import { jsonRecord, type LogReader, readJson } from './log-records.ts';
 import { storedStateOf } from './log-state.ts';
+import { canonicalText } from './members.ts';
 import { readCheckpoint } from './signed-checkpoint.ts';
 import { nodeReader } from './tiles.ts';
 

@@ -1,15 +1,22 @@
-import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { writeBase32, writeHex, writeLatin1 } from '../core/text-bytes.ts';
-import type { BareType, DataEndpoint } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import type { Hash } from '../crypto/merkle.ts';
-import type { DrawnRange, DrawSource, LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
+import type { DrawnRange, DrawSource, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor } from '../ledger/segment.ts';
 import { labelAt } from '../ledger/segment-notes.ts';
+import { nistResultOf, nistVerifiedOf } from './derive.ts';
 import type { CertificateIds } from './ids.ts';
-import { type CertificateFacts, certificateOf, issueCertificate } from './record.ts';
+import type { CertifiedLot } from './lot-leaf.ts';
+import { canonicalText } from './members.ts';
+import {
+  type CertificateFacts,
+  certificateOf,
+  derivedFrom,
+  type IssuedAnswer,
+  issueCertificate,
+} from './record.ts';
 
 /**
  * Leaves of the log. One of a certificate is the canonical JSON (RFC 8785) of it as issued. LeafHasher makes
@@ -22,13 +29,6 @@ import { type CertificateFacts, certificateOf, issueCertificate } from './record
 export function revocationText({ lotId, why, atMs }: LotRevocation): string {
   const revokedAt = new Date(atMs).toISOString();
   return canonicalText({ type: 'revocation', version: 1, lot_id: lotId, reason: why, revoked_at: revokedAt });
-}
-
-/** RFC 8785. */
-export function canonicalText(value: object): string {
-  const text = canonicalize(value);
-  assert(text !== undefined, 'an object has a canonical form');
-  return text;
 }
 
 /** Before the text of a leaf (RFC 9162 §2.1.1). */
@@ -56,7 +56,7 @@ const MARKS = {
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
   readonly bytes: Buffer;
-  readonly idAt: readonly number[];
+  readonly idAt: number;
   readonly requestIdAt: number;
   readonly issuedAtAt: number;
   readonly deliveredAt: number;
@@ -80,7 +80,7 @@ export class LeafHasher {
    */
   leavesOf(
     segment: SegmentRecord,
-    lotOf: (id: string) => LotRecord,
+    lotOf: (id: string) => CertifiedLot,
   ): { readonly hashes: Hash[]; readonly latestMs: number } {
     const { count, sequence } = segment;
     const ids = this.#ids.blocks(sequence, 0, count);
@@ -113,34 +113,27 @@ export class LeafHasher {
 
   #write(template: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {
     const { bytes, idAt, requestIdAt, issuedAtAt, deliveredAt } = template;
-    const [id, idInUrl] = idAt;
-    writeBase32(ids, bytes, id, idFrom);
-    bytes.copyWithin(idInUrl, id, id + ID_CHARACTERS);
+    writeBase32(ids, bytes, idAt, idFrom);
     const { packed } = cursor;
     writeBase32(packed, bytes, requestIdAt, cursor.requestIdAt);
     writeHex(packed, bytes, deliveredAt, cursor.deliveredAt, DIGEST_BYTES);
     writeLatin1(this.#time(cursor.issuedAtMs), bytes, issuedAtAt);
   }
 
-  #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => LotRecord): LeafTemplate {
+  #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => CertifiedLot): LeafTemplate {
     const source = segment.sources[cursor.source];
     const { endpoint, octets } = cursor.entry();
-    const { verifyUrlBase, poweredBy, systemGenerator, newestVersion } = segment.context;
+    const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
     const name = JSON.stringify([
       endpoint,
       octets,
       source.mode,
       source.lotIds,
-      source.generation,
-      source.mode === 'pure' ? drawnText(source).length : source.drawn,
-      verifyUrlBase,
-      poweredBy,
-      systemGenerator,
-      newestVersion,
+      source.mode === 'pure' ? writtenOver(facts) : source.drawn,
+      segment.context.systemGenerator,
     ]);
     let template = this.#templates.get(name);
     if (template === undefined) {
-      const facts = { source, lots: source.lotIds.map(lotOf), context: segment.context };
       template = templateOf(facts, endpoint, octets);
       if (this.#templates.size >= TEMPLATES_MAX) this.#templates.clear();
       this.#templates.set(name, template);
@@ -159,24 +152,32 @@ export class LeafHasher {
   }
 }
 
-/** As canonical JSON; '' for a certificate of an earlier version. */
+/** As canonical JSON. */
 function drawnText({ drawn }: DrawSource): string {
-  return drawn === undefined ? '' : canonicalText(drawn);
+  return `[${drawn.map(({ lot, offset, bytes }) => `{"bytes":${bytes},"lot":${lot},"offset":${offset}}`).join(',')}]`;
+}
+
+/** What the text of a pure answer depends on beside what is written over it: the length of that, and its windows. */
+function writtenOver(facts: CertificateFacts): readonly unknown[] {
+  const from = derivedFrom(facts);
+  return [drawnText(facts.source).length, nistResultOf(from), nistVerifiedOf(from)];
 }
 
 function templateOf(
   facts: CertificateFacts,
-  endpoint: DataEndpoint,
-  octets: BareType | undefined,
+  endpoint: IssuedAnswer['endpoint'],
+  octets: IssuedAnswer['octets'],
 ): LeafTemplate {
   const { source } = facts;
   const drawn = source.mode === 'pure' ? MARKS.drawn.repeat(drawnText(source).length) : '';
   const marked = canonicalText(
-    issueCertificate(facts, endpoint, octets, {
+    issueCertificate(facts, {
       id: `cert_${MARKS.id.repeat(ID_CHARACTERS)}`,
       requestId: `req_${MARKS.requestId.repeat(ID_CHARACTERS)}`,
       issuedAt: MARKS.issuedAt.repeat(TIME_CHARACTERS),
       delivered: MARKS.delivered.repeat(DIGEST_CHARACTERS),
+      endpoint,
+      octets,
       // a text in the place of the list, whose quotes are taken off below
       ...(drawn === '' ? {} : { drawn: drawn as unknown as readonly DrawnRange[] }),
     }),
@@ -198,13 +199,12 @@ function templateOf(
     pieces.push(piece);
     at += piece.length;
   }
-  assert(places.id.length === 2, 'the id stands in id and verify_url');
-  for (const member of ['requestId', 'issuedAt', 'delivered'] as const) {
+  for (const member of ['id', 'requestId', 'issuedAt', 'delivered'] as const) {
     assert(places[member].length === 1, `${member} stands in one place`);
   }
   return {
     bytes: Buffer.concat(pieces),
-    idAt: places.id,
+    idAt: places.id[0],
     requestIdAt: places.requestId[0],
     issuedAtAt: places.issuedAt[0],
     deliveredAt: places.delivered[0],

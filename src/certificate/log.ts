@@ -37,7 +37,7 @@ import {
   signCheckpoint,
   voucherRecord,
 } from './log-state.ts';
-import { lotLeafText, statementText } from './lot-leaf.ts';
+import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
 import {
   type HoldingStore,
   type LoggedLot,
@@ -49,9 +49,9 @@ import {
   releaseLots,
 } from './lot-release.ts';
 import {
-  collectPublicLeaves,
   loadPublicState,
   newRevocations,
+  noPublicLeaves,
   PublicBatch,
   type PublicLeaf,
   type PublicState,
@@ -110,7 +110,7 @@ export const BATCH_LEAVES = 1_024;
 export const REMOTE_BATCH_LEAVES = 16_384;
 /** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
 const LEAVES_PER_TURN = 1_024;
-/** A log that grows says at least this often which lots have been withdrawn. */
+/** A log that grows says at least this often which lots have been withdrawn, and with each lot and withdrawal. */
 const STATEMENT_INTERVAL_S = 3_600;
 
 export class CertificateLog {
@@ -120,7 +120,7 @@ export class CertificateLog {
   readonly #store: CertificateLogOptions['store'];
   readonly #earlier: readonly LogStore[];
   readonly #hasher: LeafHasher;
-  readonly #lots = new Map<string, LotRecord>();
+  readonly #lots = new Map<string, CertifiedLot>();
   readonly #loggedLots = new Set<string>();
   #state: LogState;
   #public: PublicState;
@@ -151,8 +151,7 @@ export class CertificateLog {
     const nowS = secondsOf(clock.wallMs());
     if (options.readOnly === true) {
       if (state === undefined) throw new CertificateLogError('there is no log to read');
-      const published =
-        (await loadPublicState(store)) ?? (await collectPublicLeaves(store, nowS)).finish(nowS).state;
+      const published = (await loadPublicState(store)) ?? noPublicLeaves(nowS);
       return new CertificateLog(options, state, published);
     }
     if (state === undefined) {
@@ -180,9 +179,9 @@ export class CertificateLog {
     options.anchored?.(state.checkpoint);
     const published = await loadPublicState(store);
     if (published !== undefined) return new CertificateLog(options, state, published);
-    const collected = (await collectPublicLeaves(store, state.sealedAtS)).finish(state.sealedAtS);
-    await store.putLog(collected.records);
-    return new CertificateLog(options, state, collected.state);
+    const first = new PublicBatch(noPublicLeaves(state.sealedAtS)).finish(state.sealedAtS);
+    await store.putLog(first.records);
+    return new CertificateLog(options, state, first.state);
   }
 
   /** Leaves in the newest checkpoint. */
@@ -406,8 +405,8 @@ export class CertificateLog {
       return { leaf, text };
     };
     const logged = lots.map((lot) => {
-      const { leaf, text } = appendText(lotLeafText(lot, added.withdrawals));
-      added.add(leaf, text);
+      const { leaf, text } = appendText(certifiedLot(lot).text);
+      added.addPlain(leaf, text);
       return { key: lotLeafKey(lot.id), leaf, text };
     });
     for (const revocation of revocations) {
@@ -440,9 +439,9 @@ export class CertificateLog {
     }
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
     const sinceS = secondsOf(clock.wallMs()) - this.#public.lastAtS;
-    if (logged.length === 0 && sinceS >= STATEMENT_INTERVAL_S) {
+    if (lots.length + revocations.length > 0 || sinceS >= STATEMENT_INTERVAL_S) {
       const { leaf, text } = appendText(statementText(sealedAtS * 1_000, added.withdrawals));
-      added.add(leaf, text);
+      added.addStatement(leaf, text);
     }
     const { size } = range;
     const published = added.finish(sealedAtS);
@@ -473,7 +472,7 @@ export class CertificateLog {
     this.#unknown = false;
   }
 
-  #lotAtHand(id: string): LotRecord {
+  #lotAtHand(id: string): CertifiedLot {
     const lot = this.#lots.get(id);
     assert(lot !== undefined, 'lots are read before their segment is hashed');
     return lot;

@@ -1,9 +1,9 @@
 import { assert } from '../core/assert.ts';
 import type { EntropyStore } from '../ledger/ledger.ts';
-import type { DrawnRange, LotRecord } from '../ledger/records.ts';
+import type { DrawnRange } from '../ledger/records.ts';
 import type { LotProof } from './document.ts';
 import type { CertificateLog } from './log.ts';
-import { type LotTrees, runsOf, treesOf } from './lot-leaf.ts';
+import { type CertifiedLot, certifiedLot, runsOf } from './lot-leaf.ts';
 import { type LoggedLot, proofFor } from './lot-release.ts';
 
 /** Lots kept. */
@@ -11,11 +11,9 @@ const LOTS_MAX = 256;
 /** Hashes of their trees that are kept, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300. */
 const HASHES_MAX = 2 ** 17;
 
-interface KeptLot {
-  readonly lot: LotRecord;
-  /** Undefined for a lot without a commitment. */
-  readonly committed?: { readonly logged: LoggedLot; readonly trees: LotTrees };
-  readonly hashes: number;
+interface KeptLot extends CertifiedLot {
+  /** Undefined until the log holds it: of a sample of the csprng stream alone. */
+  readonly logged: LoggedLot | undefined;
 }
 
 /**
@@ -36,29 +34,32 @@ export class LotProofs {
   }
 
   /** A lot that something was drawn from. */
-  async lot(id: string): Promise<LotRecord> {
-    return (await this.#keptLot(id)).lot;
+  async lot(id: string): Promise<CertifiedLot> {
+    return await this.#keptLot(id);
   }
 
-  /** Undefined for a lot without a commitment. `ranges` are those of this lot. */
+  /** `ranges` are those of this lot. */
   async proofOf(
     id: string,
     mode: string,
     ranges: readonly DrawnRange[],
     issuedAtMs: number,
-  ): Promise<LotProof | undefined> {
-    const { committed } = await this.#keptLot(id);
-    if (committed === undefined) return undefined;
-    const { logged, trees } = committed;
-    const proof = proofFor(logged, issuedAtMs);
-    return { lot_id: id, leaf: logged.text, proof, runs: runsOf(trees, mode, ranges) };
+  ): Promise<LotProof> {
+    const { leaf, logged, trees } = await this.#keptLot(id);
+    assert(
+      logged !== undefined || mode === 'csprng',
+      `lot ${id} was logged before anything was drawn from it`,
+    );
+    const proof = logged === undefined ? null : proofFor(logged, issuedAtMs);
+    return { leaf, proof, runs: runsOf(trees, mode, ranges) };
   }
 
   async #keptLot(id: string): Promise<KeptLot> {
     const kept = this.#kept.get(id) ?? (await this.#read(id));
     this.forget(id);
+    if (kept.logged === undefined) return kept;
     this.#kept.set(id, kept);
-    this.#hashes += kept.hashes;
+    this.#hashes += hashesOf(kept);
     for (const [oldest] of this.#kept) {
       if (this.#kept.size <= LOTS_MAX && this.#hashes <= HASHES_MAX) break;
       this.forget(oldest);
@@ -68,17 +69,19 @@ export class LotProofs {
 
   /** What was kept of a lot is read again. */
   forget(id: string): void {
-    this.#hashes -= this.#kept.get(id)?.hashes ?? 0;
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return;
+    this.#hashes -= hashesOf(kept);
     this.#kept.delete(id);
   }
 
   async #read(id: string): Promise<KeptLot> {
     const lot = await this.#entropy.lot(id);
     assert(lot !== undefined, `lot ${id} was durable before anything was drawn from it`);
-    if (lot.commitment === undefined) return { lot, hashes: 0 };
-    const logged = await this.#log.lotOf(id);
-    assert(logged !== undefined, `lot ${id} was logged before anything was drawn from it`);
-    const trees = treesOf(lot.commitment);
-    return { lot, committed: { logged, trees }, hashes: trees.blocks.nodes + trees.seeds.nodes };
+    return { ...certifiedLot(lot), logged: await this.#log.lotOf(id) };
   }
+}
+
+function hashesOf({ trees: { blocks, seeds } }: CertifiedLot): number {
+  return blocks.nodes + seeds.nodes;
 }

@@ -3,6 +3,7 @@ import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, SegmentRecord } from '../ledger/records.ts';
 import { jsonRecord, type LogReader, readJson } from './log-records.ts';
 import { CertificateLogError, noteOf } from './log-state.ts';
+import { type CertifiedLot, certifiedLot } from './lot-leaf.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
@@ -74,7 +75,7 @@ export async function newLots(store: HoldingStore): Promise<{ lots: LotRecord[];
 export async function readLotsOf(
   segments: readonly SegmentRecord[],
   store: Pick<EntropyStore, 'lot'>,
-  known: Map<string, LotRecord>,
+  known: Map<string, CertifiedLot>,
 ): Promise<void> {
   if (known.size > KNOWN_MAX) known.clear();
   for (const { sequence, sources } of segments) {
@@ -82,7 +83,7 @@ export async function readLotsOf(
       if (known.has(id)) continue;
       const lot = await store.lot(id);
       if (lot === undefined) throw new CertificateLogError(`segment ${sequence} names the unknown lot ${id}`);
-      known.set(id, lot);
+      known.set(id, certifiedLot(lot));
     }
   }
 }

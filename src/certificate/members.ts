@@ -1,4 +1,5 @@
 import canonicalize from 'canonicalize';
+import { assert } from '../core/assert.ts';
 
 /** Reads JSON that somebody else wrote: whatever it holds, nothing here throws. Runs in browsers. */
 
@@ -44,6 +45,13 @@ export function printable(words: string): string {
 /** Canonical JSON (RFC 8785); undefined for what is not JSON in Unicode and so has none. */
 export function canonical(value: unknown): string | undefined {
   return isJson(value) ? canonicalize(value) : undefined;
+}
+
+/** RFC 8785, of what this service made itself. */
+export function canonicalText(value: object): string {
+  const text = canonicalize(value);
+  assert(text !== undefined, 'an object has a canonical form');
+  return text;
 }
 
 /** Walks without recursion: a response nested without end is a failed check, not a stack overflow. */

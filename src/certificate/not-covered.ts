@@ -8,7 +8,6 @@ export const REPEATED: readonly [response: string, certificate: string][] = [
   ['metadata.quantum_backend', 'provenance.quantum_backend'],
   ['metadata.entropy_origin', 'provenance.origin'],
   ['metadata.nist_verified', 'verification.nist_verified'],
-  ['metadata.powered_by', 'powered_by'],
   ['data.metadata.entropy_mode', 'entropy_mode'],
 ];
 

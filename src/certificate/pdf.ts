@@ -3,6 +3,7 @@ import type { Origin } from '../core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 import { grouped, rounded, roundedDown } from './drawings.ts';
+import { provenanceMeaning } from './meanings.ts';
 import {
   ACCENT,
   AMBER,
@@ -48,6 +49,11 @@ const ROW = 15;
 const GAP = 20;
 
 type Document = CertificateDocument;
+type Lots = readonly Document['lots'][number]['leaf'][];
+
+function lotsOf({ lots }: Document): Lots {
+  return lots.map(({ leaf }) => leaf);
+}
 
 /** Draws the certificate: a PDF of one page, the same bytes for the same document. */
 export async function certificatePdf(document: Document): Promise<Uint8Array> {
@@ -107,7 +113,9 @@ const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, t
   ],
 };
 
-function bannersOf({ certificate, revocation }: Document): Banner[] {
+function bannersOf(document: Document): Banner[] {
+  const { certificate, revocation } = document;
+  const lots = lotsOf(document);
   const banners: Banner[] = [];
   if (revocation !== undefined) {
     const title = `Revoked ${revocation.revoked_at}: do not rely on this answer.`;
@@ -115,11 +123,11 @@ function bannersOf({ certificate, revocation }: Document): Banner[] {
     banners.push({ title, text, color: RED, tint: RED_TINT });
   }
   const amber = { color: AMBER, tint: AMBER_TINT };
-  if (certificate.provenance.lots.some((lot) => lot.deterministic)) {
+  if (lots.some((lot) => lot.deterministic)) {
     const text = 'A deterministic source made it, for tests; anyone who knows its seed knows the values.';
     banners.push({ title: 'Test source: this answer is not random.', text, ...amber });
   }
-  if (certificate.provenance.lots.some((lot) => lot.declared === true)) {
+  if (lots.some((lot) => lot.declared)) {
     const text = 'The operator says that the device is quantum; neither the device nor a test attests it.';
     banners.push({ title: 'Declared source: its origin is not attested.', text, ...amber });
   }
@@ -140,22 +148,25 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
   return y + height + 6;
 }
 
-function drawFacts(sheet: Sheet, { certificate }: Document, from: number): number {
-  const y = from + 16;
+function drawFacts(sheet: Sheet, document: Document, from: number): number {
+  const { certificate } = document;
   const { provenance } = certificate;
+  const named = lotsOf(document);
+  const y = from + 16;
   const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
-  const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance), RIGHT, y);
+  const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance, named), RIGHT, y);
   const below = Math.max(left, right) + GAP;
-  const rows = testRows(certificate);
+  const rows = testRows(certificate, named);
   const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
   drawLadder(sheet, provenance.evidence, MARGIN + LABEL_WIDTH, tests - 9);
-  const lots = drawGroup(sheet, lotsTitle(provenance.lots), lotRows(provenance.lots), RIGHT, below);
+  const lots = drawGroup(sheet, lotsTitle(named), lotRows(named), RIGHT, below);
   const words = Math.max(tests, lots) + GAP;
   const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
   // Of platforms without a kernel's generator: four lines in the height of three.
-  const isLong = sheet.wrapped(provenance.meaning, VALUE, WIDTH).length > 3;
+  const meaning = provenanceMeaning(document);
+  const isLong = sheet.wrapped(meaning, VALUE, WIDTH).length > 3;
   const box = { width: WIDTH, leading: isLong ? 9 : 12, linesMax: isLong ? 4 : 3 };
-  return bottom + sheet.paragraph(provenance.meaning, MARGIN, bottom + 12, isLong ? SMALL : VALUE, box);
+  return bottom + sheet.paragraph(meaning, MARGIN, bottom + 12, isLong ? SMALL : VALUE, box);
 }
 
 function answerRows(certificate: Document['certificate']): Row[] {
@@ -167,7 +178,6 @@ function answerRows(certificate: Document['certificate']): Row[] {
     ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
     ['Drawn', drawnText(certificate)],
     ...labelRows(certificate.label),
-    ['Powered by', certificate.powered_by],
   ];
 }
 
@@ -187,22 +197,21 @@ function labelRows(label: Document['certificate']['label']): Row[] {
 
 const PRIVATE = 'a private text';
 
-function sourceRows(provenance: Document['certificate']['provenance']): Row[] {
-  const { qubits_used: qubits, circuit_depth: depth, shots } = provenance;
+function sourceRows(provenance: Document['certificate']['provenance'], lots: Lots): Row[] {
+  const { qubits_used: qubits, circuit_depth: depth } = provenance;
+  const shots = lots.reduce((sum, lot) => sum + lot.shots, 0);
+  const [first] = lots;
   return [
     ['Origin', provenance.origin],
     ['Backend', provenance.quantum_backend],
     ['Circuit', qubits === 0 ? 'none' : `${provenance.lang_circuit}, compiler ${provenance.lang_version}`],
     ['Size', qubits === 0 ? 'none' : `${qubits} qubits, depth ${depth}, ${grouped(shots)} shots`],
-    ['Device', `${provenance.provider} / ${provenance.device}`],
-    ['Job', provenance.job_id ?? 'none'],
+    ['Device', `${first.provider} / ${first.device}`],
+    ['Job', first.job_id ?? 'none'],
   ];
 }
 
-type Lots = Document['certificate']['provenance']['lots'];
-
-function testRows({ provenance, verification }: Document['certificate']): Row[] {
-  const { lots, evidence } = provenance;
+function testRows({ provenance: { evidence }, verification }: Document['certificate'], lots: Lots): Row[] {
   const total = (count: (lot: Lots[number]) => number) => lots.reduce((sum, lot) => sum + count(lot), 0);
   const failures = total((lot) => lot.health.rct_failures + lot.health.apt_failures);
   const entropy = verification.min_entropy_per_bit;
@@ -218,7 +227,7 @@ function testRows({ provenance, verification }: Document['certificate']): Row[] 
   ];
 }
 
-/** The claim of all lots and, where every lot has a figure, the least of them; a certificate of version 1 has none. */
+/** The claim of all lots and, where every lot has a figure, the least of them; csprng has none. */
 function evidenceRows(lots: Lots, claim: EvidenceLevel | undefined): Row[] {
   if (claim === undefined) return [];
   const figures = lots
@@ -250,12 +259,12 @@ function lotRows(lots: Lots): Row[] {
   if (lots.length === 1) {
     const [lot] = lots;
     return [
-      ['Lot', lot.id],
+      ['Lot', lot.lot_id],
       ['Measured', lot.finished_at],
       ['Raw bits', grouped(lot.raw_bits)],
     ];
   }
-  const rows = lots.slice(0, LOTS_LISTED).map((lot, i): Row => [`Lot ${i + 1}`, lot.id]);
+  const rows = lots.slice(0, LOTS_LISTED).map((lot, i): Row => [`Lot ${i + 1}`, lot.lot_id]);
   const more = lots.length - LOTS_LISTED;
   return more > 0 ? [...rows, ['', `and ${grouped(more)} more, listed in the JSON`]] : rows;
 }

@@ -8,10 +8,10 @@ import type { LotRevocation } from '../ledger/records.ts';
 import { jsonRecord, type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
 
 /**
- * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each lot and statement says how many lots
+ * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each statement says how many lots
  * had been withdrawn before it, and has the root of the tree over those leaves, so a withdrawal that is left out of
- * the list contradicts every later one. Records, by key:
- *   public/state       how many there are, the withdrawals among them, and when the last one was logged
+ * the list contradicts every later statement. Records, by key:
+ *   public/state       how many there are, the withdrawals among them, and when the last statement was logged
  *   public/<n>         the n-th of them
  *   withdrawn/<n>      the text of the n-th withdrawal
  */
@@ -26,9 +26,9 @@ export interface PublicLeaf {
 export interface PublicState {
   readonly count: number;
   readonly withdrawals: CompactRange;
-  /** The number of the newest one that says which lots had been withdrawn; null before the first. */
+  /** The number of the newest statement; null before the first. */
   readonly statement: number | null;
-  /** Seconds since 1970. */
+  /** When the newest statement was logged, or else when the log began, in seconds since 1970. */
   readonly lastAtS: number;
 }
 
@@ -41,7 +41,7 @@ interface StoredPublicState {
 
 const STATE_KEY = 'public/state';
 
-/** The stored state; undefined for a log that no release with public leaves has written. */
+/** The stored state; undefined for a new log. */
 export async function loadPublicState(store: LogReader): Promise<PublicState | undefined> {
   const stored = await readJson<StoredPublicState>(store, STATE_KEY);
   if (stored === undefined) return undefined;
@@ -50,24 +50,9 @@ export async function loadPublicState(store: LogReader): Promise<PublicState | u
   return { ...rest, withdrawals: new CompactRange(sha256, withdrawals.size, roots) };
 }
 
-/** The state of a log of an earlier release, with the records that make it: it had withdrawals alone. */
-export async function collectPublicLeaves(
-  store: LogReader & Pick<EntropyStore, 'revocations'>,
-  lastAtS: number,
-): Promise<PublicBatch> {
-  const withdrawn: PublicLeaf[] = [];
-  for (const { lotId } of await store.revocations()) {
-    const logged = await readJson<{ leaf: number; text: string }>(store, revocationKey(lotId));
-    if (logged !== undefined) withdrawn.push({ index: logged.leaf, leaf: logged.text });
-  }
-  const batch = new PublicBatch({
-    count: 0,
-    withdrawals: new CompactRange(sha256),
-    statement: null,
-    lastAtS,
-  });
-  for (const { index, leaf } of withdrawn.sort((a, b) => a.index - b.index)) batch.addWithdrawal(index, leaf);
-  return batch;
+/** The state of a new log, which began at this time, in seconds since 1970. */
+export function noPublicLeaves(beganAtS: number): PublicState {
+  return { count: 0, withdrawals: new CompactRange(sha256), statement: null, lastAtS: beganAtS };
 }
 
 /** The public leaves that one batch adds. */
@@ -75,6 +60,7 @@ export class PublicBatch {
   readonly #records: LogRecord[] = [];
   #count: number;
   #statement: number | null;
+  #isStated = false;
   readonly withdrawals: CompactRange;
   readonly #lastAtS: number;
 
@@ -85,9 +71,9 @@ export class PublicBatch {
     this.withdrawals = new CompactRange(sha256, withdrawals.size, withdrawals.roots);
   }
 
-  /** A leaf that says which lots had been withdrawn. */
-  add(index: number, leaf: string): void {
+  addStatement(index: number, leaf: string): void {
     this.#statement = this.#count;
+    this.#isStated = true;
     this.addPlain(index, leaf);
   }
 
@@ -104,7 +90,7 @@ export class PublicBatch {
 
   /** The state after the batch, and what is to be stored of it. `sealedAtS` is when the batch was signed. */
   finish(sealedAtS: number): { readonly state: PublicState; readonly records: readonly LogRecord[] } {
-    const lastAtS = this.#records.length > 0 ? sealedAtS : this.#lastAtS;
+    const lastAtS = this.#isStated ? sealedAtS : this.#lastAtS;
     const rest = { count: this.#count, statement: this.#statement, lastAtS };
     const state = { ...rest, withdrawals: this.withdrawals };
     const { size, roots } = this.withdrawals;
@@ -135,7 +121,7 @@ export async function publicLeavesFrom(
 /** Withdrawals that are told at most. */
 const WITHDRAWALS_TOLD_MAX = 1_000;
 
-/** The newest leaf that says which lots had been withdrawn, and the leaves of those, in order. */
+/** The newest statement, and the leaves of the withdrawals that it counts, in order. */
 export async function readStatement(
   store: LogReader,
   { statement: n }: PublicState,

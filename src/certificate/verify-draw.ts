@@ -4,6 +4,7 @@ import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText
 import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
 import { digestText, failed, holds, type Verdict } from './verdict.ts';
 import { type Check, check, type Verification, verifyAnswer } from './verify.ts';
+import { issuedText } from './verify-lots.ts';
 import { outcomeVerdicts, type RoundDue } from './verify-outcome.ts';
 import type { WitnessPolicy } from './verify-witnesses.ts';
 
@@ -118,7 +119,7 @@ const DOCUMENT: Shape = {
   certificate_id: null,
   certificate: {
     certificate: null,
-    lots: { lot_id: null, leaf: null, proof: null, runs: RUN },
+    lots: { leaf: null, proof: null, runs: RUN },
     revocation: null,
   },
   commit: LEAF,
@@ -143,10 +144,7 @@ function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
 function unusedIn(draw: unknown): string[] {
   const isUnused =
     (member(draw, 'chain') ?? null) !== null && member(draw, 'statement', 'beacon') === undefined;
-  const proven = member(draw, 'certificate', 'lots');
-  const lots = member(draw, 'certificate', 'certificate', 'provenance', 'lots');
-  const isLonger = Array.isArray(proven) && Array.isArray(lots) && proven.length > lots.length;
-  return [...(isUnused ? ['chain'] : []), ...(isLonger ? ['certificate.lots'] : [])];
+  return isUnused ? ['chain'] : [];
 }
 
 /** Undefined without a beacon; a text says why it is not known. */
@@ -220,10 +218,10 @@ async function loggedVerdict(
     if (member(told, name) !== member(statement, name))
       return failed(`The leaf in the log says another ${name} than the statement.`);
   const certificate = member(draw, 'certificate', 'certificate');
-  const { status: _, proof, ...issued } = isObject(certificate) ? certificate : {};
-  const certified = canonical(issued) ?? '';
+  const proof = member(certificate, 'proof');
+  const certified = issuedText(certificate) ?? '';
   const delivered = text(member(told, 'delivered'));
-  if (delivered === undefined || delivered !== member(issued, 'hashes', 'delivered'))
+  if (delivered === undefined || delivered !== member(certificate, 'hashes', 'delivered'))
     return failed('The leaf in the log commits to other bytes than the certificate.');
   const logged = await loggedLeaf(leaf, member(draw, 'commit', 'proof'), keys);
   if (typeof logged === 'string') return failed(`The commitment: ${logged}`);

@@ -1,12 +1,14 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun } from '../crypto/hash-tree.ts';
-import { equalHashes, HASH_BYTES, type Hash, splitHashes } from '../crypto/merkle.ts';
+import { equalHashes, HASH_BYTES, type Hash, leafHash, splitHashes } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
-import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { UNSIGNED } from './document.ts';
+import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
-import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { failed, holds, type Verdict } from './verdict.ts';
 import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -22,11 +24,9 @@ export interface FixedInput {
   readonly certificate: unknown;
   readonly keys: unknown;
   readonly witnesses?: WitnessPolicy;
-  /** Whether a certificate that does not show it fails. */
-  readonly requireFixed?: boolean;
 }
 
-/** An answer that drew no more than this, from lots with leaves alone, carries an opening. */
+/** An answer that drew no more than this carries an opening. */
 const OPENED_BYTES_MAX = 2_048;
 
 /** One lot of the certificate and what its leaf commits to. */
@@ -53,75 +53,92 @@ interface BoundRange extends Range {
   readonly blockRoots: readonly Hash[];
 }
 
+/** Why a check that reads the lots cannot be made. */
+export const LOTS_UNKNOWN =
+  'It reads the lots, and those that were given are not the ones of the certificate.';
+
+/** The leaves of the lots that a certificate names. */
+export interface LotLeaves {
+  /** In the order of the certificate; undefined when one is not given. */
+  readonly leaves: readonly unknown[] | undefined;
+  readonly verdict: Verdict;
+}
+
+/** The document has every lot whole, and each has the hash that the certificate names. */
+export function readLots(document: unknown, certificate: unknown): LotLeaves {
+  const named = member(certificate, 'provenance', 'lots');
+  const given = member(document, 'lots');
+  const unknown = (why: string) => ({ leaves: undefined, verdict: failed(why) });
+  if (!Array.isArray(named) || named.length === 0) return unknown('The certificate names no lot.');
+  if (!Array.isArray(given) || given.length !== named.length)
+    return unknown(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
+  const ids = named.map((each) => text(member(each, 'id')));
+  if (new Set(ids).size < ids.length) return unknown('The certificate names a lot twice.');
+  const leaves = given.map((each) => member(each, 'leaf'));
+  for (const [i, leaf] of leaves.entries()) {
+    const id = ids[i];
+    const isLot = member(leaf, 'type') === 'lot' && member(leaf, 'version') === 1;
+    if (!isLot || id === undefined || member(leaf, 'lot_id') !== id)
+      return unknown(`What is given for lot ${show(id)} is not its leaf.`);
+    const hash = canonical(leaf);
+    if (hash === undefined || toBase64(leafHash(sha256, utf8Bytes(hash))) !== member(named[i], 'leaf'))
+      return unknown(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
+  }
+  const which = leaves.length === 1 ? 'The lot is the one' : `The ${leaves.length} lots are those`;
+  return { leaves, verdict: holds(`${which} that the certificate names by the hash of its leaf.`) };
+}
+
+/** The leaf of a certificate: canonical JSON of what was issued; undefined for what has none. */
+export function issuedText(certificate: unknown): string | undefined {
+  if (!isObject(certificate)) return undefined;
+  const issued = Object.entries(certificate).filter(([name]) => !UNSIGNED.some((each) => each === name));
+  return canonical(Object.fromEntries(issued));
+}
+
 /** What the answer was drawn from stood in the log before it was issued. `logged` is the certificate's own place there. */
 export async function fixedVerdict(
   input: FixedInput,
   certificate: unknown,
+  leaves: readonly unknown[] | undefined,
   logged: LoggedAt | string,
 ): Promise<Verdict> {
   const { octets, witnesses } = input;
+  const mode = member(certificate, 'entropy_mode');
+  if (mode === 'csprng') return failed('Required, and not shown: values of csprng mode come from no lot.');
+  if (leaves === undefined) return failed(LOTS_UNKNOWN);
   // an answer that is bare values has no place for an opening
   const response =
     octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
-  const lots = member(certificate, 'provenance', 'lots');
-  if (!Array.isArray(lots)) return failed('The certificate names no lot.');
-  const missing = input.requireFixed === true ? notFixed(certificate, lots) : undefined;
-  if (missing !== undefined) return failed(`Required, and not shown: ${missing}`);
-  const fixed: (FixedLot | undefined)[] = [];
-  for (const lot of lots) {
-    const found =
-      member(lot, 'committed') === false ? undefined : await fixedLot(input, certificate, logged, lot);
+  const fixed: FixedLot[] = [];
+  for (const [i, leaf] of leaves.entries()) {
+    const found = await fixedLot(input, certificate, logged, leaf, i);
     if (typeof found === 'string') return failed(found);
     fixed.push(found);
   }
-  const loose = fixed.filter((lot) => lot === undefined).length;
-  const bound =
-    member(certificate, 'entropy_mode') === 'pure'
-      ? pureVerdict(certificate, fixed, response)
-      : seedVerdict(certificate, fixed);
+  const bound = mode === 'pure' ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
   if ('failure' in bound) return bound;
-  if (loose === fixed.length)
-    return holds('Not shown: its lots are of an earlier release, which logged none before they were used.');
-  const latestS = Math.max(...fixed.flatMap((lot) => lot?.atS ?? []));
-  const but = loose === 0 ? '' : ` Not shown of ${loose} of its lots, which are of an earlier release.`;
+  const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen =
     witnesses === undefined
       ? ''
       : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1_000} s`;
-  const held = `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}.`;
-  return holds(`${held} ${bound.holds}${but}`.trim());
+  return holds(
+    `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}`,
+  );
 }
 
-/** Why a certificate of this form cannot show that what was drawn was fixed before; undefined where it can. */
-function notFixed(certificate: unknown, lots: readonly unknown[]): string | undefined {
-  const version = member(certificate, 'version');
-  if (member(certificate, 'entropy_mode') === 'csprng') return 'values of csprng mode come from no lot.';
-  if (typeof version !== 'number' || version < 4)
-    return `a certificate of version ${show(version)} does not say where in its lots an answer was drawn.`;
-  const loose = lots.filter((lot) => member(lot, 'committed') !== true).length;
-  if (loose === 0) return undefined;
-  return `${loose} of its lots are of an earlier release, which logged none before they were used.`;
-}
-
-/** The leaf of the lot is what the certificate says of it, and older than the certificate. */
+/** The leaf of the lot, whose hash the certificate names, stands in the log and is older than the certificate. */
 async function fixedLot(
   { certificate: document, keys, witnesses }: FixedInput,
   certificate: unknown,
   logged: LoggedAt | string,
-  lot: unknown,
+  told: unknown,
+  place: number,
 ): Promise<FixedLot | string> {
-  const id = text(member(lot, 'id'));
+  const id = text(member(told, 'lot_id')) ?? '';
   const proofs = member(document, 'lots');
-  const proof = Array.isArray(proofs) ? proofs.find((each) => member(each, 'lot_id') === id) : undefined;
-  const leaf = text(member(proof, 'leaf'));
-  if (id === undefined || leaf === undefined) return `There is no leaf of lot ${show(id)}.`;
-  const told = parsedObject(leaf);
-  const isLot = member(told, 'type') === 'lot' && member(told, 'version') === 1;
-  if (!isLot || canonical(told) !== leaf || member(told, 'lot_id') !== id)
-    return `The given leaf of lot ${id} is not a lot leaf.`;
-  const facts = canonical(lot);
-  if (facts === undefined || member(told, 'facts') !== digestText(facts))
-    return `The leaf of lot ${id} says other facts of it than the certificate.`;
+  const proof: unknown = Array.isArray(proofs) ? proofs[place] : undefined;
+  const leaf = canonical(told) ?? '';
   const lotAt = readProof(member(proof, 'proof'));
   if (typeof lotAt === 'string') return `Lot ${id}: ${lotAt}`;
   const { index } = lotAt.proof;
@@ -137,7 +154,7 @@ async function fixedLot(
   const issuedMs = timeOf(member(certificate, 'issued_at'));
   const { atS = Number.POSITIVE_INFINITY } = signed;
   // the log's time has whole seconds
-  if (!(Math.floor(timeOf(member(lot, 'finished_at')) / 1_000) <= atS))
+  if (!(Math.floor(timeOf(member(told, 'finished_at')) / 1_000) <= atS))
     return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
   if (!(atS * 1_000 <= issuedMs))
     return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
@@ -170,15 +187,8 @@ function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | un
   return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
 }
 
-function seedVerdict(certificate: unknown, fixed: readonly (FixedLot | undefined)[]): Verdict {
+function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): Verdict {
   const index = member(certificate, 'provenance', 'seed', 'index');
-  const mode = member(certificate, 'entropy_mode');
-  const [lot] = fixed;
-  if (mode !== 'quantum-seeded' || fixed.length !== 1)
-    return failed(
-      `A certificate of mode ${show(mode)} from ${fixed.length} lots has no form of this version.`,
-    );
-  if (lot === undefined) return holds('');
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
     return failed(`Nothing leads from seed ${show(index)} to its lot.`);
@@ -188,34 +198,28 @@ function seedVerdict(certificate: unknown, fixed: readonly (FixedLot | undefined
   return holds(`Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`);
 }
 
-function pureVerdict(
-  certificate: unknown,
-  fixed: readonly (FixedLot | undefined)[],
-  response: unknown,
-): Verdict {
+function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response: unknown): Verdict {
   const drawn = member(certificate, 'provenance', 'drawn');
   if (!Array.isArray(drawn) || drawn.length === 0) return failed('It does not say what was drawn.');
   const used = fixed.map(() => 0);
-  const bound: (BoundRange | undefined)[] = [];
+  const ranges: BoundRange[] = [];
   let total = 0;
   for (const each of drawn) {
     const range = readRange(each, fixed.length);
     if (range === undefined) return failed('What it says was drawn are no whole pieces of its lots.');
     total += range.bytes;
     const lot = fixed[range.lot];
-    const one = lot === undefined ? undefined : boundRange(range, lot, lot.runs[used[range.lot]++]);
-    if (lot !== undefined && one === undefined)
+    const bound = boundRange(range, lot, lot.runs[used[range.lot]++]);
+    if (bound === undefined)
       return failed(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
-    bound.push(one);
+    ranges.push(bound);
   }
-  if (fixed.some((lot, i) => lot !== undefined && lot.runs.length !== used[i]))
+  if (fixed.some((lot, i) => lot.runs.length !== used[i]))
     return failed('The proof of a lot has more than was drawn.');
   if (response === undefined)
     return holds(
       'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.',
     );
-  const ranges = bound.filter((each) => each !== undefined);
-  if (ranges.length < bound.length) return holds('');
   const opening = member(response, 'opening');
   // the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)

@@ -1,7 +1,6 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { bytesOfBase32 } from '../core/ids.ts';
-import { allowsEvidence, type EvidenceLevel, isEvidenceLevel, weakestEvidence } from '../ledger/records.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { notCovered, REPEATED } from './not-covered.ts';
 import {
@@ -13,8 +12,9 @@ import {
   type Signed,
 } from './signed-checkpoint.ts';
 import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { derivedVerdict } from './verify-derived.ts';
 import { labelVerdict } from './verify-label.ts';
-import { fixedVerdict } from './verify-lots.ts';
+import { fixedVerdict, issuedText, LOTS_UNKNOWN, type LotLeaves, readLots } from './verify-lots.ts';
 import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
 
 /**
@@ -69,12 +69,13 @@ export type CheckName =
   /** Where the certificate or the answer has one. */
   | 'label'
   | 'lots'
+  | 'derived'
   | 'status'
   | 'keys'
   | 'inclusion'
   | 'signature'
   | 'dates'
-  /** From version 4 on, and of any version where it is required. */
+  /** Of quantum modes, and of csprng where it is required. */
   | 'fixed'
   | 'witnesses'
   /** Of a committed draw alone. */
@@ -106,14 +107,16 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
   if (response !== undefined || octets !== undefined) add('delivered', delivered(input, document));
   const label = labelVerdict(octets === undefined ? response : undefined, document);
   if (label !== undefined) add('label', label);
-  add('lots', lotsNamed(document));
-  add('status', statusNow(certificate, document));
+  const lots = readLots(certificate, document);
+  add('lots', lots.verdict);
+  add('derived', lots.leaves === undefined ? failed(LOTS_UNKNOWN) : derivedVerdict(document, lots.leaves));
+  add('status', statusNow(certificate, document, lots));
   add('keys', keysListed(keys));
   add('inclusion', inclusion(document, logged));
   add('signature', signature(logged, signed));
-  add('dates', dates(document, signed));
-  if (versionOf(document) >= 4 || input.requireFixed === true)
-    add('fixed', await fixedVerdict(input, document, logged));
+  add('dates', dates(document, lots, signed));
+  if (member(document, 'entropy_mode') !== 'csprng' || input.requireFixed === true)
+    add('fixed', await fixedVerdict(input, document, lots.leaves, logged));
   if (witnesses !== undefined)
     add('witnesses', await witnessVerdict(certificate, document, logged, witnesses));
   return {
@@ -152,12 +155,10 @@ function requestId(response: unknown, document: unknown): Verdict {
   return holds(`Both are of request ${id}.`);
 }
 
-function metadata({ response, octets }: VerificationInput, document: unknown): Verdict {
+function metadata({ response }: VerificationInput, document: unknown): Verdict {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate.split('.'));
     const told = member(response, ...inResponse.split('.'));
-    // no header field carries it
-    if (octets !== undefined && told === undefined && inResponse === 'metadata.powered_by') return false;
     return certified === undefined || told !== certified;
   }).map(([inResponse]) => inResponse);
   const type = member(response, 'media_type');
@@ -197,86 +198,11 @@ function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Arra
   return data === undefined ? undefined : utf8Bytes(data);
 }
 
-/**
- * One lot's hashes stand alone; those of several are joined in order and hashed (decisions, Certificates,
- * lot). What is claimed of all of them is what the weakest claims.
- */
-function lotsNamed(document: unknown): Verdict {
-  const lots = member(document, 'provenance', 'lots');
-  if (!Array.isArray(lots) || lots.length === 0) return failed('The certificate names no lot.');
-  const failures: string[] = [];
-  // another form is for another verifier: this one would leave checks out
-  if (!VERSIONS.includes(member(document, 'version')))
-    failures.push(`The version is ${show(member(document, 'version'))}; this verifier knows 1 to 4.`);
-  for (const name of ['raw_output', 'processed']) {
-    const certified = member(document, 'hashes', name);
-    const digests = lots.map((lot) => text(member(lot, name)) ?? '');
-    if (!digests.every((digest) => /^sha256:[0-9a-f]{64}$/.test(digest)))
-      failures.push(`A lot has no ${name}.`);
-    else if (certified !== joined(digests)) failures.push(`hashes.${name} is not that of the lots.`);
-  }
-  // version 4 is of lots with evidence and of older ones without
-  const isSilent =
-    versionOf(document) === 1 ||
-    member(document, 'entropy_mode') === 'csprng' ||
-    (versionOf(document) >= 4 && lots.some((lot) => member(lot, 'evidence') === undefined));
-  const evidence = isSilent ? noEvidence(document) : checkEvidence(document, lots);
-  if (evidence !== undefined) failures.push(evidence);
-  return failures.length > 0
-    ? failed(failures.join(' '))
-    : holds(`The hashes are those of the lots named${evidenceText(document)}.`);
-}
-
-const VERSIONS: readonly unknown[] = [1, 2, 3, 4];
-
-function versionOf(document: unknown): number {
-  const version = member(document, 'version');
-  return typeof version === 'number' ? version : 0;
-}
-
-/** A lot without evidence leaves nothing to say of all of them; version 1 and csprng speak of no lot's either. */
-function noEvidence(document: unknown): string | undefined {
-  const isWithout = versionOf(document) === 1 || member(document, 'entropy_mode') === 'csprng';
-  const lots = isWithout ? member(document, 'provenance', 'lots') : [];
-  const told = [member(document, 'provenance', 'evidence')];
-  for (const lot of Array.isArray(lots) ? lots : []) told.push(member(lot, 'evidence'));
-  if (told.every((each) => each === undefined)) return undefined;
-  return isWithout
-    ? 'Version 1 and csprng do not speak of evidence.'
-    : 'It speaks of evidence that one of its lots does not have.';
-}
-
-function evidenceText(document: unknown): string {
-  const claim = text(member(document, 'provenance', 'evidence'));
-  return claim === undefined ? '' : `, and so is the evidence: ${claim}`;
-}
-
-/** From version 2 on: every lot has a claim that its origin allows. The weakest of them stands for all. */
-function checkEvidence(document: unknown, lots: readonly unknown[]): string | undefined {
-  const claims: EvidenceLevel[] = [];
-  for (const lot of lots) {
-    const claim = member(lot, 'evidence', 'claim');
-    if (!isEvidenceLevel(claim)) return 'A lot has no evidence.';
-    const origin = member(lot, 'origin');
-    if (!allowsEvidence(origin, claim)) return `A lot of origin ${show(origin)} claims ${show(claim)}.`;
-    claims.push(claim);
-  }
-  const certified = member(document, 'provenance', 'evidence');
-  const weakest = weakestEvidence(claims);
-  if (certified === weakest) return undefined;
-  return `The evidence is ${show(certified)}, the weakest of the lots has ${show(weakest)}.`;
-}
-
-function joined(digests: readonly string[]): string {
-  if (digests.length === 1) return digests[0];
-  return digestText(hexToBytes(digests.map((digest) => digest.slice('sha256:'.length)).join('')));
-}
-
 /** The log does not hold the status, which may change; what it follows from does stand in the log. */
-function statusNow(certificate: unknown, document: unknown): Verdict {
+function statusNow(certificate: unknown, document: unknown, lots: LotLeaves): Verdict {
   const status = member(document, 'status');
-  const lots = member(document, 'provenance', 'lots');
-  const deterministic = Array.isArray(lots) && lots.some((lot) => member(lot, 'deterministic') === true);
+  if (lots.leaves === undefined) return failed(LOTS_UNKNOWN);
+  const deterministic = lots.leaves.some((lot) => member(lot, 'deterministic') === true);
   if (status === 'revoked') {
     const reason = member(certificate, 'revocation', 'reason');
     return failed(`A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`);
@@ -290,8 +216,7 @@ function statusNow(certificate: unknown, document: unknown): Verdict {
 
 function inclusion(document: unknown, logged: LoggedAt | string): Verdict {
   if (typeof logged === 'string') return failed(logged);
-  const { status: _, proof: __, ...issued } = document as Record<string, unknown>;
-  const leaf = canonical(issued);
+  const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
   return leaf !== undefined && holdsLeaf(logged, leaf)
@@ -320,12 +245,12 @@ function signature(logged: LoggedAt | string, signed: readonly Signed[] | string
  * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
  * the checkpoint is no older than the certificate in it.
  */
-function dates(document: unknown, signed: readonly Signed[] | string): Verdict {
+function dates(document: unknown, lots: LotLeaves, signed: readonly Signed[] | string): Verdict {
   const issuedAt = member(document, 'issued_at');
   const issuedMs = timeOf(issuedAt);
   if (Number.isNaN(issuedMs)) return failed(`issued_at is ${show(issuedAt)}, not a time.`);
-  const lots = member(document, 'provenance', 'lots');
-  for (const lot of Array.isArray(lots) ? lots : []) {
+  if (lots.leaves === undefined) return failed(LOTS_UNKNOWN);
+  for (const lot of lots.leaves) {
     const finishedAt = member(lot, 'finished_at');
     if (!(timeOf(finishedAt) <= issuedMs))
       return failed(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);

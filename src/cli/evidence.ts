@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { checkIdentity, readAnchor } from '../certificate/incarnation.ts';
-import { certifiedLot } from '../certificate/record.ts';
+import { certifiedLot } from '../certificate/lot-leaf.ts';
 import { loadSettings } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
 import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
@@ -147,19 +147,12 @@ function rowOf({ name, isEqual, notShown, recorded, recomputed }: ReplayedFigure
   return [name, `DIFFERS: recorded ${JSON.stringify(recorded)}, computed ${JSON.stringify(recomputed)}`];
 }
 
-/** What the certificate says of the lot against what the raw shots give. */
+/** What the certificate's file says of the lot against what the raw shots give. */
 function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
-  const document = JSON.parse(readFileSync(path, 'utf8')) as {
-    certificate?: { version?: unknown; provenance?: { lots?: { id?: unknown; committed?: unknown }[] } };
-  };
-  const { version, provenance } = document.certificate ?? {};
-  const recorded = provenance?.lots?.find(({ id }) => id === made.id);
+  const document = JSON.parse(readFileSync(path, 'utf8')) as { lots?: { leaf?: { lot_id?: unknown } }[] };
+  const recorded = document.lots?.find(({ leaf }) => leaf?.lot_id === made.id)?.leaf;
   if (recorded === undefined) throw new CommandError(`the certificate does not name the lot ${made.id}`);
-  if (version !== 1 && version !== 2 && version !== 3 && version !== 4)
-    throw new CommandError(`the certificate has version ${String(version)}; this program knows 1 to 4`);
-  // whether the lot was logged is not a figure of its shots
-  const { commitment: _, ...unlogged } = made;
-  const recomputed = certifiedLot(recorded.committed === false ? unlogged : made, version);
+  const recomputed = certifiedLot(made).leaf;
   return {
     name: 'the lot in the certificate',
     recorded,

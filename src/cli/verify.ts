@@ -78,8 +78,8 @@ export const verify = action({
     quorum: { value: 'N', meaning: 'how many of them; all when not given' },
     'require-fixed': {
       meaning:
-        'fails an answer whose certificate does not show that the bytes it was drawn from were logged before: those of\n' +
-        'csprng mode, of lots of earlier releases, and of versions below 4',
+        'fails an answer of csprng mode too, whose values come from no lot; of every other answer the certificate has to\n' +
+        'show in any case that the bytes it was drawn from were logged before',
     },
     watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
     json: {

@@ -112,7 +112,7 @@ async function certificateReply(exchange: Exchange, sources: PlainRouteSources):
   const { values, ignored } = parseCertificateQuery(exchange.query);
   if (sources.strictParameters && ignored.length > 0) throw unknownParameters(ignored);
   const found = foundDocument(await sources.certificates.find(values.id));
-  const drawn = drawnBy(found);
+  const drawn = drawnBy(found, sources.poweredBy);
   if (values.format === 'json') return envelope(exchange, found, drawn);
   return replyOf(200, 'application/pdf', await sources.drawPdf(found), [
     ['Content-Disposition', `inline; filename="${values.id}.pdf"`],
@@ -149,15 +149,15 @@ function nothingDrawn({ poweredBy }: PlainRouteSources): Drawn {
 }
 
 /** What the certified answer was drawn from. */
-function drawnBy({ certificate }: CertificateDocument): Drawn {
-  const { provenance, verification, powered_by } = certificate;
+function drawnBy({ certificate }: CertificateDocument, poweredBy: string): Drawn {
+  const { provenance, verification } = certificate;
   const { lang_circuit, lang_version, quantum_backend } = provenance;
   return {
     lang_circuit,
     lang_version,
     quantum_backend,
     nist_verified: verification.nist_verified,
-    powered_by,
+    powered_by: poweredBy,
   };
 }
 

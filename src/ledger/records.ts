@@ -172,10 +172,6 @@ export interface LotEvidence {
   readonly notReached: readonly { readonly claim: EvidenceLevel; readonly why: string }[];
 }
 
-export function isEvidenceLevel(value: unknown): value is EvidenceLevel {
-  return EVIDENCE_LEVELS.some((claim) => claim === value);
-}
-
 /** The claim of a draw from several lots: the weakest of theirs. No claim is ever promoted. */
 export function weakestEvidence(claims: readonly EvidenceLevel[]): EvidenceLevel {
   return EVIDENCE_LEVELS[Math.min(...claims.map(rankOf))];
@@ -199,19 +195,16 @@ function rankOf(claim: EvidenceLevel): number {
   return EVIDENCE_LEVELS.indexOf(claim);
 }
 
-/**
- * The block that `nist_verified` speaks of: the last SP 800-22 run that passed on what answers are drawn
- * from, that is the conditioned output, or the system source's own block; else the last run. What lies in a
- * window that failed is not drawn from.
- */
-export function verifyingBlock(lot: LotRecord): AssessedBlock | undefined {
-  const drawn = lot.assessments.filter((each) => each.of !== 'raw');
-  return drawn.findLast((each) => each.sp80022.verified) ?? drawn.at(-1);
+/** Every window that answers are drawn from passed SP 800-22; what lay in one that failed was erased. */
+export function nistVerified({ assessments }: Pick<LotRecord, 'assessments'>): boolean {
+  const served = assessments.filter(
+    ({ of, bits, sp80022 }) => of !== 'raw' && (sp80022.verified || bits < TESTED_BITS),
+  );
+  return served.length > 0 && served.every(({ sp80022 }) => sp80022.verified);
 }
 
-export function nistVerified(lot: LotRecord): boolean {
-  return verifyingBlock(lot)?.sp80022.verified ?? false;
-}
+/** Bits of a whole window of SP 800-22: fewer are too few for a verdict, and do not fail. */
+export const TESTED_BITS = 1_000_000;
 
 /**
  * A job at a provider. `intended` is written before it is submitted and charges the day's budget, `submitted`
@@ -297,13 +290,11 @@ export interface DrawSource {
   readonly mode: EntropyMode;
   /** One lot for seeded and csprng; in pure mode every lot that gave bytes, in order. */
   readonly lotIds: readonly string[];
-  /** Seeded mode: tier and number of the seed's generation. */
-  readonly generation: { readonly tier: Tier; readonly number: number } | null;
   /**
-   * Where in the lots the bytes lay, in the order in which they were drawn; in pure mode of one answer alone. None
-   * for csprng. Absent in segments of releases that did not say.
+   * Where in the lots the bytes lay, in the order in which they were drawn: in seeded mode the one seed, in pure mode the
+   * bytes of one answer alone, in csprng mode none.
    */
-  readonly drawn?: readonly DrawnRange[];
+  readonly drawn: readonly DrawnRange[];
 }
 
 /**
@@ -348,12 +339,10 @@ export interface SegmentRecord {
 }
 
 export interface SegmentContext {
+  /** Where public pages of certificates are: `verify_url` is this, `/` and the id. */
   readonly verifyUrlBase: string;
-  readonly poweredBy: string;
-  /** Where the front's system entropy came from; absent in segments of releases that asked OpenSSL alone. */
-  readonly systemGenerator?: SystemGenerator;
-  /** The newest version of certificates that the release issued; absent in segments of releases up to version 4. */
-  readonly newestVersion?: number;
+  /** Where the front's system entropy came from. */
+  readonly systemGenerator: SystemGenerator;
 }
 
 /** The first answer to an Idempotency-Key, sealed for its owner. */

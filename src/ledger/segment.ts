@@ -8,8 +8,6 @@ import {
   ENTROPY_MODES,
   type EntropyMode,
   SYSTEM_GENERATORS,
-  TIERS,
-  type Tier,
 } from '../core/vocabulary.ts';
 import type { EntryNote } from './label-records.ts';
 import { LedgerError } from './ledger.ts';
@@ -318,13 +316,12 @@ export function encodeSegment(segment: SegmentRecord): Uint8Array {
     segment.sequence,
     segment.committedAtMs,
     segment.count,
-    segment.sources.map(({ mode, lotIds, generation, drawn }) => [
+    segment.sources.map(({ mode, lotIds, drawn }) => [
       mode,
       lotIds,
-      generation === null ? null : [generation.tier, generation.number],
-      ...(drawn === undefined ? [] : [drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes])]),
+      drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes]),
     ]),
-    packedContext(segment.context),
+    [segment.context.verifyUrlBase, segment.context.systemGenerator],
     // left out when there are none, as in nearly every segment
     ...(segment.notes === undefined ? [] : [segment.notes.map(packedNote)]),
   ]);
@@ -389,37 +386,22 @@ function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefine
   };
 }
 
-/** Segments of earlier releases have neither the generator nor, behind it, the newest version of certificates. */
-function packedContext(context: SegmentContext): (string | number)[] {
-  const { verifyUrlBase, poweredBy, systemGenerator, newestVersion } = context;
-  if (newestVersion !== undefined) return [verifyUrlBase, poweredBy, systemGenerator ?? '', newestVersion];
-  return [verifyUrlBase, poweredBy, ...(systemGenerator === undefined ? [] : [systemGenerator])];
-}
-
 function contextOf(packed: readonly unknown[]): SegmentContext | undefined {
-  const [verifyUrlBase, poweredBy, generator = '', newestVersion] = packed;
-  if (packed.length > 4 || typeof verifyUrlBase !== 'string' || typeof poweredBy !== 'string')
-    return undefined;
+  const [verifyUrlBase, generator] = packed;
   const systemGenerator = SYSTEM_GENERATORS.find((each) => each === generator);
-  if (systemGenerator === undefined && (generator !== '' || packed.length === 3)) return undefined;
-  const context = { verifyUrlBase, poweredBy, ...(systemGenerator && { systemGenerator }) };
-  if (packed.length < 4) return context;
-  return typeof newestVersion === 'number' ? { ...context, newestVersion } : undefined;
+  if (packed.length !== 2 || typeof verifyUrlBase !== 'string' || systemGenerator === undefined)
+    return undefined;
+  return { verifyUrlBase, systemGenerator };
 }
 
 function sourceOf(packed: unknown): DrawSource | undefined {
-  if (!Array.isArray(packed) || (packed.length !== 3 && packed.length !== 4)) return undefined;
-  const [mode, lotIds, generation, ranges] = packed as unknown[];
-  if (!ENTROPY_MODES.includes(mode as EntropyMode)) return undefined;
-  if (!Array.isArray(lotIds) || !lotIds.every((id) => typeof id === 'string')) return undefined;
-  const drawn = ranges === undefined ? undefined : listOf(ranges, (range) => rangeOf(range, lotIds.length));
-  if (ranges !== undefined && drawn === undefined) return undefined;
-  const of = { mode: mode as EntropyMode, lotIds, ...(drawn === undefined ? {} : { drawn }) };
-  if (generation === null) return { ...of, generation: null };
-  if (!Array.isArray(generation) || generation.length !== 2) return undefined;
-  const [tier, number] = generation as unknown[];
-  if (!TIERS.includes(tier as Tier) || typeof number !== 'number') return undefined;
-  return { ...of, generation: { tier: tier as Tier, number } };
+  if (!Array.isArray(packed) || packed.length !== 3) return undefined;
+  const [named, lotIds, ranges] = packed as unknown[];
+  const mode = ENTROPY_MODES.find((each) => each === named);
+  if (mode === undefined || !Array.isArray(lotIds) || !lotIds.every((id) => typeof id === 'string'))
+    return undefined;
+  const drawn = listOf(ranges, (range) => rangeOf(range, lotIds.length));
+  return drawn && { mode, lotIds, drawn };
 }
 
 function rangeOf(packed: unknown, lots: number): DrawnRange | undefined {

@@ -1,6 +1,6 @@
 import { isoTime } from '../core/clock.ts';
 import type { HealthCheck, HealthStatus } from '../http/plain-routes.ts';
-import { type AssessedBlock, nistVerified, verifyingBlock } from '../ledger/records.ts';
+import { type AssessedBlock, type LotRecord, nistVerified } from '../ledger/records.ts';
 import type { SourceState } from '../pool/intake/collector.ts';
 import type { DeliveredState } from '../pool/intake/delivered-sampler.ts';
 import type { HealthState } from '../pool/intake/health.ts';
@@ -213,8 +213,14 @@ function rawNoiseCheck({ name, lastLot }: SourceReading): HealthCheck {
   };
 }
 
+/** The last run of SP 800-22 that passed on what answers are drawn from; else the last run. */
+function lastServed({ assessments }: LotRecord): AssessedBlock | undefined {
+  const served = assessments.filter((each) => each.of !== 'raw');
+  return served.findLast((each) => each.sp80022.verified) ?? served.at(-1);
+}
+
 function conditionedCheck({ name, lastLot }: SourceReading): HealthCheck {
-  const conditioned = lastLot && verifyingBlock(lastLot);
+  const conditioned = lastLot && lastServed(lastLot);
   return {
     ...blockCheck(conditioned),
     details: { name, ...blockDetails(conditioned), lot: lastLot?.id ?? null },

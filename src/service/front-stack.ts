@@ -13,7 +13,6 @@ import { EntropySupply } from '../answer/supply.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import type { Incarnation } from '../certificate/incarnation.ts';
-import { NEWEST_VERSION } from '../certificate/record.ts';
 import { type Config, localOrigin } from '../config/config.ts';
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
@@ -165,9 +164,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     log,
     context: () => ({
       verifyUrlBase: urls.verifyUrlBase,
-      poweredBy: config.poweredBy,
       systemGenerator: SYSTEM_GENERATOR,
-      newestVersion: NEWEST_VERSION,
     }),
     onCommit: gauges.onCommit,
     // by another time than the other nodes' it would take their stored answers for expired, and charge a retry again

@@ -11,7 +11,7 @@ import type { RateFacts } from '../../src/http/reply-fields.ts';
 const FROM: DrawnFrom = {
   mode: 'quantum-seeded',
   lotIds: ['lot_x'],
-  generation: { tier: 'pro', number: 1 },
+  drawn: [{ lot: 0, offset: 0, bytes: 32 }],
   origin: 'simulated',
   circuit: 'superposition-16',
   circuitVersion: '1.0.0',

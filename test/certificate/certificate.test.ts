@@ -3,87 +3,102 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { certificateDocument } from '../../src/certificate/document.ts';
+import { CERTIFICATE_ROWS, type IssuedCertificate } from '../../src/certificate/certificate-members.ts';
+import { originOf } from '../../src/certificate/derive.ts';
+import {
+  type CertificateDocument,
+  certificateDocument,
+  type LotProof,
+} from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { canonicalText, LeafHasher } from '../../src/certificate/leaf.ts';
-import { type Certificate, certificateOf, originOf } from '../../src/certificate/record.ts';
+import { LeafHasher } from '../../src/certificate/leaf.ts';
+import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
+import { provenanceMeaning, testsMeaning } from '../../src/certificate/meanings.ts';
+import { canonicalText, member } from '../../src/certificate/members.ts';
+import { certificateOf } from '../../src/certificate/record.ts';
+import { resultOf } from '../../src/certificate/windows.ts';
 import { InvariantError } from '../../src/core/assert.ts';
-import { DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS, TIERS } from '../../src/core/vocabulary.ts';
+import { type BareType, DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS } from '../../src/core/vocabulary.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import {
   type AnswerEntry,
+  type AssessedBlock,
+  type DrawnRange,
   type DrawSource,
   EVIDENCE_LEVELS,
-  type EvidenceLevel,
   type LotRecord,
+  nistVerified,
+  SEED_BLOCK_BYTES,
   type SegmentContext,
 } from '../../src/ledger/records.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS } from '../../src/pool/intake/system-sample.ts';
 import {
   answerEntry,
   CONTEXT,
-  lotEvidence,
   lotRecord,
   lotWithEvidence,
+  sampleLot,
   seededSource,
   segmentRecord,
   TIME_MS,
+  tested,
 } from './fixtures.ts';
 
 fc.configureGlobal({ seed: 20_261_121 });
 
 const ID = 'cert_01234567890123456789abcdef';
 
-function issue(
-  lots: LotRecord[],
-  source: Partial<DrawSource> = {},
-  entry: Partial<AnswerEntry> = {},
-): Certificate {
-  return issueWith(CONTEXT, lots, source, entry);
+interface Issued {
+  readonly mode?: DrawSource['mode'];
+  readonly drawn?: readonly DrawnRange[];
+  readonly entry?: Partial<AnswerEntry>;
+  readonly context?: SegmentContext;
 }
 
-function issueWith(
-  context: SegmentContext,
-  lots: LotRecord[],
-  source: Partial<DrawSource> = {},
-  entry: Partial<AnswerEntry> = {},
-): Certificate {
-  const of = { ...seededSource(...lots.map((lot) => lot.id)), ...source };
-  return certificateOf(ID, answerEntry(1, { mode: of.mode, ...entry }), { source: of, lots, context });
+function sourceOf(lots: readonly LotRecord[], { mode = 'quantum-seeded', drawn }: Issued): DrawSource {
+  const whole = lots.map((_, lot) => ({ lot, offset: 0, bytes: 32 }));
+  const lotIds = lots.map(({ id }) => id);
+  return { mode, lotIds, drawn: drawn ?? (mode === 'csprng' ? [] : whole) };
 }
 
-const PURE = { mode: 'pure', generation: null } as const;
-const CSPRNG = { mode: 'csprng', generation: null } as const;
-const system = lotRecord('s', {
-  origin: 'system',
-  source: 'system',
-  circuit: 'none',
-  circuitVersion: 'none',
-  quantumBackend: 'none',
-});
-/** A sample of the csprng stream, as this release tests it. */
-const sampled = lotRecord('t', {
-  ...system,
-  id: lotRecord('t').id,
-  device: '/dev/urandom, expanded by ChaCha20',
-  qubitsUsed: 0,
-  circuitDepth: 0,
-  rawWindows: 1,
-  assessments: system.assessments.slice(1).map((each) => ({ ...each, of: 'system', firstBit: 0 })),
-});
+function issue(lots: readonly LotRecord[], how: Issued = {}): IssuedCertificate {
+  const source = sourceOf(lots, how);
+  const facts = { source, lots: lots.map(certifiedLot), context: how.context ?? CONTEXT };
+  return certificateOf(ID, answerEntry(1, { mode: source.mode, ...how.entry }), facts);
+}
+
+function documentOf(lots: readonly LotRecord[], how: Issued = {}): CertificateDocument {
+  return certificateDocument(issue(lots, how), SHOWN, lots.map(proofOf), []);
+}
+
+function proofOf(lot: LotRecord): LotProof {
+  return { leaf: certifiedLot(lot).leaf, proof: null, runs: [] };
+}
+
+const SHOWN = { verifyUrlBase: 'https://qrn.example/verify', proof: null };
+const PURE = { mode: 'pure' } as const;
+const CSPRNG = { mode: 'csprng' } as const;
 
 describe('a certificate', () => {
-  it('keeps the leaf of version 1 to the byte', () => {
+  it('keeps its leaf to the byte, in each mode', () => {
+    const lots = [lotWithEvidence('a', 'calibrated'), lotRecord('b', { jobId: null })];
+    const openssl = { ...CONTEXT, systemGenerator: 'openssl' } as const;
+    const leaves = [
+      issue(lots, PURE),
+      issue(lots.slice(1)),
+      issue(lots.slice(1), { context: openssl }),
+      issue([sampleLot('c')], CSPRNG),
+    ].map(canonicalText);
     const golden = readFileSync(
-      new URL('../vectors/certificate/leaf-v1.json', import.meta.url),
+      new URL('../vectors/certificate/leaf-certificate.jsonl', import.meta.url),
       'utf8',
-    ).trimEnd();
-    assert.equal(canonicalText(issue([lotRecord('a'), lotRecord('b', { jobId: null })], PURE)), golden);
+    );
+    assert.equal(`${leaves.join('\n')}\n`, golden);
   });
 
   it('has every field that the specification names, of its type', () => {
-    const certificate = issue([lotRecord('a')]);
+    const { certificate, lots } = documentOf([lotRecord('a')]);
     assert.equal(certificate.id, ID);
     assert.equal(certificate.issued_at, '2026-11-21T08:30:00.124Z');
     assert.match(certificate.request_id, /^req_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -94,13 +109,38 @@ describe('a certificate', () => {
       ['superposition-16', '1.0.0', 'simulator-statevector'],
     );
     assert.deepEqual([provenance.qubits_used, provenance.circuit_depth], [16, 1]);
-    assert.equal(verification.nist_sp800_22, '186/188 passed', 'of the block that answers are drawn from');
+    assert.equal(verification.nist_sp800_22, '186/188 passed', 'of the window that the seed lies in');
     assert.equal(verification.dieharder, 'not implemented');
     assert.equal(verification.min_entropy_per_bit, 0.8561);
     for (const digest of Object.values(hashes)) assert.match(digest, /^sha256:[0-9a-f]{64}$/);
     assert.equal(hashes.delivered, `sha256:${'01'.repeat(32)}`);
-    assert.equal(hashes.raw_output, provenance.lots[0].raw_output, 'one lot: its own hash');
-    assert.deepEqual(provenance.generation, { tier: 'pro', number: 7 });
+    assert.equal(hashes.raw_output, lots[0].leaf.raw_output, 'one lot: its own hash');
+  });
+
+  it('is a third of what it was, and names each lot by the hash of its leaf', () => {
+    const lot = lotRecord('a');
+    const certificate = issue([lot]);
+    assert.ok(canonicalText(certificate).length < 1_000, `${canonicalText(certificate).length} bytes`);
+    const leaf = Buffer.from(leafHash(sha256, Buffer.from(canonicalText(certifiedLot(lot).leaf)))).toString(
+      'base64',
+    );
+    assert.deepEqual(certificate.provenance.lots, [{ id: lot.id, leaf }]);
+  });
+
+  it('has in each mode the members of the table and no other', () => {
+    const label = { isPublic: true, userData: 'x', userDataSha256: 'ab'.repeat(32) };
+    for (const mode of ENTROPY_MODES) {
+      const lot = mode === 'csprng' ? sampleLot('a') : lotRecord('a');
+      const certificate = issue([lot], { mode, entry: { octets: 'int32', label } });
+      const paths = Object.entries(certificate).flatMap(([name, value]) =>
+        ['provenance', 'verification', 'hashes'].includes(name)
+          ? Object.keys(value ?? {}).map((inner) => `${name}.${inner}`)
+          : [name],
+      );
+      const rows = CERTIFICATE_ROWS.filter(([, { modes }]) => modes.includes(mode)).map(([path]) => path);
+      assert.deepEqual(paths, rows, mode);
+      for (const path of paths) assert.notEqual(member(certificate, ...path.split('.')), undefined, path);
+    }
   });
 
   it('joins the digests of several lots in order, with the weakest estimate and origin and all tests', () => {
@@ -119,17 +159,18 @@ describe('a certificate', () => {
       assert.equal(hashes[name], `sha256:${joined}`);
     }
     assert.deepEqual(
-      provenance.lots.map((lot) => [lot.id, lot.origin]),
-      lots.map((lot) => [lot.id, lot.origin]),
+      provenance.lots.map(({ id }) => id),
+      lots.map(({ id }) => id),
     );
     assert.equal(provenance.origin, 'simulated');
-    assert.equal(provenance.shots, 131_072);
     assert.equal(verification.min_entropy_per_bit, 0.7);
     assert.equal(verification.nist_sp800_22, '372/376 passed');
     assert.notEqual(hashes.raw_output, issue(lots.toReversed(), PURE).hashes.raw_output, 'order matters');
+    const unknown = issue([lotRecord('a'), lotRecord('b', { minEntropyPerBit: null })], PURE);
+    assert.equal(unknown.verification.min_entropy_per_bit, null);
   });
 
-  it('never has a stronger origin than the weakest of its lots', () => {
+  it('never has a stronger origin or claim than the weakest of its lots', () => {
     for (const [i, strong] of ORIGINS.entries()) {
       for (const weak of ORIGINS.slice(i)) {
         const lots = [lotRecord('a', { origin: strong }), lotRecord('b', { origin: weak })];
@@ -137,115 +178,6 @@ describe('a certificate', () => {
         assert.equal(originOf(lots.toReversed()), weak);
       }
     }
-  });
-
-  it('states no origin for csprng, whatever its lot says', () => {
-    for (const lot of [system, lotRecord('a')]) {
-      const { provenance } = issue([lot], { mode: 'csprng', generation: null });
-      const { lang_circuit, lang_version, quantum_backend, qubits_used, circuit_depth } = provenance;
-      assert.deepEqual([lang_circuit, lang_version, quantum_backend], ['none', 'none', 'none']);
-      assert.deepEqual([qubits_used, circuit_depth], [0, 0]);
-    }
-  });
-
-  it('says in words what the origin and the mode mean', () => {
-    assert.match(issue([lotRecord('a')]).provenance.meaning, /no quantum hardware/);
-    assert.match(
-      issue([system], { mode: 'csprng', generation: null }).provenance.meaning,
-      /no quantum origin/,
-    );
-    assert.match(issue([lotRecord('a')], PURE).provenance.meaning, /nothing else/);
-  });
-
-  it('does not say that what was not tested has passed', () => {
-    const [raw, conditioned] = lotRecord('a').assessments;
-    const short = {
-      ...conditioned,
-      bits: 100,
-      sp80022: { ...conditioned.sp80022, verified: false, reason: 'too few bits' },
-    };
-    const cases: [lots: LotRecord[], text: string, verified: boolean][] = [
-      [[lotRecord('a', { assessments: [] })], 'not tested', false],
-      [[lotRecord('a', { assessments: [raw] })], 'not tested', false],
-      [[lotRecord('a'), lotRecord('b', { assessments: [raw] })], 'not tested', false],
-      [[lotRecord('a', { assessments: [raw, short] })], '186/188 passed', false],
-      [[lotRecord('a'), lotRecord('b', { assessments: [raw, short] })], '372/376 passed', false],
-    ];
-    for (const [lots, text, verified] of cases) {
-      const { verification, provenance } = issue(lots, PURE);
-      assert.deepEqual([verification.nist_sp800_22, verification.nist_verified], [text, verified]);
-      for (const tested of provenance.lots.flatMap((lot) => lot.tested)) {
-        assert.equal(tested.reason, tested.verified ? undefined : 'too few bits');
-      }
-    }
-    const unknown = issue([lotRecord('a'), lotRecord('b', { minEntropyPerBit: null })], PURE);
-    assert.equal(unknown.verification.min_entropy_per_bit, null);
-  });
-
-  it('refuses lots that are not those the source names, and no lots at all', () => {
-    const lot = lotRecord('a');
-    const facts = { source: seededSource(lot.id), lots: [lotRecord('b')], context: CONTEXT };
-    assert.throws(() => certificateOf(ID, answerEntry(1), facts), InvariantError);
-    assert.throws(() => issue([]), InvariantError);
-    assert.throws(() => issue([lot], {}, { mode: 'pure' }), InvariantError);
-    assert.throws(() => issue([lotRecord('a', { processedSha256: '' })]), InvariantError);
-  });
-});
-
-describe('version 2', () => {
-  it('keeps the leaf of version 2 to the byte', () => {
-    const golden = readFileSync(
-      new URL('../vectors/certificate/leaf-v2.json', import.meta.url),
-      'utf8',
-    ).trimEnd();
-    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'calibrated')];
-    assert.equal(canonicalText(issue(lots, PURE)), golden);
-  });
-
-  it('is version 1, what was read and the evidence, and nothing else', () => {
-    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'calibrated')];
-    const { version, provenance, ...rest } = issue(lots, PURE);
-    const without = lots.map(({ evidence: _, ...lot }) => lot);
-    const { version: before, provenance: provenanceBefore, ...restBefore } = issue(without, PURE);
-    assert.deepEqual([version, before], [2, 1]);
-    assert.deepEqual(rest, restBefore);
-    const { evidence, meaning, lots: certified, ...facts } = provenance;
-    const { meaning: meaningBefore, lots: certifiedBefore, ...factsBefore } = provenanceBefore;
-    assert.deepEqual(facts, factsBefore);
-    assert.equal(evidence, 'calibrated');
-    assert.equal(
-      meaning,
-      `${meaningBefore} Evidence: published readout errors and the lots’ own shots, assuming pure states, and bits that are independent and identically distributed.`,
-    );
-    assert.deepEqual(
-      certified.map(({ evidence: _, read: __, ...lot }) => lot),
-      certifiedBefore,
-    );
-    assert.deepEqual(certified[0].read, {
-      source: 'simulator',
-      provider: 'local',
-      device: 'statevector-16',
-      lang_circuit: 'superposition-16',
-      lang_version: '1.0.0',
-      circuit_sha256: `sha256:${'c'.repeat(64)}`,
-      qubits_used: 16,
-      circuit_depth: 1,
-      shots: 65_536,
-      calibration: {
-        id: 'cal-7',
-        date: '2026-11-20T06:00:00Z',
-        digest: `sha256:${createHash('sha256').update('{"date":"2026-11-20T06:00:00Z","id":"cal-7","readout_e01":[0.004,0.25]}').digest('hex')}`,
-      },
-    });
-    const { minEntropyPerBit, notReached, ...same } = lotEvidence('calibrated');
-    assert.deepEqual(certified[0].evidence, {
-      ...same,
-      min_entropy_per_bit: minEntropyPerBit,
-      not_reached: notReached,
-    });
-  });
-
-  it('names the weakest claim of its lots, in any order', () => {
     for (const [i, weak] of EVIDENCE_LEVELS.entries()) {
       for (const strong of EVIDENCE_LEVELS.slice(i)) {
         const lots = [lotWithEvidence('a', strong), lotWithEvidence('b', weak)];
@@ -255,34 +187,210 @@ describe('version 2', () => {
     }
   });
 
-  it('is of version 1, byte for byte as before, when one lot has no evidence', () => {
-    const old = lotRecord('b');
-    const lots = [lotWithEvidence('a', 'calibrated'), old];
-    const mixed = issue(lots, PURE);
-    const { evidence: _, ...bare } = lots[0];
-    assert.equal(canonicalText(mixed), canonicalText(issue([bare, old], PURE)));
-    assert.equal(mixed.version, 1);
+  it('states no circuit and no evidence for csprng, and that its lot is a sample', () => {
+    const { provenance } = issue([sampleLot('a')], CSPRNG);
+    const { lang_circuit, lang_version, quantum_backend, qubits_used, circuit_depth } = provenance;
+    assert.deepEqual([lang_circuit, lang_version, quantum_backend], ['none', 'none', 'none']);
+    assert.deepEqual([qubits_used, circuit_depth, provenance.sample], [0, 0, true]);
+    assert.ok(!('evidence' in provenance));
   });
 
-  it('says what the claim rests on', () => {
-    const meaningOf = (claim: EvidenceLevel) => issue([lotWithEvidence('a', claim)]).provenance.meaning;
-    assert.match(meaningOf('simulated'), /no quantum hardware.*Evidence: none of a quantum origin\.$/);
-    assert.match(meaningOf('calibrated'), /independent and identically distributed\.$/);
-    assert.equal(new Set(EVIDENCE_LEVELS.map(meaningOf)).size, EVIDENCE_LEVELS.length);
+  it('names the generator of the system where system entropy took part', () => {
+    const context = { ...CONTEXT, systemGenerator: 'openssl' } as const;
+    assert.equal(issue([lotRecord('a')], { context }).provenance.system_entropy, 'openssl');
+    assert.equal(issue([sampleLot('a')], { ...CSPRNG, context }).provenance.system_entropy, 'openssl');
+    assert.ok(
+      !('system_entropy' in issue([lotRecord('a')], { ...PURE, context }).provenance),
+      'pure takes none',
+    );
+  });
+
+  it('refuses lots that are not those the source names, no lots at all, and a lot that was not accepted', () => {
+    const lot = lotRecord('a');
+    const facts = { source: seededSource(lot.id), lots: [certifiedLot(lotRecord('b'))], context: CONTEXT };
+    assert.throws(() => certificateOf(ID, answerEntry(1), facts), InvariantError);
+    assert.throws(() => issue([], { drawn: [] }), InvariantError);
+    assert.throws(() => issue([lot], { entry: { mode: 'pure' } }), InvariantError);
+    const { commitment: _, ...refused } = lot;
+    assert.throws(() => certifiedLot(refused), InvariantError);
+    assert.throws(() => certifiedLot({ ...lot, processedSha256: '' }), InvariantError);
+  });
+});
+
+describe('the leaf of a lot', () => {
+  it('says what was read, and what it is evidence of', () => {
+    const { leaf } = certifiedLot(lotWithEvidence('a', 'calibrated'));
+    assert.deepEqual(leaf.calibration, {
+      id: 'cal-7',
+      date: '2026-11-20T06:00:00Z',
+      digest: `sha256:${createHash('sha256').update('{"date":"2026-11-20T06:00:00Z","id":"cal-7","readout_e01":[0.004,0.25]}').digest('hex')}`,
+    });
+    assert.equal(leaf.evidence?.claim, 'calibrated');
+    assert.equal(leaf.evidence.min_entropy_per_bit, 0.732_148);
+    assert.equal(certifiedLot(sampleLot('b')).leaf.evidence, null);
+  });
+
+  it('gives the reason of a test that is not verified, and of no other', () => {
+    const assessments = [tested('raw'), tested('conditioned', { verified: false, passed: 100 })];
+    const { leaf } = certifiedLot(lotRecord('a', { assessments }));
+    assert.deepEqual(
+      leaf.tested.map(({ reason }) => reason),
+      [undefined, '88 of 188 failed'],
+    );
+  });
+});
+
+describe('the result of SP 800-22', () => {
+  const resultFor = (assessments: readonly AssessedBlock[], how: Issued = {}) => {
+    const { nist_sp800_22: result, nist_verified: verified } = issue(
+      [lotRecord('a', { assessments })],
+      how,
+    ).verification;
+    return [result, verified];
+  };
+  const seedAt = (index: number): Issued => ({ drawn: [{ lot: 0, offset: 32 * index, bytes: 32 }] });
+  const pureAt = (offset: number, bytes: number): Issued => ({ ...PURE, drawn: [{ lot: 0, offset, bytes }] });
+
+  it('is that of the very window drawn on, not of the last one that passed', () => {
+    const windows = [
+      tested('conditioned', { bits: 32_000, passed: 180 }),
+      tested('conditioned', { firstBit: 32_000, passed: 187 }),
+    ];
+    assert.deepEqual(resultFor(windows, seedAt(0)), ['180/188 passed', true]);
+    // five seeds of 32 bytes come first
+    assert.deepEqual(resultFor(windows, pureAt(4_000 - 160 - 16, 16)), ['180/188 passed', true]);
+    assert.deepEqual(resultFor(windows, pureAt(4_000 - 160, 16)), ['187/188 passed', true]);
+    assert.deepEqual(resultFor(windows, pureAt(4_000 - 160 - 16, 32)), ['367/376 passed', true]);
+  });
+
+  it('does not say that what was not tested, or not all of it, has passed', () => {
+    const short = tested('conditioned', { bits: 800_000, passed: 150, verified: false });
+    assert.deepEqual(resultFor([]), ['not tested', false]);
+    assert.deepEqual(resultFor([tested('raw')]), ['not tested', false]);
+    assert.deepEqual(resultFor([short]), ['150/188 passed', false]);
+    assert.deepEqual(resultFor([tested('conditioned', { firstBit: 128 })]), ['186/188 passed', false]);
+    const failed = tested('conditioned', { passed: 3, verified: false });
+    assert.deepEqual(resultFor([failed]), ['not tested', false]);
+    const lots = [lotRecord('a'), lotRecord('b', { assessments: [tested('raw')] })];
+    assert.equal(issue(lots, PURE).verification.nist_sp800_22, 'not tested');
+  });
+
+  it('is over every byte what counting erased bytes one by one gives', () => {
+    const window = fc.record({
+      from: fc.nat(40),
+      bytes: fc.integer({ min: 1, max: 30 }),
+      failed: fc.boolean(),
+      passed: fc.nat(9),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(window, { maxLength: 5 }),
+        fc.nat(60),
+        fc.integer({ min: 1, max: 30 }),
+        (made, from, bytes) => {
+          // a window counts as failed from 10^6 bits on: one such "byte" here stands for 125,000
+          const unit = 125_000;
+          const list = made.map((each) => ({
+            ...tested('conditioned', {
+              firstBit: each.from * unit * 8,
+              bits: each.bytes * unit * 8,
+              passed: each.passed,
+              total: 9,
+              verified: !each.failed,
+            }),
+          }));
+          const { leaf } = certifiedLot(lotRecord('a', { assessments: list }));
+          const kept: number[] = [];
+          for (let at = 0; at < 70; at++) {
+            const isErased = made.some(
+              (each) => each.failed && at >= each.from && at < each.from + each.bytes,
+            );
+            if (!isErased) kept.push(at);
+          }
+          const places = kept.slice(from, from + bytes);
+          const sound = made.filter((each) => !each.failed);
+          const holds = (each: (typeof made)[number], at: number) =>
+            at >= each.from && at < each.from + each.bytes;
+          const touched = sound.filter((each) => places.some((at) => holds(each, at)));
+          const isCovered = places.every((at) => sound.some((each) => holds(each, at)));
+          const isInside = from + bytes <= kept.length;
+          const result = resultOf({ ...leaf, seeds: { count: 0, root: '' } }, 'pure', [
+            { offset: from * unit, bytes: bytes * unit },
+          ]);
+          if (!isInside) return;
+          assert.equal(
+            result?.passed,
+            touched.length === 0 ? undefined : touched.reduce((sum, each) => sum + each.passed, 0),
+          );
+          if (result !== undefined) assert.equal(result.verified, isCovered);
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  it('is verified of every draw from a lot of which all that serves has passed, and of none else', () => {
+    const whole = tested('conditioned', { passed: 180 });
+    const last = tested('conditioned', { firstBit: 600_000 });
+    const failed = tested('conditioned', { firstBit: 0, passed: 3, verified: false });
+    const short = tested('conditioned', { bits: 800_000, verified: false });
+    for (const assessments of [[whole, last], [failed, last], [short], [tested('raw')], [failed]]) {
+      const lot = lotRecord('a', { assessments });
+      const draws: Issued[] = [seedAt(0), seedAt(4), pureAt(0, 16), pureAt(8_688, 16)];
+      for (const draw of draws)
+        assert.equal(issue([lot], draw).verification.nist_verified, nistVerified(lot));
+    }
+    assert.equal(SEED_BLOCK_BYTES, 32);
+  });
+});
+
+describe('the words of a certificate', () => {
+  const meaningOf = (lots: readonly LotRecord[], how: Issued = {}) =>
+    provenanceMeaning(documentOf(lots, how));
+
+  it('say what mode, origin and evidence mean', () => {
+    assert.match(meaningOf([lotRecord('a')]), /no quantum hardware.*Evidence: none of a quantum origin\.$/);
+    assert.match(
+      meaningOf([lotRecord('a')]),
+      /mixed with system entropy\. System entropy: read from the kernel’s/,
+    );
+    const openssl = { ...CONTEXT, systemGenerator: 'openssl' } as const;
+    assert.match(meaningOf([lotRecord('a')], { context: openssl }), /OpenSSL’s generator in the memory/);
+    assert.match(meaningOf([lotRecord('a')], PURE), /nothing else/);
+    const claims = EVIDENCE_LEVELS.map((claim) => meaningOf([lotWithEvidence('a', claim)]));
+    assert.equal(new Set(claims).size, EVIDENCE_LEVELS.length);
+    for (const mode of ENTROPY_MODES) assert.match(testsMeaning(mode), / nist_verified is about /);
+  });
+
+  it('say of a declared device that nothing attests it, also when only one lot of several is declared', () => {
+    const device = { origin: 'qrng-device' } as const;
+    const declared = lotRecord('a', { ...device, isDeclared: true });
+    const words = meaningOf([lotRecord('b', device), declared], PURE);
+    assert.match(words, /operator declares to be quantum; nothing attests it\./);
+    assert.doesNotMatch(words, /from a quantum random number device/);
+    assert.match(meaningOf([lotRecord('b', device)], PURE), /from a quantum random number device/);
+  });
+
+  it('say of csprng that the lot is a renewed sample of this process’s own stream', () => {
+    const hours = SYSTEM_SAMPLE_INTERVAL_MS / 3_600_000;
+    const words = meaningOf([sampleLot('a')], CSPRNG);
+    assert.match(words, new RegExp(`own stream as answers are drawn, renewed every ${hours} hours`));
+    assert.match(words, /not the bytes used.*no quantum origin/);
   });
 });
 
 describe('status', () => {
   it('is valid, test for a deterministic source, and revoked when any lot was withdrawn', () => {
     const lots = [lotRecord('a'), lotRecord('b')];
-    const valid = issue(lots, PURE);
-    const test = issue([lotRecord('a', { deterministic: true }), lotRecord('b')], PURE);
+    const test = [lotRecord('a', { deterministic: true }), lotRecord('b')];
     const other = { lotId: lotRecord('c').id, why: 'unrelated', atMs: TIME_MS };
     const withdrawn = { lotId: lots[1].id, why: 'detector fault', atMs: TIME_MS };
-    assert.equal(certificateDocument(valid, null, [other]).certificate.status, 'valid');
-    assert.equal(certificateDocument(test, null, []).certificate.status, 'test');
-    for (const certificate of [valid, test]) {
-      const document = certificateDocument(certificate, 'proof', [other, withdrawn]);
+    const shown = (drawn: readonly LotRecord[], revocations: (typeof other)[]) =>
+      certificateDocument(issue(drawn, PURE), SHOWN, drawn.map(proofOf), revocations);
+    assert.equal(shown(lots, [other]).certificate.status, 'valid');
+    assert.equal(shown(test, []).certificate.status, 'test');
+    for (const each of [lots, test]) {
+      const document = shown(each, [other, withdrawn]);
       assert.equal(document.certificate.status, 'revoked');
       assert.deepEqual(document.revocation, {
         lot_id: lots[1].id,
@@ -292,11 +400,10 @@ describe('status', () => {
     }
   });
 
-  it('stands with the proof beside what was issued, and changes nothing of it', () => {
-    const certificate = issue([lotRecord('a')]);
-    const { status, proof, ...issued } = certificateDocument(certificate, null, []).certificate;
+  it('stands with address and proof beside what was issued, and changes nothing of it', () => {
+    const { status, proof, verify_url: _, ...issued } = documentOf([lotRecord('a')]).certificate;
     assert.deepEqual([status, proof], ['valid', null]);
-    assert.equal(canonicalText(issued), canonicalText(certificate));
+    assert.equal(canonicalText(issued), canonicalText(issue([lotRecord('a')])));
   });
 });
 
@@ -305,27 +412,32 @@ describe('LeafHasher', () => {
 
   it('gives the hash of the text of the leaf for any entry from any source', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 12 });
+    const windows = [
+      tested('conditioned', { bits: 32_000, passed: 180 }),
+      tested('conditioned', { firstBit: 32_000, passed: 5, verified: false }),
+      tested('conditioned', { firstBit: 1_032_000, passed: 187 }),
+    ];
     const lots = [
       lotRecord('a'),
       lotRecord('b', { origin: 'quantum-processor', jobId: null, minEntropyPerBit: null }),
-      lotWithEvidence('c', 'calibrated'),
-      lotWithEvidence('d', 'statistical'),
-      system,
-      sampled,
+      lotWithEvidence('c', 'calibrated', { assessments: windows }),
+      lotWithEvidence('d', 'statistical', { assessments: [] }),
     ];
-    const range = fc.record({ lot: fc.constant(0), offset: fc.nat({ max: 2 ** 20 }), bytes: fc.nat() });
+    const piece = fc.nat({ max: 542 });
     const source = fc.record({
       mode: fc.constantFrom(...ENTROPY_MODES),
       lots: fc.array(fc.constantFrom(...lots), { minLength: 1, maxLength: 3 }),
-      generation: fc.option(fc.record({ tier: fc.constantFrom(...TIERS), number: fc.nat() })),
-      device: text,
-      drawn: fc.option(fc.array(range, { minLength: 1, maxLength: 3 }), { nil: undefined }),
+      circuit: text,
+      drawn: fc.array(fc.record({ piece, bytes: fc.constantFrom(16, 32) }), { minLength: 3, maxLength: 3 }),
+      systemGenerator: fc.constantFrom('kernel' as const, 'openssl' as const),
     });
+    const octets = fc.constantFrom<BareType | undefined>(undefined, 'int32', 'csv');
     const entry = fc.record({
       requestId: fc.uint8Array({ minLength: 16, maxLength: 16 }),
       delivered: fc.uint8Array({ minLength: 32, maxLength: 32 }),
       issuedAtMs: fc.nat({ max: 4_000_000_000_000 }),
       endpoint: fc.constantFrom(...DATA_ENDPOINTS),
+      octets,
       source: fc.nat(1),
     });
     const hasher = new LeafHasher(ids); // one for all runs: what it keeps must never leak from one into another
@@ -335,53 +447,48 @@ describe('LeafHasher', () => {
         fc.array(entry, { minLength: 1, maxLength: 12 }),
         fc.nat(),
         (of, made, sequence) => {
-          const named = new Map<string, LotRecord>();
-          const sources = of.map((each, i) => ({
-            mode: each.mode,
-            generation: each.generation,
-            ...(each.drawn && { drawn: each.drawn }),
-            lotIds: each.lots.map((lot) => {
-              const id = `${lot.id} ${i} ${each.device}`;
-              named.set(id, { ...lot, id, device: each.device });
+          const named = new Map<string, ReturnType<typeof certifiedLot>>();
+          const sources = of.map((each, i): DrawSource => {
+            const taken = each.mode === 'pure' ? each.lots : each.lots.slice(0, 1);
+            const lotIds = taken.map((lot) => {
+              const id = `${lot.id} ${i} ${each.circuit}`;
+              const own = { id, circuit: each.circuit };
+              named.set(id, certifiedLot(each.mode === 'csprng' ? sampleLot('s', own) : { ...lot, ...own }));
               return id;
-            }),
-          }));
+            });
+            const drawn = {
+              pure: taken.map((_, lot) => ({
+                lot,
+                offset: 16 * each.drawn[lot].piece,
+                bytes: each.drawn[lot].bytes,
+              })),
+              'quantum-seeded': [{ lot: 0, offset: 32 * (each.drawn[0].piece % 5), bytes: 32 }],
+              csprng: [],
+            }[each.mode];
+            return { mode: each.mode, lotIds, drawn };
+          });
           const entries = made.map((each, i) => answerEntry(i, { ...each, mode: of[each.source].mode }));
-          const segment = segmentRecord(sequence + 1, sources, entries);
+          const context = { ...CONTEXT, systemGenerator: of[0].systemGenerator };
+          const segment = segmentRecord(sequence + 1, sources, entries, context);
           const lotOf = (id: string) => named.get(id)!;
           const plain = entries.map((each, i) => {
-            const drawn = sources[each.source];
-            const facts = { source: drawn, lots: drawn.lotIds.map(lotOf), context: segment.context };
+            const from = sources[each.source];
+            const facts = { source: from, lots: from.lotIds.map(lotOf), context };
             const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
             return leafHash(sha256, Buffer.from(canonicalText(certificate)));
           });
           assert.deepEqual(hasher.leavesOf(segment, lotOf).hashes.map(hex), plain.map(hex));
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 200 },
     );
-  });
-
-  it('hashes another text where the configuration differs', () => {
-    const lot = lotRecord('a');
-    const hasher = new LeafHasher(ids);
-    const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
-    const contexts = [
-      segment.context,
-      { ...segment.context, poweredBy: 'other' },
-      { ...segment.context, verifyUrlBase: 'https://other.example' },
-    ];
-    const hashes = contexts.map((context) =>
-      hex(hasher.leavesOf({ ...segment, context }, () => lot).hashes[0]),
-    );
-    assert.equal(new Set(hashes).size, 3);
   });
 
   it('throws for a text with the marks of the template in it, and hashes no wrong leaf', () => {
-    for (const device of ['\uE000'.repeat(26), 'x\uE003', '\uE002']) {
-      const lot = lotRecord('a', { device });
+    for (const circuit of ['\uE000'.repeat(26), 'x\uE003', '\uE002']) {
+      const lot = lotRecord('a', { circuit });
       const segment = segmentRecord(1, [seededSource(lot.id)], [answerEntry(1)]);
-      assert.throws(() => new LeafHasher(ids).leavesOf(segment, () => lot), InvariantError);
+      assert.throws(() => new LeafHasher(ids).leavesOf(segment, () => certifiedLot(lot)), InvariantError);
     }
   });
 });
@@ -389,162 +496,3 @@ describe('LeafHasher', () => {
 function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
-
-describe('version 3', () => {
-  const assessed = (name: string, changes: Partial<LotRecord> = {}): LotRecord => ({
-    ...lotWithEvidence(name, 'calibrated'),
-    rawWindows: 10,
-    ...changes,
-  });
-
-  it('is version 2, the tested windows and whether its origin is declared', () => {
-    const lot = assessed('a');
-    const windows = lot.assessments.map((each) => ({
-      ...each,
-      firstBit: 1_000_000,
-      order: 'channels' as const,
-    }));
-    const { version, provenance, verification } = issue([{ ...lot, assessments: windows }], PURE);
-    const { version: before, provenance: provenanceBefore } = issue(
-      [lotWithEvidence('a', 'calibrated')],
-      PURE,
-    );
-    assert.deepEqual([version, before], [3, 2]);
-    const { lots: certified, ...facts } = provenance;
-    const { lots: certifiedBefore, ...factsBefore } = provenanceBefore;
-    assert.deepEqual(facts, factsBefore);
-    const [{ declared, raw_windows: rawWindows, tested, ...rest }] = certified;
-    assert.deepEqual([declared, rawWindows], [false, 10]);
-    const [{ tested: testedBefore, ...restBefore }] = certifiedBefore;
-    assert.deepEqual(rest, restBefore);
-    assert.deepEqual(
-      tested,
-      testedBefore.map((each) => ({ ...each, first_bit: 1_000_000, order: 'channels' })),
-    );
-    assert.match(verification.meaning, / nist_verified is about the blocks drawn on: /);
-  });
-
-  it('is given only when every bit of every lot was assessed', () => {
-    const old = lotWithEvidence('b', 'calibrated');
-    assert.equal(issue([assessed('a'), old], PURE).version, 2);
-    const { evidence: _, ...none } = assessed('c');
-    assert.equal(issue([none], PURE).version, 1);
-  });
-
-  it('says of a declared device that nothing attests it, also when only one lot of several is declared', () => {
-    const device = { origin: 'qrng-device' } as const;
-    const declared = assessed('a', { ...device, isDeclared: true });
-    const { provenance } = issue([assessed('b', device), declared], PURE);
-    assert.deepEqual(
-      provenance.lots.map((lot) => lot.declared),
-      [false, true],
-    );
-    assert.match(provenance.meaning, /operator declares to be quantum; nothing attests it\./);
-    assert.doesNotMatch(provenance.meaning, /from a quantum random number device/);
-    const processor = assessed('a', { origin: 'quantum-processor', isDeclared: true });
-    assert.match(issue([processor], PURE).provenance.meaning, /operator declares to be quantum/);
-    assert.match(
-      issue([assessed('b', device)], PURE).provenance.meaning,
-      /from a quantum random number device/,
-    );
-  });
-
-  it('keeps the leaf of version 3 to the byte, in each mode', () => {
-    const golden = readFileSync(
-      new URL('../vectors/certificate/leaf-v3.jsonl', import.meta.url),
-      'utf8',
-    ).trimEnd();
-    const lots = [assessed('a'), assessed('b', { isDeclared: true, origin: 'qrng-device' })];
-    const context = { ...CONTEXT, systemGenerator: 'kernel' } as const;
-    const leaves = [
-      issueWith(context, lots, PURE),
-      issueWith(context, [lots[0]]),
-      issueWith({ ...context, systemGenerator: 'openssl' }, [lots[0]]),
-      issueWith(context, [sampled], CSPRNG),
-      issueWith({ ...context, systemGenerator: 'openssl' }, [sampled], CSPRNG),
-    ].map(canonicalText);
-    assert.equal(leaves.join('\n'), golden);
-  });
-
-  it('names the generator of the system where system entropy took part, and what follows without a kernel', () => {
-    const kernel = { ...CONTEXT, systemGenerator: 'kernel' } as const;
-    const openssl = { ...CONTEXT, systemGenerator: 'openssl' } as const;
-    const lot = assessed('a');
-    const seeded = issueWith(kernel, [lot]).provenance;
-    assert.equal(seeded.system_entropy, 'kernel');
-    assert.match(
-      seeded.meaning,
-      /mixed with system entropy\. System entropy: read from the kernel’s generator\./,
-    );
-    for (const certificate of [issueWith(openssl, [lot]), issueWith(openssl, [sampled], CSPRNG)]) {
-      assert.equal(certificate.provenance.system_entropy, 'openssl');
-      assert.match(certificate.provenance.meaning, /OpenSSL’s generator in the memory of the process/);
-    }
-    assert.ok(!('system_entropy' in issueWith(kernel, [lot], PURE).provenance), 'pure takes none');
-    assert.ok(
-      !('system_entropy' in issue([lot]).provenance),
-      'a segment of an earlier release does not tell',
-    );
-  });
-
-  it('says of csprng that the lot is a renewed sample of this process’s own stream, and claims no evidence', () => {
-    const context = { ...CONTEXT, systemGenerator: 'kernel' } as const;
-    const { version, provenance, verification } = issueWith(context, [sampled], CSPRNG);
-    assert.equal(version, 3);
-    const hours = SYSTEM_SAMPLE_INTERVAL_MS / 3_600_000;
-    assert.match(
-      provenance.meaning,
-      new RegExp(`own stream as answers are drawn, renewed every ${hours} hours`),
-    );
-    assert.match(provenance.meaning, /not the bytes used/);
-    assert.match(
-      verification.meaning,
-      /the sample that this process drew from its own stream, not about the values/,
-    );
-    assert.ok(!('evidence' in provenance) && !('evidence' in provenance.lots[0]));
-    assert.deepEqual(
-      provenance.lots[0].tested.map(({ of, bits, first_bit }) => [of, bits, first_bit]),
-      [['system', 1_000_000, 0]],
-    );
-  });
-
-  it('names for pure every tested block that the values came from, and for seeded those of the seed', () => {
-    const lot = assessed('a');
-    const tested = [0, 1_000_000, 1_600_000].map((firstBit) => ({ ...lot.assessments[1], firstBit }));
-    const conditioned = { ...lot, assessments: [lot.assessments[0], ...tested] };
-    for (const [source, meaning] of [
-      [
-        PURE,
-        /nist_verified is about the blocks drawn on: every bit of the lots that serves lies in a tested window that passed/,
-      ],
-      [
-        {},
-        /nist_verified is about the lot that gave the seed: every bit .* The values themselves are output of ChaCha20\./,
-      ],
-    ] as const) {
-      const { provenance, verification } = issue([conditioned], source);
-      const named = provenance.lots[0].tested.filter(({ of }) => of === 'conditioned');
-      assert.deepEqual(
-        named.map(({ first_bit, bits }) => [first_bit, bits]),
-        [
-          [0, 1_000_000],
-          [1_000_000, 1_000_000],
-          [1_600_000, 1_000_000],
-        ],
-      );
-      assert.match(verification.meaning, meaning);
-    }
-  });
-
-  it('says of a seeded answer that its values are output of ChaCha20', () => {
-    const { verification } = issue([assessed('a')]);
-    assert.match(verification.meaning, /lot that gave the seed.*output of ChaCha20\.$/);
-  });
-
-  it('counts the last window that passed, whatever failed behind it', () => {
-    const [raw, conditioned] = assessed('a').assessments;
-    const failed = { ...conditioned, sp80022: { ...conditioned.sp80022, verified: false, reason: 'failed' } };
-    const { verification } = issue([assessed('a', { assessments: [raw, conditioned, failed] })], PURE);
-    assert.equal(verification.nist_verified, true);
-  });
-});

@@ -4,8 +4,11 @@ import { createHash, createPublicKey, verify } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { CERTIFICATE_ROWS } from '../../src/certificate/certificate-members.ts';
+import { LOT_MEMBERS } from '../../src/certificate/lot-members.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { fromHex } from '../../src/core/bytes.ts';
+import { ENTROPY_MODES } from '../../src/core/vocabulary.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { verificationCases, workedExample } from './example.ts';
 import { readVector, vectorNames } from './vectors.ts';
@@ -27,7 +30,9 @@ function block(name: string): string {
 
 interface Example {
   readonly answer: { data: unknown; metadata: { certificate_salt: string } };
-  readonly document: { certificate: { status: string; proof: string; hashes: { delivered: string } } };
+  readonly document: {
+    certificate: { status: string; verify_url: string; proof: string; hashes: { delivered: string } };
+  };
   readonly keys: { origin: string; keys: [{ public_key: string; key_id: string }] };
 }
 
@@ -74,17 +79,21 @@ describe('the worked example', () => {
   });
 
   it('shows the inclusion: leaf, path and root', () => {
-    const { status, proof, ...issued } = example.document.certificate;
+    const { status, verify_url: _, proof, ...issued } = example.document.certificate;
     assert.equal(status, 'valid');
     assert.equal(block('leaf'), canonical(issued));
     assert.equal(block('leaf-hash'), sha256(Buffer.of(0), block('leaf')).toString('hex'));
     assert.equal(`${block('proof')}\n`, proof);
-    const [left, node, right, root] = hexLines('tree');
-    const [version, index, first, second] = proof.split('\n');
-    assert.deepEqual([version, index], ['c2sp.org/tlog-proof@v1', 'index 1']);
-    assert.deepEqual([left.toString('base64'), right.toString('base64')], [first, second]);
-    assert.deepEqual(node, sha256(Buffer.of(1), left, Buffer.from(block('leaf-hash'), 'hex')));
-    assert.deepEqual(root, sha256(Buffer.of(1), node, right));
+    const [first, node, second, above, third, root] = hexLines('tree');
+    const [version, index, ...path] = proof.split('\n');
+    assert.deepEqual([version, index], ['c2sp.org/tlog-proof@v1', 'index 3']);
+    assert.deepEqual(
+      [first, second, third].map((each) => each.toString('base64')),
+      path.slice(0, 3),
+    );
+    assert.deepEqual(node, sha256(Buffer.of(1), first, Buffer.from(block('leaf-hash'), 'hex')));
+    assert.deepEqual(above, sha256(Buffer.of(1), second, node));
+    assert.deepEqual(root, sha256(Buffer.of(1), above, third));
     assert.equal(block('signed-text').split('\n')[2], root.toString('base64'));
   });
 
@@ -120,6 +129,30 @@ describe('the worked example', () => {
     assert.deepEqual(
       named,
       checks.map(({ name }) => name),
+    );
+  });
+});
+
+describe('the tables of members', () => {
+  const rowsOf = (title: string) => {
+    const from = text.indexOf(title);
+    const table = text.slice(from, text.indexOf('\n\n', from));
+    return [...table.matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)].map(([, name, meaning]) => [name, meaning]);
+  };
+
+  it('are those of the program, with its words', () => {
+    const inModes = (modes: readonly string[]) =>
+      modes.length === ENTROPY_MODES.length ? '' : ` In ${modes.join(' and ')} mode.`;
+    assert.deepEqual(
+      rowsOf('| Member | Meaning |'),
+      CERTIFICATE_ROWS.map(([path, { schema, modes }]) => [
+        path,
+        `${schema['description']}${inModes(modes)}`,
+      ]),
+    );
+    assert.deepEqual(
+      rowsOf("| Member of a lot's leaf | Meaning |"),
+      Object.entries(LOT_MEMBERS).map(([name, { schema }]) => [name, schema['description']]),
     );
   });
 });

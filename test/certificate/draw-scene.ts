@@ -5,7 +5,7 @@ import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { TestBeacon } from '../support/test-beacon.ts';
-import { committedBlocks, committedLot, lotRecord, TIME_MS } from './fixtures.ts';
+import { committedBlocks, lotRecord, TIME_MS } from './fixtures.ts';
 import { type Scene, scene } from './scene.ts';
 
 /** A committed draw, as its document says it at its end; the same in every run. */
@@ -50,7 +50,7 @@ export const LIST_SHA256 = digestOf(ITEMS.map((item) => `${item}\n`).join(''));
 
 export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawScene> {
   const { hasBeacon = true, end = 'revealed', isPublic = true, nonce = null } = options;
-  const lot = await committedLot(lotRecord('a'));
+  const lot = lotRecord('a');
   const secret = Buffer.concat(committedBlocks(lot.id)).subarray(OFFSET, OFFSET + 32);
   const dueMs = hasBeacon ? (Number(beacon.info['genesis_time']) + (ROUND - 1) * 10) * 1_000 : ISSUED_MS;
   const due_at = new Date(dueMs).toISOString();

@@ -19,9 +19,17 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
-import { committedBlocks, committedLot, lotEvidence, lotRecord, TIME_MS } from './fixtures.ts';
+import {
+  committedBlocks,
+  lotEvidence,
+  lotRecord,
+  lotWithEvidence,
+  sampleLot,
+  TIME_MS,
+  tested,
+} from './fixtures.ts';
 import { logKeys } from './log-world.ts';
-import { changed, type Scene, type SceneOptions, scene } from './scene.ts';
+import { changed, forged, type Scene, type SceneOptions, scene } from './scene.ts';
 import type { VerificationCase } from './vectors.ts';
 
 function lot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
@@ -76,26 +84,23 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
   await add('test-source', 'a deterministic source: genuine, and said to be a test', {
     lots: [lot('a', { deterministic: true })],
   });
-  const strong = lot('a', { origin: 'quantum-processor', evidence: lotEvidence('calibrated') });
-  const weak = lot('b', { origin: 'quantum-processor', evidence: lotEvidence('statistical') });
-  await add('evidence', 'version 2: evidence of two lots, and the weakest claim of both', {
-    lots: [strong, weak],
+  const calibrated = lotWithEvidence('a', 'calibrated');
+  const statistical = lotWithEvidence('b', 'statistical');
+  await add('evidence', 'two lots, and the weaker of their claims', {
+    lots: [calibrated, statistical],
     mode: 'pure',
   });
   await add(
-    'evidence-promoted',
-    'version 2: the claim of the stronger lot for both',
-    { lots: [strong, weak], mode: 'pure' },
-    (s) => ({ certificate: changed(s.document, 'certificate.provenance.evidence', 'calibrated') }),
-    ['lots', 'inclusion'],
-  );
-  await add(
     'evidence-of-a-simulator',
-    'version 2, logged as it is: a simulated lot that claims what only a device can',
+    'a simulated lot that claims what only a device can, logged as it is',
     { lots: [lot('a', { evidence: lotEvidence('calibrated') })] },
     () => ({}),
-    ['lots'],
+    ['derived'],
   );
+  await add('csprng', 'an answer of csprng mode, with a sample of the stream', {
+    lots: [sampleLot('a')],
+    mode: 'csprng',
+  });
   await addLabels(add);
   const flip = (path: string, to: unknown) => (s: Scene) => ({ response: changed(s.response, path, to) });
   await add('value-changed', 'a value', {}, flip('data.values.0', 5), ['delivered']);
@@ -112,7 +117,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     'the origin in the certificate',
     {},
     (s) => ({ certificate: changed(s.document, 'certificate.provenance.origin', 'quantum-processor') }),
-    ['metadata', 'inclusion'],
+    ['metadata', 'derived', 'inclusion'],
   );
   await add(
     'proof-of-another',
@@ -126,7 +131,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     'keys of another log under the same name',
     {},
     (s) => ({ keys: changed(s.keys, 'keys.0.public_key', Buffer.alloc(32, 7).toString('base64')) }),
-    ['keys', 'signature'],
+    ['keys', 'signature', 'fixed'],
   );
   const octets = { octets: { type: 'int32', body: INT32 } } as const;
   const body = (bytes: Uint8Array) => ({ octets: toHex(bytes) });
@@ -166,7 +171,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     'issued before its lot ended, and logged so',
     { lots: [lot('a', { finishedAtMs: TIME_MS + 60_000 })] },
     () => ({}),
-    ['dates'],
+    ['dates', 'fixed'],
   );
   await add(
     'checkpoint-older',
@@ -186,7 +191,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     'signed by a key after it was retired',
     {},
     (s) => ({ keys: changed(s.keys, 'keys.0.retired_at', '2026-11-21T08:29:00.000Z') }),
-    ['dates'],
+    ['dates', 'fixed'],
   );
   await add(
     'key-signs-after-retirement',
@@ -215,7 +220,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     'of a log that another one has succeeded, and whose keys do not name it',
     {},
     (s) => ({ keys: { ...succeeded(s), predecessors: [] } }),
-    ['signature'],
+    ['signature', 'fixed'],
   );
   await add(
     'no-time',
@@ -229,13 +234,8 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     keys: changed(s.keys, 'keys.0.cosigner_key', null),
   }));
   await addFixed(add);
-  await add(
-    'version-as-text',
-    'a version that is no number, to get by without the checks of version 4',
-    { lots: [lot('a', { evidence: lotEvidence('simulated') })], drawn: [{ lot: 0, offset: 96, bytes: 32 }] },
-    (s) => ({ certificate: changed(s.document, 'certificate.version', '3') }),
-    ['lots', 'inclusion'],
-  );
+  await addWindows(add);
+  await addContradictions(add);
   return cases;
 }
 
@@ -247,11 +247,9 @@ type Add = (
   fails?: readonly string[],
 ) => Promise<void>;
 
-/** Version 4: what was drawn stood in the log before. */
+/** What was drawn stood in the log before. */
 async function addFixed(add: Add): Promise<void> {
-  const evidence = lotEvidence('simulated');
-  const one = await committedLot(lot('a', { evidence }));
-  const two = await committedLot(lot('b', { evidence }));
+  const [one, two] = [lot('a'), lot('b')];
   const bytes = Buffer.concat(committedBlocks(one.id)).subarray(4_064, 4_064 + 40);
   const data = { bits: 320, bytes: bytes.toString('hex'), count: 40, encoding: 'hex' };
   const pure: SceneOptions = {
@@ -260,10 +258,9 @@ async function addFixed(add: Add): Promise<void> {
     data,
     drawn: [{ lot: 0, offset: 4_064, bytes: 48 }],
   };
-  const seeded: SceneOptions = { lots: [one], drawn: [{ lot: 0, offset: 96, bytes: 32 }] };
-  await add('fixed-seed', 'version 4: a seed that the lot committed to', seeded);
-  await add('fixed-bytes', 'version 4: bytes of two blocks of a lot', pure);
-  await add('fixed-two-lots', 'version 4: values of the end of one lot and the beginning of the next', {
+  const seeded: SceneOptions = { lots: [one] };
+  await add('fixed-bytes', 'bytes of two blocks of a lot', pure);
+  await add('fixed-two-lots', 'values of the end of one lot and the beginning of the next', {
     lots: [one, two],
     mode: 'pure',
     drawn: [
@@ -271,35 +268,12 @@ async function addFixed(add: Add): Promise<void> {
       { lot: 1, offset: 0, bytes: 32 },
     ],
   });
-  await add('fixed-not', 'version 4: a lot of an earlier release, which has no leaf and no evidence', {
-    lots: [lot('a')],
-    drawn: [{ lot: 0, offset: 96, bytes: 32 }],
-  });
   const required = () => ({ require_fixed: true });
-  await add(
-    'required',
-    'version 4, and the proof that its seed was fixed before is required',
-    seeded,
-    required,
-  );
-  await add(
-    'required-of-an-earlier-release',
-    'version 4, that proof is required, and the lot has no leaf',
-    { lots: [lot('a')], drawn: [{ lot: 0, offset: 96, bytes: 32 }] },
-    required,
-    ['fixed'],
-  );
-  await add(
-    'required-of-version-2',
-    'version 2, which does not say where in its lots the answer was drawn, and that proof is required',
-    { lots: [lot('a', { evidence })] },
-    required,
-    ['fixed'],
-  );
+  await add('required', 'the proof that its seed was fixed before is required', seeded, required);
   await add(
     'required-of-csprng',
     'values of csprng mode, which come from no lot, and that proof is required',
-    { lots: [lot('a', { origin: 'system' })], mode: 'csprng' },
+    { lots: [sampleLot('a')], mode: 'csprng' },
     required,
     ['fixed'],
   );
@@ -336,7 +310,7 @@ async function addFixed(add: Add): Promise<void> {
       response: changed(s.response, 'data.metadata.entropy_mode', 'pure'),
       certificate: changed(s.document, 'certificate.entropy_mode', 'pure'),
     }),
-    ['delivered', 'inclusion', 'fixed'],
+    ['delivered', 'derived', 'inclusion', 'fixed'],
   );
   await add(
     'lot-logged-before-it-ended',
@@ -346,7 +320,7 @@ async function addFixed(add: Add): Promise<void> {
       certificate: changed(
         s.document,
         'lots.0.proof',
-        resigned(s, s.document.lots?.[0].proof, TIME_MS / 1000 - 60),
+        resigned(s, s.document.lots[0].proof, TIME_MS / 1000 - 60),
       ),
     }),
     ['fixed'],
@@ -378,24 +352,33 @@ async function addFixed(add: Add): Promise<void> {
     (s) => ({ certificate: changed(s.document, 'lots.0.runs.0.first', 2) }),
     ['fixed'],
   );
+  const unread = ['lots', 'derived', 'status', 'dates', 'fixed'];
   await add(
     'lot-facts',
-    'the leaf of a lot of which it says something else',
+    'a lot of which the file says something else than the log',
     seeded,
-    (s) => ({
-      certificate: changed(
-        s.document,
-        'lots.0.leaf',
-        String(s.document.lots?.[0].leaf).replace('"facts":"sha256:', '"facts":"sha256:0'),
-      ),
-    }),
-    ['fixed'],
+    (s) => ({ certificate: changed(s.document, 'lots.0.leaf.health.apt_failures', 1) }),
+    unread,
   );
   await add(
-    'lot-leaf-missing',
-    'no leaf of a lot',
+    'lot-of-another',
+    'another lot in the place of the one that was drawn from',
+    seeded,
+    (s) => ({ certificate: changed(s.document, 'lots.0.leaf.lot_id', two.id) }),
+    unread,
+  );
+  await add(
+    'lot-missing',
+    'a file without the lots',
     seeded,
     (s) => ({ certificate: changed(s.document, 'lots', []) }),
+    unread,
+  );
+  await add(
+    'lot-unproven',
+    'a lot without the proof that the log held it',
+    seeded,
+    (s) => ({ certificate: changed(s.document, 'lots.0.proof', null) }),
     ['fixed'],
   );
   await add(
@@ -404,6 +387,147 @@ async function addFixed(add: Add): Promise<void> {
     { ...seeded, fixedAtMs: TIME_MS + 30_000, sealedAtMs: TIME_MS + 40_000 },
     () => ({}),
     ['fixed'],
+  );
+}
+
+/** What lay in a window that failed was erased: 4,000 bytes of a window are left, then those behind the erased ones. */
+function lotWithGap(): LotRecord {
+  return lot('a', {
+    assessments: [
+      tested('raw'),
+      tested('conditioned', { bits: 32_000, passed: 180 }),
+      tested('conditioned', { firstBit: 32_000, passed: 11, verified: false }),
+      tested('conditioned', { firstBit: 900_000, passed: 185 }),
+    ],
+  });
+}
+
+/** Which windows an answer was drawn from. */
+async function addWindows(add: Add): Promise<void> {
+  const pure: SceneOptions = { lots: [lotWithGap()], mode: 'pure' };
+  const from = (offset: number, bytes: number) => ({ ...pure, drawn: [{ lot: 0, offset, bytes }] });
+  await add('windows-seed', 'a seed, which lies in the first window', { lots: [lotWithGap()] });
+  await add('windows-before', 'the last bytes of the first window', from(3_824, 16));
+  await add('windows-across', 'bytes on both sides of a window that failed and was erased', from(3_824, 32));
+  const inGap = tested('conditioned', { firstBit: 64_000, bits: 8_000, passed: 1 });
+  const swallowed = lot('a', { assessments: [...lotWithGap().assessments, inGap] });
+  await add('windows-swallowed', 'a window of which nothing was left, between the bytes drawn', {
+    ...from(3_824, 32),
+    lots: [swallowed],
+  });
+  await add('windows-behind', 'bytes behind the window that was erased', from(3_840, 32));
+  const short = lot('a', {
+    assessments: [tested('conditioned', { bits: 800_000, passed: 150, verified: false })],
+  });
+  await add('windows-short', 'a lot of too few bits for a verdict: not verified', { lots: [short] });
+  await add('windows-none', 'a lot that was not tested', {
+    lots: [lot('a', { assessments: [tested('raw')] })],
+  });
+  const beside = lot('a', { assessments: [tested('conditioned', { firstBit: 320_000 })] });
+  await add('windows-beside', 'a window in which the seed does not lie', { lots: [beside] });
+}
+
+/** Certificates that the log has signed, and that say something else than what follows from their lots. */
+async function addContradictions(add: Add): Promise<void> {
+  const contradiction = (name: string, what: string, options: SceneOptions, path: string, to: unknown) =>
+    add(`contradicts-${name}`, what, options, (s) => forged(s, path, to), ['derived']);
+  const seeded: SceneOptions = {};
+  const replay = { lots: [lot('a', { origin: 'replay' })] };
+  const device = { lots: [lotWithEvidence('a', 'statistical')] };
+  const gap = { lots: [lotWithGap()] };
+  const short = {
+    lots: [lot('a', { assessments: [tested('conditioned', { bits: 800_000, verified: false })] })],
+  };
+  await contradiction(
+    'origin',
+    'origin quantum-processor over a replayed lot',
+    replay,
+    'provenance.origin',
+    'quantum-processor',
+  );
+  await contradiction('circuit', 'another circuit', seeded, 'provenance.lang_circuit', 'ghz-16');
+  await contradiction('compiler', 'another compiler', seeded, 'provenance.lang_version', '2.0.0');
+  await contradiction('backend', 'another backend', seeded, 'provenance.quantum_backend', 'ibm_fez');
+  await contradiction('qubits', 'more qubits', seeded, 'provenance.qubits_used', 156);
+  await contradiction('depth', 'a deeper circuit', seeded, 'provenance.circuit_depth', 7);
+  await contradiction(
+    'shots',
+    'a member for shots, which no certificate has',
+    seeded,
+    'provenance.shots',
+    1_000_000,
+  );
+  await contradiction(
+    'meaning',
+    'a sentence, which no certificate has',
+    seeded,
+    'provenance.meaning',
+    'Measured.',
+  );
+  await contradiction('evidence', 'a claim that no lot makes', device, 'provenance.evidence', 'calibrated');
+  await contradiction(
+    'nist-result',
+    'a result of no window',
+    seeded,
+    'verification.nist_sp800_22',
+    '188/188 passed',
+  );
+  await contradiction(
+    'nist-window',
+    'the result of a window that the seed does not lie in',
+    gap,
+    'verification.nist_sp800_22',
+    '185/188 passed',
+  );
+  await contradiction(
+    'nist-verified',
+    'verified, over a window that is not',
+    short,
+    'verification.nist_verified',
+    true,
+  );
+  await contradiction(
+    'dieharder',
+    'a test that is not implemented',
+    seeded,
+    'verification.dieharder',
+    '114/114 passed',
+  );
+  await contradiction(
+    'min-entropy',
+    'full min-entropy over a lot at 0.01',
+    { lots: [lot('a', { minEntropyPerBit: 0.01 })] },
+    'verification.min_entropy_per_bit',
+    1,
+  );
+  await contradiction(
+    'raw-output',
+    'the hash of other raw bits',
+    seeded,
+    'hashes.raw_output',
+    `sha256:${'0'.repeat(64)}`,
+  );
+  await contradiction(
+    'processed',
+    'the hash of other conditioned bytes',
+    seeded,
+    'hashes.processed',
+    `sha256:${'0'.repeat(64)}`,
+  );
+  await contradiction('version', 'a version that is no number', seeded, 'version', '1');
+  await add(
+    'contradicts-seed',
+    'a seed that the lot does not have',
+    seeded,
+    (s) => forged(s, 'provenance.seed.index', 5),
+    ['derived', 'fixed'],
+  );
+  await add(
+    'contradicts-drawn',
+    'bytes beyond the end of the lot',
+    { mode: 'pure' },
+    (s) => forged(s, 'provenance.drawn.0.offset', 8_688),
+    ['derived', 'fixed'],
   );
 }
 

@@ -1,28 +1,37 @@
+import { concatBytes } from '../../src/core/bytes.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
+import { toBase64 } from '../../src/crypto/base64.ts';
+import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
+import { seedHash } from '../../src/crypto/hash-tree.ts';
 import type {
   AnswerEntry,
+  AssessedBlock,
   DrawSource,
   EvidenceLevel,
+  LotCommitment,
   LotEvidence,
   LotRecord,
   SegmentContext,
   SegmentRecord,
 } from '../../src/ledger/records.ts';
 import { SegmentWriter } from '../../src/ledger/segment.ts';
-import { commitmentOf } from '../../src/pool/intake/lot-commitment.ts';
 
 /** Records as the ledger holds them; everything a test does not care about is fixed. */
 
 export const TIME_MS = Date.UTC(2026, 10, 21, 8, 30, 0, 123);
 export const CONTEXT = {
   verifyUrlBase: 'https://qrn.example/verify',
-  poweredBy: 'Lang Quantum Circuits',
-};
+  systemGenerator: 'kernel',
+} as const;
+export const POWERED_BY = 'Lang Quantum Circuits';
 
+/** An accepted lot with five seeds and three pure blocks (`committedBlocks`), the same in every run. */
 export function lotRecord(name: string, changes: Partial<LotRecord> = {}): LotRecord {
+  const id = `lot_${name.padEnd(26, '0')}`;
+  const { origin = 'simulated' } = changes;
   return {
-    id: `lot_${name.padEnd(26, '0')}`,
+    id,
     source: 'simulator',
     origin: 'simulated',
     deterministic: false,
@@ -46,40 +55,67 @@ export function lotRecord(name: string, changes: Partial<LotRecord> = {}): LotRe
     health: { samples: 1_048_576, rctFailures: 0, aptFailures: 0, grade: 'pass' },
     minEntropyPerBit: 0.8561,
     minEntropyMethod: 'SP 800-90B 6.3',
-    assessments: [test('raw', 185), test('conditioned', 186)],
+    rawWindows: 2,
+    evidence: lotEvidence(origin === 'simulated' ? 'simulated' : 'statistical'),
+    assessments: [tested('raw', { passed: 185 }), tested('conditioned')],
+    commitment: commitmentOf(id),
     accepted: true,
     rejection: '',
     ...changes,
   };
 }
 
-function test(of: 'raw' | 'conditioned', passed: number): LotRecord['assessments'][number] {
+interface Tested {
+  readonly firstBit?: number;
+  readonly bits?: number;
+  readonly passed?: number;
+  readonly total?: number;
+  readonly verified?: boolean;
+}
+
+/** One run of SP 800-22, which passed unless said otherwise. */
+export function tested(of: 'raw' | 'conditioned' | 'system', changes: Tested = {}): AssessedBlock {
+  const { firstBit = 0, bits = 1_000_000, passed = 186, total = 188, verified = true } = changes;
   return {
     of,
-    bits: 1_000_000,
+    bits,
+    firstBit,
     sha256: digestText(of),
-    sp80022: { passed, total: 188, smallestP: 0.00213, verified: true, reason: 'at most 4 of 188 failed' },
+    sp80022: { passed, total, smallestP: 0.00213, verified, reason: `${total - passed} of ${total} failed` },
+  };
+}
+
+/** A sample of the csprng stream, as a lot. */
+export function sampleLot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
+  const { evidence: _, ...lot } = lotRecord(name, {
+    origin: 'system',
+    source: 'system',
+    quantumBackend: 'none',
+  });
+  return {
+    ...lot,
+    assessments: [tested('system', { passed: 187 })],
+    rawWindows: 1,
+    commitment: { pureBytes: 0, blockRoots: '', seedHashes: '' },
+    ...changes,
   };
 }
 
 /** What a lot with this claim could be evidence of. */
 export function lotEvidence(claim: EvidenceLevel, changes: Partial<LotEvidence> = {}): LotEvidence {
-  const figures = { calibrated_min_entropy: 0.964211, ones_share_max: 0.5021 };
-  const isFigured = claim === 'calibrated';
   return {
     claim,
-    minEntropyPerBit: isFigured ? 0.732_148 : null,
-    figures,
+    minEntropyPerBit: claim === 'calibrated' ? 0.732_148 : null,
+    figures: { calibrated_min_entropy: 0.964211 },
     method: `method of ${claim}`,
     assumptions: `assumptions of ${claim}`,
-    notReached: isFigured
-      ? []
-      : [{ claim: 'calibrated', why: 'no readout errors are published for each channel' }],
+    notReached:
+      claim === 'calibrated' ? [] : [{ claim: 'calibrated', why: 'no readout errors are published' }],
     ...changes,
   };
 }
 
-/** A lot of a quantum processor with evidence. */
+/** A lot of a quantum processor with this claim; of a simulator where it is `simulated`. */
 export function lotWithEvidence(
   name: string,
   claim: EvidenceLevel,
@@ -115,8 +151,9 @@ export function answerEntry(number: number, changes: Partial<AnswerEntry> = {}):
   };
 }
 
+/** The fourth seed of the lot. */
 export function seededSource(...lotIds: string[]): DrawSource {
-  return { mode: 'quantum-seeded', lotIds, generation: { tier: 'pro', number: 7 } };
+  return { mode: 'quantum-seeded', lotIds, drawn: [{ lot: 0, offset: 96, bytes: 32 }] };
 }
 
 export function segmentRecord(
@@ -130,19 +167,26 @@ export function segmentRecord(
   return { sequence, committedAtMs: TIME_MS, sources, context, ...writer.finish() };
 }
 
-/** The pure blocks of a lot made by `committedLot`: three, the last of 512 bytes; the same in every run. */
+/** The pure blocks of a lot of `lotRecord`: three, the last of 512 bytes; the same in every run. */
 export function committedBlocks(lotId: string): Uint8Array<ArrayBuffer>[] {
   return [4_096, 4_096, 512].map((size, i) => streamOf(`${lotId} block ${i}`, size));
 }
 
-/** A lot with a commitment to its blocks and to five seeds. */
-export async function committedLot(lot: LotRecord): Promise<LotRecord> {
-  const seeds = Array.from({ length: 5 }, (_, i) => streamOf(`${lot.id} seed ${i}`, 32));
-  const commitment = await commitmentOf([
-    ...seeds.map((bytes) => ({ kind: 'seed' as const, bytes })),
-    ...committedBlocks(lot.id).map((bytes) => ({ kind: 'pure' as const, bytes })),
-  ]);
-  return { ...lot, commitment };
+const commitments = new Map<string, LotCommitment>();
+
+function commitmentOf(lotId: string): LotCommitment {
+  let commitment = commitments.get(lotId);
+  if (commitment === undefined) {
+    const blocks = committedBlocks(lotId);
+    const seeds = Array.from({ length: 5 }, (_, i) => seedHash(sha256, streamOf(`${lotId} seed ${i}`, 32)));
+    commitment = {
+      pureBytes: blocks.reduce((sum, block) => sum + block.length, 0),
+      blockRoots: toBase64(concatBytes(...blocks.map((block) => new BlockCommitment(block).tree.root))),
+      seedHashes: toBase64(concatBytes(...seeds)),
+    };
+    commitments.set(lotId, commitment);
+  }
+  return commitment;
 }
 
 function streamOf(name: string, size: number): Uint8Array<ArrayBuffer> {

@@ -72,7 +72,7 @@ class DataFolder {
   }
 
   /** A life of the service: opens, answers, logs unless it is killed before, closes. Gives the ids of the answers. */
-  serve(answers: number, isKilled = false): Promise<string[]> {
+  serve(answers: number, isKilled = false, lot = LOT): Promise<string[]> {
     return this.with(async (folders) => {
       const { log, held } = await openCertificates(folders);
       assert.equal(held, null);
@@ -80,7 +80,7 @@ class DataFolder {
       const { ledger } = folders;
       if (answers === 0) return [];
       const block = (fill: number) => ({ kind: 'pure' as const, bytes: new Uint8Array(64).fill(fill) });
-      await ledger.addLot(LOT, [block(1), block(2), block(3)]);
+      await ledger.addLot(lot, [block(1), block(2), block(3)]);
       const { from: sequence } = await ledger.leaseSequences();
       const incarnations = (await readIncarnations(ledger)) ?? [];
       const secret = openSecretFile(join(this.keysPath, 'certificate-ids'));
@@ -88,7 +88,8 @@ class DataFolder {
       const entries = Array.from({ length: answers }, () =>
         answerEntry(++this.#answers, { issuedAtMs: this.clock.wallMs() }),
       );
-      await ledger.commit([segmentRecord(sequence, [seededSource(LOT.id)], entries)], []);
+      if (lot !== LOT) await log.seal();
+      await ledger.commit([segmentRecord(sequence, [seededSource(lot.id)], entries)], []);
       if (!isKilled) await log.sealAll();
       return entries.map((_, i) => ids.textOf(sequence, i));
     });
@@ -150,9 +151,9 @@ describe('a ledger that is the original', () => {
   it('goes on over restarts, and its newest checkpoint is kept beside the keys', async (t) => {
     const data = folder(t);
     await data.serve(3);
-    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 3);
-    const [id] = await data.serve(2);
     assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 5);
+    const [id] = await data.serve(2);
+    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 7);
     await data.assertVerified(id);
   });
 
@@ -164,7 +165,7 @@ describe('a ledger that is the original', () => {
     rmSync(data.keysPath, { recursive: true });
     renameSync(`${data.keysPath}-old`, data.keysPath);
     await data.serve(1);
-    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 6);
+    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 8);
   });
 
   it('goes on after a compaction, which makes the data file anew', async (t) => {
@@ -186,7 +187,7 @@ describe('a ledger that is the original', () => {
     });
     assert.equal(readAnchor(data.keysPath), undefined);
     await data.serve(1);
-    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 2);
+    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 4);
   });
 
   it('goes on after a crash between its first checkpoint and the note of its incarnation', async (t) => {
@@ -233,7 +234,7 @@ describe('a copied folder', () => {
       /it is a copy: the folder was made anew\..*qrn ledger moved.*qrn ledger restore/,
     );
     await copy.assertVerified(id);
-    assert.equal(sizeOf(readAnchor(copy.keysPath)?.checkpoint ?? ''), 3);
+    assert.equal(sizeOf(readAnchor(copy.keysPath)?.checkpoint ?? ''), 5);
     await data.serve(1);
   });
 
@@ -305,18 +306,18 @@ describe('a ledger that was set back', () => {
 
   it('is held back, and cannot be passed off as moved', async (t) => {
     const { data, kept } = await setBack(t);
-    assert.match(await data.held(), /its log has 3 leaves, and one of 5 was signed: it is an earlier state/);
+    assert.match(await data.held(), /its log has 5 leaves, and one of 7 was signed: it is an earlier state/);
     await data.assertVerified(kept[0]);
     const { status, talk } = await data.qrn('moved');
     assert.equal(status, 1);
-    assert.match(talk, /was not only moved: its log has 3 leaves.*must be restored\n$/);
+    assert.match(talk, /was not only moved: its log has 5 leaves.*must be restored\n$/);
     await assert.rejects(data.with(acceptMove), /must be restored/);
   });
 
   it('gives no id a second time after it was restored, and its log names the checkpoint that was lost', async (t) => {
     const { data, lost, kept } = await setBack(t);
     const { incarnation } = await data.restore();
-    assert.equal(sizeOf(incarnation.predecessor?.checkpoint ?? ''), 5);
+    assert.equal(sizeOf(incarnation.predecessor?.checkpoint ?? ''), 7);
     const fresh = await data.serve(2);
     assert.deepEqual(
       fresh.filter((id) => lost.includes(id)),
@@ -339,7 +340,7 @@ describe('a ledger that was set back', () => {
     cpSync(join(fork.ledgerPath, 'data.mdb'), join(data.ledgerPath, 'data.mdb'));
     assert.match(
       await data.held(),
-      /its first 5 leaves are not those that were signed: it is another history/,
+      /its first 7 leaves are not those that were signed: it is another history/,
     );
   });
 
@@ -476,7 +477,7 @@ describe('keys', () => {
     assert.ok(!existsSync(join(data.keysPath, 'log-1.pem')), 'no key was made in their place');
     const { incarnation } = await data.restore();
     assert.deepEqual(incarnation.predecessor?.keys, []);
-    const [next] = await data.serve(1);
+    const [next] = await data.serve(1, false, lotRecord('b'));
     await data.assertVerified(next);
     assert.equal((await data.find(id)).document, 'unknown', 'ids are read with the key that is lost');
   });
@@ -525,9 +526,9 @@ describe('keys', () => {
     const data = folder(t);
     await data.serve(3);
     rmSync(data.ledgerPath, { recursive: true });
-    await assert.rejects(data.open(), /it is empty, and a log of 3 leaves was signed/);
+    await assert.rejects(data.open(), /it is empty, and a log of 5 leaves was signed/);
     const { incarnation } = await data.restore();
-    assert.equal(sizeOf(incarnation.predecessor?.checkpoint ?? ''), 3);
+    assert.equal(sizeOf(incarnation.predecessor?.checkpoint ?? ''), 5);
     await data.assertVerified((await data.serve(1))[0]);
   });
 

@@ -1,22 +1,27 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { CertificateIds } from '../../src/certificate/ids.ts';
-import { canonicalText, revocationText } from '../../src/certificate/leaf.ts';
+import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
+import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
+import { canonicalText } from '../../src/certificate/members.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import type { LogKeys } from '../../src/crypto/key-files.ts';
-import { leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
+import { type Hash, leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
 import {
   COSIGNATURE_TYPE,
   cosignatureText,
+  formatNote,
+  formatProof,
   noteKeyId,
   parseCheckpoint,
   parseNote,
   parseProof,
   readTimestamped,
+  timestampedSignature,
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
@@ -153,10 +158,16 @@ export class LogWorld {
       const first = new DataView(seal.buffer).getFloat64(0);
       [...readEntries(segment.entries)].forEach((entry, i) => {
         const source = segment.sources[entry.source];
-        const lots = source.lotIds.map((id) => this.lots.get(id)).filter((lot) => lot !== undefined);
+        const known = source.lotIds.map((id) => this.lots.get(id)).filter((lot) => lot !== undefined);
+        const lots = known.map(certifiedLot);
         const facts = { source, lots, context: segment.context };
         place(first + i, canonicalText(certificateOf(this.ids.textOf(segment.sequence, i), entry, facts)));
       });
+    }
+    for (const [key, value] of this.records) {
+      if (!/^public\/\d/.test(key)) continue;
+      const { index, leaf } = JSON.parse(Buffer.from(value).toString()) as { index: number; leaf: string };
+      if (/"type":"(lot|statement)"/.test(leaf)) place(index, leaf);
     }
     for (const { drawId, kind, text } of this.#everyDrawLeaf.values()) {
       const record = this.records.get(`draw/${drawId}/${kind}`);
@@ -170,6 +181,21 @@ export class LogWorld {
       place(leaf, revocationText(revocation));
     }
     return leaves;
+  }
+
+  /** The proof of one of these leaves, in a checkpoint of the log over them that is signed when the clock says. */
+  proofIn(leaves: readonly Uint8Array[], index: number): string {
+    const { name, current, currentKeyId } = this.keys;
+    const root = toBase64(referenceRoot(leaves));
+    const text = `${name}\n${leaves.length}\n${root}\n`;
+    const atS = Math.floor(this.clock.wall / 1000);
+    const timedId = noteKeyId(sha256, name, current.publicKey, COSIGNATURE_TYPE);
+    const timed = timestampedSignature(atS, current.sign(Buffer.from(cosignatureText(atS, text))));
+    const signatures = [
+      { name, keyId: currentKeyId, signature: current.sign(Buffer.from(text)) },
+      { name, keyId: timedId, signature: timed },
+    ];
+    return formatProof({ index, path: referencePath(leaves, index), note: formatNote({ text, signatures }) });
   }
 
   /** Verifies all that the log says, from scratch; gives the number of leaves. */
@@ -221,4 +247,15 @@ export function checkProof(text: string, leaves: readonly Uint8Array[]): void {
   assert.ok(proof && checkpoint);
   const { index, path } = proof;
   assert.ok(verifyInclusion(sha256, leaves[index], index, checkpoint.size, path, checkpoint.root));
+}
+
+/** RFC 9162 §2.1.3.1, as it is written there. */
+function referencePath(leaves: readonly Uint8Array[], index: number): Hash[] {
+  if (leaves.length <= 1) return [];
+  let k = 1;
+  while (2 * k < leaves.length) k *= 2;
+  const [left, right] = [leaves.slice(0, k), leaves.slice(k)];
+  return index < k
+    ? [...referencePath(left, index), new Uint8Array(referenceRoot(right))]
+    : [...referencePath(right, index - k), new Uint8Array(referenceRoot(left))];
 }

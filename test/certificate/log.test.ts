@@ -6,6 +6,7 @@ import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { CertificateLogError, readVouchers } from '../../src/certificate/log-state.ts';
+import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
 import { readLotsOf } from '../../src/certificate/lot-release.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
@@ -19,6 +20,7 @@ import { checkProof, LogWorld, logKeys, StoreFault } from './log-world.ts';
 fc.configureGlobal({ seed: 20_261_121 });
 
 const LOT = lotRecord('a');
+const CERTIFIED = certifiedLot(LOT);
 let answers = 0;
 
 function segment(sequence: number, count: number): SegmentRecord {
@@ -29,6 +31,7 @@ function segment(sequence: number, count: number): SegmentRecord {
 function world(): LogWorld {
   const made = new LogWorld();
   made.lots.set(LOT.id, LOT);
+  made.released.set(LOT.id, 0);
   return made;
 }
 
@@ -73,7 +76,7 @@ describe('CertificateLog', () => {
 
   it('keeps the lots of all segments of a batch at hand, however many it knows from earlier ones', async () => {
     const w = world();
-    const known = new Map(Array.from({ length: 1_025 }, (_, i) => [`known-${i}`, lotRecord(`known-${i}`)]));
+    const known = new Map(Array.from({ length: 1_025 }, (_, i) => [`known-${i}`, CERTIFIED]));
     w.lots.set('new', lotRecord('new'));
     const segments = ['new', LOT.id].map((id, i) =>
       segmentRecord(i + 1, [seededSource(id)], [answerEntry(answers++)]),
@@ -161,7 +164,7 @@ describe('CertificateLog', () => {
     assert.equal((await log.tile(2, 0))?.length, 32);
     // that the hasher makes the right leaves is shown elsewhere (leaf.test.ts); here, that the tree is theirs
     const hasher = new LeafHasher(w.ids);
-    const leaves = [large, small].flatMap((each) => hasher.leavesOf(each, () => LOT).hashes);
+    const leaves = [large, small].flatMap((each) => hasher.leavesOf(each, () => CERTIFIED).hashes);
     const root = parseCheckpoint(parseNote(log.checkpoint)?.text ?? '')?.root;
     assert.deepEqual(Buffer.from(root!), Buffer.from(referenceRoot(leaves)));
     for (const [sequence, index] of [
@@ -208,10 +211,10 @@ describe('CertificateLog', () => {
     await log.seal();
     w.withdrawn.push({ lotId: LOT.id, why: 'detector fault', atMs: TIME_MS });
     assert.equal(await log.revocationOf(LOT.id), undefined);
-    assert.equal(await log.seal(), 1);
+    assert.equal(await log.seal(), 2, 'and a statement');
     assert.equal(await log.seal(), 0);
     assert.equal(await (await w.open()).seal(), 0, 'nor after a restart');
-    assert.equal(await w.check(log), 4);
+    assert.equal(await w.check(log), 5);
     assert.equal(
       (await log.revocationOf(LOT.id))?.text,
       `{"lot_id":"${LOT.id}","reason":"detector fault","revoked_at":"2026-11-21T08:30:00.123Z","type":"revocation","version":1}`,
@@ -361,7 +364,7 @@ describe('faults', () => {
       await assert.rejects(log.seal(), StoreFault);
       w.commit(segment(3, 2));
       await sealAll(log);
-      assert.equal(await w.check(log), 10);
+      assert.equal(await w.check(log), 11);
       assert.equal(await log.proofOf(1, 2), proof);
     });
   }
@@ -406,7 +409,10 @@ describe('faults', () => {
         }
         await sealAll(log);
         const committed = [...w.segments.values()].reduce((sum, { count }) => sum + count, 0);
-        assert.equal(await w.check(log), committed + w.withdrawn.length);
+        const statements = [...w.records].filter(
+          ([key, value]) => /^public\/\d/.test(key) && Buffer.from(value).includes('statement'),
+        );
+        assert.equal(await w.check(log), committed + w.withdrawn.length + statements.length);
       }),
       { numRuns: 25 },
     );

@@ -7,7 +7,7 @@ import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { noteOf } from '../../src/certificate/log-state.ts';
-import { lotLeafText, statementText } from '../../src/certificate/lot-leaf.ts';
+import { certifiedLot, statementText } from '../../src/certificate/lot-leaf.ts';
 import { proofFor } from '../../src/certificate/lot-release.ts';
 import { UnseenLots } from '../../src/certificate/unseen-lots.ts';
 import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public-lot.ts';
@@ -20,9 +20,9 @@ import { referenceRoot } from '../reference/merkle.ts';
 import {
   answerEntry,
   committedBlocks,
-  committedLot,
   lotRecord,
   NO_SERIES,
+  sampleLot,
   seededSource,
   segmentRecord,
   TIME_MS,
@@ -33,16 +33,15 @@ const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 describe('public leaves', () => {
   it('keep their bytes and the hashes in them', async () => {
-    const lot = await committedLot(lotRecord('a'));
-    const none = new CompactRange(sha256);
+    const lot = lotRecord('a');
     const withdrawal = revocationText({ lotId: lot.id, why: 'a "fault" \u00e9', atMs: TIME_MS });
     const one = new CompactRange(sha256);
     one.append(leafHash(sha256, Buffer.from(withdrawal)), () => {});
     const [block] = committedBlocks(lot.id);
     const made = {
-      lot: lotLeafText(lot, none),
+      lot: certifiedLot(lot).text,
+      sample: certifiedLot(sampleLot('b')).text,
       withdrawal,
-      lot_after_it: lotLeafText(lot, one),
       statement: statementText(TIME_MS, one),
       piece: hex(pieceHash(sha256, new Uint8Array(16).fill(1), new Uint8Array(16).fill(2))),
       seed: hex(seedHash(sha256, new Uint8Array(32).fill(3))),
@@ -84,12 +83,12 @@ describe('lots in the log', () => {
     const w = new LogWorld();
     const log = await w.open();
     for (const name of ['a', 'b']) {
-      const lot = await committedLot(lotRecord(name));
+      const lot = lotRecord(name);
       w.lots.set(lot.id, lot);
     }
     const [first, second] = [...w.lots.keys()];
     assert.equal(await log.lotOf(first), undefined);
-    assert.equal(await log.seal(), 2);
+    assert.equal(await log.seal(), 3, 'the lots, and a statement');
     assert.deepEqual(
       [...w.released],
       [first, second].map((id) => [id, w.clock.wallMs()]),
@@ -108,21 +107,21 @@ describe('lots in the log', () => {
     for (const outcome of ['lost', 'done, but said to have failed'] as const) {
       const w = new LogWorld();
       const log = await w.open();
-      const lot = await committedLot(lotRecord('a'));
+      const lot = lotRecord('a');
       w.lots.set(lot.id, lot);
       w.nextWrite = outcome;
       await assert.rejects(log.seal());
       assert.equal(w.released.size, 0);
       await log.seal();
       assert.equal(w.released.size, 1);
-      assert.equal((await log.publicLeaves(0, 9)).length, 1);
-      assert.equal(log.size, 1);
+      assert.equal((await log.publicLeaves(0, 9)).length, 2);
+      assert.equal(log.size, 2);
     }
   });
 
   it('wait for the witnesses where these are asked for, over a restart too', async () => {
     const w = new LogWorld();
-    const lot = await committedLot(lotRecord('a'));
+    const lot = lotRecord('a');
     w.lots.set(lot.id, lot);
     const open = () => CertificateLog.open({ ...w.options(), isWitnessed: true });
     let log = await open();
@@ -140,7 +139,7 @@ describe('lots in the log', () => {
 
   it('wait until enough witnesses have seen them, also those released before witnesses were asked for', async () => {
     const w = new LogWorld();
-    const [first, second] = [await committedLot(lotRecord('a')), await committedLot(lotRecord('b'))];
+    const [first, second] = [lotRecord('a'), lotRecord('b')];
     w.lots.set(first.id, first);
     await (await w.open()).seal();
     const releasedMs = w.clock.wall;
@@ -180,22 +179,22 @@ describe('lots in the log', () => {
     assert.equal(await (await find(3, ['w1', 'w2'], '05060708')).settle(), false, 'they have other keys now');
   });
 
-  it('count the withdrawals before them, those of an earlier release too', async () => {
+  it('are followed by a statement of the withdrawals before them, and so are withdrawals', async () => {
     const w = new LogWorld();
-    w.lots.set('lot_x', lotRecord('x'));
-    w.withdrawn.push({ lotId: 'lot_x', why: 'a fault', atMs: TIME_MS });
-    await (await w.open()).seal();
-    // as an earlier release left it
-    for (const key of [...w.records.keys()]) if (/^(public|withdrawn)\//.test(key)) w.records.delete(key);
     const log = await w.open();
-    const lot = await committedLot(lotRecord('a'));
-    w.lots.set(lot.id, lot);
+    w.withdrawn.push({ lotId: 'lot_x', why: 'a fault', atMs: TIME_MS });
     await log.seal();
-    const [withdrawal, leaf] = await log.publicLeaves(0, 9);
-    const { withdrawals } = JSON.parse(leaf.leaf) as { withdrawals: { count: number; root: string } };
-    const root = Buffer.from(leafHash(sha256, Buffer.from(withdrawal.leaf))).toString('base64');
-    assert.deepEqual(withdrawals, { count: 1, root });
-    assert.deepEqual((await log.withdrawals()).withdrawals, [withdrawal.leaf]);
+    w.lots.set(lotRecord('a').id, lotRecord('a'));
+    await log.seal();
+    const leaves = (await log.publicLeaves(0, 9)).map(({ leaf }) => leaf);
+    const types = leaves.map((leaf) => (JSON.parse(leaf) as { type: string }).type);
+    assert.deepEqual(types, ['revocation', 'statement', 'lot', 'statement']);
+    const root = Buffer.from(leafHash(sha256, Buffer.from(leaves[0]))).toString('base64');
+    for (const at of [1, 3]) {
+      const { withdrawals } = JSON.parse(leaves[at]) as { withdrawals: object };
+      assert.deepEqual(withdrawals, { count: 1, root });
+    }
+    assert.deepEqual((await log.withdrawals()).withdrawals, [leaves[0]]);
   });
 
   it('leave an hour without a public leaf to a statement, and an hour without any leaf to nothing', async () => {
@@ -206,6 +205,7 @@ describe('lots in the log', () => {
     w.withdrawn.push({ lotId: 'lot_x', why: 'a fault', atMs: TIME_MS });
     await log.seal();
     w.lots.set(lotRecord('x').id, lotRecord('x'));
+    w.released.set(lotRecord('x').id, 0);
     w.commit(segmentRecord(1, [seededSource(lotRecord('x').id)], [answerEntry(1)]));
     assert.equal(await log.seal(), 1, 'a withdrawal was logged just now');
     w.clock.wall += 3_600_000;
@@ -225,7 +225,7 @@ describe('a lot that is asked for', () => {
   async function told() {
     const w = new LogWorld();
     const log = await w.open();
-    const lots = await Promise.all(['a', 'b', 'c'].map((name) => committedLot(lotRecord(name))));
+    const lots = ['a', 'b', 'c'].map((name) => lotRecord(name));
     const [a, b, c] = lots.map(({ id }) => id);
     for (const lot of lots.slice(0, 2)) w.lots.set(lot.id, lot);
     await log.seal();
@@ -247,27 +247,21 @@ describe('a lot that is asked for', () => {
     assert.deepEqual(await verifyPublicLot(a, before[0], keys), {
       failure,
       leaf: 0,
-      notWithdrawnBefore: 1,
+      notWithdrawnBefore: 4,
       signedByS,
     });
     assert.deepEqual(await verifyPublicLot(a, after[0], keys), {
       failure,
       leaf: 0,
-      notWithdrawnBefore: 3,
+      notWithdrawnBefore: 6,
       signedByS,
     });
     const withdrawn = 'a fault';
-    assert.deepEqual(await verifyPublicLot(b, before[1], keys), {
-      failure,
-      leaf: 1,
-      notWithdrawnBefore: 1,
-      signedByS,
-      withdrawn,
-    });
+    assert.deepEqual(await verifyPublicLot(b, before[1], keys), { failure, leaf: 1, withdrawn });
     assert.deepEqual(await verifyPublicLot(b, after[1], keys), { failure, leaf: 1, withdrawn });
     assert.match(
       lotVerdict(a, await verifyPublicLot(a, after[0], keys)),
-      /^Lot lot_\w+ is leaf 0 of the log\. It had not been withdrawn when the log had 3 leaves, which it signed by /,
+      /^Lot lot_\w+ is leaf 0 of the log\. It had not been withdrawn when the log had 6 leaves, which it signed by /,
     );
   });
 
@@ -300,7 +294,11 @@ describe('a lot that is asked for', () => {
       ],
       'gives no statement': [b, { ...bad, statement: null }, /There is no statement/],
       'answers with another lot': [b, good, /is not the leaf of lot/],
-      'tells other facts': [a, { ...good, facts: { ...good.facts, raw_bits: 1 } }, /other facts/],
+      'tells another leaf': [
+        a,
+        { ...good, leaf: good.leaf.replace('"raw_bits":1048576', '"raw_bits":1') },
+        /leaf of the lot is not in the tree/,
+      ],
       'moves the leaf': [
         a,
         { ...good, proof: good.proof.replace('index 0', 'index 1') },

@@ -5,12 +5,12 @@ import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { eventsOf } from '../../src/certificate/drawings.ts';
-import { evidenceMeaning, modeMeaning, originMeaning } from '../../src/certificate/meanings.ts';
+import { provenanceMeaning } from '../../src/certificate/meanings.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { anyCharacter } from '../support/any-character.ts';
-import { committedLot, lotEvidence, lotRecord, lotWithEvidence, TIME_MS } from './fixtures.ts';
+import { lotEvidence, lotRecord, lotWithEvidence, sampleLot, TIME_MS } from './fixtures.ts';
 import { changed, type SceneOptions, scene } from './scene.ts';
 
 const PAGE = { width: 595.28, height: 841.89 };
@@ -82,17 +82,12 @@ describe('the certificate as a PDF', () => {
     for (const text of [certificate.id, raw_output, processed, delivered, certificate.verify_url]) {
       assert.ok(lines.includes(text), text);
     }
-    for (const text of [
-      certificate.issued_at,
-      certificate.request_id,
-      'VALID',
-      'seed of generation 7, pro tier',
-    ]) {
+    for (const text of [certificate.issued_at, certificate.request_id, 'VALID', 'seed 3 of the lot']) {
       assert.ok(lines.includes(text), text);
     }
     assert.ok(lines.includes('186/188 passed, verified'));
     assert.ok(lines.includes('0.856 per raw bit'));
-    assert.ok(lines.includes('Leaf 13 of 21 in the log qrn.example/log'));
+    assert.ok(lines.includes('Leaf 15 of 23 in the log qrn.example/log'));
     assert.ok(lines.some((line) => line.startsWith('It does not prove that a qubit was measured')));
   });
 
@@ -137,32 +132,30 @@ describe('the certificate as a PDF', () => {
       label: { request: label, serial: 7 },
       revoked: 'detector fault',
     });
-    const system = { origin: 'system', deterministic: true, assessments: [] } as const;
-    const bare = await scene({ lots: [lotRecord('a', system)], mode: 'csprng', unlogged: true });
+    const system = { deterministic: true, assessments: [] } as const;
+    const bare = await scene({ lots: [sampleLot('a', system)], mode: 'csprng', unlogged: true });
     const hashes = [(await scene()).document, rich.document, bare.document].map(async (document) =>
       sha256Hex(await certificatePdf(document)),
     );
     assert.deepEqual(await Promise.all(hashes), [
-      '9c52b85c535f8ba3c2549c9130c071eec036c4415e0062e8df95abbe72c42a5a',
-      'f7c9f0f7016c82d984810c87944ffd2fbb87f2f8e42602e498b04ea78179a669',
-      'c8ca21386efa7d7dda8b5660f9696d4f06a5dbfba7b4ec9e1a59bca258b46d65',
+      '59c903d53c6bbd4b305854779e9a66720cd5489dc678982a23e1e3f2d1eea633',
+      'c0f4b3ea1fda70a96e33385fd48f40237b29b67bb5ae86239ddcc44db0ba6d78',
+      'b5b2716fae80a13a3c3944b655c5e866039b33b97614ef8697505f8be5a786c6',
     ]);
   });
 
   it('says where in its lots the answer was drawn', async () => {
-    const lots = [await committedLot(lotRecord('a')), await committedLot(lotRecord('b'))];
+    const lots = [lotRecord('a'), lotRecord('b')];
     const seed = { lot: 0, offset: 96, bytes: 32 };
     const [end, start] = [
       { lot: 0, offset: 8_688, bytes: 16 },
       { lot: 1, offset: 0, bytes: 32 },
     ];
     const cases: [SceneOptions, drawn: string][] = [
-      [{}, 'seed of generation 7, pro tier'],
       [{ lots: lots.slice(0, 1), drawn: [seed] }, 'seed 3 of the lot'],
       [{ lots: lots.slice(0, 1), mode: 'pure', drawn: [end] }, 'bytes 8688 to 8703 of the lot'],
       [{ lots, mode: 'pure', drawn: [end, start] }, 'bytes 8688 to 8703 of the lot, and 1 more'],
-      [{ mode: 'pure' }, 'from the lots; where is not recorded'],
-      [{ mode: 'csprng' }, 'from the system, not from the lot'],
+      [{ lots: [sampleLot('c')], mode: 'csprng' }, 'from the system, not from the lot'],
     ];
     for (const [options, drawn] of cases) {
       const lines = linesOf(await certificatePdf((await scene(options)).document));
@@ -227,9 +220,9 @@ describe('the certificate as a PDF', () => {
 
   it('tells a time between events in the largest unit that it has twice', () => {
     const laterBy = (ms: number) => {
-      const lots = [{ finished_at: new Date(TIME_MS).toISOString() }];
-      const certificate = { provenance: { lots }, issued_at: new Date(TIME_MS + ms).toISOString() };
-      return eventsOf({ certificate } as unknown as CertificateDocument)[1].passed;
+      const lots = [{ leaf: { finished_at: new Date(TIME_MS).toISOString() } }];
+      const certificate = { issued_at: new Date(TIME_MS + ms).toISOString() };
+      return eventsOf({ certificate, lots } as unknown as CertificateDocument)[1].passed;
     };
     const told = [1_999, 2_000, 119_999, 120_000, 7_200_000, 172_800_000].map(laterBy);
     const expected = ['1999 ms', '2 seconds', '120 seconds', '2 minutes', '2 hours', '2 days'];
@@ -261,10 +254,9 @@ describe('the certificate as a PDF', () => {
     const [head, ...rest] = document.certificate.proof!.split('\n\n');
     const hash = head.split('\n')[2];
     const deep = [head.split('\n')[0], 'index 733007751850', ...Array<string>(40).fill(hash)].join('\n');
-    const grown = [deep, rest[0].replace('\n21\n', '\n1099511627776\n'), ...rest.slice(1)].join('\n\n');
+    const grown = [deep, rest[0].replace(/\n\d+\n/, '\n1099511627776\n'), ...rest.slice(1)].join('\n\n');
     let long = changed(document, 'certificate.proof', grown);
-    long = changed(long, 'certificate.provenance.lots.0.declared', true);
-    long = changed(long, 'certificate.provenance.meaning', 'word '.repeat(300));
+    long = changed(long, 'lots.0.leaf.declared', true);
     long = changed(long, 'certificate.media_type', 'application/octet-stream');
     const pdf = await certificatePdf(long);
     await assertWellSet(pdf);
@@ -273,7 +265,7 @@ describe('the certificate as a PDF', () => {
   });
 
   it('prints a csprng certificate without quantum facts', async () => {
-    const { document } = await scene({ mode: 'csprng', lots: [lotRecord('a', { origin: 'system' })] });
+    const { document } = await scene({ mode: 'csprng', lots: [sampleLot('a')] });
     const lines = linesOf(await certificatePdf(document));
     assert.ok(!lines.some((line) => line.includes('superposition-16') || line.includes('16 qubits')));
   });
@@ -289,20 +281,19 @@ describe('the certificate as a PDF', () => {
       assert.ok(lines.includes('Evidence'));
       assert.ok(lines.includes(isFigured ? `${claim}, 0.732 per raw bit` : claim), claim);
       const words = lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' ');
-      assert.equal(words, document.certificate.provenance.meaning, 'not cut');
+      assert.equal(words, provenanceMeaning(document), 'not cut');
     }
     // The longest: of a platform without a kernel's generator, the evidence at its end.
-    const long = structuredClone(await withLots([lotWithEvidence('a', 'calibrated')], 'detector fault'));
-    const meaning = `${modeMeaning('quantum-seeded', 'openssl')} ${originMeaning('qrng-device', [lotRecord('a', { isDeclared: true })])} ${evidenceMeaning('calibrated')}`;
-    const document = {
-      certificate: { ...long.certificate, provenance: { ...long.certificate.provenance, meaning } },
-    };
+    const declared = lotWithEvidence('a', 'calibrated', { isDeclared: true });
+    const { document: plain } = await scene({ lots: [declared], revoked: 'detector fault' });
+    const document = changed(plain, 'certificate.provenance.system_entropy', 'openssl');
+    const meaning = provenanceMeaning(document);
     const pdf = await certificatePdf(document);
     await assertWellSet(pdf);
     const lines = linesOf(pdf);
     assert.equal(lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' '), meaning);
-    const before = linesOf(await certificatePdf(await withLots([lotRecord('a')])));
-    assert.ok(!before.includes('Evidence'), 'version 1 does not speak of it');
+    const { document: csprng } = await scene({ lots: [sampleLot('a')], mode: 'csprng' });
+    assert.ok(!linesOf(await certificatePdf(csprng)).includes('Evidence'), 'csprng does not speak of it');
   });
 
   it('keeps to its page with many lots, long texts and every banner', async () => {

@@ -14,16 +14,17 @@ import { base32Of, uuidText } from '../../src/core/ids.ts';
 import { type BareType, bareMediaType, type EntropyMode } from '../../src/core/vocabulary.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
+import { leafHash } from '../../src/crypto/merkle.ts';
+import { parseProof } from '../../src/crypto/note.ts';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { type DrawnRange, type LotRecord, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { Opening } from '../../src/pool/supply/opening.ts';
 import {
   answerEntry,
-  CONTEXT,
   committedBlocks,
   lotRecord,
   NO_SERIES,
-  seededSource,
+  POWERED_BY,
   segmentRecord,
   TIME_MS,
 } from './fixtures.ts';
@@ -63,10 +64,8 @@ export interface SceneOptions {
   readonly issuedAtMs?: number;
   /** Where the clock stands when the answers are logged. */
   readonly sealedAtMs?: number;
-  /** Which bytes of the lots were drawn, or which seed: makes a certificate of version 4. */
+  /** Which bytes of the lots were drawn, or which seed: the first 32 of each lot, or the fourth. */
   readonly drawn?: readonly DrawnRange[];
-  /** The newest version of certificates that the release knew; absent: 4. */
-  readonly newestVersion?: number;
   /** Where the clock stands when the lots are logged. */
   readonly fixedAtMs?: number;
 }
@@ -86,11 +85,11 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const world = new LogWorld();
   world.clock.wall = options.sealedAtMs ?? world.clock.wall;
   for (const lot of lots) world.lots.set(lot.id, lot);
-  const seeded = seededSource(...lots.map((lot) => lot.id));
-  const source = mode === 'quantum-seeded' ? seeded : { ...seeded, mode, generation: null };
+  const drawn = options.drawn ?? drawnOf(mode, lots);
+  const source = { mode, lotIds: lots.map((lot) => lot.id), drawn };
   const backend = mode === 'csprng' ? 'none' : lots[0].quantumBackend;
   const data = { ...(options.data ?? COIN), metadata: { entropy_mode: mode, quantum_source: backend } };
-  const opening = mode === 'pure' && options.drawn ? openingOf(lots, options.drawn) : undefined;
+  const opening = mode === 'pure' ? openingOf(lots, drawn) : undefined;
   const text = canonicalize(data);
   assert(text !== undefined);
   const { octets } = options;
@@ -101,17 +100,12 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? mine : {}) }),
   );
   const log = await world.open();
-  if (options.drawn !== undefined) {
-    world.clock.wall = options.fixedAtMs ?? TIME_MS - 1_000;
-    await log.seal();
-    world.clock.wall = options.sealedAtMs ?? TIME_MS + 500;
-  }
-  const from = options.drawn === undefined ? source : { ...source, drawn: options.drawn };
-  const { newestVersion } = options;
-  const context = newestVersion === undefined ? CONTEXT : { ...CONTEXT, newestVersion };
+  world.clock.wall = options.fixedAtMs ?? issuedAtMs - 1_000;
+  await log.seal();
+  world.clock.wall = options.sealedAtMs ?? TIME_MS + 500;
   const serial = label?.series === undefined ? {} : { serial: options.label?.serial };
   const notes = label && { notes: [{ index: at, label: { ...label, ...serial } as AnswerLabel }] };
-  world.commit({ ...segmentRecord(SEGMENT, [from], entries, context), ...notes });
+  world.commit({ ...segmentRecord(SEGMENT, [source], entries), ...notes });
   if (options.unlogged !== true) await log.seal();
   if (options.revoked !== undefined) {
     world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });
@@ -144,7 +138,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
         lang_circuit: document.certificate.provenance.lang_circuit,
         lang_version: document.certificate.provenance.lang_version,
         nist_verified: document.certificate.verification.nist_verified,
-        powered_by: CONTEXT.poweredBy,
+        powered_by: POWERED_BY,
         processing_time_ms: 0,
         quantum_backend: document.certificate.provenance.quantum_backend,
         request_id: `req_${base32Of(entries[at].requestId)}`,
@@ -163,7 +157,16 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   };
 }
 
-/** What the answer carries of the bytes that were drawn of lots made by `committedLot`. */
+function drawnOf(mode: EntropyMode, lots: readonly LotRecord[]): DrawnRange[] {
+  // a draw goes on in the next lot at the end of one
+  if (mode === 'pure')
+    return lots.map((_, lot) =>
+      lot < lots.length - 1 ? { lot, offset: 8_688, bytes: 16 } : { lot, offset: 0, bytes: 32 },
+    );
+  return mode === 'csprng' ? [] : [{ lot: 0, offset: 96, bytes: 32 }];
+}
+
+/** What the answer carries of the bytes that were drawn of lots of `lotRecord`. */
 function openingOf(lots: readonly LotRecord[], drawn: readonly DrawnRange[]): unknown {
   const held = drawn.flatMap(({ lot, offset, bytes }) => {
     const blocks = committedBlocks(lots[lot].id);
@@ -190,4 +193,28 @@ export function changed<T>(value: T, path: string, to: unknown): T {
   if (to === undefined) delete at[last];
   else at[last] = to;
   return copy;
+}
+
+/** The scene, its certificate forged and signed by the log as if it had been issued so; the answer repeats it. */
+export function forged(s: Scene, path: string, to: unknown): { certificate: unknown; response: unknown } {
+  const document = changed(s.document, `certificate.${path}`, to);
+  const { provenance, verification } = document.certificate;
+  const metadata = {
+    ...(s.response['metadata'] as object),
+    entropy_origin: provenance.origin,
+    lang_circuit: provenance.lang_circuit,
+    lang_version: provenance.lang_version,
+    quantum_backend: provenance.quantum_backend,
+    nist_verified: verification.nist_verified,
+  };
+  const { proof } = document.certificate;
+  const parsed = parseProof(proof ?? '');
+  assert(parsed !== undefined);
+  const leaves = s.world.leaves();
+  const { status: _, verify_url: __, proof: ___, ...issued } = document.certificate;
+  leaves[parsed.index] = leafHash(sha256, utf8Bytes(canonicalize(issued)!));
+  return {
+    certificate: changed(document, 'certificate.proof', s.world.proofIn(leaves, parsed.index)),
+    response: { ...s.response, metadata },
+  };
 }

@@ -19,12 +19,9 @@ describe('a second verifier, in Python', { skip: noPython }, () => {
     });
     const found = printed.trim().split('\n');
     assert.equal(found.length, paths.length);
-    const versions = new Set<unknown>();
     vectorNames().forEach((name, i) => {
-      const { certificate, fails } = readVector(name);
+      const { fails } = readVector(name);
       assert.deepEqual(JSON.parse(found[i]), fails, name);
-      versions.add((certificate as { certificate: { version: unknown } }).certificate.version);
     });
-    assert.ok(versions.has(4));
   });
 });

@@ -28,7 +28,7 @@ describe('the witnesses of a certificate', () => {
     assert.equal(ok, true, why);
     assert.match(
       why ?? '',
-      /: logged between 2026-11-21T08:29:30.000Z, when witnesses had seen the log with 1 leaves and so without it, and 2026-11-21T08:30:05.000Z\.$/,
+      /: logged between 2026-11-21T08:29:30.000Z, when witnesses had seen the log with 2 leaves and so without it, and 2026-11-21T08:30:05.000Z\.$/,
     );
     assert.equal(fixed?.ok, true, fixed?.why);
   });

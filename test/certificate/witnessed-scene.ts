@@ -12,7 +12,7 @@ import {
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
-import { committedLot, lotRecord, TIME_MS } from './fixtures.ts';
+import { lotRecord, TIME_MS } from './fixtures.ts';
 import { scene } from './scene.ts';
 
 /** Certificates whose checkpoints witnesses have cosigned. */
@@ -51,7 +51,7 @@ export async function witnessed(
   quorum: number,
   named: readonly number[] = [1, 2, 3],
 ): Promise<VerificationInput & Required<Pick<VerificationInput, 'witnesses'>>> {
-  const lots = [await committedLot(lotRecord('a'))];
+  const lots = [lotRecord('a')];
   const { document, keys } = await scene({ lots, drawn: [{ lot: 0, offset: 32, bytes: 32 }] });
   const over = (proof: string | null, times: Times) =>
     times.reduce<string | null>((text, [seed, atS]) => cosigned(text, witness(seed), atS), proof);

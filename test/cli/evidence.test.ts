@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { StreamBackend } from '../../src/backend/backend.ts';
 import { simulatorWith } from '../../src/backend/simulator/simulator.ts';
-import { certifiedLot } from '../../src/certificate/record.ts';
+import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
 import { fromBase64 } from '../../src/crypto/base64.ts';
 import { newRecipientKey, open, recipientOf, seal } from '../../src/crypto/sealed-box.ts';
 import { assessorInPlace } from '../../src/pool/intake/assess-lot.ts';
@@ -68,7 +68,7 @@ describe('a lot computed again from its raw shots', () => {
         assert.ok(isEqual && (notShown === undefined) === (bits === BITS || !/min-entropy/.test(name)), name);
       }
       assert.equal(made.processedSha256, lot.record.processedSha256);
-      assert.deepEqual(certifiedLot(made, 3), certifiedLot(lot.record, 3));
+      assert.deepEqual(certifiedLot(made).leaf, certifiedLot(lot.record).leaf);
     });
   }
 
@@ -232,8 +232,7 @@ describe('qrn evidence', () => {
 
     const elsewhere = temporaryFolder(t);
     const certificate = join(elsewhere, 'c.json');
-    const certified = { version: 4, provenance: { lots: [certifiedLot(lot.record, 4)] } };
-    writeFileSync(certificate, JSON.stringify({ certificate: certified }));
+    writeFileSync(certificate, JSON.stringify({ lots: [{ leaf: certifiedLot(lot.record).leaf }] }));
     const replayed = await runQrnHere(elsewhere, [
       'evidence',
       'replay',
@@ -247,8 +246,8 @@ describe('qrn evidence', () => {
     assert.equal(is_same, true);
     assert.ok(figures.some(({ name }: { name: string }) => name === 'the lot in the certificate'));
 
-    certified.provenance.lots[0] = { ...certified.provenance.lots[0], min_entropy_per_bit: 0.999 };
-    writeFileSync(certificate, JSON.stringify({ certificate: certified }));
+    const { leaf } = certifiedLot({ ...lot.record, minEntropyPerBit: 0.999 });
+    writeFileSync(certificate, JSON.stringify({ lots: [{ leaf }] }));
     const forged = await runQrnHere(elsewhere, ['evidence', 'replay', out, '--certificate', certificate]);
     assert.equal(forged.code, 1);
     assert.match(forged.stdout, /the lot in the certificate +DIFFERS/);

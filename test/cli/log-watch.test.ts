@@ -54,7 +54,7 @@ describe('qrn log watch', () => {
     await service.withdraw(lot, 'a fault');
     writeFileSync(`${state}.draft`, '{"type":"qrn-log-st'); // a power cut before the new state was whole
     const second = await watch(url);
-    assert.match(second.out, new RegExp(`^withdrawn ${lot} at \\S+Z: "a fault" \\(leaf 21\\)\\n$`));
+    assert.match(second.out, new RegExp(`^withdrawn ${lot} at \\S+Z: "a fault" \\(leaf 22\\)\\n$`));
     assert.equal(second.talk, '');
     await service.addLot('c');
     const [event] = (await watch(url, '--json')).out.trim().split('\n');
@@ -72,13 +72,13 @@ describe('qrn log watch', () => {
     const found = await watch(forkUrl);
     assert.equal(found.status, 1);
     const file = `${state}.finding.json`;
-    assert.match(found.talk, /^FINDING rewritten: The first 21 leaves of the tree of 26 are not those /);
+    assert.match(found.talk, /^FINDING rewritten: The first 22 leaves of the tree of 27 are not those /);
     assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
     const checked = await runCommand(log, ['check', file]);
     assert.equal(checked.status, 0);
     assert.match(
       checked.out,
-      /^holds: The first 21 leaves .*\nThe log's own signatures show it, by the keys /,
+      /^holds: The first 22 leaves .*\nThe log's own signatures show it, by the keys /,
     );
     writeFileSync(file, readFileSync(file, 'utf8').replace('"rewritten"', '"fork"'));
     assert.deepEqual(await runCommand(log, ['check', file]), {
@@ -157,9 +157,9 @@ describe('qrn log watch', () => {
     const findingPath = `${state}.finding.json`;
     const watcher = new LogWatcher({ url, statePath: state, findingPath, asJson: true, context: told });
     await service.grow(5);
-    service.lies.set('/log/tile/0/000.p/26', () => new Uint8Array(26 * 32));
+    service.lies.set('/log/tile/0/000.p/27', () => new Uint8Array(27 * 32));
     assert.deepEqual([await watcher.poll(), await watcher.poll()], ['doubt', 'doubt']);
-    const what = 'The tiles do not give the root of the 26 leaves that were signed.';
+    const what = 'The tiles do not give the root of the 27 leaves that were signed.';
     assert.equal(talk, `${JSON.stringify({ event: 'doubt', what })}\nDOUBT ${url}: ${what}\n`);
     assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
     assert.ok(!existsSync(findingPath), 'a finding is what anybody can check');
@@ -193,7 +193,7 @@ describe('qrn log watch', () => {
     assert.equal(await watcher.poll(), 'ok');
     const metrics = watcher.metrics();
     assert.match(metrics, /^qrn_watch_polls_total\{outcome="unavailable"\} 2$/m);
-    assert.match(metrics, /^qrn_watch_log_leaves 21$/m);
+    assert.match(metrics, /^qrn_watch_log_leaves 22$/m);
     assert.match(metrics, /^qrn_watch_public_leaves\{kind="lot"\} 1$/m);
   });
 

@@ -6,19 +6,13 @@ import { certificateDocument } from '../../src/certificate/document.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
+import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { log } from '../../src/cli/log.ts';
 import { openLogKeys, openSecretFile } from '../../src/crypto/key-files.ts';
 import { parseNote, parseProof } from '../../src/crypto/note.ts';
-import {
-  answerEntry,
-  CONTEXT,
-  lotRecord,
-  seededSource,
-  segmentRecord,
-  TIME_MS,
-} from '../certificate/fixtures.ts';
+import { answerEntry, CONTEXT, sampleLot, segmentRecord, TIME_MS } from '../certificate/fixtures.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -26,6 +20,8 @@ import { scratchFolder } from '../support/scratch-folder.ts';
 
 const NAME = 'qrn.test/log';
 const clock = new ManualClock(TIME_MS);
+const LOT = sampleLot('a');
+const SOURCE = { mode: 'csprng', lotIds: [LOT.id], drawn: [] } as const;
 
 describe('qrn log', () => {
   const dataDir = scratchFolder();
@@ -36,8 +32,7 @@ describe('qrn log', () => {
   /** Starts the log as the service does, logs `count` answers and stops. Gives the proof of the first. */
   async function serve(segment: number, count: number): Promise<string> {
     const ledger = await openTestLedger(join(dataDir, 'ledger'));
-    const lot = lotRecord('a');
-    await ledger.addLot(lot, []);
+    await ledger.addLot(LOT, []);
     const keys = openLogKeys(keysPath, NAME, clock);
     const certificateLog = await CertificateLog.open({
       store: ledger,
@@ -45,8 +40,10 @@ describe('qrn log', () => {
       keys,
       clock,
     });
-    const entries = Array.from({ length: count }, (_, i) => answerEntry(100 * segment + i));
-    await ledger.commit([segmentRecord(segment, [seededSource(lot.id)], entries)], []);
+    const entries = Array.from({ length: count }, (_, i) =>
+      answerEntry(100 * segment + i, { mode: 'csprng' }),
+    );
+    await ledger.commit([segmentRecord(segment, [SOURCE], entries)], []);
     await certificateLog.seal();
     const proof = await certificateLog.proofOf(segment, 0);
     await ledger.close();
@@ -74,9 +71,9 @@ describe('qrn log', () => {
     const oldProof = await serve(1, 3);
     const before = JSON.parse((await qrn('show', '--json')).out);
     const [first] = openLogKeys(keysPath, NAME, clock).published;
-    assert.deepEqual([before.origin, before.size, before.signed_by], [NAME, 3, [first.key_id]]);
-    assert.ok(before.checkpoint.startsWith(`${NAME}\n3\n${before.root}\n\n`));
-    assert.match((await qrn('show')).out, /^size +3$/m);
+    assert.deepEqual([before.origin, before.size, before.signed_by], [NAME, 5, [first.key_id]]);
+    assert.ok(before.checkpoint.startsWith(`${NAME}\n5\n${before.root}\n\n`));
+    assert.match((await qrn('show')).out, /^size +5$/m);
 
     const { status, out, talk } = await qrn('rotate-key', '--json');
     assert.equal(status, 0);
@@ -88,16 +85,24 @@ describe('qrn log', () => {
     clock.advance(60_000);
     const newProof = await serve(2, 2);
     const shown = JSON.parse((await qrn('show', '--json')).out);
-    assert.deepEqual([shown.size, shown.signed_by], [5, [rotated.key_id]]);
+    assert.deepEqual([shown.size, shown.signed_by], [7, [rotated.key_id]]);
     const keys = openLogKeys(keysPath, NAME, clock);
     assert.equal(keys.currentKeyId, rotated.key_id);
     for (const [segment, proof] of [
       [1, oldProof],
       [2, newProof],
     ] as const) {
-      const facts = { source: seededSource(lotRecord('a').id), lots: [lotRecord('a')], context: CONTEXT };
-      const certificate = certificateOf(idsOf().textOf(segment, 0), answerEntry(100 * segment), facts);
-      const document = certificateDocument(certificate, proof, []);
+      const lots = [certifiedLot(LOT)];
+      const facts = { source: SOURCE, lots, context: CONTEXT };
+      const entry = answerEntry(100 * segment, { mode: 'csprng' });
+      const certificate = certificateOf(idsOf().textOf(segment, 0), entry, facts);
+      const proven = lots.map(({ leaf }) => ({ leaf, proof: null, runs: [] }));
+      const document = certificateDocument(
+        certificate,
+        { verifyUrlBase: CONTEXT.verifyUrlBase, proof },
+        proven,
+        [],
+      );
       const { ok, checks } = await verifyAnswer({ certificate: document, keys: keysDocument(keys) });
       assert.ok(ok, JSON.stringify(checks));
     }

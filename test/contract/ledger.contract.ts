@@ -469,7 +469,7 @@ export function ledgerContract(
 
     check('an answer is charged to the month of its issue, also when its segment has expired', async (of) => {
       const { ledger, clock, reopen } = of;
-      const sources = [{ mode: 'pure', lotIds: [], generation: null } as const];
+      const sources = [{ mode: 'pure', lotIds: [], drawn: [] } as const];
       const spent = (i: number, credits: number, issuedAtMs: number) =>
         entry(i, { credits, mode: 'pure', issuedAtMs });
       const DECEMBER_MS = Date.UTC(2026, 11, 1);

@@ -41,7 +41,7 @@ class SlowLedger {
     this.committer = new Committer({
       sink,
       ids: new CertificateIds(new Uint8Array(32).fill(1)),
-      context: () => ({ verifyUrlBase: 'http://a/verify', poweredBy: 'test' }),
+      context: () => ({ verifyUrlBase: 'http://a/verify', systemGenerator: 'kernel' }),
       clock: new ManualClock(),
       log: this.log,
       isHeldBack: () => this.isHeldBack,

@@ -189,7 +189,16 @@ def run_root(size, first, run, path):
 
 
 CLAIMS = ["simulated", "statistical", "calibrated"]
-HIGHEST = {"simulated": 0, "replay": 1, "system": 1, "quantum-processor": 4, "qrng-device": 4}
+ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"]
+HIGHEST = {"simulated": 0, "replay": 1, "system": 1, "quantum-processor": 2, "qrng-device": 2}
+MEMBERS = {  # of a certificate as issued; those with a mode in front belong to that mode alone
+    "": "version id issued_at request_id endpoint entropy_mode provenance verification hashes",
+    "provenance": "lang_circuit lang_version quantum_backend qubits_used circuit_depth origin lots "
+    "quantum-seeded:evidence pure:evidence quantum-seeded:system_entropy csprng:system_entropy "
+    "quantum-seeded:seed pure:drawn csprng:sample",
+    "verification": "nist_sp800_22 nist_verified dieharder min_entropy_per_bit",
+    "hashes": "raw_output processed delivered",
+}
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
@@ -206,8 +215,8 @@ class Verifier:
         self.require_fixed = require_fixed
         self.answer, self.document, self.keys, self.octets = response, document, keys, octets
         self.certificate = document["certificate"]
-        self.issued = {name: value for name, value in self.certificate.items() if name not in ("status", "proof")}
-        self.lots = self.issued["provenance"]["lots"]
+        self.issued = {name: value for name, value in self.certificate.items() if name not in ("status", "verify_url", "proof")}
+        self.lots = read(self.leaves)
         self.issued_ms = read(lambda: milliseconds(self.issued["issued_at"]))
         self.proof = read(lambda: Proof(self.certificate["proof"]))
         self.signed = self.proof and read(lambda: self.proof.signers(keys))
@@ -215,7 +224,8 @@ class Verifier:
     def failures(self):
         has_label = "label" in self.issued or (self.octets is None and "label" in self.answer)
         names = ["certificate id", "request id", "metadata", "delivered"] + (["label"] if has_label else [])
-        names += ["lots", "status", "keys", "inclusion", "signature", "dates"] + (["fixed"] if self.require_fixed or self.issued["version"] not in (1, 2, 3) else [])
+        names += ["lots", "derived", "status", "keys", "inclusion", "signature", "dates"]
+        names += ["fixed"] if self.require_fixed or self.issued.get("entropy_mode") != "csprng" else []
         return [name for name in names if not self.holds(getattr(self, "check_" + name.replace(" ", "_")))]
 
     @staticmethod
@@ -224,7 +234,7 @@ class Verifier:
 
     def check_certificate_id(self):
         identity = self.issued["id"]
-        return self.answer["metadata"]["certificate_id"] == identity and self.issued["verify_url"].endswith("/" + identity)
+        return self.answer["metadata"]["certificate_id"] == identity and self.certificate["verify_url"].endswith("/" + identity)
 
     def check_request_id(self):
         identity, bits = self.issued["request_id"], 0
@@ -239,7 +249,6 @@ class Verifier:
         same = told["timestamp"] == self.issued["issued_at"] and told["entropy_origin"] == source["origin"]
         same = same and all(told[name] == source[name] for name in ("lang_circuit", "lang_version", "quantum_backend"))
         same = same and told["nist_verified"] is self.issued["verification"]["nist_verified"]
-        same = same and (self.octets is not None and "powered_by" not in told or told["powered_by"] == self.issued["powered_by"])
         same = same and self.answer.get("media_type", self.issued.get("media_type")) == self.issued.get("media_type")
         return same and self.answer["data"]["metadata"]["entropy_mode"] == self.issued["entropy_mode"]
 
@@ -270,26 +279,103 @@ class Verifier:
                 expected[name + "_commitment"] = hexed(sha256(byte, salt, expected.pop(name).encode()))
         return expected == certified
 
+    def leaves(self):
+        """The lots' leaves, each bound to the certificate by its hash."""
+        named, given = self.issued["provenance"]["lots"], self.document["lots"]
+        assert named and len(named) == len(given) == len({each["id"] for each in named})
+        for each, lot in zip(named, given):
+            leaf = lot["leaf"]
+            assert leaf["type"] == "lot" and leaf["version"] == 1 and type(leaf["version"]) is int
+            assert leaf["lot_id"] == each["id"] and unbase64(each["leaf"]) == sha256(b"\0", canonical(leaf))
+        return [lot["leaf"] for lot in given]
+
     def check_lots(self):
-        if type(self.issued["version"]) is not int or not 1 <= self.issued["version"] <= 4:
-            return False
+        return self.lots
+
+    def check_derived(self):
+        """Rules D1 to D9."""
+        issued, mode, lots = self.issued, self.issued["entropy_mode"], self.lots
+        assert mode in ("quantum-seeded", "pure", "csprng") and lots
+        assert type(issued["version"]) is int and issued["version"] == 1
+        for section, names in MEMBERS.items():
+            told = set(issued[section] if section else set(issued) - {"media_type", "label"})
+            split = [name.rpartition(":") for name in names.split()]
+            assert told == {name for of, _, name in split if of in ("", mode)}
+        source, tests, digests = issued["provenance"], issued["verification"], issued["hashes"]
+        assert tests["dieharder"] == "not implemented" and re.fullmatch("sha256:[0-9a-f]{64}", digests["delivered"])
+        assert all(set(each) == {"id", "leaf"} for each in source["lots"])
+        assert source.get("system_entropy", "kernel") in ("kernel", "openssl") and type(issued["endpoint"]) is str
+        assert re.fullmatch("cert_[%s]{26}" % ALPHABET, issued["id"]) and self.issued_ms is not None
+        names = "lang_circuit", "lang_version", "quantum_backend", "qubits_used", "circuit_depth"
+        circuit = [0 if name.endswith(("used", "depth")) else "none" for name in names]
+        if mode != "csprng":
+            circuit = [lots[0][name] for name in names]
+        assert self.alike([source[name] for name in names], circuit)
+        assert source["origin"] == max((lot["origin"] for lot in lots), key=ORIGINS.index)
+        if mode == "csprng":
+            assert source["sample"] is True and len(lots) == 1 and lots[0]["origin"] == "system" and lots[0]["evidence"] is None
+            assert lots[0]["pure"]["bytes"] == lots[0]["seeds"]["count"] == 0
+        else:
+            ranks = [CLAIMS.index(lot["evidence"]["claim"]) for lot in lots]
+            assert all(rank <= HIGHEST[lot["origin"]] for rank, lot in zip(ranks, lots))
+            assert source["evidence"] == CLAIMS[min(ranks)]
         for name in ("raw_output", "processed"):
-            assert self.lots and all(re.fullmatch("sha256:[0-9a-f]{64}", lot[name]) for lot in self.lots)
-            digests = [bytes.fromhex(lot[name].removeprefix("sha256:")) for lot in self.lots]
-            if self.issued["hashes"][name] != hexed(digests[0] if len(digests) == 1 else sha256(*digests)):
-                return False
-        source, version = self.issued["provenance"], self.issued["version"]
-        claims = [lot.get("evidence", {}).get("claim") for lot in self.lots]
-        if version == 1 or self.issued["entropy_mode"] == "csprng":
-            return "evidence" not in source and claims == [None] * len(claims)
-        if version >= 4 and None in claims:
-            return "evidence" not in source
-        ranks = [CLAIMS.index(claim) for claim in claims]
-        if any(rank > HIGHEST[lot["origin"]] for rank, lot in zip(ranks, self.lots)):
-            return False
-        return source["evidence"] == CLAIMS[min(ranks)]
+            assert all(re.fullmatch("sha256:[0-9a-f]{64}", lot[name]) for lot in lots)
+            each = [bytes.fromhex(lot[name][7:]) for lot in lots]
+            assert digests[name] == hexed(each[0] if len(each) == 1 else sha256(*each))
+        estimates = [lot["min_entropy_per_bit"] for lot in lots]
+        assert all(each is None or 0 <= each <= 1 for each in estimates)
+        assert self.alike([tests["min_entropy_per_bit"]], [None if None in estimates else min(estimates)])
+        results = [self.tested(place, lot) for place, lot in enumerate(lots)]
+        windows = [window for drawn_on, _ in results for window in drawn_on]
+        missing = any(not drawn_on for drawn_on, _ in results) or any(window["total"] == 0 for window in windows)
+        passed, total = sum(each["passed"] for each in windows), sum(each["total"] for each in windows)
+        verified = not missing and all(whole for _, whole in results) and all(each["verified"] is True for each in windows)
+        assert tests["nist_sp800_22"] == ("not tested" if missing else f"{passed}/{total} passed")
+        return tests["nist_verified"] is verified
+
+    @staticmethod
+    def alike(given, expected):
+        return [(type(each), each) for each in given] == [(type(each), each) for each in expected]
+
+    def tested(self, place, lot):
+        """The windows of a lot that the answer drew on, and whether they hold every byte of it; byte by byte in units of 16."""
+        source, of = self.issued["provenance"], "conditioned"
+        mode = self.issued["entropy_mode"]
+        if mode == "csprng":
+            found = [window for window in lot["tested"] if window["of"] == "system"]
+            return found, bool(found)
+        seeds = 32 * lot["seeds"]["count"]
+        if mode == "pure":
+            ranges = [(seeds + each["offset"], each["bytes"]) for each in source["drawn"] if each["lot"] == place]
+            assert all(set(each) == {"lot", "offset", "bytes"} and each["lot"] in range(len(self.lots)) for each in source["drawn"])
+            assert all(seeds <= first and first + size <= seeds + lot["pure"]["bytes"] for first, size in ranges)
+        else:
+            assert len(self.lots) == 1 and set(source["seed"]) == {"index"} and source["seed"]["index"] in range(lot["seeds"]["count"])
+            ranges = [(32 * source["seed"]["index"], 32)]
+        assert ranges and all(size > 0 and first % 16 == 0 and size % 16 == 0 for first, size in ranges)
+        conditioned = [window for window in lot["tested"] if window["of"] == of]
+        for window in conditioned:
+            assert window["bits"] > 0 and window["first_bit"] >= 0 and 0 <= window["passed"] <= window["total"]
+            assert window["bits"] % 8 == window["first_bit"] % 8 == 0
+        fallen = [window["bits"] >= 10**6 and window["verified"] is not True for window in conditioned]
+        erased = set()  # bytes of windows that fell
+        for window, fell in zip(conditioned, fallen):
+            if fell:
+                erased.update(range(window["first_bit"] // 8, (window["first_bit"] + window["bits"]) // 8))
+        drawn_on, covered = [], set()
+        wanted = {byte for first, size in ranges for byte in range(first, first + size)}
+        for window, fell in zip(conditioned, fallen):
+            begin, end = window["first_bit"] // 8, (window["first_bit"] + window["bits"]) // 8
+            before = sum(byte < begin for byte in erased)
+            kept = range(begin - before, end - sum(byte < end for byte in erased))
+            if not fell and any(byte in kept for byte in wanted):
+                drawn_on.append(window)
+                covered.update(byte for byte in wanted if byte in kept)
+        return drawn_on, covered == wanted
 
     def check_status(self):
+        assert self.lots
         deterministic = any(lot["deterministic"] is True for lot in self.lots)
         return self.certificate["status"] == ("test" if deterministic else "valid")
 
@@ -310,6 +396,7 @@ class Verifier:
         return self.signed
 
     def check_dates(self):
+        assert self.lots
         if any(milliseconds(lot["finished_at"]) > self.issued_ms for lot in self.lots):
             return False
         if not self.signed:
@@ -321,22 +408,19 @@ class Verifier:
         return rightful and all(at >= self.issued_ms // 1000 for at in seconds.values())
 
     def check_fixed(self):
-        if self.require_fixed and not all(lot.get("committed") for lot in self.lots):
-            return False
         mode, drawn = self.issued["entropy_mode"], self.issued["provenance"].get("drawn")
-        assert mode == "pure" or mode == "quantum-seeded" and len(self.lots) == 1
+        assert self.lots and (mode == "pure" or mode == "quantum-seeded" and len(self.lots) == 1)
         assert mode != "pure" or drawn and all(each["lot"] in range(len(self.lots)) for each in drawn)
         bare = "media_type" in self.issued
-        # one of lots that have no leaf shows nothing
-        opening = self.answer.get("opening") if all(lot["committed"] for lot in self.lots) else None
+        opening = self.answer.get("opening")
         self.opened, self.path = [], [] if not opening else chunks(unbase64(opening["path"]), 32)
         if opening:
             self.opened = list(zip(chunks(unbase64(opening["bytes"]), 16), chunks(unbase64(opening["salts"]), 16), strict=True))
         drawn = b"".join(piece for piece, _ in self.opened)
-        for place, lot in enumerate(self.lots):
-            if lot["committed"] is not False and not self.lot_fixed(place, lot, bool(opening)):
+        for place, leaf in enumerate(self.lots):
+            if not self.lot_fixed(place, leaf, self.document["lots"][place], bool(opening)):
                 return False
-        if self.issued["entropy_mode"] != "pure" or not all(lot["committed"] for lot in self.lots):
+        if mode != "pure":
             return True
         if not opening:
             data, total = self.answer["data"], sum(each["bytes"] for each in self.issued["provenance"]["drawn"])
@@ -347,17 +431,14 @@ class Verifier:
             return bare or total > 2048
         return not self.opened and not self.path and self.values_are(drawn)
 
-    def lot_fixed(self, place, lot, is_open):
-        given = next(each for each in self.document["lots"] if each["lot_id"] == lot["id"])
-        leaf, held, source = json.loads(given["leaf"]), Proof(given["proof"]), self.issued["provenance"]
+    def lot_fixed(self, place, leaf, given, is_open):
+        held, source = Proof(given["proof"]), self.issued["provenance"]
         plain, seconds = held.signers(self.keys)
         at = 1000 * min(seconds.values())
-        rightful = any(key["retired_at"] is None or at <= milliseconds(key["retired_at"]) for key in plain)
-        assert (leaf["type"], leaf["version"], leaf["lot_id"]) == ("lot", 1, lot["id"]) and rightful
-        assert leaf["facts"] == hexed(sha256(canonical(lot))) and canonical(leaf) == given["leaf"].encode()
-        assert held.includes(given["leaf"].encode()) and at <= self.issued_ms
-        assert held.origin != self.proof.origin or held.index < self.proof.index
-        assert at >= milliseconds(lot["finished_at"]) // 1000 * 1000
+        assert any(key["retired_at"] is None or at <= milliseconds(key["retired_at"]) for key in plain)
+        assert held.includes(canonical(leaf)) and at <= self.issued_ms
+        assert not self.proof or held.origin != self.proof.origin or held.index < self.proof.index
+        assert at >= milliseconds(leaf["finished_at"]) // 1000 * 1000
         if self.issued["entropy_mode"] != "pure":
             (run,), tree, expected = given["runs"], leaf["seeds"], source["seed"]["index"]
             path = hashes(run["path"])

@@ -117,11 +117,11 @@ export function entry(n: number, more: Partial<AnswerEntry> = {}): AnswerEntry {
   };
 }
 
-export const CSPRNG: DrawSource = { mode: 'csprng', lotIds: [], generation: null };
+export const CSPRNG: DrawSource = { mode: 'csprng', lotIds: [], drawn: [] };
 
 export function source(mode: EntropyMode, lots: readonly number[] = []): DrawSource {
-  const generation = mode === 'quantum-seeded' ? ({ tier: 'pro', number: 7 } as const) : null;
-  return { mode, lotIds: lots.map(lotId), generation };
+  const drawn = mode === 'quantum-seeded' ? [{ lot: 0, offset: 96, bytes: 32 }] : [];
+  return { mode, lotIds: lots.map(lotId), drawn };
 }
 
 export function segment(
@@ -135,7 +135,7 @@ export function segment(
     sequence,
     committedAtMs: NOON_MS + sequence,
     sources: [CSPRNG],
-    context: { verifyUrlBase: 'https://verify.example', poweredBy: 'test circuits' },
+    context: { verifyUrlBase: 'https://verify.example', systemGenerator: 'kernel' },
     ...writer.finish(),
     ...more,
   };

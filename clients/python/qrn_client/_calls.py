@@ -312,7 +312,7 @@ class Calls:
             certificate = yield from self._logged_certificate(answer.metadata.certificate_id)
         if keys is None:
             keys = yield from self.keys()
-        given = _wire.verifiable(answer, certificate)
+        given = _wire.verifiable(answer)
         required = {"require_fixed": require_fixed, "witnesses": witnesses}
         check = partial(verify_answer, **given, **required, certificate=certificate, keys=keys)
         verification: Verification = yield Compute(check)  # a large answer takes seconds to hash as JSON

@@ -1,9 +1,8 @@
-"""That what an answer was drawn from stood in the log before the answer was issued: the lots of version 4."""
+"""That what an answer was drawn from stood in the log before the answer was issued."""
 
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, List, Optional, Sequence, Tuple, Union
@@ -41,85 +40,55 @@ def fixed_failure(
     response: Any,
     document: Any,
     certificate: Any,
+    leaves: Sequence[Any],
     logged: Union[Logged, str],
     keys: Any,
     witnesses: Optional[WitnessPolicy],
 ) -> Tuple[Optional[str], str]:
-    """Why it does not hold, or None and what holds. Without an answer, `response` is MISSING."""
+    """Why it does not hold, or None and what holds. Without an answer, `response` is MISSING.
+
+    leaves: of the lots that the certificate names, bound to it by their hashes
+    """
     try:
-        return None, _holds(response, document, certificate, logged, keys, witnesses)
+        return None, _holds(response, document, certificate, leaves, logged, keys, witnesses)
     except _Failure as failure:
         return str(failure), ""
-
-
-def not_fixed(certificate: Any) -> Optional[str]:
-    """Why a certificate of this form cannot show that what was drawn was fixed before; None where it can."""
-    version, named = member(certificate, "version"), member(certificate, "provenance", "lots")
-    if member(certificate, "entropy_mode") == "csprng":
-        return "values of csprng mode come from no lot."
-    if not _is_count(version) or version < 4:
-        return f"a certificate of version {show(version)} does not say where in its lots an answer was drawn."
-    loose = [lot for lot in named if member(lot, "committed") is not True] if isinstance(named, list) else []
-    if not loose:
-        return None
-    return f"{len(loose)} of its lots are of an earlier release, which logged none before they were used."
 
 
 def _holds(
     response: Any,
     document: Any,
     certificate: Any,
+    leaves: Sequence[Any],
     logged: Union[Logged, str],
     keys: Any,
     witnesses: Optional[WitnessPolicy],
 ) -> str:
-    named = member(certificate, "provenance", "lots")
-    if not isinstance(named, list) or not named:
-        raise _Failure("The certificate names no lot.")
-    lots = [
-        None if member(lot, "committed") is False else _lot(lot, document, certificate, logged, keys, witnesses)
-        for lot in named
-    ]
-    if member(certificate, "entropy_mode") == "pure":
-        bound = _pure(certificate, lots, response)
-    else:
-        bound = _seed(certificate, lots)
-    fixed = [lot for lot in lots if lot is not None]
-    if not fixed:
-        return "Not shown: its lots are of an earlier release, which logged none before they were used."
-    loose = len(lots) - len(fixed)
-    but = f" Not shown of {loose} of its lots, which are of an earlier release." if loose else ""
-    seen, by = "", time_text(max(lot.at for lot in fixed))
+    mode, proofs = member(certificate, "entropy_mode"), member(document, "lots")
+    if mode == "csprng":
+        raise _Failure("Required, and not shown: values of csprng mode come from no lot.")
+    lots = [_lot(leaf, proof, certificate, logged, keys, witnesses) for leaf, proof in zip(leaves, proofs)]
+    bound = _pure(certificate, lots, response) if mode == "pure" else _seed(certificate, lots)
+    seen, by = "", time_text(max(lot.at for lot in lots))
     if witnesses is not None:
         seen = f", and {witnesses.needed} witnesses or more saw them by then, give or take {WITNESS_CLOCK_SECONDS} s"
-    return f"The log says that it held its lots by {by}, before it was issued{seen}. {bound}{but}".strip()
+    return f"The log says that it held its lots by {by}, before it was issued{seen}. {bound}".strip()
 
 
 def _lot(
-    lot: Any,
-    document: Any,
+    told: Any,
+    proof: Any,
     certificate: Any,
     logged: Union[Logged, str],
     keys: Any,
     witnesses: Optional[WitnessPolicy],
 ) -> _Lot:
-    """The leaf of the lot is what the certificate says of it, and older than the certificate."""
-    name, proofs = text(member(lot, "id")), member(document, "lots")
-    proof = next((each for each in proofs if member(each, "lot_id") == name), None) if isinstance(proofs, list) else None
-    leaf = text(member(proof, "leaf"))
-    if name is None or leaf is None:
-        raise _Failure(f"There is no leaf of lot {show(member(lot, 'id'))}.")
-    told = _parsed(leaf)
-    is_lot = member(told, "type") == "lot" and member(told, "version") == 1 and member(told, "lot_id") == name
-    if not is_lot or canonical_json(told) != leaf.encode("utf-8", "surrogatepass"):
-        raise _Failure(f"The given leaf of lot {name} is not a lot leaf.")
-    facts = canonical_json(lot)
-    if facts is None or member(told, "facts") != f"sha256:{sha256(facts).hexdigest()}":
-        raise _Failure(f"The leaf of lot {name} says other facts of it than the certificate.")
+    """The leaf of the lot stands in the log, and is older than the certificate."""
+    name, entry = text(member(told, "lot_id")), canonical_json(told)
     lot_at = read_proof(member(proof, "proof"))
-    if isinstance(lot_at, str):
+    if isinstance(lot_at, str) or entry is None:
         raise _Failure(f"Lot {name}: {lot_at}")
-    if not is_included(sha256(b"\x00" + leaf.encode()).digest(), lot_at):
+    if not is_included(sha256(b"\x00" + entry).digest(), lot_at):
         raise _Failure(f"Lot {name} is not leaf {lot_at.index} of the tree that its proof names.")
     if not isinstance(logged, str) and logged.origin == lot_at.origin and lot_at.index >= logged.index:
         raise _Failure(f"Lot {name} was logged after the certificate.")
@@ -127,7 +96,7 @@ def _lot(
     if isinstance(signed, str):
         raise _Failure(f"Lot {name}: {signed}")
     times, issued = [each.at for each in signed if each.at is not None], time_of(member(certificate, "issued_at"))
-    ended = time_of(member(lot, "finished_at"))
+    ended = time_of(member(told, "finished_at"))
     if times and (ended is None or ended // 1_000 > min(times)):
         raise _Failure(f"The log says that it held lot {name} at {time_text(min(times))}, before the lot ended.")
     if not times or issued is None or min(times) * 1_000 > issued:
@@ -148,12 +117,8 @@ def _lot(
     return _Lot(pure_bytes, block_bytes, pure_root, seed_count, seed_root, runs, min(times))
 
 
-def _seed(certificate: Any, lots: Sequence[Optional[_Lot]]) -> str:
-    mode, index, lot = member(certificate, "entropy_mode"), member(certificate, "provenance", "seed", "index"), lots[0]
-    if mode != "quantum-seeded" or len(lots) != 1:
-        raise _Failure(f"A certificate of mode {show(mode)} from {len(lots)} lots has no form of this version.")
-    if lot is None:
-        return ""
+def _seed(certificate: Any, lots: Sequence[_Lot]) -> str:
+    index, lot = member(certificate, "provenance", "seed", "index"), lots[0]
     run = _run(lot.runs[0]) if len(lot.runs) == 1 else None
     if run is None or not _is_count(index) or run[0] != index or len(run[1]) != 1:
         raise _Failure(f"Nothing leads from seed {show(index)} to its lot.")
@@ -162,7 +127,7 @@ def _seed(certificate: Any, lots: Sequence[Optional[_Lot]]) -> str:
     return f"Its seed is number {index} of the {lot.seed_count} that the lot committed to."
 
 
-def _pure(certificate: Any, lots: Sequence[Optional[_Lot]], response: Any) -> str:
+def _pure(certificate: Any, lots: Sequence[_Lot], response: Any) -> str:
     drawn = member(certificate, "provenance", "drawn")
     if not isinstance(drawn, list) or not drawn:
         raise _Failure("It does not say what was drawn.")
@@ -174,16 +139,12 @@ def _pure(certificate: Any, lots: Sequence[Optional[_Lot]], response: Any) -> st
         if offset % _PIECE_BYTES or size % _PIECE_BYTES:
             raise _Failure("What it says was drawn are no whole pieces of its lots.")
         total += size
-        lot = lots[place]
-        if lot is not None:
-            ranges.append(_bound(lot, place, offset, size, used[place]))
-            used[place] += 1
-    if any(lot is not None and len(lot.runs) != used[i] for i, lot in enumerate(lots)):
+        ranges.append(_bound(lots[place], place, offset, size, used[place]))
+        used[place] += 1
+    if any(len(lot.runs) != used[i] for i, lot in enumerate(lots)):
         raise _Failure("The proof of a lot has more than was drawn.")
     if response is MISSING:
         return "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
-    if len(ranges) < len(drawn):
-        return ""
     opening = member(response, "opening")
     # the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
     if opening is None and text(member(certificate, "media_type")) is not None:
@@ -309,10 +270,3 @@ def _is_count(value: Any) -> bool:
 
 def _encoded(data: bytes) -> str:
     return base64.b64encode(data).decode()
-
-
-def _parsed(told: str) -> Any:
-    try:
-        return json.loads(told)
-    except (ValueError, RecursionError):
-        return None

@@ -455,12 +455,8 @@ def counts_of(total: int, block: int) -> Iterator[int]:
     return (min(block, total - start) for start in range(0, total, block))
 
 
-def verifiable(answer: Union[Answer[Any], OctetAnswer], certificate: Mapping[str, Any]) -> Dict[str, Any]:
+def verifiable(answer: Union[Answer[Any], OctetAnswer]) -> Dict[str, Any]:
     """The answer as `verify_answer` takes it: a JSON body, or octets and what came beside them."""
     if isinstance(answer, Answer):
         return {"response": answer.body}
-    document = certificate.get("certificate")
-    if isinstance(document, dict) and "media_type" in document:
-        return {"response": answer.response_beside(), "octets": bytes(answer.octets)}
-    powered_by = document.get("powered_by") if isinstance(document, dict) else None
-    return {"response": answer.json_body(powered_by if isinstance(powered_by, str) else "")}
+    return {"response": answer.response_beside(), "octets": bytes(answer.octets)}

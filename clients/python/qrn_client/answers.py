@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Dict, Generic, List, Mapping, Optional, TypeVar, Union
-from uuid import UUID
+from typing import TYPE_CHECKING, Any, Dict, Generic, Mapping, Optional, TypeVar
 
 if TYPE_CHECKING:
     import numpy
@@ -139,25 +138,3 @@ class OctetAnswer:
         mode = {"entropy_mode": metadata.pop("entropy_mode")}
         credits = {"remaining": self.credits.remaining, "used": self.credits.used}
         return {"data": {"metadata": mode}, "metadata": metadata, "meta": self.meta, "quantum_credits": credits}
-
-    def json_body(self, powered_by: str) -> Dict[str, Any]:
-        """The JSON body that the same answer would have had, which is what a certificate of an early release speaks of.
-
-        powered_by: as the certificate has it; no header carries it
-        """
-        metadata = {**asdict(self.metadata), "powered_by": powered_by}
-        mode = {"entropy_mode": metadata.pop("entropy_mode"), "quantum_source": self.metadata.quantum_backend}
-        data: Dict[str, Any] = {"count": self.count, "metadata": mode}
-        if self.endpoint == "bytes":
-            data.update(bits=8 * self.count, bytes=self.octets.hex(), encoding="hex")
-        else:
-            data.update(type=self.type, values=self._json_values())
-        credits = {"remaining": self.credits.remaining, "used": self.credits.used}
-        return {"data": data, "metadata": metadata, "meta": self.meta, "quantum_credits": credits, "opening": None}
-
-    def _json_values(self) -> List[Union[int, float, str]]:
-        if self.type not in ("bytes", "uuid"):
-            return list(self.values.tolist())
-        size = self.item_size
-        items = (self.octets[at : at + size] for at in range(0, len(self.octets), size))
-        return [str(UUID(bytes=bytes(item))) if self.type == "uuid" else item.hex() for item in items]

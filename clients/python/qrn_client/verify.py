@@ -11,7 +11,8 @@ from hashlib import sha256
 from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._checkpoint import Logged, Signed, is_included, known_keys, read_proof, read_signatures
-from ._fixed import fixed_failure, not_fixed
+from ._derived import UNSIGNED, derived_failure, read_lots
+from ._fixed import fixed_failure
 from ._label import label_finding
 from ._members import MISSING, member, show, text, time_of, time_text
 from ._wire import BASE32
@@ -90,21 +91,25 @@ def verify_answer(
     label = label_finding(response if octets is None else MISSING, document)
     if label is not None:
         checks.append(_check("label", *label))
+    leaves, found = read_lots(certificate, document)
+    is_named = leaves is not None
+    checks.append(_check("lots", None if is_named else found, found))
+    derived = _LOTS_UNKNOWN if leaves is None else derived_failure(document, leaves)
+    checks.append(_check("derived", derived, "Circuit, origin, evidence, tests and hashes follow from the lots."))
     checks += [
-        _check_lots(document),
-        _check_status(certificate, document),
+        _check_status(certificate, document, leaves),
         _check_keys(keys),
         _check_inclusion(document, logged),
         _check_signature(logged, signed),
-        _check_dates(document, signed),
+        _check_dates(document, leaves, signed),
     ]
-    missing = not_fixed(document) if require_fixed else None
-    if missing is not None:
-        checks.append(_check("fixed", f"Required, and not shown: {missing}", ""))
-    elif _version(document) >= 4:
+    if member(document, "entropy_mode") != "csprng" or require_fixed:
         # an answer that is bare values has no place for an opening
         opened = {"opening": None, **response} if octets is not None and isinstance(response, dict) else response
-        checks.append(_check("fixed", *fixed_failure(opened, certificate, document, logged, keys, witnesses)))
+        fixed = (_LOTS_UNKNOWN, "")
+        if leaves is not None:
+            fixed = fixed_failure(opened, certificate, document, leaves, logged, keys, witnesses)
+        checks.append(_check("fixed", *fixed))
     if witnesses is not None:
         checks.append(_check("witnesses", *witnesses_failure(certificate, document, logged, witnesses)))
     return Verification(tuple(checks), tuple(_not_covered(response, octets is not None)))
@@ -143,6 +148,9 @@ def _check_request_id(response: Any, document: Any) -> Check:
     return _check("request id", failure, f"Both are of request {id}.")
 
 
+#: Why a check that reads the lots cannot be made.
+_LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate."
+
 #: Members of the response beside `data` that the certificate repeats, and where it has them.
 _REPEATED: Sequence[Tuple[Sequence[str], Sequence[str]]] = (
     (("metadata", "timestamp"), ("issued_at",)),
@@ -151,7 +159,6 @@ _REPEATED: Sequence[Tuple[Sequence[str], Sequence[str]]] = (
     (("metadata", "quantum_backend"), ("provenance", "quantum_backend")),
     (("metadata", "entropy_origin"), ("provenance", "origin")),
     (("metadata", "nist_verified"), ("verification", "nist_verified")),
-    (("metadata", "powered_by"), ("powered_by",)),
     (("data", "metadata", "entropy_mode"), ("entropy_mode",)),
 )
 
@@ -160,8 +167,6 @@ def _check_metadata(response: Any, document: Any, octets: Optional[bytes]) -> Ch
     differing = []
     for in_response, in_certificate in _REPEATED:
         certified, given = member(document, *in_certificate), member(response, *in_response)
-        if octets is not None and given is MISSING and in_response[1] == "powered_by":  # no header carries it
-            continue
         scalar = isinstance(certified, (str, bool, int, float)) or certified is None
         if not scalar or type(given) is not type(certified) or given != certified:
             differing.append(".".join(in_response))
@@ -197,83 +202,12 @@ def _check_delivered(response: Any, document: Any, octets: Optional[bytes]) -> C
     return _check("delivered", failure, f"The {what} what was delivered, bit for bit.")
 
 
-def _check_lots(document: Any) -> Check:
-    """The hashes of several lots are joined and hashed; what is claimed of all is what the weakest claims."""
-    lots = member(document, "provenance", "lots")
-    if not isinstance(lots, list) or not lots:
-        return _check("lots", "The certificate names no lot.", "")
-    failures = []
-    if _version(document) not in (1, 2, 3, 4):
-        failures.append(f"The version is {show(member(document, 'version'))}; this verifier knows 1 to 4.")
-    for name in ("raw_output", "processed"):
-        digests = [text(member(lot, name)) or "" for lot in lots]
-        if not all(re.fullmatch("sha256:[0-9a-f]{64}", digest) for digest in digests):
-            failures.append(f"A lot has no {name}.")
-        elif member(document, "hashes", name) != _joined(digests):
-            failures.append(f"hashes.{name} is not that of the lots.")
-    version = member(document, "version")
-    if (version == 1 and version is not True) or member(document, "entropy_mode") == "csprng":
-        told = [member(document, "provenance", "evidence"), *(member(lot, "evidence") for lot in lots)]
-        if any(each is not MISSING for each in told):
-            failures.append("Version 1 and csprng do not speak of evidence.")
-    elif _version(document) >= 4 and any(member(lot, "evidence") is MISSING for lot in lots):
-        if member(document, "provenance", "evidence") is not MISSING:
-            failures.append("It speaks of evidence that one of its lots does not have.")
-    else:
-        evidence = _evidence_failure(document, lots)
-        if evidence is not None:
-            failures.append(evidence)
-    claim = text(member(document, "provenance", "evidence"))
-    and_evidence = "" if claim is None else f", and so is the evidence: {claim}"
-    return _check("lots", " ".join(failures) or None, f"The hashes are those of the lots named{and_evidence}.")
-
-
-#: From the weakest to the strongest.
-_CLAIMS = ("simulated", "statistical", "calibrated")
-_CEILINGS = {
-    "quantum-processor": "calibrated",
-    "qrng-device": "calibrated",
-    "simulated": "simulated",
-    "replay": "statistical",
-    "system": "statistical",
-}
-
-
-def _evidence_failure(document: Any, lots: Sequence[Any]) -> Optional[str]:
-    """From version 2 on: every lot has a claim that its origin allows. The weakest of them stands for all."""
-    ranks: List[int] = []
-    for lot in lots:
-        claim, origin = member(lot, "evidence", "claim"), member(lot, "origin")
-        if not isinstance(claim, str) or claim not in _CLAIMS:
-            return "A lot has no evidence."
-        ceiling = _CEILINGS.get(origin) if isinstance(origin, str) else None
-        if ceiling is None or _CLAIMS.index(claim) > _CLAIMS.index(ceiling):
-            return f"A lot of origin {show(origin)} claims {show(claim)}."
-        ranks.append(_CLAIMS.index(claim))
-    certified, weakest = member(document, "provenance", "evidence"), _CLAIMS[min(ranks)]
-    if certified == weakest:
-        return None
-    return f"The evidence is {show(certified)}, the weakest of the lots has {show(weakest)}."
-
-
-def _version(document: Any) -> int:
-    version = member(document, "version")
-    return version if isinstance(version, int) and not isinstance(version, bool) else 0
-
-
-def _joined(digests: Sequence[str]) -> str:
-    if len(digests) == 1:
-        return digests[0]
-    joined = b"".join(bytes.fromhex(digest[len("sha256:") :]) for digest in digests)
-    return f"sha256:{sha256(joined).hexdigest()}"
-
-
-def _check_status(certificate: Any, document: Any) -> Check:
+def _check_status(certificate: Any, document: Any, leaves: Optional[List[Any]]) -> Check:
     """The log does not hold the status, which may change; what it follows from does stand in the log."""
     status = member(document, "status")
-    lots = member(document, "provenance", "lots")
-    deterministic = isinstance(lots, list) and any(member(lot, "deterministic") is True for lot in lots)
-    expected = "test" if deterministic else "valid"
+    if leaves is None:
+        return _check("status", _LOTS_UNKNOWN, "")
+    expected = "test" if any(member(leaf, "deterministic") is True for leaf in leaves) else "valid"
     failure = None
     if status == "revoked":
         reason = text(member(certificate, "revocation", "reason"))
@@ -281,13 +215,13 @@ def _check_status(certificate: Any, document: Any) -> Check:
     elif status != expected:
         failure = f"status is {show(status)}; the lots make it {expected}."
     test, none = "A deterministic test source made this: not random.", "The document says of no lot that it was withdrawn."
-    return _check("status", failure, test if deterministic else none)
+    return _check("status", failure, test if expected == "test" else none)
 
 
 def _check_inclusion(document: Any, logged: Union[Logged, str]) -> Check:
     if isinstance(logged, str):
         return _check("inclusion", logged, "")
-    issued = {name: value for name, value in document.items() if name not in ("status", "proof")}
+    issued = {name: value for name, value in document.items() if name not in UNSIGNED}
     entry = canonical_json(issued)
     included = entry is not None and is_included(sha256(b"\x00" + entry).digest(), logged)
     failure = f"The certificate is not leaf {logged.index} of the tree of {logged.size} that the proof names."
@@ -313,7 +247,7 @@ def _check_signature(logged: Union[Logged, str], signed: Union[Sequence[Signed],
     return _check("signature", None, f"The checkpoint is signed by {' and '.join(ids)} of {logged.origin}.")
 
 
-def _check_dates(document: Any, signed: Union[Sequence[Signed], str]) -> Check:
+def _check_dates(document: Any, leaves: Optional[List[Any]], signed: Union[Sequence[Signed], str]) -> Check:
     """Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the
     checkpoint is no older than the certificate in it.
     """
@@ -321,8 +255,9 @@ def _check_dates(document: Any, signed: Union[Sequence[Signed], str]) -> Check:
     issued = time_of(told)
     if issued is None:
         return _check("dates", f"issued_at is {show(told)}, not a time.", "")
-    lots = member(document, "provenance", "lots")
-    for lot in lots if isinstance(lots, list) else ():
+    if leaves is None:
+        return _check("dates", _LOTS_UNKNOWN, "")
+    for lot in leaves:
         finished = time_of(member(lot, "finished_at"))
         if finished is None or finished > issued:
             ended = show(member(lot, "finished_at"))

@@ -6,7 +6,6 @@ import type {
   BinaryValues,
   EntropyMetadata,
   EntropyMode,
-  Metadata,
   Origin,
 } from './answers.ts';
 import { clientError, type RawResponse } from './error.ts';
@@ -141,41 +140,6 @@ function swapped(octets: Uint8Array<ArrayBuffer>, width: number): Uint8Array<Arr
   const turned = octets.slice();
   for (let at = 0; at < turned.length; at += width) turned.subarray(at, at + width).reverse();
   return turned;
-}
-
-/**
- * The JSON body that the same answer would have had, which is what a certificate of an early release speaks of.
- * `poweredBy` is not in the header fields, so the answer claims nothing of it.
- */
-export function jsonBodyOf(
-  answer: BinaryAnswer<BinaryBytesData | BinaryBatchData<BinaryBatchType>>,
-  poweredBy: string,
-): object {
-  const { data, metadata, meta, credits } = answer;
-  return {
-    data: jsonDataOf(data),
-    metadata: { ...metadata, powered_by: poweredBy } satisfies Metadata,
-    meta,
-    quantum_credits: credits,
-    opening: null, // octets carry none
-  };
-}
-
-function jsonDataOf(
-  data: (BinaryBytesData | BinaryBatchData<BinaryBatchType>) & { readonly metadata: EntropyMetadata },
-): object {
-  const { count, metadata } = data;
-  if ('bytes' in data) {
-    return { bits: 8 * count, bytes: hexOf(data.bytes), count, encoding: 'hex', metadata };
-  }
-  return { count, metadata, type: data.type, values: jsonValuesOf(data) };
-}
-
-function jsonValuesOf({ type, values, count }: BinaryBatchData<BinaryBatchType>): (number | string)[] {
-  if (!(values instanceof Uint8Array)) return Array.from(values);
-  const width = values.length / count;
-  const textOf = type === 'uuid' ? uuidText : hexOf;
-  return Array.from({ length: count }, (_, i) => textOf(values.subarray(i * width, (i + 1) * width)));
 }
 
 /** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */

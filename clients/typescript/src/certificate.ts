@@ -1,22 +1,25 @@
-import type {
-  BriefMetadata,
-  DataEndpoint,
-  DocumentMetadata,
-  EntropyMode,
-  Label,
-  Origin,
-  Tier,
-} from './answers.ts';
+import type { BriefMetadata, DataEndpoint, DocumentMetadata, EntropyMode, Label, Origin } from './answers.ts';
 
 /** What the certificate endpoint answers. */
 export interface CertificateDocument {
   readonly certificate: Certificate;
   /** Of this request, with the provenance of the certified answer. */
   readonly metadata?: BriefMetadata & DocumentMetadata;
-  /** Version 4: of each lot with a leaf in the log, that leaf and its proof. */
-  readonly lots?: readonly Readonly<Record<string, unknown>>[];
+  /** The lots of `provenance.lots`, whole: each leaf in the log, its proof, and what leads from it to the bytes drawn. */
+  readonly lots: readonly {
+    readonly leaf: CertificateLot;
+    readonly proof: string | null;
+    readonly runs: readonly HashRun[];
+  }[];
   /** Which lot was withdrawn, why and when. */
   readonly revocation?: { readonly lot_id: string; readonly reason: string; readonly revoked_at: string };
+}
+
+/** Leads from the bytes drawn to the lot; hashes in base64. */
+export interface HashRun {
+  readonly first: number;
+  readonly hashes: readonly string[];
+  readonly path: readonly string[];
 }
 
 /** Where the entropy of one answer came from, and a commitment to what was delivered. */
@@ -33,7 +36,6 @@ export interface Certificate {
   readonly media_type?: string;
   /** What the caller said of the answer; left out where it said nothing. */
   readonly label?: CertifiedLabel;
-  readonly powered_by: string;
   readonly provenance: CertificateProvenance;
   readonly verification: CertificateVerification;
   /** Each `sha256:` and 64 hex digits. */
@@ -59,64 +61,37 @@ export interface CertificateProvenance {
   readonly quantum_backend: string;
   readonly qubits_used: number;
   readonly circuit_depth: number;
+  /** The weakest of the lots. */
   readonly origin: Origin;
+  /** The weakest claim of the lots; not in csprng mode. */
+  readonly evidence?: EvidenceLevel;
+  /** Not in pure mode: where the service's system entropy came from. */
+  readonly system_entropy?: 'kernel' | 'openssl';
+  /** Which of the lot's seeds served, in quantum-seeded mode. */
+  readonly seed?: { readonly index: number };
+  /** Which of the lots' pure bytes were drawn, in pure mode; `lot` is the place in `lots`. */
+  readonly drawn?: readonly { readonly lot: number; readonly offset: number; readonly bytes: number }[];
+  /** In csprng mode: the lot is a sample of the stream, and not what the values were drawn from. */
+  readonly sample?: boolean;
+  /** Every lot, in order, with the hash of its leaf in the log, in base64. */
+  readonly lots: readonly { readonly id: string; readonly leaf: string }[];
+}
+
+/** A lot as the log holds it. */
+export interface CertificateLot {
+  readonly type: string;
+  readonly version: number;
+  readonly lot_id: string;
+  /** As the operator named the source. */
   readonly source: string;
   readonly provider: string;
   readonly device: string;
-  readonly job_id: string | null;
-  readonly shots: number;
-  /** The seed's generation, in quantum-seeded mode; up to version 3. */
-  readonly generation?: { readonly tier: Tier; readonly number: number } | null;
-  /** Version 4: which of the lot's seeds served, in quantum-seeded mode. */
-  readonly seed?: { readonly index: number } | null;
-  /** Version 4: which of the lots' pure bytes were drawn, in pure mode. */
-  readonly drawn?:
-    | readonly { readonly lot: number; readonly offset: number; readonly bytes: number }[]
-    | null;
-  /** Version 3, not of pure mode: where the service's system entropy came from. */
-  readonly system_entropy?: 'kernel' | 'openssl';
-  /** Every lot drawn from, in order. */
-  readonly lots: readonly CertificateLot[];
-  /** The weakest claim of the lots; from version 2 on. In version 5 the strongest that every lot reaches. */
-  readonly evidence?: EvidenceLevel;
-  /** What all this means, in a sentence or two. */
-  readonly meaning: string;
-}
-
-export interface CertificateLot {
-  readonly id: string;
-  readonly origin: Origin;
-  readonly deterministic: boolean;
   readonly quantum_backend: string;
   readonly job_id: string | null;
-  readonly finished_at: string;
-  readonly raw_bits: number;
-  readonly raw_output: string;
-  readonly processed: string;
-  readonly health: {
-    readonly samples: number;
-    readonly rct_failures: number;
-    readonly apt_failures: number;
-  };
-  readonly min_entropy_per_bit: number | null;
-  readonly tested: readonly CertificateTest[];
-  /** Version 3: the operator declared the origin, and nothing attests it. */
-  readonly declared?: boolean;
-  /** Version 3: the windows of raw bits that were assessed. */
-  readonly raw_windows?: number;
-  /** Version 4: the lot has a leaf in the log. */
-  readonly committed?: boolean;
-  /** What was read, and how; from version 2 on. */
-  readonly read?: CertificateRead;
-  /** How quantum the lot is shown to be; from version 2 on. */
-  readonly evidence?: CertificateEvidence;
-}
-
-/** Facts that the source does not give are null. */
-export interface CertificateRead {
-  readonly source: string;
-  readonly provider: string;
-  readonly device: string;
+  readonly origin: Origin;
+  /** The operator declared the origin, and nothing attests it. */
+  readonly declared: boolean;
+  readonly deterministic: boolean;
   readonly lang_circuit: string;
   readonly lang_version: string;
   readonly circuit_sha256: string | null;
@@ -128,6 +103,29 @@ export interface CertificateRead {
     readonly date: string | null;
     readonly digest: string;
   } | null;
+  readonly finished_at: string;
+  readonly raw_bits: number;
+  readonly raw_output: string;
+  readonly processed: string;
+  readonly health: {
+    readonly samples: number;
+    readonly rct_failures: number;
+    readonly apt_failures: number;
+  };
+  readonly min_entropy_per_bit: number | null;
+  /** The windows of raw bits that were assessed. */
+  readonly raw_windows: number;
+  readonly tested: readonly CertificateTest[];
+  /** How quantum the lot is shown to be; null for a sample of the csprng stream. */
+  readonly evidence: CertificateEvidence | null;
+  /** Its blocks, and the root of the tree over them, in base64. */
+  readonly pure: {
+    readonly bytes: number;
+    readonly block_bytes: number;
+    readonly piece_bytes: number;
+    readonly root: string;
+  };
+  readonly seeds: { readonly count: number; readonly root: string };
 }
 
 /** From the weakest to the strongest. */
@@ -147,9 +145,9 @@ export interface CertificateEvidence {
 export interface CertificateTest {
   readonly of: 'raw' | 'conditioned' | 'system';
   readonly bits: number;
-  /** Version 3: where the tested range begins. */
-  readonly first_bit?: number;
-  /** Version 3: the order in which raw bits were read. */
+  /** Where the tested range begins. */
+  readonly first_bit: number;
+  /** The order in which raw bits were read. */
   readonly order?: 'shots' | 'channels';
   readonly sha256: string;
   readonly passed: number;
@@ -161,10 +159,10 @@ export interface CertificateTest {
 }
 
 export interface CertificateVerification {
-  /** `<passed>/<total> passed`, or `not tested`. */
+  /** `<passed>/<total> passed` of the windows that the answer was drawn from, or `not tested`. */
   readonly nist_sp800_22: string;
+  /** Every bit that the answer drew on lies in a tested window that passed. */
   readonly nist_verified: boolean;
   readonly dieharder: 'not implemented';
   readonly min_entropy_per_bit: number | null;
-  readonly meaning: string;
 }

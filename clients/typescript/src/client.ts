@@ -26,7 +26,7 @@ import type {
   UuidData,
   WeightedData,
 } from './answers.ts';
-import { batchValues, jsonBodyOf, octetReply, octetsOf } from './binary.ts';
+import { batchValues, octetReply, octetsOf } from './binary.ts';
 import type { CertificateDocument } from './certificate.ts';
 import { type DrawDocument, Draws } from './draws.ts';
 import { clientError, type QrnError, type RawResponse } from './error.ts';
@@ -329,7 +329,7 @@ export class QrnClient {
     const { keys = await this.keys(options) } = options;
     const { verifyAnswer } = await import('./verifier.ts');
     const { requireFixed = false } = options;
-    return verifyAnswer({ ...verifiable(answer, certificate), certificate, keys, requireFixed });
+    return verifyAnswer({ ...verifiable(answer), certificate, keys, requireFixed });
   }
 
   async #loggedCertificate(answer: VerifiableAnswer, call: CallOptions): Promise<CertificateDocument> {
@@ -471,10 +471,7 @@ function rateLimitOf(headers: Headers): RateLimit | null {
 }
 
 /** The answer as the verifier reads it: a JSON body, or octets and what came beside them. */
-function verifiable(
-  answer: VerifiableAnswer,
-  certificate: unknown,
-): Pick<VerificationInput, 'response' | 'octets'> {
+function verifiable(answer: VerifiableAnswer): Pick<VerificationInput, 'response' | 'octets'> {
   const { metadata, meta, credits } = answer;
   if (!isBinary(answer)) {
     const { data, opening, label } = answer;
@@ -482,8 +479,6 @@ function verifiable(
       response: { data, metadata, meta, quantum_credits: credits, ...optionalMembers({ opening, label }) },
     };
   }
-  const document = (certificate as Partial<CertificateDocument> | undefined)?.certificate;
-  if (document?.media_type === undefined) return { response: jsonBodyOf(answer, document?.powered_by ?? '') };
   const { entropy_mode } = answer.data.metadata;
   const data = { metadata: { entropy_mode } }; // quantum_source is the backend of the metadata again
   return {

@@ -8,8 +8,7 @@ import {
 } from '../../answer/draw-keeper.ts';
 import { dueMs } from '../../beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../certificate/draw.ts';
-import { canonicalText } from '../../certificate/leaf.ts';
-import { timeOf } from '../../certificate/members.ts';
+import { canonicalText, timeOf } from '../../certificate/members.ts';
 import { assert } from '../../core/assert.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';

@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { described, octets, ref, type Schema, text } from '../../core/schema.ts';
 import type { EndpointDefinition } from '../endpoint.ts';
 import { STREAM } from '../endpoints/stream.ts';
 import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../endpoints/table.ts';
@@ -7,7 +8,6 @@ import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
 import { IDEMPOTENCY_KEY, json, queryParameter, valueSchema } from './parameters.ts';
 import { publicPaths } from './public.ts';
-import { described, octets, ref, type Schema, text } from './schema.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
 
 /** An OpenAPI 3.1 document; plain JSON. */

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../core/errors.ts';
+import type { Schema } from '../../core/schema.ts';
 import { DRAWS_PATH } from '../draws/routes.ts';
 import { type Failures, IDEMPOTENCY_KEY, inPath, json } from './parameters.ts';
-import type { Schema } from './schema.ts';
 
 const ID = inPath('id', 'The id of a draw.', { type: 'string', pattern: '^draw_[0-9a-hjkmnp-tv-z]{26}$' });
 

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../core/errors.ts';
+import type { Schema } from '../../core/schema.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
-import type { Schema } from './schema.ts';
 
 /** A parameter of a query as OpenAPI describes it. */
 export function queryParameter(definition: ParameterDefinition): Schema {

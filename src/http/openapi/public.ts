@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../../core/errors.ts';
+import { octets, ref, type Schema, text } from '../../core/schema.ts';
 import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
 import { certificateId, lotId } from './certificate-schemas.ts';
 import { drawPaths } from './draws.ts';
 import { type Failures, inPath, json, queryParameter } from './parameters.ts';
-import { octets, ref, type Schema, text } from './schema.ts';
 
 const plain: Schema = { 'text/plain': { schema: text } };
 const page: Schema = { 'text/html': { schema: text } };

@@ -1,4 +1,18 @@
 import { ERRORS } from '../../core/errors.ts';
+import {
+  boolean,
+  count,
+  described,
+  integer,
+  listOf,
+  object,
+  oneOfWords,
+  orNull,
+  ref,
+  type Schema,
+  text,
+  time,
+} from '../../core/schema.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
 import { BATCH } from '../endpoints/batch.ts';
 import { COUNT_LIMITS } from '../endpoints/tiers.ts';
@@ -14,20 +28,6 @@ import {
   origin,
   requestId,
 } from './certificate-schemas.ts';
-import {
-  boolean,
-  count,
-  described,
-  integer,
-  listOf,
-  object,
-  oneOfWords,
-  orNull,
-  ref,
-  type Schema,
-  text,
-  time,
-} from './schema.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts

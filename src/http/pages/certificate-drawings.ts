@@ -7,7 +7,7 @@ import { html, type Markup } from './layout.ts';
  * The drawings of a certificate (certificate/drawings.ts) as SVG and lists. Each says in words what it shows.
  */
 
-type Lot = CertificateDocument['certificate']['provenance']['lots'][number];
+type Lot = CertificateDocument['lots'][number]['leaf'];
 
 const PLOT = { width: 360, height: 96 } as const;
 

@@ -1,5 +1,6 @@
 import { type CertificateDocument, drawnText } from '../../certificate/document.ts';
 import { grouped, rounded, roundedDown } from '../../certificate/drawings.ts';
+import { provenanceMeaning, testsMeaning } from '../../certificate/meanings.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
@@ -8,7 +9,7 @@ import { evidenceLadder, merklePath, smallestPPlot, timeLine } from './certifica
 import { type Content, html, type Markup } from './layout.ts';
 
 type Certificate = CertificateDocument['certificate'];
-type Lot = Certificate['provenance']['lots'][number];
+type Lot = CertificateDocument['lots'][number]['leaf'];
 /** null leaves the row out. */
 type Row = readonly [label: string, value: Content] | null;
 
@@ -19,21 +20,22 @@ type Row = readonly [label: string, value: Content] | null;
 export function certificateMain(document: CertificateDocument): Markup {
   const { certificate } = document;
   const { provenance, hashes } = certificate;
+  const lots = document.lots.map(({ leaf }) => leaf);
   return html`<h1>Certificate of provenance</h1>
 <p class="id"><code>${certificate.id}</code></p>
 ${statusOf(document)}
-${originBanners(certificate)}
+${originBanners(document)}
 <p class="links-inline"><a href="/verify/${certificate.id}.pdf">This certificate as PDF</a></p>
 ${checkForm(certificate.id)}
 <div class="groups drawn-groups">
 <section aria-labelledby="time-line"><h2 id="time-line">What happened when</h2>${timeLine(document)}</section>
 ${provenance.evidence === undefined ? null : html`<section aria-labelledby="ladder"><h2 id="ladder">What it is evidence of</h2>${evidenceLadder(provenance.evidence)}</section>`}
-${drawing('p-values', 'P-values', smallestPPlot(provenance.lots))}
+${drawing('p-values', 'P-values', smallestPPlot(lots))}
 ${drawing('path', 'Its place in the log', merklePath(certificate.proof))}
 </div>
 <div class="groups">
 ${group('The answer', answerRows(certificate))}
-${group('Source of the raw bits', sourceRows(certificate))}
+${group('Source of the raw bits', sourceRows(certificate, lots))}
 ${group('Tests', testRows(certificate))}
 ${group('Signed log', logRows(certificate.proof))}
 </div>
@@ -48,15 +50,15 @@ ${rows([
   ],
 ])}
 </dl></section>
-<section aria-labelledby="lots"><h2 id="lots">${lotsTitle(provenance.lots.length)}</h2>
-${provenance.lots.map((lot) => lotDetails(lot, false))}
+<section aria-labelledby="lots"><h2 id="lots">${lotsTitle(lots.length)}</h2>
+${lots.map((lot) => lotDetails(lot, false))}
 </section>
 <section aria-labelledby="meaning"><h2 id="meaning">What this proves</h2>
-<p><bdi>${provenance.meaning}</bdi></p>
-<p><bdi>${certificate.verification.meaning}</bdi></p>
+<p><bdi>${provenanceMeaning(document)}</bdi></p>
+<p><bdi>${testsMeaning(certificate.entropy_mode)}</bdi></p>
 <p>Who holds the answer can prove to anyone which values were delivered. Nobody else can read or guess them from here.</p>
 </section>
-<p class="hint">Figures on this page are rounded to three digits; the exact ones stand in the JSON, which is what was signed.</p>
+<p class="hint">Figures on this page are rounded to three digits; the exact ones stand in the JSON. The certificate is what was signed; it names each lot by its hash.</p>
 <details class="raw"><summary>The certificate as JSON</summary>
 <pre tabindex="0" role="region" aria-label="The certificate as JSON">${JSON.stringify(document, null, 2)}</pre>
 </details>`;
@@ -88,8 +90,8 @@ Reason: <bdi>${revocation.reason}</bdi>`,
   return banner('good', 'Valid.', 'The certificate stands in the signed log and no lot of it was withdrawn.');
 }
 
-function testBanner(certificate: Certificate): Markup | null {
-  if (!certificate.provenance.lots.some((lot) => lot.deterministic)) return null;
+function testBanner(lots: readonly Lot[]): Markup | null {
+  if (!lots.some((lot) => lot.deterministic)) return null;
   return banner(
     'wait',
     'Test source: this answer is not random.',
@@ -110,10 +112,10 @@ const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, t
 };
 
 /** What a reader must know of the source first: that it is for tests, not quantum, or not attested. */
-export function originBanners(certificate: Certificate): Markup {
-  const { origin, lots } = certificate.provenance;
-  return html`${testBanner(certificate)}
-${originBanner(origin)}
+export function originBanners(document: CertificateDocument): Markup {
+  const lots = document.lots.map(({ leaf }) => leaf);
+  return html`${testBanner(lots)}
+${originBanner(document.certificate.provenance.origin)}
 ${declaredBanner(lots)}`;
 }
 
@@ -123,7 +125,7 @@ function originBanner(origin: Origin): Markup | null {
 }
 
 function declaredBanner(lots: readonly Lot[]): Markup | null {
-  if (!lots.some((lot) => lot.declared === true)) return null;
+  if (!lots.some((lot) => lot.declared)) return null;
   const text = 'The operator says that the device is quantum; neither the device nor a test attests it.';
   return banner('wait', 'Declared source: its origin is not attested.', text);
 }
@@ -148,7 +150,6 @@ function answerRows(certificate: Certificate): Row[] {
     ['Drawn', drawnText(certificate)],
     ...labelRows(certificate.label),
     generator === undefined ? null : ['System entropy', GENERATORS[generator]],
-    ['Powered by', text(certificate.powered_by)],
   ];
 }
 
@@ -177,7 +178,8 @@ function labelRows(label: Certificate['label']): Row[] {
   ];
 }
 
-function sourceRows({ provenance }: Certificate): Row[] {
+function sourceRows({ provenance }: Certificate, lots: readonly Lot[]): Row[] {
+  const [first] = lots;
   const quantum = provenance.qubits_used > 0;
   return [
     ['Origin', provenance.origin],
@@ -185,10 +187,10 @@ function sourceRows({ provenance }: Certificate): Row[] {
     ['Circuit', text(provenance.lang_circuit)],
     ['Circuit compiler', text(provenance.lang_version)],
     quantum ? ['Qubits', `${provenance.qubits_used}, circuit depth ${provenance.circuit_depth}`] : null,
-    ['Shots', grouped(provenance.shots)],
-    ['Provider', text(provenance.provider)],
-    ['Device', text(provenance.device)],
-    provenance.job_id === null ? null : ['Job', text(provenance.job_id)],
+    ['Shots', grouped(lots.reduce((sum, lot) => sum + lot.shots, 0))],
+    ['Provider', text(first.provider)],
+    ['Device', text(first.device)],
+    first.job_id === null ? null : ['Job', text(first.job_id)],
   ];
 }
 
@@ -238,16 +240,16 @@ function lotsTitle(count: number): string {
 /** What a certificate says of one lot; open on the page of the lot, folded and with a link to it elsewhere. */
 export function lotDetails(lot: Lot, isOpen: boolean): Markup {
   const opened = isOpen ? html` open` : null;
-  return html`<details class="lot"${opened}><summary><code>${lot.id}</code></summary>
+  return html`<details class="lot"${opened}><summary><code>${lot.lot_id}</code></summary>
 <dl class="wide">
 ${rows([
   isOpen
     ? null
-    : ['Plots', html`<a href="/lots/${lot.id}">p-values, estimators, channels and test rounds</a>`],
+    : ['Plots', html`<a href="/lots/${lot.lot_id}">p-values, estimators, channels and test rounds</a>`],
   ['Finished', time(lot.finished_at)],
   [
     'Origin and backend',
-    html`${lot.origin}${lot.declared === true ? ' (declared)' : ''}, ${text(lot.quantum_backend)}`,
+    html`${lot.origin}${lot.declared ? ' (declared)' : ''}, ${text(lot.quantum_backend)}`,
   ],
   lot.job_id === null ? null : ['Job', text(lot.job_id)],
   ['Raw bits', grouped(lot.raw_bits)],
@@ -262,11 +264,9 @@ ${rows([
     'Min-entropy per bit',
     lot.min_entropy_per_bit === null ? 'not assessed' : rounded(lot.min_entropy_per_bit),
   ],
-  lot.raw_windows === undefined
-    ? null
-    : ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
+  ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
   ...lot.tested.map(testedRow),
-  ...readRows(lot.read),
+  ...readRows(lot),
   ...evidenceRows(lot.evidence),
 ])}
 </dl></details>`;
@@ -284,13 +284,11 @@ ${code(`sha256:${tested.sha256}`)}`,
 }
 
 function placeOf({ first_bit: first, order }: Lot['tested'][number]): string {
-  if (first === undefined) return '';
   return ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
 }
 
-/** What was read, and how; a lot of version 1 does not say. */
-function readRows(read: Lot['read']): Row[] {
-  if (read === undefined) return [];
+/** What was read, and how. */
+function readRows(read: Lot): Row[] {
   const { calibration } = read;
   return [
     ['Read from', text(`${read.provider}, ${read.device} (source ${read.source})`)],
@@ -308,9 +306,9 @@ function calibrationName({ id, date }: { readonly id: string | null; readonly da
   return names.map((each) => `${each}, `).join('');
 }
 
-/** What a lot is evidence of, its assumptions beside the figure; a lot of version 1 has none. */
+/** What a lot is evidence of, its assumptions beside the figure; a sample of the csprng stream has none. */
 function evidenceRows(evidence: Lot['evidence']): Row[] {
-  if (evidence === undefined) return [];
+  if (evidence === null) return [];
   const {
     claim,
     min_entropy_per_bit: figure,

@@ -7,7 +7,7 @@ import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
 /** A committed draw for people: what holds now, what happened when, who won, and what to check. */
 export function drawMain(draw: DrawDocument, nowMs: number): Markup {
   const { id, statement, certificate, outcome } = draw;
-  const origin = certificate === null ? null : originBanners(certificate.certificate);
+  const origin = certificate === null ? null : originBanners(certificate);
   return html`<h1>Draw: <bdi>${statement.purpose}</bdi></h1>
 <p class="id"><code>${id}</code></p>
 ${stateBanner(draw, nowMs)}

@@ -1,6 +1,6 @@
 import type { LotOfRecord, PublicLot } from '../../certificate/archive.ts';
 import { grouped, roundedDown } from '../../certificate/drawings.ts';
-import { certifiedFacts } from '../../certificate/record.ts';
+import { certifiedLot } from '../../certificate/lot-leaf.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails } from './certificate-page.ts';
@@ -18,10 +18,10 @@ drew on it. ${lot.accepted ? '' : 'It was refused, and nothing was ever drawn fr
 <section aria-labelledby="estimators"><h2 id="estimators">Estimators of SP 800-90B</h2>${estimatorPlot(lot)}</section>
 <section aria-labelledby="channels"><h2 id="channels">Channels</h2>${channelPlot(lot)}</section>
 <section aria-labelledby="logged"><h2 id="logged">In the log</h2>${logged === undefined ? NOT_LOGGED : placeInLog(logged)}</section>
-<section aria-labelledby="record"><h2 id="record">As certificates name it</h2>${lotDetails(certifiedFacts(lot), true)}</section>`;
+${lot.accepted ? html`<section aria-labelledby="record"><h2 id="record">As the log holds it</h2>${lotDetails(certifiedLot(lot).leaf, true)}</section>` : null}`;
 }
 
-const NOT_LOGGED = html`<p>No leaf: nothing can be drawn from it yet, it was refused, or it is of an earlier release, which logged no lots.</p>`;
+const NOT_LOGGED = html`<p>No leaf: nothing can be drawn from it yet, or it was refused.</p>`;
 
 function placeInLog({ lot_id, proof, withdrawal, withdrawals, statement }: PublicLot): Markup {
   const until = statement === null ? undefined : parseProof(statement.proof)?.index;

@@ -9,6 +9,7 @@ import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import {
   type AssessedBlock,
   type BlockKind,
+  type LotCommitment,
   type LotEvidence,
   type LotRecord,
   PURE_BLOCK_BYTES,
@@ -339,10 +340,14 @@ export async function makeSystemLot(
   return {
     ...recordOf(backend, read, health, clock, findings),
     processedSha256: read.rawSha256,
+    ...(rejection === '' ? { commitment: NOTHING_TO_DRAW } : {}),
     accepted: rejection === '',
     rejection,
   };
 }
+
+/** A sample has a leaf in the log like every lot, and neither seeds nor pure bytes. */
+const NOTHING_TO_DRAW: LotCommitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 
 function sampleRejection(
   health: HealthVerdict,

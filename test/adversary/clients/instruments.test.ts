@@ -36,8 +36,8 @@ describe('the check of the books', () => {
     await ledger.addLot(lot, []);
     const writer = new SegmentWriter();
     for (let n = 0; n < ENTRIES; n++) writer.append(entryOf(n, account.number));
-    const sources = [{ mode: 'pure', lotIds: [lot.id], generation: null } as const];
-    const context = { verifyUrlBase: 'http://a/verify', poweredBy: 'test' };
+    const sources = [{ mode: 'pure', lotIds: [lot.id], drawn: [] } as const];
+    const context = { verifyUrlBase: 'http://a/verify', systemGenerator: 'kernel' } as const;
     await ledger.commit(
       [{ sequence: 1, committedAtMs: systemClock.wallMs(), sources, context, ...writer.finish() }],
       [],

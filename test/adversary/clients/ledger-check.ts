@@ -20,7 +20,7 @@ export interface LedgerFindings {
   readonly unacknowledged: number;
   readonly creditsBooked: number;
   readonly lots: number;
-  readonly generations: number;
+  readonly seeds: number;
   /** Journals that held commits which the ledger had not stored. */
   readonly recovered: number;
 }
@@ -88,7 +88,7 @@ export async function checkLedger(
       unacknowledged: walk.unacknowledged,
       creditsBooked: walk.credits,
       lots: walk.lots.size,
-      generations: walk.generations.size,
+      seeds: walk.seeds.size,
       recovered,
     };
   } finally {
@@ -131,7 +131,7 @@ async function checkSerials(ledger: Pick<Ledger, 'seriesPage'>, numbered: number
 class LedgerWalk {
   readonly violations: string[] = [];
   readonly lots = new Set<string>();
-  readonly generations = new Set<string>();
+  readonly seeds = new Set<string>();
   entries = 0;
   unacknowledged = 0;
   credits = 0;
@@ -163,9 +163,9 @@ class LedgerWalk {
       const segments = await ledger.segmentsFrom(from, SEGMENTS_AT_ONCE);
       if (segments.length === 0) break;
       for (const { sequence, sources, entries } of segments) {
-        for (const { lotIds, generation } of sources) {
+        for (const { mode, lotIds, drawn } of sources) {
           for (const id of lotIds) this.lots.add(id);
-          if (generation !== null) this.generations.add(`${generation.tier} ${generation.number}`);
+          if (mode === 'quantum-seeded') this.seeds.add(`${lotIds[0]} ${drawn[0].offset}`);
         }
         let index = 0;
         for (const entry of readEntries(entries)) this.#entry(placeOf(sequence, index++), entry);

@@ -76,7 +76,7 @@ function tableOf(outcome: SoakOutcome): string {
     ['idempotent retries', String(outcome.retried)],
     ['certificates verified', String(outcome.verified)],
     ['restarts', `${restarts.sigterm} SIGTERM, ${restarts.sigkill} SIGKILL`],
-    ['seeds, lots in answers', `${ledger.generations} generations, ${ledger.lots} lots`],
+    ['seeds, lots in answers', `${ledger.seeds} seeds, ${ledger.lots} lots`],
     ['source', `${outcome.sourceReads} reads, ${outcome.sourceRefusals} refused`],
     ['keys revoked', `${outcome.keysRevoked}, served for ${outcome.revokedServedMs.toFixed(0)} ms at most`],
     ['resident memory, peak', `${peak.toFixed(0)} MiB`],

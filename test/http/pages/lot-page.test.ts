@@ -72,7 +72,6 @@ describe('the page of a lot', () => {
       lot_id: ID,
       leaf: '{}',
       proof: at(41),
-      facts: {},
       withdrawal: null,
       withdrawals: [other],
       statement: { leaf: '{}', proof: at(1_234) },

@@ -31,8 +31,8 @@ describe('the page of a certificate', () => {
       ...Object.values(certificate.hashes),
       certificate.provenance.lots[0].id,
       '186/188 passed',
-      'seed of generation 7, pro tier',
-      'leaf 13 of 21',
+      'seed 3 of the lot',
+      'leaf 15 of 23',
       'Valid.',
     ];
     for (const fact of facts) assert.ok(shown(text).includes(fact), fact);
@@ -48,16 +48,12 @@ describe('the page of a certificate', () => {
       'Evidence statistical, the second of 3 steps',
       'Evidence calibrated Min-entropy by this evidence at least 0.732 per raw bit',
       'How method of calibrated Assumed assumptions of calibrated',
-      'Figures calibrated_min_entropy 0.964, ones_share_max 0.502',
-      'Not calibrated no readout errors are published for each channel',
+      'calibrated_min_entropy 0.964',
+      'Not calibrated no readout errors are published',
       'Evidence statistical Min-entropy by this evidence none',
     ]) {
       assert.ok(text.includes(fact), fact);
     }
-    const before = await scene();
-    assert.ok(
-      !shown((await replyOf(before.service, `/verify/${before.id}`, BROWSER)).text).includes('Evidence'),
-    );
   });
 
   it('answers JSON to clients that ask for JSON, and HTML to all others', async () => {

@@ -1,4 +1,5 @@
 import { sha256Hex } from '../../../../src/crypto/digest.ts';
+import { SEED_BLOCK_BYTES } from '../../../../src/ledger/records.ts';
 import type { SeedInForce } from '../../../../src/pool/supply/seeds.ts';
 import type { SimMachine } from '../machine.ts';
 import type { Sent } from '../sent.ts';
@@ -20,6 +21,8 @@ export class SeedKeeper {
   /** By tier and number. */
   readonly #byGeneration = new Map<string, Installed>();
   readonly #byDigest = new Map<string, Installed>();
+  /** By lot and offset in its seeds. */
+  readonly #byPlace = new Map<string, Installed>();
   /** By node and tier: the highest number of all lives but the last, and of the last. */
   readonly #highest = new Map<string, { life: Life; before: number; now: number }>();
   /** The last of each group and front. */
@@ -44,6 +47,7 @@ export class SeedKeeper {
       known = { seed, digest, life, inForce: new Map() };
       this.#byGeneration.set(name, known);
       this.#byDigest.set(digest, known);
+      this.#byPlace.set(`${seed.lotId} ${seed.index * SEED_BLOCK_BYTES}`, known);
     }
     hold(known.digest === digest && known.life === life, 'seeds', () => `two seeds are ${name}`);
     hold(!known.inForce.has(front), 'seeds', () => `front ${front} takes seed ${name} twice`);
@@ -76,17 +80,13 @@ export class SeedKeeper {
     if (sent.persisted === undefined || sent.mode !== 'quantum-seeded') return;
     const { source, atMs } = sent.persisted;
     const name = nameOf(sent);
-    hold(
-      source.generation !== null && source.lotIds.length === 1,
-      'seeds',
-      () => `${name} is not of exactly one generation`,
-    );
-    const { tier, number } = source.generation;
-    const installed = this.#byGeneration.get(`${tier} ${number}`);
+    const isOfOne = source.lotIds.length === 1 && source.drawn.length === 1;
+    hold(isOfOne, 'seeds', () => `${name} is not of exactly one seed`);
+    const installed = this.#byPlace.get(`${source.lotIds[0]} ${source.drawn[0].offset}`);
     const span = installed?.life === sent.life ? installed.inForce.get(sent.front) : undefined;
     hold(installed !== undefined && span !== undefined, 'seeds', () => `${name}: its front has no such seed`);
+    const { tier } = installed.seed;
     hold(tier === sent.client.tier, 'seeds', () => `${name} is of a seed of ${tier}`);
-    hold(source.lotIds[0] === installed.seed.lotId, 'seeds', () => `${name} names another lot than its seed`);
     const wasInForce = span.fromMs <= atMs && span.toMs >= sent.sentAtMs;
     hold(wasInForce, 'seeds', () => `${name} is of a seed that was not in force`);
   }

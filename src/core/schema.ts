@@ -21,6 +21,7 @@ export const text: Schema = { type: 'string' };
 export const octets: Schema = { type: 'string', format: 'binary' };
 export const boolean: Schema = { type: 'boolean' };
 export const count: Schema = { type: 'integer', minimum: 0 };
+export const share: Schema = { type: 'number', minimum: 0, maximum: 1 };
 export const time: Schema = { type: 'string', format: 'date-time' };
 export const integer: Schema = { type: 'integer' };
 export const sha256: Schema = { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' };
@@ -36,6 +37,14 @@ export function oneOfWords(words: readonly string[], description?: string): Sche
 export function listOf(items: Schema): Schema {
   return { type: 'array', items };
 }
+
+/** Of at least one, and of so few that no check of them takes long. */
+export function someOf(items: Schema): Schema {
+  return { ...listOf(items), minItems: 1, maxItems: LIST_ITEMS_MAX };
+}
+
+/** Entries of a list that somebody else wrote. */
+export const LIST_ITEMS_MAX = 4_096;
 
 export function described(schema: Schema, description: string): Schema {
   return { ...schema, description };

@@ -1,0 +1,271 @@
+import {
+  boolean,
+  count,
+  described,
+  object,
+  oneOfWords,
+  orNull,
+  type Schema,
+  sha256,
+  share,
+  someOf,
+  text,
+  time,
+} from '../core/schema.ts';
+import {
+  DATA_ENDPOINTS,
+  type DataEndpoint,
+  ENTROPY_MODES,
+  type EntropyMode,
+  ORIGINS,
+  SYSTEM_GENERATORS,
+  type SystemGenerator,
+} from '../core/vocabulary.ts';
+import { EVIDENCE_LEVELS } from '../ledger/records.ts';
+import { type CertifiedLabel, LABEL } from './certified-label.ts';
+import {
+  circuitOf,
+  type DerivedFrom,
+  evidenceOf,
+  joinedDigest,
+  minEntropyOf,
+  nistResultOf,
+  nistVerifiedOf,
+  originOf,
+} from './derive.ts';
+
+/**
+ * The members of a certificate, one row each, in the order in which they are answered. What is signed, its type, the
+ * OpenAPI document and the rule of the verifiers all follow from the row. A certificate has no other member.
+ *
+ * `told` rows are of the answer. `derived` rows follow from the lots: the service makes them with the function by which a
+ * verifier checks them. Runs in browsers.
+ */
+
+/** What the rows are made of that does not follow from the lots. */
+export interface Told {
+  readonly id: string;
+  readonly issuedAt: string;
+  readonly requestId: string;
+  readonly endpoint: DataEndpoint;
+  readonly mode: EntropyMode;
+  readonly mediaType: string | undefined;
+  readonly label: CertifiedLabel | undefined;
+  readonly systemGenerator: SystemGenerator;
+  readonly seed: { readonly index: number } | undefined;
+  readonly drawn:
+    | readonly { readonly lot: number; readonly offset: number; readonly bytes: number }[]
+    | undefined;
+  /** `leaf`: the hash of the lot's leaf in the log, in base64. */
+  readonly named: readonly { readonly id: string; readonly leaf: string }[];
+  /** `sha256:` and 64 hex digits. */
+  readonly delivered: string;
+}
+
+interface Row<T, From> {
+  readonly schema: Schema;
+  /** The modes whose certificates have the member. */
+  readonly modes: readonly EntropyMode[];
+  /** Whether a certificate of such a mode may lack it. */
+  readonly isOptional: boolean;
+  readonly isDerived: boolean;
+  readonly of: (from: From) => T;
+}
+
+interface RowOptions {
+  readonly modes?: readonly EntropyMode[];
+  readonly isOptional?: boolean;
+}
+
+function told<T>(
+  schema: Schema,
+  meaning: string,
+  of: (from: Told) => T,
+  options: RowOptions = {},
+): Row<T, Told> {
+  const { modes = ENTROPY_MODES, isOptional = false } = options;
+  return { schema: described(schema, meaning), modes, isOptional, isDerived: false, of };
+}
+
+function derived<T>(
+  schema: Schema,
+  meaning: string,
+  of: (from: DerivedFrom) => T,
+  { modes = ENTROPY_MODES, isOptional = false }: RowOptions = {},
+): Row<T, DerivedFrom> {
+  return { schema: described(schema, meaning), modes, isOptional, isDerived: true, of };
+}
+
+const QUANTUM: readonly EntropyMode[] = ['quantum-seeded', 'pure'];
+const lotEntry = object({ id: text, leaf: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' } });
+
+const TOP = {
+  version: told({ type: 'integer', const: 1 }, 'Of this form.', () => 1 as const),
+  id: told(
+    { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' },
+    'Names the certificate.',
+    ({ id }) => id,
+  ),
+  issued_at: told(time, 'When the answer was made.', ({ issuedAt }) => issuedAt),
+  request_id: told(
+    { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
+    'Names the request; the same 128 bits as X-Request-ID.',
+    ({ requestId }) => requestId,
+  ),
+  endpoint: told(oneOfWords(DATA_ENDPOINTS), 'The endpoint that was asked.', ({ endpoint }) => endpoint),
+  entropy_mode: told(oneOfWords(ENTROPY_MODES), 'The mode that was used.', ({ mode }) => mode),
+  media_type: told(
+    text,
+    'Of an answer of bare values: what `hashes.delivered` is over. Left out where it is over JSON.',
+    ({ mediaType }) => mediaType,
+    { isOptional: true },
+  ),
+  label: told(LABEL, 'What the caller said of the answer.', ({ label }) => label, { isOptional: true }),
+};
+
+const PROVENANCE = {
+  lang_circuit: derived(text, 'The circuit of the first lot.', (from) => circuitOf(from).lang_circuit),
+  lang_version: derived(text, 'The version of its compiler.', (from) => circuitOf(from).lang_version),
+  quantum_backend: derived(
+    text,
+    'The quantum processor of the first lot.',
+    (from) => circuitOf(from).quantum_backend,
+  ),
+  qubits_used: derived(count, 'Qubits of the circuit.', (from) => circuitOf(from).qubits_used),
+  circuit_depth: derived(count, 'Depth of the circuit.', (from) => circuitOf(from).circuit_depth),
+  origin: derived(
+    oneOfWords(ORIGINS),
+    'What kind of thing produced the raw bits: the weakest of the lots; never upgraded.',
+    ({ lots }) => originOf(lots),
+  ),
+  evidence: derived(
+    oneOfWords(EVIDENCE_LEVELS),
+    'How quantum the lots are shown to be: the weakest claim of them.',
+    ({ lots }) => evidenceOf(lots),
+    { modes: QUANTUM },
+  ),
+  system_entropy: told(
+    oneOfWords(SYSTEM_GENERATORS),
+    'The generator that was mixed in, or that gave the values of csprng.',
+    ({ systemGenerator }) => systemGenerator,
+    { modes: ['quantum-seeded', 'csprng'] },
+  ),
+  seed: told(object({ index: count }), 'Which of the seeds of the lot served.', ({ seed }) => seed, {
+    modes: ['quantum-seeded'],
+  }),
+  drawn: told(
+    someOf(object({ lot: count, offset: count, bytes: count })),
+    'Which of the pure bytes of the lots were drawn, in order; `lot` is the place in `lots`.',
+    ({ drawn }) => drawn,
+    { modes: ['pure'] },
+  ),
+  sample: told(
+    { type: 'boolean', const: true },
+    'The lot is a sample of the stream that gave the values, and not what they were drawn from.',
+    () => true as const,
+    { modes: ['csprng'] },
+  ),
+  lots: told(
+    someOf(lotEntry),
+    'Every lot, in the order in which they were drawn from, with the hash of its leaf in the log.',
+    ({ named }) => named,
+  ),
+};
+
+const VERIFICATION = {
+  nist_sp800_22: derived(
+    text,
+    '`<passed>/<total> passed` of the tested windows that the answer was drawn from, or `not tested`.',
+    nistResultOf,
+  ),
+  nist_verified: derived(
+    boolean,
+    'Every bit that the answer drew on lies in a tested window that passed.',
+    nistVerifiedOf,
+  ),
+  dieharder: derived(
+    { type: 'string', const: 'not implemented' },
+    'That test is not implemented.',
+    () => 'not implemented' as const,
+  ),
+  min_entropy_per_bit: derived(orNull(share), 'Estimated on raw bits: the least of the lots.', ({ lots }) =>
+    minEntropyOf(lots),
+  ),
+};
+
+const HASHES = {
+  raw_output: derived(
+    sha256,
+    'Of the raw bits of the lot; of several, of their digests joined.',
+    ({ lots }) => joinedDigest(lots.map((lot) => lot.raw_output)),
+  ),
+  processed: derived(sha256, 'Of the conditioned bytes, joined likewise.', ({ lots }) =>
+    joinedDigest(lots.map((lot) => lot.processed)),
+  ),
+  delivered: told(sha256, 'Of the salt and what was delivered.', ({ delivered }) => delivered),
+};
+
+type Members<Rows> = {
+  readonly [Name in keyof Rows]: Rows[Name] extends Row<infer T, never> ? T : never;
+};
+
+/** The certificate as it is issued, and signed. */
+export type IssuedCertificate = Members<typeof TOP> & {
+  readonly provenance: Members<typeof PROVENANCE>;
+  readonly verification: Members<typeof VERIFICATION>;
+  readonly hashes: Members<typeof HASHES>;
+};
+
+type AnyRow = Row<unknown, Told & DerivedFrom>;
+type Section = Readonly<Record<string, AnyRow>>;
+
+/** Members that are objects of rows. */
+const SECTIONS: Readonly<Record<'provenance' | 'verification' | 'hashes', Section>> = {
+  provenance: PROVENANCE,
+  verification: VERIFICATION,
+  hashes: HASHES,
+};
+
+/** Every member with its path, such as `provenance.origin`. */
+export const CERTIFICATE_ROWS: readonly (readonly [path: string, row: AnyRow])[] = [
+  ...Object.entries(TOP as Section),
+  ...Object.entries(SECTIONS).flatMap(([section, rows]) =>
+    Object.entries(rows).map(([name, row]) => [`${section}.${name}`, row] as const),
+  ),
+];
+
+/** The certificate of these facts. Members that it does not have are left out. */
+export function certificateMembers(from: Told & DerivedFrom): IssuedCertificate {
+  const sections = Object.entries(SECTIONS).map(([name, rows]) => [name, membersOf(rows, from)]);
+  return { ...membersOf(TOP, from), ...Object.fromEntries(sections) } as unknown as IssuedCertificate;
+}
+
+function membersOf(rows: Section, from: Told & DerivedFrom): Record<string, unknown> {
+  const members: Record<string, unknown> = {};
+  for (const [name, { modes, of }] of Object.entries(rows)) {
+    const value = modes.includes(from.mode) ? of(from) : undefined;
+    if (value !== undefined) members[name] = value;
+  }
+  return members;
+}
+
+/** The form of a certificate of one mode; without a mode, what those of all modes have in common. */
+export function certificateForm(mode?: EntropyMode, beside: Readonly<Record<string, Schema>> = {}): Schema {
+  const inner = Object.entries(SECTIONS).map(([name, rows]) => [name, formOf(rows, mode)] as const);
+  return formOf(TOP, mode, { ...Object.fromEntries(inner), ...beside });
+}
+
+function formOf(
+  rows: Section,
+  mode: EntropyMode | undefined,
+  beside: Readonly<Record<string, Schema>> = {},
+): Schema {
+  const present: Record<string, Schema> = {};
+  const optional: Record<string, Schema> = {};
+  for (const [name, { schema, modes, isOptional }] of Object.entries(rows)) {
+    if (mode !== undefined && !modes.includes(mode)) continue;
+    const isSure = !isOptional && (mode !== undefined || modes.length === ENTROPY_MODES.length);
+    (isSure ? present : optional)[name] = schema;
+  }
+  return object({ ...present, ...beside }, optional);
+}

@@ -1,0 +1,95 @@
+import { ENTROPY_MODES, type EntropyMode, isQuantum } from '../core/vocabulary.ts';
+import { PIECE_BYTES } from '../crypto/hash-tree.ts';
+import { allowsEvidence, SEED_BLOCK_BYTES } from '../ledger/records.ts';
+import { CERTIFICATE_ROWS, certificateForm } from './certificate-members.ts';
+import type { DerivedFrom } from './derive.ts';
+import { UNSIGNED } from './document.ts';
+import { flawOf } from './form.ts';
+import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
+import { isObject, member, show } from './members.ts';
+import { failed, holds, type Verdict } from './verdict.ts';
+import type { DrawnSpan } from './windows.ts';
+
+/**
+ * Checks that a certificate says of its lots what follows from their leaves, and nothing else: whoever signs a certificate
+ * that claims more is refused. `leaves` are bound to the certificate by their hashes. Runs in browsers.
+ */
+export function derivedVerdict(certificate: unknown, leaves: readonly unknown[]): Verdict {
+  const told = member(certificate, 'entropy_mode');
+  const mode = ENTROPY_MODES.find((each) => each === told);
+  if (mode === undefined || !isObject(certificate)) return failed(`There is no mode ${show(told)}.`);
+  const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
+  const flaw =
+    flawOf(certificateForm(mode), issued, '') ??
+    leaves.map((leaf, i) => flawOf(LOT_LEAF, leaf, `lots[${i}].leaf`)).find((each) => each !== undefined);
+  if (flaw !== undefined) return failed(`The form is not that of version 1: ${flaw}.`);
+  const lots = leaves as readonly LotLeaf[];
+  const spans = lots.map((_, i) => spansOf(certificate, mode, i));
+  const from: DerivedFrom = { mode, lots, spans };
+  const unfit =
+    lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== undefined) ?? flawOfDraw(from);
+  if (unfit !== undefined) return failed(unfit);
+  const contradictions = CERTIFICATE_ROWS.flatMap(([path, row]) => {
+    if (!row.isDerived || !row.modes.includes(mode)) return [];
+    const certified = member(certificate, ...path.split('.'));
+    const follows = row.of(from as Parameters<typeof row.of>[0]);
+    return certified === follows
+      ? []
+      : [`${path} is ${show(certified)}, and ${show(follows)} follows from the lots.`];
+  });
+  return contradictions.length > 0
+    ? failed(contradictions.join(' '))
+    : holds('Circuit, origin, evidence, tests and hashes follow from the lots.');
+}
+
+/** Not signed, or checked by itself (verify-label.ts). */
+function isElsewhere(name: string): boolean {
+  return name === 'label' || UNSIGNED.some((each) => each === name);
+}
+
+/** Where in one lot the certificate says that the answer lies. */
+function spansOf(certificate: unknown, mode: EntropyMode, place: number): DrawnSpan[] {
+  const provenance = member(certificate, 'provenance');
+  if (mode === 'csprng') return [];
+  if (mode === 'quantum-seeded')
+    return [
+      { offset: Number(member(provenance, 'seed', 'index')) * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES },
+    ];
+  const drawn = member(provenance, 'drawn') as readonly (DrawnSpan & { lot: number })[];
+  return drawn.filter(({ lot }) => lot === place);
+}
+
+/** Why nothing of that mode can be drawn from such a lot, or its leaf contradicts itself. */
+function flawOfLot(lot: LotLeaf, mode: EntropyMode): string | undefined {
+  const { lot_id: id, origin, evidence, tested } = lot;
+  if (mode === 'csprng') {
+    const isSample =
+      origin === 'system' && evidence === null && lot.pure.bytes === 0 && lot.seeds.count === 0;
+    return isSample ? undefined : `Lot ${id} is no sample of the csprng stream.`;
+  }
+  if (evidence === null) return `Lot ${id} has no evidence.`;
+  if (!allowsEvidence(origin, evidence.claim))
+    return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
+  if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
+  const isWhole = tested.every(
+    ({ of, bits, first_bit: first, passed, total }) =>
+      passed <= total && bits > 0 && (of !== 'conditioned' || (bits % 8 === 0 && first % 8 === 0)),
+  );
+  return isWhole ? undefined : `Lot ${id} was tested in windows that are none.`;
+}
+
+/** Why the certificate cannot have drawn what it says. */
+function flawOfDraw({ mode, lots, spans }: DerivedFrom): string | undefined {
+  if (mode !== 'pure' && lots.length !== 1)
+    return `A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`;
+  if (mode === 'csprng') return undefined;
+  for (const [i, { lot_id: id, pure, seeds }] of lots.entries()) {
+    const size = mode === 'pure' ? pure.bytes : seeds.count * SEED_BLOCK_BYTES;
+    const isWithin = ({ offset, bytes }: DrawnSpan) =>
+      bytes > 0 && bytes % PIECE_BYTES === 0 && offset % PIECE_BYTES === 0 && offset + bytes <= size;
+    if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
+    if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
+  }
+  const named = spans.reduce((sum, each) => sum + each.length, 0);
+  return named === 0 ? 'It does not say what was drawn.' : undefined;
+}

@@ -1,0 +1,107 @@
+import { SEED_BLOCK_BYTES, TESTED_BITS } from '../ledger/records.ts';
+import type { LotLeaf } from './lot-members.ts';
+
+/**
+ * Which tested windows the bytes of an answer lie in. SP 800-22 is run on every conditioned bit of a lot, in windows; what
+ * lay in a window that failed was erased, and what was left moved together: first come the seeds, then the pure bytes.
+ * Runs in browsers.
+ */
+
+type Tested = LotLeaf['tested'][number];
+
+/** Bytes that were left, from `from` up to `to`. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of one lot: bytes of its pure blocks joined, or in seeded mode of its seeds joined. */
+export interface DrawnSpan {
+  readonly offset: number;
+  readonly bytes: number;
+}
+
+/** What was found of the bits that an answer drew on, over one lot. */
+export interface TestResult {
+  readonly passed: number;
+  readonly total: number;
+  /** Every bit lies in a window that passed. */
+  readonly verified: boolean;
+}
+
+/** Undefined where nothing was tested, or nothing was counted. */
+export function resultOf(
+  lot: Pick<LotLeaf, 'tested' | 'seeds'>,
+  mode: string,
+  drawn: readonly DrawnSpan[],
+): TestResult | undefined {
+  if (mode === 'csprng')
+    return sumOf(
+      lot.tested.filter(({ of }) => of === 'system'),
+      true,
+    );
+  const windows = servedWindows(lot.tested);
+  const start = mode === 'pure' ? lot.seeds.count * SEED_BLOCK_BYTES : 0;
+  const spans = drawn.map(({ offset, bytes }) => ({ from: start + offset, to: start + offset + bytes }));
+  const touched = windows.filter(({ span }) =>
+    spans.some((each) => Math.max(each.from, span.from) < Math.min(each.to, span.to)),
+  );
+  const isCovered = spans.every((span) => covers(touched, span));
+  return sumOf(
+    touched.map(({ window }) => window),
+    isCovered,
+  );
+}
+
+function sumOf(windows: readonly Tested[], isCovered: boolean): TestResult | undefined {
+  if (windows.length === 0 || windows.some(({ total }) => total === 0)) return undefined;
+  return {
+    passed: windows.reduce((sum, each) => sum + each.passed, 0),
+    total: windows.reduce((sum, each) => sum + each.total, 0),
+    verified: isCovered && windows.every(({ verified }) => verified),
+  };
+}
+
+/** The conditioned windows that did not fail, by where their bytes came to lie, in that order. */
+function servedWindows(tested: readonly Tested[]): { readonly window: Tested; readonly span: Span }[] {
+  const conditioned = tested.filter(({ of }) => of === 'conditioned');
+  const erased = conditioned.filter(hasFailed).map(bytesOf).sort(byPlace);
+  return conditioned
+    .filter((window) => !hasFailed(window))
+    .map((window) => {
+      const { from, to } = bytesOf(window);
+      return { window, span: { from: from - erasedBefore(erased, from), to: to - erasedBefore(erased, to) } };
+    })
+    .sort((a, b) => byPlace(a.span, b.span));
+}
+
+function hasFailed({ bits, verified }: Tested): boolean {
+  return bits >= TESTED_BITS && !verified;
+}
+
+function bytesOf({ first_bit: firstBit, bits }: Tested): Span {
+  return { from: firstBit / 8, to: (firstBit + bits) / 8 };
+}
+
+function byPlace(a: Span, b: Span): number {
+  return a.from - b.from;
+}
+
+/** Bytes before a place that lie in windows that failed; the last window may overlap the one before it. */
+function erasedBefore(erased: readonly Span[], place: number): number {
+  let count = 0;
+  let at = 0;
+  for (const { from, to } of erased) {
+    const end = Math.min(to, place);
+    count += Math.max(0, end - Math.max(from, at));
+    at = Math.max(at, end);
+  }
+  return count;
+}
+
+/** `windows` are in the order of their places. */
+function covers(windows: readonly { readonly span: Span }[], { from, to }: Span): boolean {
+  let at = from;
+  for (const { span } of windows) if (span.from <= at) at = Math.max(at, span.to);
+  return at >= to;
+}
