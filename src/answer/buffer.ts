@@ -77,6 +77,7 @@ export class ReplyMemory {
     return new OwnMemory(bytes, (buffer) => {
       this.#waitingBytes -= buffer.size;
       buffer.bytes.fill(0);
+      free(buffer.bytes);
     });
   }
 
@@ -98,12 +99,18 @@ export class ReplyMemory {
     const capacity = memory.length;
     if (capacity === 0) return; // a worker failed with it
     memory.fill(0, 0, used);
-    if (capacity < CAPACITY_MIN || capacity > CAPACITY_MAX) return;
+    if (capacity > CAPACITY_MAX) {
+      free(memory);
+      return;
+    }
     const spare = this.#spare.get(capacity) ?? [];
     this.#spare.delete(capacity);
     this.#spare.set(capacity, spare);
     this.#dropUnused(capacity);
-    if (this.#spareBytes + capacity > SPARE_BYTES_MAX) return;
+    if (this.#spareBytes + capacity > SPARE_BYTES_MAX) {
+      free(memory);
+      return;
+    }
     spare.push(memory);
     this.#spareBytes += capacity;
   }
@@ -112,11 +119,19 @@ export class ReplyMemory {
   #dropUnused(capacity: number): void {
     for (const [other, spare] of this.#spare) {
       while (other !== capacity && spare.length > 0 && this.#spareBytes + capacity > SPARE_BYTES_MAX) {
-        spare.pop();
+        free(spare.pop()!);
         this.#spareBytes -= other;
       }
     }
   }
+}
+
+/**
+ * Gives memory of a large answer back now. The garbage collector would do so when it next runs: six replies of 40 MB each minute
+ * left a gigabyte of dead ones.
+ */
+function free(bytes: Uint8Array<ArrayBuffer>): void {
+  if (bytes.length === bytes.buffer.byteLength && bytes.length >= CAPACITY_MIN) bytes.buffer.transfer(0);
 }
 
 /** Erased and used from its beginning again as soon as no answer in it is left. */

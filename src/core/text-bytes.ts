@@ -72,6 +72,54 @@ export function writeLatin1(text: string, target: Uint8Array, at: number): numbe
   return at + length;
 }
 
+/** Well-formed text in UTF-8. */
+export function writeUtf8(text: string, target: Uint8Array, at: number): number {
+  let end = at;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) target[end++] = unit;
+    else {
+      const code = text.codePointAt(i)!;
+      if (code >= 0x1_0000) i++; // two units
+      end = writeCodePoint(code, target, end);
+    }
+  }
+  return end;
+}
+
+/** A code point from 0x80 on, in UTF-8. */
+function writeCodePoint(code: number, target: Uint8Array, at: number): number {
+  let end = at;
+  if (code < 0x800) target[end++] = 0xc0 | (code >> 6);
+  else {
+    if (code < 0x1_0000) target[end++] = 0xe0 | (code >> 12);
+    else {
+      target[end++] = 0xf0 | (code >> 18);
+      target[end++] = 0x80 | ((code >> 12) & 0x3f);
+    }
+    target[end++] = 0x80 | ((code >> 6) & 0x3f);
+  }
+  target[end++] = 0x80 | (code & 0x3f);
+  return end;
+}
+
+/** Well-formed text as it stands between the quotes of a canonical JSON string (RFC 8785 §3.2.2.2). */
+export function writeJsonText(text: string, target: Uint8Array, at: number): number {
+  let end = at;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || unit === 0x22 || unit === 0x5c) {
+      end = writeLatin1(JSON.stringify(text[i]).slice(1, -1), target, end);
+    } else if (unit < 0x80) target[end++] = unit;
+    else {
+      const code = text.codePointAt(i)!;
+      if (code >= 0x1_0000) i++;
+      end = writeCodePoint(code, target, end);
+    }
+  }
+  return end;
+}
+
 /**
  * A whole number from 0 to 2^53 - 1 in decimal. Divisions of 32-bit numbers are cheap, others are not: the last eight
  * digits of a long number and those before them fit 32 bits each.

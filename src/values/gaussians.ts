@@ -30,11 +30,11 @@ export interface GaussiansRequest {
   readonly digits: number;
 }
 
-export function drawGaussians(reader: EntropyReader, request: GaussiansRequest): number[] {
+export function drawGaussians(reader: EntropyReader, request: GaussiansRequest): Float64Array {
   const scale = scaleOf(request);
   const bits = new Bits(reader);
-  const values: number[] = [];
-  for (let i = 0; i < request.count; i++) values.push(rounded(deviate(bits), scale));
+  const values = new Float64Array(request.count);
+  for (let i = 0; i < values.length; i++) values[i] = rounded(deviate(bits), scale);
   bits.erase();
   return values;
 }

@@ -1,23 +1,35 @@
 import { assert } from '../core/assert.ts';
+import { writeJsonText, writeLatin1, writeUtf8 } from '../core/text-bytes.ts';
 import { descendingBytesMax } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { drawGaussians, GAUSSIAN_TEXT_MAX, gaussianBytesMax, gaussianChoices } from './gaussians.ts';
+import {
+  drawGaussians,
+  GAUSSIAN_TEXT_MAX,
+  type GaussiansRequest,
+  gaussianBytesMax,
+  gaussianChoices,
+} from './gaussians.ts';
 import { bitsOfChoices, type Choices } from './information.ts';
-import { type SortOrder, sortOffsets, spanOf } from './integers.ts';
+import { type SortOrder, sortOffsets, spanOf, writeIntegers } from './integers.ts';
 import { offsets32 } from './kernels.ts';
-import { drawnBlocks, drawPlanned, offsetBytesMax, planOffsets } from './offsets.ts';
-import { jsonStringBytes, shuffled } from './shuffle.ts';
+import { blocksOf, drawnBlocks, drawPlanned, type Offsets, offsetBytesMax, planOffsets } from './offsets.ts';
+import { type Output, putArrayHead, putNumber, putStringHead, stringHead } from './packed.ts';
+import { jsonStringBytes, shuffledPlaces } from './shuffle.ts';
 import { drawUnique, uniqueBytesMax } from './unique.ts';
 import type { ListRequest, SequenceRange, ValueRequest } from './value-request.ts';
 
+const OPEN = 0x5b;
+const CLOSE = 0x5d;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+
 /**
- * Kinds that are drawn as JavaScript values, from which each form of an answer is written: shuffles, samples, weighted
- * picks, strings over an alphabet, sequences, permutations and normally distributed decimals. Most map exactly uniform
- * offsets (offsets.ts, unique.ts, descending.ts) to values one to one. The proof for weighted picks is at `weightedPicks`,
+ * Kinds whose values are picked from a list or come in lists: shuffles, samples, weighted picks, strings over an alphabet,
+ * sequences, permutations and normally distributed decimals. They are written into the answer's memory as they are drawn, like
+ * numbers: a batch of the longest strings takes 40 MB there, and took 300 MB as JavaScript strings. Most map exactly uniform
+ * offsets (offsets.ts, unique.ts, descending.ts) to values one to one. The proof for weighted picks is at `weightedPlaces`,
  * that for normally distributed decimals in gaussians.ts.
  */
-export type ListValue = string | number | readonly number[] | readonly (readonly number[])[];
-
 export function isList(request: ValueRequest): request is ListRequest {
   switch (request.kind) {
     case 'shuffle':
@@ -33,51 +45,78 @@ export function isList(request: ValueRequest): request is ListRequest {
   }
 }
 
-export function drawList(reader: EntropyReader, request: ListRequest): readonly ListValue[] {
+/** Writes the JSON array of the values; returns where it ends. */
+export function drawList(
+  reader: EntropyReader,
+  request: ListRequest,
+  target: Uint8Array,
+  at: number,
+  packed?: Output,
+): number {
   switch (request.kind) {
     case 'shuffle':
-      return shuffled(reader, request.items, 32);
+      return writePicks(request.items, shuffledPlaces(reader, request.items.length, 32), target, at, packed);
     case 'sample':
-      return sampled(reader, request.items, request.count);
+      return writePicks(
+        request.items,
+        drawUnique(reader, request.items.length, request.count),
+        target,
+        at,
+        packed,
+      );
     case 'weighted':
-      return weightedPicks(reader, request.items, request.weights, request.count);
+      return writePicks(
+        request.items,
+        weightedPlaces(reader, request.weights, request.count),
+        target,
+        at,
+        packed,
+      );
     case 'strings':
-      return strings(reader, request.alphabet, request.length, request.count);
+      return drawStrings(reader, request, target, at, packed);
     case 'sequences':
-      return times(request.count, () => request.ranges.map((range) => sequence(reader, range, request.sort)));
     case 'permutations':
-      return times(request.count, () => sequence(reader, wholeRange(request.length), 'none'));
+      return drawSequences(reader, request, target, at, packed);
     case 'gaussians':
-      return drawGaussians(reader, request);
+      return writeGaussians(reader, request, target, at, packed);
   }
 }
 
-function times<T>(count: number, make: () => T): T[] {
-  const made: T[] = [];
-  for (let i = 0; i < count; i++) made.push(make());
-  return made;
-}
-
-/** `count` of the items in the order in which they are drawn: every such sequence is equally likely. */
-function sampled(reader: EntropyReader, items: readonly string[], count: number): string[] {
-  return Array.from(drawUnique(reader, items.length, count), (place) => items[place]);
+/** Erases the places when their items are written. */
+function writePicks(
+  items: readonly string[],
+  places: Offsets,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
+  let at = start;
+  if (packed !== undefined) putArrayHead(places.length, packed);
+  for (let i = 0; i < places.length; i++) {
+    const item = items[places[i]];
+    target[at] = i === 0 ? OPEN : COMMA;
+    target[at + 1] = QUOTE;
+    at = writeJsonText(item, target, at + 2);
+    target[at++] = QUOTE;
+    if (packed !== undefined) {
+      putStringHead(Buffer.byteLength(item), packed);
+      packed.at = writeUtf8(item, packed.bytes, packed.at);
+    }
+  }
+  target[at] = CLOSE;
+  places.fill(0);
+  return at + 1;
 }
 
 /**
- * `count` independent picks, item i with probability weights[i] / sum, exactly: an offset is uniform in [0, sum), and
- * weights[i] of its values belong to item i.
+ * The places of `count` independent picks, item i with probability weights[i] / sum, exactly: an offset is uniform in [0, sum),
+ * and weights[i] of its values belong to item i.
  */
-function weightedPicks(
-  reader: EntropyReader,
-  items: readonly string[],
-  weights: readonly number[],
-  count: number,
-): string[] {
+function weightedPlaces(reader: EntropyReader, weights: readonly number[], count: number): Offsets {
   const ends = endsOf(weights);
   const offsets = drawPlanned(reader, planOffsets(ends[ends.length - 1]), count);
-  const picks = Array.from(offsets, (offset) => items[placeOf(ends, offset)]);
-  offsets.fill(0);
-  return picks;
+  for (let i = 0; i < count; i++) offsets[i] = placeOf(ends, offsets[i]);
+  return offsets;
 }
 
 /** Where the offsets of each item end. Weights are divided by their greatest common divisor, which changes no probability. */
@@ -117,41 +156,184 @@ function placeOf(ends: Float64Array, offset: number): number {
 }
 
 /** Each character is an independent uniform choice from the alphabet. */
-function strings(
+function drawStrings(
   reader: EntropyReader,
-  alphabet: readonly string[],
-  length: number,
-  count: number,
-): string[] {
+  { alphabet, length, count }: Extract<ListRequest, { kind: 'strings' }>,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
   const plan = planOffsets(alphabet.length);
   assert(plan.method !== 'divided', 'offsets of an alphabet take 32 bits');
   const blocks = drawnBlocks(reader, plan, count * length);
-  const made: string[] = [];
-  let text = '';
-  let missing = length;
+  const characters = tableOf(alphabet, writeJsonText);
+  const packer = packed && new StringPacker(alphabet, length, count, packed);
+  let at = start;
+  let missing = 0;
   for (let drawn = blocks.next(); drawn > 0; drawn = blocks.next()) {
-    for (let i = 0; i < drawn; i++) {
-      text += alphabet[offsets32[i]];
-      if (--missing > 0) continue;
-      made.push(text);
-      text = '';
-      missing = length;
+    for (let done = 0; done < drawn; ) {
+      if (missing === 0) {
+        target[at] = at === start ? OPEN : COMMA;
+        target[at + 1] = QUOTE;
+        at += 2;
+        missing = length;
+      }
+      const end = Math.min(drawn, done + missing);
+      at = writePlaces(characters, done, end, target, at);
+      packer?.put(done, end);
+      missing -= end - done;
+      done = end;
+      if (missing === 0) target[at++] = QUOTE;
     }
   }
-  return made;
+  target[at] = CLOSE;
+  return at + 1;
 }
 
-function sequence(
+/** The characters of an alphabet as bytes: `width` bytes of room each, of which the first are used. */
+interface CharacterTable {
+  readonly bytes: Uint8Array;
+  readonly widths: Uint8Array;
+}
+
+/** The longest is an escaped control character, \u00xx. */
+const CHARACTER_ROOM = 8;
+
+function tableOf(alphabet: readonly string[], write: typeof writeUtf8): CharacterTable {
+  const bytes = new Uint8Array(CHARACTER_ROOM * alphabet.length);
+  const widths = new Uint8Array(alphabet.length);
+  for (let i = 0; i < alphabet.length; i++) {
+    widths[i] = write(alphabet[i], bytes, CHARACTER_ROOM * i) - CHARACTER_ROOM * i;
+  }
+  return { bytes, widths };
+}
+
+/** Writes the characters at the places in the window from `from` to `to`; returns where they end. */
+function writePlaces(
+  { bytes, widths }: CharacterTable,
+  from: number,
+  to: number,
+  target: Uint8Array,
+  start: number,
+): number {
+  let at = start;
+  for (let i = from; i < to; i++) {
+    const place = offsets32[i];
+    const first = CHARACTER_ROOM * place;
+    const end = first + widths[place];
+    target[at++] = bytes[first];
+    for (let j = first + 1; j < end; j++) target[at++] = bytes[j];
+  }
+  return at;
+}
+
+/** Strings in MessagePack: the head of one tells its bytes, which are known behind its last character. */
+class StringPacker {
+  readonly #output: Output;
+  readonly #characters: CharacterTable;
+  readonly #length: number;
+  /** Of the longest string. */
+  readonly #headBytes: number;
+  #missing: number;
+  #start: number;
+  #at: number;
+
+  constructor(alphabet: readonly string[], length: number, count: number, output: Output) {
+    putArrayHead(count, output);
+    this.#output = output;
+    this.#characters = tableOf(alphabet, writeUtf8);
+    this.#length = length;
+    this.#headBytes = stringHead(length * this.#characters.widths.reduce((a, b) => Math.max(a, b), 0)).length;
+    this.#missing = length;
+    this.#start = output.at + this.#headBytes;
+    this.#at = this.#start;
+  }
+
+  /** Takes the places in the window, which are of one string. */
+  put(from: number, to: number): void {
+    this.#at = writePlaces(this.#characters, from, to, this.#output.bytes, this.#at);
+    this.#missing -= to - from;
+    if (this.#missing === 0) this.#end();
+  }
+
+  #end(): void {
+    const output = this.#output;
+    putStringHead(this.#at - this.#start, output);
+    if (output.at < this.#start) output.bytes.copyWithin(output.at, this.#start, this.#at);
+    output.at += this.#at - this.#start;
+    this.#missing = this.#length;
+    this.#start = output.at + this.#headBytes;
+    this.#at = this.#start;
+  }
+}
+
+/** A permutation is one sequence, and stands in no list of sequences. */
+function drawSequences(
+  reader: EntropyReader,
+  request: Extract<ListRequest, { kind: 'sequences' | 'permutations' }>,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
+  const { count } = request;
+  const isPermutation = request.kind === 'permutations';
+  const ranges = isPermutation ? [wholeRange(request.length)] : request.ranges;
+  const sort = isPermutation ? 'none' : request.sort;
+  if (packed !== undefined) putArrayHead(count, packed);
+  let at = start;
+  for (let i = 0; i < count; i++) {
+    target[at++] = i === 0 ? OPEN : COMMA;
+    if (!isPermutation) {
+      target[at++] = OPEN;
+      if (packed !== undefined) putArrayHead(ranges.length, packed);
+    }
+    for (const [j, range] of ranges.entries()) {
+      if (j > 0) target[at++] = COMMA;
+      at = drawSequence(reader, range, sort, target, at, packed);
+    }
+    if (!isPermutation) target[at++] = CLOSE;
+  }
+  target[at] = CLOSE;
+  return at + 1;
+}
+
+function drawSequence(
   reader: EntropyReader,
   { length, min, max, unique }: SequenceRange,
   sort: SortOrder,
-): number[] {
+  target: Uint8Array,
+  at: number,
+  packed: Output | undefined,
+): number {
   const span = spanOf(min, max);
   const offsets = unique ? drawUnique(reader, span, length) : drawPlanned(reader, planOffsets(span), length);
   sortOffsets(offsets, sort);
-  const values = Array.from(offsets, (offset) => offset + min);
+  if (packed !== undefined) putArrayHead(length, packed);
+  target[at] = OPEN;
+  const end = writeIntegers(blocksOf(offsets), { min, max }, target, at + 1, packed);
+  target[end - 1] = CLOSE; // over the last comma
   offsets.fill(0);
-  return values;
+  return end;
+}
+
+function writeGaussians(
+  reader: EntropyReader,
+  request: GaussiansRequest,
+  target: Uint8Array,
+  start: number,
+  packed: Output | undefined,
+): number {
+  const values = drawGaussians(reader, request);
+  if (packed !== undefined) putArrayHead(values.length, packed);
+  let at = start;
+  for (const value of values) {
+    target[at] = at === start ? OPEN : COMMA;
+    at = writeLatin1(String(value), target, at + 1);
+    if (packed !== undefined) putNumber(value, packed);
+  }
+  target[at] = CLOSE;
+  values.fill(0);
+  return at + 1;
 }
 
 /** A permutation is a sample of all of 0 .. length - 1 without repeats. */

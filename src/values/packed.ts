@@ -1,3 +1,4 @@
+import { pack } from 'msgpackr';
 import { putText } from './kernels.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -32,12 +33,34 @@ export function putBytes(bytes: ArrayLike<number>, output: Output): void {
   output.at += bytes.length;
 }
 
-/** The head of a string of so many ASCII characters. */
-export function stringHead(characters: number): number[] {
-  if (characters < 32) return [0xa0 | characters];
-  if (characters < 0x100) return [0xd9, characters];
-  if (characters < 0x1_0000) return [0xda, characters >> 8, characters & 0xff];
-  return [0xdb, characters >>> 24, (characters >> 16) & 0xff, (characters >> 8) & 0xff, characters & 0xff];
+/** The head of a string of so many bytes in UTF-8. */
+export function stringHead(bytes: number): number[] {
+  if (bytes < 32) return [0xa0 | bytes];
+  if (bytes < 0x100) return [0xd9, bytes];
+  if (bytes < 0x1_0000) return [0xda, bytes >> 8, bytes & 0xff];
+  return [0xdb, bytes >>> 24, (bytes >> 16) & 0xff, (bytes >> 8) & 0xff, bytes & 0xff];
+}
+
+export function putStringHead(bytes: number, output: Output): void {
+  if (bytes < 32) output.bytes[output.at++] = 0xa0 | bytes;
+  else if (bytes < 0x100) {
+    output.bytes[output.at++] = 0xd9;
+    output.bytes[output.at++] = bytes;
+  } else putBytes(stringHead(bytes), output);
+}
+
+const float64 = new DataView(new ArrayBuffer(9));
+const float64Bytes = new Uint8Array(float64.buffer);
+
+/** A number: a whole one in the shortest form that msgpackr chooses, every other as float64. */
+export function putNumber(value: number, output: Output): void {
+  if (Number.isInteger(value)) {
+    putBytes(pack(value), output);
+    return;
+  }
+  float64.setUint8(0, 0xcb);
+  float64.setFloat64(1, value);
+  putBytes(float64Bytes, output);
 }
 
 export function putArrayHead(count: number, output: Output): void {

@@ -1,14 +1,13 @@
-import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { drawBitstring } from './bitstring.ts';
 import { drawBytes } from './bytes.ts';
 import type { EntropyReader } from './entropy-reader.ts';
 import { drawFloatOctets, drawFloats } from './floats.ts';
-import { drawGaussians } from './gaussians.ts';
+import { drawGaussians, type GaussiansRequest } from './gaussians.ts';
 import { drawIntegerOctets, drawIntegers } from './integers.ts';
 import { eraseWindows } from './kernels.ts';
-import { drawList, type ListValue } from './lists.ts';
-import { type Output, putBytes } from './packed.ts';
+import { drawList } from './lists.ts';
+import type { Output } from './packed.ts';
 import { drawUuidOctets, drawUuids } from './uuid.ts';
 import type { ValueRequest } from './value-request.ts';
 
@@ -42,11 +41,8 @@ export function drawJson(
         return drawUuids(reader, request.count, target, at, packed);
       case 'bitstring':
         return drawBitstring(reader, request.length, target, at, packed);
-      default: {
-        const list = drawList(reader, request);
-        if (packed !== undefined) putBytes(pack(list), packed);
-        return writeList(list, target, at);
-      }
+      default:
+        return drawList(reader, request, target, at, packed);
     }
   } finally {
     eraseWindows();
@@ -68,7 +64,7 @@ export function drawOctets(
       case 'floats':
         return drawFloatOctets(reader, request.count, request.precision, target, at);
       case 'gaussians':
-        return writeDoubles(drawGaussians(reader, request), target, at);
+        return drawGaussianOctets(reader, request, target, at);
       case 'uuid':
         return drawUuidOctets(reader, request.count, target, at);
       case 'bytes': {
@@ -82,6 +78,22 @@ export function drawOctets(
   } finally {
     eraseWindows();
   }
+}
+
+/** float64, little-endian. */
+function drawGaussianOctets(
+  reader: EntropyReader,
+  request: GaussiansRequest,
+  target: Uint8Array,
+  start: number,
+): number {
+  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
+  const values = drawGaussians(reader, request);
+  values.forEach((value, i) => {
+    view.setFloat64(start + 8 * i, value, true);
+  });
+  values.fill(0);
+  return start + 8 * values.length;
 }
 
 function assertValid(request: ValueRequest): void {
@@ -130,21 +142,4 @@ function assertValid(request: ValueRequest): void {
 function assertTexts(texts: readonly string[]): void {
   assert(texts.length >= 1, 'an answer holds a value');
   for (const text of texts) assert(text.isWellFormed(), 'texts are decoded from UTF-8');
-}
-
-/**
- * Writes a list as JSON; returns where it ends. JSON.stringify escapes as RFC 8785 §3.2.2.2 asks for, lone surrogates
- * excepted, which that clause forbids and which cannot come out of UTF-8.
- */
-function writeList(list: readonly ListValue[], target: Uint8Array, at: number): number {
-  return (
-    at + Buffer.from(target.buffer, target.byteOffset, target.byteLength).write(JSON.stringify(list), at)
-  );
-}
-
-/** Writes numbers as float64, little-endian; returns where they end. */
-function writeDoubles(values: readonly number[], target: Uint8Array, at: number): number {
-  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
-  for (let i = 0; i < values.length; i++) view.setFloat64(at + 8 * i, values[i], true);
-  return at + 8 * values.length;
 }

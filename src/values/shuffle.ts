@@ -1,9 +1,14 @@
 import { fillDescending, type WordSource } from './descending.ts';
 
-/** The items in random order, every order equally likely (Fisher and Yates; Durstenfeld 1964). */
-export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: number): T[] {
-  const order = items.slice();
-  const indices = new Uint32Array(order.length - 1); // the last place has no choice
+/** The places of `count` items in random order, every order equally likely (Fisher and Yates; Durstenfeld 1964). */
+export function shuffledPlaces(
+  source: WordSource,
+  count: number,
+  wordBits: number,
+): Uint32Array<ArrayBuffer> {
+  const order = new Uint32Array(count);
+  for (let i = 0; i < count; i++) order[i] = i;
+  const indices = new Uint32Array(count - 1); // the last place has no choice
   fillDescending(source, order.length, indices, wordBits);
   for (let i = 0; i < indices.length; i++) {
     const j = i + indices[i];
@@ -11,6 +16,7 @@ export function shuffled<T>(source: WordSource, items: readonly T[], wordBits: n
     order[j] = order[i];
     order[i] = drawn;
   }
+  indices.fill(0);
   return order;
 }
 

@@ -1,7 +1,6 @@
 import { writeLatin1 } from '../core/text-bytes.ts';
 import type { TextType } from '../core/vocabulary.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import { isList, type ListValue } from './lists.ts';
 import { drawJson } from './sample.ts';
 import { jsonBytesMax, type ValueRequest, valueCount } from './value-request.ts';
 
@@ -27,6 +26,11 @@ const OPEN = 0x5b;
 const CLOSE = 0x5d;
 const CR = 0x0d;
 const LF = 0x0a;
+const BLANK = 0x20;
+const BACKSLASH = 0x5c;
+const LETTER_N = 0x6e;
+const LETTER_R = 0x72;
+const LETTER_U = 0x75;
 
 /** Bytes that `drawText` needs from where it starts: an upper bound of the text and of the JSON that it is made from. */
 export function textBytesMax(request: ValueRequest, type: TextType): number {
@@ -45,8 +49,8 @@ export function drawText(
   const jsonAt = at + spareBytes(request, type);
   const jsonEnd = drawJson(request, reader, target, jsonAt);
   const start = type === 'csv' ? writeLatin1(csvHeader(request), target, at) : at;
-  const end = isList(request)
-    ? writeList(target.subarray(jsonAt, jsonEnd), type, target, start)
+  const end = isOfTexts(request)
+    ? writeTexts(target, jsonAt, jsonEnd, type, start)
     : writeLines(target, jsonAt, jsonEnd, type, start);
   target.fill(0, end, jsonEnd);
   return end;
@@ -57,17 +61,35 @@ function spareBytes(request: ValueRequest, type: TextType): number {
   return type === 'csv' ? csvHeader(request).length + valueCount(request) + 2 : 0;
 }
 
-/** Of a JSON string, or of an array of numbers or of strings that need no escape: none holds a comma or a bracket. */
+/** The values are strings that the caller's text is part of, so that they may hold anything. */
+function isOfTexts({ kind }: ValueRequest): boolean {
+  return kind === 'strings' || kind === 'shuffle' || kind === 'sample' || kind === 'weighted';
+}
+
+/**
+ * Of a JSON string, or of an array of strings that need no escape, of numbers or of lists of numbers. A list of lists is one
+ * line; its numbers are separated by blanks in plain text and are columns of CSV.
+ */
 function writeLines(bytes: Uint8Array, from: number, to: number, type: TextType, start: number): number {
   const isCsv = type === 'csv';
   let at = start;
+  let depth = 0;
   let isOpen = false;
   for (let i = from; i < to; i++) {
     const byte = bytes[i];
-    if (byte === OPEN || byte === QUOTE) continue;
-    isOpen = byte !== COMMA && byte !== CLOSE;
-    if (isOpen) bytes[at++] = byte;
-    else at = endLine(bytes, at, isCsv);
+    if (byte === QUOTE) continue;
+    if (byte === OPEN) depth++;
+    else if (byte === COMMA && depth > 1) bytes[at++] = isCsv ? COMMA : BLANK;
+    else if (byte !== COMMA && byte !== CLOSE) {
+      bytes[at++] = byte;
+      isOpen = true;
+    } else {
+      if (byte === CLOSE) depth--;
+      if (isOpen && depth <= 1) {
+        at = endLine(bytes, at, isCsv);
+        isOpen = false;
+      }
+    }
   }
   return isOpen ? endLine(bytes, at, isCsv) : at;
 }
@@ -79,19 +101,55 @@ function endLine(bytes: Uint8Array, at: number, isCsv: boolean): number {
   return end;
 }
 
-/** A line for each string, or for each list of numbers: separated by blanks in plain text, and columns of CSV. */
-function writeList(json: Uint8Array, type: TextType, target: Uint8Array, at: number): number {
-  const list = JSON.parse(new TextDecoder().decode(json)) as ListValue[];
-  const lines = list.map((value) => {
-    if (typeof value === 'number') return type === 'csv' ? `${value}\r\n` : `${value}\n`;
-    if (typeof value !== 'string')
-      return type === 'csv' ? `${value.flat().join(',')}\r\n` : `${value.flat().join(' ')}\n`;
-    return type === 'csv' ? `${quoted(value)}\r\n` : `${value}\n`;
-  });
-  return at + new TextEncoder().encodeInto(lines.join(''), target.subarray(at)).written;
+/** A line for each string of a JSON array. */
+function writeTexts(bytes: Uint8Array, from: number, to: number, type: TextType, start: number): number {
+  const isCsv = type === 'csv';
+  let at = start;
+  for (let i = from + 1; i < to; ) {
+    const isQuoted = isCsv && needsQuotes(bytes, i + 1);
+    if (isQuoted) bytes[at++] = QUOTE;
+    for (i++; bytes[i] !== QUOTE; i++) {
+      let byte = bytes[i];
+      if (byte === BACKSLASH) {
+        byte = unescaped(bytes, ++i);
+        if (bytes[i] === LETTER_U) i += 4;
+      }
+      if (isQuoted && byte === QUOTE) bytes[at++] = QUOTE;
+      bytes[at++] = byte;
+    }
+    if (isQuoted) bytes[at++] = QUOTE;
+    at = endLine(bytes, at, isCsv);
+    i += 2; // the quote, and a comma or the bracket
+  }
+  return at;
 }
 
-/** A field of RFC 4180 §2. An empty one has quotes too: an empty line would be no record to some readers. */
-function quoted(text: string): string {
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+/**
+ * Whether a field needs quotes (RFC 4180 §2), of which the JSON string starts here. An empty one has them too: an empty line
+ * would be no record to some readers.
+ */
+function needsQuotes(bytes: Uint8Array, start: number): boolean {
+  if (bytes[start] === QUOTE) return true;
+  for (let i = start; bytes[i] !== QUOTE; i++) {
+    if (bytes[i] === COMMA) return true;
+    if (bytes[i] !== BACKSLASH) continue;
+    const letter = bytes[++i];
+    if (letter === QUOTE || letter === LETTER_N || letter === LETTER_R) return true;
+  }
+  return false;
 }
+
+/** The one byte that an escape of canonical JSON stands for, from behind its backslash on. */
+function unescaped(bytes: Uint8Array, at: number): number {
+  const letter = bytes[at];
+  if (letter !== LETTER_U) return SHORT_ESCAPES.get(letter) ?? letter;
+  return Number.parseInt(String.fromCharCode(bytes[at + 3], bytes[at + 4]), 16);
+}
+
+const SHORT_ESCAPES: ReadonlyMap<number, number> = new Map([
+  [LETTER_N, LF],
+  [LETTER_R, CR],
+  [0x62, 0x08],
+  [0x66, 0x0c],
+  [0x74, 0x09],
+]);

@@ -58,7 +58,7 @@ export interface SequenceRange {
   readonly unique: boolean;
 }
 
-/** Kinds that are drawn as JavaScript values (lists.ts). */
+/** Kinds whose values are picked from a list or come in lists (lists.ts). */
 export type ListRequest =
   | GaussiansRequest
   | { readonly kind: 'shuffle'; readonly items: readonly string[] }

@@ -32,9 +32,10 @@ const ASSESSMENT_MEMORY = { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb:
  * A task's garbage is a few small objects: its answer lies in memory of its own. The engine's own choice, 48
  * MB, is only filled before it is looked at, here and in the ledger's thread: 20 MB less for the process
  * under load, and no more CPU (private memory and CPU time over small requests and batches, Node 22.23).
- * Floats as MessagePack, whose plain values are such garbage, take 1.4 times as long.
  */
-const EXPANSION_MEMORY = { maxYoungGenerationSizeMb: 4 };
+const EXPANSION_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+/** A PDF takes a few megabytes of heap. */
+const DRAWING_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 128 };
 /** What a running task may take once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -80,6 +81,7 @@ export class Workers implements AnswerWorkers, Assessor {
       maxThreads: 1,
       maxQueue: DRAWING_QUEUE_MAX,
       idleTimeout: ASSESSMENT_IDLE_MS,
+      resourceLimits: DRAWING_MEMORY,
       concurrentTasksPerWorker: 1,
     });
     // A thread that dies between two tasks; with nobody to hear of it the process would end.

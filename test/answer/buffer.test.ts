@@ -142,6 +142,20 @@ describe('memory of large answers', () => {
     assert.equal(memory.spareBytes, 0);
   });
 
+  it('is given back to the system at once where it is not kept', () => {
+    const memory = new ReplyMemory();
+    const buffer = memory.large(9 * MIB);
+    const adopted = memory.adopt(new Uint8Array(MIB));
+    const views = [buffer.bytes, adopted.bytes];
+    buffer.release();
+    adopted.release();
+    assert.deepEqual(
+      views.map(({ length }) => length),
+      [0, 0],
+    );
+    assert.equal(memory.spareBytes, 0);
+  });
+
   it('makes room for the sizes in use by what was not used for longest', () => {
     const memory = new ReplyMemory();
     const [unused, ...rest] = [MIB, 2 * MIB, 4 * MIB].map((size) => {

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
-import { writeBase32, writeHex, writeLatin1, writeNumber, writeUuid } from '../../src/core/text-bytes.ts';
+import {
+  writeBase32,
+  writeHex,
+  writeJsonText,
+  writeLatin1,
+  writeNumber,
+  writeUtf8,
+  writeUuid,
+} from '../../src/core/text-bytes.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const { MAX_SAFE_INTEGER } = Number;
 
@@ -46,6 +55,23 @@ describe('texts written as bytes', () => {
     assert.equal(
       written((target) => writeLatin1('cert_0', target, 3)),
       'cert_0',
+    );
+  });
+
+  it('are any characters in UTF-8, and between the quotes of a JSON string', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 12 }), (text) => {
+        const utf8 = Buffer.from(text).toString('latin1');
+        assert.equal(
+          written((target) => writeUtf8(text, target, 3)),
+          utf8,
+        );
+        const json = Buffer.from(JSON.stringify(text).slice(1, -1)).toString('latin1');
+        assert.equal(
+          written((target) => writeJsonText(text, target, 3)),
+          json,
+        );
+      }),
     );
   });
 

@@ -108,6 +108,14 @@ export async function until(
   }
 }
 
+/** Variables that `npm start` sets for the service, which a test of memory needs too. */
+export const shippedStart: SpawnOptions = {
+  shell: JSON.parse(readFileSync(`${root}package.json`, 'utf8')).scripts.start.replace(
+    /exec .*/,
+    'exec "$0" "$@"',
+  ),
+};
+
 interface SpawnOptions {
   readonly serveArgs?: readonly string[];
   /** It ends in a call of `exec` with its arguments, so that signals reach the service. */

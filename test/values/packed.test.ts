@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { unpack } from 'msgpackr';
+import { pack, unpack } from 'msgpackr';
 import type { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { BLOCK_VALUES, windowsAreErased } from '../../src/values/kernels.ts';
 import { packedBytesMax } from '../../src/values/packed.ts';
@@ -9,7 +9,17 @@ import { drawJson } from '../../src/values/sample.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
-import { anyRequest, integers } from './requests.ts';
+import {
+  anyRequest,
+  gaussiansRequest,
+  integers,
+  permutationsRequest,
+  sampleRequest,
+  sequencesRequest,
+  shuffleRequest,
+  stringsRequest,
+  weightedRequest,
+} from './requests.ts';
 
 const ENTROPY = keystream(2 ** 20);
 
@@ -74,6 +84,20 @@ describe('values in MessagePack', () => {
         assertSame(request, ENTROPY.subarray(skip)),
       ),
       { numRuns: 500 },
+    );
+  });
+
+  it('are of lists and of their texts what msgpackr writes, byte for byte', () => {
+    const lists = fc.oneof(
+      ...[shuffleRequest, sampleRequest, weightedRequest, stringsRequest, sequencesRequest],
+      ...[permutationsRequest, gaussiansRequest],
+    );
+    fc.assert(
+      fc.property(lists, fc.nat(2 ** 19), (request, skip) => {
+        const { text, packed } = drawn(request, readerOf(ENTROPY.subarray(skip), [4_096]));
+        assert.ok(packed.equals(pack(JSON.parse(text))), request.kind);
+      }),
+      { numRuns: 300 },
     );
   });
 

@@ -28,6 +28,7 @@ import {
 import { CaseRunner, SilentCases } from './http-malformed.ts';
 import { hostileCases } from './http-table.ts';
 import { Besieged, type Flood, type Shares } from './look-ups.ts';
+import { MEMORY } from './memory.ts';
 import { OPERATORS } from './operators.ts';
 import { TENANTS } from './tenants.ts';
 
@@ -139,6 +140,7 @@ export const CASES: readonly AbuseCase[] = [
   ...beside('another tenant', TENANT, TENANT_SHARES),
   ...TENANTS,
   ...OPERATORS,
+  ...MEMORY,
   { name: 'more connections than descriptors', bound: 'less than half of a processor', run: outlivesCrowd },
 ];
 
