@@ -266,6 +266,23 @@ describe('a JSON-RPC call', () => {
     assert.doesNotMatch(server.output(), /"msg":"fault"/);
   });
 
+  it('is served with a long body while many come without a key', async () => {
+    const { key } = await server.account('pro');
+    const long = (params: object) =>
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'generateIntegers',
+        params: { ...params, x: 'x'.repeat(2_000) },
+      });
+    const others = Array.from({ length: 80 }, () =>
+      post(long({ a: Array(15_000).fill([1]) }).slice(0, 60_000)),
+    );
+    const paid = await post(long({ apiKey: key, n: 1, min: 1, max: 6 }));
+    assert.equal(paid.json.error, undefined);
+    await Promise.all(others);
+  });
+
   it('gets its values without compression, and is refused with an Idempotency-Key', async () => {
     const { key } = await server.account('pro');
     const params = { apiKey: key, n: 1_000, min: 1, max: 6 };

@@ -72,6 +72,8 @@ const NO_IDEMPOTENCY_KEY =
 
 /** Longer bodies wait their turn to be read (unpaid-work.ts). A call of random.org's clients takes some 300 bytes. */
 const SHORT_BODY_BYTES_MAX = 1_024;
+/** Looked for before the body is read as JSON, which costs much more. */
+const KEY_IN_BODY = /"apiKey"[\t\n\r ]{0,8}:[\t\n\r ]{0,8}"(qrn_[0-9A-Za-z_]{56})"/;
 const TICKETS_MAX = 50;
 const USER_DATA_LENGTH_MAX = 1_000;
 /** Serial numbers of one millisecond may collide; the third time is not chance. */
@@ -81,6 +83,7 @@ class JsonRpc {
   readonly #sources: RpcSources;
   readonly #lookUps = new LookUps();
   readonly #unpaid: UnpaidWork;
+  readonly #ofAccounts = new WeakMap<Account, UnpaidWork>();
   /** Opens and signs kept answers, some 10 ms for a long one, for keys alone. */
   readonly #again: UnpaidWork;
 
@@ -107,7 +110,18 @@ class JsonRpc {
 
   /** What is found in the body: at once of a short one, else in its turn. */
   async #ofBody<T>({ body }: Exchange, find: (body: Uint8Array) => T): Promise<T> {
-    return body.length > SHORT_BODY_BYTES_MAX ? this.#unpaid.run(() => find(body)) : find(body);
+    return body.length > SHORT_BODY_BYTES_MAX ? this.#queueOf(body).run(() => find(body)) : find(body);
+  }
+
+  /** Calls that hold a known key wait for those of its account alone, however many others come without one. */
+  #queueOf(body: Uint8Array): UnpaidWork {
+    const [, keyText = ''] =
+      KEY_IN_BODY.exec(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')) ?? [];
+    const account = this.#sources.directory.authenticate(keyText)?.account;
+    if (account === undefined) return this.#unpaid;
+    let queue = this.#ofAccounts.get(account);
+    if (queue === undefined) this.#ofAccounts.set(account, (queue = new UnpaidWork(this.#sources.clock)));
+    return queue;
   }
 
   /** What a client is told of anything thrown; a fault is logged. */
