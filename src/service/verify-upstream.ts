@@ -1,5 +1,5 @@
 import type { AnswerVerifier, CertifiedFacts, OctetAnswer } from '../backend/definition.ts';
-import { member, text } from '../certificate/members.ts';
+import { isObject, member, text } from '../certificate/members.ts';
 import { responseOfFields } from '../certificate/octet-answer.ts';
 import { readProof } from '../certificate/signed-checkpoint.ts';
 import { verifyAnswer } from '../certificate/verify.ts';
@@ -30,7 +30,12 @@ function factsOf(document: unknown): CertifiedFacts | string {
   const certificate = member(document, 'certificate');
   const provenance = member(certificate, 'provenance');
   const lots = member(provenance, 'lots');
-  const listed: readonly unknown[] = Array.isArray(lots) ? lots : [];
+  const leaves = member(document, 'lots');
+  // what is said of a lot stands in its leaf where the document has that as an object, else in the certificate
+  const listed: readonly unknown[] = (Array.isArray(lots) ? lots : []).map((lot, i) => {
+    const leaf = Array.isArray(leaves) ? member(leaves[i], 'leaf') : undefined;
+    return isObject(leaf) ? leaf : lot;
+  });
   const named = [member(provenance, 'origin'), ...listed.map((lot) => member(lot, 'origin'))];
   const ranks = named.map((origin) => ORIGINS.indexOf(origin as Origin));
   if (ranks.includes(-1)) return 'It names an origin that is none.';
