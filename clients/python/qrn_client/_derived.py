@@ -192,7 +192,7 @@ def _result(lot: _Lot, mode: str) -> Optional[Tuple[int, int, bool]]:
         if each not in failed:
             begin, end = _bytes_of(each)
             served.append((kept(begin), kept(end), each))
-    touched = [each for each in served if any(begin < each[1] and each[0] < end for begin, end in spans)]
+    touched = [each for each in served if any(max(begin, each[0]) < min(end, each[1]) for begin, end in spans)]
     is_covered = True
     for begin, end in spans:
         for low, high, _ in sorted(touched, key=lambda each: each[:2]):
