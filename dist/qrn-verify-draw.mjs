@@ -879,13 +879,13 @@ function statementVerdict(draw, statement, digest) {
   const fault = statementFault(statement);
   if (fault !== void 0) return failed(fault);
   const request = member(statement, "request");
-  const listed = listVerdict(member(statement, "list"), request);
-  if ("failure" in listed) return listed;
+  const listed2 = listVerdict(member(statement, "list"), request);
+  if ("failure" in listed2) return listed2;
   if (canonical(member(draw, "chances") ?? null) !== canonical(chancesOf(request) ?? null))
     return failed("The chances in the document are not those of the weights in the statement.");
   const purpose = text(member(statement, "purpose"));
   return holds(
-    `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed.holds}${chancesText(request)}`
+    `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed2.holds}${chancesText(request)}`
   );
 }
 function listVerdict(list, request) {
@@ -1120,10 +1120,10 @@ function knownKeys(keys) {
 }
 function keysOfLog(log) {
   const origin = text(member(log, "origin"));
-  const listed = member(log, "keys");
-  if (origin === void 0 || !Array.isArray(listed)) return "This is not a keys document.";
+  const listed2 = member(log, "keys");
+  if (origin === void 0 || !Array.isArray(listed2)) return "This is not a keys document.";
   const known = [];
-  for (const key of listed) {
+  for (const key of listed2) {
     const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
     const keyId = text(member(key, "key_id"));
     if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
@@ -1833,7 +1833,7 @@ var LOT_MEMBERS = {
     (lot) => lot.evidence === void 0 ? null : evidenceOf2(lot.evidence)
   ),
   pure: row(
-    object({ bytes: count, block_bytes: count, piece_bytes: count, root: text2 }),
+    object({ bytes: count, block_bytes: { ...count, minimum: 1 }, piece_bytes: count, root: text2 }),
     "The blocks of pure mode, and the root of the tree over the roots of their trees.",
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,
@@ -1917,7 +1917,7 @@ function derivedVerdict(certificate, leaves) {
   const lots = leaves;
   const spans = lots.map((_, i) => spansOf(certificate, mode, i));
   const from = { mode, lots, spans };
-  const unfit = lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== void 0) ?? flawOfDraw(from);
+  const unfit = lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== void 0) ?? flawOfDraw(from) ?? (mode === "pure" ? flawOfOrder(certificate, lots) : void 0);
   if (unfit !== void 0) return failed(unfit);
   const contradictions = CERTIFICATE_ROWS.flatMap(([path, row2]) => {
     if (!row2.isDerived || !row2.modes.includes(mode)) return [];
@@ -1965,8 +1965,25 @@ function flawOfDraw({ mode, lots, spans }) {
     if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
     if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
   }
-  const named = spans.reduce((sum, each) => sum + each.length, 0);
-  return named === 0 ? "It does not say what was drawn." : void 0;
+  return void 0;
+}
+function flawOfOrder(certificate, lots) {
+  const drawn = member(certificate, "provenance", "drawn");
+  for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
+    const { lot_id: id, pure } = lots[lot];
+    const end = offset + bytes;
+    if (end % pure.block_bytes !== 0 && end !== pure.bytes)
+      return `It leaves a block of lot ${id} at byte ${end}, before the end of the block.`;
+  }
+  for (const [i, { lot_id: id, pure }] of lots.entries()) {
+    const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
+    let drawnTo = 0;
+    for (const { offset, bytes } of ranges) {
+      if (Math.floor(offset / pure.block_bytes) < drawnTo) return `It draws twice from a block of lot ${id}.`;
+      drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
+    }
+  }
+  return void 0;
 }
 
 // src/certificate/verify-label.ts
@@ -2042,6 +2059,970 @@ function commitment(byte, salt, value) {
   return digestText(concatBytes2(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
 }
 
+// src/certificate/draw-samplers.ts
+var ByteStream = class {
+  #next;
+  #chunk = new Uint8Array(0);
+  #at = 0;
+  used = 0;
+  /** `next` gives the next bytes, at least one, or throws when there are none. */
+  constructor(next) {
+    this.#next = next;
+  }
+  take(size) {
+    const taken = new Uint8Array(size);
+    for (let i = 0; i < size; i++) {
+      if (this.#at === this.#chunk.length) {
+        this.#chunk = this.#next();
+        this.#at = 0;
+      }
+      taken[i] = this.#chunk[this.#at++];
+    }
+    this.used += size;
+    return taken;
+  }
+  number(size) {
+    let value = 0n;
+    for (const byte of this.take(size).reverse()) value = value * 256n + BigInt(byte);
+    return value;
+  }
+};
+function integers({ min, max, count: count2, unique, sort }, bytes) {
+  const span = BigInt(max) - BigInt(min) + 1n;
+  const drawn = unique ? uniqueOffsets(span, count2, bytes) : offsets(span, count2, bytes);
+  const values = drawn.map((offset) => BigInt(min) + offset);
+  if (sort !== "none") values.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
+  if (sort === "descending") values.reverse();
+  return values.map(Number);
+}
+function floats(count2, precision, bytes) {
+  if (precision === null) {
+    return Array.from({ length: count2 }, () => Number(bytes.number(7) % 2n ** 53n) / 2 ** 53);
+  }
+  return offsets(10n ** BigInt(precision), count2, bytes).map((k) => Number(`${k}e-${precision}`));
+}
+function weighted(items, weights, count2, bytes) {
+  const whole = weights.map(BigInt);
+  let divisor = whole[0];
+  for (const weight of whole) {
+    let rest = weight;
+    while (rest > 0n) [divisor, rest] = [rest, divisor % rest];
+  }
+  const shares = whole.map((weight) => weight / divisor);
+  const sum = shares.reduce((a, b) => a + b, 0n);
+  return offsets(sum, count2, bytes).map((offset) => {
+    let left = offset;
+    let i = 0;
+    for (; left >= shares[i]; i++) left -= shares[i];
+    return items[i];
+  });
+}
+function sample(items, count2, bytes) {
+  return uniqueOffsets(BigInt(items.length), count2, bytes).map((place) => items[Number(place)]);
+}
+function strings(count2, length, alphabet, bytes) {
+  const places = offsets(BigInt(alphabet.length), count2 * length, bytes);
+  const characters = places.map((place) => alphabet[Number(place)]);
+  return Array.from({ length: count2 }, (_, i) => characters.slice(i * length, (i + 1) * length).join(""));
+}
+function permutation(length, bytes) {
+  return integers({ count: length, min: 0, max: length - 1, unique: true, sort: "none" }, bytes);
+}
+function uuid(octets) {
+  let bits = 0n;
+  for (const octet of octets) bits = bits << 8n | BigInt(octet);
+  bits = bits & ~(0xfn << 76n) | 4n << 76n;
+  bits = bits & ~(3n << 62n) | 2n << 62n;
+  const hex = bits.toString(16).padStart(32, "0");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+function offsets(span, count2, bytes) {
+  if (span === 1n) return Array.from({ length: count2 }, () => 0n);
+  const batch = span <= 2n ** 21n ? batchSize(span) : 1;
+  if (batch === 1) {
+    const size = span <= 2n ** 21n ? 4 : wordSize(span);
+    return Array.from(
+      { length: count2 },
+      () => size === 4 ? scaledNumber(span, bytes) : wideNumber(span, size, bytes)
+    );
+  }
+  const values = [];
+  while (values.length < count2) {
+    const size = Math.min(batch, count2 - values.length);
+    let number = scaledNumber(span ** BigInt(size), bytes);
+    const digits = [];
+    for (let i = 0; i < size; i++) {
+      digits.unshift(number % span);
+      number /= span;
+    }
+    values.push(...digits);
+  }
+  return values;
+}
+function batchSize(span) {
+  const words = 2n ** 32n;
+  let best = 1;
+  let bestYield = -1n;
+  for (let size = 1; span ** BigInt(size) <= words; size++) {
+    const valuesPerWords = BigInt(size) * (words - words % span ** BigInt(size));
+    if (valuesPerWords > bestYield) {
+      best = size;
+      bestYield = valuesPerWords;
+    }
+  }
+  return best;
+}
+function wordCount(size) {
+  return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
+}
+function wordSize(span) {
+  let best = 0;
+  let bestCost = [1n, 0n];
+  for (const size of [4, 5, 6, 7]) {
+    const words = wordCount(size);
+    if (words < span) continue;
+    const cost = [BigInt(size) * words, words - words % span];
+    if (cost[0] * bestCost[1] < bestCost[0] * cost[1]) {
+      best = size;
+      bestCost = cost;
+    }
+  }
+  return best;
+}
+function scaledNumber(bound, bytes) {
+  const words = 2n ** 32n;
+  for (; ; ) {
+    const scaled = bytes.number(4) * bound;
+    if (scaled % words >= words % bound) return scaled / words;
+  }
+}
+function wideNumber(span, size, bytes) {
+  const words = wordCount(size);
+  for (; ; ) {
+    const word = bytes.number(size) % words;
+    if (word < words / span * span) return word % span;
+  }
+}
+function uniqueOffsets(span, count2, bytes) {
+  if (span <= BigInt(4 * count2)) {
+    const range = Array.from({ length: Number(span) }, (_, i) => BigInt(i));
+    return shuffle(range, count2, bytes).slice(0, count2);
+  }
+  const taken = /* @__PURE__ */ new Set();
+  while (taken.size < count2) for (const offset of offsets(span, count2 - taken.size, bytes)) taken.add(offset);
+  return [...taken];
+}
+function shuffle(items, steps, bytes) {
+  const order = [...items];
+  let i = 0;
+  while (i < steps) {
+    const bounds = [BigInt(order.length - i)];
+    const product = () => bounds.reduce((a, b) => a * b, 1n);
+    while (i + bounds.length < steps) {
+      const next = BigInt(order.length - i - bounds.length);
+      if (product() * next > 2n ** 28n) break;
+      bounds.push(next);
+    }
+    let number = scaledNumber(product(), bytes);
+    let place = product();
+    for (const bound of bounds) {
+      place /= bound;
+      const j = i + Number(number / place);
+      number %= place;
+      [order[i], order[j]] = [order[j], order[i]];
+      i++;
+    }
+  }
+  return order;
+}
+
+// node_modules/@noble/ciphers/utils.js
+/*! noble-ciphers - MIT License (c) 2023 Paul Miller (paulmillr.com) */
+function isBytes2(a) {
+  return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
+}
+var atitle2 = (title) => title ? `"${title}" ` : "";
+function abool(value, title = "") {
+  if (typeof value !== "boolean")
+    throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
+  return value;
+}
+function anumber2(n, title = "") {
+  if (typeof n !== "number")
+    throw new TypeError(atitle2(title) + "expected number, got " + typeof n);
+  if (!Number.isSafeInteger(n) || n < 0)
+    throw new RangeError(atitle2(title) + "expected integer >= 0, got " + n);
+  return n;
+}
+function abytes2(value, length, title = "") {
+  if (isBytes2(value) && (length === void 0 || value.length === length))
+    return value;
+  if (length !== void 0)
+    anumber2(length, "length");
+  const bytes = isBytes2(value);
+  const ofLen = length !== void 0 ? ` of length ${length}` : "";
+  const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
+  const message = atitle2(title) + "expected Uint8Array" + ofLen + ", got " + got;
+  if (!bytes)
+    throw new TypeError(message);
+  throw new RangeError(message);
+}
+var aobject2 = (value, label) => {
+  if (value === null || typeof value !== "object" || Array.isArray(value))
+    throw new TypeError(label === "object" ? "expected valid options object" : `"${label}" expected object, got type=${typeof value}`);
+};
+function u32(arr) {
+  return new Uint32Array(arr.buffer, arr.byteOffset, Math.floor(arr.byteLength / 4));
+}
+function clean2(...arrays) {
+  for (let i = 0; i < arrays.length; i++) {
+    arrays[i].fill(0);
+  }
+}
+var isLE = /* @__PURE__ */ (() => new Uint8Array(new Uint32Array([287454020]).buffer)[0] === 68)();
+function byteSwap(word) {
+  return word << 24 & 4278190080 | word << 8 & 16711680 | word >>> 8 & 65280 | word >>> 24 & 255;
+}
+function byteSwap32(arr) {
+  for (let i = 0; i < arr.length; i++) {
+    arr[i] = byteSwap(arr[i]);
+  }
+  return arr;
+}
+var swap32IfBE = isLE ? (u) => u : byteSwap32;
+function overlapBytes(a, b) {
+  if (!a.byteLength || !b.byteLength)
+    return false;
+  return a.buffer === b.buffer && // best we can do, may fail with an obscure Proxy
+  a.byteOffset < b.byteOffset + b.byteLength && // a starts before b end
+  b.byteOffset < a.byteOffset + a.byteLength;
+}
+function complexOverlapBytes(input, output) {
+  if (overlapBytes(input, output) && input.byteOffset < output.byteOffset)
+    throw new Error("complex overlap of input and output is not supported");
+}
+function checkOpts2(defaults, opts) {
+  aobject2(defaults, "defaults");
+  aobject2(opts, "opts");
+  const merged = Object.assign(defaults, opts);
+  return merged;
+}
+function getOutput(expectedLength, out, onlyAligned = true) {
+  if (out === void 0)
+    return new Uint8Array(expectedLength);
+  abytes2(out, expectedLength, "output");
+  if (onlyAligned && !isAligned32(out))
+    throw new Error("invalid output, must be aligned");
+  return out;
+}
+function isAligned32(bytes) {
+  return bytes.byteOffset % 4 === 0;
+}
+function copyBytes(bytes) {
+  return Uint8Array.from(abytes2(bytes));
+}
+
+// node_modules/@noble/ciphers/_arx.js
+var encodeStr = (str) => Uint8Array.from(str.split(""), (c) => c.charCodeAt(0));
+var sigma16_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 16-byte k"))))();
+var sigma32_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 32-byte k"))))();
+function rotl(a, b) {
+  return a << b | a >>> 32 - b;
+}
+var BLOCK_LEN = 64;
+var BLOCK_LEN32 = 16;
+var MAX_COUNTER = /* @__PURE__ */ (() => 2 ** 32 - 1)();
+var U32_EMPTY = /* @__PURE__ */ Uint32Array.of();
+function runCipher(core, sigma, key, nonce, data, output, counter, rounds) {
+  const len = data.length;
+  const block = new Uint8Array(BLOCK_LEN);
+  const b32 = u32(block);
+  const isAligned = isLE && isAligned32(data) && isAligned32(output);
+  const d32 = isAligned ? u32(data) : U32_EMPTY;
+  const o32 = isAligned ? u32(output) : U32_EMPTY;
+  if (!isLE) {
+    for (let pos = 0; pos < len; counter++) {
+      core(sigma, key, nonce, b32, counter, rounds);
+      swap32IfBE(b32);
+      if (counter >= MAX_COUNTER)
+        throw new Error("arx: counter overflow");
+      const take = Math.min(BLOCK_LEN, len - pos);
+      for (let j = 0, posj; j < take; j++) {
+        posj = pos + j;
+        output[posj] = data[posj] ^ block[j];
+      }
+      pos += take;
+    }
+    return;
+  }
+  for (let pos = 0; pos < len; counter++) {
+    core(sigma, key, nonce, b32, counter, rounds);
+    if (counter >= MAX_COUNTER)
+      throw new Error("arx: counter overflow");
+    const take = Math.min(BLOCK_LEN, len - pos);
+    if (isAligned && take === BLOCK_LEN) {
+      const pos32 = pos / 4;
+      if (pos % 4 !== 0)
+        throw new Error("arx: invalid block position");
+      for (let j = 0, posj; j < BLOCK_LEN32; j++) {
+        posj = pos32 + j;
+        o32[posj] = d32[posj] ^ b32[j];
+      }
+      pos += BLOCK_LEN;
+      continue;
+    }
+    for (let j = 0, posj; j < take; j++) {
+      posj = pos + j;
+      output[posj] = data[posj] ^ block[j];
+    }
+    pos += take;
+  }
+}
+function createCipher(core, opts) {
+  const { allowShortKeys, extendNonceFn, counterLength, counterRight, rounds } = checkOpts2({ allowShortKeys: false, counterLength: 8, counterRight: false, rounds: 20 }, opts);
+  if (typeof core !== "function")
+    throw new Error("core must be a function");
+  anumber2(counterLength);
+  anumber2(rounds);
+  abool(counterRight);
+  abool(allowShortKeys);
+  return (key, nonce, data, output, counter = 0) => {
+    abytes2(key, void 0, "key");
+    abytes2(nonce, void 0, "nonce");
+    abytes2(data, void 0, "data");
+    const len = data.length;
+    const hasOutput = output !== void 0;
+    output = getOutput(len, output, false);
+    if (hasOutput)
+      complexOverlapBytes(data, output);
+    anumber2(counter);
+    if (counter < 0 || counter >= MAX_COUNTER)
+      throw new Error("arx: counter overflow");
+    const toClean = [];
+    let l = key.length;
+    let k;
+    let sigma;
+    if (l === 32) {
+      toClean.push(k = copyBytes(key));
+      sigma = sigma32_32;
+    } else if (l === 16 && allowShortKeys) {
+      k = new Uint8Array(32);
+      k.set(key);
+      k.set(key, 16);
+      sigma = sigma16_32;
+      toClean.push(k);
+    } else {
+      abytes2(key, 32, "arx key");
+      throw new Error("invalid key size");
+    }
+    if (!isLE || !isAligned32(nonce))
+      toClean.push(nonce = copyBytes(nonce));
+    let k32 = u32(k);
+    if (extendNonceFn) {
+      if (nonce.length !== 24)
+        throw new Error("arx: extended nonce must be 24 bytes");
+      const n16 = nonce.subarray(0, 16);
+      if (isLE)
+        extendNonceFn(sigma, k32, u32(n16), k32);
+      else {
+        const sigmaRaw = swap32IfBE(Uint32Array.from(sigma));
+        extendNonceFn(sigmaRaw, k32, u32(n16), k32);
+        clean2(sigmaRaw);
+        swap32IfBE(k32);
+      }
+      nonce = nonce.subarray(16);
+    } else if (!isLE)
+      swap32IfBE(k32);
+    const nonceNcLen = 16 - counterLength;
+    if (nonceNcLen !== nonce.length)
+      throw new Error(`arx: nonce must be ${nonceNcLen} or 16 bytes`);
+    if (nonceNcLen !== 12) {
+      const nc = new Uint8Array(12);
+      nc.set(nonce, counterRight ? 0 : 12 - nonce.length);
+      nonce = nc;
+      toClean.push(nonce);
+    }
+    const n32 = swap32IfBE(u32(nonce));
+    try {
+      runCipher(core, sigma, k32, n32, data, output, counter, rounds);
+      return output;
+    } finally {
+      clean2(...toClean);
+    }
+  };
+}
+
+// node_modules/@noble/ciphers/chacha.js
+function chachaCore(s, k, n, out, cnt, rounds = 20) {
+  let y00 = s[0], y01 = s[1], y02 = s[2], y03 = s[3], y04 = k[0], y05 = k[1], y06 = k[2], y07 = k[3], y08 = k[4], y09 = k[5], y10 = k[6], y11 = k[7], y12 = cnt, y13 = n[0], y14 = n[1], y15 = n[2];
+  let x00 = y00, x01 = y01, x02 = y02, x03 = y03, x04 = y04, x05 = y05, x06 = y06, x07 = y07, x08 = y08, x09 = y09, x10 = y10, x11 = y11, x12 = y12, x13 = y13, x14 = y14, x15 = y15;
+  for (let r = 0; r < rounds; r += 2) {
+    x00 = x00 + x04 | 0;
+    x12 = rotl(x12 ^ x00, 16);
+    x08 = x08 + x12 | 0;
+    x04 = rotl(x04 ^ x08, 12);
+    x00 = x00 + x04 | 0;
+    x12 = rotl(x12 ^ x00, 8);
+    x08 = x08 + x12 | 0;
+    x04 = rotl(x04 ^ x08, 7);
+    x01 = x01 + x05 | 0;
+    x13 = rotl(x13 ^ x01, 16);
+    x09 = x09 + x13 | 0;
+    x05 = rotl(x05 ^ x09, 12);
+    x01 = x01 + x05 | 0;
+    x13 = rotl(x13 ^ x01, 8);
+    x09 = x09 + x13 | 0;
+    x05 = rotl(x05 ^ x09, 7);
+    x02 = x02 + x06 | 0;
+    x14 = rotl(x14 ^ x02, 16);
+    x10 = x10 + x14 | 0;
+    x06 = rotl(x06 ^ x10, 12);
+    x02 = x02 + x06 | 0;
+    x14 = rotl(x14 ^ x02, 8);
+    x10 = x10 + x14 | 0;
+    x06 = rotl(x06 ^ x10, 7);
+    x03 = x03 + x07 | 0;
+    x15 = rotl(x15 ^ x03, 16);
+    x11 = x11 + x15 | 0;
+    x07 = rotl(x07 ^ x11, 12);
+    x03 = x03 + x07 | 0;
+    x15 = rotl(x15 ^ x03, 8);
+    x11 = x11 + x15 | 0;
+    x07 = rotl(x07 ^ x11, 7);
+    x00 = x00 + x05 | 0;
+    x15 = rotl(x15 ^ x00, 16);
+    x10 = x10 + x15 | 0;
+    x05 = rotl(x05 ^ x10, 12);
+    x00 = x00 + x05 | 0;
+    x15 = rotl(x15 ^ x00, 8);
+    x10 = x10 + x15 | 0;
+    x05 = rotl(x05 ^ x10, 7);
+    x01 = x01 + x06 | 0;
+    x12 = rotl(x12 ^ x01, 16);
+    x11 = x11 + x12 | 0;
+    x06 = rotl(x06 ^ x11, 12);
+    x01 = x01 + x06 | 0;
+    x12 = rotl(x12 ^ x01, 8);
+    x11 = x11 + x12 | 0;
+    x06 = rotl(x06 ^ x11, 7);
+    x02 = x02 + x07 | 0;
+    x13 = rotl(x13 ^ x02, 16);
+    x08 = x08 + x13 | 0;
+    x07 = rotl(x07 ^ x08, 12);
+    x02 = x02 + x07 | 0;
+    x13 = rotl(x13 ^ x02, 8);
+    x08 = x08 + x13 | 0;
+    x07 = rotl(x07 ^ x08, 7);
+    x03 = x03 + x04 | 0;
+    x14 = rotl(x14 ^ x03, 16);
+    x09 = x09 + x14 | 0;
+    x04 = rotl(x04 ^ x09, 12);
+    x03 = x03 + x04 | 0;
+    x14 = rotl(x14 ^ x03, 8);
+    x09 = x09 + x14 | 0;
+    x04 = rotl(x04 ^ x09, 7);
+  }
+  let oi = 0;
+  out[oi++] = y00 + x00 | 0;
+  out[oi++] = y01 + x01 | 0;
+  out[oi++] = y02 + x02 | 0;
+  out[oi++] = y03 + x03 | 0;
+  out[oi++] = y04 + x04 | 0;
+  out[oi++] = y05 + x05 | 0;
+  out[oi++] = y06 + x06 | 0;
+  out[oi++] = y07 + x07 | 0;
+  out[oi++] = y08 + x08 | 0;
+  out[oi++] = y09 + x09 | 0;
+  out[oi++] = y10 + x10 | 0;
+  out[oi++] = y11 + x11 | 0;
+  out[oi++] = y12 + x12 | 0;
+  out[oi++] = y13 + x13 | 0;
+  out[oi++] = y14 + x14 | 0;
+  out[oi++] = y15 + x15 | 0;
+}
+var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
+  counterRight: false,
+  counterLength: 4,
+  allowShortKeys: false
+});
+
+// node_modules/@noble/hashes/hmac.js
+var _HMAC = class {
+  oHash;
+  iHash;
+  blockLen;
+  outputLen;
+  canXOF = false;
+  finished = false;
+  destroyed = false;
+  constructor(hash, key) {
+    ahash(hash);
+    abytes(key, void 0, "key");
+    this.iHash = hash.create();
+    if (typeof this.iHash.update !== "function")
+      throw new Error("expected Hash instance");
+    this.blockLen = this.iHash.blockLen;
+    this.outputLen = this.iHash.outputLen;
+    const blockLen = this.blockLen;
+    const pad = new Uint8Array(blockLen);
+    pad.set(key.length > blockLen ? hash.create().update(key).digest() : key);
+    for (let i = 0; i < pad.length; i++)
+      pad[i] ^= 54;
+    this.iHash.update(pad);
+    this.oHash = hash.create();
+    for (let i = 0; i < pad.length; i++)
+      pad[i] ^= 54 ^ 92;
+    this.oHash.update(pad);
+    clean(pad);
+  }
+  update(buf) {
+    aexists(this);
+    this.iHash.update(buf);
+    return this;
+  }
+  digestInto(out) {
+    aexists(this);
+    aoutput(out, this);
+    this.finished = true;
+    const buf = out.subarray(0, this.outputLen);
+    this.iHash.digestInto(buf);
+    this.oHash.update(buf);
+    this.oHash.digestInto(buf);
+    this.destroy();
+  }
+  digest() {
+    const out = new Uint8Array(this.oHash.outputLen);
+    this.digestInto(out);
+    return out;
+  }
+  _cloneInto(to) {
+    to ||= Object.create(Object.getPrototypeOf(this), {});
+    const { oHash, iHash, finished, destroyed, blockLen, outputLen, canXOF } = this;
+    to = to;
+    to.finished = finished;
+    to.destroyed = destroyed;
+    to.blockLen = blockLen;
+    to.outputLen = outputLen;
+    to.canXOF = canXOF;
+    to.oHash = oHash._cloneInto(to.oHash);
+    to.iHash = iHash._cloneInto(to.iHash);
+    return to;
+  }
+  clone() {
+    return this._cloneInto();
+  }
+  destroy() {
+    this.destroyed = true;
+    this.oHash.destroy();
+    this.iHash.destroy();
+  }
+};
+var hmac = /* @__PURE__ */ (() => {
+  const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
+  hmac_.create = (hash, key) => new _HMAC(hash, key);
+  return hmac_;
+})();
+
+// node_modules/@noble/hashes/hkdf.js
+var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
+var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
+function expand(hash, prk, info, length = 32, _recycled) {
+  ahash(hash);
+  anumber(length, "length");
+  abytes(prk, void 0, "prk");
+  const olen = hash.outputLen;
+  if (prk.length < olen)
+    throw new Error('"prk" must be at least HashLen octets');
+  if (length > 255 * olen)
+    throw new Error("Length must be <= 255*HashLen");
+  const blocks = Math.ceil(length / olen);
+  if (info === void 0)
+    info = EMPTY_BUFFER;
+  else
+    abytes(info, void 0, "info");
+  if (!blocks) {
+    if (_recycled)
+      clean(prk);
+    return new Uint8Array();
+  }
+  const okm = _recycled && blocks === 1 ? prk : new Uint8Array(blocks * olen);
+  const { iHash, oHash } = hmac.create(hash, prk);
+  const T = _recycled ? prk : new Uint8Array(olen);
+  const worker = blocks > 1 ? _recycled?.iHash || hash.create() : void 0;
+  for (let counter = 0; counter < blocks - 1; counter++) {
+    HKDF_COUNTER[0] = counter + 1;
+    const iWork = iHash._cloneInto(worker);
+    if (counter)
+      iWork.update(T);
+    iWork.update(info).update(HKDF_COUNTER).digestInto(T);
+    oHash._cloneInto(worker).update(T).digestInto(T);
+    okm.set(T, olen * counter);
+  }
+  HKDF_COUNTER[0] = blocks;
+  if (blocks > 1)
+    iHash.update(T);
+  iHash.update(info).update(HKDF_COUNTER).digestInto(T);
+  oHash.update(T).digestInto(T);
+  okm.set(T, olen * (blocks - 1));
+  iHash.destroy();
+  oHash.destroy();
+  worker?.destroy();
+  if (T !== okm)
+    clean(T);
+  clean(HKDF_COUNTER);
+  if (length === okm.length)
+    return okm;
+  const res = okm.slice(0, length);
+  clean(okm);
+  return res;
+}
+var hkdf = (hash, ikm, salt, info, length) => {
+  ahash(hash);
+  if (salt === void 0)
+    salt = new Uint8Array(hash.outputLen);
+  const HMAC = hmac.create(hash, salt).update(ikm);
+  return expand(hash, HMAC.digest(), info, length, HMAC);
+};
+
+// src/certificate/draw-gaussians.ts
+function gaussians(count2, request, bytes) {
+  const bits = bitsOf(bytes);
+  return Array.from({ length: count2 }, () => gaussian(request, bits));
+}
+function bitsOf(bytes) {
+  let word = [];
+  return () => {
+    if (word.length === 0) {
+      const number = bytes.number(4);
+      word = Array.from({ length: 32 }, (_, i) => number >> BigInt(i) & 1n);
+    }
+    return word.shift();
+  };
+}
+function bitAt(number, i) {
+  while (number.bits.length <= i) number.bits.push(number.next());
+  return number.bits[i];
+}
+function isLess(a, b) {
+  let i = 0;
+  while (bitAt(a, i) === bitAt(b, i)) i++;
+  return bitAt(a, i) < bitAt(b, i);
+}
+function gaussian(request, next) {
+  const fresh = () => ({ bits: [], next });
+  const dice = (sides) => {
+    let [v, c] = [1n, 0n];
+    for (; ; ) {
+      [v, c] = [2n * v, 2n * c + next()];
+      if (v >= sides && c < sides) return c;
+      if (v >= sides) [v, c] = [v - sides, c - sides];
+    }
+  };
+  const half2 = () => {
+    const u = fresh();
+    if (bitAt(u, 0) === 1n) return true;
+    let [row2, last] = [1, u];
+    for (let z = fresh(); isLess(z, last); z = fresh()) [row2, last] = [row2 + 1, z];
+    return row2 % 2 === 0;
+  };
+  const part = (k, x) => {
+    let [row2, last] = [0, x];
+    for (let z = fresh(); isLess(z, last); z = fresh()) {
+      const side = dice(BigInt(2 * k + 2));
+      if (side === 0n || side === 1n && !isLess(fresh(), x)) break;
+      [row2, last] = [row2 + 1, z];
+    }
+    return row2 % 2 === 0;
+  };
+  const all = (times2, trial) => {
+    while (times2-- > 0) if (!trial()) return false;
+    return true;
+  };
+  for (; ; ) {
+    let k = 0;
+    while (half2()) k++;
+    if (!all(k * (k - 1), half2)) continue;
+    const x = fresh();
+    if (!all(k + 1, () => part(k, x))) continue;
+    return roundedGaussian(request, k, x, next() === 1n);
+  }
+}
+function roundedGaussian({ mean, stddev, digits }, k, x, isNegative) {
+  const [m, s] = [fractionOf(mean), fractionOf(stddev)];
+  const typical = [(m[0] < 0n ? -m[0] : m[0]) * s[1] + s[0] * m[1], m[1] * s[1]];
+  let first = 0;
+  const spacing = placeOf(typical) - digits + 1;
+  while (!isAtLeast(power(spacing), [16n * s[0], s[1] << BigInt(first)])) first++;
+  for (let known = Math.max(first, x.bits.length); ; known += 4) {
+    let fraction = 0n;
+    for (let i = 0; i < known; i++) fraction = 2n * fraction + bitAt(x, i);
+    const at = (steps) => {
+      const z = ((BigInt(k) << BigInt(known)) + steps) * (isNegative ? -1n : 1n);
+      return [m[0] * s[1] * (1n << BigInt(known)) + z * s[0] * m[1], m[1] * s[1] << BigInt(known)];
+    };
+    const ends = [at(fraction), at(fraction + 1n)];
+    if (ends.every(([n]) => n > 0n) || ends.every(([n]) => n < 0n)) {
+      const [a, b] = ends.map((each) => decimalText(each, digits));
+      if (a === b) return Number(a);
+    }
+  }
+}
+function fractionOf(value) {
+  const [digits, exponent = "0"] = String(value).split("e");
+  const places = (digits.split(".")[1] ?? "").length;
+  const [n, d] = power(Number(exponent) - places);
+  return [BigInt(digits.replace(".", "")) * n, d];
+}
+function power(exponent) {
+  return exponent >= 0 ? [10n ** BigInt(exponent), 1n] : [1n, 10n ** BigInt(-exponent)];
+}
+function isAtLeast(a, b) {
+  return a[0] * b[1] >= b[0] * a[1];
+}
+function placeOf(value) {
+  let place = 0;
+  while (isAtLeast(value, power(place + 1))) place++;
+  while (!isAtLeast(value, power(place))) place--;
+  return place;
+}
+function decimalText([n, d], digits) {
+  const value = [n < 0n ? -n : n, d];
+  const exponent = placeOf(value) - digits + 1;
+  const [p, q] = power(exponent);
+  const twice = 2n * value[0] * q / (value[1] * p);
+  const whole = (twice + 1n) / 2n;
+  return `${n < 0n ? "-" : ""}${whole === 10n ** BigInt(digits) ? `${whole / 10n}e${exponent + 1}` : `${whole}e${exponent}`}`;
+}
+
+// src/certificate/draw-values.ts
+var INFO = new TextEncoder().encode("qrn draw v1");
+var KEY_BYTES = 32;
+var CHUNK_BYTES = 4096;
+var BLOCK_BYTES = 64;
+function drawKey({ secret, nonce, randomness, statementDigest }) {
+  const parts = [secret, nonce, randomness, statementDigest];
+  const joined = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    new DataView(joined.buffer).setUint32(at, part.length);
+    joined.set(part, at + 4);
+    at += 4 + part.length;
+  }
+  return hkdf(sha256, joined, new Uint8Array(0), INFO, KEY_BYTES);
+}
+function drawStream(key) {
+  let counter = 0;
+  return new ByteStream(() => {
+    const bytes = chacha20(key, new Uint8Array(12), new Uint8Array(CHUNK_BYTES), void 0, counter);
+    counter += CHUNK_BYTES / BLOCK_BYTES;
+    return bytes;
+  });
+}
+function drawnValues(request, bytes) {
+  const kind = text(member(request, "kind"));
+  const draw = kind !== void 0 && Object.hasOwn(KINDS, kind) ? KINDS[kind] : void 0;
+  if (draw === void 0) return `there is no kind ${show(kind)} of values`;
+  return draw(new Members(request), bytes) ?? `its members are not those of ${kind}`;
+}
+var NUMBERS_MAX = 1e5;
+var STEPS_MAX = 2 ** 28;
+var GAUSSIANS_MAX = 1e4;
+var KINDS = {
+  integers(request, bytes) {
+    const range = rangeOf(request, request.whole("count"));
+    return range === void 0 ? void 0 : integers({ ...range, sort: request.order() }, bytes);
+  },
+  floats(request, bytes) {
+    const [count2, precision] = [request.whole("count"), request.get("precision")];
+    if (count2 === 0 || precision !== null && !isWhole(precision, 1, 15)) return void 0;
+    return floats(count2, precision, bytes);
+  },
+  bytes(request, bytes) {
+    const [count2, length] = [request.whole("count"), request.whole("length", 1024)];
+    const encoding = request.get("encoding");
+    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX) return void 0;
+    if (encoding !== "hex" && encoding !== "base64") return void 0;
+    return times(count2, () => {
+      const value = bytes.take(length);
+      return encoding === "hex" ? bytesToHex(value) : btoa(String.fromCharCode(...value));
+    });
+  },
+  uuid(request, bytes) {
+    const count2 = request.whole("count");
+    return count2 === 0 ? void 0 : times(count2, () => uuid(bytes.take(16)));
+  },
+  sample(request, bytes) {
+    const [count2, items] = [request.whole("count"), request.texts("items")];
+    if (count2 === 0 || items === void 0 || count2 > items.length) return void 0;
+    return sample(items, count2, bytes);
+  },
+  weighted(request, bytes) {
+    const [count2, items, weights] = [request.whole("count"), request.texts("items"), request.get("weights")];
+    if (count2 === 0 || items === void 0 || !Array.isArray(weights)) return void 0;
+    if (count2 * items.length > STEPS_MAX) return void 0;
+    const isFit = weights.length === items.length && weights.every((each) => isWhole(each, 1, 2 ** 53));
+    if (!isFit || weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) return void 0;
+    return weighted(items, weights, count2, bytes);
+  },
+  strings(request, bytes) {
+    const [count2, length] = [request.whole("count"), request.whole("length", 128)];
+    const alphabet = request.texts("alphabet");
+    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX || alphabet === void 0)
+      return void 0;
+    return new Set(alphabet).size < alphabet.length ? void 0 : strings(count2, length, alphabet, bytes);
+  },
+  sequences(request, bytes) {
+    const [count2, given, sort] = [request.whole("count"), request.get("ranges"), request.order()];
+    if (count2 === 0 || !Array.isArray(given) || given.length === 0) return void 0;
+    const ranges = [];
+    for (const each of given) {
+      const members = new Members(each);
+      const range = rangeOf(members, members.whole("length"));
+      if (range === void 0) return void 0;
+      ranges.push(range);
+    }
+    const numbers = ranges.reduce((sum, range) => sum + range.count, 0);
+    if (count2 * numbers > NUMBERS_MAX) return void 0;
+    return times(count2, () => ranges.map((range) => integers({ ...range, sort }, bytes)));
+  },
+  permutations(request, bytes) {
+    const [count2, length] = [request.whole("count"), request.whole("length", 1e4)];
+    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX) return void 0;
+    return times(count2, () => permutation(length, bytes));
+  },
+  gaussians(request, bytes) {
+    const [count2, digits] = [request.whole("count", GAUSSIANS_MAX), request.whole("digits", 14)];
+    const [mean, stddev] = [request.get("mean"), request.get("stddev")];
+    if (count2 === 0 || digits < 2 || typeof mean !== "number" || typeof stddev !== "number") return void 0;
+    if (!(Math.abs(mean) <= 1e6 && stddev >= 1e-9 && stddev <= 1e6)) return void 0;
+    return gaussians(count2, { mean, stddev, digits }, bytes);
+  }
+};
+function rangeOf(request, count2) {
+  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique") === true];
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count2 === 0) return void 0;
+  const range = { count: count2, min: Number(min), max: Number(max), unique };
+  const reach = range.max - range.min;
+  return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count2) ? range : void 0;
+}
+var Members = class {
+  #given;
+  constructor(given) {
+    this.#given = given;
+  }
+  get(name) {
+    return member(this.#given, name);
+  }
+  /** A whole number from 1 on; 0 for anything else. */
+  whole(name, max = NUMBERS_MAX) {
+    const value = this.get(name);
+    return isWhole(value, 1, max) ? value : 0;
+  }
+  order() {
+    const value = this.get("sort");
+    return value === "ascending" || value === "descending" ? value : "none";
+  }
+  texts(name) {
+    const value = this.get(name);
+    const isList = Array.isArray(value) && value.length >= 1 && value.length <= NUMBERS_MAX;
+    return isList && value.every((each) => typeof each === "string") ? value : void 0;
+  }
+};
+function isWhole(value, min, max) {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+}
+function times(count2, make) {
+  return Array.from({ length: count2 }, make);
+}
+
+// src/certificate/verify-values.ts
+var PIECE_BYTES2 = 16;
+var BITS_MAX = 1e5;
+var Exhausted = class extends Error {
+  name = "Exhausted";
+};
+function valuesVerdict(endpoint, data, drawn) {
+  const kind = typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint) ? KINDS2[endpoint] : void 0;
+  if (kind === void 0)
+    return holds(
+      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(endpoint)} does not hold all that they were drawn with.`
+    );
+  const told2 = member(data, kind.values);
+  const stream = streamOf(drawn);
+  let again;
+  try {
+    again = kind.drawAgain(data, stream);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    return failed("The opening holds fewer bytes than its values are drawn from.");
+  }
+  if (again === void 0 || canonical(again) !== canonical(told2))
+    return failed("The values are not those that follow from the bytes that were drawn.");
+  if (drawn.length - stream.used >= PIECE_BYTES2)
+    return failed("The opening holds more than what its values are drawn from.");
+  return holds("Its values follow from bytes that the lots committed to.");
+}
+function streamOf(bytes) {
+  let isGiven = bytes.length === 0;
+  return new ByteStream(() => {
+    if (isGiven) throw new Exhausted();
+    isGiven = true;
+    return bytes;
+  });
+}
+var KINDS2 = {
+  integers: listed("integers", "values", ["count", "min", "max", "unique", "sort"]),
+  floats: listed("floats", "values", ["count", "precision"]),
+  uuid: listed("uuid", "uuids", ["count"]),
+  strings: listed("strings", "values", ["count", "length"], (data) => ({
+    alphabet: [...text(member(data, "alphabet")) ?? ""]
+  })),
+  sequences: listed("sequences", "values", ["count", "sort"], (data) => ({ ranges: rangesOf(data) })),
+  permutations: listed("permutations", "values", ["count", "length"]),
+  gaussians: listed("gaussians", "values", ["count", "digits", "mean", "stddev"]),
+  bytes: {
+    values: "bytes",
+    drawAgain: (data, bytes) => {
+      const request = {
+        kind: "bytes",
+        count: 1,
+        length: member(data, "count"),
+        encoding: member(data, "encoding")
+      };
+      const drawn = drawnValues(request, bytes);
+      return typeof drawn === "string" ? void 0 : drawn[0];
+    }
+  },
+  bitstring: {
+    values: "bitstring",
+    drawAgain: (data, bytes) => {
+      const length = member(data, "length");
+      if (typeof length !== "number" || !Number.isInteger(length) || length < 1 || length > BITS_MAX)
+        return void 0;
+      const octets = [...bytes.take(Math.ceil(length / 8))];
+      return octets.map((octet) => octet.toString(2).padStart(8, "0")).join("").slice(0, length);
+    }
+  }
+};
+function listed(kind, values, names, more = () => ({})) {
+  return {
+    values,
+    drawAgain: (data, bytes) => {
+      const told2 = member(data, values);
+      if (!Array.isArray(told2) || told2.length !== member(data, "count")) return void 0;
+      const own = Object.fromEntries(names.map((name) => [name, member(data, name)]));
+      const drawn = drawnValues({ kind, ...own, ...more(data) }, bytes);
+      return typeof drawn === "string" ? void 0 : drawn;
+    }
+  };
+}
+function rangesOf(data) {
+  const [lengths, mins, maxes] = ["length", "min", "max"].map((name) => member(data, name));
+  if (!Array.isArray(lengths) || !Array.isArray(mins) || !Array.isArray(maxes)) return void 0;
+  const unique = member(data, "unique");
+  return lengths.map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
+}
+
 // src/certificate/verify-witnesses.ts
 var WITNESS_CLOCK_MS = 6e4;
 async function witnessVerdict(document, certificate, logged, policy) {
@@ -2085,6 +3066,7 @@ function namesAndTimes(seen) {
 
 // src/certificate/verify-lots.ts
 var OPENED_BYTES_MAX = 2048;
+var BYTES_PER_CHARACTER_MAX = 16;
 var LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate.";
 function readLots(document, certificate) {
   const named = member(certificate, "provenance", "lots");
@@ -2213,8 +3195,9 @@ function pureVerdict(certificate, fixed, response) {
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
     return holds("Not shown of its bytes: an answer in octets carries no opening.");
-  if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response);
-  return (plainBytes(member(response, "data")) ?? total) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
+  if (opening !== void 0 && opening !== null)
+    return openingVerdict(ranges, response, member(certificate, "endpoint"));
+  return Math.min(total, bytesMaxOf(member(response, "data"))) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
 }
 function boundRange(range, fixed, told2) {
   const { offset, bytes } = range;
@@ -2228,7 +3211,7 @@ function boundRange(range, fixed, told2) {
   if (root === void 0 || run.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
   return { ...range, fixed, firstBlock, blockRoots: run.hashes };
 }
-function openingVerdict(ranges, response) {
+function openingVerdict(ranges, response, endpoint) {
   const part = (name) => fromBase64(text(member(response, "opening", name)) ?? "");
   const [bytes, salts, pathBytes] = [part("bytes"), part("salts"), part("path")];
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
@@ -2255,49 +3238,18 @@ function openingVerdict(ranges, response) {
     }
   }
   if (path.length > 0) return failed("The opening holds more than what was drawn.");
-  return derivedVerdict2(bytes, response);
+  return valuesVerdict(endpoint, member(response, "data"), bytes);
 }
-function derivedVerdict2(bytes, response) {
-  const data = member(response, "data");
-  const isDerived = isDrawn(bytes, data);
-  if (isDerived === false) return failed("The values are not the bytes that were drawn.");
-  return isDerived ? holds("Its values are bytes that the lots committed to.") : holds(
-    "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
-  );
-}
-function plainBytes(data) {
+function bytesMaxOf(data) {
   const encoded = text(member(data, "bytes"));
   if (encoded !== void 0)
     return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
   const bits = text(member(data, "bitstring"));
   if (bits !== void 0) return Math.ceil(bits.length / 8);
   const uuids = member(data, "uuids");
-  return Array.isArray(uuids) ? 16 * uuids.length : void 0;
-}
-function isDrawn(drawn, data) {
-  const encoded = text(member(data, "bytes"));
-  const count2 = member(data, "count");
-  if (encoded !== void 0) {
-    if (!isCount2(count2)) return false;
-    const bytes = drawn.subarray(0, count2);
-    const asked = member(data, "encoding") === "hex" ? bytesToHex(bytes) : toBase64(bytes);
-    return bytes.length === count2 && encoded === asked;
-  }
-  const bits = text(member(data, "bitstring"));
-  if (bits !== void 0) {
-    let all = "";
-    for (const byte of drawn.subarray(0, Math.ceil(bits.length / 8)))
-      all += byte.toString(2).padStart(8, "0");
-    return all.length >= bits.length && all.slice(0, bits.length) === bits;
-  }
-  const uuids = member(data, "uuids");
-  if (!Array.isArray(uuids)) return void 0;
-  return uuids.every((uuid2, i) => {
-    const own = new Uint8Array(drawn.slice(16 * i, 16 * (i + 1)));
-    own[6] = own[6] & 15 | 64;
-    own[8] = own[8] & 63 | 128;
-    return own.length === 16 && text(uuid2)?.replaceAll("-", "") === bytesToHex(own);
-  });
+  if (Array.isArray(uuids)) return 16 * uuids.length;
+  const values = member(data, "values") ?? member(data, "items");
+  return BYTES_PER_CHARACTER_MAX * (canonical(values) ?? "").length;
 }
 function readRange(value, lots) {
   const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));
@@ -2423,10 +3375,10 @@ function inclusion(document, logged) {
   return leaf !== void 0 && holdsLeaf(logged, leaf) ? holds(`The certificate is leaf ${index} of the logged tree of ${size}.`) : failed(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
 }
 function keysListed(keys) {
-  const listed = knownKeys(keys);
-  if (typeof listed === "string") return failed(listed);
+  const listed2 = knownKeys(keys);
+  if (typeof listed2 === "string") return failed(listed2);
   const current = member(keys, "current_key_id");
-  return listed.some((key) => key.keyId === current) ? holds("The keys are well-formed.") : failed("current_key_id does not name a listed key.");
+  return listed2.some((key) => key.keyId === current) ? holds("The keys are well-formed.") : failed("current_key_id does not name a listed key.");
 }
 function signature(logged, signed) {
   if (typeof logged === "string") return failed(logged);
@@ -2475,9 +3427,9 @@ function aarray(item, title, inner = () => {
     inner(item[i], `${title}[${i}]`);
   return item;
 }
-var abytes2 = (value, length, title) => abytes(value, length, title);
-var anumber2 = anumber;
-function aobject2(value, title = "object") {
+var abytes3 = (value, length, title) => abytes(value, length, title);
+var anumber3 = anumber;
+function aobject3(value, title = "object") {
   if (value === null || typeof value !== "object" || Array.isArray(value))
     throw new TypeError(title === "object" ? "expected valid options object" : `"${title}" expected object, got type=${typeof value}`);
   return value;
@@ -2490,14 +3442,14 @@ function afunction(value, title) {
 var bytesToHex2 = bytesToHex;
 var concatBytes3 = (...arrays) => concatBytes(...arrays);
 var hexToBytes2 = (hex) => hexToBytes(hex);
-var isBytes2 = isBytes;
-var randomBytes2 = (bytesLength) => randomBytes(bytesLength);
+var isBytes3 = isBytes;
+var randomBytes3 = (bytesLength) => randomBytes(bytesLength);
 var _0n = /* @__PURE__ */ BigInt(0);
 var _1n = /* @__PURE__ */ BigInt(1);
-var atitle2 = (title) => title ? `"${title}" ` : "";
-function abool(value, title = "") {
+var atitle3 = (title) => title ? `"${title}" ` : "";
+function abool2(value, title = "") {
   if (typeof value !== "boolean")
-    throw new TypeError(atitle2(title) + "expected boolean, got type=" + typeof value);
+    throw new TypeError(atitle3(title) + "expected boolean, got type=" + typeof value);
   return value;
 }
 function abignumber(n) {
@@ -2505,7 +3457,7 @@ function abignumber(n) {
     if (!isPosBig(n))
       throw new RangeError("positive bigint expected, got " + n);
   } else
-    anumber2(n);
+    anumber3(n);
   return n;
 }
 function asafenumber(value, title = "") {
@@ -2527,7 +3479,7 @@ function bytesToNumberBE(bytes) {
   return hexToNumber(bytesToHex(bytes));
 }
 function bytesToNumberLE(bytes) {
-  return hexToNumber(bytesToHex(copyBytes(abytes(bytes)).reverse()));
+  return hexToNumber(bytesToHex(copyBytes2(abytes(bytes)).reverse()));
 }
 function numberToBytesBE(n, len) {
   anumber(len);
@@ -2543,8 +3495,8 @@ function numberToBytesBE(n, len) {
 function numberToBytesLE(n, len) {
   return numberToBytesBE(n, len).reverse();
 }
-function copyBytes(bytes) {
-  return Uint8Array.from(abytes2(bytes));
+function copyBytes2(bytes) {
+  return Uint8Array.from(abytes3(bytes));
 }
 function asciiToBytes(ascii) {
   if (typeof ascii !== "string")
@@ -2583,9 +3535,9 @@ var bitMask = (n) => {
   return (_1n << BigInt(n)) - _1n;
 };
 function validateObject(object2, fields2 = {}, optFields = {}, title = "object") {
-  aobject2(object2, title);
-  aobject2(fields2, "fields");
-  aobject2(optFields, "optFields");
+  aobject3(object2, title);
+  aobject3(fields2, "fields");
+  aobject3(optFields, "optFields");
   function checkField(fieldName, expectedType, isOpt) {
     const label = title === "object" ? `param "${String(fieldName)}"` : `"${title}.${String(fieldName)}"`;
     const val = object2[fieldName];
@@ -2822,7 +3774,7 @@ var FIELD_FIELDS = [
   "sqrN"
 ];
 function validateField(field) {
-  aobject2(field, "field");
+  aobject3(field, "field");
   if (typeof field.ORDER !== "bigint")
     throw new TypeError('param "ORDER" is invalid: expected bigint, got ' + typeof field.ORDER);
   asafenumber(field.BYTES, "BYTES");
@@ -2879,7 +3831,7 @@ function FpPow(Fp3, num, power2) {
 function FpInvertBatch(Fp3, nums, passZero = false) {
   validateField(Fp3);
   aarray(nums, "nums");
-  abool(passZero, "passZero");
+  abool2(passZero, "passZero");
   const F = Fp3;
   const inverted = new Array(nums.length).fill(passZero ? F.ZERO : void 0);
   const multipliedAcc = nums.reduce((acc, num, i) => {
@@ -2916,7 +3868,7 @@ function FpIsSquare(Fp3, n) {
 }
 function nLength(n, nBitLength) {
   if (nBitLength !== void 0)
-    anumber2(nBitLength);
+    anumber3(nBitLength);
   if (n <= _0n2)
     throw new Error("invalid n length: expected positive n, got " + n);
   if (nBitLength !== void 0 && nBitLength < 1)
@@ -3031,7 +3983,7 @@ var _Field = class {
     return this.isLE ? numberToBytesLE(num, this.BYTES) : numberToBytesBE(num, this.BYTES);
   }
   fromBytes(bytes, skipValidation = false) {
-    abytes2(bytes);
+    abytes3(bytes);
     const { _lengths: allowedLengths, BYTES, isLE: isLE2, ORDER, _mod: modFromBytes } = this;
     if (allowedLengths) {
       if (bytes.length < 1 || !allowedLengths.includes(bytes.length) || bytes.length > BYTES) {
@@ -3059,7 +4011,7 @@ var _Field = class {
   // We can't move this out because Fp6, Fp12 implement it
   // and it's unclear what to return in there.
   cmov(a, b, condition) {
-    abool(condition, "condition");
+    abool2(condition, "condition");
     return condition ? b : a;
   }
 };
@@ -3080,7 +4032,7 @@ function getMinHashLength(fieldOrder) {
   return length + Math.ceil(length / 2);
 }
 function mapHashToField(key, fieldOrder, isLE2 = false) {
-  abytes2(key);
+  abytes3(key);
   const len = key.length;
   const fieldLen = getFieldBytesLength(fieldOrder);
   const minLen = Math.max(getMinHashLength(fieldOrder), 16);
@@ -3107,8 +4059,8 @@ function validatePointCons(Point) {
   afunction(pc.fromAffine, "Point.fromAffine");
   afunction(pc.fromBytes, "Point.fromBytes");
   afunction(pc.fromHex, "Point.fromHex");
-  aobject2(pc.BASE, "Point.BASE");
-  aobject2(pc.ZERO, "Point.ZERO");
+  aobject3(pc.BASE, "Point.BASE");
+  aobject3(pc.ZERO, "Point.ZERO");
   validateField(pc.Fp);
   validateField(pc.Fn);
 }
@@ -3133,7 +4085,7 @@ function probeRandomBytes(randomBytes4, length) {
   afunction(randomBytes4, "randomBytes");
   try {
     const probe = randomBytes4(length);
-    if (!isBytes2(probe) || probe.length !== length)
+    if (!isBytes3(probe) || probe.length !== length)
       return void 0;
   } catch {
     return void 0;
@@ -3343,7 +4295,7 @@ var ScalarMultiplier = class {
       throw new Error("randomBytes is required for scalar blinding");
     const bits = this.Point.Fn.BITS + BLIND_BITS;
     const blind = this.randomBytes(BLIND_BYTES);
-    if (!isBytes2(blind) || blind.length !== BLIND_BYTES)
+    if (!isBytes3(blind) || blind.length !== BLIND_BYTES)
       throw new Error("randomBytes returned invalid byte array");
     blind[0] = blind[0] & 63 | 128;
     const n = scalar + bytesToNumberBE(blind) * this.Point.Fn.ORDER;
@@ -3430,7 +4382,7 @@ var ScalarMultiplier = class {
 function mulAddUnsafe(c, points, scalars, allowOversized = false) {
   validatePointCons(c);
   validateMSMPoints(points, c);
-  abool(allowOversized, "allowOversized");
+  abool2(allowOversized, "allowOversized");
   validateMSMScalars(scalars, c.Fn, allowOversized ? c.Fn.ORDER ** _4n2 : void 0);
   if (points.length !== scalars.length)
     throw new Error("arrays of points and scalars must have equal length");
@@ -3502,7 +4454,7 @@ function strxor(a, b) {
   return arr;
 }
 function normDST(DST) {
-  if (!isBytes2(DST) && typeof DST !== "string")
+  if (!isBytes3(DST) && typeof DST !== "string")
     throw new Error("DST must be Uint8Array or ascii string");
   const dst = typeof DST === "string" ? asciiToBytes(DST) : DST;
   if (dst.length === 0)
@@ -3510,7 +4462,7 @@ function normDST(DST) {
   return dst;
 }
 function expand_message_xmd(msg, DST, lenInBytes, H) {
-  abytes2(msg);
+  abytes3(msg);
   asafenumber(lenInBytes);
   if (typeof H !== "function")
     throw new Error("expand_message_xmd: expected hash function");
@@ -3537,7 +4489,7 @@ function expand_message_xmd(msg, DST, lenInBytes, H) {
   return pseudo_random_bytes.slice(0, lenInBytes);
 }
 function expand_message_xof(msg, DST, lenInBytes, k, H) {
-  abytes2(msg);
+  abytes3(msg);
   asafenumber(lenInBytes);
   asafenumber(k, "k");
   if (k < 0)
@@ -3566,7 +4518,7 @@ function hash_to_field(msg, count2, options) {
   });
   const { p, k, m, hash, expand: expand2, DST } = options;
   asafenumber(hash.outputLen, "valid hash");
-  abytes2(msg);
+  abytes3(msg);
   asafenumber(count2);
   asafenumber(m, "m");
   asafenumber(k, "k");
@@ -3628,8 +4580,8 @@ function createHasher2(Point, mapToCurve, defaults) {
   validateObject(defaults);
   const snapshot = (src) => Object.freeze({
     ...src,
-    DST: isBytes2(src.DST) ? copyBytes(src.DST) : src.DST,
-    ...src.encodeDST === void 0 ? {} : { encodeDST: isBytes2(src.encodeDST) ? copyBytes(src.encodeDST) : src.encodeDST }
+    DST: isBytes3(src.DST) ? copyBytes2(src.DST) : src.DST,
+    ...src.encodeDST === void 0 ? {} : { encodeDST: isBytes3(src.encodeDST) ? copyBytes2(src.encodeDST) : src.encodeDST }
   });
   const safeDefaults = snapshot(defaults);
   const dstOverride = (options) => options && options.DST !== void 0 ? { DST: options.DST } : void 0;
@@ -3801,83 +4753,6 @@ function mapToCurveSimpleSWU(Fp3, opts) {
   };
 }
 
-// node_modules/@noble/hashes/hmac.js
-var _HMAC = class {
-  oHash;
-  iHash;
-  blockLen;
-  outputLen;
-  canXOF = false;
-  finished = false;
-  destroyed = false;
-  constructor(hash, key) {
-    ahash(hash);
-    abytes(key, void 0, "key");
-    this.iHash = hash.create();
-    if (typeof this.iHash.update !== "function")
-      throw new Error("expected Hash instance");
-    this.blockLen = this.iHash.blockLen;
-    this.outputLen = this.iHash.outputLen;
-    const blockLen = this.blockLen;
-    const pad = new Uint8Array(blockLen);
-    pad.set(key.length > blockLen ? hash.create().update(key).digest() : key);
-    for (let i = 0; i < pad.length; i++)
-      pad[i] ^= 54;
-    this.iHash.update(pad);
-    this.oHash = hash.create();
-    for (let i = 0; i < pad.length; i++)
-      pad[i] ^= 54 ^ 92;
-    this.oHash.update(pad);
-    clean(pad);
-  }
-  update(buf) {
-    aexists(this);
-    this.iHash.update(buf);
-    return this;
-  }
-  digestInto(out) {
-    aexists(this);
-    aoutput(out, this);
-    this.finished = true;
-    const buf = out.subarray(0, this.outputLen);
-    this.iHash.digestInto(buf);
-    this.oHash.update(buf);
-    this.oHash.digestInto(buf);
-    this.destroy();
-  }
-  digest() {
-    const out = new Uint8Array(this.oHash.outputLen);
-    this.digestInto(out);
-    return out;
-  }
-  _cloneInto(to) {
-    to ||= Object.create(Object.getPrototypeOf(this), {});
-    const { oHash, iHash, finished, destroyed, blockLen, outputLen, canXOF } = this;
-    to = to;
-    to.finished = finished;
-    to.destroyed = destroyed;
-    to.blockLen = blockLen;
-    to.outputLen = outputLen;
-    to.canXOF = canXOF;
-    to.oHash = oHash._cloneInto(to.oHash);
-    to.iHash = iHash._cloneInto(to.iHash);
-    return to;
-  }
-  clone() {
-    return this._cloneInto();
-  }
-  destroy() {
-    this.destroyed = true;
-    this.oHash.destroy();
-    this.iHash.destroy();
-  }
-};
-var hmac = /* @__PURE__ */ (() => {
-  const hmac_ = ((hash, key, message) => new _HMAC(hash, key).update(message).digest());
-  hmac_.create = (hash, key) => new _HMAC(hash, key);
-  return hmac_;
-})();
-
 // node_modules/@noble/curves/abstract/weierstrass.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n3) / den;
@@ -3921,7 +4796,7 @@ function weierstrass(params, extraOpts = {}) {
     randomBytes: "function"
   });
   const { endo: endoOpts, allowInfinityPoint, clearCofactor, isTorsionFree, fromBytes, toBytes } = extraOpts;
-  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes2 : extraOpts.randomBytes;
+  const randomBytes4 = extraOpts.randomBytes === void 0 ? randomBytes3 : extraOpts.randomBytes;
   if (endoOpts) {
     if (!Fp3.is0(CURVE.a) || typeof endoOpts.beta !== "bigint" || !Array.isArray(endoOpts.basises)) {
       throw new Error('invalid endo: expected "beta": bigint and "basises": array');
@@ -3944,7 +4819,7 @@ function weierstrass(params, extraOpts = {}) {
     }
     const { x, y } = point.toAffine();
     const bx = Fp3.toBytes(x);
-    abool(isCompressed, "isCompressed");
+    abool2(isCompressed, "isCompressed");
     if (isCompressed) {
       assertCompressionIsSupported();
       const hasEvenY = !Fp3.isOdd(y);
@@ -3954,7 +4829,7 @@ function weierstrass(params, extraOpts = {}) {
     }
   }
   function pointFromBytes(bytes) {
-    abytes2(bytes, void 0, "Point");
+    abytes3(bytes, void 0, "Point");
     const { publicKey: comp, publicKeyUncompressed: uncomp } = lengths;
     const length = bytes.length;
     const head = bytes[0];
@@ -4068,7 +4943,7 @@ function weierstrass(params, extraOpts = {}) {
       return new Point(x, y, Fp3.ONE);
     }
     static fromBytes(bytes) {
-      const P = Point.fromAffine(decodePoint(abytes2(bytes, void 0, "point")));
+      const P = Point.fromAffine(decodePoint(abytes3(bytes, void 0, "point")));
       P.assertValidity();
       return P;
     }
@@ -4326,7 +5201,7 @@ function weierstrass(params, extraOpts = {}) {
       return this.clearCofactor().is0();
     }
     toBytes(isCompressed = true) {
-      abool(isCompressed, "isCompressed");
+      abool2(isCompressed, "isCompressed");
       this.assertValidity();
       return encodePoint(Point, this, isCompressed);
     }
@@ -4587,10 +5462,10 @@ function createBlsPairing(fields2, G1, G2, params) {
   const lengths = {
     seed: getMinHashLength(Fr.ORDER)
   };
-  const rand = params.randomBytes === void 0 ? randomBytes2 : params.randomBytes;
+  const rand = params.randomBytes === void 0 ? randomBytes3 : params.randomBytes;
   const randomSecretKey = (seed) => {
     seed = seed === void 0 ? rand(lengths.seed) : seed;
-    abytes2(seed, lengths.seed, "seed");
+    abytes3(seed, lengths.seed, "seed");
     return mapHashToField(seed, Fr.ORDER);
   };
   Object.freeze(lengths);
@@ -4724,7 +5599,7 @@ function createBlsSig(blsPairing, PubPoint, SigPoint, isSigG1, hashToSigCurve, S
       return agg;
     },
     hash(messageBytes, DST) {
-      abytes2(messageBytes);
+      abytes3(messageBytes);
       const opts = DST === void 0 ? void 0 : { DST };
       return hashToSigCurve(messageBytes, opts);
     },
@@ -5046,7 +5921,7 @@ var _Field2 = class {
   // Bytes util
   fromBytes(b) {
     const { Fp: Fp3 } = this;
-    abytes2(b);
+    abytes3(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     return this.create({
@@ -5259,7 +6134,7 @@ var _Field6 = class {
   // Bytes utils
   fromBytes(b) {
     const { Fp2: Fp22 } = this;
-    abytes2(b);
+    abytes3(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     const B2 = Fp22.BYTES;
@@ -5490,7 +6365,7 @@ var _Field12 = class {
   // Bytes utils
   fromBytes(b) {
     const { Fp6: Fp62 } = this;
-    abytes2(b);
+    abytes3(b);
     if (b.length !== this.BYTES)
       throw new Error("fromBytes invalid length=" + b.length);
     return this.create({
@@ -5825,7 +6700,7 @@ var coder = (name, Fp3, b, encode, decode, yparts) => {
       return setMask(bytes, { compressed, infinity, sort });
     },
     decode(bytes) {
-      const raw = allowUncompressed ? abytes2(bytes, void 0, "point") : abytes2(bytes, W, "signature");
+      const raw = allowUncompressed ? abytes3(bytes, void 0, "point") : abytes3(bytes, W, "signature");
       const { compressed, infinity, sort, value } = parseMask(raw);
       if (!allowUncompressed && !compressed)
         throw new Error("invalid signature: expected compressed encoding");
@@ -5863,7 +6738,7 @@ function validateMask({ compressed, infinity, sort }) {
     throw new Error("invalid encoding flag");
 }
 function parseMask(bytes) {
-  bytes = copyBytes(bytes);
+  bytes = copyBytes2(bytes);
   const mask = bytes[0] & 224;
   const compressed = !!(mask >> 7 & 1);
   const infinity = !!(mask >> 6 & 1);
@@ -5914,7 +6789,7 @@ function signatureG2FromBytes(bytes) {
 var signatureCoders = {
   ShortSignature: {
     fromBytes(bytes) {
-      return signatureG1FromBytes(abytes2(bytes));
+      return signatureG1FromBytes(abytes3(bytes));
     },
     fromHex(hex) {
       return signatureG1FromBytes(hexToBytes2(hex));
@@ -5932,7 +6807,7 @@ var signatureCoders = {
   },
   LongSignature: {
     fromBytes(bytes) {
-      return signatureG2FromBytes(abytes2(bytes));
+      return signatureG2FromBytes(abytes3(bytes));
     },
     fromHex(hex) {
       return signatureG2FromBytes(hexToBytes2(hex));
@@ -6031,7 +6906,7 @@ var bls12_params = {
   // The BLS parameter x for BLS12-381
   xNegative: true,
   twistType: "multiplicative",
-  randomBytes: randomBytes2
+  randomBytes: randomBytes3
 };
 var bls12_381 = bls(fields, G1_Point, G2_Point, bls12_params, bls12_hasher_opts, signatureCoders);
 var isogenyMapG2 = isogenyMap(Fp2, [
@@ -6230,805 +7105,6 @@ function holds2({ scheme, publicKey }, message, signature2) {
   }
 }
 
-// node_modules/@noble/ciphers/utils.js
-/*! noble-ciphers - MIT License (c) 2023 Paul Miller (paulmillr.com) */
-function isBytes3(a) {
-  return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
-}
-var atitle3 = (title) => title ? `"${title}" ` : "";
-function abool2(value, title = "") {
-  if (typeof value !== "boolean")
-    throw new TypeError(atitle3(title) + "expected boolean, got type=" + typeof value);
-  return value;
-}
-function anumber3(n, title = "") {
-  if (typeof n !== "number")
-    throw new TypeError(atitle3(title) + "expected number, got " + typeof n);
-  if (!Number.isSafeInteger(n) || n < 0)
-    throw new RangeError(atitle3(title) + "expected integer >= 0, got " + n);
-  return n;
-}
-function abytes3(value, length, title = "") {
-  if (isBytes3(value) && (length === void 0 || value.length === length))
-    return value;
-  if (length !== void 0)
-    anumber3(length, "length");
-  const bytes = isBytes3(value);
-  const ofLen = length !== void 0 ? ` of length ${length}` : "";
-  const got = bytes ? `length=${value.length}` : `type=${typeof value}`;
-  const message = atitle3(title) + "expected Uint8Array" + ofLen + ", got " + got;
-  if (!bytes)
-    throw new TypeError(message);
-  throw new RangeError(message);
-}
-var aobject3 = (value, label) => {
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new TypeError(label === "object" ? "expected valid options object" : `"${label}" expected object, got type=${typeof value}`);
-};
-function u32(arr) {
-  return new Uint32Array(arr.buffer, arr.byteOffset, Math.floor(arr.byteLength / 4));
-}
-function clean2(...arrays) {
-  for (let i = 0; i < arrays.length; i++) {
-    arrays[i].fill(0);
-  }
-}
-var isLE = /* @__PURE__ */ (() => new Uint8Array(new Uint32Array([287454020]).buffer)[0] === 68)();
-function byteSwap(word) {
-  return word << 24 & 4278190080 | word << 8 & 16711680 | word >>> 8 & 65280 | word >>> 24 & 255;
-}
-function byteSwap32(arr) {
-  for (let i = 0; i < arr.length; i++) {
-    arr[i] = byteSwap(arr[i]);
-  }
-  return arr;
-}
-var swap32IfBE = isLE ? (u) => u : byteSwap32;
-function overlapBytes(a, b) {
-  if (!a.byteLength || !b.byteLength)
-    return false;
-  return a.buffer === b.buffer && // best we can do, may fail with an obscure Proxy
-  a.byteOffset < b.byteOffset + b.byteLength && // a starts before b end
-  b.byteOffset < a.byteOffset + a.byteLength;
-}
-function complexOverlapBytes(input, output) {
-  if (overlapBytes(input, output) && input.byteOffset < output.byteOffset)
-    throw new Error("complex overlap of input and output is not supported");
-}
-function checkOpts2(defaults, opts) {
-  aobject3(defaults, "defaults");
-  aobject3(opts, "opts");
-  const merged = Object.assign(defaults, opts);
-  return merged;
-}
-function getOutput(expectedLength, out, onlyAligned = true) {
-  if (out === void 0)
-    return new Uint8Array(expectedLength);
-  abytes3(out, expectedLength, "output");
-  if (onlyAligned && !isAligned32(out))
-    throw new Error("invalid output, must be aligned");
-  return out;
-}
-function isAligned32(bytes) {
-  return bytes.byteOffset % 4 === 0;
-}
-function copyBytes2(bytes) {
-  return Uint8Array.from(abytes3(bytes));
-}
-
-// node_modules/@noble/ciphers/_arx.js
-var encodeStr = (str) => Uint8Array.from(str.split(""), (c) => c.charCodeAt(0));
-var sigma16_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 16-byte k"))))();
-var sigma32_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 32-byte k"))))();
-function rotl(a, b) {
-  return a << b | a >>> 32 - b;
-}
-var BLOCK_LEN = 64;
-var BLOCK_LEN32 = 16;
-var MAX_COUNTER = /* @__PURE__ */ (() => 2 ** 32 - 1)();
-var U32_EMPTY = /* @__PURE__ */ Uint32Array.of();
-function runCipher(core, sigma, key, nonce, data, output, counter, rounds) {
-  const len = data.length;
-  const block = new Uint8Array(BLOCK_LEN);
-  const b32 = u32(block);
-  const isAligned = isLE && isAligned32(data) && isAligned32(output);
-  const d32 = isAligned ? u32(data) : U32_EMPTY;
-  const o32 = isAligned ? u32(output) : U32_EMPTY;
-  if (!isLE) {
-    for (let pos = 0; pos < len; counter++) {
-      core(sigma, key, nonce, b32, counter, rounds);
-      swap32IfBE(b32);
-      if (counter >= MAX_COUNTER)
-        throw new Error("arx: counter overflow");
-      const take = Math.min(BLOCK_LEN, len - pos);
-      for (let j = 0, posj; j < take; j++) {
-        posj = pos + j;
-        output[posj] = data[posj] ^ block[j];
-      }
-      pos += take;
-    }
-    return;
-  }
-  for (let pos = 0; pos < len; counter++) {
-    core(sigma, key, nonce, b32, counter, rounds);
-    if (counter >= MAX_COUNTER)
-      throw new Error("arx: counter overflow");
-    const take = Math.min(BLOCK_LEN, len - pos);
-    if (isAligned && take === BLOCK_LEN) {
-      const pos32 = pos / 4;
-      if (pos % 4 !== 0)
-        throw new Error("arx: invalid block position");
-      for (let j = 0, posj; j < BLOCK_LEN32; j++) {
-        posj = pos32 + j;
-        o32[posj] = d32[posj] ^ b32[j];
-      }
-      pos += BLOCK_LEN;
-      continue;
-    }
-    for (let j = 0, posj; j < take; j++) {
-      posj = pos + j;
-      output[posj] = data[posj] ^ block[j];
-    }
-    pos += take;
-  }
-}
-function createCipher(core, opts) {
-  const { allowShortKeys, extendNonceFn, counterLength, counterRight, rounds } = checkOpts2({ allowShortKeys: false, counterLength: 8, counterRight: false, rounds: 20 }, opts);
-  if (typeof core !== "function")
-    throw new Error("core must be a function");
-  anumber3(counterLength);
-  anumber3(rounds);
-  abool2(counterRight);
-  abool2(allowShortKeys);
-  return (key, nonce, data, output, counter = 0) => {
-    abytes3(key, void 0, "key");
-    abytes3(nonce, void 0, "nonce");
-    abytes3(data, void 0, "data");
-    const len = data.length;
-    const hasOutput = output !== void 0;
-    output = getOutput(len, output, false);
-    if (hasOutput)
-      complexOverlapBytes(data, output);
-    anumber3(counter);
-    if (counter < 0 || counter >= MAX_COUNTER)
-      throw new Error("arx: counter overflow");
-    const toClean = [];
-    let l = key.length;
-    let k;
-    let sigma;
-    if (l === 32) {
-      toClean.push(k = copyBytes2(key));
-      sigma = sigma32_32;
-    } else if (l === 16 && allowShortKeys) {
-      k = new Uint8Array(32);
-      k.set(key);
-      k.set(key, 16);
-      sigma = sigma16_32;
-      toClean.push(k);
-    } else {
-      abytes3(key, 32, "arx key");
-      throw new Error("invalid key size");
-    }
-    if (!isLE || !isAligned32(nonce))
-      toClean.push(nonce = copyBytes2(nonce));
-    let k32 = u32(k);
-    if (extendNonceFn) {
-      if (nonce.length !== 24)
-        throw new Error("arx: extended nonce must be 24 bytes");
-      const n16 = nonce.subarray(0, 16);
-      if (isLE)
-        extendNonceFn(sigma, k32, u32(n16), k32);
-      else {
-        const sigmaRaw = swap32IfBE(Uint32Array.from(sigma));
-        extendNonceFn(sigmaRaw, k32, u32(n16), k32);
-        clean2(sigmaRaw);
-        swap32IfBE(k32);
-      }
-      nonce = nonce.subarray(16);
-    } else if (!isLE)
-      swap32IfBE(k32);
-    const nonceNcLen = 16 - counterLength;
-    if (nonceNcLen !== nonce.length)
-      throw new Error(`arx: nonce must be ${nonceNcLen} or 16 bytes`);
-    if (nonceNcLen !== 12) {
-      const nc = new Uint8Array(12);
-      nc.set(nonce, counterRight ? 0 : 12 - nonce.length);
-      nonce = nc;
-      toClean.push(nonce);
-    }
-    const n32 = swap32IfBE(u32(nonce));
-    try {
-      runCipher(core, sigma, k32, n32, data, output, counter, rounds);
-      return output;
-    } finally {
-      clean2(...toClean);
-    }
-  };
-}
-
-// node_modules/@noble/ciphers/chacha.js
-function chachaCore(s, k, n, out, cnt, rounds = 20) {
-  let y00 = s[0], y01 = s[1], y02 = s[2], y03 = s[3], y04 = k[0], y05 = k[1], y06 = k[2], y07 = k[3], y08 = k[4], y09 = k[5], y10 = k[6], y11 = k[7], y12 = cnt, y13 = n[0], y14 = n[1], y15 = n[2];
-  let x00 = y00, x01 = y01, x02 = y02, x03 = y03, x04 = y04, x05 = y05, x06 = y06, x07 = y07, x08 = y08, x09 = y09, x10 = y10, x11 = y11, x12 = y12, x13 = y13, x14 = y14, x15 = y15;
-  for (let r = 0; r < rounds; r += 2) {
-    x00 = x00 + x04 | 0;
-    x12 = rotl(x12 ^ x00, 16);
-    x08 = x08 + x12 | 0;
-    x04 = rotl(x04 ^ x08, 12);
-    x00 = x00 + x04 | 0;
-    x12 = rotl(x12 ^ x00, 8);
-    x08 = x08 + x12 | 0;
-    x04 = rotl(x04 ^ x08, 7);
-    x01 = x01 + x05 | 0;
-    x13 = rotl(x13 ^ x01, 16);
-    x09 = x09 + x13 | 0;
-    x05 = rotl(x05 ^ x09, 12);
-    x01 = x01 + x05 | 0;
-    x13 = rotl(x13 ^ x01, 8);
-    x09 = x09 + x13 | 0;
-    x05 = rotl(x05 ^ x09, 7);
-    x02 = x02 + x06 | 0;
-    x14 = rotl(x14 ^ x02, 16);
-    x10 = x10 + x14 | 0;
-    x06 = rotl(x06 ^ x10, 12);
-    x02 = x02 + x06 | 0;
-    x14 = rotl(x14 ^ x02, 8);
-    x10 = x10 + x14 | 0;
-    x06 = rotl(x06 ^ x10, 7);
-    x03 = x03 + x07 | 0;
-    x15 = rotl(x15 ^ x03, 16);
-    x11 = x11 + x15 | 0;
-    x07 = rotl(x07 ^ x11, 12);
-    x03 = x03 + x07 | 0;
-    x15 = rotl(x15 ^ x03, 8);
-    x11 = x11 + x15 | 0;
-    x07 = rotl(x07 ^ x11, 7);
-    x00 = x00 + x05 | 0;
-    x15 = rotl(x15 ^ x00, 16);
-    x10 = x10 + x15 | 0;
-    x05 = rotl(x05 ^ x10, 12);
-    x00 = x00 + x05 | 0;
-    x15 = rotl(x15 ^ x00, 8);
-    x10 = x10 + x15 | 0;
-    x05 = rotl(x05 ^ x10, 7);
-    x01 = x01 + x06 | 0;
-    x12 = rotl(x12 ^ x01, 16);
-    x11 = x11 + x12 | 0;
-    x06 = rotl(x06 ^ x11, 12);
-    x01 = x01 + x06 | 0;
-    x12 = rotl(x12 ^ x01, 8);
-    x11 = x11 + x12 | 0;
-    x06 = rotl(x06 ^ x11, 7);
-    x02 = x02 + x07 | 0;
-    x13 = rotl(x13 ^ x02, 16);
-    x08 = x08 + x13 | 0;
-    x07 = rotl(x07 ^ x08, 12);
-    x02 = x02 + x07 | 0;
-    x13 = rotl(x13 ^ x02, 8);
-    x08 = x08 + x13 | 0;
-    x07 = rotl(x07 ^ x08, 7);
-    x03 = x03 + x04 | 0;
-    x14 = rotl(x14 ^ x03, 16);
-    x09 = x09 + x14 | 0;
-    x04 = rotl(x04 ^ x09, 12);
-    x03 = x03 + x04 | 0;
-    x14 = rotl(x14 ^ x03, 8);
-    x09 = x09 + x14 | 0;
-    x04 = rotl(x04 ^ x09, 7);
-  }
-  let oi = 0;
-  out[oi++] = y00 + x00 | 0;
-  out[oi++] = y01 + x01 | 0;
-  out[oi++] = y02 + x02 | 0;
-  out[oi++] = y03 + x03 | 0;
-  out[oi++] = y04 + x04 | 0;
-  out[oi++] = y05 + x05 | 0;
-  out[oi++] = y06 + x06 | 0;
-  out[oi++] = y07 + x07 | 0;
-  out[oi++] = y08 + x08 | 0;
-  out[oi++] = y09 + x09 | 0;
-  out[oi++] = y10 + x10 | 0;
-  out[oi++] = y11 + x11 | 0;
-  out[oi++] = y12 + x12 | 0;
-  out[oi++] = y13 + x13 | 0;
-  out[oi++] = y14 + x14 | 0;
-  out[oi++] = y15 + x15 | 0;
-}
-var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
-  counterRight: false,
-  counterLength: 4,
-  allowShortKeys: false
-});
-
-// node_modules/@noble/hashes/hkdf.js
-var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
-var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
-function expand(hash, prk, info, length = 32, _recycled) {
-  ahash(hash);
-  anumber(length, "length");
-  abytes(prk, void 0, "prk");
-  const olen = hash.outputLen;
-  if (prk.length < olen)
-    throw new Error('"prk" must be at least HashLen octets');
-  if (length > 255 * olen)
-    throw new Error("Length must be <= 255*HashLen");
-  const blocks = Math.ceil(length / olen);
-  if (info === void 0)
-    info = EMPTY_BUFFER;
-  else
-    abytes(info, void 0, "info");
-  if (!blocks) {
-    if (_recycled)
-      clean(prk);
-    return new Uint8Array();
-  }
-  const okm = _recycled && blocks === 1 ? prk : new Uint8Array(blocks * olen);
-  const { iHash, oHash } = hmac.create(hash, prk);
-  const T = _recycled ? prk : new Uint8Array(olen);
-  const worker = blocks > 1 ? _recycled?.iHash || hash.create() : void 0;
-  for (let counter = 0; counter < blocks - 1; counter++) {
-    HKDF_COUNTER[0] = counter + 1;
-    const iWork = iHash._cloneInto(worker);
-    if (counter)
-      iWork.update(T);
-    iWork.update(info).update(HKDF_COUNTER).digestInto(T);
-    oHash._cloneInto(worker).update(T).digestInto(T);
-    okm.set(T, olen * counter);
-  }
-  HKDF_COUNTER[0] = blocks;
-  if (blocks > 1)
-    iHash.update(T);
-  iHash.update(info).update(HKDF_COUNTER).digestInto(T);
-  oHash.update(T).digestInto(T);
-  okm.set(T, olen * (blocks - 1));
-  iHash.destroy();
-  oHash.destroy();
-  worker?.destroy();
-  if (T !== okm)
-    clean(T);
-  clean(HKDF_COUNTER);
-  if (length === okm.length)
-    return okm;
-  const res = okm.slice(0, length);
-  clean(okm);
-  return res;
-}
-var hkdf = (hash, ikm, salt, info, length) => {
-  ahash(hash);
-  if (salt === void 0)
-    salt = new Uint8Array(hash.outputLen);
-  const HMAC = hmac.create(hash, salt).update(ikm);
-  return expand(hash, HMAC.digest(), info, length, HMAC);
-};
-
-// src/certificate/draw-gaussians.ts
-function gaussians(count2, request, bytes) {
-  const bits = bitsOf(bytes);
-  return Array.from({ length: count2 }, () => gaussian(request, bits));
-}
-function bitsOf(bytes) {
-  let word = [];
-  return () => {
-    if (word.length === 0) {
-      const number = bytes.number(4);
-      word = Array.from({ length: 32 }, (_, i) => number >> BigInt(i) & 1n);
-    }
-    return word.shift();
-  };
-}
-function bitAt(number, i) {
-  while (number.bits.length <= i) number.bits.push(number.next());
-  return number.bits[i];
-}
-function isLess(a, b) {
-  let i = 0;
-  while (bitAt(a, i) === bitAt(b, i)) i++;
-  return bitAt(a, i) < bitAt(b, i);
-}
-function gaussian(request, next) {
-  const fresh = () => ({ bits: [], next });
-  const dice = (sides) => {
-    let [v, c] = [1n, 0n];
-    for (; ; ) {
-      [v, c] = [2n * v, 2n * c + next()];
-      if (v >= sides && c < sides) return c;
-      if (v >= sides) [v, c] = [v - sides, c - sides];
-    }
-  };
-  const half2 = () => {
-    const u = fresh();
-    if (bitAt(u, 0) === 1n) return true;
-    let [row2, last] = [1, u];
-    for (let z = fresh(); isLess(z, last); z = fresh()) [row2, last] = [row2 + 1, z];
-    return row2 % 2 === 0;
-  };
-  const part = (k, x) => {
-    let [row2, last] = [0, x];
-    for (let z = fresh(); isLess(z, last); z = fresh()) {
-      const side = dice(BigInt(2 * k + 2));
-      if (side === 0n || side === 1n && !isLess(fresh(), x)) break;
-      [row2, last] = [row2 + 1, z];
-    }
-    return row2 % 2 === 0;
-  };
-  const all = (times2, trial) => {
-    while (times2-- > 0) if (!trial()) return false;
-    return true;
-  };
-  for (; ; ) {
-    let k = 0;
-    while (half2()) k++;
-    if (!all(k * (k - 1), half2)) continue;
-    const x = fresh();
-    if (!all(k + 1, () => part(k, x))) continue;
-    return roundedGaussian(request, k, x, next() === 1n);
-  }
-}
-function roundedGaussian({ mean, stddev, digits }, k, x, isNegative) {
-  const [m, s] = [fractionOf(mean), fractionOf(stddev)];
-  const typical = [(m[0] < 0n ? -m[0] : m[0]) * s[1] + s[0] * m[1], m[1] * s[1]];
-  let first = 0;
-  const spacing = placeOf(typical) - digits + 1;
-  while (!isAtLeast(power(spacing), [16n * s[0], s[1] << BigInt(first)])) first++;
-  for (let known = Math.max(first, x.bits.length); ; known += 4) {
-    let fraction = 0n;
-    for (let i = 0; i < known; i++) fraction = 2n * fraction + bitAt(x, i);
-    const at = (steps) => {
-      const z = ((BigInt(k) << BigInt(known)) + steps) * (isNegative ? -1n : 1n);
-      return [m[0] * s[1] * (1n << BigInt(known)) + z * s[0] * m[1], m[1] * s[1] << BigInt(known)];
-    };
-    const ends = [at(fraction), at(fraction + 1n)];
-    if (ends.every(([n]) => n > 0n) || ends.every(([n]) => n < 0n)) {
-      const [a, b] = ends.map((each) => decimalText(each, digits));
-      if (a === b) return Number(a);
-    }
-  }
-}
-function fractionOf(value) {
-  const [digits, exponent = "0"] = String(value).split("e");
-  const places = (digits.split(".")[1] ?? "").length;
-  const [n, d] = power(Number(exponent) - places);
-  return [BigInt(digits.replace(".", "")) * n, d];
-}
-function power(exponent) {
-  return exponent >= 0 ? [10n ** BigInt(exponent), 1n] : [1n, 10n ** BigInt(-exponent)];
-}
-function isAtLeast(a, b) {
-  return a[0] * b[1] >= b[0] * a[1];
-}
-function placeOf(value) {
-  let place = 0;
-  while (isAtLeast(value, power(place + 1))) place++;
-  while (!isAtLeast(value, power(place))) place--;
-  return place;
-}
-function decimalText([n, d], digits) {
-  const value = [n < 0n ? -n : n, d];
-  const exponent = placeOf(value) - digits + 1;
-  const [p, q] = power(exponent);
-  const twice = 2n * value[0] * q / (value[1] * p);
-  const whole = (twice + 1n) / 2n;
-  return `${n < 0n ? "-" : ""}${whole === 10n ** BigInt(digits) ? `${whole / 10n}e${exponent + 1}` : `${whole}e${exponent}`}`;
-}
-
-// src/certificate/draw-samplers.ts
-var ByteStream = class {
-  #next;
-  #chunk = new Uint8Array(0);
-  #at = 0;
-  used = 0;
-  /** `next` gives the next bytes, at least one, or throws when there are none. */
-  constructor(next) {
-    this.#next = next;
-  }
-  take(size) {
-    const taken = new Uint8Array(size);
-    for (let i = 0; i < size; i++) {
-      if (this.#at === this.#chunk.length) {
-        this.#chunk = this.#next();
-        this.#at = 0;
-      }
-      taken[i] = this.#chunk[this.#at++];
-    }
-    this.used += size;
-    return taken;
-  }
-  number(size) {
-    let value = 0n;
-    for (const byte of this.take(size).reverse()) value = value * 256n + BigInt(byte);
-    return value;
-  }
-};
-function integers({ min, max, count: count2, unique, sort }, bytes) {
-  const span = BigInt(max) - BigInt(min) + 1n;
-  const drawn = unique ? uniqueOffsets(span, count2, bytes) : offsets(span, count2, bytes);
-  const values = drawn.map((offset) => BigInt(min) + offset);
-  if (sort !== "none") values.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
-  if (sort === "descending") values.reverse();
-  return values.map(Number);
-}
-function floats(count2, precision, bytes) {
-  if (precision === null) {
-    return Array.from({ length: count2 }, () => Number(bytes.number(7) % 2n ** 53n) / 2 ** 53);
-  }
-  return offsets(10n ** BigInt(precision), count2, bytes).map((k) => Number(`${k}e-${precision}`));
-}
-function weighted(items, weights, count2, bytes) {
-  const whole = weights.map(BigInt);
-  let divisor = whole[0];
-  for (const weight of whole) {
-    let rest = weight;
-    while (rest > 0n) [divisor, rest] = [rest, divisor % rest];
-  }
-  const shares = whole.map((weight) => weight / divisor);
-  const sum = shares.reduce((a, b) => a + b, 0n);
-  return offsets(sum, count2, bytes).map((offset) => {
-    let left = offset;
-    let i = 0;
-    for (; left >= shares[i]; i++) left -= shares[i];
-    return items[i];
-  });
-}
-function sample(items, count2, bytes) {
-  return uniqueOffsets(BigInt(items.length), count2, bytes).map((place) => items[Number(place)]);
-}
-function strings(count2, length, alphabet, bytes) {
-  const places = offsets(BigInt(alphabet.length), count2 * length, bytes);
-  const characters = places.map((place) => alphabet[Number(place)]);
-  return Array.from({ length: count2 }, (_, i) => characters.slice(i * length, (i + 1) * length).join(""));
-}
-function permutation(length, bytes) {
-  return integers({ count: length, min: 0, max: length - 1, unique: true, sort: "none" }, bytes);
-}
-function uuid(octets) {
-  let bits = 0n;
-  for (const octet of octets) bits = bits << 8n | BigInt(octet);
-  bits = bits & ~(0xfn << 76n) | 4n << 76n;
-  bits = bits & ~(3n << 62n) | 2n << 62n;
-  const hex = bits.toString(16).padStart(32, "0");
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
-function offsets(span, count2, bytes) {
-  if (span === 1n) return Array.from({ length: count2 }, () => 0n);
-  const batch = span <= 2n ** 21n ? batchSize(span) : 1;
-  if (batch === 1) {
-    const size = span <= 2n ** 21n ? 4 : wordSize(span);
-    return Array.from(
-      { length: count2 },
-      () => size === 4 ? scaledNumber(span, bytes) : wideNumber(span, size, bytes)
-    );
-  }
-  const values = [];
-  while (values.length < count2) {
-    const size = Math.min(batch, count2 - values.length);
-    let number = scaledNumber(span ** BigInt(size), bytes);
-    const digits = [];
-    for (let i = 0; i < size; i++) {
-      digits.unshift(number % span);
-      number /= span;
-    }
-    values.push(...digits);
-  }
-  return values;
-}
-function batchSize(span) {
-  const words = 2n ** 32n;
-  let best = 1;
-  let bestYield = -1n;
-  for (let size = 1; span ** BigInt(size) <= words; size++) {
-    const valuesPerWords = BigInt(size) * (words - words % span ** BigInt(size));
-    if (valuesPerWords > bestYield) {
-      best = size;
-      bestYield = valuesPerWords;
-    }
-  }
-  return best;
-}
-function wordCount(size) {
-  return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
-}
-function wordSize(span) {
-  let best = 0;
-  let bestCost = [1n, 0n];
-  for (const size of [4, 5, 6, 7]) {
-    const words = wordCount(size);
-    if (words < span) continue;
-    const cost = [BigInt(size) * words, words - words % span];
-    if (cost[0] * bestCost[1] < bestCost[0] * cost[1]) {
-      best = size;
-      bestCost = cost;
-    }
-  }
-  return best;
-}
-function scaledNumber(bound, bytes) {
-  const words = 2n ** 32n;
-  for (; ; ) {
-    const scaled = bytes.number(4) * bound;
-    if (scaled % words >= words % bound) return scaled / words;
-  }
-}
-function wideNumber(span, size, bytes) {
-  const words = wordCount(size);
-  for (; ; ) {
-    const word = bytes.number(size) % words;
-    if (word < words / span * span) return word % span;
-  }
-}
-function uniqueOffsets(span, count2, bytes) {
-  if (span <= BigInt(4 * count2)) {
-    const range = Array.from({ length: Number(span) }, (_, i) => BigInt(i));
-    return shuffle(range, count2, bytes).slice(0, count2);
-  }
-  const taken = /* @__PURE__ */ new Set();
-  while (taken.size < count2) for (const offset of offsets(span, count2 - taken.size, bytes)) taken.add(offset);
-  return [...taken];
-}
-function shuffle(items, steps, bytes) {
-  const order = [...items];
-  let i = 0;
-  while (i < steps) {
-    const bounds = [BigInt(order.length - i)];
-    const product = () => bounds.reduce((a, b) => a * b, 1n);
-    while (i + bounds.length < steps) {
-      const next = BigInt(order.length - i - bounds.length);
-      if (product() * next > 2n ** 28n) break;
-      bounds.push(next);
-    }
-    let number = scaledNumber(product(), bytes);
-    let place = product();
-    for (const bound of bounds) {
-      place /= bound;
-      const j = i + Number(number / place);
-      number %= place;
-      [order[i], order[j]] = [order[j], order[i]];
-      i++;
-    }
-  }
-  return order;
-}
-
-// src/certificate/draw-values.ts
-var INFO = new TextEncoder().encode("qrn draw v1");
-var KEY_BYTES = 32;
-var CHUNK_BYTES = 4096;
-var BLOCK_BYTES = 64;
-function drawKey({ secret, nonce, randomness, statementDigest }) {
-  const parts = [secret, nonce, randomness, statementDigest];
-  const joined = new Uint8Array(parts.reduce((size, part) => size + 4 + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    new DataView(joined.buffer).setUint32(at, part.length);
-    joined.set(part, at + 4);
-    at += 4 + part.length;
-  }
-  return hkdf(sha256, joined, new Uint8Array(0), INFO, KEY_BYTES);
-}
-function drawStream(key) {
-  let counter = 0;
-  return new ByteStream(() => {
-    const bytes = chacha20(key, new Uint8Array(12), new Uint8Array(CHUNK_BYTES), void 0, counter);
-    counter += CHUNK_BYTES / BLOCK_BYTES;
-    return bytes;
-  });
-}
-function drawnValues(request, bytes) {
-  const kind = text(member(request, "kind"));
-  const draw = kind !== void 0 && Object.hasOwn(KINDS, kind) ? KINDS[kind] : void 0;
-  if (draw === void 0) return `there is no kind ${show(kind)} of values`;
-  return draw(new Members(request), bytes) ?? `its members are not those of ${kind}`;
-}
-var NUMBERS_MAX = 1e5;
-var STEPS_MAX = 2 ** 28;
-var GAUSSIANS_MAX = 1e4;
-var KINDS = {
-  integers(request, bytes) {
-    const range = rangeOf(request, request.whole("count"));
-    return range === void 0 ? void 0 : integers({ ...range, sort: request.order() }, bytes);
-  },
-  floats(request, bytes) {
-    const [count2, precision] = [request.whole("count"), request.get("precision")];
-    if (count2 === 0 || precision !== null && !isWhole(precision, 1, 15)) return void 0;
-    return floats(count2, precision, bytes);
-  },
-  bytes(request, bytes) {
-    const [count2, length] = [request.whole("count"), request.whole("length", 1024)];
-    const encoding = request.get("encoding");
-    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX) return void 0;
-    if (encoding !== "hex" && encoding !== "base64") return void 0;
-    return times(count2, () => {
-      const value = bytes.take(length);
-      return encoding === "hex" ? bytesToHex(value) : btoa(String.fromCharCode(...value));
-    });
-  },
-  uuid(request, bytes) {
-    const count2 = request.whole("count");
-    return count2 === 0 ? void 0 : times(count2, () => uuid(bytes.take(16)));
-  },
-  sample(request, bytes) {
-    const [count2, items] = [request.whole("count"), request.texts("items")];
-    if (count2 === 0 || items === void 0 || count2 > items.length) return void 0;
-    return sample(items, count2, bytes);
-  },
-  weighted(request, bytes) {
-    const [count2, items, weights] = [request.whole("count"), request.texts("items"), request.get("weights")];
-    if (count2 === 0 || items === void 0 || !Array.isArray(weights)) return void 0;
-    if (count2 * items.length > STEPS_MAX) return void 0;
-    const isFit = weights.length === items.length && weights.every((each) => isWhole(each, 1, 2 ** 53));
-    if (!isFit || weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) return void 0;
-    return weighted(items, weights, count2, bytes);
-  },
-  strings(request, bytes) {
-    const [count2, length] = [request.whole("count"), request.whole("length", 128)];
-    const alphabet = request.texts("alphabet");
-    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX || alphabet === void 0)
-      return void 0;
-    return new Set(alphabet).size < alphabet.length ? void 0 : strings(count2, length, alphabet, bytes);
-  },
-  sequences(request, bytes) {
-    const [count2, given, sort] = [request.whole("count"), request.get("ranges"), request.order()];
-    if (count2 === 0 || !Array.isArray(given) || given.length === 0) return void 0;
-    const ranges = [];
-    for (const each of given) {
-      const members = new Members(each);
-      const range = rangeOf(members, members.whole("length"));
-      if (range === void 0) return void 0;
-      ranges.push(range);
-    }
-    const numbers = ranges.reduce((sum, range) => sum + range.count, 0);
-    if (count2 * numbers > NUMBERS_MAX) return void 0;
-    return times(count2, () => ranges.map((range) => integers({ ...range, sort }, bytes)));
-  },
-  permutations(request, bytes) {
-    const [count2, length] = [request.whole("count"), request.whole("length", 1e4)];
-    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX) return void 0;
-    return times(count2, () => permutation(length, bytes));
-  },
-  gaussians(request, bytes) {
-    const [count2, digits] = [request.whole("count", GAUSSIANS_MAX), request.whole("digits", 14)];
-    const [mean, stddev] = [request.get("mean"), request.get("stddev")];
-    if (count2 === 0 || digits < 2 || typeof mean !== "number" || typeof stddev !== "number") return void 0;
-    if (!(Math.abs(mean) <= 1e6 && stddev >= 1e-9 && stddev <= 1e6)) return void 0;
-    return gaussians(count2, { mean, stddev, digits }, bytes);
-  }
-};
-function rangeOf(request, count2) {
-  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique") === true];
-  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count2 === 0) return void 0;
-  const range = { count: count2, min: Number(min), max: Number(max), unique };
-  const reach = range.max - range.min;
-  return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count2) ? range : void 0;
-}
-var Members = class {
-  #given;
-  constructor(given) {
-    this.#given = given;
-  }
-  get(name) {
-    return member(this.#given, name);
-  }
-  /** A whole number from 1 on; 0 for anything else. */
-  whole(name, max = NUMBERS_MAX) {
-    const value = this.get(name);
-    return isWhole(value, 1, max) ? value : 0;
-  }
-  order() {
-    const value = this.get("sort");
-    return value === "ascending" || value === "descending" ? value : "none";
-  }
-  texts(name) {
-    const value = this.get(name);
-    const isList = Array.isArray(value) && value.length >= 1 && value.length <= NUMBERS_MAX;
-    return isList && value.every((each) => typeof each === "string") ? value : void 0;
-  }
-};
-function isWhole(value, min, max) {
-  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
-}
-function times(count2, make) {
-  return Array.from({ length: count2 }, make);
-}
-
 // src/certificate/verify-outcome.ts
 var REASONS = {
   revealed: [null],
@@ -7043,7 +7119,7 @@ async function outcomeVerdicts(input) {
     ["secret", secret.verdict],
     ["nonce", nonce.verdict],
     ["beacon", beacon.verdict],
-    ["values", valuesVerdict(input, secret.bytes, nonce.bytes, beacon.bytes)],
+    ["values", valuesVerdict2(input, secret.bytes, nonce.bytes, beacon.bytes)],
     ["end", await endVerdict(input)]
   ];
 }
@@ -7102,7 +7178,7 @@ function withoutBeacon(draw) {
 function whoSigns(chainHash) {
   return !Object.hasOwn(LEAGUE_OF_ENTROPY, chainHash) ? "This chain is not one of the League of Entropy: whoever runs it knows its rounds beforehand and can choose them." : `It is the chain ${LEAGUE_OF_ENTROPY[chainHash]} of the League of Entropy.`;
 }
-function valuesVerdict({ draw, digest }, secret, nonce, randomness) {
+function valuesVerdict2({ draw, digest }, secret, nonce, randomness) {
   const told2 = member(draw, "outcome", "values") ?? null;
   if (secret === void 0 || nonce === void 0 || randomness === void 0) {
     if (isRevealed(draw)) return failed("The values cannot be computed again: see the checks above.");

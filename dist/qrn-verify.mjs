@@ -930,10 +930,10 @@ function knownKeys(keys) {
 }
 function keysOfLog(log) {
   const origin = text(member(log, "origin"));
-  const listed = member(log, "keys");
-  if (origin === void 0 || !Array.isArray(listed)) return "This is not a keys document.";
+  const listed2 = member(log, "keys");
+  if (origin === void 0 || !Array.isArray(listed2)) return "This is not a keys document.";
   const known = [];
-  for (const key of listed) {
+  for (const key of listed2) {
     const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
     const keyId = text(member(key, "key_id"));
     if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
@@ -990,8 +990,8 @@ async function readSignatures(keys, logged) {
 async function readSigned(keys, read) {
   const signed = await readSignatures(keys, read);
   if (typeof signed === "string") return signed;
-  const times = signed.flatMap(({ atS: atS2 }) => atS2 ?? []);
-  const atS = times.length > 0 ? Math.min(...times) : void 0;
+  const times2 = signed.flatMap(({ atS: atS2 }) => atS2 ?? []);
+  const atS = times2.length > 0 ? Math.min(...times2) : void 0;
   const isRightful = signed.some(
     ({ key, atS: timed }) => timed === void 0 && (key.retiredMs === null || atS === void 0 || atS * 1e3 <= key.retiredMs)
   );
@@ -1577,7 +1577,7 @@ var LOT_MEMBERS = {
     (lot) => lot.evidence === void 0 ? null : evidenceOf2(lot.evidence)
   ),
   pure: row(
-    object({ bytes: count, block_bytes: count, piece_bytes: count, root: text2 }),
+    object({ bytes: count, block_bytes: { ...count, minimum: 1 }, piece_bytes: count, root: text2 }),
     "The blocks of pure mode, and the root of the tree over the roots of their trees.",
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,
@@ -1661,7 +1661,7 @@ function derivedVerdict(certificate, leaves) {
   const lots = leaves;
   const spans = lots.map((_, i) => spansOf(certificate, mode, i));
   const from = { mode, lots, spans };
-  const unfit = lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== void 0) ?? flawOfDraw(from);
+  const unfit = lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== void 0) ?? flawOfDraw(from) ?? (mode === "pure" ? flawOfOrder(certificate, lots) : void 0);
   if (unfit !== void 0) return failed(unfit);
   const contradictions = CERTIFICATE_ROWS.flatMap(([path, row2]) => {
     if (!row2.isDerived || !row2.modes.includes(mode)) return [];
@@ -1694,10 +1694,10 @@ function flawOfLot(lot, mode) {
   if (!allowsEvidence(origin, evidence.claim))
     return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
   if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
-  const isWhole = tested.every(
+  const isWhole2 = tested.every(
     ({ of, bits, first_bit: first, passed, total }) => passed <= total && bits > 0 && (of !== "conditioned" || bits % 8 === 0 && first % 8 === 0)
   );
-  return isWhole ? void 0 : `Lot ${id} was tested in windows that are none.`;
+  return isWhole2 ? void 0 : `Lot ${id} was tested in windows that are none.`;
 }
 function flawOfDraw({ mode, lots, spans }) {
   if (mode !== "pure" && lots.length !== 1)
@@ -1709,8 +1709,25 @@ function flawOfDraw({ mode, lots, spans }) {
     if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
     if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
   }
-  const named = spans.reduce((sum, each) => sum + each.length, 0);
-  return named === 0 ? "It does not say what was drawn." : void 0;
+  return void 0;
+}
+function flawOfOrder(certificate, lots) {
+  const drawn = member(certificate, "provenance", "drawn");
+  for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
+    const { lot_id: id, pure } = lots[lot];
+    const end = offset + bytes;
+    if (end % pure.block_bytes !== 0 && end !== pure.bytes)
+      return `It leaves a block of lot ${id} at byte ${end}, before the end of the block.`;
+  }
+  for (const [i, { lot_id: id, pure }] of lots.entries()) {
+    const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
+    let drawnTo = 0;
+    for (const { offset, bytes } of ranges) {
+      if (Math.floor(offset / pure.block_bytes) < drawnTo) return `It draws twice from a block of lot ${id}.`;
+      drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
+    }
+  }
+  return void 0;
 }
 
 // src/certificate/verify-label.ts
@@ -1786,6 +1803,500 @@ function commitment(byte, salt, value) {
   return digestText(concatBytes(Uint8Array.of(byte), hexToBytes(salt), utf8Bytes(text(value) ?? "")));
 }
 
+// src/certificate/draw-samplers.ts
+var ByteStream = class {
+  #next;
+  #chunk = new Uint8Array(0);
+  #at = 0;
+  used = 0;
+  /** `next` gives the next bytes, at least one, or throws when there are none. */
+  constructor(next) {
+    this.#next = next;
+  }
+  take(size) {
+    const taken = new Uint8Array(size);
+    for (let i = 0; i < size; i++) {
+      if (this.#at === this.#chunk.length) {
+        this.#chunk = this.#next();
+        this.#at = 0;
+      }
+      taken[i] = this.#chunk[this.#at++];
+    }
+    this.used += size;
+    return taken;
+  }
+  number(size) {
+    let value = 0n;
+    for (const byte of this.take(size).reverse()) value = value * 256n + BigInt(byte);
+    return value;
+  }
+};
+function integers({ min, max, count: count2, unique, sort }, bytes) {
+  const span = BigInt(max) - BigInt(min) + 1n;
+  const drawn = unique ? uniqueOffsets(span, count2, bytes) : offsets(span, count2, bytes);
+  const values = drawn.map((offset) => BigInt(min) + offset);
+  if (sort !== "none") values.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
+  if (sort === "descending") values.reverse();
+  return values.map(Number);
+}
+function floats(count2, precision, bytes) {
+  if (precision === null) {
+    return Array.from({ length: count2 }, () => Number(bytes.number(7) % 2n ** 53n) / 2 ** 53);
+  }
+  return offsets(10n ** BigInt(precision), count2, bytes).map((k) => Number(`${k}e-${precision}`));
+}
+function weighted(items, weights, count2, bytes) {
+  const whole = weights.map(BigInt);
+  let divisor = whole[0];
+  for (const weight of whole) {
+    let rest = weight;
+    while (rest > 0n) [divisor, rest] = [rest, divisor % rest];
+  }
+  const shares = whole.map((weight) => weight / divisor);
+  const sum = shares.reduce((a, b) => a + b, 0n);
+  return offsets(sum, count2, bytes).map((offset) => {
+    let left = offset;
+    let i = 0;
+    for (; left >= shares[i]; i++) left -= shares[i];
+    return items[i];
+  });
+}
+function sample(items, count2, bytes) {
+  return uniqueOffsets(BigInt(items.length), count2, bytes).map((place) => items[Number(place)]);
+}
+function strings(count2, length, alphabet, bytes) {
+  const places = offsets(BigInt(alphabet.length), count2 * length, bytes);
+  const characters = places.map((place) => alphabet[Number(place)]);
+  return Array.from({ length: count2 }, (_, i) => characters.slice(i * length, (i + 1) * length).join(""));
+}
+function permutation(length, bytes) {
+  return integers({ count: length, min: 0, max: length - 1, unique: true, sort: "none" }, bytes);
+}
+function uuid(octets) {
+  let bits = 0n;
+  for (const octet of octets) bits = bits << 8n | BigInt(octet);
+  bits = bits & ~(0xfn << 76n) | 4n << 76n;
+  bits = bits & ~(3n << 62n) | 2n << 62n;
+  const hex = bits.toString(16).padStart(32, "0");
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+function offsets(span, count2, bytes) {
+  if (span === 1n) return Array.from({ length: count2 }, () => 0n);
+  const batch = span <= 2n ** 21n ? batchSize(span) : 1;
+  if (batch === 1) {
+    const size = span <= 2n ** 21n ? 4 : wordSize(span);
+    return Array.from(
+      { length: count2 },
+      () => size === 4 ? scaledNumber(span, bytes) : wideNumber(span, size, bytes)
+    );
+  }
+  const values = [];
+  while (values.length < count2) {
+    const size = Math.min(batch, count2 - values.length);
+    let number = scaledNumber(span ** BigInt(size), bytes);
+    const digits = [];
+    for (let i = 0; i < size; i++) {
+      digits.unshift(number % span);
+      number /= span;
+    }
+    values.push(...digits);
+  }
+  return values;
+}
+function batchSize(span) {
+  const words = 2n ** 32n;
+  let best = 1;
+  let bestYield = -1n;
+  for (let size = 1; span ** BigInt(size) <= words; size++) {
+    const valuesPerWords = BigInt(size) * (words - words % span ** BigInt(size));
+    if (valuesPerWords > bestYield) {
+      best = size;
+      bestYield = valuesPerWords;
+    }
+  }
+  return best;
+}
+function wordCount(size) {
+  return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
+}
+function wordSize(span) {
+  let best = 0;
+  let bestCost = [1n, 0n];
+  for (const size of [4, 5, 6, 7]) {
+    const words = wordCount(size);
+    if (words < span) continue;
+    const cost = [BigInt(size) * words, words - words % span];
+    if (cost[0] * bestCost[1] < bestCost[0] * cost[1]) {
+      best = size;
+      bestCost = cost;
+    }
+  }
+  return best;
+}
+function scaledNumber(bound, bytes) {
+  const words = 2n ** 32n;
+  for (; ; ) {
+    const scaled = bytes.number(4) * bound;
+    if (scaled % words >= words % bound) return scaled / words;
+  }
+}
+function wideNumber(span, size, bytes) {
+  const words = wordCount(size);
+  for (; ; ) {
+    const word = bytes.number(size) % words;
+    if (word < words / span * span) return word % span;
+  }
+}
+function uniqueOffsets(span, count2, bytes) {
+  if (span <= BigInt(4 * count2)) {
+    const range = Array.from({ length: Number(span) }, (_, i) => BigInt(i));
+    return shuffle(range, count2, bytes).slice(0, count2);
+  }
+  const taken = /* @__PURE__ */ new Set();
+  while (taken.size < count2) for (const offset of offsets(span, count2 - taken.size, bytes)) taken.add(offset);
+  return [...taken];
+}
+function shuffle(items, steps, bytes) {
+  const order = [...items];
+  let i = 0;
+  while (i < steps) {
+    const bounds = [BigInt(order.length - i)];
+    const product = () => bounds.reduce((a, b) => a * b, 1n);
+    while (i + bounds.length < steps) {
+      const next = BigInt(order.length - i - bounds.length);
+      if (product() * next > 2n ** 28n) break;
+      bounds.push(next);
+    }
+    let number = scaledNumber(product(), bytes);
+    let place = product();
+    for (const bound of bounds) {
+      place /= bound;
+      const j = i + Number(number / place);
+      number %= place;
+      [order[i], order[j]] = [order[j], order[i]];
+      i++;
+    }
+  }
+  return order;
+}
+
+// src/certificate/draw-gaussians.ts
+function gaussians(count2, request, bytes) {
+  const bits = bitsOf(bytes);
+  return Array.from({ length: count2 }, () => gaussian(request, bits));
+}
+function bitsOf(bytes) {
+  let word = [];
+  return () => {
+    if (word.length === 0) {
+      const number = bytes.number(4);
+      word = Array.from({ length: 32 }, (_, i) => number >> BigInt(i) & 1n);
+    }
+    return word.shift();
+  };
+}
+function bitAt(number, i) {
+  while (number.bits.length <= i) number.bits.push(number.next());
+  return number.bits[i];
+}
+function isLess(a, b) {
+  let i = 0;
+  while (bitAt(a, i) === bitAt(b, i)) i++;
+  return bitAt(a, i) < bitAt(b, i);
+}
+function gaussian(request, next) {
+  const fresh = () => ({ bits: [], next });
+  const dice = (sides) => {
+    let [v, c] = [1n, 0n];
+    for (; ; ) {
+      [v, c] = [2n * v, 2n * c + next()];
+      if (v >= sides && c < sides) return c;
+      if (v >= sides) [v, c] = [v - sides, c - sides];
+    }
+  };
+  const half2 = () => {
+    const u = fresh();
+    if (bitAt(u, 0) === 1n) return true;
+    let [row2, last] = [1, u];
+    for (let z = fresh(); isLess(z, last); z = fresh()) [row2, last] = [row2 + 1, z];
+    return row2 % 2 === 0;
+  };
+  const part = (k, x) => {
+    let [row2, last] = [0, x];
+    for (let z = fresh(); isLess(z, last); z = fresh()) {
+      const side = dice(BigInt(2 * k + 2));
+      if (side === 0n || side === 1n && !isLess(fresh(), x)) break;
+      [row2, last] = [row2 + 1, z];
+    }
+    return row2 % 2 === 0;
+  };
+  const all = (times2, trial) => {
+    while (times2-- > 0) if (!trial()) return false;
+    return true;
+  };
+  for (; ; ) {
+    let k = 0;
+    while (half2()) k++;
+    if (!all(k * (k - 1), half2)) continue;
+    const x = fresh();
+    if (!all(k + 1, () => part(k, x))) continue;
+    return roundedGaussian(request, k, x, next() === 1n);
+  }
+}
+function roundedGaussian({ mean, stddev, digits }, k, x, isNegative) {
+  const [m, s] = [fractionOf(mean), fractionOf(stddev)];
+  const typical = [(m[0] < 0n ? -m[0] : m[0]) * s[1] + s[0] * m[1], m[1] * s[1]];
+  let first = 0;
+  const spacing = placeOf(typical) - digits + 1;
+  while (!isAtLeast(power(spacing), [16n * s[0], s[1] << BigInt(first)])) first++;
+  for (let known = Math.max(first, x.bits.length); ; known += 4) {
+    let fraction = 0n;
+    for (let i = 0; i < known; i++) fraction = 2n * fraction + bitAt(x, i);
+    const at = (steps) => {
+      const z = ((BigInt(k) << BigInt(known)) + steps) * (isNegative ? -1n : 1n);
+      return [m[0] * s[1] * (1n << BigInt(known)) + z * s[0] * m[1], m[1] * s[1] << BigInt(known)];
+    };
+    const ends = [at(fraction), at(fraction + 1n)];
+    if (ends.every(([n]) => n > 0n) || ends.every(([n]) => n < 0n)) {
+      const [a, b] = ends.map((each) => decimalText(each, digits));
+      if (a === b) return Number(a);
+    }
+  }
+}
+function fractionOf(value) {
+  const [digits, exponent = "0"] = String(value).split("e");
+  const places = (digits.split(".")[1] ?? "").length;
+  const [n, d] = power(Number(exponent) - places);
+  return [BigInt(digits.replace(".", "")) * n, d];
+}
+function power(exponent) {
+  return exponent >= 0 ? [10n ** BigInt(exponent), 1n] : [1n, 10n ** BigInt(-exponent)];
+}
+function isAtLeast(a, b) {
+  return a[0] * b[1] >= b[0] * a[1];
+}
+function placeOf(value) {
+  let place = 0;
+  while (isAtLeast(value, power(place + 1))) place++;
+  while (!isAtLeast(value, power(place))) place--;
+  return place;
+}
+function decimalText([n, d], digits) {
+  const value = [n < 0n ? -n : n, d];
+  const exponent = placeOf(value) - digits + 1;
+  const [p, q] = power(exponent);
+  const twice = 2n * value[0] * q / (value[1] * p);
+  const whole = (twice + 1n) / 2n;
+  return `${n < 0n ? "-" : ""}${whole === 10n ** BigInt(digits) ? `${whole / 10n}e${exponent + 1}` : `${whole}e${exponent}`}`;
+}
+
+// src/certificate/draw-values.ts
+var INFO = new TextEncoder().encode("qrn draw v1");
+function drawnValues(request, bytes) {
+  const kind = text(member(request, "kind"));
+  const draw = kind !== void 0 && Object.hasOwn(KINDS, kind) ? KINDS[kind] : void 0;
+  if (draw === void 0) return `there is no kind ${show(kind)} of values`;
+  return draw(new Members(request), bytes) ?? `its members are not those of ${kind}`;
+}
+var NUMBERS_MAX = 1e5;
+var STEPS_MAX = 2 ** 28;
+var GAUSSIANS_MAX = 1e4;
+var KINDS = {
+  integers(request, bytes) {
+    const range = rangeOf(request, request.whole("count"));
+    return range === void 0 ? void 0 : integers({ ...range, sort: request.order() }, bytes);
+  },
+  floats(request, bytes) {
+    const [count2, precision] = [request.whole("count"), request.get("precision")];
+    if (count2 === 0 || precision !== null && !isWhole(precision, 1, 15)) return void 0;
+    return floats(count2, precision, bytes);
+  },
+  bytes(request, bytes) {
+    const [count2, length] = [request.whole("count"), request.whole("length", 1024)];
+    const encoding = request.get("encoding");
+    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX) return void 0;
+    if (encoding !== "hex" && encoding !== "base64") return void 0;
+    return times(count2, () => {
+      const value = bytes.take(length);
+      return encoding === "hex" ? bytesToHex(value) : btoa(String.fromCharCode(...value));
+    });
+  },
+  uuid(request, bytes) {
+    const count2 = request.whole("count");
+    return count2 === 0 ? void 0 : times(count2, () => uuid(bytes.take(16)));
+  },
+  sample(request, bytes) {
+    const [count2, items] = [request.whole("count"), request.texts("items")];
+    if (count2 === 0 || items === void 0 || count2 > items.length) return void 0;
+    return sample(items, count2, bytes);
+  },
+  weighted(request, bytes) {
+    const [count2, items, weights] = [request.whole("count"), request.texts("items"), request.get("weights")];
+    if (count2 === 0 || items === void 0 || !Array.isArray(weights)) return void 0;
+    if (count2 * items.length > STEPS_MAX) return void 0;
+    const isFit = weights.length === items.length && weights.every((each) => isWhole(each, 1, 2 ** 53));
+    if (!isFit || weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) return void 0;
+    return weighted(items, weights, count2, bytes);
+  },
+  strings(request, bytes) {
+    const [count2, length] = [request.whole("count"), request.whole("length", 128)];
+    const alphabet = request.texts("alphabet");
+    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX || alphabet === void 0)
+      return void 0;
+    return new Set(alphabet).size < alphabet.length ? void 0 : strings(count2, length, alphabet, bytes);
+  },
+  sequences(request, bytes) {
+    const [count2, given, sort] = [request.whole("count"), request.get("ranges"), request.order()];
+    if (count2 === 0 || !Array.isArray(given) || given.length === 0) return void 0;
+    const ranges = [];
+    for (const each of given) {
+      const members = new Members(each);
+      const range = rangeOf(members, members.whole("length"));
+      if (range === void 0) return void 0;
+      ranges.push(range);
+    }
+    const numbers = ranges.reduce((sum, range) => sum + range.count, 0);
+    if (count2 * numbers > NUMBERS_MAX) return void 0;
+    return times(count2, () => ranges.map((range) => integers({ ...range, sort }, bytes)));
+  },
+  permutations(request, bytes) {
+    const [count2, length] = [request.whole("count"), request.whole("length", 1e4)];
+    if (count2 === 0 || length === 0 || count2 * length > NUMBERS_MAX) return void 0;
+    return times(count2, () => permutation(length, bytes));
+  },
+  gaussians(request, bytes) {
+    const [count2, digits] = [request.whole("count", GAUSSIANS_MAX), request.whole("digits", 14)];
+    const [mean, stddev] = [request.get("mean"), request.get("stddev")];
+    if (count2 === 0 || digits < 2 || typeof mean !== "number" || typeof stddev !== "number") return void 0;
+    if (!(Math.abs(mean) <= 1e6 && stddev >= 1e-9 && stddev <= 1e6)) return void 0;
+    return gaussians(count2, { mean, stddev, digits }, bytes);
+  }
+};
+function rangeOf(request, count2) {
+  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique") === true];
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count2 === 0) return void 0;
+  const range = { count: count2, min: Number(min), max: Number(max), unique };
+  const reach = range.max - range.min;
+  return reach >= 0 && reach < 2 ** 53 && (!unique || reach + 1 >= count2) ? range : void 0;
+}
+var Members = class {
+  #given;
+  constructor(given) {
+    this.#given = given;
+  }
+  get(name) {
+    return member(this.#given, name);
+  }
+  /** A whole number from 1 on; 0 for anything else. */
+  whole(name, max = NUMBERS_MAX) {
+    const value = this.get(name);
+    return isWhole(value, 1, max) ? value : 0;
+  }
+  order() {
+    const value = this.get("sort");
+    return value === "ascending" || value === "descending" ? value : "none";
+  }
+  texts(name) {
+    const value = this.get(name);
+    const isList = Array.isArray(value) && value.length >= 1 && value.length <= NUMBERS_MAX;
+    return isList && value.every((each) => typeof each === "string") ? value : void 0;
+  }
+};
+function isWhole(value, min, max) {
+  return typeof value === "number" && Number.isInteger(value) && value >= min && value <= max;
+}
+function times(count2, make) {
+  return Array.from({ length: count2 }, make);
+}
+
+// src/certificate/verify-values.ts
+var PIECE_BYTES2 = 16;
+var BITS_MAX = 1e5;
+var Exhausted = class extends Error {
+  name = "Exhausted";
+};
+function valuesVerdict(endpoint, data, drawn) {
+  const kind = typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint) ? KINDS2[endpoint] : void 0;
+  if (kind === void 0)
+    return holds(
+      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(endpoint)} does not hold all that they were drawn with.`
+    );
+  const told2 = member(data, kind.values);
+  const stream = streamOf(drawn);
+  let again;
+  try {
+    again = kind.drawAgain(data, stream);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    return failed("The opening holds fewer bytes than its values are drawn from.");
+  }
+  if (again === void 0 || canonical(again) !== canonical(told2))
+    return failed("The values are not those that follow from the bytes that were drawn.");
+  if (drawn.length - stream.used >= PIECE_BYTES2)
+    return failed("The opening holds more than what its values are drawn from.");
+  return holds("Its values follow from bytes that the lots committed to.");
+}
+function streamOf(bytes) {
+  let isGiven = bytes.length === 0;
+  return new ByteStream(() => {
+    if (isGiven) throw new Exhausted();
+    isGiven = true;
+    return bytes;
+  });
+}
+var KINDS2 = {
+  integers: listed("integers", "values", ["count", "min", "max", "unique", "sort"]),
+  floats: listed("floats", "values", ["count", "precision"]),
+  uuid: listed("uuid", "uuids", ["count"]),
+  strings: listed("strings", "values", ["count", "length"], (data) => ({
+    alphabet: [...text(member(data, "alphabet")) ?? ""]
+  })),
+  sequences: listed("sequences", "values", ["count", "sort"], (data) => ({ ranges: rangesOf(data) })),
+  permutations: listed("permutations", "values", ["count", "length"]),
+  gaussians: listed("gaussians", "values", ["count", "digits", "mean", "stddev"]),
+  bytes: {
+    values: "bytes",
+    drawAgain: (data, bytes) => {
+      const request = {
+        kind: "bytes",
+        count: 1,
+        length: member(data, "count"),
+        encoding: member(data, "encoding")
+      };
+      const drawn = drawnValues(request, bytes);
+      return typeof drawn === "string" ? void 0 : drawn[0];
+    }
+  },
+  bitstring: {
+    values: "bitstring",
+    drawAgain: (data, bytes) => {
+      const length = member(data, "length");
+      if (typeof length !== "number" || !Number.isInteger(length) || length < 1 || length > BITS_MAX)
+        return void 0;
+      const octets = [...bytes.take(Math.ceil(length / 8))];
+      return octets.map((octet) => octet.toString(2).padStart(8, "0")).join("").slice(0, length);
+    }
+  }
+};
+function listed(kind, values, names, more = () => ({})) {
+  return {
+    values,
+    drawAgain: (data, bytes) => {
+      const told2 = member(data, values);
+      if (!Array.isArray(told2) || told2.length !== member(data, "count")) return void 0;
+      const own = Object.fromEntries(names.map((name) => [name, member(data, name)]));
+      const drawn = drawnValues({ kind, ...own, ...more(data) }, bytes);
+      return typeof drawn === "string" ? void 0 : drawn;
+    }
+  };
+}
+function rangesOf(data) {
+  const [lengths, mins, maxes] = ["length", "min", "max"].map((name) => member(data, name));
+  if (!Array.isArray(lengths) || !Array.isArray(mins) || !Array.isArray(maxes)) return void 0;
+  const unique = member(data, "unique");
+  return lengths.map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
+}
+
 // src/certificate/verify-witnesses.ts
 var WITNESS_CLOCK_MS = 6e4;
 function readWitnessPolicy(keysText, quorumText) {
@@ -1836,6 +2347,7 @@ function namesAndTimes(seen) {
 
 // src/certificate/verify-lots.ts
 var OPENED_BYTES_MAX = 2048;
+var BYTES_PER_CHARACTER_MAX = 16;
 var LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate.";
 function readLots(document, certificate) {
   const named = member(certificate, "provenance", "lots");
@@ -1923,8 +2435,8 @@ function commitmentIn(leaf, proof, atS) {
   const pureRoot = text(member(leaf, "pure", "root"));
   const seedRoot = text(member(leaf, "seeds", "root"));
   const runs = member(proof, "runs");
-  const isWhole = pureBytes !== void 0 && blockBytes !== void 0 && seedCount !== void 0 && Array.isArray(runs);
-  if (!isWhole || pureRoot === void 0 || seedRoot === void 0) return void 0;
+  const isWhole2 = pureBytes !== void 0 && blockBytes !== void 0 && seedCount !== void 0 && Array.isArray(runs);
+  if (!isWhole2 || pureRoot === void 0 || seedRoot === void 0) return void 0;
   const isCut = blockBytes > 0 && blockBytes % PIECE_BYTES === 0 && pureBytes % PIECE_BYTES === 0;
   if (!isCut || member(leaf, "pure", "piece_bytes") !== PIECE_BYTES) return void 0;
   return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
@@ -1964,8 +2476,9 @@ function pureVerdict(certificate, fixed, response) {
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
     return holds("Not shown of its bytes: an answer in octets carries no opening.");
-  if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response);
-  return (plainBytes(member(response, "data")) ?? total) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
+  if (opening !== void 0 && opening !== null)
+    return openingVerdict(ranges, response, member(certificate, "endpoint"));
+  return Math.min(total, bytesMaxOf(member(response, "data"))) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
 }
 function boundRange(range, fixed, told2) {
   const { offset, bytes } = range;
@@ -1979,12 +2492,12 @@ function boundRange(range, fixed, told2) {
   if (root === void 0 || run2.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
   return { ...range, fixed, firstBlock, blockRoots: run2.hashes };
 }
-function openingVerdict(ranges, response) {
+function openingVerdict(ranges, response, endpoint) {
   const part = (name) => fromBase64(text(member(response, "opening", name)) ?? "");
   const [bytes, salts, pathBytes] = [part("bytes"), part("salts"), part("path")];
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
-  const isWhole = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
-  if (!isWhole || pathBytes === void 0 || pathBytes.length % HASH_BYTES !== 0)
+  const isWhole2 = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
+  if (!isWhole2 || pathBytes === void 0 || pathBytes.length % HASH_BYTES !== 0)
     return failed("The opening does not hold what was drawn.");
   const path = splitHashes(pathBytes);
   let at = 0;
@@ -2006,55 +2519,24 @@ function openingVerdict(ranges, response) {
     }
   }
   if (path.length > 0) return failed("The opening holds more than what was drawn.");
-  return derivedVerdict2(bytes, response);
+  return valuesVerdict(endpoint, member(response, "data"), bytes);
 }
-function derivedVerdict2(bytes, response) {
-  const data = member(response, "data");
-  const isDerived = isDrawn(bytes, data);
-  if (isDerived === false) return failed("The values are not the bytes that were drawn.");
-  return isDerived ? holds("Its values are bytes that the lots committed to.") : holds(
-    "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
-  );
-}
-function plainBytes(data) {
+function bytesMaxOf(data) {
   const encoded = text(member(data, "bytes"));
   if (encoded !== void 0)
     return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
   const bits = text(member(data, "bitstring"));
   if (bits !== void 0) return Math.ceil(bits.length / 8);
   const uuids = member(data, "uuids");
-  return Array.isArray(uuids) ? 16 * uuids.length : void 0;
-}
-function isDrawn(drawn, data) {
-  const encoded = text(member(data, "bytes"));
-  const count2 = member(data, "count");
-  if (encoded !== void 0) {
-    if (!isCount2(count2)) return false;
-    const bytes = drawn.subarray(0, count2);
-    const asked = member(data, "encoding") === "hex" ? bytesToHex(bytes) : toBase64(bytes);
-    return bytes.length === count2 && encoded === asked;
-  }
-  const bits = text(member(data, "bitstring"));
-  if (bits !== void 0) {
-    let all = "";
-    for (const byte of drawn.subarray(0, Math.ceil(bits.length / 8)))
-      all += byte.toString(2).padStart(8, "0");
-    return all.length >= bits.length && all.slice(0, bits.length) === bits;
-  }
-  const uuids = member(data, "uuids");
-  if (!Array.isArray(uuids)) return void 0;
-  return uuids.every((uuid, i) => {
-    const own = new Uint8Array(drawn.slice(16 * i, 16 * (i + 1)));
-    own[6] = own[6] & 15 | 64;
-    own[8] = own[8] & 63 | 128;
-    return own.length === 16 && text(uuid)?.replaceAll("-", "") === bytesToHex(own);
-  });
+  if (Array.isArray(uuids)) return 16 * uuids.length;
+  const values = member(data, "values") ?? member(data, "items");
+  return BYTES_PER_CHARACTER_MAX * (canonical(values) ?? "").length;
 }
 function readRange(value, lots) {
   const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));
   if (!isCount2(lot) || !isCount2(offset) || !isCount2(bytes) || lot >= lots || bytes === 0) return void 0;
-  const isWhole = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
-  return isWhole && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : void 0;
+  const isWhole2 = offset % PIECE_BYTES === 0 && bytes % PIECE_BYTES === 0;
+  return isWhole2 && Number.isSafeInteger(offset + bytes) ? { lot, offset, bytes } : void 0;
 }
 function isCount2(value) {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
@@ -2115,12 +2597,12 @@ function certificateId(response, document) {
 function requestId(response, document) {
   const id = text(member(document, "request_id"));
   const named = member(response, "metadata", "request_id");
-  const uuid = member(response, "meta", "request_id");
+  const uuid2 = member(response, "meta", "request_id");
   const bits = id?.startsWith("req_") ? bytesOfBase32(id.slice(4)) : void 0;
   if (bits === void 0) return failed("The certificate has no request_id.");
   if (named !== id) return failed(`The response has request ${show(named)}, the certificate is for ${id}.`);
-  if (uuid !== uuidOf(bits))
-    return failed(`meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`);
+  if (uuid2 !== uuidOf(bits))
+    return failed(`meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`);
   return holds(`Both are of request ${id}.`);
 }
 function metadata({ response }, document) {
@@ -2174,10 +2656,10 @@ function inclusion(document, logged) {
   return leaf !== void 0 && holdsLeaf(logged, leaf) ? holds(`The certificate is leaf ${index} of the logged tree of ${size}.`) : failed(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
 }
 function keysListed(keys) {
-  const listed = knownKeys(keys);
-  if (typeof listed === "string") return failed(listed);
+  const listed2 = knownKeys(keys);
+  if (typeof listed2 === "string") return failed(listed2);
   const current = member(keys, "current_key_id");
-  return listed.some((key) => key.keyId === current) ? holds("The keys are well-formed.") : failed("current_key_id does not name a listed key.");
+  return listed2.some((key) => key.keyId === current) ? holds("The keys are well-formed.") : failed("current_key_id does not name a listed key.");
 }
 function signature(logged, signed) {
   if (typeof logged === "string") return failed(logged);
@@ -2200,14 +2682,14 @@ function dates(document, lots, signed) {
   const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
   if (!valid.some(({ atS }) => atS === void 0))
     return failed(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
-  const times = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
+  const times2 = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
   const lastMsOf = (each) => Math.max(issuedMs, ...signed.map(({ key, atS }) => key === each && atS !== void 0 ? atS * 1e3 : 0));
   if (!valid.some(
     ({ atS, key }) => atS === void 0 && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs)
   ))
     return failed("The key that signed the checkpoint had been retired before.");
-  if (times.length === 0) return holds("Issued after its lots ended. The log did not say when it signed.");
-  const earliest = Math.min(...times);
+  if (times2.length === 0) return holds("Issued after its lots ended. The log did not say when it signed.");
+  const earliest = Math.min(...times2);
   if (earliest < Math.floor(issuedMs / 1e3))
     return failed(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
   return holds(`Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`);
@@ -2227,7 +2709,7 @@ function fieldsOf(head) {
   return fields;
 }
 function responseOfFields(fields) {
-  const uuid = fields.get("x-request-id");
+  const uuid2 = fields.get("x-request-id");
   const verified = fields.get("x-nist-verified");
   const texts = (names) => Object.fromEntries(
     Object.entries(names).flatMap(([member2, name]) => {
@@ -2235,11 +2717,11 @@ function responseOfFields(fields) {
       return value === void 0 ? [] : [[member2, value]];
     })
   );
-  const bits = uuid === void 0 ? void 0 : bytesOfUuid(uuid);
+  const bits = uuid2 === void 0 ? void 0 : bytesOfUuid(uuid2);
   return {
     ...texts({ media_type: "content-type" }),
     data: { metadata: texts({ entropy_mode: "x-entropy-mode" }) },
-    meta: uuid === void 0 ? {} : { request_id: uuid },
+    meta: uuid2 === void 0 ? {} : { request_id: uuid2 },
     metadata: {
       ...texts({
         certificate_id: "x-certificate-id",
@@ -2255,9 +2737,9 @@ function responseOfFields(fields) {
     }
   };
 }
-function bytesOfUuid(uuid) {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) return void 0;
-  const digits = uuid.replaceAll("-", "");
+function bytesOfUuid(uuid2) {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid2)) return void 0;
+  const digits = uuid2.replaceAll("-", "");
   return Uint8Array.from({ length: 16 }, (_, i) => Number.parseInt(digits.slice(2 * i, 2 * i + 2), 16));
 }
 

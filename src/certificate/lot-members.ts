@@ -133,7 +133,7 @@ export const LOT_MEMBERS = {
     (lot) => (lot.evidence === undefined ? null : evidenceOf(lot.evidence)),
   ),
   pure: row(
-    object({ bytes: count, block_bytes: count, piece_bytes: count, root: text }),
+    object({ bytes: count, block_bytes: { ...count, minimum: 1 }, piece_bytes: count, root: text }),
     'The blocks of pure mode, and the root of the tree over the roots of their trees.',
     (lot, { blocks }) => ({
       bytes: committed(lot).pureBytes,

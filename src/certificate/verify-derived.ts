@@ -27,7 +27,9 @@ export function derivedVerdict(certificate: unknown, leaves: readonly unknown[])
   const spans = lots.map((_, i) => spansOf(certificate, mode, i));
   const from: DerivedFrom = { mode, lots, spans };
   const unfit =
-    lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== undefined) ?? flawOfDraw(from);
+    lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== undefined) ??
+    flawOfDraw(from) ??
+    (mode === 'pure' ? flawOfOrder(certificate, lots) : undefined);
   if (unfit !== undefined) return failed(unfit);
   const contradictions = CERTIFICATE_ROWS.flatMap(([path, row]) => {
     if (!row.isDerived || !row.modes.includes(mode)) return [];
@@ -90,6 +92,28 @@ function flawOfDraw({ mode, lots, spans }: DerivedFrom): string | undefined {
     if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
     if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
   }
-  const named = spans.reduce((sum, each) => sum + each.length, 0);
-  return named === 0 ? 'It does not say what was drawn.' : undefined;
+  return undefined;
+}
+
+/**
+ * Why the pieces that a pure answer drew are not those that came next: an answer takes the rest of a block and goes on with
+ * another, so that nobody skips pieces which do not suit.
+ */
+function flawOfOrder(certificate: unknown, lots: readonly LotLeaf[]): string | undefined {
+  const drawn = member(certificate, 'provenance', 'drawn') as readonly (DrawnSpan & { lot: number })[];
+  for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
+    const { lot_id: id, pure } = lots[lot];
+    const end = offset + bytes;
+    if (end % pure.block_bytes !== 0 && end !== pure.bytes)
+      return `It leaves a block of lot ${id} at byte ${end}, before the end of the block.`;
+  }
+  for (const [i, { lot_id: id, pure }] of lots.entries()) {
+    const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
+    let drawnTo = 0;
+    for (const { offset, bytes } of ranges) {
+      if (Math.floor(offset / pure.block_bytes) < drawnTo) return `It draws twice from a block of lot ${id}.`;
+      drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
+    }
+  }
+  return undefined;
 }

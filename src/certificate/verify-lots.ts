@@ -1,5 +1,4 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun } from '../crypto/hash-tree.ts';
@@ -9,6 +8,7 @@ import { UNSIGNED } from './document.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
 import { failed, holds, type Verdict } from './verdict.ts';
+import { valuesVerdict } from './verify-values.ts';
 import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -28,6 +28,8 @@ export interface FixedInput {
 
 /** An answer that drew no more than this carries an opening. */
 const OPENED_BYTES_MAX = 2_048;
+
+const BYTES_PER_CHARACTER_MAX = 16;
 
 /** One lot of the certificate and what its leaf commits to. */
 interface FixedLot {
@@ -224,9 +226,10 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
   // the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
     return holds('Not shown of its bytes: an answer in octets carries no opening.');
-  if (opening !== undefined && opening !== null) return openingVerdict(ranges, response);
+  if (opening !== undefined && opening !== null)
+    return openingVerdict(ranges, response, member(certificate, 'endpoint'));
   // a certificate that draws more than the values take does not free the answer of its opening
-  return (plainBytes(member(response, 'data')) ?? total) > OPENED_BYTES_MAX
+  return Math.min(total, bytesMaxOf(member(response, 'data'))) > OPENED_BYTES_MAX
     ? holds('The answer is too long to carry what shows that its bytes are those.')
     : failed('The answer lacks the opening that shows which bytes it was made of.');
 }
@@ -244,8 +247,8 @@ function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | 
   return { ...range, fixed, firstBlock, blockRoots: run.hashes };
 }
 
-/** The pieces in the answer are those of the blocks; values that are plain bytes are these very bytes. */
-function openingVerdict(ranges: readonly BoundRange[], response: unknown): Verdict {
+/** The pieces in the answer are those of the blocks, and its values follow from them. */
+function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoint: unknown): Verdict {
   const part = (name: string) => fromBase64(text(member(response, 'opening', name)) ?? '');
   const [bytes, salts, pathBytes] = [part('bytes'), part('salts'), part('path')];
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
@@ -272,57 +275,23 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown): Verdi
     }
   }
   if (path.length > 0) return failed('The opening holds more than what was drawn.');
-  return derivedVerdict(bytes, response);
+  return valuesVerdict(endpoint, member(response, 'data'), bytes);
 }
 
-/** Values of these endpoints are the drawn bytes; those of the others follow from them by sampling. */
-function derivedVerdict(bytes: Uint8Array, response: unknown): Verdict {
-  const data = member(response, 'data');
-  const isDerived = isDrawn(bytes, data);
-  if (isDerived === false) return failed('The values are not the bytes that were drawn.');
-  return isDerived
-    ? holds('Its values are bytes that the lots committed to.')
-    : holds(
-        'The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked.',
-      );
-}
-
-/** How many bytes the values are, where they are drawn bytes; undefined for values that must be sampled. */
-function plainBytes(data: unknown): number | undefined {
+/**
+ * No answer of this length draws more bytes. Values that are drawn bytes take as many as they are; others at most seven in
+ * a word that every second try accepts, for two characters or more, so that no honest answer comes near 16 a character.
+ */
+function bytesMaxOf(data: unknown): number {
   const encoded = text(member(data, 'bytes'));
   if (encoded !== undefined)
     return Math.floor(encoded.length * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4));
   const bits = text(member(data, 'bitstring'));
   if (bits !== undefined) return Math.ceil(bits.length / 8);
   const uuids = member(data, 'uuids');
-  return Array.isArray(uuids) ? 16 * uuids.length : undefined;
-}
-
-/** Undefined for values that must be sampled. */
-function isDrawn(drawn: Uint8Array, data: unknown): boolean | undefined {
-  const encoded = text(member(data, 'bytes'));
-  const count = member(data, 'count');
-  if (encoded !== undefined) {
-    if (!isCount(count)) return false;
-    const bytes = drawn.subarray(0, count);
-    const asked = member(data, 'encoding') === 'hex' ? bytesToHex(bytes) : toBase64(bytes);
-    return bytes.length === count && encoded === asked;
-  }
-  const bits = text(member(data, 'bitstring'));
-  if (bits !== undefined) {
-    let all = '';
-    for (const byte of drawn.subarray(0, Math.ceil(bits.length / 8)))
-      all += byte.toString(2).padStart(8, '0');
-    return all.length >= bits.length && all.slice(0, bits.length) === bits;
-  }
-  const uuids = member(data, 'uuids');
-  if (!Array.isArray(uuids)) return undefined;
-  return uuids.every((uuid, i) => {
-    const own = new Uint8Array(drawn.slice(16 * i, 16 * (i + 1)));
-    own[6] = (own[6] & 0x0f) | 0x40;
-    own[8] = (own[8] & 0x3f) | 0x80;
-    return own.length === 16 && text(uuid)?.replaceAll('-', '') === bytesToHex(own);
-  });
+  if (Array.isArray(uuids)) return 16 * uuids.length;
+  const values = member(data, 'values') ?? member(data, 'items');
+  return BYTES_PER_CHARACTER_MAX * (canonical(values) ?? '').length;
 }
 
 function readRange(value: unknown, lots: number): Range | undefined {

@@ -185,7 +185,10 @@ describe('the vectors', () => {
       const { status, out } = (await programs())[name];
       // of the table, the program leaves to its reader what is only comparing members
       const compared = ['certificate id', 'request id', 'metadata'];
-      const expected = readVector(name).fails.filter((check) => !compared.includes(check));
+      // and sampled values, which it does not draw again
+      const isOfSamples = /^(?:invented-(?!bitstring|uuid)|drawn-too-much$)/.test(name);
+      const left = isOfSamples ? [...compared, 'fixed'] : compared;
+      const expected = readVector(name).fails.filter((check) => !left.includes(check));
       const failed = [...out.matchAll(/^FAILED {2}([^,\n]+)/gm)].map(([, check]) => check);
       const order = (checks: readonly string[]) => [...new Set(checks)].sort();
       assert.deepEqual(order(failed), order(expected), out);

@@ -2,7 +2,7 @@ import canonicalize from 'canonicalize';
 import { incarnationText } from '../../src/certificate/incarnation.ts';
 import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { bareMediaType } from '../../src/core/vocabulary.ts';
+import { bareMediaType, type DataEndpoint } from '../../src/core/vocabulary.ts';
 import { fromBase64 } from '../../src/crypto/base64.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import type { PublishedKey } from '../../src/crypto/key-files.ts';
@@ -19,6 +19,9 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
+import { EntropyReader } from '../../src/values/entropy-reader.ts';
+import type { ValueRequest } from '../../src/values/value-request.ts';
+import { drawnValues } from '../values/drawn.ts';
 import {
   committedBlocks,
   lotEvidence,
@@ -29,7 +32,7 @@ import {
   tested,
 } from './fixtures.ts';
 import { logKeys } from './log-world.ts';
-import { changed, forged, type Scene, type SceneOptions, scene } from './scene.ts';
+import { changed, drawnBytes, forged, type Scene, type SceneOptions, scene } from './scene.ts';
 import type { VerificationCase } from './vectors.ts';
 
 function lot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
@@ -61,7 +64,8 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     change: (s: Scene) => object = () => ({}),
     fails: readonly string[] = [],
   ) => {
-    const s = await scene({ data: DICE, lots: [lot('a')], ...options });
+    const asked = options.mode === 'pure' ? {} : { data: DICE };
+    const s = await scene({ ...asked, lots: [lot('a')], ...options });
     const { response, document: certificate, keys } = s;
     const each = { what, response, certificate, keys, ...change(s), fails };
     cases.set(name, JSON.parse(JSON.stringify(each)) as VerificationCase);
@@ -73,8 +77,8 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
   await add('several-lots', 'a pure answer from two lots: their digests are joined and hashed', {
     lots: two,
     mode: 'pure',
-    data: FLOATS,
   });
+  await add('numbers', 'numbers as canonical JSON prints them', { data: FLOATS, endpoint: 'floats' });
   await add('unicode', 'texts that canonical JSON escapes, and texts that it does not', {
     lots: [lot('a', { device: 'r\u00e9seau \u{1f310}' })],
     data: ITEMS,
@@ -234,6 +238,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     keys: changed(s.keys, 'keys.0.cosigner_key', null),
   }));
   await addFixed(add);
+  await addOpened(add);
   await addWindows(add);
   await addContradictions(add);
   return cases;
@@ -425,6 +430,154 @@ async function addWindows(add: Add): Promise<void> {
   });
   const beside = lot('a', { assessments: [tested('conditioned', { firstBit: 320_000 })] });
   await add('windows-beside', 'a window in which the seed does not lie', { lots: [beside] });
+}
+
+/** The answers that an opening proves: their values follow from its bytes. Values are drawn by the service's own samplers. */
+const OPENED: readonly (readonly [
+  endpoint: DataEndpoint,
+  request: ValueRequest,
+  valueKey: string,
+  members: Record<string, unknown>,
+])[] = [
+  [
+    'integers',
+    { kind: 'integers', count: 9, min: -50, max: 1_000, unique: false, sort: 'none' },
+    'values',
+    { count: 9, min: -50, max: 1_000, unique: false, sort: 'none' },
+  ],
+  [
+    'integers',
+    { kind: 'integers', count: 12, min: 1, max: 2 ** 45, unique: true, sort: 'descending' },
+    'values',
+    { count: 12, min: 1, max: 2 ** 45, unique: true, sort: 'descending' },
+  ],
+  ['floats', { kind: 'floats', count: 4, precision: null }, 'values', { count: 4, precision: null }],
+  ['floats', { kind: 'floats', count: 7, precision: 11 }, 'values', { count: 7, precision: 11 }],
+  ['uuid', { kind: 'uuid', count: 3 }, 'uuids', { count: 3, version: 4 }],
+  ['bitstring', { kind: 'bitstring', length: 131 }, 'bitstring', { length: 131 }],
+  [
+    'strings',
+    { kind: 'strings', count: 5, length: 11, alphabet: [...'aé\u{1f3b2}-'] },
+    'values',
+    { count: 5, length: 11, alphabet: 'aé\u{1f3b2}-' },
+  ],
+  [
+    'sequences',
+    {
+      kind: 'sequences',
+      count: 2,
+      ranges: [
+        { length: 5, min: 1, max: 50, unique: true },
+        { length: 2, min: 1, max: 12, unique: true },
+      ],
+      sort: 'ascending',
+    },
+    'values',
+    { count: 2, length: [5, 2], min: [1, 1], max: [50, 12], unique: true, sort: 'ascending' },
+  ],
+  ['permutations', { kind: 'permutations', count: 2, length: 30 }, 'values', { count: 2, length: 30 }],
+  [
+    'gaussians',
+    { kind: 'gaussians', count: 6, mean: 100, stddev: 15, digits: 5 },
+    'values',
+    { count: 6, mean: 100, stddev: 15, digits: 5 },
+  ],
+];
+
+async function addOpened(add: Add): Promise<void> {
+  const one = lot('a');
+  const seen = new Map<string, number>();
+  for (const [endpoint, request, valueKey, members] of OPENED) {
+    const nth = (seen.get(endpoint) ?? 0) + 1;
+    seen.set(endpoint, nth);
+    const offset = 48;
+    const reader = readerOf(drawnBytes(one, { offset, bytes: 4_000 }));
+    const values = drawnValues(request, reader);
+    const bytes = Math.ceil(reader.consumedBytes / 16) * 16;
+    const answer = { lots: [one], mode: 'pure', endpoint, drawn: [{ lot: 0, offset, bytes }] } as const;
+    const name = nth === 1 ? endpoint : `${endpoint}-${nth}`;
+    const what = `${endpoint} that follow from the bytes of the opening`;
+    await add(`opened-${name}`, what, { ...answer, data: { ...members, [valueKey]: values } });
+    const invented = Array.isArray(values)
+      ? [...values].reverse()
+      : values.replace(/^./, (bit) => `${1 - Number(bit)}`);
+    await add(
+      `invented-${name}`,
+      `${endpoint} that do not follow from the bytes of the opening`,
+      { ...answer, data: { ...members, [valueKey]: invented } },
+      () => ({}),
+      ['fixed'],
+    );
+  }
+  const coin = { count: 1, max: 1, min: 0, sort: 'none', unique: false };
+  const [value] = drawnValues(
+    { kind: 'integers', ...coin, sort: 'none' },
+    readerOf(drawnBytes(one, { offset: 0, bytes: 16 })),
+  ) as number[];
+  const drawn = { lot: 0, offset: 0, bytes: 16 };
+  const pure: SceneOptions = {
+    lots: [one],
+    mode: 'pure',
+    data: { ...coin, values: [value] },
+    drawn: [drawn],
+  };
+  await add('opened-coin', 'a coin from the first piece of a lot', pure);
+  const refused = (
+    name: string,
+    what: string,
+    options: SceneOptions,
+    fails: readonly string[],
+    change?: (s: Scene) => object,
+  ) => add(name, what, { ...pure, ...options }, change ?? (() => ({})), fails);
+  await refused(
+    'drawn-too-much',
+    'a coin for which two pieces were drawn',
+    { drawn: [{ ...drawn, bytes: 32 }] },
+    ['fixed'],
+  );
+  await refused(
+    'drawn-skips',
+    'a coin whose first piece did not suit: the rest of its block was skipped',
+    { drawn: [drawn, { ...drawn, offset: 4_096 }] },
+    ['derived', 'fixed'],
+  );
+  await refused(
+    'drawn-twice',
+    'bytes of which one block was drawn from twice',
+    {
+      data: { bits: 256, bytes: hexOf(one, 8_688, 16) + hexOf(one, 8_192, 16), count: 32, encoding: 'hex' },
+      drawn: [
+        { lot: 0, offset: 8_688, bytes: 16 },
+        { lot: 0, offset: 8_192, bytes: 16 },
+      ],
+    },
+    ['derived'],
+  );
+  await refused(
+    'opening-claimed-too-long',
+    'no opening, and a certificate that claims to have drawn more for a coin than an opening holds',
+    { drawn: [{ ...drawn, bytes: 4_096 }] },
+    ['fixed'],
+  );
+  await refused(
+    'bytes-of-no-text',
+    'a pure answer whose bytes are a list',
+    { data: { bits: 128, bytes: [...drawnBytes(one, drawn)], count: 16, encoding: 'hex' } },
+    ['fixed'],
+  );
+}
+
+function hexOf(one: LotRecord, offset: number, bytes: number): string {
+  return toHex(drawnBytes(one, { offset, bytes }));
+}
+
+function readerOf(bytes: Uint8Array<ArrayBuffer>): EntropyReader {
+  let isGiven = false;
+  return new EntropyReader(() => {
+    if (isGiven) throw new Error('the vector draws more than it was given');
+    isGiven = true;
+    return bytes;
+  });
 }
 
 /** Certificates that the log has signed, and that say something else than what follows from their lots. */

@@ -139,7 +139,7 @@ describe('the certificate as a PDF', () => {
     );
     assert.deepEqual(await Promise.all(hashes), [
       '59c903d53c6bbd4b305854779e9a66720cd5489dc678982a23e1e3f2d1eea633',
-      'c0f4b3ea1fda70a96e33385fd48f40237b29b67bb5ae86239ddcc44db0ba6d78',
+      '3af5e074701eb6a1bed1dd49b2a1baaabcc27b534c0219cbc750719c8d7b012e',
       'b5b2716fae80a13a3c3944b655c5e866039b33b97614ef8697505f8be5a786c6',
     ]);
   });

@@ -11,7 +11,12 @@ import { type KeysDocument, keysDocument } from '../../src/certificate/keys-docu
 import type { CertificateLog } from '../../src/certificate/log.ts';
 import { concatBytes, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { base32Of, uuidText } from '../../src/core/ids.ts';
-import { type BareType, bareMediaType, type EntropyMode } from '../../src/core/vocabulary.ts';
+import {
+  type BareType,
+  bareMediaType,
+  type DataEndpoint,
+  type EntropyMode,
+} from '../../src/core/vocabulary.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
@@ -46,8 +51,10 @@ export interface Scene {
 export interface SceneOptions {
   readonly lots?: readonly LotRecord[];
   readonly mode?: EntropyMode;
-  /** The answer's `data` member without its `metadata`. */
+  /** The answer's `data` member without its `metadata`; of pure mode the drawn bytes unless given, else a coin. */
   readonly data?: Record<string, unknown>;
+  /** What was asked for: that of the data unless given. */
+  readonly endpoint?: DataEndpoint;
   /** The answer in octets of a type, in place of `data`. */
   readonly octets?: { readonly type: BareType; readonly body: Uint8Array };
   /** Why the first lot was withdrawn. */
@@ -88,14 +95,16 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   const drawn = options.drawn ?? drawnOf(mode, lots);
   const source = { mode, lotIds: lots.map((lot) => lot.id), drawn };
   const backend = mode === 'csprng' ? 'none' : lots[0].quantumBackend;
-  const data = { ...(options.data ?? COIN), metadata: { entropy_mode: mode, quantum_source: backend } };
+  const values = options.data ?? (mode === 'pure' ? bytesOf(lots, drawn) : COIN);
+  const data = { ...values, metadata: { entropy_mode: mode, quantum_source: backend } };
   const opening = mode === 'pure' ? openingOf(lots, drawn) : undefined;
   const text = canonicalize(data);
   assert(text !== undefined);
   const { octets } = options;
   const delivered = sha256(concatBytes(SALT, octets?.body ?? utf8Bytes(text)));
   const label = options.label && labelOf(options.label.request, 'acct_scene', SALT);
-  const mine = { delivered, octets: octets?.type };
+  const endpoint = options.endpoint ?? ('bytes' in values ? 'bytes' : 'integers');
+  const mine = { delivered, octets: octets?.type, endpoint };
   const entries = Array.from({ length: answers }, (_, i) =>
     answerEntry(i, { mode, issuedAtMs: issuedAtMs + i, ...(i === at ? mine : {}) }),
   );
@@ -164,6 +173,20 @@ function drawnOf(mode: EntropyMode, lots: readonly LotRecord[]): DrawnRange[] {
       lot < lots.length - 1 ? { lot, offset: 8_688, bytes: 16 } : { lot, offset: 0, bytes: 32 },
     );
   return mode === 'csprng' ? [] : [{ lot: 0, offset: 96, bytes: 32 }];
+}
+
+/** An answer of /v1/bytes: the very bytes that were drawn. */
+function bytesOf(lots: readonly LotRecord[], drawn: readonly DrawnRange[]): Record<string, unknown> {
+  const bytes = Buffer.concat(drawn.map((range) => drawnBytes(lots[range.lot], range)));
+  return { bits: 8 * bytes.length, bytes: bytes.toString('hex'), count: bytes.length, encoding: 'hex' };
+}
+
+/** Pure bytes of a lot of `lotRecord`. */
+export function drawnBytes(
+  { id }: LotRecord,
+  { offset, bytes }: Pick<DrawnRange, 'offset' | 'bytes'>,
+): Uint8Array<ArrayBuffer> {
+  return concatBytes(...committedBlocks(id)).slice(offset, offset + bytes);
 }
 
 /** What the answer carries of the bytes that were drawn of lots of `lotRecord`. */

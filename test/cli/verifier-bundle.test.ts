@@ -9,6 +9,7 @@ import { buildVerifier } from '../../scripts/build-verifier.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
+import { sampleLot } from '../certificate/fixtures.ts';
 import { changed, scene } from '../certificate/scene.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
@@ -61,12 +62,12 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     ];
     const good = await run([program, ...files]);
     assert.deepEqual([good.status, good.talk], [0, '']);
-    assert.equal(good.out.match(/^ok {4} {2}/gm)?.length, 10);
+    assert.equal(good.out.match(/^ok {4} {2}/gm)?.length, 12);
     assert.match(good.out, /answer\.json: verified\n$/);
 
     const alone = await run([program, ...files.slice(1)]);
     assert.equal(alone.status, 0);
-    assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 6);
+    assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 8);
 
     const key = verifierKey(sha256, 'witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
     const unseen = await run([program, '--witness', key, '--quorum', '1', ...files]);
@@ -75,9 +76,14 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
       unseen.out,
       /^FAILED {2}witnesses +0 of the 1 witnesses that are asked for saw the tree\.$/m,
     );
-    const loose = await run([program, '--require-fixed', ...files]);
+    const sampled = await scene({ lots: [sampleLot('a')], mode: 'csprng' });
+    const ofSystem = [save('csprng.json', sampled.response), save('sample.json', sampled.document), files[2]];
+    const loose = await run([program, '--require-fixed', ...ofSystem]);
     assert.equal(loose.status, 1);
-    assert.match(loose.out, /^FAILED {2}fixed +Required, and not shown: a certificate of version 1 /m);
+    assert.match(
+      loose.out,
+      /^FAILED {2}fixed +Required, and not shown: values of csprng mode come from no lot/m,
+    );
     const wrong = await run([program, '--quorum', '1', ...files]);
     assert.deepEqual(
       [wrong.status, wrong.talk],

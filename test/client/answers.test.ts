@@ -477,7 +477,7 @@ const CERTIFICATE: Shape<CertificateDocument> = {
   lots: [
     {
       leaf: {
-        type: 'string',
+        type: { oneOf: ['lot'] },
         version: 'number',
         lot_id: 'string',
         source: 'string',

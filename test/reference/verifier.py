@@ -7,9 +7,13 @@ for each: the checks of the document's table that fail.
 import base64
 import datetime
 import hashlib
+import itertools
 import json
+import math
 import re
 import sys
+import uuid
+from fractions import Fraction
 
 # Ed25519 (RFC 8032 §5.1), on extended coordinates
 P, L = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
@@ -206,7 +210,7 @@ def read(what):
     """None for what has another form."""
     try:
         return what()
-    except (AssertionError, AttributeError, LookupError, StopIteration, TypeError, ValueError):
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError):
         return None
 
 
@@ -214,7 +218,7 @@ class Verifier:
     def __init__(self, response, document, keys, octets=None, require_fixed=False):
         self.require_fixed = require_fixed
         self.answer, self.document, self.keys, self.octets = response, document, keys, octets
-        self.certificate = document["certificate"]
+        self.certificate = read(lambda: dict(document["certificate"])) or {}
         self.issued = {name: value for name, value in self.certificate.items() if name not in ("status", "verify_url", "proof")}
         self.lots = read(self.leaves)
         self.issued_ms = read(lambda: milliseconds(self.issued["issued_at"]))
@@ -222,7 +226,7 @@ class Verifier:
         self.signed = self.proof and read(lambda: self.proof.signers(keys))
 
     def failures(self):
-        has_label = "label" in self.issued or (self.octets is None and "label" in self.answer)
+        has_label = "label" in self.issued or (self.octets is None and isinstance(self.answer, dict) and "label" in self.answer)
         names = ["certificate id", "request id", "metadata", "delivered"] + (["label"] if has_label else [])
         names += ["lots", "derived", "status", "keys", "inclusion", "signature", "dates"]
         names += ["fixed"] if self.require_fixed or self.issued.get("entropy_mode") != "csprng" else []
@@ -327,6 +331,7 @@ class Verifier:
         assert all(each is None or 0 <= each <= 1 for each in estimates)
         assert self.alike([tests["min_entropy_per_bit"]], [None if None in estimates else min(estimates)])
         results = [self.tested(place, lot) for place, lot in enumerate(lots)]
+        assert mode != "pure" or self.in_order()
         windows = [window for drawn_on, _ in results for window in drawn_on]
         missing = any(not drawn_on for drawn_on, _ in results) or any(window["total"] == 0 for window in windows)
         passed, total = sum(each["passed"] for each in windows), sum(each["total"] for each in windows)
@@ -337,6 +342,17 @@ class Verifier:
     @staticmethod
     def alike(given, expected):
         return [(type(each), each) for each in given] == [(type(each), each) for each in expected]
+
+    def in_order(self):
+        """An answer takes the rest of a block and goes on with another."""
+        drawn, seen = self.issued["provenance"]["drawn"], set()
+        for i, each in enumerate(drawn):
+            pure, end = self.lots[each["lot"]]["pure"], each["offset"] + each["bytes"]
+            assert i == len(drawn) - 1 or end == pure["bytes"] or end % pure["block_bytes"] == 0
+            own = {(each["lot"], block) for block in range(each["offset"] // pure["block_bytes"], -(-end // pure["block_bytes"]))}
+            assert not own & seen
+            seen |= own
+        return True
 
     def tested(self, place, lot):
         """The windows of a lot that the answer drew on, and whether they hold every byte of it; byte by byte in units of 16."""
@@ -385,7 +401,7 @@ class Verifier:
         for name, key in listed:
             public = unbase64(key["public_key"])
             texts = [f"{name}+{key_id(name, kind, public).hex()}+{base64.b64encode(bytes([kind]) + public).decode()}" for kind in (1, 4)]
-            assert len(public) == 32 and key["algorithm"] == "ed25519" and key["cosigner_key"] in (None, texts[1])
+            assert len(public) == 32 and key["algorithm"] == "ed25519" and key.get("cosigner_key") in (None, texts[1])
             assert (key["key_id"], key["verifier_key"]) == (key_id(name, 1, public).hex(), texts[0])
         return self.keys["current_key_id"] in [key["key_id"] for _, key in listed]
 
@@ -404,7 +420,7 @@ class Verifier:
         plain, seconds = self.signed
         begun = [key for key in plain if milliseconds(key["created_at"]) <= self.issued_ms]
         last = lambda key: max(self.issued_ms, 1000 * seconds.get(key["key_id"], 0))
-        rightful = any(key["retired_at"] is None or last(key) <= milliseconds(key["retired_at"]) for key in begun)
+        rightful = any(key.get("retired_at") is None or last(key) <= milliseconds(key["retired_at"]) for key in begun)
         return rightful and all(at >= self.issued_ms // 1000 for at in seconds.values())
 
     def check_fixed(self):
@@ -425,9 +441,12 @@ class Verifier:
         if not opening:
             data, total = self.answer["data"], sum(each["bytes"] for each in self.issued["provenance"]["drawn"])
             if "bytes" in data:
-                total = len(data["bytes"]) * (2 if data["encoding"] == "hex" else 3) // 4
+                most = len(data["bytes"]) * (2 if data["encoding"] == "hex" else 3) // 4
             elif "bitstring" in data or "uuids" in data:
-                total = len(data["bitstring"]) / 8 if "bitstring" in data else 16 * len(data["uuids"])
+                most = len(data["bitstring"]) / 8 if "bitstring" in data else 16 * len(data["uuids"])
+            else:
+                most = 16 * len(canonical(data.get("values", data.get("items"))).decode())
+            total = min(total, most)
             return bare or total > 2048
         return not self.opened and not self.path and self.values_are(drawn)
 
@@ -435,7 +454,7 @@ class Verifier:
         held, source = Proof(given["proof"]), self.issued["provenance"]
         plain, seconds = held.signers(self.keys)
         at = 1000 * min(seconds.values())
-        assert any(key["retired_at"] is None or at <= milliseconds(key["retired_at"]) for key in plain)
+        assert any(key.get("retired_at") is None or at <= milliseconds(key["retired_at"]) for key in plain)
         assert held.includes(canonical(leaf)) and at <= self.issued_ms
         assert not self.proof or held.origin != self.proof.origin or held.index < self.proof.index
         assert at >= milliseconds(leaf["finished_at"]) // 1000 * 1000
@@ -463,24 +482,197 @@ class Verifier:
         return True
 
     def values_are(self, drawn):
-        data = self.answer["data"]
-        if "bytes" in data:
-            own = drawn[: data["count"]]
-            return data["bytes"] == (own.hex() if data["encoding"] == "hex" else base64.b64encode(own).decode())
-        if "bitstring" in data:
-            return "".join(f"{byte:08b}" for byte in drawn).startswith(data["bitstring"])
-        for i, uuid in enumerate(data.get("uuids", [])):
-            own = bytearray(drawn[16 * i : 16 * i + 16])
-            own[6], own[8] = own[6] & 15 | 64, own[8] & 63 | 128
-            if own.hex() != uuid.replace("-", ""):
-                return False
-        return True
+        """The values follow from the bytes, of which none is left but the rest of the last piece."""
+        data, draws = self.answer["data"], Draws(drawn)
+        draw = getattr(draws, str(self.issued["endpoint"]), None)
+        if draw is None:
+            return True  # not all that they were drawn with stands in the answer
+        name = {"bytes": "bytes", "bitstring": "bitstring", "uuid": "uuids"}.get(self.issued["endpoint"], "values")
+        return canonical(draw(data)) == canonical(data[name]) and len(draws.left) < 16
+
+
+class Draws:
+    """The samplers of docs/draws.md over these bytes. A method for each endpoint whose answer holds all that it takes."""
+
+    def __init__(self, left):
+        self.left = left
+
+    def take(self, size):
+        assert len(self.left) >= size
+        taken, self.left = self.left[:size], self.left[size:]
+        return taken
+
+    def word(self, size):
+        return int.from_bytes(self.take(size), "little")
+
+    def scaled(self, bound):
+        while True:
+            whole, fraction = divmod(self.word(4) * bound, 2**32)
+            if fraction >= 2**32 % bound:
+                return whole
+
+    def below(self, span, count):
+        """Numbers from 0 to span - 1."""
+        if span == 1:
+            return [0] * count
+        if span > 2**21:
+            words = {size: 2 ** min(8 * size, 53) for size in (4, 5, 6, 7)}
+            # the fewest bytes for an accepted word, the smaller of equals
+            size = min((size for size in words if words[size] >= span), key=lambda each: Fraction(each * words[each], words[each] // span * span))
+            found = []
+            while len(found) < count:
+                if size == 4:
+                    found.append(self.scaled(span))
+                    continue
+                word = self.word(size) % words[size]
+                found += [word % span] if word < words[size] // span * span else []
+            return found
+        fitting = [k for k in range(1, 33) if span**k <= 2**32]
+        batch, found = max(fitting, key=lambda k: (k * (2**32 // span**k * span**k), -k)), []
+        while len(found) < count:
+            k = min(batch, count - len(found))
+            number = self.scaled(span**k)
+            found += [number // span**i % span for i in reversed(range(k))]
+        return found
+
+    def distinct(self, span, count):
+        if span > 4 * count:
+            found = {}
+            while len(found) < count:
+                found.update(dict.fromkeys(self.below(span, count - len(found))))
+            return list(found)
+        assert span >= count
+        order, i = list(range(span)), 0
+        while i < count:
+            bounds = [span - i]
+            while i + len(bounds) < count and math.prod(bounds) * (span - i - len(bounds)) <= 2**28:
+                bounds.append(span - i - len(bounds))
+            number = self.scaled(math.prod(bounds))
+            for at, bound in enumerate(bounds):
+                step = number // math.prod(bounds[at + 1 :]) % bound
+                order[i], order[i + step] = order[i + step], order[i]
+                i += 1
+        return order[:count]
+
+    def row(self, low, high, count, unique, sort):
+        numbers = [low + each for each in (self.distinct if unique else self.below)(high - low + 1, count)]
+        return numbers if sort == "none" else sorted(numbers, reverse=sort == "descending")
+
+    def integers(self, data):
+        return self.row(*(data[name] for name in ("min", "max", "count", "unique", "sort")))
+
+    def floats(self, data):
+        digits = data["precision"]
+        if digits is None:
+            return [self.word(7) % 2**53 / 2**53 for _ in range(data["count"])]
+        return [float(f"{each}e-{digits}") for each in self.below(10**digits, data["count"])]
+
+    def uuid(self, data):
+        return [str(uuid.UUID(bytes=self.take(16), version=4)) for _ in range(data["count"])]
+
+    def strings(self, data):
+        places = self.below(len(data["alphabet"]), data["count"] * data["length"])
+        return ["".join(data["alphabet"][each] for each in text) for text in chunks(places, data["length"])]
+
+    def sequences(self, data):
+        rows = list(zip(data["min"], data["max"], data["length"], strict=True))
+        return [[self.row(*each, data["unique"], data["sort"]) for each in rows] for _ in range(data["count"])]
+
+    def permutations(self, data):
+        return [self.distinct(data["length"], data["length"]) for _ in range(data["count"])]
+
+    def bytes(self, data):
+        own = self.take(data["count"])
+        return own.hex() if data["encoding"] == "hex" else base64.b64encode(own).decode()
+
+    def bitstring(self, data):
+        return "".join(f"{byte:08b}" for byte in self.take(-(-data["length"] // 8)))[: data["length"]]
+
+    def bits(self):
+        while True:
+            word = self.word(4)
+            yield from (word >> i & 1 for i in range(32))
+
+    def gaussians(self, data):
+        """Karney, ACM TOMS 42:1 (2016), algorithm N."""
+        source, mean, stddev = self.bits(), Fraction(repr(data["mean"])), Fraction(repr(data["stddev"]))
+        return [self.gaussian(source, mean, stddev, data["digits"]) for _ in range(data["count"])]
+
+    def gaussian(self, source, mean, stddev, digits):
+        def bit(number, i):
+            while len(number) <= i:
+                number.append(next(source))
+            return number[i]
+
+        def less(a, b):
+            i = next(i for i in itertools.count() if bit(a, i) != bit(b, i))
+            return a[i] < b[i]
+
+        def half():
+            last, row = [], 1
+            if bit(last, 0):
+                return True
+            while less(z := [], last):
+                last, row = z, row + 1
+            return row % 2 == 0
+
+        def dice(sides):
+            v, c = 1, 0
+            while True:
+                v, c = 2 * v, 2 * c + next(source)
+                if v >= sides and c < sides:
+                    return c
+                if v >= sides:
+                    v, c = v - sides, c - sides
+
+        def part(k, x):
+            last, row = x, 0
+            while less(z := [], last):
+                side = dice(2 * k + 2)
+                if side == 0 or side == 1 and not less([], x):
+                    break
+                last, row = z, row + 1
+            return row % 2 == 0
+
+        while True:
+            k, x = 0, []
+            while half():
+                k += 1
+            if all(half() for _ in range(k * (k - 1))) and all(part(k, x) for _ in range(k + 1)):
+                break
+        sign, spacing = -1 if next(source) else 1, Fraction(10) ** (place_of(abs(mean) + stddev) - digits + 1)
+        known = max(len(x), next(i for i in itertools.count() if spacing >= 16 * stddev / 2**i))
+        while True:
+            below = sum(bit(x, i) << known - 1 - i for i in range(known))
+            ends = [mean + sign * stddev * (k + Fraction(below + i, 2**known)) for i in (0, 1)]
+            if min(ends) > 0 or max(ends) < 0:
+                a, b = (rounded(each, digits) for each in ends)
+                if a == b:
+                    return float(a)
+            known += 4
+
+
+def place_of(value):
+    return next(i for i in itertools.count(-40) if value < Fraction(10) ** (i + 1))
+
+
+def rounded(value, digits):
+    unit = Fraction(10) ** (place_of(abs(value)) - digits + 1)
+    return (2 * value // unit + 1) // 2 * unit if value > 0 else -rounded(-value, digits)
 
 
 def double(text):
     """A number of JSON: 4.0 is 4."""
     value = float(text)
     return int(value) if value.is_integer() else value
+
+
+def members(pairs):
+    """Readers differ in which of two members counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a member twice")
+    return found
 
 
 def chunks(data, size):
@@ -491,7 +683,7 @@ def chunks(data, size):
 if __name__ == "__main__":
     for path in sys.argv[1:]:
         with open(path, encoding="utf-8") as file:
-            case = json.load(file, parse_float=double)
+            case = json.load(file, parse_float=double, object_pairs_hook=members)
         octets = bytes.fromhex(case["octets"]) if "octets" in case else None
         policy = case.get("require_fixed", False)
         print(json.dumps(Verifier(case["response"], case["certificate"], case["keys"], octets, policy).failures()))

@@ -85,7 +85,7 @@ describe('values that are fixed before they are asked for', () => {
         assert.deepEqual(failedOf(verification), [], path);
         assert.match(
           fixedOf(verification),
-          /^The log says that it held its lots by .*, before it was issued\. (Its values are bytes|The bytes drawn for it are those) that/,
+          /^The log says that it held its lots by .*, before it was issued\. (Its values follow from bytes|The bytes drawn for it are those) that/,
         );
         assert.deepEqual(
           verification.notCovered.filter((name) => name.startsWith('opening')),

@@ -83,6 +83,8 @@ def _check(certificate: Any, leaves: Sequence[Any]) -> None:
     for lot in lots:
         _check_lot(lot.leaf, mode)
     _check_draw(lots, mode)
+    if mode == "pure":
+        _check_order(member(certificate, "provenance", "drawn"), leaves)
     failures = []
     for path, follows in _derived(lots, mode).items():
         certified = member(certificate, *path.split("."))
@@ -136,6 +138,24 @@ def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
         for offset, count in spans:
             if not count or count % _PIECE_BYTES or offset % _PIECE_BYTES or offset + count > size:
                 raise _Failure(f"It draws from lot {name} what the lot does not have.")
+
+
+def _check_order(drawn: Sequence[Any], leaves: Sequence[Any]) -> None:
+    """The pieces are those that came next.
+
+    An answer takes the rest of a block and goes on with another, so that nobody skips pieces which do not suit.
+    """
+    blocks: Dict[int, List[Tuple[int, int]]] = {}
+    for i, each in enumerate(drawn):
+        place, offset, end = member(each, "lot"), member(each, "offset"), member(each, "offset") + member(each, "bytes")
+        name, size, width = (member(leaves[place], *path) for path in (("lot_id",), ("pure", "bytes"), ("pure", "block_bytes")))
+        if i < len(drawn) - 1 and end % width != 0 and end != size:
+            raise _Failure(f"It leaves a block of lot {name} at byte {end}, before the end of the block.")
+        blocks.setdefault(place, []).append((offset // width, -(-end // width)))
+    for place, runs in blocks.items():
+        runs.sort()
+        if any(following[0] < run[1] for run, following in zip(runs, runs[1:])):
+            raise _Failure(f"It draws twice from a block of lot {member(leaves[place], 'lot_id')}.")
 
 
 def _derived(lots: Sequence[_Lot], mode: str) -> Dict[str, Any]:
@@ -192,6 +212,7 @@ def _result(lot: _Lot, mode: str) -> Optional[Tuple[int, int, bool]]:
         if each not in failed:
             begin, end = _bytes_of(each)
             served.append((kept(begin), kept(end), each))
+    # of a window that was swallowed nothing is left
     touched = [each for each in served if any(max(begin, each[0]) < min(end, each[1]) for begin, end in spans)]
     is_covered = True
     for begin, end in spans:
@@ -222,6 +243,10 @@ _ALWAYS, _QUANTUM = _MODES, _MODES[:2]
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def _is_above_zero(value: Any) -> bool:
+    return _is_count(value) and value > 0
 
 
 def _is_one(value: Any) -> bool:
@@ -347,7 +372,7 @@ _LEAF: Dict[str, _Rule] = {
             }
         )
     ),
-    "pure": _object({"bytes": _is_count, "block_bytes": _is_count, "piece_bytes": _is_count, "root": _is_text}),
+    "pure": _object({"bytes": _is_count, "block_bytes": _is_above_zero, "piece_bytes": _is_count, "root": _is_text}),
     "seeds": _object({"count": _is_count, "root": _is_text}),
 }
 

@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._checkpoint import Logged, is_included, read_proof, read_signatures
 from ._members import MISSING, from_base64, member, show, text, time_of, time_text
+from ._samplers import ByteStream, Exhausted, values_of
 from ._witnesses import WITNESS_CLOCK_SECONDS, WitnessPolicy, lot_failure
 from .canonical import canonical_json
 
@@ -150,10 +151,9 @@ def _pure(certificate: Any, lots: Sequence[_Lot], response: Any) -> str:
     if opening is None and text(member(certificate, "media_type")) is not None:
         return "Not shown of its bytes: an answer in octets carries no opening."
     if opening is not MISSING and opening is not None:
-        return _opened(ranges, opening, response)
+        return _opened(ranges, opening, response, member(certificate, "endpoint"))
     # a certificate that draws more than the values take does not free the answer of its opening
-    plain = _plain_bytes(member(response, "data"))
-    if (total if plain is None else plain) > _OPENED_BYTES_MAX:
+    if min(total, _bytes_max(member(response, "data"))) > _OPENED_BYTES_MAX:
         return "The answer is too long to carry what shows that its bytes are those."
     raise _Failure("The answer lacks the opening that shows which bytes it was made of.")
 
@@ -168,8 +168,8 @@ def _bound(lot: _Lot, place: int, offset: int, size: int, nth: int) -> _Range:
     return lot, offset, size, first, run[1]
 
 
-def _opened(ranges: Sequence[_Range], opening: Any, response: Any) -> str:
-    """The pieces in the answer are those of the blocks; values that are plain bytes are these very bytes."""
+def _opened(ranges: Sequence[_Range], opening: Any, response: Any, endpoint: Any) -> str:
+    """The pieces in the answer are those of the blocks, and its values follow from them."""
     drawn, salts, joined = (from_base64(text(member(opening, name)) or "") for name in ("bytes", "salts", "path"))
     length = sum(size for _, _, size, _, _ in ranges)
     if drawn is None or salts is None or joined is None or not len(drawn) == len(salts) == length or len(joined) % 32:
@@ -189,47 +189,39 @@ def _opened(ranges: Sequence[_Range], opening: Any, response: Any) -> str:
             begin = end
     if path:
         raise _Failure("The opening holds more than what was drawn.")
-    derived = _is_drawn(drawn, member(response, "data"))
-    if derived is False:
-        raise _Failure("The values are not the bytes that were drawn.")
-    if derived is None:
-        return "The bytes drawn for it are those that the lots committed to; that its values follow from them is not checked."
-    return "Its values are bytes that the lots committed to."
+    data = member(response, "data")
+    found = values_of(endpoint, data)
+    if found is None:
+        rest = f"an answer of {show(endpoint)} does not hold all that they were drawn with."
+        return f"The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: {rest}"
+    (name, draw), stream = found, ByteStream(drawn)
+    try:
+        again = draw(stream)
+    except Exhausted:
+        raise _Failure("The opening holds fewer bytes than its values are drawn from.") from None
+    told = canonical_json(member(data, name))
+    if again is None or told is None or canonical_json(again) != told:
+        raise _Failure("The values are not those that follow from the bytes that were drawn.")
+    if len(drawn) - stream.used >= _PIECE_BYTES:
+        raise _Failure("The opening holds more than what its values are drawn from.")
+    return "Its values follow from bytes that the lots committed to."
 
 
-def _plain_bytes(data: Any) -> Optional[int]:
-    """How many bytes the values are, where they are drawn bytes; None for values that must be sampled."""
+def _bytes_max(data: Any) -> int:
+    """No answer of this length draws more bytes.
+
+    Values that are drawn bytes take as many as they are; others at most seven in a word that every second try accepts, for
+    two characters or more, so that no honest answer comes near 16 a character.
+    """
     told, bits, uuids = text(member(data, "bytes")), text(member(data, "bitstring")), member(data, "uuids")
     if told is not None:
         return len(told) // 2 if member(data, "encoding") == "hex" else len(told) * 3 // 4
     if bits is not None:
         return -(-len(bits) // 8)
-    return 16 * len(uuids) if isinstance(uuids, list) else None
-
-
-def _is_drawn(drawn: bytes, data: Any) -> Optional[bool]:
-    """None for values that must be sampled."""
-    told, count = text(member(data, "bytes")), member(data, "count")
-    if told is not None:
-        if not _is_count(count):
-            return False
-        octets = drawn[:count]
-        return len(octets) == count and told == (octets.hex() if member(data, "encoding") == "hex" else _encoded(octets))
-    bits = text(member(data, "bitstring"))
-    if bits is not None:
-        every = "".join(f"{byte:08b}" for byte in drawn[: -(-len(bits) // 8)])
-        return len(every) >= len(bits) and every[: len(bits)] == bits
-    uuids = member(data, "uuids")
-    if not isinstance(uuids, list):
-        return None
-    for i, uuid in enumerate(uuids):
-        own = bytearray(drawn[16 * i : 16 * i + 16])
-        if len(own) < 16:
-            return False
-        own[6], own[8] = own[6] & 0x0F | 0x40, own[8] & 0x3F | 0x80
-        if not isinstance(uuid, str) or uuid.replace("-", "") != own.hex():
-            return False
-    return True
+    if isinstance(uuids, list):
+        return 16 * len(uuids)
+    values = member(data, "values")
+    return 16 * len((canonical_json(member(data, "items") if values is MISSING else values) or b"").decode())
 
 
 def _root(width: int, first: int, run: Sequence[bytes], path: List[bytes]) -> Optional[str]:

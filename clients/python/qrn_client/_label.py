@@ -23,7 +23,10 @@ def label_finding(response: Any, document: Any) -> Optional[Tuple[Optional[str],
         return "The label of the certificate is not an object that says whether it is public.", ""
     failure = _flaw(certified)
     if failure is None and response is not MISSING:
-        failure = _difference(response, told, certified)
+        try:
+            failure = _difference(response, told, certified)
+        except RecursionError:
+            failure = "The label is nested too deeply to be compared."
     return failure, _holds(certified)
 
 

@@ -80,7 +80,7 @@ def read_cosignatures(keys: Sequence[str], logged: Union[Logged, str]) -> Union[
     for each in keys:
         key = _witness_key(each)
         if key is None:
-            return f"{each} is not the verifier key of a witness."
+            return f"{each if isinstance(each, str) else show(each)} is not the verifier key of a witness."
         name, key_id, public_key = key
         for signature in logged.signatures:
             if signature.name != name or signature.key_id != key_id:

@@ -295,7 +295,7 @@ def _not_covered(response: Any, is_octets: bool) -> List[str]:
     names = []
     for outer, inner in response.items() if isinstance(response, dict) else ():
         if outer == "data":
-            if is_octets:
+            if is_octets and isinstance(inner, dict):
                 names += [f"data.{name}" for name in inner if name != "metadata"]
             continue  # of JSON the hash covers all of it
         paths = [f"{outer}.{name}" for name in inner] if isinstance(inner, dict) else [outer]

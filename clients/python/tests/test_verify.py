@@ -45,7 +45,7 @@ class Vectors(unittest.TestCase):
             for path, changed in _changes(case[root]):
                 if path[0] in ("meta", "quantum_credits") and path[-1] != "request_id":
                     continue  # no certificate speaks of these
-                if path[-1] in ("entropy_consumed_bytes", "processing_time_ms"):
+                if path[-1] in ("entropy_consumed_bytes", "processing_time_ms", "powered_by"):
                     continue
                 found = verify_answer(**{**{name: case[name] for name in ("response", "certificate", "keys")}, root: changed})
                 self.assertFalse(found.ok, f"{root}: {path}")
@@ -106,6 +106,16 @@ class Vectors(unittest.TestCase):
             policy = WitnessPolicy(keys=[odd], quorum=odd)
             for each in (case["certificate"], odd):
                 self.assertFalse(verify_answer(certificate=each, keys=case["keys"], witnesses=policy).ok)
+        octets = json.loads((VECTORS / "octets.json").read_text("utf-8"))
+        for odd in (None, 1, deep):
+            answer = {**octets["response"], "data": odd}
+            found = verify_answer(response=answer, octets=b"", certificate=octets["certificate"], keys=octets["keys"])
+            self.assertFalse(found.ok)
+        labelled = json.loads((VECTORS / "label-public.json").read_text("utf-8"))
+        labelled["certificate"]["certificate"]["label"]["user_data"] = deep
+        self.assertFalse(verify_answer(response=labelled["response"], certificate=labelled["certificate"], keys=labelled["keys"]).ok)
+        labelled["certificate"]["certificate"]["label"]["series"] = deep
+        self.assertFalse(verify_answer(response=labelled["response"], certificate=labelled["certificate"], keys=labelled["keys"]).ok)
         nested = {**case["response"], "data": deep}
         self.assertFalse(verify_answer(response=nested, certificate=case["certificate"], keys=case["keys"]).ok)
 

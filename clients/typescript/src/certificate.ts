@@ -79,8 +79,8 @@ export interface CertificateProvenance {
 
 /** A lot as the log holds it. */
 export interface CertificateLot {
-  readonly type: string;
-  readonly version: number;
+  readonly type: 'lot';
+  readonly version: 1;
   readonly lot_id: string;
   /** As the operator named the source. */
   readonly source: string;
@@ -118,13 +118,14 @@ export interface CertificateLot {
   readonly tested: readonly CertificateTest[];
   /** How quantum the lot is shown to be; null for a sample of the csprng stream. */
   readonly evidence: CertificateEvidence | null;
-  /** Its blocks, and the root of the tree over them, in base64. */
+  /** Its bytes for pure mode, and the root of the tree over the roots of their blocks, in base64. */
   readonly pure: {
     readonly bytes: number;
     readonly block_bytes: number;
     readonly piece_bytes: number;
     readonly root: string;
   };
+  /** Its seeds, and the root of the tree over their hashes, in base64. */
   readonly seeds: { readonly count: number; readonly root: string };
 }
 

@@ -5,7 +5,7 @@ import { statusOf } from '../../../src/http/head.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
 import { verifyRoutes } from '../../../src/http/pages/verify-routes.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
-import { lotEvidence, lotRecord, lotWithEvidence } from '../../certificate/fixtures.ts';
+import { lotEvidence, lotRecord, lotWithEvidence, sampleLot } from '../../certificate/fixtures.ts';
 import { scene } from '../../certificate/scene.ts';
 import { replyOf } from './page-server.ts';
 
@@ -54,6 +54,10 @@ describe('the page of a certificate', () => {
     ]) {
       assert.ok(text.includes(fact), fact);
     }
+    const before = await scene({ lots: [sampleLot('a')], mode: 'csprng' });
+    assert.ok(
+      !shown((await replyOf(before.service, `/verify/${before.id}`, BROWSER)).text).includes('Evidence'),
+    );
   });
 
   it('answers JSON to clients that ask for JSON, and HTML to all others', async () => {

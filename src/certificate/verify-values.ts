@@ -1,0 +1,124 @@
+import { ByteStream } from './draw-samplers.ts';
+import { drawnValues } from './draw-values.ts';
+import { canonical, member, show, text } from './members.ts';
+import { failed, holds, type Verdict } from './verdict.ts';
+
+/**
+ * Draws the values of a pure answer again from the bytes that its opening shows, by the samplers of committed draws: then
+ * the opening proves the values, and not only their bytes. Runs in browsers.
+ */
+
+/** A draw ends with a whole piece of so many bytes: what the last piece has more is erased. */
+const PIECE_BYTES = 16;
+/** Bits of an opened answer at most. */
+const BITS_MAX = 100_000;
+
+/** No byte is left. */
+class Exhausted extends Error {
+  override name = 'Exhausted';
+}
+
+/** `data` is the answer's member of that name, of the endpoint that the certificate names. */
+export function valuesVerdict(endpoint: unknown, data: unknown, drawn: Uint8Array): Verdict {
+  const kind = typeof endpoint === 'string' && Object.hasOwn(KINDS, endpoint) ? KINDS[endpoint] : undefined;
+  if (kind === undefined)
+    return holds(
+      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(endpoint)} does not hold all that they were drawn with.`,
+    );
+  const told = member(data, kind.values);
+  const stream = streamOf(drawn);
+  let again: unknown;
+  try {
+    again = kind.drawAgain(data, stream);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    return failed('The opening holds fewer bytes than its values are drawn from.');
+  }
+  if (again === undefined || canonical(again) !== canonical(told))
+    return failed('The values are not those that follow from the bytes that were drawn.');
+  if (drawn.length - stream.used >= PIECE_BYTES)
+    return failed('The opening holds more than what its values are drawn from.');
+  return holds('Its values follow from bytes that the lots committed to.');
+}
+
+function streamOf(bytes: Uint8Array): ByteStream {
+  let isGiven = bytes.length === 0;
+  return new ByteStream(() => {
+    if (isGiven) throw new Exhausted();
+    isGiven = true;
+    return bytes;
+  });
+}
+
+interface Kind {
+  /** The member of `data` that holds the values. */
+  readonly values: string;
+  /** Undefined for members that nothing can be drawn with. */
+  readonly drawAgain: (data: unknown, bytes: ByteStream) => unknown;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  integers: listed('integers', 'values', ['count', 'min', 'max', 'unique', 'sort']),
+  floats: listed('floats', 'values', ['count', 'precision']),
+  uuid: listed('uuid', 'uuids', ['count']),
+  strings: listed('strings', 'values', ['count', 'length'], (data) => ({
+    alphabet: [...(text(member(data, 'alphabet')) ?? '')],
+  })),
+  sequences: listed('sequences', 'values', ['count', 'sort'], (data) => ({ ranges: rangesOf(data) })),
+  permutations: listed('permutations', 'values', ['count', 'length']),
+  gaussians: listed('gaussians', 'values', ['count', 'digits', 'mean', 'stddev']),
+  bytes: {
+    values: 'bytes',
+    drawAgain: (data, bytes) => {
+      const request = {
+        kind: 'bytes',
+        count: 1,
+        length: member(data, 'count'),
+        encoding: member(data, 'encoding'),
+      };
+      const drawn = drawnValues(request, bytes);
+      return typeof drawn === 'string' ? undefined : drawn[0];
+    },
+  },
+  bitstring: {
+    values: 'bitstring',
+    drawAgain: (data, bytes) => {
+      const length = member(data, 'length');
+      if (typeof length !== 'number' || !Number.isInteger(length) || length < 1 || length > BITS_MAX)
+        return undefined;
+      const octets = [...bytes.take(Math.ceil(length / 8))];
+      return octets
+        .map((octet) => octet.toString(2).padStart(8, '0'))
+        .join('')
+        .slice(0, length);
+    },
+  },
+};
+
+/** Values that a committed draw knows too, whose request has these members of `data` and more. */
+function listed(
+  kind: string,
+  values: string,
+  names: readonly string[],
+  more: (data: unknown) => object = () => ({}),
+): Kind {
+  return {
+    values,
+    drawAgain: (data, bytes) => {
+      const told = member(data, values);
+      // values that take no entropy would be counted to any number
+      if (!Array.isArray(told) || told.length !== member(data, 'count')) return undefined;
+      const own = Object.fromEntries(names.map((name) => [name, member(data, name)]));
+      const drawn = drawnValues({ kind, ...own, ...more(data) }, bytes);
+      return typeof drawn === 'string' ? undefined : drawn;
+    },
+  };
+}
+
+/** Of the sequences, whose lengths and bounds `data` has in lists. */
+function rangesOf(data: unknown): unknown {
+  const [lengths, mins, maxes] = ['length', 'min', 'max'].map((name) => member(data, name));
+  if (!Array.isArray(lengths) || !Array.isArray(mins) || !Array.isArray(maxes)) return undefined;
+  const unique = member(data, 'unique');
+  return lengths.map((length: unknown, i) => ({ length, min: mins[i], max: maxes[i], unique }));
+}
