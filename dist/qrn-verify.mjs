@@ -1483,6 +1483,31 @@ function isOfType(type, value) {
   return typeof value === type;
 }
 
+// src/certificate/lot-figures.ts
+var LAGS_MAX = 2 ** 18;
+var ROUNDING = 2e-6;
+function flawOfFigures({
+  lot_id: id,
+  raw_bits: bits,
+  min_entropy_per_bit,
+  evidence
+}) {
+  const { autocorrelation: r, autocorrelation_bound: bound, autocorrelation_lag: lag } = evidence.figures;
+  if (r === void 0 || lag === 0) return void 0;
+  const lags = Math.min(LAGS_MAX, 2 ** Math.max(0, Math.floor(Math.log2(bits)) - 1));
+  const expected = Math.sqrt(2 * (Math.log(2 * (lags - 1)) + 40 * Math.LN2) / (bits - lag));
+  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) return `Lot ${id} has no lag ${show(lag)}.`;
+  if (!(Math.abs(bound - expected) <= ROUNDING))
+    return `The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`;
+  const size = Math.abs(r);
+  if (size <= bound) return void 0;
+  if (evidence.claim === "calibrated")
+    return `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`;
+  const left = 1 - Math.log2(1 + Math.sqrt(Math.min(1, size + bound)));
+  const isLess2 = (figure) => figure === null || figure <= left + ROUNDING;
+  return isLess2(min_entropy_per_bit) && evidence.min_entropy_per_bit !== null && isLess2(evidence.min_entropy_per_bit) ? void 0 : `Lot ${id} claims more min-entropy than the ${left.toFixed(6)} that its autocorrelation ${r} leaves.`;
+}
+
 // src/certificate/lot-members.ts
 function row(schema, meaning, of) {
   return { schema: described(schema, meaning), of };
@@ -1693,6 +1718,8 @@ function flawOfLot(lot, mode) {
   if (evidence === null) return `Lot ${id} has no evidence.`;
   if (!allowsEvidence(origin, evidence.claim))
     return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
+  const flaw = flawOfFigures({ ...lot, evidence });
+  if (flaw !== void 0) return flaw;
   if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
   const isWhole2 = tested.every(
     ({ of, bits, first_bit: first, passed, total }) => passed <= total && bits > 0 && (of !== "conditioned" || bits % 8 === 0 && first % 8 === 0)

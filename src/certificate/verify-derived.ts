@@ -5,6 +5,7 @@ import { CERTIFICATE_ROWS, certificateForm } from './certificate-members.ts';
 import type { DerivedFrom } from './derive.ts';
 import { UNSIGNED } from './document.ts';
 import { flawOf } from './form.ts';
+import { flawOfFigures } from './lot-figures.ts';
 import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 import { isObject, member, show } from './members.ts';
 import { failed, holds, type Verdict } from './verdict.ts';
@@ -72,6 +73,8 @@ function flawOfLot(lot: LotLeaf, mode: EntropyMode): string | undefined {
   if (evidence === null) return `Lot ${id} has no evidence.`;
   if (!allowsEvidence(origin, evidence.claim))
     return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
+  const flaw = flawOfFigures({ ...lot, evidence });
+  if (flaw !== undefined) return flaw;
   if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
   const isWhole = tested.every(
     ({ of, bits, first_bit: first, passed, total }) =>

@@ -101,6 +101,25 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     () => ({}),
     ['derived'],
   );
+  const dependentLot = (claim: 'statistical' | 'calibrated', credited: number, bound = 0.009122) => {
+    const figures = { autocorrelation: 0.25, autocorrelation_bound: bound, autocorrelation_lag: 65_537 };
+    const evidence = lotEvidence(claim, { minEntropyPerBit: credited, figures });
+    return lotWithEvidence('a', claim, { evidence, minEntropyPerBit: credited });
+  };
+  await add('dependent', 'a lot whose bits repeat under noise, credited what that leaves', {
+    lots: [dependentLot('statistical', 0.406368)],
+  });
+  for (const [name, what, lot] of [
+    ['dependent-calibrated', 'a claim that the autocorrelation refutes', dependentLot('calibrated', 0.41)],
+    [
+      'dependent-credited',
+      'more min-entropy than the autocorrelation leaves',
+      dependentLot('statistical', 0.79),
+    ],
+    ['dependent-bound', 'a bound that is not that of so many bits', dependentLot('calibrated', 0.41, 0.3)],
+  ] as const) {
+    await add(name, `${what}, logged as it is`, { lots: [lot] }, () => ({}), ['derived']);
+  }
   await add('csprng', 'an answer of csprng mode, with a sample of the stream', {
     lots: [sampleLot('a')],
     mode: 'csprng',

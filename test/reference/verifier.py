@@ -122,6 +122,24 @@ def hashes(texts):
     return [unbase64(text) for text in texts]
 
 
+
+def bears_figures(lot):
+    """Whether what a lot claims can be true beside the autocorrelation that it tells of."""
+    evidence, bits = lot["evidence"], lot["raw_bits"]
+    figures = evidence["figures"]
+    if "autocorrelation" not in figures or figures["autocorrelation_lag"] == 0:
+        return True
+    size, bound, lag = (abs(figures["autocorrelation" + end]) for end in ("", "_bound", "_lag"))
+    lags = min(2**18, 2 ** max(0, math.floor(math.log2(bits)) - 1))
+    expected = math.sqrt(2 * (math.log(2 * (lags - 1)) + 40 * math.log(2)) / (bits - lag))
+    if type(lag) is not int or not 1 <= lag < lags or abs(bound - expected) > 2e-6:
+        return False
+    if size <= bound:
+        return True
+    left = 1 - math.log2(1 + math.sqrt(min(1, size + bound))) + 2e-6
+    told = [each for each in (lot["min_entropy_per_bit"], evidence["min_entropy_per_bit"]) if each is not None]
+    return evidence["claim"] != "calibrated" and evidence["min_entropy_per_bit"] is not None and max(told) <= left
+
 class Proof:
     def __init__(self, text):
         head, _, note = text.partition("\n\n")
@@ -323,6 +341,7 @@ class Verifier:
             ranks = [CLAIMS.index(lot["evidence"]["claim"]) for lot in lots]
             assert all(rank <= HIGHEST[lot["origin"]] for rank, lot in zip(ranks, lots))
             assert source["evidence"] == CLAIMS[min(ranks)]
+            assert all(bears_figures(lot) for lot in lots)
         for name in ("raw_output", "processed"):
             assert all(re.fullmatch("sha256:[0-9a-f]{64}", lot[name]) for lot in lots)
             each = [bytes.fromhex(lot[name][7:]) for lot in lots]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import math
 import re
 from hashlib import sha256
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from ._members import member, show, text, time_of
+from ._members import MISSING, member, show, text, time_of
 from .canonical import canonical_json
 
 UNSIGNED = ("status", "verify_url", "proof")
@@ -117,6 +118,7 @@ def _check_lot(leaf: Any, mode: str) -> None:
     claim = member(evidence, "claim")
     if _CLAIMS.index(claim) > _CEILINGS[origin]:
         raise _Failure(f"Lot {name} of origin {show(origin)} claims {show(claim)}.")
+    _check_figures(leaf, evidence)
     if member(leaf, "declared") is True and origin not in _ORIGINS[:2]:
         raise _Failure(f"Lot {name} of origin {show(origin)} is declared quantum.")
     for window in member(leaf, "tested"):
@@ -125,6 +127,39 @@ def _check_lot(leaf: Any, mode: str) -> None:
             is_whole = is_whole and member(window, "bits") % 8 == 0 and member(window, "first_bit") % 8 == 0
         if not is_whole:
             raise _Failure(f"Lot {name} was tested in windows that are none.")
+
+
+#: Largest lag of the autocorrelation, plus one; and the last decimal of the figures that are told.
+_LAGS_MAX, _ROUNDING = 1 << 18, 2e-6
+
+
+def _check_figures(leaf: Any, evidence: Any) -> None:
+    """The autocorrelation that a lot tells of does not contradict what it claims. The formulas stand in docs/evidence.md."""
+    name, bits, figures = member(leaf, "lot_id"), member(leaf, "raw_bits"), member(evidence, "figures")
+    correlation, bound, lag = (
+        member(figures, "autocorrelation" + suffix) for suffix in ("", "_bound", "_lag")
+    )
+    if correlation is MISSING or lag == 0:
+        return
+    lags = min(_LAGS_MAX, 1 << max(0, bits.bit_length() - 2))
+    if not isinstance(lag, int) or not 1 <= lag < lags:
+        raise _Failure(f"Lot {name} has no lag {show(lag)}.")
+    expected = math.sqrt(2 * (math.log(2 * (lags - 1)) + 40 * math.log(2)) / (bits - lag))
+    if bound is MISSING or not abs(bound - expected) <= _ROUNDING:
+        raise _Failure(f"The bound of the autocorrelation of lot {name} is {expected:.6f}, not {show(bound)}.")
+    if abs(correlation) <= bound:
+        return
+    if member(evidence, "claim") == "calibrated":
+        raise _Failure(
+            f'Lot {name} claims "calibrated", and its autocorrelation {correlation} is beyond {bound}: '
+            "its bits are not independent."
+        )
+    left = 1 - math.log2(1 + math.sqrt(min(1, abs(correlation) + bound)))
+    told, shown = member(leaf, "min_entropy_per_bit"), member(evidence, "min_entropy_per_bit")
+    if (told is not None and told > left + _ROUNDING) or shown is None or shown > left + _ROUNDING:
+        raise _Failure(
+            f"Lot {name} claims more min-entropy than the {left:.6f} that its autocorrelation {correlation} leaves."
+        )
 
 
 def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
