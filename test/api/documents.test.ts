@@ -71,7 +71,7 @@ describe('documents', () => {
       lang_version,
       quantum_backend,
       nist_verified: certificate.verification.nist_verified,
-      powered_by: certificate.powered_by,
+      powered_by: 'Lang Quantum Circuits',
     });
     assert.notEqual(request_id, certificate.request_id, 'metadata is of this request');
     assert.ok(timestamp >= certificate.issued_at);
