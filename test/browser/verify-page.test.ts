@@ -72,7 +72,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
       assert.deepEqual(outcome, {
         summary: 'Everything holds. These are the certified values.',
         failed: [],
-        held: 10,
+        held: 12,
       });
       const { certificate_salt: salt } = served.response.metadata as Record<string, string>;
       for (const request of watched.requests) {
@@ -97,7 +97,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       await choose(watched, octets.body);
       const good = await paste(watched, salt);
-      assert.deepEqual([good.failed, good.held], [[], 7]);
+      assert.deepEqual([good.failed, good.held], [[], 9]);
       const id = `X-Certificate-Salt: ${salt}\r\nX-Certificate-ID: ${served.id}\r\n`;
       const unnamed = await paste(watched, id);
       assert.deepEqual(unnamed.failed, ['Request', 'Time, source and mode']);
@@ -122,7 +122,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       await watched.page.click('text=Witnesses that you trust');
       await watched.page.fill('#witnesses', `${key}\n`);
-      assert.deepEqual((await paste(watched, served.response)).failed, ['Witnesses']);
+      assert.deepEqual((await paste(watched, served.response)).failed, ['Fixed before', 'Witnesses']);
       await watched.page.fill('#quorum', '2');
       const { summary } = await paste(watched, served.response);
       assert.equal(summary, 'Not checked. Witnesses: the quorum is 1 to 1, not "2".');
@@ -151,11 +151,11 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
           await settled(watched, '#verdict .good'); // it begins by itself
         else await watched.page.fill('#address', server.origin);
         await read(watched, log, '#verdict .good');
-        assert.equal(await text(watched, '#size'), '21');
+        assert.equal(await text(watched, '#size'), '23');
         await read(watched, more, 'text=The log only grew.');
-        assert.equal(await text(watched, '#size'), '22');
+        assert.equal(await text(watched, '#size'), '24');
         await read(watched, fork, '#verdict .bad');
-        assert.match((await text(watched, '#verdict')) ?? '', /The log signed two trees of 22 leaves\.$/);
+        assert.match((await text(watched, '#verdict')) ?? '', /The log signed two trees of 24 leaves\.$/);
         const found: unknown = JSON.parse(await watched.page.inputValue('#finding-text'));
         assert.equal((await checkFinding(found)).holds, true);
       });
@@ -173,8 +173,8 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     ];
     await visit(served, `/verify/${served.id}`, async (watched) => {
       for (const [pasted, fails] of cases) {
-        const summary = '1 of 10 checks failed. Do not rely on this answer.';
-        assert.deepEqual(await paste(watched, pasted), { summary, failed: [fails], held: 9 });
+        const summary = '1 of 12 checks failed. Do not rely on this answer.';
+        assert.deepEqual(await paste(watched, pasted), { summary, failed: [fails], held: 11 });
       }
     });
   });
@@ -184,13 +184,17 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const forged = changed(served.document, 'certificate.provenance.origin', 'quantum-processor');
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const pasted = await paste(watched, forged);
-      assert.deepEqual(pasted.failed, ['Place in the log']);
-      assert.equal(pasted.summary, '1 of 6 checks failed. Do not rely on this certificate.');
+      assert.deepEqual(pasted.failed, ['What follows from the lots', 'Place in the log']);
+      assert.equal(pasted.summary, '2 of 8 checks failed. Do not rely on this certificate.');
       // and when the server itself serves the forgery
       const find = async () => forged;
       current = { ...served, service: { ...served.service, find } };
       const answered = await paste(watched, served.response);
-      assert.deepEqual(answered.failed, ['Time, source and mode', 'Place in the log']);
+      assert.deepEqual(answered.failed, [
+        'Time, source and mode',
+        'What follows from the lots',
+        'Place in the log',
+      ]);
     });
   });
 
@@ -201,7 +205,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const forged = { ...served, service: { ...served.service, keys } };
     await visit(forged, `/verify/${served.id}`, async (watched) => {
       const { failed } = await paste(watched, served.response);
-      assert.deepEqual(failed, ['Keys of the log', 'Signature of the log']);
+      assert.deepEqual(failed, ['Keys of the log', 'Signature of the log', 'Fixed before']);
     });
   });
 
@@ -210,7 +214,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const { summary, held } = await paste(watched, '');
       assert.equal(summary, 'The certificate holds. Paste the answer to check its values too.');
-      assert.equal(held, 6);
+      assert.equal(held, 8);
     });
   });
 
@@ -297,10 +301,10 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     const insecure = `${server.origin.replace('127.0.0.1', INSECURE_HOST)}/verify/${served.id}`;
     const check = async (watched: WatchedPage) => {
       const good = await paste(watched, served.response);
-      assert.deepEqual(good.failed, ['Signature of the log']);
-      assert.match(good.summary, /^All but the signature holds\. This page was not loaded over https/);
+      assert.deepEqual(good.failed, ['Signature of the log', 'Fixed before']);
+      assert.match(good.summary, /^All but the signatures holds\. This page was not loaded over https/);
       const bad = await paste(watched, changed(served.response, 'data.values', [0]));
-      assert.match(bad.summary, /^2 of 10 checks failed\./);
+      assert.match(bad.summary, /^3 of 12 checks failed\./);
     };
     await visitPage(browser, insecure, check, { expected: /./ });
   });

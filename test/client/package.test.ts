@@ -131,7 +131,7 @@ describe('the package', () => {
     assert.ok(start.includes('new QrnClient()') && start.split('\n').length < 15);
     writeFileSync(join(project, 'start.mjs'), start);
     const { stdout } = await run(process.execPath, ['start.mjs'], { cwd: project, env: environment() });
-    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 11\n$/);
+    assert.match(stdout, /^\[ [1-6](, [1-6]){4} \] simulated\n[0-9a-f-]{36} true 12\n$/);
   });
 
   it('names itself to the service as its manifest does', () => {

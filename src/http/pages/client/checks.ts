@@ -183,10 +183,11 @@ function summary(checks: readonly Check[], subject: Checked['subject'], status: 
       'Genuine, but revoked.',
       'It is what was certified, and the operator withdrew a lot of it since.',
     );
-  if (!isSecure && failed.every((check) => check.name === 'signature')) {
+  // of the lots, too, only signatures show that they were logged before
+  if (!isSecure && failed.every(({ name }) => name === 'signature' || name === 'fixed')) {
     const text =
       'This page was not loaded over https, and there a browser checks no signatures: use qrn verify.';
-    return banner('wait', 'All but the signature holds.', text);
+    return banner('wait', 'All but the signatures holds.', text);
   }
   const count = `${failed.length} of ${checks.length} checks failed.`;
   return banner('bad', count, `Do not rely on this ${subject}.`);
