@@ -34,7 +34,8 @@ describe('verify', () => {
       const failed = checks.filter((check) => !check.ok);
       assert.deepEqual([ok, failed], [true, []], JSON.stringify(answer.data));
       assert.ok(checks.length >= 9);
-      for (const name of notCovered) assert.match(name, /duration|time_ms|consumed|quantum_credits|powered_by/);
+      for (const name of notCovered)
+        assert.match(name, /duration|time_ms|consumed|quantum_credits|powered_by/);
     }
   });
 

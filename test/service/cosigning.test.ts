@@ -25,21 +25,14 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import { Cosigning } from '../../src/service/cosigning.ts';
-import {
-  answerEntry,
-  lotRecord,
-  NO_SERIES,
-  seededSource,
-  segmentRecord,
-  TIME_MS,
-} from '../certificate/fixtures.ts';
+import { answerEntry, NO_SERIES, sampleLot, segmentRecord, TIME_MS } from '../certificate/fixtures.ts';
 import { LogWorld } from '../certificate/log-world.ts';
 import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrnHere } from '../support/run-command.ts';
 import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
 
-const LOT = lotRecord('a');
+const LOT = sampleLot('a');
 
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -85,13 +78,18 @@ function cosignatureLine(name: string, seed: number, text: string, { clock }: Lo
 async function scene() {
   const w = new LogWorld();
   w.lots.set(LOT.id, LOT);
-  w.clock.wall = TIME_MS + 2_000;
+  // the lot and the statement behind it are the first two leaves
+  w.clock.wall = TIME_MS - 2_000;
   const log = await w.open();
+  await log.seal();
+  w.clock.wall = TIME_MS + 2_000;
   let sequence = 0;
   const grow = async (count: number) => {
     sequence++;
-    const entries = Array.from({ length: count }, (_, i) => answerEntry(100 * sequence + i));
-    w.commit(segmentRecord(sequence, [seededSource(LOT.id)], entries));
+    const entries = Array.from({ length: count }, (_, i) =>
+      answerEntry(100 * sequence + i, { mode: 'csprng' }),
+    );
+    w.commit(segmentRecord(sequence, [{ mode: 'csprng', lotIds: [LOT.id], drawn: [] }], entries));
     await log.seal();
     return sequence;
   };
@@ -173,7 +171,7 @@ describe('cosigned checkpoints', () => {
     const cosigned = cosigning(1, await witnessOf(t, w, 11));
     const first = await grow(3);
     const second = await grow(4);
-    assert.deepEqual([sizeOf(await log.proofOf(first, 0)), sizeOf(await log.proofOf(second, 0))], [3, 7]);
+    assert.deepEqual([sizeOf(await log.proofOf(first, 0)), sizeOf(await log.proofOf(second, 0))], [5, 9]);
     await cosigned.round();
     const third = await grow(5);
     await cosigned.round();
@@ -181,7 +179,7 @@ describe('cosigned checkpoints', () => {
     const sizes = await Promise.all(
       [first, second, third, fourth].map(async (each) => sizeOf(await log.proofOf(each, 0))),
     );
-    assert.deepEqual(sizes, [7, 7, 12, 13]);
+    assert.deepEqual(sizes, [9, 9, 14, 15]);
   });
 
   it('say when the tree was first seen, also after the service has asked again', async (t) => {
@@ -231,7 +229,7 @@ describe('cosigned checkpoints', () => {
     await back.cosigning(1, witness).round();
     assert.match(
       back.warned.join(),
-      /has cosigned 5 leaves of this log, which has 3: the ledger was set back/,
+      /has cosigned 7 leaves of this log, which has 5: the ledger was set back/,
     );
     assert.equal((await back.verified(segment, [witness.key], 1)).ok, false);
   });
@@ -246,7 +244,7 @@ describe('cosigned checkpoints', () => {
     await fork.grow(1);
     await fork.grow(2);
     await fork.cosigning(1, witness).round();
-    assert.match(fork.warned.join(), /it answered 409.*another tree of 3 leaves was cosigned/);
+    assert.match(fork.warned.join(), /it answered 409.*another tree of 5 leaves was cosigned/);
   });
 
   it('wait for no witness: the log grows and proves while one does not answer', async (t) => {
@@ -269,13 +267,13 @@ describe('cosigned checkpoints', () => {
     });
     await wasAsked;
     const segment = await grow(4);
-    assert.equal(sizeOf(await log.proofOf(segment, 0)), 7);
+    assert.equal(sizeOf(await log.proofOf(segment, 0)), 9);
     assert.equal(isOver, false, 'the witness still has not answered');
     for (const response of waiting) response.destroy();
     await round;
     assert.equal(warned.length, 1);
     const [kept, failing] = cosigned.states();
-    assert.deepEqual([kept.size, kept.failure], [3, null]);
+    assert.deepEqual([kept.size, kept.failure], [5, null]);
     assert.equal(kept.cosignedAtS, Math.floor(w.clock.wallMs() / 1_000));
     assert.deepEqual([failing.name, failing.size], ['liar.example/w21', null]);
     assert.notEqual(failing.failure, null);
@@ -348,7 +346,7 @@ describe('cosigned checkpoints', () => {
     await cosigning(2, one, rolledBack, away).round();
     const honest = await verified(segment, keys, 2);
     assert.ok(honest.ok, honest.why);
-    assert.equal(sizeOf(await log.proofOf(segment, 0)), 9);
+    assert.equal(sizeOf(await log.proofOf(segment, 0)), 11);
     // the operator shows another history from where the witness was set back to
     writeFileSync(join(directory, file), early);
     const again = await witnessOf(t, w, 12, directory);

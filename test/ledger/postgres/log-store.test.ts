@@ -47,7 +47,7 @@ function openLog(node: TestNode, store: LogStore): Promise<CertificateLog> {
       putLog: (records, step) => store.putLog(records, step),
       getLog: (key) => store.getLog(key),
       revocations: async () => [],
-      lot: async () => lot(1),
+      lot: async () => ({ ...lot(1), commitment: { pureBytes: 0, blockRoots: '', seedHashes: '' } }),
       heldLots: async () => [],
       releaseLots: async () => {},
       drawLeaves: async () => [],
