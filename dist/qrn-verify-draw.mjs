@@ -810,17 +810,37 @@ function requestFault(request) {
   if (names === void 0) return `There is no kind ${show(member(request, "kind"))} of values to draw.`;
   const fault = membersFault("request", request, ["kind", ...names]);
   if (fault !== void 0) return fault;
-  for (const range of listOf(member(request, "ranges"))) {
+  const ranges = listOf(member(request, "ranges"));
+  for (const range of ranges) {
     const inRange2 = membersFault("range of the request", range, RANGE);
     if (inRange2 !== void 0) return inRange2;
   }
-  for (const [i, item] of listOf(member(request, "items")).entries()) {
-    if (typeof item !== "string") return `Item ${i + 1} is ${show(item)}, not a text.`;
-    if (/[\n\r]/.test(item))
-      return `Item ${i + 1} has a line break: it would pass for several lines of the list, which is hashed line by line.`;
+  const typed = typeFault(request) ?? ranges.map(typeFault).find((each) => each !== void 0);
+  if (typed !== void 0) return typed;
+  for (const name of ["items", "alphabet"]) {
+    for (const [i, item] of listOf(member(request, name)).entries()) {
+      const what = name === "items" ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
+      if (typeof item !== "string") return `${what} is ${show(item)}, not a text.`;
+      if (LINE_BREAK.test(item))
+        return `${what} has a line break: it would pass for several lines of a list.`;
+      if (name === "alphabet" && [...item].length !== 1)
+        return `${what} is ${show(item)}, not one character.`;
+    }
   }
   if (hasOneOutcome(request)) return "The draw has one possible outcome: nothing is left to chance.";
   return void 0;
+}
+var LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
+var ORDERS = ["none", "ascending", "descending"];
+function typeFault(value) {
+  for (const name of ["unique", "single"]) {
+    const told2 = member(value, name);
+    if (told2 !== void 0 && typeof told2 !== "boolean")
+      return `${name} is ${show(told2)}, not true or false.`;
+  }
+  const sort = member(value, "sort");
+  if (sort === void 0 || ORDERS.includes(sort)) return void 0;
+  return `sort is ${show(sort)}, not none, ascending or descending.`;
 }
 function membersFault(what, value, required, optional = []) {
   if (!isObject(value)) return `The ${what} is ${show(value)}, not an object.`;
@@ -842,6 +862,12 @@ function hasOneOutcome(request) {
       return listOf(member(request, "alphabet")).length === 1;
     case "permutations":
       return member(request, "length") === 1;
+    case "gaussians": {
+      const [mean, stddev, digits] = ["mean", "stddev", "digits"].map(
+        (name) => Number(member(request, name))
+      );
+      return stddev < 10 ** (Math.floor(Math.log10(Math.abs(mean) + stddev)) - digits + 1);
+    }
     case "sequences": {
       const ranges = listOf(member(request, "ranges"));
       return ranges.length > 0 && ranges.every((range) => isFixed(range, member(range, "length"), sort));
@@ -864,7 +890,8 @@ function chancesOf(request) {
   return items.map((item, i) => ({ item: String(item), percent: percentText(weights[i] / sum * 100) }));
 }
 function percentText(percent) {
-  return percent < 1e-4 ? "less than 0.0001" : String(Number(percent.toPrecision(4)));
+  if (percent < 1e-4) return "less than 0.0001";
+  return percent > 99.99 && percent < 100 ? "more than 99.99" : String(Number(percent.toPrecision(4)));
 }
 function statementVerdict(draw, statement, digest) {
   if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
@@ -908,10 +935,14 @@ function listVerdict(list, request) {
   }
   return holds(` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`);
 }
+function shareOf({ percent }) {
+  return percent.startsWith("less") ? 0 : Number(percent.replace("more than ", ""));
+}
 function chancesText(request) {
   const chances = chancesOf(request);
   if (chances === void 0) return "";
-  const told2 = chances.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
+  const likeliest = chances.toSorted((a, b) => shareOf(b) - shareOf(a));
+  const told2 = likeliest.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
   const others = chances.length - told2.length;
   const more = others === 0 ? "" : `, and ${others} more in the statement`;
   return ` A pick is one of these with this chance: ${told2.join(", ")}${more}.`;
@@ -2926,7 +2957,8 @@ var KINDS = {
   }
 };
 function rangeOf(request, count2) {
-  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique") === true];
+  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique")];
+  if (typeof unique !== "boolean") return void 0;
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count2 === 0) return void 0;
   const range = { count: count2, min: Number(min), max: Number(max), unique };
   const reach = range.max - range.min;
@@ -2968,6 +3000,71 @@ var BITS_MAX = 1e5;
 var Exhausted = class extends Error {
   name = "Exhausted";
 };
+var MEMBERS = {
+  integers: ["count", "max", "min", "sort", "unique", "values"],
+  bytes: ["bits", "bytes", "count", "encoding"],
+  floats: ["count", "precision", "values"],
+  uuid: ["count", "uuids", "version"],
+  bitstring: ["bitstring", "length"],
+  shuffle: ["count", "items"],
+  batch: ["count", "type", "values"],
+  sample: ["count", "items", "list_sha256", "of"],
+  weighted: ["count", "items", "list_sha256", "weights"],
+  strings: ["alphabet", "count", "length", "values"],
+  sequences: ["count", "length", "max", "min", "sort", "unique", "values"],
+  permutations: ["count", "length", "values"],
+  gaussians: ["count", "digits", "mean", "stddev", "values"]
+};
+function flawOfData(endpoint, data) {
+  const names = typeof endpoint === "string" && Object.hasOwn(MEMBERS, endpoint) ? MEMBERS[endpoint] : void 0;
+  if (names === void 0) return `There is no endpoint ${show(endpoint)}.`;
+  const told2 = isObject(data) ? Object.keys(data).sort().join() : show(data);
+  return told2 === [...names, "metadata"].sort().join() ? void 0 : `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`;
+}
+var PER_BIT = 4 / 8;
+var WORDS_BYTES = 256;
+var GAUSSIAN_BYTES = 64;
+var BYTES_PER_CHARACTER = 16;
+function bytesMaxOf(endpoint, data) {
+  const length = (name) => {
+    const told2 = member(data, name);
+    return Array.isArray(told2) || typeof told2 === "string" ? told2.length : 0;
+  };
+  const number = (name) => Number(member(data, name));
+  const span = (min, max) => Math.log2(Math.max(1, Number(max) - Number(min) + 1));
+  const ofBits = (bits) => Math.ceil(bits * PER_BIT) + WORDS_BYTES;
+  const values = length("values");
+  switch (endpoint) {
+    case "bytes":
+      return Math.floor(length("bytes") * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
+    case "bitstring":
+      return Math.ceil(length("bitstring") / 8);
+    case "uuid":
+      return 16 * length("uuids");
+    case "integers":
+      return ofBits(values * span(member(data, "min"), member(data, "max")));
+    case "floats":
+      return ofBits(values * 56);
+    case "strings":
+      return ofBits(
+        values * number("length") * Math.log2([...text(member(data, "alphabet")) ?? ""].length || 1)
+      );
+    case "permutations":
+      return ofBits(values * number("length") * Math.log2(Math.max(2, number("length"))));
+    case "sequences": {
+      const each = (name) => {
+        const told2 = member(data, name);
+        return Array.isArray(told2) ? told2 : [];
+      };
+      const bits = each("length").map((size, i) => Number(size) * span(each("min")[i], each("max")[i]));
+      return ofBits(values * bits.reduce((sum, of) => sum + of, 0));
+    }
+    case "gaussians":
+      return GAUSSIAN_BYTES * values + WORDS_BYTES;
+    default:
+      return BYTES_PER_CHARACTER * (canonical(member(data, "values") ?? member(data, "items")) ?? "").length;
+  }
+}
 function valuesVerdict(endpoint, data, drawn) {
   const kind = typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint) ? KINDS2[endpoint] : void 0;
   if (kind === void 0)
@@ -3093,7 +3190,6 @@ function namesAndTimes(seen) {
 
 // src/certificate/verify-lots.ts
 var OPENED_BYTES_MAX = 2048;
-var BYTES_PER_CHARACTER_MAX = 16;
 var LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate.";
 function readLots(document, certificate) {
   const named = member(certificate, "provenance", "lots");
@@ -3219,12 +3315,14 @@ function pureVerdict(certificate, fixed, response) {
     return holds(
       "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
     );
+  const [endpoint, data] = [member(certificate, "endpoint"), member(response, "data")];
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
     return holds("Not shown of its bytes: an answer in octets carries no opening.");
-  if (opening !== void 0 && opening !== null)
-    return openingVerdict(ranges, response, member(certificate, "endpoint"));
-  return Math.min(total, bytesMaxOf(member(response, "data"))) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
+  const flaw = flawOfData(endpoint, data);
+  if (flaw !== void 0) return failed(flaw);
+  if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response, endpoint);
+  return Math.min(total, bytesMaxOf(endpoint, data)) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
 }
 function boundRange(range, fixed, told2) {
   const { offset, bytes } = range;
@@ -3266,17 +3364,6 @@ function openingVerdict(ranges, response, endpoint) {
   }
   if (path.length > 0) return failed("The opening holds more than what was drawn.");
   return valuesVerdict(endpoint, member(response, "data"), bytes);
-}
-function bytesMaxOf(data) {
-  const encoded = text(member(data, "bytes"));
-  if (encoded !== void 0)
-    return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
-  const bits = text(member(data, "bitstring"));
-  if (bits !== void 0) return Math.ceil(bits.length / 8);
-  const uuids = member(data, "uuids");
-  if (Array.isArray(uuids)) return 16 * uuids.length;
-  const values = member(data, "values") ?? member(data, "items");
-  return BYTES_PER_CHARACTER_MAX * (canonical(values) ?? "").length;
 }
 function readRange(value, lots) {
   const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));
@@ -7345,7 +7432,8 @@ var DOCUMENT = {
   end: LEAF
 };
 function strangersIn(value, shape, path = "") {
-  if (Array.isArray(value)) return [...new Set(value.flatMap((each) => strangersIn(each, shape, path)))];
+  if (Array.isArray(value))
+    return [...new Set(value.flatMap((each) => Array.isArray(each) ? [] : strangersIn(each, shape, path)))];
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const known = Object.hasOwn(shape, name) ? shape[name] : void 0;

@@ -2200,7 +2200,8 @@ var KINDS = {
   }
 };
 function rangeOf(request, count2) {
-  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique") === true];
+  const [min, max, unique] = [request.get("min"), request.get("max"), request.get("unique")];
+  if (typeof unique !== "boolean") return void 0;
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count2 === 0) return void 0;
   const range = { count: count2, min: Number(min), max: Number(max), unique };
   const reach = range.max - range.min;
@@ -2242,6 +2243,71 @@ var BITS_MAX = 1e5;
 var Exhausted = class extends Error {
   name = "Exhausted";
 };
+var MEMBERS = {
+  integers: ["count", "max", "min", "sort", "unique", "values"],
+  bytes: ["bits", "bytes", "count", "encoding"],
+  floats: ["count", "precision", "values"],
+  uuid: ["count", "uuids", "version"],
+  bitstring: ["bitstring", "length"],
+  shuffle: ["count", "items"],
+  batch: ["count", "type", "values"],
+  sample: ["count", "items", "list_sha256", "of"],
+  weighted: ["count", "items", "list_sha256", "weights"],
+  strings: ["alphabet", "count", "length", "values"],
+  sequences: ["count", "length", "max", "min", "sort", "unique", "values"],
+  permutations: ["count", "length", "values"],
+  gaussians: ["count", "digits", "mean", "stddev", "values"]
+};
+function flawOfData(endpoint, data) {
+  const names = typeof endpoint === "string" && Object.hasOwn(MEMBERS, endpoint) ? MEMBERS[endpoint] : void 0;
+  if (names === void 0) return `There is no endpoint ${show(endpoint)}.`;
+  const told2 = isObject(data) ? Object.keys(data).sort().join() : show(data);
+  return told2 === [...names, "metadata"].sort().join() ? void 0 : `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`;
+}
+var PER_BIT = 4 / 8;
+var WORDS_BYTES = 256;
+var GAUSSIAN_BYTES = 64;
+var BYTES_PER_CHARACTER = 16;
+function bytesMaxOf(endpoint, data) {
+  const length = (name) => {
+    const told2 = member(data, name);
+    return Array.isArray(told2) || typeof told2 === "string" ? told2.length : 0;
+  };
+  const number = (name) => Number(member(data, name));
+  const span = (min, max) => Math.log2(Math.max(1, Number(max) - Number(min) + 1));
+  const ofBits = (bits) => Math.ceil(bits * PER_BIT) + WORDS_BYTES;
+  const values = length("values");
+  switch (endpoint) {
+    case "bytes":
+      return Math.floor(length("bytes") * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
+    case "bitstring":
+      return Math.ceil(length("bitstring") / 8);
+    case "uuid":
+      return 16 * length("uuids");
+    case "integers":
+      return ofBits(values * span(member(data, "min"), member(data, "max")));
+    case "floats":
+      return ofBits(values * 56);
+    case "strings":
+      return ofBits(
+        values * number("length") * Math.log2([...text(member(data, "alphabet")) ?? ""].length || 1)
+      );
+    case "permutations":
+      return ofBits(values * number("length") * Math.log2(Math.max(2, number("length"))));
+    case "sequences": {
+      const each = (name) => {
+        const told2 = member(data, name);
+        return Array.isArray(told2) ? told2 : [];
+      };
+      const bits = each("length").map((size, i) => Number(size) * span(each("min")[i], each("max")[i]));
+      return ofBits(values * bits.reduce((sum, of) => sum + of, 0));
+    }
+    case "gaussians":
+      return GAUSSIAN_BYTES * values + WORDS_BYTES;
+    default:
+      return BYTES_PER_CHARACTER * (canonical(member(data, "values") ?? member(data, "items")) ?? "").length;
+  }
+}
 function valuesVerdict(endpoint, data, drawn) {
   const kind = typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint) ? KINDS2[endpoint] : void 0;
   if (kind === void 0)
@@ -2374,7 +2440,6 @@ function namesAndTimes(seen) {
 
 // src/certificate/verify-lots.ts
 var OPENED_BYTES_MAX = 2048;
-var BYTES_PER_CHARACTER_MAX = 16;
 var LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate.";
 function readLots(document, certificate) {
   const named = member(certificate, "provenance", "lots");
@@ -2500,12 +2565,14 @@ function pureVerdict(certificate, fixed, response) {
     return holds(
       "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
     );
+  const [endpoint, data] = [member(certificate, "endpoint"), member(response, "data")];
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
     return holds("Not shown of its bytes: an answer in octets carries no opening.");
-  if (opening !== void 0 && opening !== null)
-    return openingVerdict(ranges, response, member(certificate, "endpoint"));
-  return Math.min(total, bytesMaxOf(member(response, "data"))) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
+  const flaw = flawOfData(endpoint, data);
+  if (flaw !== void 0) return failed(flaw);
+  if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response, endpoint);
+  return Math.min(total, bytesMaxOf(endpoint, data)) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
 }
 function boundRange(range, fixed, told2) {
   const { offset, bytes } = range;
@@ -2547,17 +2614,6 @@ function openingVerdict(ranges, response, endpoint) {
   }
   if (path.length > 0) return failed("The opening holds more than what was drawn.");
   return valuesVerdict(endpoint, member(response, "data"), bytes);
-}
-function bytesMaxOf(data) {
-  const encoded = text(member(data, "bytes"));
-  if (encoded !== void 0)
-    return Math.floor(encoded.length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
-  const bits = text(member(data, "bitstring"));
-  if (bits !== void 0) return Math.ceil(bits.length / 8);
-  const uuids = member(data, "uuids");
-  if (Array.isArray(uuids)) return 16 * uuids.length;
-  const values = member(data, "values") ?? member(data, "items");
-  return BYTES_PER_CHARACTER_MAX * (canonical(values) ?? "").length;
 }
 function readRange(value, lots) {
   const [lot, offset, bytes] = ["lot", "offset", "bytes"].map((name) => member(value, name));

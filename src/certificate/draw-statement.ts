@@ -68,17 +68,41 @@ export function requestFault(request: unknown): string | undefined {
   if (names === undefined) return `There is no kind ${show(member(request, 'kind'))} of values to draw.`;
   const fault = membersFault('request', request, ['kind', ...names]);
   if (fault !== undefined) return fault;
-  for (const range of listOf(member(request, 'ranges'))) {
+  const ranges = listOf(member(request, 'ranges'));
+  for (const range of ranges) {
     const inRange = membersFault('range of the request', range, RANGE);
     if (inRange !== undefined) return inRange;
   }
-  for (const [i, item] of listOf(member(request, 'items')).entries()) {
-    if (typeof item !== 'string') return `Item ${i + 1} is ${show(item)}, not a text.`;
-    if (/[\n\r]/.test(item))
-      return `Item ${i + 1} has a line break: it would pass for several lines of the list, which is hashed line by line.`;
+  const typed = typeFault(request) ?? ranges.map(typeFault).find((each) => each !== undefined);
+  if (typed !== undefined) return typed;
+  for (const name of ['items', 'alphabet']) {
+    for (const [i, item] of listOf(member(request, name)).entries()) {
+      const what = name === 'items' ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
+      if (typeof item !== 'string') return `${what} is ${show(item)}, not a text.`;
+      if (LINE_BREAK.test(item))
+        return `${what} has a line break: it would pass for several lines of a list.`;
+      if (name === 'alphabet' && [...item].length !== 1)
+        return `${what} is ${show(item)}, not one character.`;
+    }
   }
   if (hasOneOutcome(request)) return 'The draw has one possible outcome: nothing is left to chance.';
   return undefined;
+}
+
+/** Everything that a reader or an editor shows as a new line. */
+const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
+const ORDERS: readonly unknown[] = ['none', 'ascending', 'descending'];
+
+/** A word that the samplers do not know would be shown and not done. */
+function typeFault(value: unknown): string | undefined {
+  for (const name of ['unique', 'single']) {
+    const told = member(value, name);
+    if (told !== undefined && typeof told !== 'boolean')
+      return `${name} is ${show(told)}, not true or false.`;
+  }
+  const sort = member(value, 'sort');
+  if (sort === undefined || ORDERS.includes(sort)) return undefined;
+  return `sort is ${show(sort)}, not none, ascending or descending.`;
 }
 
 function membersFault(
@@ -110,6 +134,13 @@ function hasOneOutcome(request: unknown): boolean {
       return listOf(member(request, 'alphabet')).length === 1;
     case 'permutations':
       return member(request, 'length') === 1;
+    case 'gaussians': {
+      // a spread that does not reach the last digit
+      const [mean, stddev, digits] = ['mean', 'stddev', 'digits'].map((name) =>
+        Number(member(request, name)),
+      );
+      return stddev < 10 ** (Math.floor(Math.log10(Math.abs(mean) + stddev)) - digits + 1);
+    }
     case 'sequences': {
       const ranges = listOf(member(request, 'ranges'));
       return ranges.length > 0 && ranges.every((range) => isFixed(range, member(range, 'length'), sort));
@@ -144,7 +175,8 @@ export function chancesOf(request: unknown): readonly Chance[] | undefined {
 
 /** Four digits, without an exponent. */
 function percentText(percent: number): string {
-  return percent < 0.0001 ? 'less than 0.0001' : String(Number(percent.toPrecision(4)));
+  if (percent < 0.0001) return 'less than 0.0001';
+  return percent > 99.99 && percent < 100 ? 'more than 99.99' : String(Number(percent.toPrecision(4)));
 }
 
 /** The draw as its statement fixes it, with its list and the chances of its items. */
@@ -195,10 +227,15 @@ function listVerdict(
   return holds(` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`);
 }
 
+function shareOf({ percent }: Chance): number {
+  return percent.startsWith('less') ? 0 : Number(percent.replace('more than ', ''));
+}
+
 function chancesText(request: unknown): string {
   const chances = chancesOf(request);
   if (chances === undefined) return '';
-  const told = chances.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
+  const likeliest = chances.toSorted((a, b) => shareOf(b) - shareOf(a));
+  const told = likeliest.slice(0, CHANCES_TOLD).map(({ item, percent }) => `${show(item)} ${percent} %`);
   const others = chances.length - told.length;
   const more = others === 0 ? '' : `, and ${others} more in the statement`;
   return ` A pick is one of these with this chance: ${told.join(', ')}${more}.`;

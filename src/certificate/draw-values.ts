@@ -151,7 +151,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** At most 2^53 numbers to draw from and, where none comes twice, at least as many as are drawn. */
 function rangeOf(request: Members, count: number): Omit<Integers, 'sort'> | undefined {
-  const [min, max, unique] = [request.get('min'), request.get('max'), request.get('unique') === true];
+  const [min, max, unique] = [request.get('min'), request.get('max'), request.get('unique')];
+  if (typeof unique !== 'boolean') return undefined;
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || count === 0) return undefined;
   const range = { count, min: Number(min), max: Number(max), unique };
   // compared without the 1: 2^53 + 1 is not a double, and a span beyond 2^53 is one that no word is accepted for

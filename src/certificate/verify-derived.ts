@@ -100,7 +100,7 @@ function flawOfDraw({ mode, lots, spans }: DerivedFrom): string | undefined {
 
 /**
  * Why the pieces that a pure answer drew are not those that came next: an answer takes the rest of a block and goes on with
- * another, so that nobody skips pieces which do not suit.
+ * another, so that nobody takes a piece, leaves its block and takes another that suits.
  */
 function flawOfOrder(certificate: unknown, lots: readonly LotLeaf[]): string | undefined {
   const drawn = member(certificate, 'provenance', 'drawn') as readonly (DrawnSpan & { lot: number })[];

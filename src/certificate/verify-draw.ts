@@ -131,7 +131,9 @@ const DOCUMENT: Shape = {
 
 /** Paths of members that no document of a draw has: what they say is nobody's word. */
 function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
-  if (Array.isArray(value)) return [...new Set(value.flatMap((each) => strangersIn(each, shape, path)))];
+  // a list in a list has no members, and one nested without end would overflow the stack
+  if (Array.isArray(value))
+    return [...new Set(value.flatMap((each) => (Array.isArray(each) ? [] : strangersIn(each, shape, path))))];
   if (!isObject(value)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const known = Object.hasOwn(shape, name) ? shape[name] : undefined;

@@ -8,7 +8,7 @@ import { UNSIGNED } from './document.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
 import { failed, holds, type Verdict } from './verdict.ts';
-import { valuesVerdict } from './verify-values.ts';
+import { bytesMaxOf, flawOfData, valuesVerdict } from './verify-values.ts';
 import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -28,8 +28,6 @@ export interface FixedInput {
 
 /** An answer that drew no more than this carries an opening. */
 const OPENED_BYTES_MAX = 2_048;
-
-const BYTES_PER_CHARACTER_MAX = 16;
 
 /** One lot of the certificate and what its leaf commits to. */
 interface FixedLot {
@@ -222,14 +220,16 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
     return holds(
       'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.',
     );
+  const [endpoint, data] = [member(certificate, 'endpoint'), member(response, 'data')];
   const opening = member(response, 'opening');
   // the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
     return holds('Not shown of its bytes: an answer in octets carries no opening.');
-  if (opening !== undefined && opening !== null)
-    return openingVerdict(ranges, response, member(certificate, 'endpoint'));
+  const flaw = flawOfData(endpoint, data);
+  if (flaw !== undefined) return failed(flaw);
+  if (opening !== undefined && opening !== null) return openingVerdict(ranges, response, endpoint);
   // a certificate that draws more than the values take does not free the answer of its opening
-  return Math.min(total, bytesMaxOf(member(response, 'data'))) > OPENED_BYTES_MAX
+  return Math.min(total, bytesMaxOf(endpoint, data)) > OPENED_BYTES_MAX
     ? holds('The answer is too long to carry what shows that its bytes are those.')
     : failed('The answer lacks the opening that shows which bytes it was made of.');
 }
@@ -276,22 +276,6 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoi
   }
   if (path.length > 0) return failed('The opening holds more than what was drawn.');
   return valuesVerdict(endpoint, member(response, 'data'), bytes);
-}
-
-/**
- * No answer of this length draws more bytes. Values that are drawn bytes take as many as they are; others at most seven in
- * a word that every second try accepts, for two characters or more, so that no honest answer comes near 16 a character.
- */
-function bytesMaxOf(data: unknown): number {
-  const encoded = text(member(data, 'bytes'));
-  if (encoded !== undefined)
-    return Math.floor(encoded.length * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4));
-  const bits = text(member(data, 'bitstring'));
-  if (bits !== undefined) return Math.ceil(bits.length / 8);
-  const uuids = member(data, 'uuids');
-  if (Array.isArray(uuids)) return 16 * uuids.length;
-  const values = member(data, 'values') ?? member(data, 'items');
-  return BYTES_PER_CHARACTER_MAX * (canonical(values) ?? '').length;
 }
 
 function readRange(value: unknown, lots: number): Range | undefined {

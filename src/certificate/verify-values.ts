@@ -1,6 +1,6 @@
 import { ByteStream } from './draw-samplers.ts';
 import { drawnValues } from './draw-values.ts';
-import { canonical, member, show, text } from './members.ts';
+import { canonical, isObject, member, show, text } from './members.ts';
 import { failed, holds, type Verdict } from './verdict.ts';
 
 /**
@@ -16,6 +16,83 @@ const BITS_MAX = 100_000;
 /** No byte is left. */
 class Exhausted extends Error {
   override name = 'Exhausted';
+}
+
+/** What `data` has beside `metadata`; a member of another kind of answer would show what was not drawn. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  integers: ['count', 'max', 'min', 'sort', 'unique', 'values'],
+  bytes: ['bits', 'bytes', 'count', 'encoding'],
+  floats: ['count', 'precision', 'values'],
+  uuid: ['count', 'uuids', 'version'],
+  bitstring: ['bitstring', 'length'],
+  shuffle: ['count', 'items'],
+  batch: ['count', 'type', 'values'],
+  sample: ['count', 'items', 'list_sha256', 'of'],
+  weighted: ['count', 'items', 'list_sha256', 'weights'],
+  strings: ['alphabet', 'count', 'length', 'values'],
+  sequences: ['count', 'length', 'max', 'min', 'sort', 'unique', 'values'],
+  permutations: ['count', 'length', 'values'],
+  gaussians: ['count', 'digits', 'mean', 'stddev', 'values'],
+};
+
+/** Why `data` is not that of an answer of the endpoint that the certificate names. */
+export function flawOfData(endpoint: unknown, data: unknown): string | undefined {
+  const names =
+    typeof endpoint === 'string' && Object.hasOwn(MEMBERS, endpoint) ? MEMBERS[endpoint] : undefined;
+  if (names === undefined) return `There is no endpoint ${show(endpoint)}.`;
+  const told = isObject(data) ? Object.keys(data).sort().join() : show(data);
+  return told === [...names, 'metadata'].sort().join()
+    ? undefined
+    : `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(', ')}.`;
+}
+
+/** Four times the entropy of the values and some words more: no honest answer comes near it. */
+const PER_BIT = 4 / 8;
+const WORDS_BYTES = 256;
+const GAUSSIAN_BYTES = 64;
+/** Of answers that do not say what their values were drawn with. */
+const BYTES_PER_CHARACTER = 16;
+
+/** Bytes that an honest answer draws at most, whatever its certificate says. */
+export function bytesMaxOf(endpoint: unknown, data: unknown): number {
+  const length = (name: string) => {
+    const told = member(data, name);
+    return Array.isArray(told) || typeof told === 'string' ? told.length : 0;
+  };
+  const number = (name: string) => Number(member(data, name));
+  const span = (min: unknown, max: unknown) => Math.log2(Math.max(1, Number(max) - Number(min) + 1));
+  const ofBits = (bits: number) => Math.ceil(bits * PER_BIT) + WORDS_BYTES;
+  const values = length('values');
+  switch (endpoint) {
+    case 'bytes':
+      return Math.floor(length('bytes') * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4));
+    case 'bitstring':
+      return Math.ceil(length('bitstring') / 8);
+    case 'uuid':
+      return 16 * length('uuids');
+    case 'integers':
+      return ofBits(values * span(member(data, 'min'), member(data, 'max')));
+    case 'floats':
+      return ofBits(values * 56);
+    case 'strings':
+      return ofBits(
+        values * number('length') * Math.log2([...(text(member(data, 'alphabet')) ?? '')].length || 1),
+      );
+    case 'permutations':
+      return ofBits(values * number('length') * Math.log2(Math.max(2, number('length'))));
+    case 'sequences': {
+      const each = (name: string) => {
+        const told = member(data, name);
+        return Array.isArray(told) ? told : [];
+      };
+      const bits = each('length').map((size, i) => Number(size) * span(each('min')[i], each('max')[i]));
+      return ofBits(values * bits.reduce((sum, of) => sum + of, 0));
+    }
+    case 'gaussians':
+      return GAUSSIAN_BYTES * values + WORDS_BYTES;
+    default:
+      return BYTES_PER_CHARACTER * (canonical(member(data, 'values') ?? member(data, 'items')) ?? '').length;
+  }
 }
 
 /** `data` is the answer's member of that name, of the endpoint that the certificate names. */

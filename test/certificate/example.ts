@@ -578,6 +578,31 @@ async function addOpened(add: Add): Promise<void> {
     { drawn: [{ ...drawn, bytes: 4_096 }] },
     ['fixed'],
   );
+  const sixes = { count: 70, max: 6, min: 1, sort: 'none', unique: false, values: Array(70).fill(6) };
+  const unopened = ({ response: { opening: _, ...response } }: Scene) => ({ response });
+  await refused(
+    'claimed-dice',
+    'seventy invented dice without an opening, for which 2,064 bytes are said to be drawn',
+    { data: sixes, drawn: [{ ...drawn, bytes: 2_064 }] },
+    ['fixed'],
+    unopened,
+  );
+  await refused(
+    'claimed-stray',
+    'a member of another kind of answer, long enough to need no opening, beside an invented coin',
+    {
+      data: { ...coin, values: [1 - value], bitstring: '0'.repeat(20_000) },
+      drawn: [{ ...drawn, bytes: 2_064 }],
+    },
+    ['fixed'],
+    unopened,
+  );
+  await refused(
+    'claimed-endpoint',
+    'an invented coin that is said to be a weighted pick, whose values nobody can draw again',
+    { endpoint: 'weighted', data: { ...coin, values: [1 - value] } },
+    ['fixed'],
+  );
   await refused(
     'bytes-of-no-text',
     'a pure answer whose bytes are a list',

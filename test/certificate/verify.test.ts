@@ -138,7 +138,7 @@ describe('an answer of which something was changed', () => {
     [
       ['response', 'data.bytes', '00'.repeat(48), ['delivered', 'fixed']],
       ['response', 'data.count', 6, ['delivered', 'fixed']],
-      ['response', 'data.extra', true, ['delivered']],
+      ['response', 'data.extra', true, ['delivered', 'fixed']],
       ['response', 'data.metadata.entropy_mode', 'csprng', ['metadata', 'delivered']],
       ['response', 'data', undefined, ['metadata', 'delivered', 'fixed']],
       ['response', 'metadata.certificate_salt', '0'.repeat(64), ['delivered']],

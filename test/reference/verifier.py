@@ -212,6 +212,13 @@ def run_root(size, first, run, path):
 
 CLAIMS = ["simulated", "statistical", "calibrated"]
 ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"]
+DATA = {  # what `data` has beside `metadata`, by endpoint
+    "integers": "count max min sort unique values", "bytes": "bits bytes count encoding", "floats": "count precision values",
+    "uuid": "count uuids version", "bitstring": "bitstring length", "shuffle": "count items", "batch": "count type values",
+    "sample": "count items list_sha256 of", "weighted": "count items list_sha256 weights",
+    "strings": "alphabet count length values", "sequences": "count length max min sort unique values",
+    "permutations": "count length values", "gaussians": "count digits mean stddev values",
+}
 HIGHEST = {"simulated": 0, "replay": 1, "system": 1, "quantum-processor": 2, "qrng-device": 2}
 MEMBERS = {  # of a certificate as issued; those with a mode in front belong to that mode alone
     "": "version id issued_at request_id endpoint entropy_mode provenance verification hashes",
@@ -228,7 +235,7 @@ def read(what):
     """None for what has another form."""
     try:
         return what()
-    except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError):
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, RecursionError, StopIteration, TypeError, ValueError):
         return None
 
 
@@ -326,7 +333,7 @@ class Verifier:
         source, tests, digests = issued["provenance"], issued["verification"], issued["hashes"]
         assert tests["dieharder"] == "not implemented" and re.fullmatch("sha256:[0-9a-f]{64}", digests["delivered"])
         assert all(set(each) == {"id", "leaf"} for each in source["lots"])
-        assert source.get("system_entropy", "kernel") in ("kernel", "openssl") and type(issued["endpoint"]) is str
+        assert source.get("system_entropy", "kernel") in ("kernel", "openssl") and issued["endpoint"] in DATA
         assert re.fullmatch("cert_[%s]{26}" % ALPHABET, issued["id"]) and self.issued_ms is not None
         names = "lang_circuit", "lang_version", "quantum_backend", "qubits_used", "circuit_depth"
         circuit = [0 if name.endswith(("used", "depth")) else "none" for name in names]
@@ -457,16 +464,15 @@ class Verifier:
                 return False
         if mode != "pure":
             return True
+        if not bare:
+            assert set(self.answer["data"]) == {*DATA[self.issued["endpoint"]].split(), "metadata"}
         if not opening:
+            if bare:
+                return True
             data, total = self.answer["data"], sum(each["bytes"] for each in self.issued["provenance"]["drawn"])
-            if "bytes" in data:
-                most = len(data["bytes"]) * (2 if data["encoding"] == "hex" else 3) // 4
-            elif "bitstring" in data or "uuids" in data:
-                most = len(data["bitstring"]) / 8 if "bitstring" in data else 16 * len(data["uuids"])
-            else:
-                most = 16 * len(canonical(data.get("values", data.get("items"))).decode())
+            most = self.most(data)
             total = min(total, most)
-            return bare or total > 2048
+            return total > 2048
         return not self.opened and not self.path and self.values_are(drawn)
 
     def lot_fixed(self, place, leaf, given, is_open):
@@ -500,12 +506,43 @@ class Verifier:
                 assert run_root((stop - begin) // 16, (a - begin) // 16, pieces, self.path) == root
         return True
 
+    def most(self, data):
+        """Bytes that an honest answer draws at most: four times the entropy of its values, and some words more."""
+        endpoint, values = self.issued["endpoint"], len(data.get("values", []))
+        if endpoint in ("bytes", "bitstring", "uuid"):
+            hexed = data.get("encoding") == "hex"
+            return {"bytes": lambda: len(data["bytes"]) * (2 if hexed else 3) // 4, "bitstring": lambda: len(data["bitstring"]) / 8, "uuid": lambda: 16 * len(data["uuids"])}[endpoint]()
+        if endpoint == "gaussians":
+            return 64 * values + 256
+        if endpoint not in ("integers", "floats", "strings", "permutations", "sequences"):
+            return 16 * len(canonical(data.get("values", data.get("items"))).decode())
+        span = lambda low, high: math.log2(max(1, high - low + 1))
+        each = {
+            "integers": lambda: span(data["min"], data["max"]),
+            "floats": lambda: 56,
+            "strings": lambda: data["length"] * math.log2(len(data["alphabet"])),
+            "permutations": lambda: data["length"] * math.log2(max(2, data["length"])),
+            "sequences": lambda: sum(count * span(low, high) for count, low, high in zip(data["length"], data["min"], data["max"])),
+        }[endpoint]()
+        return values * each / 2 + 256
+
     def values_are(self, drawn):
         """The values follow from the bytes, of which none is left but the rest of the last piece."""
         data, draws = self.answer["data"], Draws(drawn)
-        draw = getattr(draws, str(self.issued["endpoint"]), None)
+        draw = {
+            "integers": draws.integers, "floats": draws.floats, "uuid": draws.uuid, "strings": draws.strings, "bytes": draws.bytes,
+            "sequences": draws.sequences, "permutations": draws.permutations, "bitstring": draws.bitstring, "gaussians": draws.gaussians,
+        }.get(self.issued["endpoint"])
         if draw is None:
             return True  # not all that they were drawn with stands in the answer
+        whole = [data.get(name, 1) for name in ("count", "length", "digits")]
+        sizes = [each for told in whole for each in (told if isinstance(told, list) else [told])]
+        assert all(type(each) is int and 1 <= each <= 100_000 for each in sizes) and data.get("digits", 2) <= 14
+        assert data.get("unique", True) in (True, False) and type(data.get("unique", True)) is bool
+        assert data.get("sort", "none") in ("none", "ascending", "descending")
+        assert self.issued["endpoint"] != "strings" or data["length"] <= 128
+        assert self.issued["endpoint"] != "bytes" or data["count"] <= 1_024
+        assert len(data.get("values", [0] * data.get("count", 0))) == data.get("count", 0)
         name = {"bytes": "bytes", "bitstring": "bitstring", "uuid": "uuids"}.get(self.issued["endpoint"], "values")
         return canonical(draw(data)) == canonical(data[name]) and len(draws.left) < 16
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._members import MISSING, member, show, text, time_of
+from ._samplers import MEMBERS
 from .canonical import canonical_json
 
 UNSIGNED = ("status", "verify_url", "proof")
@@ -178,7 +179,7 @@ def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
 def _check_order(drawn: Sequence[Any], leaves: Sequence[Any]) -> None:
     """The pieces are those that came next.
 
-    An answer takes the rest of a block and goes on with another, so that nobody skips pieces which do not suit.
+    An answer takes the rest of a block and goes on with another, so that nobody takes a piece, leaves its block and takes another that suits.
     """
     blocks: Dict[int, List[Tuple[int, int]]] = {}
     for i, each in enumerate(drawn):
@@ -335,7 +336,7 @@ _CERTIFICATE: Dict[str, Tuple[_Rule, Sequence[str], bool]] = {
     "id": (_form("cert_[0-9a-hjkmnp-tv-z]{26}"), _ALWAYS, False),
     "issued_at": (_is_time, _ALWAYS, False),
     "request_id": (_form("req_[0-7][0-9a-hjkmnp-tv-z]{25}"), _ALWAYS, False),
-    "endpoint": (_is_text, _ALWAYS, False),
+    "endpoint": (_word(*MEMBERS), _ALWAYS, False),
     "entropy_mode": (_word(*_MODES), _ALWAYS, False),
     "media_type": (_is_text, _ALWAYS, True),
     "provenance.lang_circuit": (_is_text, _ALWAYS, False),

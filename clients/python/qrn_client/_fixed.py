@@ -9,7 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 
 from ._checkpoint import Logged, is_included, read_proof, read_signatures
 from ._members import MISSING, from_base64, member, show, text, time_of, time_text
-from ._samplers import ByteStream, Exhausted, values_of
+from ._samplers import ByteStream, Exhausted, bytes_max, data_flaw, values_of
 from ._witnesses import WITNESS_CLOCK_SECONDS, WitnessPolicy, lot_failure
 from .canonical import canonical_json
 
@@ -150,10 +150,14 @@ def _pure(certificate: Any, lots: Sequence[_Lot], response: Any) -> str:
     # the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
     if opening is None and text(member(certificate, "media_type")) is not None:
         return "Not shown of its bytes: an answer in octets carries no opening."
+    endpoint, data = member(certificate, "endpoint"), member(response, "data")
+    flaw = data_flaw(endpoint, data)
+    if flaw is not None:
+        raise _Failure(flaw)
     if opening is not MISSING and opening is not None:
-        return _opened(ranges, opening, response, member(certificate, "endpoint"))
+        return _opened(ranges, opening, response, endpoint)
     # a certificate that draws more than the values take does not free the answer of its opening
-    if min(total, _bytes_max(member(response, "data"))) > _OPENED_BYTES_MAX:
+    if min(total, bytes_max(endpoint, data)) > _OPENED_BYTES_MAX:
         return "The answer is too long to carry what shows that its bytes are those."
     raise _Failure("The answer lacks the opening that shows which bytes it was made of.")
 
@@ -205,23 +209,6 @@ def _opened(ranges: Sequence[_Range], opening: Any, response: Any, endpoint: Any
     if len(drawn) - stream.used >= _PIECE_BYTES:
         raise _Failure("The opening holds more than what its values are drawn from.")
     return "Its values follow from bytes that the lots committed to."
-
-
-def _bytes_max(data: Any) -> int:
-    """No answer of this length draws more bytes.
-
-    Values that are drawn bytes take as many as they are; others at most seven in a word that every second try accepts, for
-    two characters or more, so that no honest answer comes near 16 a character.
-    """
-    told, bits, uuids = text(member(data, "bytes")), text(member(data, "bitstring")), member(data, "uuids")
-    if told is not None:
-        return len(told) // 2 if member(data, "encoding") == "hex" else len(told) * 3 // 4
-    if bits is not None:
-        return -(-len(bits) // 8)
-    if isinstance(uuids, list):
-        return 16 * len(uuids)
-    values = member(data, "values")
-    return 16 * len((canonical_json(member(data, "items") if values is MISSING else values) or b"").decode())
 
 
 def _root(width: int, first: int, run: Sequence[bytes], path: List[bytes]) -> Optional[str]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import math
 from fractions import Fraction
 from functools import reduce
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 from uuid import UUID
 
-from ._members import member, text
+from ._members import MISSING, member, show, text
+from .canonical import canonical_json
 
 _WORDS = 2**32
 #: An answer that is opened holds no more.
@@ -56,6 +58,76 @@ def values_of(endpoint: Any, data: Any) -> Optional[Tuple[str, Callable[[ByteStr
     return name, drawn
 
 
+#: What `data` has beside `metadata`; a member of another kind of answer would show what was not drawn.
+MEMBERS: Dict[str, str] = {
+    "integers": "count max min sort unique values",
+    "bytes": "bits bytes count encoding",
+    "floats": "count precision values",
+    "uuid": "count uuids version",
+    "bitstring": "bitstring length",
+    "shuffle": "count items",
+    "batch": "count type values",
+    "sample": "count items list_sha256 of",
+    "weighted": "count items list_sha256 weights",
+    "strings": "alphabet count length values",
+    "sequences": "count length max min sort unique values",
+    "permutations": "count length values",
+    "gaussians": "count digits mean stddev values",
+}
+
+
+def data_flaw(endpoint: Any, data: Any) -> Optional[str]:
+    """Why `data` is not that of an answer of the endpoint that the certificate names."""
+    names = MEMBERS.get(endpoint) if isinstance(endpoint, str) else None
+    if names is None:
+        return f"There is no endpoint {show(endpoint)}."
+    if isinstance(data, dict) and set(data) == {*names.split(), "metadata"}:
+        return None
+    return f"The members of data are not those of an answer of {show(endpoint)}: {', '.join(names.split())}."
+
+
+def bytes_max(endpoint: Any, data: Any) -> float:
+    """Bytes that an honest answer draws at most: four times the entropy of its values, and some words more."""
+
+    def size(name: str) -> int:
+        told = member(data, name)
+        return len(told) if isinstance(told, (list, str)) else 0
+
+    def number(name: str) -> int:
+        told = member(data, name)
+        return told if _is_whole(told, 0) else 0
+
+    def span(low: Any, high: Any) -> float:
+        return math.log2(max(1, high - low + 1)) if _is_whole(low, -(2**53)) and _is_whole(high, -(2**53)) else 0
+
+    def of_bits(bits: float) -> float:
+        return bits / 2 + 256
+
+    values = size("values")
+    if endpoint == "bytes":
+        return size("bytes") // 2 if member(data, "encoding") == "hex" else size("bytes") * 3 // 4
+    if endpoint == "bitstring":
+        return -(-size("bitstring") // 8)
+    if endpoint == "uuid":
+        return 16 * size("uuids")
+    if endpoint == "integers":
+        return of_bits(values * span(member(data, "min"), member(data, "max")))
+    if endpoint == "floats":
+        return of_bits(values * 56)
+    if endpoint == "strings":
+        return of_bits(values * number("length") * math.log2(size("alphabet") or 1))
+    if endpoint == "permutations":
+        return of_bits(values * number("length") * math.log2(max(2, number("length"))))
+    if endpoint == "sequences":
+        lists = [member(data, name) for name in ("length", "min", "max")]
+        rows = list(zip(*lists)) if all(isinstance(each, list) for each in lists) else []
+        return of_bits(values * sum(count * span(low, high) for count, low, high in rows if _is_whole(count, 0)))
+    if endpoint == "gaussians":
+        return 64 * values + 256
+    told = member(data, "items" if member(data, "values") is MISSING else "values")
+    return 16 * len((canonical_json(told) or b"").decode())
+
+
 def _integers(data: Any, stream: ByteStream) -> Optional[List[int]]:
     low, high, count = member(data, "min"), member(data, "max"), member(data, "count")
     return _range(low, high, count, member(data, "unique"), member(data, "sort"), stream)
@@ -68,8 +140,10 @@ def _range(low: Any, high: Any, count: Any, unique: Any, sort: Any, stream: Byte
     span = high - low + 1
     if unique and span < count:
         return None
+    if sort not in ("none", "ascending", "descending"):
+        return None
     drawn = [low + each for each in (_unique(span, count, stream) if unique else _offsets(span, count, stream))]
-    return sorted(drawn, reverse=sort == "descending") if sort in ("ascending", "descending") else drawn
+    return drawn if sort == "none" else sorted(drawn, reverse=sort == "descending")
 
 
 def _floats(data: Any, stream: ByteStream) -> Optional[List[float]]:
@@ -87,7 +161,7 @@ def _uuids(data: Any, stream: ByteStream) -> List[str]:
 
 def _strings(data: Any, stream: ByteStream) -> Optional[List[str]]:
     count, length, alphabet = member(data, "count"), member(data, "length"), text(member(data, "alphabet"))
-    if not alphabet or not _is_whole(length, 1, 1_000) or count * length > _NUMBERS_MAX:
+    if not alphabet or not _is_whole(length, 1, 128) or count * length > _NUMBERS_MAX:
         return None
     if len(set(alphabet)) < len(alphabet):
         return None
