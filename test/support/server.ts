@@ -10,6 +10,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { fetchWhole } from './http.ts';
 import { runCommand } from './run-command.ts';
+import { scratchFolder } from './scratch-folder.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Not a figure of the service: what a busy machine needs at most. */
@@ -84,11 +85,9 @@ export const ALL_ON: Environment = {
 };
 
 /** A folder of its own that is removed with the test. */
-export function temporaryFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-test-'));
-  // a server that is about to be killed may still write there
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
-  return folder;
+export function temporaryFolder(_t: TestContext): string {
+  // hooks run in the order in which they were added: a service that stops later would find its ledger removed
+  return scratchFolder();
 }
 
 /** Pauses between two looks of `until`: what is awaited for long is looked at seldom. */
