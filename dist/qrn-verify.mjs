@@ -2813,7 +2813,8 @@ function responseOfFields(fields) {
         lang_circuit: "x-lang-circuit",
         lang_version: "x-lang-version",
         quantum_backend: "x-quantum-backend",
-        timestamp: "x-timestamp"
+        timestamp: "x-timestamp",
+        verify_url: "x-verify-url"
       }),
       ...verified === void 0 ? {} : { nist_verified: verified === "true" },
       ...bits === void 0 ? {} : { request_id: `req_${base32Of(bits)}` }

@@ -132,6 +132,8 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   // what is said of it
   certificateId: Uint8Array = NO_BYTES;
   timestamp = '';
+  /** Of an answer of bare values; a JSON text has its own. */
+  verifyUrl = '';
   durationMs = 0;
 
   /**

@@ -25,7 +25,15 @@ import {
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
-import { completeJson, completePacked, EnvelopeTemplate, hasMoreMembers, withMoreMembers } from './text.ts';
+import {
+  completeJson,
+  completePacked,
+  EnvelopeTemplate,
+  hasMoreMembers,
+  type ServiceNames,
+  verifyUrlOf,
+  withMoreMembers,
+} from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
@@ -37,7 +45,8 @@ export interface AnswersOptions {
   readonly clock: Clock;
   /** System entropy for salts, not for values. */
   readonly random: EntropyReader;
-  readonly poweredBy: string;
+  /** Read with each answer: the URL is known once the service listens. */
+  readonly names: ServiceNames;
   /** What the reservoir of pure bytes holds when it is full. */
   readonly reservoirBytes: number;
 }
@@ -355,16 +364,17 @@ export class Answers {
   }
 
   #writeBody(answer: Answer): void {
-    const { memory, poweredBy } = this.#options;
+    const { memory, names } = this.#options;
     const { from, form, bytes, start, dataStart, dataEnd, request } = answer;
     if (form === 'json') {
-      answer.body = completeJson(answer, EnvelopeTemplate.of(from, poweredBy), bytes, start, dataEnd);
+      answer.body = completeJson(answer, EnvelopeTemplate.of(from, names), bytes, start, dataEnd);
       if (hasMoreMembers(answer)) answer.body = withMoreMembers(answer.body, answer);
       else answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
+      answer.verifyUrl = verifyUrlOf(answer, names);
     } else {
-      answer.body = completePacked(answer, poweredBy, request, bytes);
+      answer.body = completePacked(answer, names, request, bytes);
     }
     // a body with an opening or a long alphabet is longer than the room that it was made in
     if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));

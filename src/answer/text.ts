@@ -43,6 +43,21 @@ export interface DataTemplate {
   readonly after: Uint8Array<ArrayBuffer>;
 }
 
+/** What every answer of one service says of that service. */
+export interface ServiceNames {
+  readonly poweredBy: string;
+  /** What the id of a certificate follows, behind a slash. */
+  readonly verifyUrlBase: string;
+}
+
+/** Where anybody reads the certificate of an answer. */
+export function verifyUrlOf(
+  { certificateId }: Pick<PrintedAnswer, 'certificateId'>,
+  { verifyUrlBase }: ServiceNames,
+): string {
+  return `${verifyUrlBase}/cert_${base32Of(certificateId)}`;
+}
+
 type Members = Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
 
 /** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
@@ -79,7 +94,7 @@ function dataMetadata(entropyMode: string, quantumSource: string): Record<string
 /**
  * `metadata`, `meta` and `quantum_credits` of every data answer (specification, Resources; one shape for all modes).
  */
-export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record<string, unknown> {
+export function envelopeObject(answer: PrintedAnswer, names: ServiceNames): Record<string, unknown> {
   const { from } = answer;
   return {
     meta: { duration_ms: answer.durationMs, request_id: uuidText(answer.requestId) },
@@ -91,11 +106,12 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
       lang_circuit: from.circuit,
       lang_version: from.circuitVersion,
       nist_verified: from.nistVerified,
-      powered_by: poweredBy,
+      powered_by: names.poweredBy,
       processing_time_ms: answer.durationMs,
       quantum_backend: from.quantumBackend,
       request_id: `req_${base32Of(answer.requestId)}`,
       timestamp: answer.timestamp,
+      verify_url: verifyUrlOf(answer, names),
     },
     quantum_credits: {
       remaining: answer.creditsRemaining,
@@ -113,14 +129,14 @@ export function envelopeObject(answer: PrintedAnswer, poweredBy: string): Record
  */
 export function completePacked(
   answer: PrintedAnswer & { readonly packedStart: number; readonly packedEnd: number },
-  poweredBy: string,
+  names: ServiceNames,
   { valueKey, members }: { readonly valueKey: string; readonly members: Members },
   bytes: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
   const { from, packedStart, packedEnd } = answer;
   const { mode, quantumBackend } = from;
   const head = concatBytes(
-    packedUpTo('data', envelopeObject(answer, poweredBy)),
+    packedUpTo('data', envelopeObject(answer, names)),
     packedUpTo(valueKey, { ...members, metadata: dataMetadata(mode, quantumBackend) }),
   );
   // an alphabet that the answer echoes may be longer than the room before the values
@@ -182,7 +198,7 @@ export class EnvelopeTemplate {
   readonly #layouts = new Map<number, Layout>();
   #layout: Layout;
 
-  constructor(from: DrawnFrom, poweredBy: string) {
+  constructor(from: DrawnFrom, { poweredBy, verifyUrlBase }: ServiceNames) {
     const text = (value: string) => JSON.stringify(value);
     this.#pieces = [
       ',"meta":{"duration_ms":',
@@ -195,6 +211,7 @@ export class EnvelopeTemplate {
         `,"powered_by":${text(poweredBy)},"processing_time_ms":`,
       `,"quantum_backend":${text(from.quantumBackend)},"request_id":"req_`,
       '","timestamp":"',
+      `","verify_url":${text(verifyUrlBase).slice(0, -1)}/cert_`,
       '"},"quantum_credits":{"remaining":',
       ',"total":',
       ',"used":',
@@ -214,9 +231,9 @@ export class EnvelopeTemplate {
   }
 
   /** The template for a source; the same object for the same source. */
-  static of(from: DrawnFrom, poweredBy: string): EnvelopeTemplate {
+  static of(from: DrawnFrom, names: ServiceNames): EnvelopeTemplate {
     let template = templates.get(from);
-    if (template === undefined) templates.set(from, (template = new EnvelopeTemplate(from, poweredBy)));
+    if (template === undefined) templates.set(from, (template = new EnvelopeTemplate(from, names)));
     return template;
   }
 
@@ -240,9 +257,10 @@ export class EnvelopeTemplate {
     writeNumber(consumedBytes, target, start + at[4]);
     writeNumber(durationMs, target, start + at[5]);
     writeBase32(requestId, target, start + at[6]);
-    writeNumber(creditsRemaining, target, start + at[8]);
-    writeNumber(creditsTotal, target, start + at[9]);
-    writeNumber(credits, target, start + at[10]);
+    target.copyWithin(start + at[8], start + at[2], start + at[2] + ID);
+    writeNumber(creditsRemaining, target, start + at[9]);
+    writeNumber(creditsTotal, target, start + at[10]);
+    writeNumber(credits, target, start + at[11]);
     return start + layout.bytes.length;
   }
 
@@ -277,7 +295,7 @@ function widthsOf(
   total: number,
   used: number,
 ): number[] {
-  return [duration, UUID, ID, SALT, consumed, duration, ID, TIME, remaining, total, used];
+  return [duration, UUID, ID, SALT, consumed, duration, ID, TIME, ID, remaining, total, used];
 }
 
 /** Of each source; a few serve nearly all of its answers. */

@@ -169,9 +169,13 @@ export function orNull<T>(parse: (text: string) => T): (text: string) => T | nul
   return (text) => (text === '' ? null : parse(text));
 }
 
+/** Each answer names one, in the room that is kept for it (answer/make.ts). */
+const URL_CHARACTERS_MAX = 512;
+
 /** An http or https URL, without a slash at its end. */
 export function httpUrl(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) throw new OptionError('an http or https URL');
+  if (!URL.canParse(text) || !/^https?:/.test(text) || text.length > URL_CHARACTERS_MAX)
+    throw new OptionError(`an http or https URL of at most ${URL_CHARACTERS_MAX} characters`);
   return text.replace(/\/+$/, '');
 }
 

@@ -41,6 +41,7 @@ export function responseOfFields(fields: ReadonlyMap<string, string>): Record<st
         lang_version: 'x-lang-version',
         quantum_backend: 'x-quantum-backend',
         timestamp: 'x-timestamp',
+        verify_url: 'x-verify-url',
       }),
       ...(verified === undefined ? {} : { nist_verified: verified === 'true' }),
       ...(bits === undefined ? {} : { request_id: `req_${base32Of(bits)}` }),

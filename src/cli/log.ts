@@ -12,7 +12,7 @@ import { action, type CommandContext, CommandError, facts, group, json, UsageErr
 import { requireOwnFolder } from './data-folder.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
 import { check, watch } from './log-watch.ts';
-import { fetchJson, keysFor, originOf } from './verify.ts';
+import { fetchJson, keysFrom, originOf } from './verify.ts';
 
 const show = action({
   path: 'log show',
@@ -52,7 +52,7 @@ const lot = action({
     if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
     const [document, keys] = await Promise.all([
       fetchJson(`${originOf(input, context)}/log/lots/${id}`),
-      keysFor(input, context),
+      keysFrom(originOf(input, context), input),
     ]);
     const found = await verifyPublicLot(id, document, keys);
     if (input.has('json')) {

@@ -61,7 +61,8 @@ export const verify = action({
     url: {
       value: 'BASE',
       meaning:
-        'base URL of the service that has certificate and keys; QRN_URL when not given, else the configured one',
+        'base URL of the service that has certificate and keys; QRN_URL when not given, else the configured one, else the one\n' +
+        'that the answer names in metadata.verify_url',
     },
     certificate: {
       value: 'C.json',
@@ -141,7 +142,8 @@ class Verifier {
   readonly #input: Input;
   readonly #context: CommandContext;
   readonly #policy: { readonly witnesses?: WitnessPolicy };
-  #keys: unknown;
+  /** Of each service that was asked, or of the file. */
+  readonly #keys = new Map<string, unknown>();
 
   constructor(input: Input, context: CommandContext) {
     this.#input = input;
@@ -176,20 +178,29 @@ class Verifier {
   async #checkDraw(draw: unknown): Promise<DrawVerification> {
     if (this.#input.has('certificate'))
       throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
-    this.#keys ??= await keysFor(this.#input, this.#context);
-    return verifyDraw({ draw, keys: this.#keys, ...this.#policy, nowMs: this.#context.clock.wallMs() });
+    const keys = await this.#keysOf(serviceOf(undefined, this.#input, this.#context));
+    return verifyDraw({ draw, keys, ...this.#policy, nowMs: this.#context.clock.wallMs() });
   }
 
   async #check(path: string): Promise<Verification | DrawVerification> {
     const answer = await answerFor(path, this.#input, this.#context);
     if (isDraw(answer.response)) return this.#checkDraw(answer.response);
+    const service = serviceOf(answer.response, this.#input, this.#context);
     const [certificate, keys] = await Promise.all([
-      certificateFor(answer.response, path, this.#input, this.#context),
-      this.#keys ?? keysFor(this.#input, this.#context),
+      certificateFor(answer.response, path, service, this.#input),
+      this.#keysOf(service),
     ]);
-    this.#keys = keys;
+    if (service.isNamedByAnswer && !this.#input.has('keys'))
+      this.#context.talk(
+        `qrn verify: ${path} itself names the service whose keys are used, ${service.origin}\n`,
+      );
     const requireFixed = this.#input.has('require-fixed');
     return verifyAnswer({ ...answer, certificate, keys, ...this.#policy, requireFixed });
+  }
+
+  async #keysOf({ origin }: Service): Promise<unknown> {
+    if (!this.#keys.has(origin)) this.#keys.set(origin, await keysFrom(origin, this.#input));
+    return this.#keys.get(origin);
   }
 }
 
@@ -275,8 +286,8 @@ function policyOf(input: Input): { readonly witnesses?: WitnessPolicy } {
 async function certificateFor(
   response: unknown,
   path: string,
+  { verifyUrlBase }: Service,
   input: Input,
-  context: CommandContext,
 ): Promise<unknown> {
   const file = input.option('certificate');
   if (file !== undefined) return readJson(file);
@@ -288,7 +299,7 @@ async function certificateFor(
         ? `${input.option('headers')} has no X-Certificate-ID: these are not the header fields of an answer in octets`
         : `${path} names no certificate in metadata.certificate_id: it is not an answer of the service`,
     );
-  const url = `${verifyUrlOf(input, context)}/${id}`;
+  const url = `${verifyUrlBase}/${id}`;
   for (let attempt = 1; ; attempt++) {
     const document = await fetchJson(url);
     if (!isUnlogged(document) || attempt === PROOF_ATTEMPTS) return document;
@@ -301,18 +312,37 @@ function isUnlogged(document: unknown): boolean {
   return certificate?.proof === null;
 }
 
-export async function keysFor(input: Input, context: CommandContext): Promise<unknown> {
+export async function keysFrom(origin: string, input: Input): Promise<unknown> {
   const file = input.option('keys');
-  return file === undefined
-    ? fetchJson(`${originOf(input, context)}/.well-known/qrn-keys.json`)
-    : readJson(file);
+  return file === undefined ? fetchJson(`${origin}/.well-known/qrn-keys.json`) : readJson(file);
 }
 
-/** The public page needs no key. */
-function verifyUrlOf(input: Input, context: CommandContext): string {
-  const configured = loadSettings(context.environment).verifyUrlBase;
-  if (configured !== null && urlGiven(input, context) === undefined) return configured;
-  return `${originOf(input, context)}/verify`;
+/** Who is asked about an answer. */
+interface Service {
+  readonly origin: string;
+  /** The public page of a certificate, which needs no key. */
+  readonly verifyUrlBase: string;
+  /** Nobody else named one: whoever forged the answer may have named a service of their own. */
+  readonly isNamedByAnswer: boolean;
+}
+
+/** What the caller names wins, then what is configured, then what the answer says, then this machine. */
+function serviceOf(response: unknown, input: Input, context: CommandContext): Service {
+  const origin = originOf(input, context);
+  if (urlGiven(input, context) !== undefined)
+    return { origin, verifyUrlBase: `${origin}/verify`, isNamedByAnswer: false };
+  const { baseUrl, verifyUrlBase } = loadSettings(context.environment);
+  const { metadata } = (response ?? {}) as { metadata?: { verify_url?: unknown } | null };
+  const named = metadata?.verify_url;
+  if (baseUrl !== null || verifyUrlBase !== null || typeof named !== 'string' || !/^https?:/.test(named))
+    return { origin, verifyUrlBase: verifyUrlBase ?? `${origin}/verify`, isNamedByAnswer: false };
+  if (!URL.canParse(named))
+    throw new CommandError(`metadata.verify_url is ${JSON.stringify(named)}, not a URL`);
+  return {
+    origin: new URL(named).origin,
+    verifyUrlBase: named.slice(0, named.lastIndexOf('/')),
+    isNamedByAnswer: true,
+  };
 }
 
 export function originOf(input: Input, context: CommandContext): string {

@@ -136,6 +136,7 @@ export function keptFields(answer: Answer, mediaType: string, ignored: string): 
       ['X-Processing-Time-Ms', String(answer.durationMs)],
       ['X-Entropy-Consumed-Bytes', String(answer.consumedBytes)],
       ['X-Quantum-Credits-Used', String(answer.credits)],
+      ['X-Verify-URL', answer.verifyUrl],
     );
   }
   return fields;

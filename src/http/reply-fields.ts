@@ -115,6 +115,7 @@ const EXPOSED_FIELDS = [
   'X-RateLimit-Reset',
   'X-Request-ID',
   'X-Timestamp',
+  'X-Verify-URL',
   'traceparent',
 ] as const;
 

@@ -156,14 +156,14 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const record = new RequestRecord({ shard, log, clock, logSample: config.accessLogSample });
   let ready = false;
   let heldBack: Readiness | null = null;
-  const urls = { baseUrl: '', verifyUrlBase: '' };
+  const names = { poweredBy: config.poweredBy, baseUrl: '', verifyUrlBase: '' };
   const committer = new Committer({
     sink: options.sink,
     ids: new CertificateIds(options.keys.certificateIds, options.keys.incarnations),
     clock,
     log,
     context: () => ({
-      verifyUrlBase: urls.verifyUrlBase,
+      verifyUrlBase: names.verifyUrlBase,
       systemGenerator: SYSTEM_GENERATOR,
     }),
     onCommit: gauges.onCommit,
@@ -190,7 +190,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     idempotency,
     clock,
     random,
-    poweredBy: config.poweredBy,
+    names,
     reservoirBytes: config.reservoirBytes,
   });
   const draws = drawRoutes({
@@ -234,7 +234,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         {
           status: () => mainThread.status(),
           hasDemo: () => directory.demo() !== undefined,
-          facts: () => ({ baseUrl: urls.baseUrl, version: SERVICE_VERSION }),
+          facts: () => ({ baseUrl: names.baseUrl, version: SERVICE_VERSION }),
           metrics:
             typeof config.metricsPort === 'number' || config.metricsPort === 'off'
               ? undefined
@@ -274,11 +274,11 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     },
     replyBooks: admission,
   });
-  Object.assign(urls, urlsOf(config, front.port));
+  Object.assign(names, urlsOf(config, front.port));
   gauges.start({ front, committer, workers, supply });
   return {
     port: front.port,
-    baseUrl: urls.baseUrl,
+    baseUrl: names.baseUrl,
     supply,
     committer,
     admission,

@@ -20,6 +20,10 @@ const FROM: DrawnFrom = {
   availableAtMs: 0,
 };
 
+const NAMES = { poweredBy: 'Lang', verifyUrlBase: 'https://qrn.example/verify' };
+const ODD_NAMES = { poweredBy: 'Läng "1"', verifyUrlBase: 'https://qrn.example/ver"ify\\ä' };
+const poweredBy = (text: string) => ({ ...NAMES, poweredBy: text });
+
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const facts = fc.record({
   from: fc.constantFrom(FROM, { ...FROM, nistVerified: false, quantumBackend: 'ä"\\ backend' }),
@@ -38,24 +42,24 @@ const facts = fc.record({
 describe('the envelope of an answer', () => {
   it('says as bytes what it says as an object', () => {
     fc.assert(
-      fc.property(facts, fc.constantFrom('Lang', 'Läng "1"'), (each, poweredBy) => {
-        const template = new EnvelopeTemplate(each.from, poweredBy);
+      fc.property(facts, fc.constantFrom(NAMES, ODD_NAMES), (each, names) => {
+        const template = new EnvelopeTemplate(each.from, names);
         const bytes = new Uint8Array(100 + DATA_START + 1 + template.lengthMax);
         const dataAt = 100 + DATA_START;
         bytes.set(Buffer.from('1'), dataAt);
         const reply = completeJson(each, template, bytes, 100, dataAt + 1);
         assert.ok(reply.byteOffset >= 100);
         const parsed = JSON.parse(Buffer.from(reply).toString('utf8'));
-        assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, poweredBy) });
+        assert.deepEqual(parsed, { data: 1, ...envelopeObject(each, names) });
       }),
     );
   });
 
   it('is refused when its longest text does not fit behind the values', () => {
-    const rest = new EnvelopeTemplate(FROM, '').lengthMax;
+    const rest = new EnvelopeTemplate(FROM, poweredBy('')).lengthMax;
     const longest = 'x'.repeat(REPLY_TAIL_BYTES_MAX - rest);
-    assert.equal(new EnvelopeTemplate(FROM, longest).lengthMax, REPLY_TAIL_BYTES_MAX);
-    assert.throws(() => new EnvelopeTemplate(FROM, `${longest}x`), /fits the room/);
+    assert.equal(new EnvelopeTemplate(FROM, poweredBy(longest)).lengthMax, REPLY_TAIL_BYTES_MAX);
+    assert.throws(() => new EnvelopeTemplate(FROM, poweredBy(`${longest}x`)), /fits the room/);
   });
 
   it('precedes the values in MessagePack, however long the alphabet that is echoed', () => {
@@ -66,10 +70,10 @@ describe('the envelope of an answer', () => {
       const bytes = new Uint8Array(PACKED_HEAD_BYTES_MAX + packed.length);
       bytes.set(packed, PACKED_HEAD_BYTES_MAX);
       const answer = { ...each, packedStart: PACKED_HEAD_BYTES_MAX, packedEnd: bytes.length };
-      const reply = completePacked(answer, 'Lang', { valueKey: 'values', members }, bytes);
+      const reply = completePacked(answer, NAMES, { valueKey: 'values', members }, bytes);
       const { data, ...rest } = unpack(reply);
       assert.deepEqual([data.alphabet, data.values], [members.alphabet, ['a', 'b']]);
-      assert.deepEqual(rest, envelopeObject(each, 'Lang'));
+      assert.deepEqual(rest, envelopeObject(each, NAMES));
     }
   });
 

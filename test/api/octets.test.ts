@@ -70,6 +70,7 @@ describe('an answer in octets', () => {
         assert.equal(body.length, width * count);
         const { certificate } = await certificateOf(sent);
         assert.equal(certificate.media_type, mediaType);
+        assert.equal(response.headers.get('x-verify-url'), certificate.verify_url);
         const salt = Buffer.from(response.headers.get('x-certificate-salt')!, 'hex');
         const digest = createHash('sha256').update(salt).update(body).digest('hex');
         assert.equal(certificate.hashes.delivered, `sha256:${digest}`);

@@ -288,6 +288,34 @@ describe('qrn verify against a service', () => {
     });
   });
 
+  it('asks the service that the answer names where nobody names another, and says that it does', async () => {
+    const { service, response, keys, id } = await scene();
+    await withServer(service, async (origin) => {
+      const named = changed(response, 'metadata.verify_url', `${origin}/verify/${id}`);
+      const answer = save('named.json', named);
+      const own = save('own-keys.json', keys);
+      const alone = await runCommand(verify, [answer]);
+      assert.equal(alone.status, 0, alone.talk);
+      assert.equal(
+        alone.talk,
+        `qrn verify: ${answer} itself names the service whose keys are used, ${origin}\n`,
+      );
+      assert.deepEqual(await runCommand(verify, [answer, '--keys', own]), { ...alone, talk: '' });
+      for (const [args, environment] of [
+        [['--url', 'http://127.0.0.1:1'], {}],
+        [[], { QRN_URL: 'http://127.0.0.1:1/v1' }],
+        [[], { QRN_BASE_URL: 'http://127.0.0.1:1/v1' }],
+      ] as const) {
+        const elsewhere = await runCommand(verify, [answer, ...args], environment);
+        assert.equal(elsewhere.status, 2, 'the answer does not overrule the caller');
+      }
+    });
+    for (const url of ['http://', 'javascript:alert(1)', 7]) {
+      const odd = save('odd.json', changed(response, 'metadata.verify_url', url));
+      assert.equal((await runCommand(verify, [odd], { QRN_PORT: '1' })).status, 2, `${url}`);
+    }
+  });
+
   it('waits a moment for a certificate that is not logged yet', async () => {
     const { service, response, seal } = await scene({ unlogged: true });
     let asked = 0;

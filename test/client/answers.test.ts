@@ -54,6 +54,7 @@ const METADATA: Shape<Metadata> = {
   nist_verified: 'boolean',
   certificate_id: 'string',
   certificate_salt: 'string',
+  verify_url: 'string',
   powered_by: 'string',
   processing_time_ms: 'number',
   entropy_consumed_bytes: 'number',

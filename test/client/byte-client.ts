@@ -56,6 +56,7 @@ function answer<Data>(data: Data): BinaryAnswer<Data> {
       nist_verified: false,
       certificate_id: 'cert_0',
       certificate_salt: '00',
+      verify_url: '',
       processing_time_ms: 0,
       entropy_consumed_bytes: 0,
     },

@@ -35,7 +35,7 @@ describe('verify', () => {
       assert.deepEqual([ok, failed], [true, []], JSON.stringify(answer.data));
       assert.ok(checks.length >= 9);
       for (const name of notCovered)
-        assert.match(name, /duration|time_ms|consumed|quantum_credits|powered_by/);
+        assert.match(name, /duration|time_ms|consumed|quantum_credits|powered_by|verify_url/);
     }
   });
 

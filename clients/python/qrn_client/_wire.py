@@ -418,6 +418,7 @@ def octet_answer(reply: RawResponse, endpoint: str, type: str, count: Optional[i
             nist_verified=headers["x-nist-verified"] == "true",
             certificate_id=headers["x-certificate-id"],
             certificate_salt=headers["x-certificate-salt"],
+            verify_url=headers["x-verify-url"],
             processing_time_ms=duration,
             entropy_consumed_bytes=int(headers["x-entropy-consumed-bytes"]),
             entropy_mode=headers["x-entropy-mode"],

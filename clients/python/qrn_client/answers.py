@@ -30,6 +30,8 @@ class Metadata:
     certificate_id: str
     #: 64 hex digits, yours alone: opens the certificate's commitment to the values.
     certificate_salt: str
+    #: The public page of the certificate.
+    verify_url: str
     processing_time_ms: int
     entropy_consumed_bytes: int
     #: quantum-seeded, pure or csprng

@@ -35,7 +35,7 @@ class KnownBytes(QrnClient):
             octets, self._stream = bytearray(self._stream[:size]), self._stream[size:]
             if len(octets) < size:
                 raise EOFError("the test bytes are used up")
-        metadata = Metadata("req_0", "", "", "", "known", "simulated", False, "cert_0", "00", 0, 0, "csprng")
+        metadata = Metadata("req_0", "", "", "", "known", "simulated", False, "cert_0", "00", "", 0, 0, "csprng")
         answer = OctetAnswer(
             endpoint, "bytes", count, octets, metadata, Credits(None, 0, None), None, {}, RawResponse(200, {}, octets)
         )

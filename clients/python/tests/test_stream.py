@@ -26,6 +26,7 @@ FIELDS = {
     "X-Quantum-Credits-Used": "0",
     "X-Certificate-ID": "cert_x",
     "X-Certificate-Salt": "00",
+    "X-Verify-URL": "http://qrn.example/verify/cert_0",
     "X-Timestamp": "2026-11-22T00:00:00.000Z",
     "X-Processing-Time-Ms": "1",
     "X-Entropy-Consumed-Bytes": "8",

@@ -70,6 +70,8 @@ export interface Metadata {
   readonly certificate_id: string;
   /** 64 hex digits, yours alone: opens the certificate's commitment to the values. */
   readonly certificate_salt: string;
+  /** The public page of the certificate. */
+  readonly verify_url: string;
   readonly powered_by: string;
   readonly processing_time_ms: number;
   readonly entropy_consumed_bytes: number;

@@ -65,6 +65,7 @@ export function octetReply({ headers, body, status }: RawResponse): OctetReply {
       nist_verified: field('x-nist-verified') === 'true',
       certificate_id: field('x-certificate-id'),
       certificate_salt: field('x-certificate-salt'),
+      verify_url: field('x-verify-url'),
       processing_time_ms: durationMs,
       entropy_consumed_bytes: count('x-entropy-consumed-bytes'),
     },

@@ -276,6 +276,7 @@ const OCTET_HEADERS = [
   'X-Processing-Time-Ms',
   'X-Entropy-Consumed-Bytes',
   'X-Quantum-Credits-Used',
+  'X-Verify-URL',
 ];
 
 function headers(names: readonly string[]): Schema {
@@ -313,4 +314,5 @@ const HEADERS: Readonly<Record<string, Schema>> = {
   'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),
   'X-Request-ID': header('Names the request, as a UUID.'),
   'X-Timestamp': header('metadata.timestamp, of an answer of bare values.'),
+  'X-Verify-URL': header('metadata.verify_url, of an answer of bare values.'),
 };

@@ -47,6 +47,7 @@ function answer(data: object, recorded: Recorded): object {
       quantum_backend: SIMULATOR,
       request_id: recorded.requestId,
       timestamp: new Date(atMs).toISOString(),
+      verify_url: `http://127.0.0.1:3000/verify/${recorded.certificateId}`,
     },
     quantum_credits: { remaining: 10_240, total: 10_240, used: 0 },
   };

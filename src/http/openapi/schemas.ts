@@ -139,6 +139,7 @@ const metadata = object({
   powered_by: text,
   processing_time_ms: count,
   entropy_consumed_bytes: described(count, 'Entropy really drawn, rejected draws included.'),
+  verify_url: described({ type: 'string', format: 'uri' }, 'Where anybody reads and checks the certificate.'),
 });
 
 const credits = object({
