@@ -7,7 +7,7 @@ const { tiers, prices, limits } = tierList();
 export function tierTable(): string {
   const rows = tiers.map(
     (row) =>
-      `| ${titleOf(row.tier)} | ${figure(row, row.requests_per_minute)} | ${figure(row, row.burst)} | ${figure(row, row.requests_per_month)} | ${figure(row, row.credits_per_month)} | ${modesOf(row)} | ${interval(row.seed_interval_s)} |`,
+      `| ${titleOf(row.tier)} | ${figure(row.requests_per_minute)} | ${figure(row.burst)} | ${figure(row.requests_per_month)} | ${figure(row.credits_per_month)} | ${modesOf(row)} | ${interval(row.seed_interval_s)} |`,
   );
   return `| Tier | Requests per minute | Burst | Requests per month | Credits per month | Modes, the default first | New seed every |
 |---|---|---|---|---|---|---|
@@ -76,8 +76,8 @@ A reply takes at most 64 MiB and a request body at most 64 KiB.
 
 const titleOf = (tier: string) => tier[0].toUpperCase() + tier.slice(1);
 
-function figure({ custom }: TierRow, value: number): string {
-  return custom ? 'custom' : grouped(value);
+function figure(value: number | null): string {
+  return value === null ? 'custom' : grouped(value);
 }
 
 function modesOf({ entropy_modes, default_entropy_mode }: TierRow): string {

@@ -7,7 +7,7 @@ import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 
 export const TIERS_PATH = '/v1/tiers';
 
-/** What an account of a tier may do, as GET /v1/tiers tells it. 2^53 - 1 stands for unlimited. */
+/** What an account of a tier may do, as GET /v1/tiers tells it; null where each account agrees on a figure of its own. */
 export type TierRow = ReturnType<typeof rowOf>;
 
 let list: ReturnType<typeof madeList> | undefined;
@@ -30,17 +30,19 @@ function madeList() {
 function rowOf(tier: Tier) {
   const allowance = TIER_ALLOWANCES[tier];
   const { seedIntervalMs } = allowance;
+  const isAgreed = tier === 'enterprise';
+  const figure = (value: number) => (isAgreed ? null : value);
   return {
     tier,
-    requests_per_minute: allowance.requestsPerMinute,
-    burst: burstOf(allowance.requestsPerMinute),
-    requests_per_month: allowance.requestsPerMonth,
-    credits_per_month: allowance.creditsPerMonth,
+    requests_per_minute: figure(allowance.requestsPerMinute),
+    burst: figure(burstOf(allowance.requestsPerMinute)),
+    requests_per_month: figure(allowance.requestsPerMonth),
+    credits_per_month: figure(allowance.creditsPerMonth),
     entropy_modes: allowance.modes,
     default_entropy_mode: allowance.defaultMode,
     seed_interval_s: seedIntervalMs === null ? null : seedIntervalMs / 1000,
     scopes: SCOPES,
-    custom: tier === 'enterprise',
+    custom: isAgreed,
   };
 }
 

@@ -218,10 +218,10 @@ const tierList = object({
   tiers: listOf(
     object({
       tier: oneOfWords(TIERS),
-      requests_per_minute: count,
-      burst: described(count, 'Requests that may come at once; also the most in any 60 seconds.'),
-      requests_per_month: described(count, 'Answered requests for values.'),
-      credits_per_month: described(count, 'Bytes of pure mode.'),
+      requests_per_minute: orNull(count),
+      burst: described(orNull(count), 'Requests that may come at once; also the most in any 60 seconds.'),
+      requests_per_month: described(orNull(count), 'Answered requests for values.'),
+      credits_per_month: described(orNull(count), 'Bytes of pure mode.'),
       entropy_modes: listOf(oneOfWords(ENTROPY_MODES)),
       default_entropy_mode: oneOfWords(ENTROPY_MODES, 'The mode of a request that names none.'),
       seed_interval_s: described(
@@ -229,7 +229,7 @@ const tierList = object({
         'How often quantum-seeded takes a new seed; null without it.',
       ),
       scopes: listOf(oneOfWords(SCOPES)),
-      custom: described(boolean, 'An account may have figures of its own in place of these.'),
+      custom: described(boolean, 'Each account agrees on figures of its own; they are null here.'),
     }),
   ),
   prices: listOf(
@@ -354,7 +354,7 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   Credits: { ...credits, description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.' },
   CertificateDocument: certificateDocument,
   Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
-  Tiers: object({ data: tierList, metadata: documentMetadata }, {}, '2^53 - 1 stands for unlimited.'),
+  Tiers: object({ data: tierList, metadata: documentMetadata }),
   Health: health,
   Error: error,
   Problem: problem,

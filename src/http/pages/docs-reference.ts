@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
-import { type TierRow, tierList } from '../endpoints/tiers.ts';
+import { tierList } from '../endpoints/tiers.ts';
 import { COMPONENT_SCHEMAS } from '../openapi/schemas.ts';
 import { grouped } from '../params.ts';
 import { html, type Markup } from './layout.ts';
@@ -51,8 +51,8 @@ function limitsSection(): Markup {
   const tierRows = tiers.map(
     (
       row,
-    ) => html`<tr><th scope="row">${row.tier}</th><td>${limit(row, row.requests_per_minute)}</td><td>${limit(row, row.burst)}</td>
-<td>${limit(row, row.requests_per_month)}</td><td>${limit(row, row.credits_per_month)}</td></tr>`,
+    ) => html`<tr><th scope="row">${row.tier}</th><td>${limit(row.requests_per_minute)}</td><td>${limit(row.burst)}</td>
+<td>${limit(row.requests_per_month)}</td><td>${limit(row.credits_per_month)}</td></tr>`,
   );
   const priceRows = prices.map(
     ({ kind, bits, credits, example }) =>
@@ -70,8 +70,8 @@ function limitsSection(): Markup {
 <th scope="col">Example</th><th scope="col">Credits</th></tr></thead><tbody>${priceRows}</tbody></table></div></section>`;
 }
 
-function limit({ custom }: TierRow, value: number): string {
-  return custom ? 'custom' : grouped(value);
+function limit(value: number | null): string {
+  return value === null ? 'custom' : grouped(value);
 }
 
 function errorsSection(): Markup {
