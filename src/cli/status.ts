@@ -44,7 +44,7 @@ export const status: Command = action({
   options: { json: { meaning: 'one JSON object' }, ...SERVICE_OPTIONS },
   run: async (input, context) => {
     const { client, url } = connect(input, context);
-    const report = await serving(url, () => client.health());
+    const { data: report } = await serving(url, () => client.health());
     context.out(
       input.has('json')
         ? json(report)

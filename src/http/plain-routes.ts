@@ -76,8 +76,7 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
       path: HEALTH.path,
       scope: HEALTH.scope,
       answersAlways: true,
-      handler: async (exchange) =>
-        healthReply(await sources.health(), exchange.accept, [['X-Request-ID', exchange.requestUuid]]),
+      handler: async (exchange) => healthReply(await sources.health(), exchange, nothingDrawn(sources)),
     },
     {
       ...OPEN,
@@ -102,10 +101,15 @@ export function plainRoutes(sources: PlainRouteSources): PlainRoute[] {
   ];
 }
 
-/** `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). */
-export function healthReply(report: HealthReport, accept: string, fields: readonly Field[]): Reply {
-  const form = negotiate(accept, ['json', 'health', 'msgpack']);
-  return valueReply(report.status === 'fail' ? 503 : 200, form, report, fields);
+/**
+ * `/v1/health`: 200 for pass and warn, 503 for fail (draft-inadarei-api-health-check-06 §3.1). The report is the `data` of the
+ * envelope that every answer has; its own media type names the bare report of the draft.
+ */
+export function healthReply(report: HealthReport, asked: Asked, drawn: Drawn): Reply {
+  const status = report.status === 'fail' ? 503 : 200;
+  const form = negotiate(asked.accept, ['json', 'health', 'msgpack']);
+  if (form !== 'health') return envelope(asked, { data: report }, drawn, status);
+  return valueReply(status, form, report, envelopeFields(asked, drawn));
 }
 
 async function certificateReply(exchange: Exchange, sources: PlainRouteSources): Promise<Reply> {
@@ -127,6 +131,9 @@ export function foundDocument(found: CertificateDocument | 'malformed' | 'unknow
   if (found === 'unknown') throw new ApiError('cert_not_found');
   return found;
 }
+
+/** What an envelope says of the request that it answers. */
+type Asked = Pick<Exchange, 'accept' | 'atMs' | 'rate' | 'requestIdText' | 'requestUuid'>;
 
 /** The provenance that every envelope and its header fields name (specification, metadata object). */
 interface Drawn {
@@ -161,7 +168,7 @@ function drawnBy({ certificate }: CertificateDocument, poweredBy: string): Drawn
   };
 }
 
-function envelopeFields({ requestUuid, rate }: Exchange, drawn: Drawn): Field[] {
+function envelopeFields({ requestUuid, rate }: Asked, drawn: Drawn): Field[] {
   return [
     ['X-Request-ID', requestUuid],
     ['X-Lang-Circuit', drawn.lang_circuit],
@@ -172,11 +179,11 @@ function envelopeFields({ requestUuid, rate }: Exchange, drawn: Drawn): Field[] 
   ];
 }
 
-function envelope(exchange: Exchange, content: object, drawn: Drawn): Reply {
-  const { requestIdText, atMs, accept } = exchange;
+function envelope(asked: Asked, content: object, drawn: Drawn, status = 200): Reply {
+  const { requestIdText, atMs, accept } = asked;
   const metadata = { request_id: requestIdText, timestamp: new Date(atMs).toISOString(), ...drawn };
   const form = negotiate(accept, ['json', 'msgpack']);
-  return valueReply(200, form, { ...content, metadata }, envelopeFields(exchange, drawn));
+  return valueReply(status, form, { ...content, metadata }, envelopeFields(asked, drawn));
 }
 
 /** A probe's answer: one word. */

@@ -389,7 +389,9 @@ describe('documents that hold no values', () => {
   });
 
   it('have the members that the type of health states, whatever checks there are', async () => {
-    const { status, version, time, checks } = await client.health();
+    const { data, metadata } = await client.health();
+    assert.deepEqual(misfits(metadata, DOCUMENT_METADATA), []);
+    const { status, version, time, checks } = data;
     assert.ok(['pass', 'warn', 'fail'].includes(status));
     assert.deepEqual([typeof version, Number.isNaN(Date.parse(time))], ['string', false]);
     assert.ok(Object.keys(checks).length > 0);

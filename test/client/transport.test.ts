@@ -402,11 +402,14 @@ describe('a response', () => {
 
 describe('health', () => {
   it('reports a failing service as an answer, and a service that cannot report as an error', async () => {
-    const report = { status: 'fail', version: '1', time: '2026-11-21T00:00:00.000Z', checks: {} };
-    fake.script({ status: 503, body: report });
-    assert.deepEqual(await client.health(), report);
-    fake.script(someError(503, 'overloaded', SOON), { status: 200, body: { ...report, status: 'warn' } });
-    assert.equal((await client.health()).status, 'warn');
+    const body = (status: string) => ({
+      data: { status, version: '1', time: '2026-11-21T00:00:00.000Z', checks: {} },
+      metadata: {},
+    });
+    fake.script({ status: 503, body: body('fail') });
+    assert.deepEqual(await client.health(), body('fail'));
+    fake.script(someError(503, 'overloaded', SOON), { status: 200, body: body('warn') });
+    assert.equal((await client.health()).data.status, 'warn');
     fake.script({ status: 503, body: '<html>' });
     assert.equal((await errorOf(client.health({ retries: 0 }))).code, 'invalid_answer');
   });

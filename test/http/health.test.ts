@@ -8,21 +8,48 @@ describe('the answer of /v1/health', () => {
   const report = (status: HealthReport['status']): HealthReport => {
     return { status, version: '1', releaseId: '1.2.3', time: '2026-01-01T00:00:00.000Z', checks: {} };
   };
+  const asked = (accept: string) => ({
+    accept,
+    atMs: 0,
+    rate: undefined,
+    requestIdText: 'req_00000000000000000000000000',
+    requestUuid: '00000000-0000-7000-8000-000000000000',
+  });
+  const drawn = {
+    lang_circuit: 'none',
+    lang_version: 'none',
+    quantum_backend: 'none',
+    nist_verified: false,
+    powered_by: 'Lang',
+  };
+  const reply = (status: HealthReport['status'], accept: string) =>
+    healthReply(report(status), asked(accept), drawn);
   const typeOf = (accept: string) =>
-    /Content-Type: (\S+)/.exec(Buffer.from(healthReply(report('pass'), accept, []).head).toString())?.[1];
+    /Content-Type: (\S+)/.exec(Buffer.from(reply('pass', accept).head).toString())?.[1];
 
   it('is 503 for fail alone', () => {
-    assert.deepEqual(
-      (['pass', 'warn', 'fail'] as const).map((status) => statusOf(healthReply(report(status), '', []).head)),
-      [200, 200, 503],
-    );
+    for (const accept of ['', 'application/health+json']) {
+      const statuses = (['pass', 'warn', 'fail'] as const).map((status) =>
+        statusOf(reply(status, accept).head),
+      );
+      assert.deepEqual(statuses, [200, 200, 503]);
+    }
   });
 
   it('has the type that is asked for', () => {
     assert.equal(typeOf(''), 'application/json');
     assert.equal(typeOf('application/health+json'), 'application/health+json');
     assert.equal(typeOf('application/msgpack'), 'application/msgpack');
-    const packed = healthReply(report('warn'), 'application/msgpack', []).body;
-    assert.deepEqual(unpack(packed), report('warn'));
+    assert.equal(typeOf('application/health+json;q=0.5, application/json'), 'application/json');
+  });
+
+  it('is an envelope in JSON and MessagePack, and the bare report by the media type of the draft', () => {
+    const jsonOf = (accept: string) => JSON.parse(Buffer.from(reply('fail', accept).body).toString());
+    const { data, metadata } = jsonOf('');
+    assert.deepEqual(data, report('fail'));
+    assert.equal(metadata.request_id, asked('').requestIdText);
+    assert.equal(metadata.quantum_backend, 'none');
+    assert.deepEqual(unpack(reply('fail', 'application/msgpack').body), { data, metadata });
+    assert.deepEqual(jsonOf('application/health+json'), report('fail'));
   });
 });

@@ -58,7 +58,7 @@ for (const [name, make] of SOURCES) {
       assert.equal((await fetchWhole(`${origin}/readyz`)).status, 503);
       assert.equal((await fetchWhole(`${origin}/livez`)).status, 200);
       const { body } = await ask('/health');
-      assert.notEqual((body as { status: string }).status, 'pass');
+      assert.notEqual((body as { data: { status: string } }).data.status, 'pass');
     });
   });
 }

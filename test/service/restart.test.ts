@@ -86,7 +86,7 @@ describe('a service that was killed and started again', () => {
   });
 
   it('knows the last lot of its source from before', async () => {
-    const { checks } = JSON.parse(await text('/health', bearer(pro)));
+    const { checks } = JSON.parse(await text('/health', bearer(pro))).data;
     assert.equal(checks['source:last_lot'][0].observedValue, 'accepted');
   });
 

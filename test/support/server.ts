@@ -280,7 +280,7 @@ export class TestServer {
   }
 
   async checks(): Promise<HealthReport['checks']> {
-    return ((await (await this.get('/health')).json()) as HealthReport).checks;
+    return ((await (await this.get('/health')).json()) as { data: HealthReport }).data.checks;
   }
 
   /**

@@ -81,7 +81,7 @@ export class LocalService {
   };
 
   readonly checks = async (): Promise<HealthReport['checks']> =>
-    (await this.ask<HealthReport>('/health')).body.checks;
+    (await this.ask<{ data: HealthReport }>('/health')).body.data.checks;
 
   /** The states of its sources, without the system's. */
   readonly states = async (): Promise<unknown[]> => {

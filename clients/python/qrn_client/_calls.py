@@ -287,7 +287,8 @@ class Calls:
     def health(self) -> Flow[Mapping[str, Any]]:
         """The state of the service. A service that reports `fail` is an answer here, not an error."""
         request = _wire.fetch(self.settings, "/health", also_answers=(503,))
-        return self._object(request, "checks")
+        data: Mapping[str, Any] = (yield from self._object(request, "data"))["data"]
+        return data
 
     def keys(self) -> Flow[Mapping[str, Any]]:
         """The public keys that sign the service's log. Keep them, to verify without taking the service at its word."""

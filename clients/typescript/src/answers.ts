@@ -358,6 +358,11 @@ export interface PriceOfKind {
 
 export type HealthStatus = 'pass' | 'warn' | 'fail';
 
+export interface HealthAnswer {
+  readonly data: HealthReport;
+  readonly metadata: BriefMetadata & DocumentMetadata;
+}
+
 /** The shape of draft-inadarei-api-health-check-06; which checks there are may grow. */
 export interface HealthReport {
   readonly status: HealthStatus;

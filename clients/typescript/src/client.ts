@@ -12,7 +12,7 @@ import type {
   DataEndpoint,
   FloatsData,
   GaussiansData,
-  HealthReport,
+  HealthAnswer,
   IntegersData,
   PermutationsData,
   Quote,
@@ -304,10 +304,10 @@ export class QrnClient {
   }
 
   /** The state of the service and its sources. A service that reports `fail` is an answer here, not an error. */
-  health(call?: CallOptions): PendingCall<HealthReport> {
+  health(call?: CallOptions): PendingCall<HealthAnswer> {
     return pendingCall(
       this.#send({ url: `${this.#baseUrl}/health`, alsoAnswers: [503] }, call),
-      (reply) => objectOf(reply, 'checks') as unknown as HealthReport,
+      (reply) => objectOf(reply, 'data') as unknown as HealthAnswer,
     );
   }
 

@@ -126,8 +126,8 @@ function success(endpoint: EndpointDefinition): Schema {
     default:
       return {
         description: 'pass or warn.',
-        headers: headers(['X-Request-ID']),
-        content: { ...documentOf('Health'), [MEDIA_TYPES.health]: { schema: ref('Health') } },
+        headers: headers(HEALTH_HEADERS),
+        content: { ...documentOf('Health'), [MEDIA_TYPES.health]: { schema: ref('HealthReport') } },
       };
   }
 }
@@ -219,7 +219,7 @@ export function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
 function failures(endpoint: EndpointDefinition): Readonly<Record<string, Schema>> {
   const responses = errorResponses(errorCodesOf(endpoint));
   if (endpoint !== HEALTH) return responses;
-  const failing = { [MEDIA_TYPES.health]: { schema: ref('Health') } };
+  const failing = { [MEDIA_TYPES.health]: { schema: ref('HealthReport') } };
   const unavailable = responses['503'] as { content: Record<string, Schema> };
   const content = { ...unavailable.content, ...failing, ...json({ anyOf: [ref('Health'), ref('Error')] }) };
   return { ...responses, 503: { ...unavailable, description: 'fail, or no answer at all.', content } };
@@ -259,6 +259,7 @@ const PLAIN_HEADERS = [
   'RateLimit-Policy',
 ];
 const PROVENANCE_HEADERS = ['X-Lang-Circuit', 'X-Lang-Version', 'X-Quantum-Backend', 'X-NIST-Verified'];
+const HEALTH_HEADERS = ['X-Request-ID', ...PROVENANCE_HEADERS];
 const DOCUMENT_HEADERS = [...PLAIN_HEADERS, ...PROVENANCE_HEADERS];
 const DATA_HEADERS = [
   ...DOCUMENT_HEADERS,

@@ -244,7 +244,7 @@ const tierList = object({
 });
 
 const healthStatus = oneOfWords(['pass', 'warn', 'fail']);
-const health = object({
+const healthReport = object({
   status: described(healthStatus, 'fail when nothing can be answered, warn when any check is not pass.'),
   version: text,
   releaseId: text,
@@ -355,7 +355,8 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   CertificateDocument: certificateDocument,
   Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
   Tiers: object({ data: tierList, metadata: documentMetadata }),
-  Health: health,
+  Health: object({ data: ref('HealthReport'), metadata: documentMetadata }),
+  HealthReport: healthReport,
   Error: error,
   Problem: problem,
   Keys: keys,

@@ -192,7 +192,9 @@ const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
   },
   health: {
     query: '',
-    answer: { status: 'pass', version: '1', checks: { 'ledger:writable': [{ status: 'pass' }] } },
+    answer: {
+      data: { status: 'pass', version: '1', checks: { 'ledger:writable': [{ status: 'pass' }] } },
+    },
   },
   usage: {
     query: '',
