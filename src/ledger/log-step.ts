@@ -11,7 +11,7 @@ export function mayStep(
   throw new LedgerError('conflict', `another writer has changed the record ${key} of the log`);
 }
 
-export function isSame(stored: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+function isSame(stored: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
   if (stored === undefined || other === undefined) return stored === other;
   return Buffer.compare(stored, other) === 0;
 }

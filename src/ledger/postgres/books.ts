@@ -21,12 +21,11 @@ import {
 } from '../usage-counters.ts';
 import { balancesIn } from './balances.ts';
 import type { SegmentCommits } from './commit.ts';
-import type { Database, Session } from './connection.ts';
+import { type Database, kept } from './connection.ts';
 import { columns } from './fold.ts';
-import { KnownKept, kept } from './kept-read.ts';
 import type { NodeEpoch } from './node.ts';
 import { dropSegments, expireAnswers } from './retention.ts';
-import { PublicSeries, withSerials } from './series.ts';
+import { seriesPageIn, withSerials } from './series.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresBooksOptions {
@@ -52,7 +51,6 @@ const LEASE = {
     RETURNING leased_before`,
 };
 const SEGMENT = { name: 'books_segment', text: 'SELECT body FROM qrn.segment WHERE sequence = $1' };
-const KEPT_SEGMENT = kept(SEGMENT);
 const SEGMENTS_FROM = {
   name: 'books_segments_from',
   text: 'SELECT body FROM qrn.segment WHERE sequence >= $1 ORDER BY sequence LIMIT $2',
@@ -111,13 +109,9 @@ export class PostgresBooks implements Books {
   readonly #clock: Clock;
   readonly #commits: Pick<SegmentCommits, 'commit'>;
   readonly #unsealed: UnsealedTallies;
-  readonly #series: PublicSeries;
-  /** Segments, which never change. */
-  readonly #kept = new KnownKept<number, true>();
 
   constructor({ database, node, clock, commits, unsealed }: PostgresBooksOptions) {
     this.#database = database;
-    this.#series = new PublicSeries(database);
     this.#node = node;
     this.#clock = clock;
     this.#commits = commits;
@@ -136,12 +130,7 @@ export class PostgresBooks implements Books {
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
-    let rows = await this.#database.run<Body>(SEGMENT, [sequence]);
-    if (rows.length > 0 && this.#kept.of(sequence) === undefined) {
-      rows = await this.#database.run<Body>(KEPT_SEGMENT, [sequence]);
-      if (rows.length > 0) this.#kept.note(sequence, true);
-    }
-    const [segment] = await this.#decoded(rows);
+    const [segment] = await this.#decoded(await this.#database.run<Body>(SEGMENT, [sequence]));
     return segment;
   }
 
@@ -165,7 +154,7 @@ export class PostgresBooks implements Books {
   }
 
   seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
-    return this.#series.page(purpose, part);
+    return seriesPageIn(this.#database, purpose, part);
   }
 
   balances(period: number): Promise<Balance[]> {
@@ -242,9 +231,8 @@ export class PostgresBooks implements Books {
   }
 
   #decoded(rows: readonly Body[]): Promise<SegmentRecord[]> {
-    const session: Session = this.#database;
     return withSerials(
-      session,
+      this.#database,
       rows.map(({ body }) => decodeSegment(new Uint8Array(body))),
     );
   }

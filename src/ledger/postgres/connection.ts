@@ -242,6 +242,22 @@ class ConnectionLost extends Error {
   override name = 'ConnectionLost';
 }
 
+/**
+ * An empty message in the write-ahead log, which nobody reads, makes a transaction that reads a commit of its own. It follows
+ * everything that was committed before: when it ends, the synchronous standby has both.
+ */
+const MESSAGE = "pg_logical_emit_message(true, 'qrn', '')";
+export const COMMIT_NOTHING: Statement = { name: 'commit_nothing', text: `SELECT ${MESSAGE}` };
+
+/**
+ * The statement, which reads one row, as a transaction of its own that ends when a standby has what it gives. For what is
+ * acknowledged or signed by being read: a commit whose wait for the standby was cancelled can be read at once, and is lost
+ * in a failover.
+ */
+export function kept({ name, text }: Statement): Statement {
+  return { name: `${name}_kept`, text: `SELECT found.*, ${MESSAGE} FROM (${text}) AS found` };
+}
+
 const BEGIN = 'BEGIN';
 const COMMIT = 'COMMIT';
 const ROLLBACK = 'ROLLBACK';
@@ -310,6 +326,7 @@ class Connection implements HeldSession {
       await connection.run(SET, [Object.keys(settings), Object.values(settings)]);
       const [{ is_standby }] = await connection.run<{ is_standby: boolean }>(IS_STANDBY);
       if (is_standby) throw new Error('the server is a standby');
+      await connection.#followStandby();
       return connection;
     } catch (error) {
       void connection.close();
@@ -319,6 +336,18 @@ class Connection implements HeldSession {
 
   get isLost(): boolean {
     return this.#isLost;
+  }
+
+  /**
+   * A primary that restarted without its standby shows commits that the standby lacks, and a failover loses them. All
+   * connections ended with it, so one commit when a connection opens is enough to show nothing of that kind.
+   */
+  async #followStandby(): Promise<void> {
+    try {
+      await this.run(COMMIT_NOTHING);
+    } catch (error) {
+      throw new Error(`the server commits nothing; if its standby is away, start it: ${messageOf(error)}`);
+    }
   }
 
   async run<R extends object>(statement: Statement, values: readonly unknown[] = []): Promise<R[]> {

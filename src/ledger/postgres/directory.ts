@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
 import { type Directory, type DirectoryChanges, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
-import type { Database, Session } from './connection.ts';
-import { kept } from './kept-read.ts';
+import { type Database, kept, type Session } from './connection.ts';
 
 /** Changes that a reader may be behind; one that is further behind reads all of the directory. */
 const CHANGES_MAX = 1_024;

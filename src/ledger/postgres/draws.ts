@@ -1,10 +1,8 @@
-import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { DrawLeaf, DrawRecord, WaitingDrawLeaf } from '../draw-records.ts';
 import { mayReplace, requireOpening } from '../draw-rules.ts';
 import { type DrawStore, LedgerError } from '../ledger.ts';
 import type { Database, Session } from './connection.ts';
-import { KnownKept, kept } from './kept-read.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 
 /** Names the lock of an account whose draws are counted: "draw" in ASCII. */
@@ -20,7 +18,6 @@ const COUNT_OPEN = {
 };
 const COLUMNS = 'id, account, state, due_at_ms, body';
 const DRAW = { name: 'draws_draw', text: `SELECT ${COLUMNS} FROM qrn.draw WHERE id = $1` };
-const KEPT_DRAW = kept(DRAW);
 const DRAW_TO_CHANGE = {
   name: 'draws_draw_to_change',
   text: `SELECT ${COLUMNS} FROM qrn.draw WHERE id = $1 FOR UPDATE`,
@@ -60,8 +57,6 @@ interface DrawRow {
 export class PostgresDrawStore implements DrawStore {
   readonly #database: Database;
   readonly #node: NamedEpoch | undefined;
-  /** Digests of draws, by their ids. */
-  readonly #kept = new KnownKept<string, string>();
 
   /** A command writes no draws: `node` is undefined. */
   constructor(database: Database, node: NamedEpoch | undefined) {
@@ -114,13 +109,8 @@ export class PostgresDrawStore implements DrawStore {
   }
 
   async draw(id: string): Promise<DrawRecord | undefined> {
-    const [readable] = await this.#database.run<DrawRow>(DRAW, [id]);
-    if (readable === undefined || this.#kept.of(id) === digestOf(readable))
-      return readable && recordOf(readable);
-    const [row] = await this.#database.run<DrawRow>(KEPT_DRAW, [id]);
-    if (row === undefined) return undefined;
-    this.#kept.note(id, digestOf(row));
-    return recordOf(row);
+    const [row] = await this.#database.run<DrawRow>(DRAW, [id]);
+    return row && recordOf(row);
   }
 
   async openDraws(limit: number): Promise<DrawRecord[]> {
@@ -146,10 +136,6 @@ export class PostgresDrawStore implements DrawStore {
 function asOneCall<T>(body: (session: Session, isRepeated: boolean) => Promise<T>) {
   let runs = 0;
   return (session: Session) => body(session, runs++ > 0);
-}
-
-function digestOf({ state, due_at_ms, body }: DrawRow): string {
-  return hash('sha256', JSON.stringify([state, due_at_ms, body]), 'base64');
 }
 
 function recordOf({ id, account, state, due_at_ms, body }: DrawRow): DrawRecord {

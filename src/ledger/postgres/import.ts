@@ -3,7 +3,7 @@ import { LedgerError } from '../ledger.ts';
 import { balancesIn as folderBalancesIn } from '../lmdb/balances.ts';
 import { count } from '../lmdb/tables.ts';
 import { balancesIn } from './balances.ts';
-import type { Database, Session } from './connection.ts';
+import { type Database, kept, type Session } from './connection.ts';
 import { lockDirectory } from './directory.ts';
 import {
   type Copy,
@@ -14,7 +14,6 @@ import {
   periodsOf,
   rowsOf,
 } from './import-rows.ts';
-import { kept } from './kept-read.ts';
 import { UnsealedTallies } from './unsealed.ts';
 import { auditBooks } from './upkeep.ts';
 

@@ -1,8 +1,7 @@
 import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
-import { isSame, mayStep } from '../log-step.ts';
-import type { Database, Session } from './connection.ts';
+import { mayStep } from '../log-step.ts';
+import { type Database, kept, type Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
-import { KnownKept, kept } from './kept-read.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
@@ -14,7 +13,10 @@ export interface PostgresLogStoreOptions {
 
 const READ = { name: 'log_read', text: 'SELECT value FROM qrn.log WHERE key = $1' };
 const READ_KEPT = kept(READ);
-/** The record of a log, or of an incarnation's, that says how large it is: what it covers was stored with it. */
+/**
+ * The record of a log, or of an incarnation's, that says how large it is: what it covers was stored with it. It is shown when
+ * a standby has it: else a failover could lose it, and another tree of the same size would be signed.
+ */
 const STATE = /(?:^|\/)state$/;
 const PUT = {
   name: 'log_put',
@@ -32,8 +34,6 @@ export class PostgresLogStore implements LogStore {
   readonly #database: Database;
   readonly #node: NamedEpoch;
   readonly #unsealed: UnsealedTallies;
-  /** States of logs, by their keys. */
-  readonly #kept = new KnownKept<string, Uint8Array>();
 
   constructor({ database, node, unsealed }: PostgresLogStoreOptions) {
     this.#database = database;
@@ -59,14 +59,9 @@ export class PostgresLogStore implements LogStore {
   }
 
   async getLog(key: string): Promise<Uint8Array | undefined> {
-    const [record] = await this.#database.run<{ value: Uint8Array }>(READ, [key]);
-    if (record === undefined || !STATE.test(key)) return record && new Uint8Array(record.value);
-    if (isSame(this.#kept.of(key), record.value)) return new Uint8Array(record.value);
-    const [stored] = await this.#database.run<{ value: Uint8Array }>(READ_KEPT, [key]);
-    if (stored === undefined) return undefined;
-    const value = new Uint8Array(stored.value);
-    this.#kept.note(key, value);
-    return value.slice();
+    const read = !STATE.test(key) ? READ : READ_KEPT;
+    const [record] = await this.#database.run<{ value: Uint8Array }>(read, [key]);
+    return record && new Uint8Array(record.value);
   }
 }
 

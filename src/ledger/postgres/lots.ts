@@ -1,9 +1,8 @@
 import type { SeededTier } from '../../core/vocabulary.ts';
 import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
 import type { BlockKind, ClaimedBlock, LotCommitment, LotRecord, LotRevocation } from '../records.ts';
-import type { Database, Session } from './connection.ts';
+import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
-import { KEEP } from './kept-read.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 
@@ -275,7 +274,7 @@ export class PostgresLots implements EntropyStore {
     const read = (session: Session) => session.run<VersionedRevocation>(OWN_REVOCATIONS, [node, version]);
     if ((await read(this.#database)).length === 0) return [];
     return this.#database.transact(async (session) => {
-      await session.run(KEEP);
+      await session.run(COMMIT_NOTHING);
       return read(session);
     });
   }

@@ -2,9 +2,8 @@ import { SERIES_LISTED_MAX, type SeriesAnswer, type SeriesPage } from '../label-
 import type { SeriesPart } from '../ledger.ts';
 import type { SegmentRecord } from '../records.ts';
 import { EntryCursor } from '../segment.ts';
-import type { Database, Session } from './connection.ts';
+import type { Session } from './connection.ts';
 import { columns } from './fold.ts';
-import { KEEP, KnownKept } from './kept-read.ts';
 
 /**
  * The serials of labelled answers, given in the transaction that stores their segment: so no number is left out and none
@@ -95,47 +94,10 @@ export async function withSerials(session: Session, segments: SegmentRecord[]): 
   });
 }
 
-/** The public series. A number that was shown never belongs to another answer: nothing is shown before a standby has it. */
-export class PublicSeries {
-  readonly #database: Database;
-  /** Of each series, a number up to which a standby has all answers. */
-  readonly #kept = new KnownKept<string, number>();
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** See Books.seriesPage. */
-  async page(purpose: string, part: SeriesPart): Promise<SeriesPage> {
-    const page = await readPage(this.#database, purpose, part);
-    const isKept = (shown: Map<string, number>) =>
-      [...shown].every(([series, number]) => number <= (this.#kept.of(series) ?? 0));
-    if (isKept(numbersOn(page, part))) return page;
-    const kept = await this.#database.transact(async (session) => {
-      await session.run(KEEP);
-      return readPage(session, purpose, part);
-    });
-    for (const [series, number] of numbersOn(kept, part)) this.#kept.note(series, number);
-    return kept;
-  }
-}
-
-/** Of each series on the page, the largest number that it shows. */
-function numbersOn({ series, answers }: SeriesPage, part: SeriesPart): Map<string, number> {
-  const numbers = new Map(series.map(({ id, count }) => [id, count]));
-  const asked = askedOf(series, part);
-  const last = answers.at(-1)?.serial ?? 0;
-  if (asked !== undefined && last > (numbers.get(asked) ?? 0)) numbers.set(asked, last);
-  return numbers;
-}
-
-function askedOf(series: SeriesPage['series'], part: SeriesPart): string | undefined {
-  return part.series ?? series.at(0)?.id;
-}
-
-async function readPage(session: Session, purpose: string, part: SeriesPart): Promise<SeriesPage> {
+/** See Books.seriesPage. */
+export async function seriesPageIn(session: Session, purpose: string, part: SeriesPart): Promise<SeriesPage> {
   const series = await session.run<{ id: string; count: number }>(LIST, [purpose, SERIES_LISTED_MAX]);
-  const asked = askedOf(series, part);
+  const asked = part.series ?? series.at(0)?.id;
   if (asked === undefined || (await session.run(IS_PUBLIC, [purpose, asked])).length === 0)
     return { series, answers: [] };
   return { series, answers: await session.run<SeriesAnswer>(PAGE, [asked, part.from, part.limit]) };

@@ -2,11 +2,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { silentLog } from '../../../src/core/log.ts';
+import { PostgresBooks } from '../../../src/ledger/postgres/books.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresDirectory } from '../../../src/ledger/postgres/directory.ts';
 import { PostgresDrawStore } from '../../../src/ledger/postgres/draws.ts';
+import { PostgresLogStore } from '../../../src/ledger/postgres/log-store.ts';
 import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
+import { UnsealedTallies } from '../../../src/ledger/postgres/unsealed.ts';
 import { encodeSegment } from '../../../src/ledger/segment.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
 import {
@@ -24,6 +27,9 @@ import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
 
+/** As many as there are calls at once. */
+const OPENED_CONNECTIONS = 5;
+const WRITER_CONNECTIONS = 3;
 const LABEL = { isPublic: true, purpose: 'lottery', series: `series_${'a'.repeat(26)}` } as const;
 
 for (const lost of ['request', 'reply'] as const) {
@@ -174,27 +180,61 @@ async function waitingForStandby(url: string, not: number, isOver: () => boolean
   }
 }
 
-test('a node shows no answer, certificate, draw, number of a series or state of the log, and follows no change, that no standby has', async (t) => {
+test('a node repeats no answer, shows no state of the log and follows no change that no standby has', async (t) => {
+  const scene = await cancelledCommits(t);
+  const { reader, opened: database, readings } = scene;
+  const books = new PostgresBooks({ ...reader, database, unsealed: new UnsealedTallies() });
+  const logStore = new PostgresLogStore({ database, node: reader.node, unsealed: new UnsealedTallies() });
+  const shownBefore = await scene.shownBeforeStandby([
+    readings.show('the answer', books.storedAnswer(1, answer(1, 7, 0).keyDigest)),
+    readings.show('the directory', scene.directory.directoryChanges(scene.version)),
+    readings.show('its version', scene.directory.directoryVersion()),
+    readings.show('the log', logStore.getLog('state')),
+    readings.show('the lots', scene.lots.claimBlocks('pure', 1)),
+  ]);
+  assert.deepEqual(shownBefore, []);
+  assert.equal(readings.shown.length, 5);
+});
+
+test('a connection that opens shows nothing that no standby has, as after a restart of the primary alone', async (t) => {
+  const scene = await cancelledCommits(t);
+  const { reader, readings } = scene;
+  const database = new Database({ url: scene.url, log: silentLog });
+  t.after(() => database.close());
+  const books = new PostgresBooks({ ...reader, database, unsealed: new UnsealedTallies() });
+  const page = () => books.seriesPage('lottery', { series: undefined, from: 1, limit: 9 });
+  const shownBefore = await scene.shownBeforeStandby([
+    readings.show('the certificate', books.segment(2)),
+    readings.show('the draw', new PostgresDrawStore(database, reader.node).draw(DRAW.id)),
+    readings.show('the series', page()),
+  ]);
+  assert.deepEqual(shownBefore, []);
+  assert.equal(readings.shown.length, 3);
+  assert.equal((await page()).answers.length, 1);
+});
+
+const DRAW = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
+
+/** Commits of every kind that wait for a standby, and can be read since an administrator cancelled their first wait. */
+async function cancelledCommits(t: TestContext) {
   const url = await emptiedDatabase(t);
   const writer = await openBooks(t, url, { name: 'a' });
   const reader = await openBooks(t, url, { name: 'b' });
-  const { keyDigest } = answer(1, 7, 0);
-  const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
-  const part = { series: undefined, from: 1, limit: 9 };
   await writer.books.commit([filledSegment(1, 1)], []);
-  await reader.logStore.getLog('state');
-  const more = new Database({ url, log: silentLog, connections: 9 });
-  t.after(() => more.close());
-  const directory = new PostgresDirectory(more, undefined, reader.clock);
-  const lots = new PostgresLots(more, { node: reader.node, folder: new MemoryLedger(reader.clock) });
+  const opened = new Database({ url, log: silentLog, connections: OPENED_CONNECTIONS });
+  t.after(() => opened.close());
+  await openAll(opened, OPENED_CONNECTIONS);
+  await openAll(writer.database, WRITER_CONNECTIONS);
+  const directory = new PostgresDirectory(opened, undefined, reader.clock);
+  const lots = new PostgresLots(opened, { node: reader.node, folder: new MemoryLedger(reader.clock) });
   await lots.addLot(lot(1), [block('pure', 1)]);
   const { version } = await directory.directoryChanges(undefined);
   const noLongerAwaited = await awaitNobody(t, url);
   const written = [
-    new PostgresLots(more, undefined).revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS }),
+    new PostgresLots(writer.database, undefined).revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS }),
     writer.books.commit([segment(2, [entry(1, { label: LABEL })])], [answer(1, 7, NOON_MS + 1_000)]),
     writer.logStore.putLog([{ key: 'state', value: Uint8Array.of(1) }]),
-    new PostgresDrawStore(writer.database, writer.node).openDraw(draw, 9),
+    new PostgresDrawStore(writer.database, writer.node).openDraw(DRAW, 9),
   ];
   const waiting = (count: number) =>
     `SELECT count(*) = ${count} AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
@@ -207,53 +247,36 @@ test('a node shows no answer, certificate, draw, number of a series or state of 
   const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
   await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];
-  const show = async (what: string, read: Promise<unknown>) => {
-    if ((await read) !== undefined) shown.push(what);
+  const readings = {
+    shown,
+    async show(what: string, read: Promise<unknown>): Promise<void> {
+      if ((await read) !== undefined) shown.push(what);
+    },
   };
-  const draws = new PostgresDrawStore(more, reader.node);
-  const page = () => reader.books.seriesPage('lottery', part);
-  const readings = [
-    show('the answer', reader.books.storedAnswer(1, keyDigest)),
-    show('the certificate', reader.books.segment(2)),
-    show('the directory', directory.directoryChanges(version)),
-    show('its version', directory.directoryVersion()),
-    show('the draw', draws.draw(draw.id)),
-    show('the log', reader.logStore.getLog('state')),
-    show('the lots', lots.claimBlocks('pure', 1)),
-    show('the series', page()),
-  ];
-  // The writers' second attempts wait, and so must all who read.
-  await waitFor(url, waiting(written.length + readings.length), () => shown.length > 0);
-  const shownBefore = [...shown];
-  await noLongerAwaited();
-  await Promise.all([...written, ...readings]);
-  assert.deepEqual(shownBefore, []);
-  assert.equal(shown.length, readings.length);
-  assert.equal((await page()).answers.length, 1);
-  assert.deepEqual(await draws.draw(draw.id), draw);
-});
+  /** What was shown while there was no standby; then there need not be one, and all that was begun ends. */
+  const shownBeforeStandby = async (begun: readonly Promise<void>[]): Promise<string[]> => {
+    // The writers' second attempts wait, and so must all who read.
+    await waitFor(url, waiting(written.length + begun.length), () => shown.length > 0);
+    const shownBefore = [...shown];
+    await noLongerAwaited();
+    await Promise.all([...written, ...begun]);
+    return shownBefore;
+  };
+  return { url, reader, opened, directory, lots, version, readings, shownBeforeStandby };
+}
 
-test('a node reads what it knows a standby to have without a commit', async (t) => {
-  const url = await emptiedDatabase(t);
-  const { books, database, node, clock } = await openBooks(t, url, { name: 'a' });
-  const directory = new PostgresDirectory(database, node, clock);
-  const draws = new PostgresDrawStore(database, node);
-  const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
-  const part = { series: undefined, from: 1, limit: 9 };
-  const read = async () => [
-    await books.segment(2),
-    await directory.directoryChanges(0),
-    await directory.directoryVersion(),
-    await draws.draw(draw.id),
-    await books.seriesPage('lottery', part),
-  ];
-  await draws.openDraw(draw, 9);
-  await books.commit([segment(2, [entry(1, { label: LABEL })])], []);
-  const first = await read();
-  const noLongerAwaited = await awaitNobody(t, url);
-  assert.deepEqual(await read(), first);
-  await noLongerAwaited();
-});
+/** Each call holds its connection until all have one. */
+async function openAll(database: Database, connections: number): Promise<void> {
+  const all = Promise.withResolvers<void>();
+  let open = 0;
+  const calls = Array.from({ length: connections }, () =>
+    database.attempt(async () => {
+      if (++open === connections) all.resolve();
+      await all.promise;
+    }),
+  );
+  await Promise.all(calls);
+}
 
 /** Makes commits wait for a standby that there is not, until what it gives is called. */
 async function awaitNobody(t: TestContext, url: string): Promise<() => Promise<void>> {
