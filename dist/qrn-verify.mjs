@@ -2250,7 +2250,7 @@ var MEMBERS = {
   uuid: ["count", "uuids", "version"],
   bitstring: ["bitstring", "length"],
   shuffle: ["count", "items"],
-  batch: ["count", "type", "values"],
+  batch: ["count", "params", "type", "values"],
   sample: ["count", "items", "list_sha256", "of"],
   weighted: ["count", "items", "list_sha256", "weights"],
   strings: ["alphabet", "count", "length", "values"],
@@ -2258,17 +2258,52 @@ var MEMBERS = {
   permutations: ["count", "length", "values"],
   gaussians: ["count", "digits", "mean", "stddev", "values"]
 };
+var PARAMS = {
+  integers: ["max", "min", "sort", "unique"],
+  floats: ["precision"],
+  bytes: ["encoding", "length"],
+  uuid: [],
+  sample: ["list_sha256", "of"],
+  weighted: ["list_sha256", "weights"],
+  strings: ["alphabet", "length"],
+  sequences: ["length", "max", "min", "sort", "unique"],
+  permutations: ["length"],
+  gaussians: ["digits", "mean", "stddev"]
+};
 function flawOfData(endpoint, data) {
-  const names = typeof endpoint === "string" && Object.hasOwn(MEMBERS, endpoint) ? MEMBERS[endpoint] : void 0;
+  const names = rowOf(MEMBERS, endpoint);
   if (names === void 0) return `There is no endpoint ${show(endpoint)}.`;
-  const told2 = isObject(data) ? Object.keys(data).sort().join() : show(data);
-  return told2 === [...names, "metadata"].sort().join() ? void 0 : `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`;
+  if (!hasMembers(data, [...names, "metadata"]))
+    return `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`;
+  if (endpoint !== "batch") return void 0;
+  const type = member(data, "type");
+  const params = rowOf(PARAMS, type);
+  if (params === void 0) return `A batch has no type ${show(type)}.`;
+  return hasMembers(member(data, "params"), params) ? void 0 : `The members of params are not those of a batch of ${show(type)}: ${params.join(", ")}.`;
 }
+function rowOf(table, name) {
+  return typeof name === "string" && Object.hasOwn(table, name) ? table[name] : void 0;
+}
+function hasMembers(value, names) {
+  return isObject(value) && Object.keys(value).sort().join() === names.toSorted().join();
+}
+function drawnAs(endpoint, data) {
+  if (endpoint !== "batch") return { kind: endpoint, told: data };
+  const [type, params, values] = ["type", "params", "values"].map((name2) => member(data, name2));
+  const own = isObject(params) ? params : {};
+  const name = type === "uuid" ? "uuids" : type === "sample" || type === "weighted" ? "items" : "values";
+  return {
+    kind: type === "bytes" ? BYTE_STRINGS : type,
+    told: { ...own, count: member(data, "count"), [name]: values }
+  };
+}
+var BYTE_STRINGS = "byte strings";
 var PER_BIT = 4 / 8;
 var WORDS_BYTES = 256;
 var GAUSSIAN_BYTES = 64;
 var BYTES_PER_CHARACTER = 16;
-function bytesMaxOf(endpoint, data) {
+function bytesMaxOf(endpoint, answered) {
+  const { kind: drawn, told: data } = drawnAs(endpoint, answered);
   const length = (name) => {
     const told2 = member(data, name);
     return Array.isArray(told2) || typeof told2 === "string" ? told2.length : 0;
@@ -2277,13 +2312,15 @@ function bytesMaxOf(endpoint, data) {
   const span = (min, max) => Math.log2(Math.max(1, Number(max) - Number(min) + 1));
   const ofBits = (bits) => Math.ceil(bits * PER_BIT) + WORDS_BYTES;
   const values = length("values");
-  switch (endpoint) {
+  switch (drawn) {
     case "bytes":
       return Math.floor(length("bytes") * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
     case "bitstring":
       return Math.ceil(length("bitstring") / 8);
     case "uuid":
       return 16 * length("uuids");
+    case BYTE_STRINGS:
+      return values * number("length");
     case "integers":
       return ofBits(values * span(member(data, "min"), member(data, "max")));
     case "floats":
@@ -2308,11 +2345,12 @@ function bytesMaxOf(endpoint, data) {
       return BYTES_PER_CHARACTER * (canonical(member(data, "values") ?? member(data, "items")) ?? "").length;
   }
 }
-function valuesVerdict(endpoint, data, drawn) {
-  const kind = typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint) ? KINDS2[endpoint] : void 0;
+function valuesVerdict(endpoint, answered, drawn) {
+  const { kind: name, told: data } = drawnAs(endpoint, answered);
+  const kind = rowOf(KINDS2, name);
   if (kind === void 0)
     return holds(
-      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(endpoint)} does not hold all that they were drawn with.`
+      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(name)} does not hold all that they were drawn with.`
     );
   const told2 = member(data, kind.values);
   const stream = streamOf(drawn);
@@ -2347,6 +2385,7 @@ var KINDS2 = {
   sequences: listed("sequences", "values", ["count", "sort"], (data) => ({ ranges: rangesOf(data) })),
   permutations: listed("permutations", "values", ["count", "length"]),
   gaussians: listed("gaussians", "values", ["count", "digits", "mean", "stddev"]),
+  [BYTE_STRINGS]: listed("bytes", "values", ["count", "encoding", "length"]),
   bytes: {
     values: "bytes",
     drawAgain: (data, bytes) => {

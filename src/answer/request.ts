@@ -21,6 +21,13 @@ import {
 import type { LabelRequest } from './label.ts';
 import { type DataTemplate, dataTemplate } from './text.ts';
 
+type Echoed = string | number | boolean | readonly number[] | null;
+
+/** Members of `data` that echo effective parameters. */
+export interface EchoedMembers {
+  readonly [name: string]: Echoed | EchoedMembers;
+}
+
 /** How the values of an answer are written. */
 export type AnswerForm = 'json' | 'msgpack' | 'octet-stream';
 
@@ -37,7 +44,7 @@ export interface DataRequest {
   /** The member of `data` that holds the values: values, bytes, uuids, bitstring or items. */
   readonly valueKey: string;
   /** The other members of `data` that echo the effective parameters, e.g. count, max, min, sort, unique. */
-  readonly members: Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
+  readonly members: EchoedMembers;
   /** The mode that was asked for; undefined when the account's tier decides. */
   readonly mode: EntropyMode | undefined;
   /** How the answer is to be written, where the request itself says so; else `Accept` decides. */

@@ -2,6 +2,7 @@ import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { base32Of, uuidText } from '../core/ids.ts';
+import { isObject } from '../core/json.ts';
 import {
   decimalDigits,
   writeBase32,
@@ -11,6 +12,7 @@ import {
   writeUuid,
 } from '../core/text-bytes.ts';
 import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from './make.ts';
+import type { EchoedMembers } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
 
 /** What the text of an answer says of it beside its values. An Answer is one. */
@@ -58,8 +60,6 @@ export function verifyUrlOf(
   return `${verifyUrlBase}/cert_${base32Of(certificateId)}`;
 }
 
-type Members = Readonly<Record<string, string | number | boolean | readonly number[] | null>>;
-
 /** Stands where the values go; cannot occur in canonical JSON, which escapes control characters. */
 const VALUES_MARK = '\u0000';
 
@@ -70,7 +70,7 @@ const VALUES_MARK = '\u0000';
  */
 export function dataTemplate(
   valueKey: string,
-  members: Members,
+  members: EchoedMembers,
   entropyMode: string,
   quantumSource: string,
 ): DataTemplate {
@@ -78,13 +78,18 @@ export function dataTemplate(
     metadata: JSON.stringify(dataMetadata(entropyMode, quantumSource)),
     [valueKey]: VALUES_MARK,
   };
-  for (const [name, value] of Object.entries(members)) texts[name] = JSON.stringify(value);
+  for (const [name, value] of Object.entries(members))
+    texts[name] = JSON.stringify(isObject(value) ? sortedByName(value) : value);
   const text = Object.keys(texts)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${texts[name]}`)
     .join(',');
   const cut = text.indexOf(VALUES_MARK);
   return { before: utf8Bytes(`{${text.slice(0, cut)}`), after: utf8Bytes(`${text.slice(cut + 1)}}`) };
+}
+
+function sortedByName(members: object): object {
+  return Object.fromEntries(Object.entries(members).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function dataMetadata(entropyMode: string, quantumSource: string): Record<string, string> {
@@ -130,7 +135,7 @@ export function envelopeObject(answer: PrintedAnswer, names: ServiceNames): Reco
 export function completePacked(
   answer: PrintedAnswer & { readonly packedStart: number; readonly packedEnd: number },
   names: ServiceNames,
-  { valueKey, members }: { readonly valueKey: string; readonly members: Members },
+  { valueKey, members }: { readonly valueKey: string; readonly members: EchoedMembers },
   bytes: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
   const { from, packedStart, packedEnd } = answer;

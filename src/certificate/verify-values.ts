@@ -26,7 +26,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   uuid: ['count', 'uuids', 'version'],
   bitstring: ['bitstring', 'length'],
   shuffle: ['count', 'items'],
-  batch: ['count', 'type', 'values'],
+  batch: ['count', 'params', 'type', 'values'],
   sample: ['count', 'items', 'list_sha256', 'of'],
   weighted: ['count', 'items', 'list_sha256', 'weights'],
   strings: ['alphabet', 'count', 'length', 'values'],
@@ -35,16 +35,57 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   gaussians: ['count', 'digits', 'mean', 'stddev', 'values'],
 };
 
+/** What `params` of a batch has, by its type. */
+const PARAMS: Readonly<Record<string, readonly string[]>> = {
+  integers: ['max', 'min', 'sort', 'unique'],
+  floats: ['precision'],
+  bytes: ['encoding', 'length'],
+  uuid: [],
+  sample: ['list_sha256', 'of'],
+  weighted: ['list_sha256', 'weights'],
+  strings: ['alphabet', 'length'],
+  sequences: ['length', 'max', 'min', 'sort', 'unique'],
+  permutations: ['length'],
+  gaussians: ['digits', 'mean', 'stddev'],
+};
+
 /** Why `data` is not that of an answer of the endpoint that the certificate names. */
 export function flawOfData(endpoint: unknown, data: unknown): string | undefined {
-  const names =
-    typeof endpoint === 'string' && Object.hasOwn(MEMBERS, endpoint) ? MEMBERS[endpoint] : undefined;
+  const names = rowOf(MEMBERS, endpoint);
   if (names === undefined) return `There is no endpoint ${show(endpoint)}.`;
-  const told = isObject(data) ? Object.keys(data).sort().join() : show(data);
-  return told === [...names, 'metadata'].sort().join()
+  if (!hasMembers(data, [...names, 'metadata']))
+    return `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(', ')}.`;
+  if (endpoint !== 'batch') return undefined;
+  const type = member(data, 'type');
+  const params = rowOf(PARAMS, type);
+  if (params === undefined) return `A batch has no type ${show(type)}.`;
+  return hasMembers(member(data, 'params'), params)
     ? undefined
-    : `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(', ')}.`;
+    : `The members of params are not those of a batch of ${show(type)}: ${params.join(', ')}.`;
 }
+
+function rowOf<T>(table: Readonly<Record<string, T>>, name: unknown): T | undefined {
+  return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+function hasMembers(value: unknown, names: readonly string[]): boolean {
+  return isObject(value) && Object.keys(value).sort().join() === names.toSorted().join();
+}
+
+/** A batch as an answer of the endpoint of its type has it: what it was drawn with stands beside its count and values. */
+function drawnAs(endpoint: unknown, data: unknown): { readonly kind: unknown; readonly told: unknown } {
+  if (endpoint !== 'batch') return { kind: endpoint, told: data };
+  const [type, params, values] = ['type', 'params', 'values'].map((name) => member(data, name));
+  const own = isObject(params) ? params : {};
+  const name = type === 'uuid' ? 'uuids' : type === 'sample' || type === 'weighted' ? 'items' : 'values';
+  return {
+    kind: type === 'bytes' ? BYTE_STRINGS : type,
+    told: { ...own, count: member(data, 'count'), [name]: values },
+  };
+}
+
+/** The values of a batch of bytes; GET /v1/bytes has one. */
+const BYTE_STRINGS = 'byte strings';
 
 /** Four times the entropy of the values and some words more: no honest answer comes near it. */
 const PER_BIT = 4 / 8;
@@ -54,7 +95,8 @@ const GAUSSIAN_BYTES = 64;
 const BYTES_PER_CHARACTER = 16;
 
 /** Bytes that an honest answer draws at most, whatever its certificate says. */
-export function bytesMaxOf(endpoint: unknown, data: unknown): number {
+export function bytesMaxOf(endpoint: unknown, answered: unknown): number {
+  const { kind: drawn, told: data } = drawnAs(endpoint, answered);
   const length = (name: string) => {
     const told = member(data, name);
     return Array.isArray(told) || typeof told === 'string' ? told.length : 0;
@@ -63,13 +105,15 @@ export function bytesMaxOf(endpoint: unknown, data: unknown): number {
   const span = (min: unknown, max: unknown) => Math.log2(Math.max(1, Number(max) - Number(min) + 1));
   const ofBits = (bits: number) => Math.ceil(bits * PER_BIT) + WORDS_BYTES;
   const values = length('values');
-  switch (endpoint) {
+  switch (drawn) {
     case 'bytes':
       return Math.floor(length('bytes') * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4));
     case 'bitstring':
       return Math.ceil(length('bitstring') / 8);
     case 'uuid':
       return 16 * length('uuids');
+    case BYTE_STRINGS:
+      return values * number('length');
     case 'integers':
       return ofBits(values * span(member(data, 'min'), member(data, 'max')));
     case 'floats':
@@ -96,11 +140,12 @@ export function bytesMaxOf(endpoint: unknown, data: unknown): number {
 }
 
 /** `data` is the answer's member of that name, of the endpoint that the certificate names. */
-export function valuesVerdict(endpoint: unknown, data: unknown, drawn: Uint8Array): Verdict {
-  const kind = typeof endpoint === 'string' && Object.hasOwn(KINDS, endpoint) ? KINDS[endpoint] : undefined;
+export function valuesVerdict(endpoint: unknown, answered: unknown, drawn: Uint8Array): Verdict {
+  const { kind: name, told: data } = drawnAs(endpoint, answered);
+  const kind = rowOf(KINDS, name);
   if (kind === undefined)
     return holds(
-      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(endpoint)} does not hold all that they were drawn with.`,
+      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(name)} does not hold all that they were drawn with.`,
     );
   const told = member(data, kind.values);
   const stream = streamOf(drawn);
@@ -144,6 +189,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   sequences: listed('sequences', 'values', ['count', 'sort'], (data) => ({ ranges: rangesOf(data) })),
   permutations: listed('permutations', 'values', ['count', 'length']),
   gaussians: listed('gaussians', 'values', ['count', 'digits', 'mean', 'stddev']),
+  [BYTE_STRINGS]: listed('bytes', 'values', ['count', 'encoding', 'length']),
   bytes: {
     values: 'bytes',
     drawAgain: (data, bytes) => {

@@ -47,7 +47,7 @@ const MESSAGES = {
     invalid_idempotency_key: 'Send Idempotency-Key as 1 to 255 visible ASCII characters.',
     duplicate_parameter: 'Give each parameter once.',
     unknown_parameter:
-      'Leave out parameters that the endpoint does not have; the service checks them strictly.',
+      'Leave out, or spell as the documentation does, what the endpoint does not have: members of a JSON body, and parameters of a query where the service checks them strictly.',
     pure_too_large:
       'This request may draw more pure bytes than the reservoir holds when it is full; ask for fewer values.',
   },

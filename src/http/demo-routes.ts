@@ -4,7 +4,7 @@ import type { Answers } from '../answer/answers.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { DataEndpointDefinition } from './endpoint.ts';
+import { contentOfGet, type DataEndpointDefinition } from './endpoint.ts';
 import { BITSTRING, INTEGERS } from './endpoints/values.ts';
 import { InnerAsker } from './inner-asker.ts';
 import { NO_STORE, type Reply, replyOf } from './reply.ts';
@@ -36,7 +36,7 @@ const DRAWS: readonly [path: string, endpoint: DataEndpointDefinition, query: st
 /** `POST /demo/…`: an answer of the demo account, for anybody, without a key. 404 without such an account. */
 export function demoRoutes(sources: DemoSources): PlainRoute[] {
   return DRAWS.map(([path, endpoint, query]): PlainRoute => {
-    const { request } = endpoint.parse({ query, contentType: '', body: new Uint8Array(0) });
+    const { request } = endpoint.parse(contentOfGet(query));
     // a refusal is shared too: finding the demo account looks at every account
     const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
       const reply = drawn(sources, request);

@@ -22,23 +22,30 @@ export interface EndpointDefinition {
   readonly summary: string;
   /** Query parameters in the order in which they are checked. */
   readonly parameters: readonly ParameterDefinition[];
+  /** Of an endpoint with the method GET: the same request as POST, with its parameters in a body. */
   readonly body?: BodyDefinition;
   /** Codes that the endpoint can answer beside those of its parameters and those that every endpoint can. */
   readonly errors: readonly ErrorCode[];
 }
 
-/** A JSON body: members in the order in which they are checked, and by type what `params` may hold. */
-interface BodyDefinition {
+/** A JSON body: members in the order in which they are checked, and by type what `params` may hold, where it has one. */
+export interface BodyDefinition {
   readonly members: readonly ParameterDefinition[];
   readonly params: Readonly<Record<string, readonly ParameterDefinition[]>>;
 }
 
 /** The parts of a request that parameters are read from. An Exchange is one. */
 export interface RequestContent {
+  readonly method: string;
   /** Without `?`. */
   readonly query: string;
   readonly contentType: string;
   readonly body: Uint8Array;
+}
+
+/** What a GET with this query is read from. */
+export function contentOfGet(query: string): RequestContent {
+  return { method: 'GET', query, contentType: '', body: new Uint8Array(0) };
 }
 
 export interface ParsedDataRequest {
@@ -52,7 +59,7 @@ export interface ParsedDataRequest {
 /** An endpoint that draws entropy. */
 export interface DrawingEndpointDefinition extends EndpointDefinition {
   readonly name: DataEndpoint | 'stream';
-  /** Throws the ApiError of the first check that fails. A GET endpoint reads nothing but the query. */
+  /** Throws the ApiError of the first check that fails. Of a GET nothing but the query is read. */
   parse(content: RequestContent): ParsedDataRequest;
 }
 

@@ -35,7 +35,7 @@ export class ParsedRequests {
   }
 
   #parsedOf(exchange: Exchange, endpoint: DrawingEndpointDefinition): ParsedRequest {
-    if (endpoint.method !== 'GET') return parsedOf(endpoint, exchange);
+    if (exchange.method === 'POST') return parsedOf(endpoint, exchange);
     const cache = this.#byEndpoint.get(endpoint)!;
     const known = cache.get(exchange.query);
     if (known !== undefined) return known;

@@ -45,7 +45,8 @@ export class RouteTable {
     plainPrefixes: readonly PlainRoute[],
   ) {
     for (const endpoint of dataEndpoints) {
-      const methods = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
+      const methods: string[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
+      if (endpoint.method === 'GET' && endpoint.body !== undefined) methods.push('POST');
       this.#routes.set(endpoint.path, {
         endpoint: endpointRow(endpoint.name),
         methods,

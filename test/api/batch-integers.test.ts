@@ -10,7 +10,12 @@ import { drawnValues } from '../values/drawn.ts';
 import { parseBatch, codeOf as refusalOf } from './parameters-parsing.ts';
 
 interface Batch {
-  readonly data: { readonly values: readonly number[]; readonly count: number; readonly type: string };
+  readonly data: {
+    readonly values: readonly number[];
+    readonly count: number;
+    readonly type: string;
+    readonly params: object;
+  };
 }
 
 /** What a batch of integers asks for. */
@@ -71,8 +76,11 @@ describe('integers of a batch, as the service answers them', () => {
     const json = (await (await ask('application/json', sorted)).json()) as Batch;
     assert.deepEqual(json.data.values, all);
     assert.deepEqual([json.data.count, json.data.type], [30_000, 'integers']);
+    assert.deepEqual(json.data.params, sorted);
     const packed = await (await ask('application/msgpack', { ...params, sort: 'descending' })).arrayBuffer();
-    assert.deepEqual((unpack(Buffer.from(packed)) as Batch).data.values, all.toReversed());
+    const { data } = unpack(Buffer.from(packed)) as Batch;
+    assert.deepEqual(data.values, all.toReversed());
+    assert.deepEqual(data.params, { ...params, sort: 'descending' });
     const octets = new Int32Array(await (await ask('application/octet-stream', params)).arrayBuffer());
     assert.notDeepEqual([...octets], all);
     assert.deepEqual(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ApiError, ErrorCode } from '../../src/core/errors.ts';
@@ -50,12 +51,23 @@ describe('a batch', () => {
         endpoint: 'batch',
         values: { ...values, count: 7 },
         valueKey: 'values',
-        members: { count: 7, type: body['type'] },
+        members: { count: 7, params: echoOf(values), type: body['type'] },
         ...NOTHING_SAID,
       });
       assert.deepEqual(ignored, []);
     });
   }
+
+  it('echoes the hash of a list that it was drawn from', () => {
+    const items = ['a', 'b', 'c'];
+    const sha256 = createHash('sha256').update('["a","b","c"]').digest('hex');
+    const list_sha256 = `sha256:${sha256}`;
+    const { members } = parseBatch({ type: 'sample', count: 2, params: { items } }).request;
+    assert.deepEqual(members, { count: 2, params: { list_sha256, of: 3 }, type: 'sample' });
+    const weights = [1, 2, 3];
+    const weighted = parseBatch({ type: 'weighted', count: 9, params: { items, weights } }).request;
+    assert.deepEqual(weighted.members, { count: 9, params: { list_sha256, weights }, type: 'weighted' });
+  });
 
   it('has 1 to 100,000 values of any kind', () => {
     for (const type of ['integers', 'floats', 'bytes', 'uuid']) {
@@ -64,6 +76,12 @@ describe('a batch', () => {
     }
   });
 });
+
+/** What `params` of an answer says of values: all that they are drawn with. */
+function echoOf(values: object): object {
+  const { kind: _, single: __, ...params } = values as Record<string, unknown>;
+  return params;
+}
 
 describe('a batch that is malformed', () => {
   const REFUSED: readonly [code: ErrorCode, bodies: readonly unknown[]][] = [
@@ -152,7 +170,7 @@ describe('a batch that is malformed', () => {
         '{"type":"uuid","count":1,"count":1}',
         '{"type":"uuid","count":1,"co\\u0075nt":2}',
         '{"type":"integers","count":1,"params":{"min":1,"min":2}}',
-        '{"type":"uuid","count":1,"x":1,"x":2}',
+        '{"type":"uuid","count":1,"x":1,"x":2}', // before x itself is refused
         '{"type":"uuid","type":"x"}',
       ],
     ],
@@ -235,19 +253,45 @@ describe('the body and the query of a batch', () => {
     assert.equal(codeOf(BODY, 'entropy_mode=pure&entropy_mode=pure'), 'duplicate_parameter');
   });
 
-  it('may have unknown members and parameters, which are ignored and listed', () => {
-    const { ignored } = parseBatch({ ...BODY, note: 1, 'a\r\nb': 2, params: { min: 1 } }, 'x=1&count=5');
-    assert.deepEqual(ignored, ['x', 'count', 'note', 'a%0D%0Ab', 'params.min']);
+  it('may have unknown parameters in the query, which are ignored and listed', () => {
+    assert.deepEqual(parseBatch(BODY, 'x=1&count=5').ignored, ['x', 'count']);
   });
 
-  it('treat names of Object.prototype as unknown', () => {
-    assert.equal(codeOf('{"__proto__":{"type":"uuid","count":1}}'), 'invalid_type');
-    const { request, ignored } = parseBatch(
+  const UNKNOWN: readonly [body: unknown, names: readonly string[], said: RegExp][] = [
+    [
+      { ...BODY, note: 1, 'a\r\nb': 2 },
+      ['note', 'a%0D%0Ab'],
+      /no member note, a%0D%0Ab\. Those there are: type/,
+    ],
+    [{ ...BODY, '': 1 }, ['""'], /no member ""\./],
+    [{ ...BODY, min: 1 }, ['min'], /no member min: min belongs in params\./],
+    [{ type: 'x', count: 1, precision: 1 }, ['precision'], /precision belongs in params/],
+    [{ ...BODY, params: { min: 1 } }, ['params.min'], /no member params\.min\. There are none here\./],
+    [
+      { type: 'floats', count: 1, params: { count: 2 } },
+      ['params.count'],
+      /params\.count: count belongs beside params\. Those there are: precision\./,
+    ],
+    ['{"__proto__":{"type":"uuid","count":1}}', ['__proto__'], /no member __proto__/],
+    [
       '{"type":"integers","count":1,"params":{"__proto__":{"min":99},"constructor":1}}',
-    );
-    assert.ok(request.values.kind === 'integers' && request.values.min === 0);
-    assert.deepEqual(ignored, ['params.__proto__', 'params.constructor']);
-  });
+      ['params.__proto__', 'params.constructor'],
+      /Those there are: min, max, unique, sort\./,
+    ],
+  ];
+  for (const [body, names, said] of UNKNOWN) {
+    it(`have no unknown member: ${JSON.stringify(body)} names ${names.join(', ')}`, () => {
+      assert.throws(
+        () => parseBatch(body),
+        ({ code, message, facts }: ApiError) => {
+          assert.equal(code, 'unknown_parameter');
+          assert.deepEqual(facts.details?.['parameters'], names);
+          assert.match(message, said);
+          return true;
+        },
+      );
+    });
+  }
 
   it('turn any JSON into a request or a documented error (property)', () => {
     const member = fc.oneof(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import { assertRefused, codeOf, NOT_INTEGERS, parse, parseBatch } from './parameters-parsing.ts';
+import { assertRefused, codeOf, NOT_INTEGERS, parse, parseBatch, parsePost } from './parameters-parsing.ts';
 
 const MAX = 2 ** 53 - 1;
 
@@ -16,6 +16,44 @@ function assertBatchRefused(type: string, params: object, code: string | undefin
     what,
   );
 }
+
+describe('a list in a JSON body', () => {
+  const LISTS: readonly [endpoint: DataEndpoint, body: object, query: string][] = [
+    ['shuffle', { items: ['a', 'b c'] }, 'items=a,b+c'],
+    ['sample', { count: 2, items: ['a', 'b', 'c'] }, 'count=2&items=a,b,c'],
+    ['weighted', { count: 3, items: ['a', 'b'], weights: [1, 2] }, 'count=3&items=a,b&weights=1,2'],
+  ];
+  for (const [endpoint, body, query] of LISTS) {
+    it(`asks ${endpoint} for what the same query asks`, () => {
+      assert.deepEqual(parsePost(endpoint, body).request, parse(endpoint, query).request);
+      const told = { ...body, entropy_mode: 'pure', purpose: 'p' };
+      assert.deepEqual(
+        parsePost(endpoint, told, 'format=csv&entropy_mode=csprng').request,
+        parse(endpoint, `${query}&entropy_mode=pure&format=csv&purpose=p`).request,
+      );
+    });
+
+    it(`refuses what ${endpoint} does not have`, () => {
+      assert.equal(
+        codeOf(() => parsePost(endpoint, { ...body, params: {} })),
+        'unknown_parameter',
+      );
+      assert.equal(
+        codeOf(() => parsePost(endpoint, { ...body, items: 'a,b' })),
+        'invalid_items',
+      );
+      assert.equal(
+        codeOf(() => parsePost(endpoint, body, '', 'text/plain')),
+        'unsupported_media_type',
+      );
+      assert.equal(
+        codeOf(() => parsePost(endpoint, '{"items":["a","b"],')),
+        'invalid_json',
+      );
+      assert.deepEqual(parsePost(endpoint, body, 'items=x,y').ignored, ['items']);
+    });
+  }
+});
 
 describe('sample', () => {
   it('reads count and items, and says how many items there were', () => {

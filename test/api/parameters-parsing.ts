@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { ApiError, type ErrorCode } from '../../src/core/errors.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import type { DataEndpointDefinition, ParsedDataRequest } from '../../src/http/endpoint.ts';
+import {
+  contentOfGet,
+  type DataEndpointDefinition,
+  type ParsedDataRequest,
+} from '../../src/http/endpoint.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 
 export function definitionOf(endpoint: DataEndpoint): DataEndpointDefinition {
@@ -11,13 +15,27 @@ export function definitionOf(endpoint: DataEndpoint): DataEndpointDefinition {
 }
 
 export function parse(endpoint: DataEndpoint, query: string): ParsedDataRequest {
-  return definitionOf(endpoint).parse({ query, contentType: '', body: new Uint8Array(0) });
+  return definitionOf(endpoint).parse(contentOfGet(query));
 }
 
 /** What a body of POST /v1/batch asks for; a text is sent as it is. */
 export function parseBatch(body: unknown, query = '', contentType = 'application/json'): ParsedDataRequest {
+  return parsePost('batch', body, query, contentType);
+}
+
+export function parsePost(
+  endpoint: DataEndpoint,
+  body: unknown,
+  query = '',
+  contentType = 'application/json',
+): ParsedDataRequest {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  return definitionOf('batch').parse({ query, contentType, body: new TextEncoder().encode(text) });
+  return definitionOf(endpoint).parse({
+    method: 'POST',
+    query,
+    contentType,
+    body: new TextEncoder().encode(text),
+  });
 }
 
 /** The code that a client would be answered; undefined when nothing is refused. */

@@ -32,12 +32,49 @@ describe('requests as clients write them', () => {
       };
       assert.deepEqual([refused.status, error.code], [400, 'unknown_parameter']);
       assert.deepEqual(error.details.parameters, ['cache']);
-      const batch = strict.batch({ type: 'uuid', count: 1, params: { min: 1 } });
-      assert.equal(await refusalOf(batch), '400 unknown_parameter');
       const id = `cert_${'0'.repeat(26)}`;
       assert.equal(await refusalOf(strict.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
       assert.equal((await strict.get('/uuid?count=1')).status, 200);
       assert.equal(await requestsUsed(strict), before + 1);
+    });
+  });
+
+  describe('a member that a JSON body does not have', () => {
+    it('is refused, and counts and draws nothing', async () => {
+      const before = await requestsUsed(server);
+      const misplaced = await server.batch({ type: 'integers', count: 1, min: 1, max: 6 });
+      const { error } = (await misplaced.json()) as { error: { message: string; details: object } };
+      assert.equal(misplaced.status, 400);
+      assert.match(error.message, /^There is no member min, max: min belongs in params\./);
+      assert.equal(await refusalOf(server.post('/shuffle', { itemz: ['a', 'b'] })), '400 unknown_parameter');
+      assert.equal(await requestsUsed(server), before);
+    });
+  });
+
+  describe('a list of items in a JSON body', () => {
+    it('is drawn from as one in a query is', async () => {
+      const items = Array.from({ length: 9_000 }, (_, i) => `${i}`);
+      const [shuffled, sampled] = await Promise.all(
+        [server.post('/shuffle', { items }), server.post('/sample', { items, count: 3 })].map(
+          async (sent) => {
+            const reply = await sent;
+            assert.equal(reply.status, 200);
+            return ((await reply.json()) as { data: { items: string[] } }).data.items;
+          },
+        ),
+      );
+      assert.notDeepEqual(shuffled, items);
+      assert.deepEqual(shuffled.toSorted(), items.toSorted());
+      assert.equal(new Set(sampled).size, 3);
+      assert.ok(sampled.every((each) => items.includes(each)));
+    });
+
+    it('is told of by OPTIONS and 405', async () => {
+      const allow = async (method: string, path: string) =>
+        (await fetchWhole(`${server.baseUrl}${path}`, { method })).headers.get('allow');
+      assert.equal(await allow('OPTIONS', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
+      assert.equal(await allow('PUT', '/shuffle'), 'GET, HEAD, POST, OPTIONS');
+      assert.equal(await allow('OPTIONS', '/uuid'), 'GET, HEAD, OPTIONS');
     });
   });
 

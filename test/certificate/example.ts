@@ -501,6 +501,19 @@ const OPENED: readonly (readonly [
     'values',
     { count: 6, mean: 100, stddev: 15, digits: 5 },
   ],
+  [
+    'batch',
+    { kind: 'integers', count: 8, min: 1, max: 6, unique: false, sort: 'none' },
+    'values',
+    { count: 8, type: 'integers', params: { min: 1, max: 6, unique: false, sort: 'none' } },
+  ],
+  [
+    'batch',
+    { kind: 'bytes', count: 3, length: 7, encoding: 'base64', single: false },
+    'values',
+    { count: 3, type: 'bytes', params: { encoding: 'base64', length: 7 } },
+  ],
+  ['batch', { kind: 'uuid', count: 2 }, 'values', { count: 2, type: 'uuid', params: {} }],
 ];
 
 async function addOpened(add: Add): Promise<void> {
@@ -580,6 +593,20 @@ async function addOpened(add: Add): Promise<void> {
   );
   const sixes = { count: 70, max: 6, min: 1, sort: 'none', unique: false, values: Array(70).fill(6) };
   const unopened = ({ response: { opening: _, ...response } }: Scene) => ({ response });
+  const dice = { count: 9, type: 'integers', values: Array(9).fill(6) };
+  const six = { min: 6, max: 6, unique: false, sort: 'none' };
+  await refused(
+    'batch-other-range',
+    'a batch whose params name a range that leaves no choice',
+    { endpoint: 'batch', data: { ...dice, params: six } },
+    ['fixed'],
+  );
+  await refused(
+    'batch-without-params',
+    'a batch that does not say which range its values were drawn from',
+    { endpoint: 'batch', data: dice },
+    ['fixed'],
+  );
   await refused(
     'claimed-dice',
     'seventy invented dice without an opening, for which 2,064 bytes are said to be drawn',

@@ -63,17 +63,69 @@ const { powered_by: _, ...BINARY_METADATA } = METADATA;
 const META = { request_id: 'string', duration_ms: 'number' } as const;
 const CREDITS = { remaining: { nullable: 'number' }, used: 'number', total: { nullable: 'number' } } as const;
 const RATE_LIMIT = { nullable: { remaining: 'number', resetAtS: 'number' } } as const;
+const SORTS = ['none', 'ascending', 'descending'] as const;
 const BATCH: { readonly [T in BatchType]: Shape<BatchData<T>> } = {
-  integers: { values: ['number'], count: 'number', type: { oneOf: ['integers'] } },
-  floats: { values: ['number'], count: 'number', type: { oneOf: ['floats'] } },
-  bytes: { values: ['string'], count: 'number', type: { oneOf: ['bytes'] } },
-  uuid: { values: ['string'], count: 'number', type: { oneOf: ['uuid'] } },
-  sample: { values: ['string'], count: 'number', type: { oneOf: ['sample'] } },
-  weighted: { values: ['string'], count: 'number', type: { oneOf: ['weighted'] } },
-  strings: { values: ['string'], count: 'number', type: { oneOf: ['strings'] } },
-  sequences: { values: [[['number']]], count: 'number', type: { oneOf: ['sequences'] } },
-  permutations: { values: [['number']], count: 'number', type: { oneOf: ['permutations'] } },
-  gaussians: { values: ['number'], count: 'number', type: { oneOf: ['gaussians'] } },
+  integers: {
+    values: ['number'],
+    count: 'number',
+    type: { oneOf: ['integers'] },
+    params: { max: 'number', min: 'number', sort: { oneOf: SORTS }, unique: 'boolean' },
+  },
+  floats: {
+    values: ['number'],
+    count: 'number',
+    type: { oneOf: ['floats'] },
+    params: { precision: { nullable: 'number' } },
+  },
+  bytes: {
+    values: ['string'],
+    count: 'number',
+    type: { oneOf: ['bytes'] },
+    params: { encoding: { oneOf: ['hex', 'base64'] }, length: 'number' },
+  },
+  uuid: { values: ['string'], count: 'number', type: { oneOf: ['uuid'] }, params: { record: 'boolean' } },
+  sample: {
+    values: ['string'],
+    count: 'number',
+    type: { oneOf: ['sample'] },
+    params: { list_sha256: 'string', of: 'number' },
+  },
+  weighted: {
+    values: ['string'],
+    count: 'number',
+    type: { oneOf: ['weighted'] },
+    params: { list_sha256: 'string', weights: ['number'] },
+  },
+  strings: {
+    values: ['string'],
+    count: 'number',
+    type: { oneOf: ['strings'] },
+    params: { alphabet: 'string', length: 'number' },
+  },
+  sequences: {
+    values: [[['number']]],
+    count: 'number',
+    type: { oneOf: ['sequences'] },
+    params: {
+      length: ['number'],
+      max: ['number'],
+      min: ['number'],
+      sort: { oneOf: SORTS },
+      unique: 'boolean',
+    },
+  },
+  permutations: {
+    values: [['number']],
+    count: 'number',
+    type: { oneOf: ['permutations'] },
+    params: { length: 'number' },
+  },
+  gaussians: {
+    values: ['number'],
+    count: 'number',
+    type: { oneOf: ['gaussians'] },
+    params: { digits: 'number', mean: 'number', stddev: 'number' },
+  },
 };
 const COUNTS: Shape<UsageCount> = { requests: 'number', values: 'number', bytes: 'number' };
 

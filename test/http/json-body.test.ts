@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { repeatedMember } from '../../src/core/repeated-member.ts';
-import { parseJsonObject } from '../../src/http/endpoints/batch.ts';
+import { parseJsonObject } from '../../src/http/json-body.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

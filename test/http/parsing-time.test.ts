@@ -7,6 +7,7 @@ import { repeatedMember } from '../../src/core/repeated-member.ts';
 import { parseCheckpoint, parseNote, parseProof } from '../../src/crypto/note.ts';
 import { codingOf } from '../../src/http/compression.ts';
 import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
+import { contentOfGet } from '../../src/http/endpoint.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS, parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { canonicalText, RpcSigner } from '../../src/http/json-rpc/signed.ts';
@@ -92,7 +93,7 @@ const READERS: readonly Reader[] = [
       'a',
       ...endpoint.parameters.map(({ name }) => `&${name}=`),
     ],
-    read: (query: string) => endpoint.parse({ query, contentType: '', body: NO_BODY }),
+    read: (query: string) => endpoint.parse(contentOfGet(query)),
   })),
   {
     name: 'the query of a certificate',
@@ -103,7 +104,12 @@ const READERS: readonly Reader[] = [
     name: 'the body of a batch',
     words: [...JSON_WORDS, ...NAMES.slice(0, 4).map((name) => `"${name}":1,`)],
     read: (text) =>
-      BATCH.parse({ query: '', contentType: 'application/json', body: bytesOf(`{"a":${text}`) }),
+      BATCH.parse({
+        method: 'POST',
+        query: '',
+        contentType: 'application/json',
+        body: bytesOf(`{"a":${text}`),
+      }),
   },
   { name: 'the body of a draw', words: JSON_WORDS, read: (text) => readDrawRequest(bytesOf(text)) },
   { name: 'a nonce of a draw', words: JSON_WORDS, read: (text) => readNonce(bytesOf(`{"nonce":"${text}"}`)) },

@@ -214,10 +214,15 @@ CLAIMS = ["simulated", "statistical", "calibrated"]
 ORIGINS = ["quantum-processor", "qrng-device", "simulated", "replay", "system"]
 DATA = {  # what `data` has beside `metadata`, by endpoint
     "integers": "count max min sort unique values", "bytes": "bits bytes count encoding", "floats": "count precision values",
-    "uuid": "count uuids version", "bitstring": "bitstring length", "shuffle": "count items", "batch": "count type values",
+    "uuid": "count uuids version", "bitstring": "bitstring length", "shuffle": "count items", "batch": "count params type values",
     "sample": "count items list_sha256 of", "weighted": "count items list_sha256 weights",
     "strings": "alphabet count length values", "sequences": "count length max min sort unique values",
     "permutations": "count length values", "gaussians": "count digits mean stddev values",
+}
+PARAMS = {  # what `params` of a batch has, by type
+    "integers": "max min sort unique", "floats": "precision", "bytes": "encoding length", "uuid": "", "sample": "list_sha256 of",
+    "weighted": "list_sha256 weights", "strings": "alphabet length", "sequences": "length max min sort unique",
+    "permutations": "length", "gaussians": "digits mean stddev",
 }
 HIGHEST = {"simulated": 0, "replay": 1, "system": 1, "quantum-processor": 2, "qrng-device": 2}
 MEMBERS = {  # of a certificate as issued; those with a mode in front belong to that mode alone
@@ -465,7 +470,9 @@ class Verifier:
         if mode != "pure":
             return True
         if not bare:
-            assert set(self.answer["data"]) == {*DATA[self.issued["endpoint"]].split(), "metadata"}
+            data = self.answer["data"]
+            assert set(data) == {*DATA[self.issued["endpoint"]].split(), "metadata"}
+            assert self.issued["endpoint"] != "batch" or set(data["params"]) == set(PARAMS[data["type"]].split())
         if not opening:
             if bare:
                 return True
@@ -508,7 +515,10 @@ class Verifier:
 
     def most(self, data):
         """Bytes that an honest answer draws at most: four times the entropy of its values, and some words more."""
-        endpoint, values = self.issued["endpoint"], len(data.get("values", []))
+        endpoint, data = self.drawn_as(data)
+        values = len(data.get("values", []))
+        if endpoint == "byte strings":
+            return values * data["length"]
         if endpoint in ("bytes", "bitstring", "uuid"):
             hexed = data.get("encoding") == "hex"
             return {"bytes": lambda: len(data["bytes"]) * (2 if hexed else 3) // 4, "bitstring": lambda: len(data["bitstring"]) / 8, "uuid": lambda: 16 * len(data["uuids"])}[endpoint]()
@@ -526,13 +536,22 @@ class Verifier:
         }[endpoint]()
         return values * each / 2 + 256
 
+    def drawn_as(self, data):
+        """A batch as an answer of the endpoint of its type has it."""
+        if self.issued["endpoint"] != "batch":
+            return self.issued["endpoint"], data
+        name = {"uuid": "uuids", "sample": "items", "weighted": "items"}.get(data["type"], "values")
+        kind = "byte strings" if data["type"] == "bytes" else data["type"]
+        return kind, {**data["params"], "count": data["count"], name: data["values"]}
+
     def values_are(self, drawn):
         """The values follow from the bytes, of which none is left but the rest of the last piece."""
-        data, draws = self.answer["data"], Draws(drawn)
+        (endpoint, data), draws = self.drawn_as(self.answer["data"]), Draws(drawn)
         draw = {
             "integers": draws.integers, "floats": draws.floats, "uuid": draws.uuid, "strings": draws.strings, "bytes": draws.bytes,
             "sequences": draws.sequences, "permutations": draws.permutations, "bitstring": draws.bitstring, "gaussians": draws.gaussians,
-        }.get(self.issued["endpoint"])
+            "byte strings": draws.byte_strings,
+        }.get(endpoint)
         if draw is None:
             return True  # not all that they were drawn with stands in the answer
         whole = [data.get(name, 1) for name in ("count", "length", "digits")]
@@ -540,10 +559,11 @@ class Verifier:
         assert all(type(each) is int and 1 <= each <= 100_000 for each in sizes) and data.get("digits", 2) <= 14
         assert data.get("unique", True) in (True, False) and type(data.get("unique", True)) is bool
         assert data.get("sort", "none") in ("none", "ascending", "descending")
-        assert self.issued["endpoint"] != "strings" or data["length"] <= 128
-        assert self.issued["endpoint"] != "bytes" or data["count"] <= 1_024
+        assert endpoint != "strings" or data["length"] <= 128
+        assert endpoint != "bytes" or data["count"] <= 1_024
+        assert endpoint != "byte strings" or data["length"] <= 1_024
         assert len(data.get("values", [0] * data.get("count", 0))) == data.get("count", 0)
-        name = {"bytes": "bytes", "bitstring": "bitstring", "uuid": "uuids"}.get(self.issued["endpoint"], "values")
+        name = {"bytes": "bytes", "bitstring": "bitstring", "uuid": "uuids"}.get(endpoint, "values")
         return canonical(draw(data)) == canonical(data[name]) and len(draws.left) < 16
 
 
@@ -640,6 +660,10 @@ class Draws:
     def bytes(self, data):
         own = self.take(data["count"])
         return own.hex() if data["encoding"] == "hex" else base64.b64encode(own).decode()
+
+    def byte_strings(self, data):
+        one = {"count": data["length"], "encoding": data["encoding"]}
+        return [self.bytes(one) for _ in range(data["count"])]
 
     def bitstring(self, data):
         return "".join(f"{byte:08b}" for byte in self.take(-(-data["length"] // 8)))[: data["length"]]

@@ -267,7 +267,11 @@ export class TestServer {
   }
 
   batch(body: unknown, headers: Record<string, string> = {}): Promise<Response> {
-    return fetchWhole(`${this.#baseUrl}/batch`, {
+    return this.post('/batch', body, headers);
+  }
+
+  post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+    return fetchWhole(`${this.#baseUrl}${path}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),

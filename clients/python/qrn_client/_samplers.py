@@ -43,19 +43,30 @@ def values_of(endpoint: Any, data: Any) -> Optional[Tuple[str, Callable[[ByteStr
 
     What is drawn is None for members that nothing can be drawn with.
     """
-    found = _KINDS.get(endpoint) if isinstance(endpoint, str) else None
+    kind, shown = _drawn_as(endpoint, data)
+    found = _KINDS.get(kind) if isinstance(kind, str) else None
     if found is None:
         return None
     name, draw, is_list = found
 
     def drawn(stream: ByteStream) -> Any:
-        told, count = member(data, name), member(data, "count")
+        told, count = member(shown, name), member(shown, "count")
         # values that take no entropy would be counted to any number
         if is_list and not (isinstance(told, list) and len(told) == count and 1 <= count <= _NUMBERS_MAX):
             return None
-        return draw(data, stream)
+        return draw(shown, stream)
 
-    return name, drawn
+    return "values" if endpoint == "batch" else name, drawn
+
+
+def _drawn_as(endpoint: Any, data: Any) -> Tuple[Any, Any]:
+    """A batch as an answer of the endpoint of its type has it: what it was drawn with stands beside its count and values."""
+    if endpoint != "batch":
+        return endpoint, data
+    kind, params = member(data, "type"), member(data, "params")
+    name = {"uuid": "uuids", "sample": "items", "weighted": "items"}.get(kind, "values") if isinstance(kind, str) else "values"
+    own = params if isinstance(params, dict) else {}
+    return _BYTE_STRINGS if kind == "bytes" else kind, {**own, "count": member(data, "count"), name: member(data, "values")}
 
 
 #: What `data` has beside `metadata`; a member of another kind of answer would show what was not drawn.
@@ -66,7 +77,7 @@ MEMBERS: Dict[str, str] = {
     "uuid": "count uuids version",
     "bitstring": "bitstring length",
     "shuffle": "count items",
-    "batch": "count type values",
+    "batch": "count params type values",
     "sample": "count items list_sha256 of",
     "weighted": "count items list_sha256 weights",
     "strings": "alphabet count length values",
@@ -75,19 +86,42 @@ MEMBERS: Dict[str, str] = {
     "gaussians": "count digits mean stddev values",
 }
 
+#: What `params` of a batch has, by its type.
+PARAMS: Dict[str, str] = {
+    "integers": "max min sort unique",
+    "floats": "precision",
+    "bytes": "encoding length",
+    "uuid": "",
+    "sample": "list_sha256 of",
+    "weighted": "list_sha256 weights",
+    "strings": "alphabet length",
+    "sequences": "length max min sort unique",
+    "permutations": "length",
+    "gaussians": "digits mean stddev",
+}
+
 
 def data_flaw(endpoint: Any, data: Any) -> Optional[str]:
     """Why `data` is not that of an answer of the endpoint that the certificate names."""
     names = MEMBERS.get(endpoint) if isinstance(endpoint, str) else None
     if names is None:
         return f"There is no endpoint {show(endpoint)}."
-    if isinstance(data, dict) and set(data) == {*names.split(), "metadata"}:
+    if not isinstance(data, dict) or set(data) != {*names.split(), "metadata"}:
+        return f"The members of data are not those of an answer of {show(endpoint)}: {', '.join(names.split())}."
+    if endpoint != "batch":
         return None
-    return f"The members of data are not those of an answer of {show(endpoint)}: {', '.join(names.split())}."
+    kind, params = data["type"], data["params"]
+    own = PARAMS.get(kind) if isinstance(kind, str) else None
+    if own is None:
+        return f"A batch has no type {show(kind)}."
+    if isinstance(params, dict) and set(params) == set(own.split()):
+        return None
+    return f"The members of params are not those of a batch of {show(kind)}: {', '.join(own.split())}."
 
 
-def bytes_max(endpoint: Any, data: Any) -> float:
+def bytes_max(answered: Any, shown: Any) -> float:
     """Bytes that an honest answer draws at most: four times the entropy of its values, and some words more."""
+    endpoint, data = _drawn_as(answered, shown)
 
     def size(name: str) -> int:
         told = member(data, name)
@@ -110,6 +144,8 @@ def bytes_max(endpoint: Any, data: Any) -> float:
         return -(-size("bitstring") // 8)
     if endpoint == "uuid":
         return 16 * size("uuids")
+    if endpoint == _BYTE_STRINGS:
+        return values * number("length")
     if endpoint == "integers":
         return of_bits(values * span(member(data, "min"), member(data, "max")))
     if endpoint == "floats":
@@ -214,6 +250,14 @@ def _bytes(data: Any, stream: ByteStream) -> Optional[str]:
     return octets.hex() if encoding == "hex" else base64.b64encode(octets).decode()
 
 
+def _byte_strings(data: Any, stream: ByteStream) -> Optional[List[str]]:
+    count, length, encoding = member(data, "count"), member(data, "length"), member(data, "encoding")
+    if not _is_whole(length, 1, 1_024) or count * length > _NUMBERS_MAX or encoding not in ("hex", "base64"):
+        return None
+    drawn = [stream.take(length) for _ in range(count)]
+    return [each.hex() if encoding == "hex" else base64.b64encode(each).decode() for each in drawn]
+
+
 def _bitstring(data: Any, stream: ByteStream) -> Optional[str]:
     length = member(data, "length")
     if not _is_whole(length, 1, _BITS_MAX):
@@ -221,7 +265,11 @@ def _bitstring(data: Any, stream: ByteStream) -> Optional[str]:
     return "".join(f"{octet:08b}" for octet in stream.take(-(-length // 8)))[:length]
 
 
+#: The values of a batch of bytes; GET /v1/bytes has one.
+_BYTE_STRINGS = "byte strings"
+
 _KINDS: Dict[str, Tuple[str, Callable[[Any, ByteStream], Any], bool]] = {
+    _BYTE_STRINGS: ("values", _byte_strings, True),
     "integers": ("values", _integers, True),
     "floats": ("values", _floats, True),
     "uuid": ("uuids", _uuids, True),

@@ -216,6 +216,21 @@ export interface BatchData<T extends BatchType> {
   readonly values: readonly BatchValue[T][];
   readonly count: number;
   readonly type: T;
+  readonly params: BatchEcho[T];
+}
+
+/** The effective parameters of each type, defaults included. */
+export interface BatchEcho {
+  readonly integers: Omit<IntegersData, 'values' | 'count'>;
+  readonly floats: Omit<FloatsData, 'values' | 'count'>;
+  readonly bytes: { readonly encoding: ByteEncoding; readonly length: number };
+  readonly uuid: Readonly<Record<string, never>>;
+  readonly sample: Omit<SampleData, 'items' | 'count'>;
+  readonly weighted: Omit<WeightedData, 'items' | 'count'>;
+  readonly strings: Omit<StringsData, 'values' | 'count'>;
+  readonly sequences: Omit<SequencesData, 'values' | 'count'>;
+  readonly permutations: Omit<PermutationsData, 'values' | 'count'>;
+  readonly gaussians: Omit<GaussiansData, 'values' | 'count'>;
 }
 
 /** The memory that a binary batch of each type comes in. */

@@ -16,6 +16,7 @@ import { base32Of } from '../../core/ids.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
+import { contentOfGet } from '../endpoint.ts';
 import { BYTES } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';
 import { InnerAsker } from '../inner-asker.ts';
@@ -36,11 +37,7 @@ const ID_BYTES = 16;
 const KEPT_BEYOND_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** 32 pure bytes: what is committed. */
-const { request: COMMITTED_BYTES } = BYTES.parse({
-  query: 'count=32&encoding=hex&entropy_mode=pure',
-  contentType: '',
-  body: new Uint8Array(0),
-});
+const { request: COMMITTED_BYTES } = BYTES.parse(contentOfGet('count=32&encoding=hex&entropy_mode=pure'));
 
 /**
  * Commits to a draw: its statement is fixed, 32 pure bytes are drawn under a certificate that is bound to it, and kept

@@ -1,21 +1,15 @@
 import { listSha256 } from '../../certificate/draw.ts';
 import { requestFault } from '../../certificate/draw-statement.ts';
 import { ApiError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
-import { known, parseJsonObject, readBatchRequest } from '../endpoints/batch.ts';
+import { readBatchRequest } from '../endpoints/batch.ts';
 import { SAMPLE_PARAMS, sampleRequest, WEIGHTED_PARAMS, weightedRequest } from '../endpoints/lists.ts';
 import { requirePossible } from '../endpoints/values.ts';
-import {
-  grouped,
-  type ParameterDefinition,
-  readJson,
-  readParameters,
-  unknownParameters,
-  type ValuesOf,
-} from '../params.ts';
+import { membersOf, parseJsonObject } from '../json-body.ts';
+import { grouped, type ParameterDefinition, readJson, readParameters, type ValuesOf } from '../params.ts';
 
 /** What a caller asks to be committed to, checked. */
 export interface DrawRequest {
@@ -91,42 +85,36 @@ const SIZE = {
 const OBJECTS = ['request', 'winners', 'beacon'];
 
 /**
- * Reads the body of POST /v1/draws. An unknown member is refused, not ignored: it would be missing from what is committed
- * to. Throws the ApiError of the first check that fails.
+ * Reads the body of POST /v1/draws. Throws the ApiError of the first check that fails.
  */
 export function readDrawRequest(body: Uint8Array): DrawRequest {
   const object = parseJsonObject(body);
-  const unknown: string[] = [];
-  const given = known(object, MEMBERS, unknown, '', OBJECTS);
+  const given = membersOf(object, MEMBERS, { alsoKnown: OBJECTS });
   const { request, winners } = object;
   if ((request === undefined) === (winners === undefined)) throw new ApiError('invalid_draw');
   const drawn =
     request === undefined
-      ? readWinners(objectOf('winners', winners), unknown)
-      : { values: readBatchRequest(objectOf('request', request), unknown, 'request.'), list: undefined };
+      ? readWinners(objectOf('winners', winners))
+      : { values: readBatchRequest(objectOf('request', request), 'request.'), list: undefined };
   requireShort(drawn.values);
   const fault = requestFault(drawn.values);
   if (fault !== undefined) throw new ApiError('invalid_draw', { message: fault });
   const said = readParameters(MEMBERS, given, readJson);
-  const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon'], unknown);
-  if (unknown.length > 0) throw unknownParameters(unknown);
+  const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon']);
   return { ...drawn, said, beacon };
 }
 
-function objectOf(name: string, value: unknown): Readonly<Record<string, unknown>> {
+function objectOf(name: string, value: unknown): JsonObject {
   if (isObject(value)) return value;
   throw new ApiError('invalid_draw', { message: `Give ${name} as an object.`, details: { parameter: name } });
 }
 
-function readWinners(
-  winners: Readonly<Record<string, unknown>>,
-  unknown: string[],
-): Pick<DrawRequest, 'values' | 'list'> {
-  const given = known(winners, [COUNT], unknown, 'winners.', ['list', 'weights']);
+function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> {
+  const given = membersOf(winners, [COUNT], { prefix: 'winners.', alsoKnown: ['list', 'weights'] });
   const { count } = readParameters([COUNT], given, readJson, 'winners.');
   const list = objectOf('winners.list', winners['list']);
   const { weights } = winners;
-  const inList = known(list, [LIST_SHA256, SIZE, ...SAMPLE_PARAMS], unknown, 'winners.list.');
+  const inList = membersOf(list, [LIST_SHA256, SIZE, ...SAMPLE_PARAMS], { prefix: 'winners.list.' });
   const { sha256 } = readParameters([LIST_SHA256], inList, readJson, 'winners.list.');
   if (!inList.has('items')) {
     if (sha256 === undefined) throw new ApiError('invalid_draw', { message: NO_LIST });
@@ -179,10 +167,10 @@ function requireShort(values: ValueRequest): void {
   });
 }
 
-function readBeacon(value: unknown, unknown: string[]): { chain: string; round: number } {
+function readBeacon(value: unknown): { chain: string; round: number } {
   if (!isObject(value)) throw new ApiError('invalid_beacon');
-  const { chain, round, ...others } = value;
-  unknown.push(...Object.keys(others).map((name) => `beacon.${name}`));
+  membersOf(value, [], { prefix: 'beacon.', alsoKnown: ['chain', 'round'] });
+  const { chain, round } = value;
   const isRound = typeof round === 'number' && Number.isSafeInteger(round) && round >= 1;
   if (typeof chain !== 'string' || !isRound) throw new ApiError('invalid_beacon');
   return { chain, round };
@@ -192,9 +180,7 @@ function readBeacon(value: unknown, unknown: string[]): { chain: string; round: 
 export function readNonce(body: Uint8Array): string {
   const [NONCE] = MEMBERS.filter(({ name }) => name === 'nonce');
   const object = parseJsonObject(body);
-  const unknown: string[] = [];
-  const given = known(object, [NONCE], unknown, '');
-  if (unknown.length > 0) throw unknownParameters(unknown);
+  const given = membersOf(object, [NONCE]);
   const { nonce } = readParameters([{ ...NONCE, required: true }], given, readJson) as { nonce: string };
   return nonce;
 }

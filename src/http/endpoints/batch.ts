@@ -1,7 +1,7 @@
+import type { EchoedMembers } from '../../answer/request.ts';
 import { ApiError } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
-import { repeatedMember } from '../../core/repeated-member.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import {
   type DataEndpointDefinition,
@@ -9,19 +9,15 @@ import {
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
+import { membersOf } from '../json-body.ts';
 import {
-  duplicate,
   grouped,
-  ignore,
   type ParameterDefinition,
   type ReadValues,
   readJson,
   readParameters,
-  readText,
-  splitQuery,
   type ValuesOf,
 } from '../params.ts';
-import { isJson } from '../representation.ts';
 import {
   GAUSSIANS_PARAMS,
   PERMUTATIONS_PARAMS,
@@ -29,13 +25,15 @@ import {
   SAMPLE_PARAMS,
   SEQUENCES_PARAMS,
   STRINGS_PARAMS,
+  sampleEcho,
   sampleRequest,
   sequencesRequest,
   stringsRequest,
   WEIGHTED_PARAMS,
+  weightedEcho,
   weightedRequest,
 } from './lists.ts';
-import { COMMON_PARAMETERS, commonRequest, ENCODING, INTEGERS_PARAMS, PRECISION } from './values.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS, ENCODING, INTEGERS_PARAMS, PRECISION, readBody } from './values.ts';
 
 export const TYPE = {
   name: 'type',
@@ -56,17 +54,30 @@ export const LENGTH = {
   description: 'Bytes per value.',
 } as const satisfies ParameterDefinition;
 
+/** What a batch draws, and the effective parameters that its answer echoes: its commitment is then bound to them. */
+interface AskedOfBatch {
+  readonly values: ValueRequest;
+  readonly params: EchoedMembers;
+}
+
 /** What `params` of a type may hold, and what they ask for; they are read with `count` known. */
 interface BatchType {
   readonly params: readonly ParameterDefinition[];
-  readonly request: (values: ReadValues, count: number) => ValueRequest;
+  readonly ask: (values: ReadValues, count: number) => AskedOfBatch;
 }
 
 function batchType<const D extends readonly ParameterDefinition[]>(
   params: D,
   request: (values: ValuesOf<D>, count: number) => ValueRequest,
+  echo: (values: ValuesOf<D>) => EchoedMembers = (values) => values as EchoedMembers,
 ): BatchType {
-  return { params, request: (values, count) => request(values as ValuesOf<D>, count) };
+  return {
+    params,
+    ask: ({ count: _, ...own }, count) => {
+      const values = request(own as ValuesOf<D>, count);
+      return { values, params: echo(own as ValuesOf<D>) };
+    },
+  };
 }
 
 const NUMBERS_MAX = LIMITS.batchCountMax;
@@ -75,8 +86,8 @@ const TYPES = {
   floats: batchType([PRECISION], (own, count) => ({ kind: 'floats', count, ...own })),
   bytes: batchType([ENCODING, LENGTH], (own, count) => ({ kind: 'bytes', count, ...own, single: false })),
   uuid: batchType([], (_, count) => ({ kind: 'uuid', count })),
-  sample: batchType(SAMPLE_PARAMS, sampleRequest),
-  weighted: batchType(WEIGHTED_PARAMS, weightedRequest),
+  sample: batchType(SAMPLE_PARAMS, sampleRequest, sampleEcho),
+  weighted: batchType(WEIGHTED_PARAMS, weightedRequest, weightedEcho),
   strings: batchType(STRINGS_PARAMS, stringsRequest),
   sequences: batchType(SEQUENCES_PARAMS, (own, count) => sequencesRequest(own, count, NUMBERS_MAX)),
   permutations: batchType(PERMUTATIONS_PARAMS, (own, count) => permutationsRequest(own, count, NUMBERS_MAX)),
@@ -107,90 +118,47 @@ export const BATCH: DataEndpointDefinition = {
     members: [...MEMBERS, ...COMMON_PARAMETERS],
     params: Object.fromEntries(Object.entries(TYPES).map(([type, { params }]) => [type, params])),
   },
-  errors: [
-    'unsupported_media_type',
-    'payload_too_large',
-    'invalid_json',
-    'invalid_params',
-    'unique_impossible',
-    'invalid_sequences',
-  ],
+  errors: [...BODY_ERRORS, 'invalid_params', 'unique_impossible', 'invalid_sequences'],
   parse,
 };
 
 function parse(content: RequestContent): ParsedDataRequest {
-  if (!isJson(content.contentType)) throw new ApiError('unsupported_media_type');
-  const body = parseJsonObject(content.body);
-  const query = splitQuery(COMMON_PARAMETERS, content.query);
-  const ignored = [...query.ignored];
-  const members = known(body, [...MEMBERS, ...COMMON_PARAMETERS], ignored, '', ['params']);
+  const { body, members, common, ignored } = readBody(content, MEMBERS, { alsoKnown: ['params'], placeOf });
   const { type, count } = readParameters(MEMBERS, members, readJson);
-  const values = readValues(type, count, body, ignored);
+  const { values, params } = readValues(type, count, body);
   requireReplyFits(values);
-  const common = commonRequest(readCommon(members, query.given, ignored));
   return {
-    request: { endpoint: 'batch', values, valueKey: 'values', members: { count, type }, ...common },
+    request: { endpoint: 'batch', values, valueKey: 'values', members: { count, params, type }, ...common() },
     ignored,
   };
 }
 
+/** Parameters of a type are given beside `count` more often than any other mistake is made. */
+function placeOf(name: string): string | undefined {
+  const isOfType = Object.values(TYPES).some(({ params }) => params.some((each) => each.name === name));
+  return isOfType ? 'in params' : undefined;
+}
+
 /** The values of an object of `type`, `count` and `params`, as a body of the endpoint has them. */
-export function readBatchRequest(
-  request: Readonly<Record<string, unknown>>,
-  ignored: string[],
-  prefix: string,
-): ValueRequest {
-  const given = known(request, MEMBERS, ignored, prefix, ['params']);
+export function readBatchRequest(request: JsonObject, prefix: string): ValueRequest {
+  const given = membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf });
   const { type, count } = readParameters(MEMBERS, given, readJson, prefix);
-  return readValues(type, count, request, ignored, prefix);
+  return readValues(type, count, request, prefix).values;
 }
 
-function readValues(
-  type: keyof typeof TYPES,
-  count: number,
-  body: Readonly<Record<string, unknown>>,
-  ignored: string[],
-  prefix = '',
-): ValueRequest {
-  const params = Object.hasOwn(body, 'params') ? body['params'] : {};
-  if (!isObject(params)) throw new ApiError('invalid_params');
-  const { params: definitions, request } = TYPES[type];
-  const given = known(params, definitions, ignored, `${prefix}params.`);
-  return request(readParameters(definitions, given, readJson, `${prefix}params.`, { count }), count);
-}
-
-/** The members of an object that definitions name; the others are reported as ignored. */
-export function known(
-  object: Readonly<Record<string, unknown>>,
-  definitions: readonly ParameterDefinition[],
-  ignored: string[],
-  prefix: string,
-  alsoKnown: readonly string[] = [],
-): Map<string, unknown> {
-  const given = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(object)) {
-    if (definitions.some((definition) => definition.name === name)) given.set(name, value);
-    else if (!alsoKnown.includes(name)) ignore(ignored, prefix + name);
-  }
-  return given;
-}
-
-/** In the body or the query; the body wins. */
-function readCommon(
-  members: ReadonlyMap<string, unknown>,
-  query: ReadonlyMap<string, string>,
-  ignored: string[],
-): ValuesOf<typeof COMMON_PARAMETERS> {
-  const given = new Map<string, { json: unknown } | { text: string }>();
-  for (const [name, text] of query) {
-    if (members.has(name)) ignore(ignored, name);
-    else given.set(name, { text });
-  }
-  for (const { name } of COMMON_PARAMETERS)
-    if (members.has(name)) given.set(name, { json: members.get(name) });
-  return readParameters(COMMON_PARAMETERS, given, (definition, each) =>
-    'text' in each ? readText(definition, each.text) : readJson(definition, each.json),
+function readValues(type: keyof typeof TYPES, count: number, body: JsonObject, prefix = ''): AskedOfBatch {
+  const given = Object.hasOwn(body, 'params') ? body['params'] : {};
+  if (!isObject(given)) throw new ApiError('invalid_params');
+  const { params, ask } = TYPES[type];
+  const place = { prefix: `${prefix}params.`, placeOf: placeBesideParams };
+  return ask(
+    readParameters(params, membersOf(given, params, place), readJson, place.prefix, { count }),
+    count,
   );
+}
+
+function placeBesideParams(name: string): string | undefined {
+  return [...MEMBERS, ...COMMON_PARAMETERS].some((each) => each.name === name) ? 'beside params' : undefined;
 }
 
 /** Throws 400 `invalid_params` for values whose JSON could be longer than a reply may be. */
@@ -201,38 +169,4 @@ export function requireReplyFits(values: ValueRequest): void {
     message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(LIMITS.replyBytesMax)} are sent. Ask for fewer or shorter values.`,
     details: { bytes, limit: LIMITS.replyBytesMax },
   });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/**
- * A request body as one JSON object. Throws invalid_json for anything else, for bytes that are not UTF-8
- * included (RFC 8259 §8.1; a byte order mark is skipped), and duplicate_parameter where an object names a
- * member twice: JSON.parse would keep the last one, and the service never does (RFC 8259 §4 leaves it open).
- */
-export function parseJsonObject(body: Uint8Array): Readonly<Record<string, unknown>> {
-  const text = decode(body);
-  const value = parseJson(text);
-  if (!isObject(value)) throw new ApiError('invalid_json');
-  const repeated = repeatedMember(text);
-  if (repeated !== undefined) throw duplicate(repeated);
-  return value;
-}
-
-function decode(body: Uint8Array): string {
-  try {
-    return utf8.decode(body);
-  } catch (error) {
-    if (error instanceof TypeError) throw new ApiError('invalid_json');
-    throw error;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new ApiError('invalid_json');
-    throw error;
-  }
 }

@@ -1,3 +1,4 @@
+import type { EchoedMembers } from '../../answer/request.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -32,23 +33,25 @@ function sourceHash(items: readonly string[]): string {
   return `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`;
 }
 
+/** What an answer says of the list: how many items it was drawn from, and its hash. */
+export function sampleEcho({ items }: ValuesOf<typeof SAMPLE_PARAMS>): EchoedMembers {
+  return { list_sha256: sourceHash(items), of: items.length };
+}
+
 export const SAMPLE = valuesEndpoint({
   name: 'sample',
+  takesBody: true,
   summary: 'Some of the items in the order drawn, each sequence equally likely; no item twice.',
   parameters: [
     countUpTo(LIMITS.integersCountMax, 'How many of the items; at most all of them.'),
     ...SAMPLE_PARAMS,
   ],
   errors: ['unique_impossible'],
-  ask: ({ count, ...own }) => {
-    const values = sampleRequest(own, count);
-    const { items } = values;
-    return {
-      values,
-      valueKey: 'items',
-      members: { count, list_sha256: sourceHash(items), of: items.length },
-    };
-  },
+  ask: ({ count, ...own }) => ({
+    values: sampleRequest(own, count),
+    valueKey: 'items',
+    members: { count, ...sampleEcho(own) },
+  }),
 });
 
 export const WEIGHTED_PARAMS = [
@@ -101,16 +104,21 @@ export function weightedRequest(
   });
 }
 
+export function weightedEcho({ items, weights }: ValuesOf<typeof WEIGHTED_PARAMS>): EchoedMembers {
+  return { list_sha256: sourceHash(items), weights };
+}
+
 export const WEIGHTED = valuesEndpoint({
   name: 'weighted',
+  takesBody: true,
   summary: 'Independent picks from weighted items; an item may be picked more than once.',
   parameters: [countUpTo(LIMITS.integersCountMax, 'How many picks.'), ...WEIGHTED_PARAMS],
   errors: [],
-  ask: ({ count, ...own }) => {
-    const values = weightedRequest(own, count);
-    const { items, weights } = values;
-    return { values, valueKey: 'items', members: { count, list_sha256: sourceHash(items), weights } };
-  },
+  ask: ({ count, ...own }) => ({
+    values: weightedRequest(own, count),
+    valueKey: 'items',
+    members: { count, ...weightedEcho(own) },
+  }),
 });
 
 export const STRINGS_PARAMS = [

@@ -1,4 +1,4 @@
-import type { DataRequest } from '../../answer/request.ts';
+import type { DataRequest, EchoedMembers } from '../../answer/request.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
@@ -83,7 +83,7 @@ export const STREAM: DrawingEndpointDefinition = {
 function parse({ query }: RequestContent): ParsedDataRequest {
   const { given, ignored } = splitQuery(PARAMETERS, query);
   const { type, total, block, first } = readParameters(SIZE, given, readText);
-  const ofAll = readValues(type, given);
+  const { values: ofAll, params } = readValues(type, given);
   const common = readParameters(COMMON, given, readText);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);
@@ -99,7 +99,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
     endpoint: 'batch',
     values: { ...ofAll, count },
     valueKey: 'values',
-    members: { count, type },
+    members: { count, params, type },
     mode,
     dryRun,
     label,
@@ -122,19 +122,28 @@ function parse({ query }: RequestContent): ParsedDataRequest {
 type Given = ReadonlyMap<string, string>;
 type BatchValues = Exclude<ValueRequest, { kind: 'bitstring' | 'shuffle' }>;
 
-/** What the parameters of the type say; the count is put in for each block. */
-function readValues(type: keyof typeof OF_TYPE, given: Given): BatchValues {
+/** What the parameters of the type say, and how each block echoes them; the count is put in for each block. */
+function readValues(
+  type: keyof typeof OF_TYPE,
+  given: Given,
+): { readonly values: BatchValues; readonly params: EchoedMembers } {
   const read = <const D extends readonly ParameterDefinition[]>(definitions: D): ValuesOf<D> =>
     readParameters(definitions, given, readText);
   switch (type) {
-    case 'integers':
-      return { kind: 'integers', count: 1, ...read(OF_TYPE.integers), unique: false, sort: 'none' };
-    case 'floats':
-      return { kind: 'floats', count: 1, ...read(OF_TYPE.floats) };
-    case 'bytes':
-      return { kind: 'bytes', count: 1, ...read(OF_TYPE.bytes), single: false };
+    case 'integers': {
+      const params = { ...read(OF_TYPE.integers), unique: false, sort: 'none' } as const;
+      return { values: { kind: 'integers', count: 1, ...params }, params };
+    }
+    case 'floats': {
+      const params = read(OF_TYPE.floats);
+      return { values: { kind: 'floats', count: 1, ...params }, params };
+    }
+    case 'bytes': {
+      const params = read(OF_TYPE.bytes);
+      return { values: { kind: 'bytes', count: 1, ...params, single: false }, params };
+    }
     case 'uuid':
-      return { kind: 'uuid', count: 1 };
+      return { values: { kind: 'uuid', count: 1 }, params: {} };
   }
 }
 

@@ -3,6 +3,7 @@ import { entropyBytes } from '../../answer/request.ts';
 import { assert } from '../../core/assert.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { SCOPES, TIERS, type Tier } from '../../core/vocabulary.ts';
+import { contentOfGet } from '../endpoint.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 
 export const TIERS_PATH = '/v1/tiers';
@@ -85,7 +86,7 @@ function creditsOf(example: string): number {
   const [path, query] = example.split('?');
   const endpoint = DATA_ENDPOINT_DEFINITIONS.find((each) => each.path === path);
   assert(endpoint !== undefined, `${path} is an endpoint`);
-  const { request } = endpoint.parse({ query, contentType: '', body: new Uint8Array(0) });
+  const { request } = endpoint.parse(contentOfGet(query));
   return entropyBytes(request.values);
 }
 

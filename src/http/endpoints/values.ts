@@ -9,19 +9,24 @@ import {
   FORMAT,
   LABEL_PARAMETERS,
   labelRequest,
+  type RequestContent,
 } from '../endpoint.ts';
+import { type MembersPlace, membersOf, parseJsonObject } from '../json-body.ts';
 import {
   type ChoiceParameter,
   grouped,
   type IntegerParameter,
+  ignore,
   type ParameterDefinition,
   type ReadValues,
+  readJson,
   readParameters,
   readText,
   type SplitQuery,
   splitQuery,
   type ValuesOf,
 } from '../params.ts';
+import { isJson } from '../representation.ts';
 
 /** What every endpoint that answers once takes, checked after its own parameters. */
 export const COMMON_PARAMETERS = [
@@ -32,11 +37,41 @@ export const COMMON_PARAMETERS = [
 ] as const satisfies readonly ParameterDefinition[];
 
 /** The part of a request that these parameters make. */
-export function commonRequest(
+function commonRequest(
   values: ValuesOf<typeof COMMON_PARAMETERS>,
 ): Pick<DataRequest, 'mode' | 'dryRun' | 'format' | 'label'> {
   const { entropy_mode: mode, dry_run: dryRun, format } = values;
   return { mode, dryRun, format, label: labelRequest(values) };
+}
+
+/** What an endpoint with a JSON body can answer beside the codes of its members. */
+export const BODY_ERRORS = ['unsupported_media_type', 'payload_too_large', 'invalid_json'] as const;
+
+/** The members of a JSON body and the common parameters, which may stand in the body or the query; the body wins. */
+export function readBody(
+  { query, contentType, body: bytes }: RequestContent,
+  own: readonly ParameterDefinition[],
+  place: MembersPlace = {},
+) {
+  if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
+  const body = parseJsonObject(bytes);
+  const { given, ignored: unknown } = splitQuery(COMMON_PARAMETERS, query);
+  const ignored = [...unknown];
+  const members = membersOf(body, [...own, ...COMMON_PARAMETERS], place);
+  const both = new Map<string, { json: unknown } | { text: string }>();
+  for (const [name, text] of given) {
+    if (members.has(name)) ignore(ignored, name);
+    else both.set(name, { text });
+  }
+  for (const { name } of COMMON_PARAMETERS)
+    if (members.has(name)) both.set(name, { json: members.get(name) });
+  const common = () =>
+    commonRequest(
+      readParameters(COMMON_PARAMETERS, both, (definition, each) =>
+        'text' in each ? readText(definition, each.text) : readJson(definition, each.json),
+      ),
+    );
+  return { body, members, common, ignored };
 }
 
 /** How many values; one when it is left out. */
@@ -52,19 +87,22 @@ export function countUpTo(max: number, description: string) {
   } as const satisfies IntegerParameter;
 }
 
-/** A GET endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
+/** An endpoint of one kind of value. `ask` turns its own parameters, which are valid, into what is asked for. */
 export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>({
   name,
   summary,
   parameters: own,
   errors,
   ask,
+  takesBody = false,
 }: {
   readonly name: DataEndpoint;
   readonly summary: string;
   readonly parameters: Own;
   readonly errors: readonly ErrorCode[];
   readonly ask: (values: ValuesOf<Own>) => Pick<DataRequest, 'values' | 'valueKey' | 'members'>;
+  /** POST with its parameters in a JSON body works too: a list of items may be longer than a URL. */
+  readonly takesBody?: boolean;
 }): DataEndpointDefinition {
   const parameters = [...own, ...COMMON_PARAMETERS];
   return {
@@ -74,8 +112,15 @@ export function valuesEndpoint<const Own extends readonly ParameterDefinition[]>
     scope: 'entropy:read',
     summary,
     parameters,
-    errors,
-    parse({ query }) {
+    errors: takesBody ? [...errors, ...BODY_ERRORS] : errors,
+    ...(takesBody ? { body: { members: parameters, params: {} } } : {}),
+    parse(content) {
+      if (content.method === 'POST') {
+        const { members, common, ignored } = readBody(content, own);
+        const asked = ask(readParameters(own, members, readJson));
+        return { request: { endpoint: name, ...asked, ...common() }, ignored };
+      }
+      const { query } = content;
       const { given, ignored } = withoutAlias(splitQuery(parameters, query), parameters);
       const values = readParameters(parameters, given, readText);
       const asked = ask(values as ValuesOf<Own>);
@@ -266,6 +311,7 @@ export const ITEMS = {
 
 export const SHUFFLE = valuesEndpoint({
   name: 'shuffle',
+  takesBody: true,
   summary: 'The items in a random order, each order equally likely.',
   parameters: [ITEMS],
   errors: [],

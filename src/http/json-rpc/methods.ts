@@ -192,7 +192,7 @@ const DRAWS = {
       request: requestOf(
         'batch',
         { kind: 'bytes', count: n, length: size / 8, encoding: format, single: false },
-        { count: n, type: 'bytes' },
+        { count: n, params: { encoding: format, length: size / 8 }, type: 'bytes' },
       ),
       echo: { n, size, format },
       dataOf: asTheyAre,

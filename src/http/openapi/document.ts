@@ -1,8 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { described, octets, ref, type Schema, text } from '../../core/schema.ts';
-import type { EndpointDefinition } from '../endpoint.ts';
+import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
 import { STREAM } from '../endpoints/stream.ts';
 import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../endpoints/table.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/values.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
@@ -61,37 +62,57 @@ Errors have the shape \`{"error":{"code","message","status","request_id","detail
 and spent nothing. Integers go up to 2^53 - 1.`;
 
 function pathItem(endpoint: EndpointDefinition): Schema {
-  const operation = {
-    operationId: endpoint.name,
+  const { method, body } = endpoint;
+  if (method === 'GET' && body !== undefined)
+    return {
+      get: operation(endpoint, endpoint.name),
+      post: operation(endpoint, `${endpoint.name}OfBody`, body),
+    };
+  return { [method.toLowerCase()]: operation(endpoint, endpoint.name, body) };
+}
+
+function operation(endpoint: EndpointDefinition, operationId: string, body?: BodyDefinition): Schema {
+  const { method, name, summary, scope, parameters } = endpoint;
+  // with a body the query has nothing but the common parameters
+  const inQuery = body === undefined ? parameters : COMMON_PARAMETERS;
+  const withoutBody = method === 'GET' && body === undefined;
+  const codes = errorCodesOf(endpoint).filter((code) => !withoutBody || !isOfBody(code));
+  return {
+    operationId,
     tags: [isDrawing(endpoint) ? 'values' : 'account'],
-    summary: endpoint.summary,
-    security: [{ bearer: [endpoint.scope] }, { apiKey: [endpoint.scope] }],
-    parameters: [
-      ...endpoint.parameters.map(queryParameter),
-      ...(isDrawing(endpoint) ? [IDEMPOTENCY_KEY] : []),
-    ],
-    ...(endpoint.body === undefined ? {} : { requestBody: requestBody(endpoint.body, endpoint.name) }),
-    responses: { 200: success(endpoint), ...failures(endpoint) },
+    summary,
+    security: [{ bearer: [scope] }, { apiKey: [scope] }],
+    parameters: [...inQuery.map(queryParameter), ...(isDrawing(endpoint) ? [IDEMPOTENCY_KEY] : [])],
+    ...(body === undefined ? {} : { requestBody: requestBody(body, name) }),
+    responses: { 200: success(endpoint), ...failures(endpoint, codes) },
   };
-  return { [endpoint.method.toLowerCase()]: operation };
+}
+
+function isOfBody(code: ErrorCode): boolean {
+  return BODY_ERRORS.some((each) => each === code);
 }
 
 /** One shape for each type: `params` of one is not a `params` of another. */
-function requestBody({ members, params }: NonNullable<EndpointDefinition['body']>, name: string): Schema {
+function requestBody({ members, params }: BodyDefinition, name: string): Schema {
   const common = members.filter((member) => member.name !== 'type');
   const required = members.filter((member) => member.required === true).map((member) => member.name);
+  const schemaOf = (properties: Readonly<Record<string, Schema>>) => ({
+    type: 'object',
+    properties,
+    additionalProperties: false,
+  });
   const shapes = Object.entries(params).map(([type, definitions]) => ({
     title: type,
-    type: 'object',
-    properties: {
+    ...schemaOf({
       type: { type: 'string', const: type },
       ...memberSchemas(common),
-      params: { type: 'object', properties: memberSchemas(definitions) },
-    },
+      params: schemaOf(memberSchemas(definitions)),
+    }),
     required,
   }));
+  const schema = shapes.length === 0 ? { ...schemaOf(memberSchemas(members)), required } : { oneOf: shapes };
   const example = EXAMPLES[name as keyof typeof EXAMPLES].body;
-  return { required: true, content: { [MEDIA_TYPES.json]: { schema: { oneOf: shapes }, example } } };
+  return { required: true, content: { [MEDIA_TYPES.json]: { schema, example } } };
 }
 
 function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {
@@ -216,8 +237,11 @@ export function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
   return (Object.keys(ERRORS) as ErrorCode[]).filter((code) => codes.has(code));
 }
 
-function failures(endpoint: EndpointDefinition): Readonly<Record<string, Schema>> {
-  const responses = errorResponses(errorCodesOf(endpoint));
+function failures(
+  endpoint: EndpointDefinition,
+  codes: readonly ErrorCode[],
+): Readonly<Record<string, Schema>> {
+  const responses = errorResponses(codes);
   if (endpoint !== HEALTH) return responses;
   const failing = { [MEDIA_TYPES.health]: { schema: ref('HealthReport') } };
   const unavailable = responses['503'] as { content: Record<string, Schema> };

@@ -121,6 +121,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
   },
   shuffle: {
     query: 'items=ada,grace,barbara,shafi',
+    body: { items: ['ada', 'grace', 'barbara', 'shafi'] },
     answer: answer(
       { count: 4, items: ['grace', 'ada', 'barbara', 'shafi'] },
       {
@@ -136,7 +137,12 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
     query: '',
     body: { type: 'integers', count: 5, params: { min: 1, max: 6 } },
     answer: answer(
-      { count: 5, type: 'integers', values: [4, 5, 2, 5, 1] },
+      {
+        count: 5,
+        params: { max: 6, min: 1, sort: 'none', unique: false },
+        type: 'integers',
+        values: [4, 5, 2, 5, 1],
+      },
       {
         certificateId: 'cert_7nbgj3r8w53dqez533e8mtypx5',
         salt: '7ae9f9591fc10d3e5c7a933926f15368804aea0c571de529b4a06ec13ea83bbf',
@@ -148,6 +154,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
   },
   sample: {
     query: 'count=2&items=ada,grace,barbara,shafi',
+    body: { count: 2, items: ['ada', 'grace', 'barbara', 'shafi'] },
     answer: answer(
       {
         count: 2,
@@ -166,6 +173,7 @@ export const EXAMPLES: Readonly<Record<DataEndpoint, Example>> = {
   },
   weighted: {
     query: 'count=3&items=gold,silver,bronze&weights=1,10,100',
+    body: { count: 3, items: ['gold', 'silver', 'bronze'], weights: [1, 10, 100] },
     answer: answer(
       {
         count: 3,

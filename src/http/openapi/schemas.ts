@@ -45,8 +45,8 @@ const listSha256 = described(
   'Of the list that was drawn from: SHA-256 of its JSON without spaces.',
 );
 
-/** The members of `data` beside its metadata. */
-const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
+/** The members of `data` beside its metadata, of the endpoints of one kind of values. */
+const DATA_OF_KIND = {
   integers: {
     values: listOf(integer),
     count,
@@ -79,14 +79,6 @@ const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
     length: count,
   },
   shuffle: { items: listOf(text), count },
-  batch: {
-    values: described(
-      listOf({ type: ['integer', 'number', 'string', 'array'] }),
-      'Lists of numbers for permutations, lists of such lists for sequences.',
-    ),
-    count,
-    type: oneOfWords(Object.keys(BATCH.body!.params)),
-  },
   sample: {
     items: listOf(text),
     count,
@@ -115,6 +107,28 @@ const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
     digits: count,
     mean: { type: 'number' },
     stddev: { type: 'number' },
+  },
+} satisfies Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+
+const NOT_ECHOED = ['count', 'values', 'items', 'uuids', 'version'];
+
+/** What a batch echoes of each type: what the answer of its endpoint has beside count and values. */
+const ECHOED = (Object.keys(BATCH.body!.params) as Exclude<DataEndpoint, 'batch'>[]).map((type) => {
+  if (type === 'bytes') return object({ encoding: oneOfWords(ENCODING.values), length: count });
+  const params = Object.entries<Schema>(DATA_OF_KIND[type]).filter(([name]) => !NOT_ECHOED.includes(name));
+  return object(Object.fromEntries(params));
+});
+
+const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
+  ...DATA_OF_KIND,
+  batch: {
+    values: described(
+      listOf({ type: ['integer', 'number', 'string', 'array'] }),
+      'Lists of numbers for permutations, lists of such lists for sequences.',
+    ),
+    count,
+    type: oneOfWords(Object.keys(BATCH.body!.params)),
+    params: described({ oneOf: ECHOED }, 'The effective parameters of the type, defaults included.'),
   },
 };
 

@@ -70,8 +70,9 @@ function endpointSection(endpoint: EndpointDefinition, baseUrl: string): Markup 
 ${codeTabs(endpoint, example, baseUrl)}
 ${tryForm(endpoint, example, baseUrl)}
 <details><summary>Example of an answer</summary><div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer of ${path}"><code data-language="json">${prettyJson(example.answer)}</code></pre></div></details>
-${body === undefined ? null : html`<h3>Body</h3>${parameterList(name, body.members)}${paramsList(name, body.params)}`}
-${parameters.length === 0 ? null : html`<h3>${body === undefined ? 'Parameters' : 'In the query as well'}</h3>${parameterList(`${name}-query`, parameters)}`}
+${body === undefined || method === 'GET' ? null : html`<h3>Body</h3>${parameterList(name, body.members)}${paramsList(name, body.params)}`}
+${parameters.length === 0 ? null : html`<h3>${method === 'GET' ? 'Parameters' : 'In the query as well'}</h3>${parameterList(`${name}-query`, parameters)}`}
+${body === undefined || method === 'POST' ? null : html`<p><code>POST ${path}</code> takes the same in a JSON body, lists as JSON lists.</p>`}
 <details><summary>Errors</summary><p>${errorLinks(errorCodesOf(endpoint))}</p></details>
 </section>`;
 }
@@ -116,7 +117,7 @@ function callOf(
     path,
     baseUrl,
     fields,
-    body: example.body === undefined ? undefined : JSON.stringify(example.body),
+    body: method === 'GET' || example.body === undefined ? undefined : JSON.stringify(example.body),
   };
 }
 
@@ -208,17 +209,17 @@ function errorLinks(codes: readonly ErrorCode[]): Markup {
 
 /** A form that the script sends; its fields are named in `data-fields`, each with its kind. */
 function tryForm(
-  { name, method, path, parameters, body }: EndpointDefinition,
+  { name, method, path, parameters }: EndpointDefinition,
   example: Example,
   baseUrl: string,
 ): Markup {
   const given = new URLSearchParams(example.query);
-  const fields = body === undefined ? parameters : [];
+  const isPost = method === 'POST';
+  const fields = isPost ? [] : parameters;
   const inputs = fields.map((each) => field(name, each, given.get(each.name) ?? ''));
-  const bodyField =
-    example.body === undefined
-      ? null
-      : html`<div class="whole"><label for="${name}-body">Body</label>
+  const bodyField = !isPost
+    ? null
+    : html`<div class="whole"><label for="${name}-body">Body</label>
 <textarea id="${name}-body" rows="3" spellcheck="false">${JSON.stringify(example.body)}</textarea></div>`;
   return html`<form class="try scripted" id="try-${name}" data-method="${method}" data-path="${path}" data-base="${baseUrl}"
  data-fields="${fields.map((each) => `${each.name}:${each.kind}`).join(' ')}" aria-label="Try ${path}">

@@ -55,13 +55,16 @@ function refuse(code: ErrorCode): never {
 }
 
 /** Of a request with a valid key and room in its limits. */
-export function outcomeOf(ask: DataAsk, role: Role): Outcome {
+export function outcomeOf(ask: DataAsk, role: Role, method = 'GET'): Outcome {
   const { modes, defaultMode, scopes } = factsOf(role);
   const scope = ask.endpoint === 'batch' ? 'entropy:batch' : 'entropy:read';
   if (ask.body.length > 65_536) return { refused: 'payload_too_large' };
   try {
     if (scopes !== undefined && !scopes.includes(scope)) refuse('auth_scope');
-    const { mode = defaultMode, ...rest } = ask.endpoint === 'batch' ? batch(ask) : get(ask);
+    const isBatch = ask.endpoint === 'batch';
+    // nothing here writes the items of a POST into a body
+    if (method === 'POST' && !isBatch) refuse('unsupported_media_type');
+    const { mode = defaultMode, ...rest } = isBatch ? batch(ask) : get(ask);
     if (!modes.includes(mode)) refuse('mode_not_allowed');
     return { asked: { endpoint: ask.endpoint, mode, ...rest } };
   } catch (error) {
@@ -472,13 +475,15 @@ function batch({ query, contentType, body }: DataAsk): Read {
   if (!/^application\/json[\t ]*(;|$)/i.test(contentType)) refuse('unsupported_media_type');
   const members = objectOf(body);
   const { given, hasIgnored } = queryOf(query, COMMON);
+  if (Object.keys(members).some((name) => !BATCH_MEMBERS.includes(name))) refuse('unknown_parameter');
   const own = jsonReader(members);
   const inQuery = queryReader(given);
   const type = TYPES.find((each) => each === members['type']) ?? refuse('invalid_type');
   const count = own.whole('count', 1, 100_000, 'invalid_count') ?? refuse('invalid_count');
   const params = Object.hasOwn(members, 'params') ? members['params'] : {};
   if (!isObject(params)) refuse('invalid_params');
-  const values = valuesOf(type, count, jsonReader(params));
+  if (Object.keys(params).some((name) => !paramsOf(type).includes(name))) refuse('unknown_parameter');
+  const { values, echoed } = valuesOf(type, count, jsonReader(params));
   assertRelated(values, 100_000);
   if (leastTextBytes(values) > 64 * 1024 * 1024) refuse('invalid_params');
   const has = (name: string) => Object.hasOwn(members, name);
@@ -489,22 +494,27 @@ function batch({ query, contentType, body }: DataAsk): Read {
     },
     true,
   );
-  const unknown = Object.keys(members).some((name) => name !== '' && !BATCH_MEMBERS.includes(name));
-  const unknownParam = Object.keys(params).some((name) => !paramsOf(type).includes(name));
   const overridden = COMMON.some((name) => has(name) && given.has(name));
   return {
     values,
-    echoed: { count, type },
+    echoed: { count, type, params: echoed },
     ...common,
-    hasIgnored: hasIgnored || unknown || unknownParam || overridden,
+    hasIgnored: hasIgnored || overridden,
   };
 }
 
-function valuesOf(type: BatchType, count: number, read: Reader): ValueRequest {
-  if (type !== 'bytes') return listOf(type, count, read).values;
+function valuesOf(type: BatchType, count: number, read: Reader): Pick<Read, 'values' | 'echoed'> {
+  if (type !== 'bytes') {
+    const { values, echoed } = listOf(type, count, read);
+    const { count: _, version: __, ...params } = echoed;
+    return { values, echoed: params };
+  }
   const encoding = encodingOf(read);
   const length = read.whole('length', 1, 1_024, 'invalid_length') ?? 16;
-  return { kind: 'bytes', count, length, encoding, single: false };
+  return {
+    values: { kind: 'bytes', count, length, encoding, single: false },
+    echoed: { encoding, length },
+  };
 }
 
 const TYPES = [

@@ -77,14 +77,15 @@ type Expected = Outcome | { readonly allows: string };
 
 /** The whole of what comes before the request's own parameters, in the order of the decisions. */
 function expected({ role, keyWay, method, ask }: FuzzCase): Expected {
-  const methods = ask.endpoint === 'batch' ? ['POST'] : ['GET', 'HEAD'];
+  const isList = ['shuffle', 'sample', 'weighted'].includes(ask.endpoint);
+  const methods = ask.endpoint === 'batch' ? ['POST'] : ['GET', 'HEAD', ...(isList ? ['POST'] : [])];
   if (method === 'POST' && ask.body.length > 65_536) return { refused: 'payload_too_large' };
   if (!methods.includes(method)) {
     return method === 'OPTIONS'
       ? { allows: [...methods, 'OPTIONS'].join(', ') }
       : { refused: 'method_not_allowed' };
   }
-  return keyRefusal(keyWay) ?? outcomeOf(ask, role);
+  return keyRefusal(keyWay) ?? outcomeOf(ask, role, method);
 }
 
 function keyRefusal(way: KeyWay): Outcome | undefined {

@@ -240,7 +240,7 @@ function valueText(value: unknown, mask: number): string {
 }
 
 function batch(values: ValueRequest, common: Members, style: Style): DataAsk {
-  const { mask, order, unknown, commonInBody } = style;
+  const { mask, order, commonInBody } = style;
   const params = leftOut(membersOf('batch', values), DEFAULTS.batch, style.leavesOut);
   const paramTexts = params.map(([name, value]): [string, string] => [name, jsonValueText(value, mask)]);
   const count = values.kind === 'shuffle' || values.kind === 'bitstring' ? 1 : values.count;
@@ -249,15 +249,13 @@ function batch(values: ValueRequest, common: Members, style: Style): DataAsk {
     ['count', jsonWhole(count, mask)],
   ];
   if (params.length > 0 || bit(mask, 13)) {
-    const unknownParam: [string, string][] = unknown ? [['__proto__', '{"min":7}']] : [];
-    members.push(['params', jsonObject(reordered([...paramTexts, ...unknownParam], order), mask >>> 1)]);
+    members.push(['params', jsonObject(reordered(paramTexts, order), mask >>> 1)]);
   }
   if (commonInBody) for (const [name, value] of common) members.push([name, jsonValueText(value, mask)]);
-  if (unknown) members.push([UNKNOWN[order % UNKNOWN.length], '[{"type":1,"count":{}},null,"\\u0000"]']);
   const text = jsonObject(reordered(members, order), mask);
   const body = Buffer.from(bit(mask, 14) ? `\ufeff${text}` : text, 'utf8');
   const contentType = CONTENT_TYPES[mask % CONTENT_TYPES.length];
-  const query = commonInBody ? '' : queryText(common, style);
+  const query = queryText(commonInBody ? [] : common, style);
   return { endpoint: 'batch', query, contentType, body };
 }
 

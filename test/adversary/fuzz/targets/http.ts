@@ -18,7 +18,10 @@ const NO_BODY = new Uint8Array(0);
 function parsed(definition: DataEndpointDefinition, ask: DataAsk): string {
   const due = outcomeOf(ask, 'pure');
   const label = codeOrLabel(() => {
-    const { request, ignored } = definition.parse(ask);
+    const { request, ignored } = definition.parse({
+      ...ask,
+      method: ask.endpoint === 'batch' ? 'POST' : 'GET',
+    });
     headOf(200, [['X-Ignored-Parameters', ignored.join(', ')]]); // throws for what would leave its line
     if (!('asked' in due)) assert.fail(`served, and ${due.refused} is due`);
     const { values, mode, echoed, dryRun, hasIgnored } = due.asked;

@@ -1,0 +1,81 @@
+import { ApiError } from '../core/errors.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
+import { repeatedMember } from '../core/repeated-member.ts';
+import { duplicate, ignore, type ParameterDefinition } from './params.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A request body as one JSON object. Throws invalid_json for anything else, for bytes that are not UTF-8
+ * included (RFC 8259 §8.1; a byte order mark is skipped), and duplicate_parameter where an object names a
+ * member twice: JSON.parse would keep the last one, and the service never does (RFC 8259 §4 leaves it open).
+ */
+export function parseJsonObject(body: Uint8Array): JsonObject {
+  const text = decode(body);
+  const value = parseJson(text);
+  if (!isObject(value)) throw new ApiError('invalid_json');
+  const repeated = repeatedMember(text);
+  if (repeated !== undefined) throw duplicate(repeated);
+  return value;
+}
+
+function decode(body: Uint8Array): string {
+  try {
+    return utf8.decode(body);
+  } catch (error) {
+    if (error instanceof TypeError) throw new ApiError('invalid_json');
+    throw error;
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ApiError('invalid_json');
+    throw error;
+  }
+}
+
+/** Where the members of an object stand, and what is said of those that it does not have. */
+export interface MembersPlace {
+  /** Stands before each name in messages, e.g. `params.`. */
+  readonly prefix?: string;
+  /** Members that hold objects or lists of their own, which the caller reads. */
+  readonly alsoKnown?: readonly string[];
+  /** Where a member belongs that was put into this object by mistake, e.g. `in params`. */
+  readonly placeOf?: (name: string) => string | undefined;
+}
+
+/**
+ * The members of an object that definitions name. An unknown member is refused, unlike a parameter of a query: whoever
+ * writes a body means each of its members, and a misspelt `max` would silently draw from another range.
+ */
+export function membersOf(
+  object: JsonObject,
+  definitions: readonly ParameterDefinition[],
+  { prefix = '', alsoKnown = [], placeOf }: MembersPlace = {},
+): Map<string, unknown> {
+  const given = new Map<string, unknown>();
+  const unknown: string[] = [];
+  let place: string | undefined;
+  for (const [name, value] of Object.entries(object)) {
+    if (definitions.some((definition) => definition.name === name)) given.set(name, value);
+    else if (!alsoKnown.includes(name)) {
+      if (prefix + name === '') unknown.push('""');
+      else ignore(unknown, prefix + name);
+      place ??= placed(name, placeOf?.(name));
+    }
+  }
+  if (unknown.length === 0) return given;
+  const allowed = [...definitions.map(({ name }) => name), ...alsoKnown];
+  const others = allowed.length === 0 ? 'There are none here.' : `Those there are: ${allowed.join(', ')}.`;
+  throw new ApiError('unknown_parameter', {
+    message: `There is no member ${unknown.join(', ')}${place === undefined ? '' : `: ${place}`}. ${others}`,
+    details: { parameters: unknown, allowed },
+  });
+}
+
+function placed(name: string, place: string | undefined): string | undefined {
+  return place === undefined ? undefined : `${name} belongs ${place}`;
+}
