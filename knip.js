@@ -23,6 +23,8 @@ export default {
         'bench/peers/*.ts',
         'bench/support/no-durability.ts',
         'test/**/*.test.ts',
+        'test/**/{run,night,coverage,property-seed,first-failure}.ts',
+        'test/**/long/*.ts',
         'test/adversary/crash/*.ts',
         'test/statistical/*.ts',
         'test/support/*-child.ts',

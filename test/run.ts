@@ -1,15 +1,24 @@
-// `npm run test:unit [-- TEXT...]`: every test/**/*.test.ts, or those whose path contains one of the texts. With `--checks`, which
-// is `npm test`, types and lint are checked beside them: one core alone would run most of either.
+// Runs test files: `node test/run.ts [TEXT...]` every test/**/*.test.ts, or those whose path contains one of the texts.
+//   --fast     leaves out what test/tiers.ts keeps for the full tier: with `--checks` this is `npm test`
+//   --checks   checks types and lint beside the tests: one core alone would run most of either
+//   --touched  takes the operand as a revision (origin/main when there is none), and runs the files that can load what
+//              changed since it branched off, with what is not committed
+//   --long     runs the files of the folders `long` instead, one after another: they are part of the night run
+//   --times    runs each file by itself, and prints the core-seconds of each: what tiers are made by
 // Node starts a process for each test file, and what most of that takes is the start: half a second of processor time to
 // load the service's modules. Here the files of a group share a process, and with it one running service (TestServer.shared).
 // Files that change their process (patched prototypes, memory that is searched for keys) keep one to themselves.
 //
 // A run ends, whatever a test does. A process exits after its last test, though a test that failed left a server or a timer
 // behind; one that writes nothing for SILENCE_MS is ended, and what it started with it. Such a process is no verdict on a test:
-// its files are run once more when nothing else runs, and the last lines name it.
+// its files are run once more when nothing else runs, and it is named at the end.
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { childCoreSeconds } from './support/core-seconds.ts';
 import { type Ended, runProcess } from './support/test-process.ts';
+import { isInFastTier } from './tiers.ts';
+import { touchedSince } from './touched.ts';
 
 /** Groups of folders of test/, the longest first; what is in none makes a group of its own. */
 const GROUPS: readonly (readonly string[])[] = [
@@ -39,8 +48,10 @@ const FIRST: readonly string[] = [
   'test/secrets/secrets.test.ts',
   'test/adversary/cluster/cluster.test.ts',
 ];
-/** Every thread that a test starts takes its sources without types too. */
-const STRIPPED: readonly string[] = ['--import', './scripts/stripped.mjs'];
+/** Every thread that a test starts takes its sources without types too. Every property has the run's seed. */
+const PRELOADED: readonly string[] = ['./scripts/stripped.mjs', './test/support/property-seed.ts'].flatMap(
+  (each) => ['--import', each],
+);
 const TEST_TIMEOUT_MS = 180_000;
 /** Every test tells of its end, so that a process is silent for no longer than a test may take; types and lint take less. */
 const SILENCE_MS = 2 * TEST_TIMEOUT_MS;
@@ -54,55 +65,92 @@ const HUNG_LINES = 10;
 /** One more than there are cores, for a sixth of the time of most groups is waiting. */
 const LANES = Math.min(4, availableParallelism() + 1);
 
-const texts = process.argv.slice(2).filter((each) => each !== '--checks');
-const checks = process.argv.includes('--checks') ? CHECKS : [];
-const files = globSync('test/**/*.test.ts', { exclude: (name) => name === 'node_modules' })
-  .filter((file) => texts.length === 0 || texts.some((text) => file.includes(text)))
-  .sort();
-if (files.length === 0) throw new Error(`no test file has ${texts.join(' or ')} in its path`);
-
+const { values: asked, positionals: operands } = parseArgs({
+  options: {
+    fast: { type: 'boolean', default: false },
+    checks: { type: 'boolean', default: false },
+    touched: { type: 'boolean', default: false },
+    times: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
+const files = chosenFiles();
 const startedMs = performance.now();
-const waiting = tasks();
 const ended: Ended[] = [];
-await Promise.all(Array.from({ length: LANES }, lane));
-const hung = ended.filter((each) => each.hung);
-for (const each of hung) {
-  process.stdout.write(`hung, and is run again: ${shownOf(each.command)}\n`);
-  ended[ended.indexOf(each)] = await runAndPrint(each.command);
-}
-const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
-const failed = ended.filter((each) => !hasPassed(each));
-const longest = ended.sort((a, b) => b.tookMs - a.tookMs).slice(0, LONGEST_NAMED);
-for (const { command, beganMs, tookMs } of longest) {
-  const whole = shownOf(command);
-  const shown = whole.length > NAME_LENGTH ? `${whole.slice(0, NAME_LENGTH)}...` : whole;
-  const [tookS, beganS] = [tookMs, beganMs - startedMs].map((each) => (each / 1_000).toFixed(0));
-  process.stdout.write(`${tookS} s, begun after ${beganS} s: ${shown}\n`);
-}
-process.stdout.write(
-  `${sumOf('pass')} tests passed, ${sumOf('fail') + sumOf('cancelled')} failed, ${sumOf('skipped')} were skipped\n`,
-);
-process.stdout.write(`${files.length} files in ${seconds} s: ${failed.length === 0 ? 'passed' : 'FAILED'}\n`);
-for (const { command, output, errors } of failed) {
-  process.stdout.write(`  failed: ${shownOf(command)}\n`);
-  const lines = [
-    ...(isTest(command) ? failuresIn(output) : output.split('\n').slice(-FAILURE_LINES_MAX)),
-    ...errors.split('\n').filter((line) => line !== ''),
-  ];
-  for (const line of lines.slice(0, FAILURE_LINES_MAX)) process.stdout.write(`    ${line}\n`);
-  if (lines.length > FAILURE_LINES_MAX)
-    process.stdout.write(`    and ${lines.length - FAILURE_LINES_MAX} lines more\n`);
-}
-for (const { command, output } of hung) {
-  process.stdout.write(`  hung at first: ${shownOf(command)}\n`);
-  for (const line of output.trimEnd().split('\n').slice(-HUNG_LINES)) process.stdout.write(`    ${line}\n`);
-}
-process.exitCode = failed.length === 0 ? 0 : 1;
+const hung: Ended[] = [];
+if (asked.times || asked.long) await runEachAlone();
+else await runAll();
+report();
 
-async function lane(): Promise<void> {
-  for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
-    ended.push(await runAndPrint(task));
+function chosenFiles(): string[] {
+  const pattern = asked.long ? 'test/**/long/*.ts' : 'test/**/*.test.ts';
+  const all = globSync(pattern, { exclude: (name) => name === 'node_modules' }).sort();
+  const tier = asked.fast ? all.filter(isInFastTier) : all;
+  if (asked.touched) return touchedSince(operands[0] ?? 'origin/main', tier);
+  const found = tier.filter((file) => operands.length === 0 || operands.some((text) => file.includes(text)));
+  if (found.length === 0) throw new Error(`no test file has ${operands.join(' or ')} in its path`);
+  return found;
+}
+
+async function runAll(): Promise<void> {
+  const waiting = tasks();
+  const lane = async () => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift())
+      ended.push(await runAndPrint(task));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  hung.push(...ended.filter((each) => each.hung));
+  for (const each of hung) {
+    process.stdout.write(`hung, and is run again: ${shownOf(each.command)}\n`);
+    ended[ended.indexOf(each)] = await runAndPrint(each.command);
   }
+}
+
+/** One after another, since the system counts the time of all children that have ended together. */
+async function runEachAlone(): Promise<void> {
+  const times: [coreSeconds: number, file: string][] = [];
+  for (const file of files) {
+    const before = childCoreSeconds() ?? Number.NaN;
+    ended.push(await runAndPrint(testCommand([file])));
+    times.push([(childCoreSeconds() ?? Number.NaN) - before, file]);
+  }
+  for (const [coreSeconds, file] of times.sort(([one], [other]) => other - one))
+    process.stdout.write(`${coreSeconds.toFixed(2).padStart(7)} ${file}\n`);
+}
+
+/** Says what took longest and what failed. The last line counts the tests; a process that died or hung counts as one that failed. */
+function report(): void {
+  const seconds = ((performance.now() - startedMs) / 1_000).toFixed(0);
+  const failed = ended.filter((each) => !hasPassed(each));
+  const longest = ended.toSorted((a, b) => b.tookMs - a.tookMs).slice(0, LONGEST_NAMED);
+  for (const { command, beganMs, tookMs } of longest) {
+    const whole = shownOf(command);
+    const shown = whole.length > NAME_LENGTH ? `${whole.slice(0, NAME_LENGTH)}...` : whole;
+    const [tookS, beganS] = [tookMs, beganMs - startedMs].map((each) => (each / 1_000).toFixed(0));
+    process.stdout.write(`${tookS} s, begun after ${beganS} s: ${shown}\n`);
+  }
+  for (const { command, output, errors } of failed) {
+    process.stdout.write(`  failed: ${shownOf(command)}\n`);
+    const lines = [
+      ...(isTest(command) ? failuresIn(output) : output.split('\n').slice(-FAILURE_LINES_MAX)),
+      ...errors.split('\n').filter((line) => line !== ''),
+    ];
+    for (const line of lines.slice(0, FAILURE_LINES_MAX)) process.stdout.write(`    ${line}\n`);
+    if (lines.length > FAILURE_LINES_MAX)
+      process.stdout.write(`    and ${lines.length - FAILURE_LINES_MAX} lines more\n`);
+  }
+  for (const { command, output } of hung) {
+    process.stdout.write(`  hung at first: ${shownOf(command)}\n`);
+    for (const line of output.trimEnd().split('\n').slice(-HUNG_LINES)) process.stdout.write(`    ${line}\n`);
+  }
+  const coreSeconds = childCoreSeconds()?.toFixed(0) ?? 'unknown';
+  const verdict = failed.length === 0 ? 'passed' : 'FAILED';
+  process.stdout.write(`${files.length} files in ${seconds} s, ${coreSeconds} core-seconds: ${verdict}\n`);
+  const failures = failed.reduce((sum, one) => sum + Math.max(1, failuresOf(one)), 0);
+  const [passed, skipped] = ['pass', 'skipped'].map((outcome) => sumOf(ended, outcome));
+  process.stdout.write(`${passed} passed, ${failures} failed, ${skipped} skipped\n`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
 /** A command for each process, in the order in which they are begun. */
@@ -120,7 +168,7 @@ function tasks(): (readonly string[])[] {
   const tests = [...inGroup.slice(0, 2), ...first, ...inGroup.slice(2), liars, ...alone, rest].filter(
     (task) => task.length > 0,
   );
-  return [...checks, ...tests.map(testCommand)];
+  return [...(asked.checks ? CHECKS : []), ...tests.map(testCommand)];
 }
 
 function testCommand(task: readonly string[]): readonly string[] {
@@ -129,7 +177,7 @@ function testCommand(task: readonly string[]): readonly string[] {
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     '--test-force-exit',
   ];
-  return [process.execPath, ...STRIPPED, '--test', '--test-reporter=tap', ...options, ...task];
+  return [process.execPath, ...PRELOADED, '--test', '--test-reporter=tap', ...options, ...task];
 }
 
 function isTest(command: readonly string[]): boolean {
@@ -161,9 +209,13 @@ function withoutDiagnoses(output: string): string {
 }
 
 /** How many tests had this outcome, by the last lines of each TAP stream. */
-function sumOf(outcome: string): number {
+function sumOf(runs: readonly Ended[], outcome: string): number {
   const line = new RegExp(`^# ${outcome} (\\d+)$`, 'm');
-  return ended.reduce((sum, { output }) => sum + Number(line.exec(output)?.[1] ?? 0), 0);
+  return runs.reduce((sum, { output }) => sum + Number(line.exec(output)?.[1] ?? 0), 0);
+}
+
+function failuresOf(run: Ended): number {
+  return sumOf([run], 'fail') + sumOf([run], 'cancelled');
 }
 
 /** The lines of a TAP stream that say which tests failed and why, without suites that failed through their tests alone. */

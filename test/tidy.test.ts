@@ -83,8 +83,9 @@ describe('the documents', () => {
     const named = [...notes.matchAll(/test\/[\w/.-]+\.ts/g)].map(([path]) => path);
     assert.ok(named.length > 20);
     assert.deepEqual(
-      named.filter((path) => !existsSync(join(root, path))),
+      named.filter((path) => !existsSync(join(root, path)) || path.includes('/long/')),
       [],
+      'each is there, and runs in the full tier',
     );
   });
 

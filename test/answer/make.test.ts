@@ -88,7 +88,7 @@ describe('an answer', () => {
         const pieces = ends.map((end, i) => stream.slice(i === 0 ? 0 : ends[i - 1], end));
         assertMade(makeValues(orderOf({ from: 'pieces', pieces }, values)), stream, values);
       }),
-      { numRuns: 30, seed: 20_271 },
+      { numRuns: 30 },
     );
   });
 

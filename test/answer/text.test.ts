@@ -63,7 +63,7 @@ describe('the envelope of an answer', () => {
   });
 
   it('precedes the values in MessagePack, however long the alphabet that is echoed', () => {
-    const [each] = fc.sample(facts, { numRuns: 1, seed: 7 });
+    const [each] = fc.sample(facts, { numRuns: 1 });
     const packed = pack(['a', 'b']);
     for (const characters of [2, 1_000]) {
       const members = { alphabet: '𝄞'.repeat(characters), count: 2, length: 1 };
@@ -78,7 +78,7 @@ describe('the envelope of an answer', () => {
   });
 
   it('has a head that carries the moment, and nothing of the answer before', () => {
-    const [one, two] = fc.sample(facts, { numRuns: 2, seed: 7 });
+    const [one, two] = fc.sample(facts, { numRuns: 2 });
     const rate: RateFacts = {
       remaining: 7,
       resetAtS: 1_795_250_468,

@@ -106,7 +106,7 @@ describe('unknown parameters', () => {
       fc.property(fc.string({ unit: anyCharacter, maxLength: 100 }), (text) => {
         for (const name of ignoredOf(text)) assert.match(name, /^[0-9A-Za-z._~%-]{1,64}$/);
       }),
-      { numRuns: 500, seed: 43 },
+      { numRuns: 500 },
     );
   });
 });

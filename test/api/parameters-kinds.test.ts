@@ -142,7 +142,7 @@ describe('shuffle', () => {
       fc.property(fc.array(item, { minLength: 2, maxLength: 40 }), (items) => {
         assert.deepEqual(itemsOf(`items=${items.map(encodeURIComponent).join(',')}`), items);
       }),
-      { numRuns: 300, seed: 41 },
+      { numRuns: 300 },
     );
   });
 });

@@ -45,7 +45,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
         const text = JSON.stringify({ data: items.map((item) => written(Buffer.from(item))) });
         assert.deepEqual(decoded(shape, text, items.length), Buffer.concat(items));
       }),
-      { numRuns: 200, seed: 1 },
+      { numRuns: 200 },
     );
   });
 

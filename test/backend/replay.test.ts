@@ -23,8 +23,6 @@ import { makeFifo } from '../support/providers/device-fifo.ts';
 import { temporaryFolder } from '../support/server.ts';
 import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
-fc.configureGlobal({ seed: 80_093 });
-
 const NEVER = new AbortController().signal;
 const WALL_MS = 1_800_000_000_000;
 

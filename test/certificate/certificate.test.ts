@@ -45,8 +45,6 @@ import {
   tested,
 } from './fixtures.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 const ID = 'cert_01234567890123456789abcdef';
 
 interface Issued {

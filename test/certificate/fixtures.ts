@@ -127,7 +127,7 @@ export function lotWithEvidence(
 }
 
 /** 64 hex digits that differ from name to name. */
-export function digestText(name: string): string {
+function digestText(name: string): string {
   return Buffer.from(name.padEnd(32, '.')).subarray(0, 32).toString('hex');
 }
 

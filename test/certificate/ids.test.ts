@@ -5,8 +5,6 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { base32Of } from '../../src/core/ids.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 const ids = new CertificateIds(KEY);
 const FORM = /^cert_[0-7][0-9a-hjkmnp-tv-z]{25}$/;

@@ -33,7 +33,7 @@ import { referenceRoot } from '../reference/merkle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { TIME_MS } from './fixtures.ts';
 
-export const ORIGIN = 'qrn.example/log';
+const ORIGIN = 'qrn.example/log';
 
 /** Keys as key files give them, without files. The seed makes them the same in every run. */
 export function logKeys(...seeds: number[]): LogKeys {

@@ -17,8 +17,6 @@ import { referenceRoot } from '../reference/merkle.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { checkProof, LogWorld, logKeys, StoreFault } from './log-world.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 const LOT = lotRecord('a');
 const CERTIFIED = certifiedLot(LOT);
 let answers = 0;

@@ -9,8 +9,6 @@ import { answerEntry, lotRecord, lotWithEvidence, seededSource, segmentRecord, T
 import { logKeys } from './log-world.ts';
 import { changed, SALT, scene } from './scene.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 /** An answer in pure mode with its certificate and keys, each through JSON as a client has it. */
 async function pureAnswer(lots = [lotRecord('a'), lotRecord('b')]) {
   const { world, service, ...held } = await scene({ lots, mode: 'pure' });

@@ -9,8 +9,6 @@ import { CommandError } from '../../src/cli/command.ts';
 import { packBits } from '../support/bit-sequences.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
-fc.configureGlobal({ seed: 80_090 });
-
 const folder = scratchFolder();
 const path = join(folder, 'file');
 

@@ -3,8 +3,6 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { planWords, SPAN_MAX, wordAt } from '../../clients/typescript/src/uniform.ts';
 
-fc.configureGlobal({ seed: 7_031 });
-
 const wordsOf = (bytes: number): bigint => (bytes === 7 ? 2n ** 53n : 256n ** BigInt(bytes));
 
 /** Bytes per value of a plan with words of that size, as a fraction. */

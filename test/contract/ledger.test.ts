@@ -108,6 +108,6 @@ contract('LMDB behind a thread', async (t) => {
   };
 });
 
-// Both run one code but for the flush. `npm run test:long` runs a hundred histories of each.
+// Both run one code but for the flush. `npm run test:night` runs a hundred histories of each.
 ledgerModel('fsync', 10);
 ledgerModel('commit', 30);

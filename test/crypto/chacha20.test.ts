@@ -6,8 +6,6 @@ import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { type ChaCha20, chacha20, chacha20ByNoble, chacha20ByOpenssl } from '../../src/crypto/chacha20.ts';
 import { referenceChacha20 } from '../reference/expander.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 interface Vector {
   readonly name: string;
   readonly key: string;

@@ -7,8 +7,6 @@ import fc from 'fast-check';
 import { concatBytes, fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { deriveKey, hkdfSha256, KEY_LABELS, seedKey, sha256, sha256Hex } from '../../src/crypto/digest.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 const golden = JSON.parse(
   readFileSync(new URL('../vectors/crypto/expander.json', import.meta.url), 'utf8'),
 ) as {

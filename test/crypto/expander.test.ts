@@ -8,8 +8,6 @@ import { seedKey, sha256Hex } from '../../src/crypto/digest.ts';
 import { Expander, expandOnce, expandPiece, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { referenceOutput } from '../reference/expander.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 const golden = JSON.parse(
   readFileSync(new URL('../vectors/crypto/expander.json', import.meta.url), 'utf8'),
 ) as {

@@ -19,8 +19,6 @@ import {
 } from '../../src/crypto/merkle.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 /**
  * The eight entries, their roots and proofs that Certificate Transparency implementations share as known
  * answers.

@@ -17,8 +17,6 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 
-fc.configureGlobal({ seed: 20_261_121 });
-
 /** golang.org/x/mod/sumdb/note, the format's reference implementation. */
 const PETER = {
   name: 'PeterNeumann',

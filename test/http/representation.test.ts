@@ -80,7 +80,7 @@ describe('negotiation', () => {
         assert.ok(ALL.includes(negotiate(accept, ALL, 'json')));
         for (const { quality } of parseAccept(accept)) assert.ok(quality >= 0 && quality <= 1);
       }),
-      { numRuns: 1_000, seed: 17 },
+      { numRuns: 1_000 },
     );
   });
 });

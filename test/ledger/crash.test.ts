@@ -47,7 +47,7 @@ import { STRIPPED } from '../support/server.ts';
 
 const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
 const ENTRIES = 20;
-/** For each durability; npm run test:crash has as many as one likes. */
+/** For each durability; `node test/adversary/crash/run.ts` has as many as one likes. */
 const KILL_ROUNDS = 3;
 
 /** What a child said, by its first word. */

@@ -17,7 +17,7 @@ test('an id is in the set once it was added', () => {
       seen.add(toHex(each));
     }
   });
-  fc.assert(property, { numRuns: 50, seed: 3 });
+  fc.assert(property, { numRuns: 50 });
 });
 
 test('it grows and still knows every id', () => {

@@ -49,7 +49,7 @@ suite('packed entries', () => {
       assert.equal(readEntry(packed.entries, entries.length), undefined);
       assert.equal(readEntry(packed.entries, -1), undefined);
     });
-    fc.assert(property, { numRuns: 100, seed: 1 });
+    fc.assert(property, { numRuns: 100 });
   });
 
   test('the layout is pinned: other bytes would be another format', () => {
@@ -188,7 +188,7 @@ suite('stored segments', () => {
         for (const each of readEntries(decoded.entries)) assert.ok(each.source < decoded.sources.length);
       },
     );
-    fc.assert(property, { numRuns: 500, seed: 2 });
+    fc.assert(property, { numRuns: 500 });
   });
 
   test('a segment whose parts disagree is not encoded', () => {

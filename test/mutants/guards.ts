@@ -1,5 +1,6 @@
-import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
+import { reachedFrom } from '../support/import-graph.ts';
 
 /**
  * The tests of each room, in steps: the next step runs on the mutants that the one before let live. First the tests that
@@ -21,6 +22,16 @@ export const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['test/cli/{evidence,log,log-watch,verify}.test.ts', 'test/service/{cosigning,ledger-link}.test.ts'],
     ['test/api/{certificates,octets,text-forms}.test.ts'],
   ],
+  ledger: [
+    ['test/ledger/**/*.test.ts'],
+    ['test/contract/*.test.ts', 'test/cli/administration.test.ts'],
+    ['test/api/{data,labels,tiers}.test.ts'],
+  ],
+  http: [
+    ['test/http/**/*.test.ts', 'test/overload/*.test.ts'],
+    ['test/api/*.test.ts'],
+    ['test/adversary/abuse/*.test.ts'],
+  ],
   pool: [
     ['test/pool/**/*.test.ts'],
     [
@@ -37,45 +48,14 @@ export const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
 };
 
-/** A test that imports this starts the service, which loads every module. */
-const SERVER = 'test/support/server.ts';
-const SPECIFIER = /'(\.\.?\/[^'\n]+\.ts)'/g;
-
-/** Modules that a file names by a relative path: imports, workers and children. */
-function namedBy(path: string): string[] {
-  const specifiers = readFileSync(path, 'utf8').matchAll(SPECIFIER);
-  return [...specifiers].map(([, specifier]) => join(dirname(path), specifier));
-}
-
-const known = new Map<string, readonly string[]>();
-
-/** Imports between a test and a source at the least; infinite when the test cannot load the source. */
-function distance(test: string, source: string): number {
-  const seen = new Set([test]);
-  let ring = [test];
-  for (let steps = 0; ring.length > 0; steps++) {
-    if (seen.has(source)) return steps;
-    const next: string[] = [];
-    for (const path of ring) {
-      if (!known.has(path)) known.set(path, globSync(path).length === 0 ? [] : namedBy(path));
-      for (const each of known.get(path)!) {
-        if (seen.has(each)) continue;
-        seen.add(each);
-        next.push(each);
-      }
-    }
-    ring = next;
-  }
-  return seen.has(SERVER) ? Number.MAX_SAFE_INTEGER : Number.POSITIVE_INFINITY;
-}
-
 /**
  * The test files that can load a source: those with its name or that import it first, then the others, the fewest imports
  * away first.
  */
 export function guardsOf(source: string, tests: readonly string[]): string[][] {
   const name = basename(source, '.ts');
-  const rank = (test: string) => (basename(test).startsWith(name) ? 0 : distance(test, source));
+  const rank = (test: string) =>
+    basename(test).startsWith(name) ? 0 : (reachedFrom(test).get(source) ?? Number.POSITIVE_INFINITY);
   const ranked = tests.map((test) => ({ test, rank: rank(test) })).filter(({ rank }) => rank < Infinity);
   ranked.sort((one, other) => one.rank - other.rank);
   const near = ranked.filter(({ rank }) => rank <= 1);

@@ -1,4 +1,4 @@
-// `npm run test:mutants -- [ROOM...] [--sample N] [--seed N] [--file TEXT] [--runs N] [--limit S] [--parallel N]`: breaks the code of
+// `node test/mutants/run.ts [ROOM...] [--sample N] [--seed N] [--file TEXT] [--runs N] [--limit S] [--parallel N]`: breaks the code of
 // a room in one place at a time and runs the tests on it that can load the broken file, until one fails. What survives is
 // printed: it needs a test, or the reason why it is no bug. test/mutants/README.md has the last results.
 //
@@ -23,6 +23,8 @@ import { type Mutant, PLANT, VARIABLE } from './plant.ts';
 /** A mutant that keeps the tests busy for this many times what they take on the code as it is, and a start, is noticed. */
 const TIMEOUT_FACTOR = 4;
 const TIMEOUT_MIN_MS = 20_000;
+/** Fewer are a failure: the tests of the room let the code break. */
+const KILLED_SHARE_MIN = 0.85;
 const WHOLE_TIMEOUT_MS = 10 * 60_000;
 
 interface Outcome {
@@ -127,6 +129,7 @@ async function runRoom(room: string): Promise<void> {
   await Promise.all(Array.from({ length: Number(values.parallel) }, lane));
   const share = ((100 * killed) / count).toFixed(0);
   say(`${room}: ${killed} of ${count} mutants killed (${share} %), ${late} of them by the time limit`);
+  if (killed < KILLED_SHARE_MIN * count) process.exitCode = 1;
 }
 
 const { values, positionals } = parseArgs({

@@ -9,7 +9,7 @@ import { TestServer } from '../support/server.ts';
  * What connections that never finish their heads take of the service's memory. The service accepts as many as fit into a
  * quarter of its memory at 66 KiB each (service/front-stack.ts), so each must not take more than that.
  *
- * What requests without a key leave of the rate of paid ones is measured by `npm run test:abuse`. What it rests on is tested
+ * What requests without a key leave of the rate of paid ones is measured by `npm run test:night -- abuse`. What it rests on is tested
  * without a clock: one look-up a turn is run (test/service/ledger-link.test.ts), and one reply a turn is sent
  * (test/http/reply-turns.test.ts).
  */

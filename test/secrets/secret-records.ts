@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** What record-secrets.ts records. */
-export const SECRET_KINDS = [
+const SECRET_KINDS = [
   'quantum seed',
   'claimed pure block',
   'system entropy of a seed',

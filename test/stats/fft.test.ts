@@ -5,8 +5,6 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { complexFft, RealSpectrum } from '../../src/stats/fft.ts';
 import { dft } from '../reference/dft.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 const signalValue = fc.double({ min: -1, max: 1, noNaN: true });
 
 function assertClose(actual: readonly number[], expected: readonly number[], tolerance: number): void {

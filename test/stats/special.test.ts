@@ -6,8 +6,6 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { erfc, igamc, lgamma, normalBetween, normalCdf } from '../../src/stats/special.ts';
 import { assertRelative } from '../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 interface SpecialVectors {
   readonly igamc: readonly [a: number, x: number, q: number][];
   readonly erfc: readonly [x: number, y: number][];

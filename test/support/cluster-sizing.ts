@@ -68,7 +68,7 @@ const LOADS: readonly Load[] = [
  * while it has a free slot, and from then on as often as its slots come back: an overloaded primary gets larger commits
  * and not more of them.
  */
-export function sizingOf({ nodes, perNodePerS }: Load): Sizing {
+function sizingOf({ nodes, perNodePerS }: Load): Sizing {
   const answersPerS = nodes * perNodePerS;
   const freeMs = COMMIT_MS + 2 * ROUND_TRIP_MS;
   const backgroundUs = nodes * (POLLS_PER_S * POLL_US + LIMITS_US_PER_S);

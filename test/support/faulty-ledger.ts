@@ -14,7 +14,7 @@ export class InjectedFault extends LedgerError {
   }
 }
 
-export const FAULTS = ['none', 'fail before', 'fail after', 'delay', 'duplicate'] as const;
+const FAULTS = ['none', 'fail before', 'fail after', 'delay', 'duplicate'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 /** Turns of the event loop that a delayed call waits. */

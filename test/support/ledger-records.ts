@@ -1,6 +1,6 @@
 import { dayOf } from '../../src/core/clock.ts';
 import { base32Of } from '../../src/core/ids.ts';
-import type { DataEndpoint, EntropyMode } from '../../src/core/vocabulary.ts';
+import type { EntropyMode } from '../../src/core/vocabulary.ts';
 import type {
   AccountRecord,
   AnswerEntry,
@@ -204,5 +204,3 @@ export function submitted(n: number, more: Partial<JobRecord> = {}): JobRecord {
 export function spend(amount: number, more: Partial<SourceSpend> = {}): SourceSpend {
   return { source: 'simulator', day: TODAY, amount, currency: 'USD', calls: 1, ...more };
 }
-
-export const SOME_ENDPOINTS: readonly DataEndpoint[] = ['integers', 'uuid', 'batch'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fetchWhole } from './http.ts';
 
-export interface ParsedSample {
+interface ParsedSample {
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;
 }

@@ -19,7 +19,7 @@ const READY_DEADLINE_MS = 120_000;
 /** Settings of the service; undefined leaves one at the service's own default. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Set by `npm run test:mutants`: the change that test/mutants/plant.ts makes in one source. */
+/** Set by test/mutants/run.ts: the change that test/mutants/plant.ts makes in one source. */
 const MUTANT = process.env['MUTANT_PLANTED'];
 
 /** Options of Node for a child that loads the service: it takes sources whose types were stripped before. */

@@ -27,13 +27,21 @@ export interface Ended {
  * Runs a command until it exits, or until it has written nothing for `silenceMs`. What it started and left behind is ended with
  * it. It writes into files: what Node has queued for a pipe is lost when a process exits, the results of tests among it.
  */
-export async function runProcess(command: readonly string[], silenceMs: number): Promise<Ended> {
+export async function runProcess(
+  command: readonly string[],
+  silenceMs: number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   const [program, ...args] = command;
   const folder = mkdtempSync(join(tmpdir(), 'qrn-run-'));
   const [outPath, errPath] = [join(folder, 'out'), join(folder, 'err')];
   const [out, err] = [openSync(outPath, 'w'), openSync(errPath, 'w')];
   const beganMs = performance.now();
-  const child = spawn(program, args, { stdio: ['ignore', out, err], detached: true });
+  const child = spawn(program, args, {
+    stdio: ['ignore', out, err],
+    detached: true,
+    env: { ...process.env, ...environment },
+  });
   let hung = false;
   const endGroup = () => {
     try {

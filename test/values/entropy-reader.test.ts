@@ -4,8 +4,6 @@ import fc from 'fast-check';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { keystream, readerOf } from './keystream.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 type Read = { kind: 'u32' } | { kind: 'fill'; size: number };
 
 const anyRead: fc.Arbitrary<Read> = fc.oneof(

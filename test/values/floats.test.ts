@@ -7,8 +7,6 @@ import { dividedOffset } from '../reference/offsets.ts';
 import { drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 function assertText(text: string, values: readonly number[]): void {
   const expected = JSON.stringify(values);
   if (text === expected) return; // a message is made only on failure

@@ -8,8 +8,6 @@ import { requireDistribution } from '../support/chi-square.ts';
 import { keystream, keystreamReader, readerOf } from './keystream.ts';
 import { gaussiansRequest } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 const ENTROPY = keystream(2 ** 18);
 
 function request(count: number, mean = 0, stddev = 1, digits = 14) {

@@ -5,8 +5,6 @@ import { bitsOfFallingFactorial, bitsOfPower } from '../../src/values/informatio
 import { twinInformationBytes } from '../reference/values.ts';
 import { anySpan } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 const bytes = (bits: number) => Math.ceil(bits / 8);
 const powerFactors = (base: number, count: number) => Array.from({ length: count }, () => BigInt(base));
 const fallingFactors = (n: number, count: number) => Array.from({ length: count }, (_, i) => BigInt(n - i));

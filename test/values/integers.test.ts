@@ -7,8 +7,6 @@ import { drawnText } from './drawn.ts';
 import { readerOf } from './keystream.ts';
 import { integers } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 const MAX = Number.MAX_SAFE_INTEGER;
 
 /** Every power of ten and of two with its neighbours: where lengths and carries change. */

@@ -10,8 +10,6 @@ import { drawnOctets, drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
 import { anyRequest, integers } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 const ENTROPY = keystream(2 ** 20);
 
 describe('answers of several blocks', () => {

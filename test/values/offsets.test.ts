@@ -15,8 +15,6 @@ import { dividedOffset, multipliedOffsets } from '../reference/offsets.ts';
 import { keystream, readerOf } from './keystream.ts';
 import { anySpan } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 /** How often each result comes when every word is tried once; `refused` counts the words that give none. */
 function enumerate(
   words: number,

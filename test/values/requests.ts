@@ -52,7 +52,7 @@ export const floatsRequest: fc.Arbitrary<ValueRequest> = fc
   .record({ count: anyCount, precision: fc.option(fc.integer({ min: 1, max: 15 }), { nil: null }) })
   .map(({ count, precision }) => ({ kind: 'floats', count, precision }));
 
-export const bytesRequest: fc.Arbitrary<ValueRequest> = fc
+const bytesRequest: fc.Arbitrary<ValueRequest> = fc
   .record({
     count: fc.integer({ min: 1, max: 9 }),
     length: fc.integer({ min: 1, max: 40 }),
@@ -63,7 +63,7 @@ export const bytesRequest: fc.Arbitrary<ValueRequest> = fc
 
 export const uuidRequest: fc.Arbitrary<ValueRequest> = anyCount.map((count) => ({ kind: 'uuid', count }));
 
-export const bitstringRequest: fc.Arbitrary<ValueRequest> = fc
+const bitstringRequest: fc.Arbitrary<ValueRequest> = fc
   .integer({ min: 1, max: 500 })
   .map((length) => ({ kind: 'bitstring', length }));
 

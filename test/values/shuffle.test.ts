@@ -8,8 +8,6 @@ import { jsonBytesMax } from '../../src/values/value-request.ts';
 import { keystreamReader } from './keystream.ts';
 import { shuffleRequest } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 class UsedUp extends Error {}
 
 /** The words given and no more. */

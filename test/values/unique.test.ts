@@ -6,8 +6,6 @@ import { requireDistribution } from '../support/chi-square.ts';
 import { keystreamReader } from './keystream.ts';
 import { anySpan } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 describe('drawUnique', () => {
   it('gives different offsets within the span, and takes no more than its bound', () => {
     fc.assert(

@@ -13,8 +13,6 @@ import { drawnText, drawnValues } from './drawn.ts';
 import { keystream, keystreamReader, readerOf } from './keystream.ts';
 import { anyRequest, integers } from './requests.ts';
 
-fc.configureGlobal({ seed: 4_122 });
-
 const ENTROPY = keystream(40_000);
 
 describe('informationBits', () => {

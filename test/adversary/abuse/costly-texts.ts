@@ -52,7 +52,7 @@ function post(path: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`;
 }
 
-export function costlyRequests(): readonly string[] {
+function costlyRequests(): readonly string[] {
   const values = [...texts(JSON_WORDS), '['.repeat(LENGTH / 2) + ']'.repeat(LENGTH / 2)];
   const call = (method: string, value: string) =>
     `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{"apiKey":"a","ticketId":"a","signature":"a","random":{"a":${value}}}}`;

@@ -14,7 +14,7 @@ import {
 import { CaseRunner, SilentCases } from './http-malformed.ts';
 import { hostileCases } from './http-table.ts';
 
-/** The short form of `npm run test:abuse`: the real service against clients that mean harm or know no better. */
+/** The short form of `node test/adversary/abuse/run.ts`: the real service against clients that mean harm or know no better. */
 let server: TestServer;
 let target: Target;
 let runner: CaseRunner;

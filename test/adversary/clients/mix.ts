@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 /** `code` is what a request that is wrong is answered with. */
-export type Expected = { readonly member: string } | { readonly code: string; readonly status: number };
+type Expected = { readonly member: string } | { readonly code: string; readonly status: number };
 
 /** Of `numbered` requests, which have serials of one series. */
 export const PURPOSE = 'a series';

@@ -15,7 +15,7 @@ async function testDatabase(): Promise<DatabasePlace> {
   };
 }
 
-/** The short form of `npm run test:cluster`. */
+/** The short form of `node test/adversary/cluster/run.ts`. */
 describe('two nodes on PostgreSQL', () => {
   it('lose nothing acknowledged, overspend nothing and fork no log when one is cut off and fenced, and one is killed', async () => {
     const outcome = await series({

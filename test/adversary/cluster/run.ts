@@ -1,10 +1,11 @@
-// `npm run test:cluster [-- --kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --seed N --out FILE --minutes 9]`: nodes on
+// `node test/adversary/cluster/run.ts [--kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --seed N --out FILE --minutes 9]`: nodes on
 // Debian's PostgreSQL with a synchronous standby, under load and under faults, each series of faults audited. With `--out` the
 // result of each series is added to the file, and what it has already is not run again. After `--minutes`, and at SIGTERM or
 // SIGINT, no further fault begins: the series under way is audited and counts.
 // With `--planted yes` only the planted bugs are run, each of which must be found; with `--planted TEXT` those whose name has
 // the text. With `--scenarios yes` the rest of what goes wrong with several nodes is run (see scenarios.ts), with
 // `--scenarios TEXT` what has the text in its name. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
+import { randomInt } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Chance } from '../../support/chance.ts';
 import { NOT_GIVEN, readOptions, say } from '../program.ts';
@@ -26,7 +27,7 @@ const PAUSE_MS = 500;
 
 const values = readOptions({
   ...{ kills: 20, failovers: 5, partitions: 5, pauses: 5 },
-  ...{ nodes: 3, out: NOT_GIVEN, minutes: 600, seed: process.pid, planted: 'no', scenarios: 'no' },
+  ...{ nodes: 3, out: NOT_GIVEN, minutes: 600, seed: randomInt(2 ** 31), planted: 'no', scenarios: 'no' },
 });
 const programs = serverPrograms();
 if (programs === undefined) {
@@ -168,4 +169,7 @@ async function scenarioRuns(): Promise<boolean> {
 
 const runs = values.planted !== 'no' ? plantedRuns : values.scenarios !== 'no' ? scenarioRuns : faultRuns;
 const isGood = await runs();
+say(isGood ? 'as promised' : 'NOT as promised');
+if (!isGood)
+  say(`repeat: node test/adversary/cluster/run.ts --seed ${values.seed}, with the options of this run`);
 process.exit(isGood ? 0 : 1);

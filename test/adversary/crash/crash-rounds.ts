@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Chance } from '../../support/chance.ts';
+import type { Chance } from '../../support/chance.ts';
 import { TestServer } from '../../support/server.ts';
 import { Clients } from '../clients/clients.ts';
 import { checkLedger } from '../clients/ledger-check.ts';
@@ -19,7 +19,7 @@ export interface CrashRound {
 export interface CrashOptions {
   readonly rounds: number;
   /** Picks requests and the moments of the kills. */
-  readonly chance?: Chance;
+  readonly chance: Chance;
   /** Extra environment of the service, e.g. NODE_OPTIONS with a planted bug, or QRN_DURABILITY. */
   readonly environment?: Readonly<Record<string, string>>;
   /** Kills up to two starts in a row after each kill, while they open the ledger and store what journals hold. */
@@ -47,7 +47,7 @@ const START_KILLED_WITHIN_MS = 1_000;
  * twice. When something of that is broken and there is a `report`, the folder is kept.
  */
 export async function crashRounds(options: CrashOptions): Promise<CrashRound[]> {
-  const { chance = new Chance(process.pid), environment, report } = options;
+  const { chance, environment, report } = options;
   const rounds: CrashRound[] = [];
   let server = await TestServer.start(environment);
   const { dataDir } = server;

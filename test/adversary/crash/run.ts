@@ -1,7 +1,8 @@
-// `npm run test:crash [-- ROUNDS] [--seed N] [--out FILE] [--minutes N]`: kills the real service ROUNDS times in either durability, 50
+// `node test/adversary/crash/run.ts [ROUNDS] [--seed N] [--out FILE] [--minutes N]`: kills the real service ROUNDS times in either durability, 50
 // times when left out, and audits what each kill left. Both durabilities run side by side, since a round mostly waits.
 // A folder serves for ROUNDS_EACH rounds, because its audit takes longer with every round. With --out each round is a
 // line of FILE, and a later run with the same FILE makes only the rounds that are left; --minutes ends a run early.
+import { randomInt } from 'node:crypto';
 import { Chance } from '../../support/chance.ts';
 import { NOT_GIVEN, ResultFile, readOptions, say } from '../program.ts';
 import { type CrashRound, crashRounds } from './crash-rounds.ts';
@@ -11,7 +12,7 @@ const DURABILITIES = ['fsync', 'commit'] as const;
 type Durability = (typeof DURABILITIES)[number];
 
 const { seed, out, minutes, operands } = readOptions({
-  seed: process.pid,
+  seed: randomInt(2 ** 31),
   out: NOT_GIVEN,
   minutes: 1_000_000,
 });
@@ -55,5 +56,7 @@ for (const durability of DURABILITIES) {
       `${violations.length} violations`,
   );
   for (const violation of violations.slice(0, 20)) say(`  ${violation}`);
-  if (violations.length > 0) process.exitCode = 1;
+  if (violations.length === 0) continue;
+  say(`repeat: node test/adversary/crash/run.ts ${asked} --seed ${seed}`);
+  process.exitCode = 1;
 }

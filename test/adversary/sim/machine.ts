@@ -15,7 +15,7 @@ import { isEntropyDevice } from '../../support/system-entropy.ts';
 let powered: SimMachine | undefined;
 
 /** A process of the machine. */
-export interface Process {
+interface Process {
   readonly dead: boolean;
   /** True time before which nothing of it runs. */
   readonly pausedUntilMs: number;

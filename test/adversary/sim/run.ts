@@ -5,7 +5,7 @@ import { runCourse } from './course.ts';
 import { MUTANTS } from './mutants.ts';
 import { STORE_KINDS } from './stores.ts';
 
-// `npm run test:sim -- --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
+// `node test/adversary/sim/run.ts --seed N --steps M`: one world; `--seeds K` runs the K seeds from N on, `--minutes T` as many as fit;
 // `--mutant NAME` plants a bug, `--store lmdb` takes the real ledger, `--nodes 2` runs two nodes over one set of books, `--trace` tells everything that happens.
 const asked = { steps: 1_000, nodes: 1, mutant: NOT_GIVEN, store: 'memory' };
 const values = readOptions({ ...asked, seed: 1, seeds: 1, minutes: 0, trace: false });
@@ -47,7 +47,7 @@ for (let seed = first; minutes === 0 ? seed < first + seeds : Date.now() < endsA
   say(`seed ${seed}: BROKEN after ${outcome.steps} steps`);
   for (const line of outcome.recent.slice(-40)) say(`  ${line}`);
   say(`${outcome.broken.stack}`);
-  say(`replay: node test/adversary/sim/run.ts --seed ${seed}${how}`);
+  say(`repeat: node test/adversary/sim/run.ts --seed ${seed}${how}`);
 }
 say(`${runs} seeds, ${broken} broken`);
 for (const [name, count] of Object.entries(totals).sort()) say(`  ${name}: ${count}`);

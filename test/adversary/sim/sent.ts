@@ -8,7 +8,7 @@ import type { Plan } from './traffic.ts';
 import type { Life } from './wire.ts';
 
 /** An answer that is in the ledger. */
-export interface Persisted {
+interface Persisted {
   readonly entry: AnswerEntry;
   readonly source: DrawSource;
   readonly segment: number;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type CourseOptions, runCourse } from './course.ts';
 
-/** The short form of `npm run test:sim`: what fails here is replayed by `node test/adversary/sim/run.ts --seed N --steps M`. */
+/** What fails here is repeated by `node test/adversary/sim/run.ts --seed N --steps M`. */
 const SEEDS = [11];
 const STEPS = 200;
 /** Two nodes over one set of books, in a world in which much happens to them. */

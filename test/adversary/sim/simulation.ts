@@ -340,7 +340,7 @@ function nameOfNode({ number }: Member): string {
 }
 
 /** What was made to fail says so. */
-export function isInjected(why: string): boolean {
+function isInjected(why: string): boolean {
   return /injected|lost before it was made|made, and its answer lost|cannot record answers now|at capacity|was fenced/.test(
     why,
   );

@@ -17,7 +17,7 @@ export interface Plan {
   readonly flaw?: ErrorCode;
 }
 
-export interface DataPlan {
+interface DataPlan {
   readonly endpoint: DataEndpoint;
   readonly values: ValueRequest;
   /** As asked for; undefined leaves it to the tier. */

@@ -23,7 +23,7 @@ export interface SoakPlan {
 }
 
 /** What one second of the run looked like. */
-export interface SoakSample {
+interface SoakSample {
   readonly atS: number;
   /** Which start of the service this is, from 1 on. */
   readonly life: number;
@@ -72,7 +72,7 @@ const EVENTS: readonly TimedEvent[] = [
   [0.54, 'source sound'],
   [0.6, 'revoke a key'],
 ];
-export type TimedEvent = readonly [share: number, event: SoakEvent];
+type TimedEvent = readonly [share: number, event: SoakEvent];
 type SoakEvent = 'revoke a key' | `source ${SourceState}` | 'SIGTERM' | 'SIGKILL';
 
 const CAPACITY_SHARE = 0.7;

@@ -7,7 +7,7 @@ import { scratchFolder } from '../../support/scratch-folder.ts';
 const source = fileURLToPath(new URL('../../../clients/python', import.meta.url));
 const hasMypy = spawnSync('mypy', ['--version']).status === 0;
 
-/** Part of `npm run test:long`: mypy takes ten seconds of processor time, most of it for the types of the standard library. */
+/** Part of `npm run test:night`: mypy takes ten seconds of processor time, most of it for the types of the standard library. */
 test('the Python client has types that mypy accepts as strict', {
   skip: hasMypy ? false : 'mypy is not installed',
 }, () => {

@@ -161,7 +161,7 @@ describe('pure supply', () => {
           assert.equal(supply.available(), (await world.claimedBytes()) - claimedBytes - fromRing);
         }
       }),
-      { numRuns: 60, seed: 20_269 },
+      { numRuns: 60 },
     );
   });
 

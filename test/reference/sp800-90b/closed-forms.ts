@@ -11,7 +11,7 @@ function halve(low: number, high: number, target: number, value: (x: number) => 
 }
 
 /** 6.3.2, step 7: the expected time to a collision, for p in (1/2, 1). */
-export function expectedCollisionTime(p: number): number {
+function expectedCollisionTime(p: number): number {
   const q = 1 - p;
   // F(1/z) = Gamma(3, z) z^-3 e^z, and Gamma(3, z) = (z^2 + 2z + 2) e^-z.
   const f = (x: number): number => x * (2 * x * x + 2 * x + 1);

@@ -14,8 +14,6 @@ import {
 import { blocksOf, longestRunOfOnes, onesOf, rankOf, runsOf } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 test('Frequency counts the ones', () => {
   fc.assert(
     fc.property(arbitraryBits(1, 300), (bits) => {

@@ -5,8 +5,6 @@ import { linearComplexityTest } from '../../../src/stats/sp800-22/linear-complex
 import { berlekampMassey, blocksOf } from '../../reference/sp800-22.ts';
 import { arbitraryBits, type Bits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 /** 2.10.4 steps 3 to 5 by their words. */
 function classesOf(bits: Bits, M: number): number[] {
   const counts = new Array(7).fill(0);

@@ -12,8 +12,6 @@ import {
 import { phi, ringPatterns } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 test('patterns are counted on the ring', () => {
   fc.assert(
     fc.property(arbitraryBits(16, 300), fc.integer({ min: 1, max: 16 }), (bits, patternBits) => {

@@ -12,8 +12,6 @@ import {
 } from '../../../src/stats/sp800-22/sequence.ts';
 import { arbitraryBits, packBits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 test('words, bytes and counts are those of the bits, at every position', () => {
   fc.assert(
     fc.property(arbitraryBits(1, 200), fc.nat(200), fc.nat(200), (bits, from, count) => {

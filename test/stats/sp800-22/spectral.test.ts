@@ -5,8 +5,6 @@ import { spectralTest } from '../../../src/stats/sp800-22/spectral.ts';
 import { dft } from '../../reference/dft.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 test('the moduli below the threshold are those of the defining sum, for even and odd lengths', () => {
   fc.assert(
     fc.property(arbitraryBits(2, 150), (bits) => {

@@ -16,8 +16,6 @@ import {
 } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 test('aperiodic templates: 148 of nine bits, and the ones of 2.7.2 for two and three bits', () => {
   const words = (m: number) => aperiodicTemplates(m).map((word) => word.toString(2).padStart(m, '0'));
   assert.deepEqual(words(2), ['01', '10']);

@@ -11,8 +11,6 @@ import {
 } from '../../../src/stats/sp800-22/verdict.ts';
 import { verdictAcross } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 /** Rows with the given p-values, the rest 0.5. */
 function rowsWith(count: number, pValues: readonly number[]): TestRow[] {
   return Array.from({ length: count }, (_, i) => ({

@@ -12,8 +12,6 @@ import {
 import { cyclesOf, partialSums } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
 
-fc.configureGlobal({ seed: 80_022 });
-
 test('walkOf finds extremes, cycles and visits, far from zero and near it', () => {
   fc.assert(
     fc.property(arbitraryBits(1, 800), (bits) => {

@@ -113,7 +113,7 @@ suite('Markov', () => {
       assertClose(pMax, highest, 'probability');
       assertClose(minEntropy, 0 - Math.log2(highest) / 128, 'min-entropy');
     });
-    fc.assert(property, { numRuns: 400, seed: 633 });
+    fc.assert(property, { numRuns: 400 });
     // Counts of steps there and back differ by one at most, so the two mixed chains hardly ever win.
     for (const pure of [0, 1, 4, 5])
       assert.ok(likeliest.has(chains[pure]), `${chains[pure].slice(0, 4)}... has won`);

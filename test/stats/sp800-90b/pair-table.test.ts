@@ -32,7 +32,7 @@ suite('pair table', () => {
         for (const [key, value] of new Map(entries)) assert.equal(table.get(key), value);
       },
     );
-    fc.assert(property, { numRuns: 5, seed: 9 });
+    fc.assert(property, { numRuns: 5 });
   });
 });
 

@@ -30,7 +30,7 @@ suite('repeated substrings beside their plain twins', () => {
       const actual = longestCommonPrefixes(symbols, symbolBits(alphabetSize));
       assert.deepEqual(actual, plainLongestCommonPrefixes(symbols));
     });
-    fc.assert(property, { numRuns: 150, seed: 1 });
+    fc.assert(property, { numRuns: 150 });
   });
 
   test('repeats are counted at every length as the plain twin does', () => {
@@ -38,7 +38,7 @@ suite('repeated substrings beside their plain twins', () => {
       const actual = repeatedSubstrings(symbols, symbolBits(alphabetSize));
       assert.deepEqual(promised(actual), promised(plainRepeatedSubstrings(symbols)));
     });
-    fc.assert(property, { numRuns: 80, seed: 2 });
+    fc.assert(property, { numRuns: 80 });
   });
 });
 

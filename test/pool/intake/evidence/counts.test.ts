@@ -25,7 +25,6 @@ describe('counts', () => {
         );
         assert.deepEqual(Array.from(await onesPerChannel(bits, width, shots.length)), ones);
       }),
-      { seed: 20_261_121 },
     );
   });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { roundAt } from '../../../src/beacon/drand.ts';
-import type { DrawDocument } from '../../../src/certificate/draw.ts';
-import { verifyDraw } from '../../../src/certificate/verify-draw.ts';
-import { fetchWhole } from '../../support/http.ts';
-import { LocalDrand } from '../../support/local-drand.ts';
-import { ProviderServer } from '../../support/providers/http-server.ts';
-import { TestServer, temporaryFolder } from '../../support/server.ts';
+import { roundAt } from '../../src/beacon/drand.ts';
+import type { DrawDocument } from '../../src/certificate/draw.ts';
+import { verifyDraw } from '../../src/certificate/verify-draw.ts';
+import { fetchWhole } from '../support/http.ts';
+import { LocalDrand } from '../support/local-drand.ts';
+import { ProviderServer } from '../support/providers/http-server.ts';
+import { TestServer, temporaryFolder } from '../support/server.ts';
 
 const PERIOD_S = 5;
 
