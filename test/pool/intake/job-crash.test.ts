@@ -189,7 +189,7 @@ describe('a service that dies in the middle of a job', () => {
   });
 });
 
-const CHILD = fileURLToPath(new URL('../job-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('./job-child.ts', import.meta.url));
 
 /** The provider over HTTP, as job-child.ts asks it; `onCall` hears of each call, and of the answer before it leaves. */
 async function serve(
