@@ -36,6 +36,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['crypto', 'stats', 'values'],
   ['backend', 'beacon', 'ledger'],
   ['pool/intake', 'pool/supply', 'account', 'certificate'],
+  ['fair'],
   ['answer'],
   ['workers'],
   ['http'],

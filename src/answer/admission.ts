@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
+import { Budget, type Hold } from '../fair/budget.ts';
 import { listCount, listDraws, listTextMax } from '../values/lists.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
@@ -15,8 +16,8 @@ export interface WeighedAnswer {
   readonly octets?: BareType | undefined;
   /** Bytes that its values take as JSON, at most, or as octets. */
   readonly valuesBytesMax: number;
-  /** Memory that it takes, at most. */
-  readonly replyBytesMax: number;
+  /** Memory that making, keeping and sealing it takes until its reader has it, at most. */
+  readonly memoryBytesMax: number;
   /** Number of the account that asks. */
   readonly accountNumber: number;
 }
@@ -24,8 +25,8 @@ export interface WeighedAnswer {
 export interface AdmissionOptions {
   /** Worker threads that make this front's large answers. */
   readonly threads: number;
-  /** Bytes of answers that this thread has made and that wait for the ledger. */
-  readonly replyBytes: () => number;
+  /** Of large replies, for all that this front holds. */
+  readonly memory: Budget;
   readonly clock: Clock;
 }
 
@@ -57,8 +58,6 @@ type CostedAnswer = Pick<WeighedAnswer, 'values' | 'form' | 'octets'>;
 
 /** Weight of the newest answer in a running average: the last three dozen count. */
 const NEWEST_SHARE = 1 / 16;
-/** Stands for the number of an account where there is none: all clients without a key share it. */
-const KEYLESS = -1;
 
 /** One answer that was held up for long, by another process or a collection of garbage, is not a new price. */
 const STEP_MAX = 4;
@@ -86,29 +85,21 @@ export class Admission {
   readonly #options: AdmissionOptions;
   readonly #ns: Record<WorkKind, Record<AnswerForm, number>> = structuredClone(START_NS);
   /** µs that the workers have to do. */
-  readonly #queued: Load;
-  /** Bytes of their answers, at most, from here until their readers have taken them. */
-  readonly #replies = new Load(LIMITS.largeReplyBytesMax);
-  /** µs that this turn of the loop has spent on expensive answers. */
-  readonly #turn = new Load(1000 * LIMITS.frontTurnMs);
-  #turnOpen = false;
+  readonly #queued: Budget;
+  /** µs that this turn of the loop has spent on expensive answers; undefined when it has spent none. */
+  #turn: Budget | undefined;
   #largeAnswers = 0;
   #waiting = 0;
 
   constructor(options: AdmissionOptions) {
     assert(options.threads >= 1, 'the workers have a thread (Workers.threads)');
     this.#options = options;
-    this.#queued = new Load(1000 * LIMITS.largeQueueMs * options.threads);
+    this.#queued = new Budget(1000 * LIMITS.largeQueueMs * options.threads);
   }
 
   /** Work of large answers that is let in and not done, in milliseconds of one worker each. */
   get queuedMs(): number {
     return this.#queued.total / 1000 / this.#options.threads;
-  }
-
-  /** Memory of replies that are made or let in and have not left, in bytes at most. */
-  get replyBytes(): number {
-    return this.#replies.total + this.#options.replyBytes();
   }
 
   /** Large answers that are being made or wait for it. */
@@ -129,10 +120,8 @@ export class Admission {
   enterTurn(answer: WeighedAnswer, isLate = false): number {
     const costUs = this.costUs(answer);
     if (costUs < WEIGHED_FROM_US && answer.valuesBytesMax < WEIGHED_FROM_BYTES) return Number.NaN;
-    const isRoom = !isLate && this.#turn.fits(answer.accountNumber, costUs) && this.#fitsInMemory(answer);
-    if (!isRoom) throw overloaded();
-    this.#turn.add(answer.accountNumber, costUs);
-    this.#endTurn();
+    if (isLate || !this.#fitsInMemory(answer)) throw overloaded();
+    this.#thisTurn().hold(answer.accountNumber, costUs);
     return this.#options.clock.monotonicMs();
   }
 
@@ -143,39 +132,22 @@ export class Admission {
 
   /**
    * Lets an answer be made by a worker. Throws `overloaded` when enough wait. `leaveQueue` is due when it is
-   * made or failed, and `replyLeft` when its reply has left or there is none.
+   * made or failed; its memory is its own from here on.
    */
   enterQueue(answer: WeighedAnswer): QueuedWork {
     const costUs = this.costUs(answer);
-    const { accountNumber } = answer;
-    const isRoom =
-      this.#largeAnswers < LIMITS.largeAnswersMax &&
-      this.#queued.fits(accountNumber, costUs) &&
-      this.#fitsInMemory(answer);
-    if (!isRoom) throw overloaded();
+    const { accountNumber, memoryBytesMax } = answer;
+    if (this.#largeAnswers >= LIMITS.largeAnswersMax || !this.#fitsInMemory(answer)) throw overloaded();
+    const time = this.#queued.hold(accountNumber, costUs);
     this.#largeAnswers++;
-    this.#queued.add(accountNumber, costUs);
-    this.#replies.add(accountNumber, answer.replyBytesMax);
-    return { costUs };
+    return { time, memory: this.#options.memory.hold(accountNumber, memoryBytesMax) };
   }
 
   /** `busyMs` is what it took of its worker's time; undefined when it failed. */
-  leaveQueue(answer: WeighedAnswer, { costUs }: QueuedWork, busyMs: number | undefined): void {
+  leaveQueue(answer: WeighedAnswer, { time }: QueuedWork, busyMs: number | undefined): void {
     this.#largeAnswers--;
-    this.#queued.remove(answer.accountNumber, costUs);
+    time.resize(0);
     if (busyMs !== undefined) this.#learn(answer, busyMs);
-  }
-
-  /** The memory of an answer that was let into the queue is given back. */
-  replyLeft(answer: WeighedAnswer): void {
-    this.#replies.remove(answer.accountNumber, answer.replyBytesMax);
-  }
-
-  /**
-   * Whether the account may hold so many bytes of replies more. Clients without a key count as one account.
-   */
-  hasRoom(accountNumber: number | undefined, bytes: number): boolean {
-    return this.#replies.fits(accountNumber ?? KEYLESS, bytes, this.#options.replyBytes());
   }
 
   /**
@@ -183,17 +155,7 @@ export class Admission {
    * made.
    */
   requireRoom(accountNumber: number, bytes: number): void {
-    if (bytes >= WEIGHED_FROM_BYTES && !this.hasRoom(accountNumber, bytes)) throw overloaded();
-  }
-
-  /**
-   * Counts replies that the front holds for slow readers and that are in no queue: the account has so many
-   * bytes more, or fewer.
-   */
-  book(accountNumber: number | undefined, changeBytes: number): void {
-    const account = accountNumber ?? KEYLESS;
-    if (changeBytes >= 0) this.#replies.add(account, changeBytes);
-    else this.#replies.remove(account, -changeBytes);
+    if (bytes >= WEIGHED_FROM_BYTES && !this.#options.memory.fits(accountNumber, bytes)) throw overloaded();
   }
 
   /** An answer that must wait for a seed, for pure bytes or for the first sample of the csprng stream. Throws `overloaded` when too many do. */
@@ -206,17 +168,18 @@ export class Admission {
   }
 
   #fitsInMemory(answer: WeighedAnswer): boolean {
-    return this.hasRoom(answer.accountNumber, answer.replyBytesMax);
+    return this.#options.memory.fits(answer.accountNumber, answer.memoryBytesMax);
   }
 
   /** The turn ends when all that was ready with it has been looked at. */
-  #endTurn(): void {
-    if (this.#turnOpen) return;
-    this.#turnOpen = true;
-    setImmediate(() => {
-      this.#turnOpen = false;
-      this.#turn.clear();
-    });
+  #thisTurn(): Budget {
+    if (this.#turn === undefined) {
+      this.#turn = new Budget(1000 * LIMITS.frontTurnMs);
+      setImmediate(() => {
+        this.#turn = undefined;
+      });
+    }
+    return this.#turn;
   }
 
   #learn(answer: WeighedAnswer, busyMs: number): void {
@@ -231,52 +194,10 @@ export class Admission {
   }
 }
 
-/** What an answer in the workers' queue was weighed with: averages move while it waits. */
+/** What an answer in the workers' queue takes of the two budgets. */
 export interface QueuedWork {
-  readonly costUs: number;
-}
-
-/**
- * What is under way against its bound, by account. Whole numbers, so that what is taken away leaves nothing.
- */
-class Load {
-  readonly #max: number;
-  readonly #byAccount = new Map<number, number>();
-  #total = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  get total(): number {
-    return this.#total;
-  }
-
-  /** `besides` is under way too, for nobody in particular. */
-  fits(account: number, amount: number, besides = 0): boolean {
-    const total = this.#total + besides;
-    if (total === 0) return true; // what is above the bound by itself is served alone
-    if (total + amount > this.#max) return false;
-    const own = this.#byAccount.get(account);
-    return own === undefined || own + amount <= this.#max / 2;
-  }
-
-  add(account: number, amount: number): void {
-    this.#byAccount.set(account, (this.#byAccount.get(account) ?? 0) + amount);
-    this.#total += amount;
-  }
-
-  remove(account: number, amount: number): void {
-    const left = this.#byAccount.get(account)! - amount;
-    if (left === 0) this.#byAccount.delete(account);
-    else this.#byAccount.set(account, left);
-    this.#total -= amount;
-  }
-
-  clear(): void {
-    this.#byAccount.clear();
-    this.#total = 0;
-  }
+  readonly time: Hold;
+  readonly memory: Hold;
 }
 
 function kindOf(values: ValueRequest): WorkKind {

@@ -2,6 +2,7 @@ import type { Account } from '../account/directory.ts';
 import type { Reservation } from '../account/reservation.ts';
 import { withinPeriod } from '../core/clock.ts';
 import type { BareType, DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
+import type { Hold } from '../fair/budget.ts';
 import type { AnswerLabel } from '../ledger/label-records.ts';
 import { UnknownOutcome } from '../ledger/linked-sink.ts';
 import type { DrawSource } from '../ledger/records.ts';
@@ -10,7 +11,7 @@ import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
-import type { FirstAnswer, FirstUse } from './idempotency.ts';
+import { type FirstAnswer, type FirstUse, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import type { Making } from './make.ts';
 import { type AnswerForm, type DataRequest, isLarge, type Plan } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
@@ -82,15 +83,17 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   readonly octets: BareType | undefined;
   /** Bytes that its values take as JSON, at most, or as octets. */
   readonly valuesBytesMax: number;
-  /** Memory that it takes, at most: its values as they are sent, and of MessagePack the text that is committed to. */
-  readonly replyBytesMax: number;
+  /** Bytes that are sent and, under an Idempotency-Key, kept: its values, with what stands around them. */
+  readonly bodyBytesMax: number;
+  /** Memory that it is made in: what is sent, and of MessagePack the text that is committed to. */
+  readonly #madeBytesMax: number;
   /** Made by a worker. */
   readonly isLarge: boolean;
   /** The first use of an Idempotency-Key. */
   first: FirstUse | undefined;
   readonly #admission: Admission;
   #queued: QueuedWork | undefined;
-  #isWeighed = false;
+  #memory: Hold | undefined;
   #isUndecided = false;
   #buffer: ReplyBuffer | undefined;
 
@@ -159,9 +162,9 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     const { octets } = asker;
     this.octets = octets;
     this.valuesBytesMax = plan.valuesBytesMax(octets);
-    const isPackedToo = this.form === 'msgpack';
-    this.replyBytesMax =
-      this.valuesBytesMax + (isPackedToo ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0);
+    const packedMax = this.form === 'msgpack' ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0;
+    this.bodyBytesMax = packedMax === 0 ? this.valuesBytesMax : packedMax;
+    this.#madeBytesMax = this.valuesBytesMax + packedMax;
     this.isLarge = plan.hasManyDraws || isLarge(this.valuesBytesMax);
     this.#admission = admission;
     this.salt = salt;
@@ -170,6 +173,11 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
 
   get request(): DataRequest {
     return this.plan.request;
+  }
+
+  /** Sealing an answer that is kept takes its body once more. */
+  get memoryBytesMax(): number {
+    return this.#madeBytesMax + (this.first === undefined ? 0 : this.bodyBytesMax + STORED_HEAD_BYTES_MAX);
   }
 
   get values(): ValueRequest {
@@ -241,7 +249,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   /** Goes into the queue of the workers, or throws `overloaded`. */
   enterQueue(): void {
     this.#queued = this.#admission.enterQueue(this);
-    this.#isWeighed = true;
+    this.#memory = this.#queued.memory;
   }
 
   leaveQueue(busyMs: number | undefined): void {
@@ -254,6 +262,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     if (failure instanceof UnknownOutcome) this.#keepUntil(failure.outcome);
     this.first?.finish(failure === undefined);
     this.first = undefined;
+    this.#memory?.resize(this.#madeBytesMax); // what was sealed is stored
     if (failure === undefined) this.asker.answered(this, atMonotonicMs);
     else this.refuse(failure);
   }
@@ -287,7 +296,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.#buffer?.release();
     this.#buffer = undefined;
     this.body = NO_BYTES;
-    if (this.#isWeighed) this.#admission.replyLeft(this);
-    this.#isWeighed = false;
+    this.#memory?.resize(0);
+    this.#memory = undefined;
   }
 }

@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
-import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from './idempotency.ts';
+import { IDEMPOTENCY_LIFETIME_MS, type Idempotency, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import { labelOf, labelText } from './label.ts';
 import {
   type AnswerWorkers,
@@ -41,6 +41,8 @@ export interface AnswersOptions {
   readonly admission: Admission;
   readonly memory: ReplyMemory;
   readonly committer: Committer;
+  /** Of large answers that are kept, which take long to store: nobody else waits for them. */
+  readonly keptCommitter: Committer;
   readonly idempotency: Idempotency;
   readonly clock: Clock;
   /** System entropy for salts, not for values. */
@@ -50,9 +52,6 @@ export interface AnswersOptions {
   /** What the reservoir of pure bytes holds when it is full. */
   readonly reservoirBytes: number;
 }
-
-/** More than header fields, envelope and seal of a stored answer ever take. */
-const STORED_HEAD_BYTES_MAX = 16_384;
 
 /**
  * The life of an answer: mode → price → draw → bytes → entry → reply, in that order, once. The request that
@@ -67,6 +66,7 @@ export class Answers {
   /** Of the answer that this thread makes now; it is read before the next one is made. */
   readonly #salt = new Uint8Array(SALT_BYTES);
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
+  #lastLook: Promise<unknown> = Promise.resolve();
   #isoAtMs = Number.NaN;
   #iso = '';
 
@@ -138,20 +138,28 @@ export class Answers {
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
   async #beginOnce(answer: Answer, keyText: string): Promise<void> {
     const { asker, accountNumber } = answer;
-    const { idempotency } = this.#options;
-    const bytesMax = answer.replyBytesMax + STORED_HEAD_BYTES_MAX;
+    const { idempotency, admission } = this.#options;
+    const bytesMax = answer.bodyBytesMax + STORED_HEAD_BYTES_MAX;
     const request = { accountNumber, keyText, fingerprint: asker.fingerprint(), bytesMax };
-    const outcome = await idempotency.begin(request, asker.atMs);
+    const look = () => idempotency.begin(request, asker.atMs);
+    const outcome = await (answer.isLarge ? this.#inTurn(look) : look());
     if ('first' in outcome) {
       answer.first = outcome.first;
       requireRequest(answer.reservation, asker.atMs);
       if (asker.spend === undefined) this.#begin(answer);
       else asker.spend(() => this.#begin(answer));
     } else {
-      this.#options.admission.requireRoom(accountNumber, outcome.replay.body.length);
+      admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();
       asker.replayed(outcome.replay);
     }
+  }
+
+  /** Large kept answers are read one at a time: each has memory of its own before it is known whether there is room for it. */
+  #inTurn<T>(look: () => Promise<T>): Promise<T> {
+    const looked = this.#lastLook.then(look);
+    this.#lastLook = looked.catch(() => {}); // told to the caller
+    return looked;
   }
 
   /** Another node may have the credits that are left: the ledger is asked, and they are taken if they are there. */
@@ -164,14 +172,13 @@ export class Answers {
   #begin(answer: Answer, hasAsked = false): void {
     try {
       requirePresent(answer);
-      const { committer, memory } = this.#options;
       if (answer.mode === 'pure' && !takeCredits(answer)) {
         if (hasAsked) throw new ApiError('overloaded', { retryAfterS: 1 });
         this.#wait(answer, () => this.#beginAfterAsking(answer));
         return;
       }
-      committer.assertRoom();
-      memory.assertRoom();
+      this.#committerOf(answer).assertRoom();
+      this.#options.memory.assertRoom();
       switch (answer.mode) {
         case 'quantum-seeded':
           this.#drawSeeded(answer);
@@ -335,8 +342,8 @@ export class Answers {
 
   /** Gives the answer its certificate and its reply, and has it committed; it leaves when it is durable. */
   #issue(answer: Answer): void {
-    const { committer } = this.#options;
     const { asker, form } = answer;
+    const committer = this.#committerOf(answer);
     answer.certificateId = committer.nextCertificateId();
     const { issuedAtMs } = answer;
     answer.reservation.countIn(periodOf(issuedAtMs));
@@ -361,6 +368,11 @@ export class Answers {
     answer.salt.fill(0);
     answer.source = committer.sourceOf(answer.drawSource ?? answer.from);
     committer.add(answer, stored);
+  }
+
+  #committerOf(answer: Answer): Committer {
+    const { committer, keptCommitter } = this.#options;
+    return answer.isLarge && answer.first !== undefined ? keptCommitter : committer;
   }
 
   #writeBody(answer: Answer): void {

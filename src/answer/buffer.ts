@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { giveBack } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 
@@ -77,7 +78,7 @@ export class ReplyMemory {
     return new OwnMemory(bytes, (buffer) => {
       this.#waitingBytes -= buffer.size;
       buffer.bytes.fill(0);
-      free(buffer.bytes);
+      giveBack(buffer.bytes);
     });
   }
 
@@ -100,7 +101,7 @@ export class ReplyMemory {
     if (capacity === 0) return; // a worker failed with it
     memory.fill(0, 0, used);
     if (capacity > CAPACITY_MAX) {
-      free(memory);
+      giveBack(memory);
       return;
     }
     const spare = this.#spare.get(capacity) ?? [];
@@ -108,7 +109,7 @@ export class ReplyMemory {
     this.#spare.set(capacity, spare);
     this.#dropUnused(capacity);
     if (this.#spareBytes + capacity > SPARE_BYTES_MAX) {
-      free(memory);
+      giveBack(memory);
       return;
     }
     spare.push(memory);
@@ -119,19 +120,11 @@ export class ReplyMemory {
   #dropUnused(capacity: number): void {
     for (const [other, spare] of this.#spare) {
       while (other !== capacity && spare.length > 0 && this.#spareBytes + capacity > SPARE_BYTES_MAX) {
-        free(spare.pop()!);
+        giveBack(spare.pop()!);
         this.#spareBytes -= other;
       }
     }
   }
-}
-
-/**
- * Gives memory of a large answer back now. The garbage collector would do so when it next runs: six replies of 40 MB each minute
- * left a gigabyte of dead ones.
- */
-function free(bytes: Uint8Array<ArrayBuffer>): void {
-  if (bytes.length === bytes.buffer.byteLength && bytes.length >= CAPACITY_MIN) bytes.buffer.transfer(0);
 }
 
 /** Erased and used from its beginning again as soon as no answer in it is left. */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
-import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
+import { utf8Bytes, wipe } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { deriveKey } from '../crypto/digest.ts';
@@ -12,6 +12,9 @@ import type { Claims } from '../ledger/sharing.ts';
 
 /** An answer to an Idempotency-Key is kept this long, then erased. */
 export const IDEMPOTENCY_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** More than header fields, envelope and seal of a stored answer ever take. */
+export const STORED_HEAD_BYTES_MAX = 16_384;
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
@@ -308,19 +311,20 @@ export class Idempotency {
     return sealed;
   }
 
+  /** Opens it in the memory that it came in: for an answer of 40 MB another copy would be as much again. */
   #open(stored: StoredAnswer, keyText: string): FirstAnswer {
     const key = this.#key(stored.accountNumber, keyText);
     const decipher = createDecipheriv('aes-256-gcm', key, stored.sealed.subarray(0, NONCE_BYTES));
     wipe(key);
     decipher.setAuthTag(stored.sealed.subarray(-TAG_BYTES));
-    const text = concatBytes(
-      decipher.update(stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES)),
-      decipher.final(),
-    );
-    const headSize = new DataView(text.buffer).getUint32(0);
+    const text = stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES);
+    for (let at = 0; at < text.length; at += PIECE_BYTES)
+      text.set(decipher.update(text.subarray(at, at + PIECE_BYTES)), at);
+    decipher.final();
+    const headEnd = 4 + new DataView(text.buffer, text.byteOffset).getUint32(0);
     const fields = JSON.parse(
-      Buffer.from(text.subarray(4, 4 + headSize)).toString('utf8'),
+      Buffer.from(text.subarray(4, headEnd)).toString('utf8'),
     ) as FirstAnswer['fields'];
-    return { fields, body: text.slice(4 + headSize) };
+    return { fields, body: text.subarray(headEnd) };
   }
 }

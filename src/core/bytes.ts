@@ -51,3 +51,19 @@ export function secretCopy(secret: Uint8Array): Uint8Array<ArrayBuffer> {
 export function wipe(...secrets: readonly Uint8Array[]): void {
   for (const secret of secrets) if (secret.length > 0) secret.fill(0);
 }
+
+/** From here on memory is worth moving instead of copying it, and worth giving back before the garbage collector looks for it. */
+const LARGE_BYTES = 128 * 1024;
+
+/** Large, and alone in its buffer. */
+export function isLarge(bytes: Uint8Array<ArrayBuffer>): boolean {
+  return bytes.length >= LARGE_BYTES && bytes.length === bytes.buffer.byteLength;
+}
+
+/**
+ * Gives large memory back to the system now, of which nobody reads anything any more. The garbage collector would do so when it
+ * next runs: six replies of 40 MB each minute left a gigabyte of dead ones.
+ */
+export function giveBack(...all: readonly Uint8Array<ArrayBuffer>[]): void {
+  for (const bytes of all) if (isLarge(bytes)) bytes.buffer.transfer(0);
+}

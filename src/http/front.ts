@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import { Budget } from '../fair/budget.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
@@ -10,7 +11,7 @@ import { ReplyTurns } from './reply-turns.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
-import type { ReplyBooks, SenderHost } from './sender.ts';
+import type { SenderHost } from './sender.ts';
 
 /*
  * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
@@ -57,8 +58,8 @@ export interface FrontOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
-  /** Bounds the replies that are held for slow readers; without it they are only counted. */
-  readonly replyBooks?: ReplyBooks;
+  /** Bounds the replies that are held for slow readers. */
+  readonly memory?: Budget;
 }
 
 export interface Front {
@@ -116,7 +117,7 @@ class ListeningFront implements Front, SenderHost {
   openConnections = 0;
   heldBytes = 0;
   port = -1;
-  readonly replyBooks: ReplyBooks | undefined;
+  readonly memory: Budget;
   readonly turns: ReplyTurns;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
@@ -131,7 +132,7 @@ class ListeningFront implements Front, SenderHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.replyBooks = options.replyBooks;
+    this.memory = options.memory ?? new Budget(LIMITS.largeReplyBytesMax);
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);

@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import type { Budget, Hold, Owner } from '../fair/budget.ts';
 
 /**
  * So many requests are answered in the turn of the loop in which they came; then the reply waits for the end of the
@@ -46,8 +47,8 @@ export class ReplyTurns {
   /** Unpaid replies that wait, by whose they are, first come first. Who is first in the map is served next. */
   readonly #unpaid = new Map<number, (() => void)[]>();
   #unpaidCount = 0;
-  /** Memory of bodies that wait, how many replies wait with each, and the account that it is booked to. */
-  readonly #bodies = new Map<ArrayBufferLike, { count: number; readonly account: number | undefined }>();
+  /** Memory of bodies that wait, and how many replies wait with each. */
+  readonly #bodies = new Map<ArrayBufferLike, { count: number; readonly hold: Hold }>();
   #isUnpaidTurnOver = true;
   /** Of the loop's time that was spent on making unpaid replies, what no pause has followed yet. */
   #unpaidCostMs = 0;
@@ -99,24 +100,21 @@ export class ReplyTurns {
     return true;
   }
 
-  /**
-   * A reply of the account waits with this body. Gives the bytes of memory that are held for it, none where another waits
-   * with the same.
-   */
-  retain({ buffer }: Uint8Array, account: number | undefined): number {
+  /** A reply waits with this body, whose memory is counted for the first who waits with it. False when there is no room. */
+  retain({ buffer }: Uint8Array, memory: Budget, owner: Owner): boolean {
     const known = this.#bodies.get(buffer);
-    if (known === undefined) this.#bodies.set(buffer, { count: 1, account });
-    else known.count++;
-    return known === undefined ? buffer.byteLength : 0;
+    if (known !== undefined) known.count++;
+    else if (!memory.fits(owner, buffer.byteLength)) return false;
+    else this.#bodies.set(buffer, { count: 1, hold: memory.add(owner, buffer.byteLength) });
+    return true;
   }
 
-  /** It waits no more. Gives the bytes that are not held any longer, and the account of the first that waited with them. */
-  letGo({ buffer }: Uint8Array): { readonly bytes: number; readonly account: number | undefined } {
+  /** It waits no more. */
+  letGo({ buffer }: Uint8Array): void {
     const known = this.#bodies.get(buffer)!;
-    const { account } = known;
-    if (--known.count > 0) return { bytes: 0, account };
+    if (--known.count > 0) return;
     this.#bodies.delete(buffer);
-    return { bytes: buffer.byteLength, account };
+    known.hold.resize(0);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
 import { hasNoContent, isClientError } from './head.ts';
@@ -9,16 +10,6 @@ import { isLoopback, type NativeRequest, RequestHead } from './request-head.ts';
 export interface BodyOwner {
   /** Called once when the body is not read any more: it is sent, copied, or nobody will take it. */
   release(): void;
-}
-
-/**
- * Books the memory of replies that wait for their readers, by number of the account; undefined stands for all without a key.
- */
-export interface ReplyBooks {
-  /** Whether the account may hold so many bytes more. */
-  hasRoom(accountNumber: number | undefined, bytes: number): boolean;
-  /** The account holds so many bytes more, or fewer. */
-  book(accountNumber: number | undefined, changeBytes: number): void;
 }
 
 /** What the sender of a reply needs of its front. */
@@ -34,8 +25,8 @@ export interface SenderHost {
   readonly sending: DeadlineQueue<Sender>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
-  /** Where those of them are booked that no owner accounts for: bodies without an owner, and copies. */
-  readonly replyBooks: ReplyBooks | undefined;
+  /** Takes those of them that no owner accounts for: bodies without an owner, and copies. */
+  readonly memory: Budget;
   /** A listener of ours threw. */
   fault(sender: Sender, error: unknown): void;
 }
@@ -85,8 +76,8 @@ export abstract class Sender extends RequestHead implements Timed {
   next: Timed | null = null;
   /** Owner of the body, while it is read. */
   #owner: BodyOwner | undefined = undefined;
-  /** What this reply has booked in `replyBooks` of its host. */
-  #bookedBytes = 0;
+  /** What this reply takes of the memory of its host. */
+  #booked: Hold | undefined = undefined;
   /** What it adds to `heldBytes`: the memory that its rest keeps, which is more than the rest while that is a view. */
   #heldBytes = 0;
   readonly #turn: Turn;
@@ -130,24 +121,28 @@ export abstract class Sender extends RequestHead implements Timed {
 
   /** Has a reply that no account pays for made and sent in one turn of those. `make` never throws. */
   makeUnpaid(make: () => void): void {
-    const { turns, replyBooks } = this.#host;
-    let booked: BodyOwner | undefined;
+    const { turns, memory } = this.#host;
+    let booked: Hold | undefined;
     const inTurn = () => {
-      booked?.release();
+      booked?.resize(0);
       this.#hasTurn = true;
       if (!this.isAborted && !this.isAnswered) turns.spendOnUnpaid(make);
     };
     const isAtOnce = turns.hasRoomForUnpaid();
     if (isAtOnce) inTurn();
-    else if (replyBooks?.hasRoom(this.accountNumber, UNMADE_REPLY_BYTES) === false) this.destroy();
+    else if (!memory.fits(this.#owned, UNMADE_REPLY_BYTES)) this.destroy();
     if (isAtOnce || this.isAborted) return;
-    booked = this.bookedBytes(UNMADE_REPLY_BYTES);
+    booked = memory.add(this.#owned, UNMADE_REPLY_BYTES);
     turns.afterUnpaid(inTurn, this.#whose);
+  }
+
+  get #owned(): Owner {
+    return this.accountNumber ?? NO_KEY;
   }
 
   /** Whose turns of unpaid replies it waits for: its account's, those of probes of this machine, or all without a key. */
   get #whose(): number {
-    return this.accountNumber ?? (this.isFromThisMachine ? -2 : -1);
+    return this.accountNumber ?? (this.isFromThisMachine ? THIS_MACHINE : NO_KEY);
   }
 
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */
@@ -197,18 +192,14 @@ export abstract class Sender extends RequestHead implements Timed {
 
   /** What waits is booked to its account, or to all without a key, and cut where it has no room. Probes of this machine wait apart. */
   #writeAfterUnpaid(head: Uint8Array, body: Uint8Array): void {
-    const { turns, replyBooks } = this.#host;
+    const { turns, memory } = this.#host;
     const write = this.#laterOf(head, body);
-    const bytes = turns.retain(body, this.accountNumber);
-    if (bytes > 0 && replyBooks?.hasRoom(this.accountNumber, bytes) === false) {
-      turns.letGo(body);
+    if (!turns.retain(body, memory, this.#owned)) {
       this.destroy();
       return;
     }
-    replyBooks?.book(this.accountNumber, bytes);
     turns.afterUnpaid(() => {
-      const freed = turns.letGo(body);
-      replyBooks?.book(freed.account, -freed.bytes);
+      turns.letGo(body);
       turns.spendOnUnpaid(write);
     }, this.#whose);
   }
@@ -320,12 +311,10 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#heldBytes = bytes;
   }
 
-  /** Books bytes that no answer accounts for, as long as their reader has not taken them. */
+  /** Counts bytes that no answer accounts for, as long as their reader has not taken them. */
   bookedBytes(bytes: number): BodyOwner {
-    const { replyBooks } = this.#host;
-    const { accountNumber } = this;
-    replyBooks?.book(accountNumber, bytes);
-    return { release: () => replyBooks?.book(accountNumber, -bytes) };
+    const booked = this.#host.memory.add(this.#owned, bytes);
+    return { release: () => booked.resize(0) };
   }
 
   get isDraining(): boolean {
@@ -390,7 +379,7 @@ export abstract class Sender extends RequestHead implements Timed {
   #hold(body: Uint8Array): void {
     const taken = this.#response.getWriteOffset();
     const isFree = this.#owner === undefined;
-    if (isFree && this.#host.replyBooks?.hasRoom(this.accountNumber, body.length - taken) === false) {
+    if (isFree && !this.#host.memory.fits(this.#owned, body.length - taken)) {
       this.destroy();
       return;
     }
@@ -416,18 +405,14 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#heldBytes = isCopied ? rest.length : unsent.length;
     host.heldBytes += this.#heldBytes;
     if (isCopied) this.#releaseBody();
-    if (this.#owner === undefined) this.#book(this.#heldBytes);
+    if (this.#owner === undefined) this.#booked = host.memory.add(this.#owned, this.#heldBytes);
   }
 
   #uncount(): void {
     this.#host.heldBytes -= this.#heldBytes;
     this.#heldBytes = 0;
-    if (this.#bookedBytes > 0) this.#book(0);
-  }
-
-  #book(bytes: number): void {
-    this.#host.replyBooks?.book(this.accountNumber, bytes - this.#bookedBytes);
-    this.#bookedBytes = bytes;
+    this.#booked?.resize(0);
+    this.#booked = undefined;
   }
 
   /** The account that bodies without an owner are booked to; undefined while it is not known. */

@@ -96,6 +96,8 @@ export class FrontJournal implements SegmentSink {
   }
 
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
+    // Not even packed when it is large: the memory for the largest record so far stays with the journal, and others would wait.
+    if (this.#isLarge(answers)) return this.#commitToLedger(segment, answers);
     const commit = this.#last.then(() => this.#commit(segment, answers));
     this.#last = commit.catch(() => {}); // told to the caller
     return commit;
@@ -107,13 +109,22 @@ export class FrontJournal implements SegmentSink {
     closeSync(this.#fd);
   }
 
-  async #commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
-    const { held, ledger } = this.#options;
+  async #commitToLedger(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
+    this.#requireWritable();
+    await this.#options.ledger.commit([segment], answers);
+  }
+
+  #requireWritable(): void {
+    const { held } = this.#options;
     if (held) throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
     if (this.#stopped !== undefined) throw this.#stopped;
     this.#requireSpace();
-    // Not even packed when it is large: the memory for the largest record so far stays with the journal.
-    const written = this.#isLarge(answers) ? undefined : this.#place(this.#pack(segment, answers));
+  }
+
+  async #commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
+    this.#requireWritable();
+    const { ledger } = this.#options;
+    const written = this.#place(this.#pack(segment, answers));
     if (written === undefined) {
       await ledger.commit([segment], answers);
       return;

@@ -116,8 +116,8 @@ const PAIR_BYTES = 9; // index (uint8), value (float64, little-endian)
  * The stored form: index and value of each counter that is not zero, about 90 bytes instead of 608, so that a
  * commit which touches 100 accounts rewrites 3 pages instead of 17.
  */
-export const countersCodec: Codec<UsageCounters> = {
-  encode(counters) {
+export const countersCodec = {
+  encode(counters: UsageCounters): Uint8Array<ArrayBuffer> {
     const pairs = new Uint8Array(COUNTERS * PAIR_BYTES);
     const view = new DataView(pairs.buffer);
     let at = 0;
@@ -129,14 +129,14 @@ export const countersCodec: Codec<UsageCounters> = {
     }
     return pairs.subarray(0, at);
   },
-  decode(pairs) {
+  decode(pairs: Uint8Array): UsageCounters {
     const counters = newCounters();
     const view = new DataView(pairs.buffer, pairs.byteOffset, pairs.byteLength);
     for (let at = 0; at < pairs.length; at += PAIR_BYTES)
       counters[view.getUint8(at)] = view.getFloat64(at + 1, true);
     return counters;
   },
-};
+} satisfies Codec<UsageCounters>;
 
 /**
  * Day and account as one exact number, below 2^52: the key of usage records. Accounts are numbered densely,

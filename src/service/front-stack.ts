@@ -20,6 +20,7 @@ import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
+import { Budget } from '../fair/budget.ts';
 import { demoRoutes } from '../http/demo-routes.ts';
 import { drawRoutes } from '../http/draws/routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
@@ -122,7 +123,8 @@ export interface FrontStack extends FrontEvents, HeldFront {
   readonly baseUrl: string;
   readonly supply: EntropySupply;
   readonly committer: Committer;
-  readonly admission: Admission;
+  /** What is held for replies. */
+  readonly memory: Budget;
   readonly directory: AccountDirectory;
   /** Answers what is under way and stops listening. */
   drain(deadlineMs: number): Promise<void>;
@@ -157,7 +159,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   let ready = false;
   let heldBack: Readiness | null = null;
   const names = { poweredBy: config.poweredBy, baseUrl: '', verifyUrlBase: '' };
-  const committer = new Committer({
+  const committing = {
     sink: options.sink,
     ids: new CertificateIds(options.keys.certificateIds, options.keys.incarnations),
     clock,
@@ -169,13 +171,12 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     onCommit: gauges.onCommit,
     // by another time than the other nodes' it would take their stored answers for expired, and charge a retry again
     isHeldBack: () => heldBack === 'clock-skewed',
-  });
-  const memory = new ReplyMemory();
-  const admission = new Admission({
-    threads: workers.threads,
-    replyBytes: () => memory.waitingBytes,
-    clock,
-  });
+  };
+  const committer = new Committer(committing);
+  const keptCommitter = new Committer(committing);
+  const replyMemory = new ReplyMemory();
+  const memory = new Budget(LIMITS.largeReplyBytesMax, () => replyMemory.waitingBytes);
+  const admission = new Admission({ threads: workers.threads, memory, clock });
   const random = new SystemStream().reader;
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
@@ -185,8 +186,9 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     supply,
     workers,
     admission,
-    memory,
+    memory: replyMemory,
     committer,
+    keptCommitter,
     idempotency,
     clock,
     random,
@@ -272,7 +274,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         connectionsWithin(memoryLimit(), config.fronts),
       ),
     },
-    replyBooks: admission,
+    memory,
   });
   Object.assign(names, urlsOf(config, front.port));
   gauges.start({ front, committer, workers, supply });
@@ -281,7 +283,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     baseUrl: names.baseUrl,
     supply,
     committer,
-    admission,
+    memory,
     directory,
     installSeed: (seed, quantumSeed, lot) => supply.installSeed(seed, quantumSeed, lot),
     installSystemLot: (lot) => supply.installSystemLot(lot),
@@ -296,7 +298,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     },
     async drain(deadlineMs) {
       await front.drain(deadlineMs);
-      await committer.drain();
+      await Promise.all([committer.drain(), keptCommitter.drain()]);
       gauges.stop();
       directory.close();
     },

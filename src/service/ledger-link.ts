@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
-import { concatBytes, wipe } from '../core/bytes.ts';
+import { concatBytes, giveBack, isLarge, wipe } from '../core/bytes.ts';
 import {
   type Books,
   type FailStop,
@@ -9,7 +9,7 @@ import {
   type LedgerCalls,
   LedgerError,
 } from '../ledger/ledger.ts';
-import type { SegmentRecord } from '../ledger/records.ts';
+import type { SegmentRecord, StoredAnswer } from '../ledger/records.ts';
 import { Link, type OneEachTurn } from '../workers/call.ts';
 
 /**
@@ -53,20 +53,26 @@ export function serveLedger(ledger: LedgerCalls & Partial<FailStop>, port: Messa
   new Link<object, LedgerCalls>(port, {
     serve: ledger,
     movesOf: buffersOf,
-    after: { addLot: (_lot, blocks) => wipe(...blocks.map(({ bytes }) => bytes)) },
+    after: {
+      addLot: (_lot, blocks) => wipe(...blocks.map(({ bytes }) => bytes)),
+      commit: (_segments, answers) => giveBack(...answers.map(({ sealed }) => sealed)),
+    },
     ...(ledger.failed && { ends: ledger.failed }),
   });
 }
 
 /**
- * The ledger behind the port. `commit` hands the segments' packed entries over instead of copying them:
- * afterwards they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy.
+ * The ledger behind the port. `commit` hands over the packed entries of segments and large kept answers instead of copying
+ * them: afterwards they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy.
  * `close` waits for the answers that are due and closes the port.
  */
 export function connectLedger(port: MessagePort): Ledger & FailStop {
   const link = new Link<LedgerCalls>(port, {
     hand: {
-      commit: (segments, answers) => ({ args: [segments, answers], moves: buffersOf(segments) }),
+      commit: (segments, answers) => ({
+        args: [segments, answers],
+        moves: [...buffersOf(segments), ...answers.flatMap(buffersOf)],
+      }),
       addLot: (lot, blocks, jobKey) => {
         const { moved, buffer } = copiedToMove(blocks);
         return { args: [lot, moved, jobKey], moves: [buffer] };
@@ -105,10 +111,13 @@ function buffersOf(value: unknown): ArrayBuffer[] {
   return buffers;
 }
 
-/** The packed entries of a segment, or the bytes of a block. */
+/** The packed entries of a segment, the bytes of a block, or a kept answer that is dearer to copy than to move. */
 function bytesOf(item: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (typeof item !== 'object' || item === null) return undefined;
-  const { entries, bytes } = item as Partial<SegmentRecord & { bytes: Uint8Array<ArrayBuffer> }>;
+  const { entries, sealed, bytes } = item as Partial<
+    SegmentRecord & StoredAnswer & { bytes: Uint8Array<ArrayBuffer> }
+  >;
   if (entries instanceof Uint8Array) return entries;
+  if (sealed instanceof Uint8Array) return isLarge(sealed) ? sealed : undefined;
   return bytes instanceof Uint8Array ? bytes : undefined;
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Account } from '../../src/account/directory.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { Budget, NO_KEY } from '../../src/fair/budget.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { isLoopback } from '../../src/http/request-head.ts';
 import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/sender.ts';
@@ -132,45 +134,36 @@ describe('an exchange', () => {
 
   it('books a document that waits for its turn, and cuts one that has no room', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    let booked = 0;
-    const host = new ModelHost(new ManualClock());
-    host.replyBooks = {
-      hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
-      book: (_account, change) => void (booked += change),
-    };
+    const memory = new Budget(2 * 30_000);
+    const host = new ModelHost(new ManualClock(), memory);
     const send = (body: Uint8Array) => sent(host, body).exchange;
     host.turns.paid();
     send(new Uint8Array(1));
     const page = new Uint8Array(20_000);
     const waiting = [send(page), send(page)];
-    assert.equal(booked, 20_000, 'both wait with the same memory');
+    assert.equal(memory.total, 20_000, 'both wait with the same memory');
     assert.ok(send(new Uint8Array(20_000)).isAborted, 'there is no room for another');
     assert.ok(waiting.every(({ isAborted }) => !isAborted));
     waiting[1].destroy();
     for (let i = 0; i < 3; i++) t.mock.timers.tick(1);
-    assert.equal(booked, 0);
+    assert.equal(memory.total, 0);
     assertNothingHeld(host);
   });
 
   it('books a refusal that waits to its account, whatever is held for clients without a key', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    const booked: (readonly [number | undefined, number])[] = [];
-    const host = new ModelHost();
-    host.replyBooks = {
-      hasRoom: (account) => account !== undefined,
-      book: (account, change) => void booked.push([account, change]),
-    };
+    const memory = new Budget(200);
+    memory.add(NO_KEY, 100);
+    const host = new ModelHost(systemClock, memory);
     const refused = (account?: Account) => sent(host, new Uint8Array(100), { head: REFUSED, account });
     host.turns.paid();
     refused();
     assert.ok(refused().exchange.isAborted, 'nothing more is held without a key');
     const { response } = refused(OTHER_PAYER);
+    assert.equal(memory.total, 200);
     t.mock.timers.tick(1);
     assert.equal(response.sent.length, 100);
-    assert.deepEqual(booked, [
-      [3, 100],
-      [3, -100],
-    ]);
+    assert.equal(memory.total, 100);
     assertNothingHeld(host);
   });
 
@@ -291,25 +284,21 @@ describe('an exchange', () => {
   });
 
   it('books what no owner accounts for while it is held, and cuts a document that has no room', () => {
-    let booked = 0;
-    const host = new ModelHost();
-    host.replyBooks = {
-      hasRoom: (account, bytes) => account === undefined && booked + bytes <= 30_000,
-      book: (_account, change) => void (booked += change),
-    };
+    const memory = new Budget(2 * 30_000);
+    const host = new ModelHost(systemClock, memory);
     const hold = (bytes: number, owner?: BodyOwner) =>
       sent(host, new Uint8Array(bytes), { ...(owner && { owner }) }, new ModelResponse([10]));
     const first = hold(20_010);
-    assert.equal(booked, 20_000);
+    assert.equal(memory.total, 20_000);
     assert.ok(hold(20_010).exchange.isAborted, 'there is no room for a second document');
-    assert.equal(booked, 20_000);
+    assert.equal(memory.total, 20_000);
     const answer = hold(20_010, { release: () => {} });
     assert.equal(answer.exchange.isAborted, false, 'an answer was paid for');
-    assert.equal(booked, 40_000, 'its copy is booked');
+    assert.equal(memory.total, 40_000, 'its copy is booked');
     const large = hold(HELD_BODY_FROM_BYTES + 10, { release: () => {} });
-    assert.equal(booked, 40_000, 'a large answer is counted by its owner');
+    assert.equal(memory.total, 40_000, 'a large answer is counted by its owner');
     for (const { exchange } of [first, answer, large]) exchange.destroy();
-    assert.equal(booked, 0);
+    assert.equal(memory.total, 0);
     assertNothingHeld(host);
   });
 

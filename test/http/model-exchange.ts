@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
+import { LIMITS } from '../../src/core/limits.ts';
+import { Budget } from '../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
 import { ReplyTurns } from '../../src/http/reply-turns.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
-import type { ReplyBooks, SenderHost } from '../../src/http/sender.ts';
+import type { SenderHost } from '../../src/http/sender.ts';
 
 /**
  * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
@@ -99,7 +101,7 @@ export class ModelResponse implements NativeResponse {
 }
 
 export class ModelHost implements SenderHost {
-  replyBooks: ReplyBooks | undefined = undefined;
+  readonly memory: Budget;
   draining = false;
   nowMs = 0;
   heldBytes = 0;
@@ -108,7 +110,8 @@ export class ModelHost implements SenderHost {
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
 
-  constructor(clock: Clock = systemClock) {
+  constructor(clock: Clock = systemClock, memory = new Budget(LIMITS.largeReplyBytesMax)) {
+    this.memory = memory;
     this.turns = new ReplyTurns(clock);
   }
 

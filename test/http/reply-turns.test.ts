@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { Budget } from '../../src/fair/budget.ts';
 import { ReplyTurns } from '../../src/http/reply-turns.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -107,14 +108,18 @@ describe('replies that no account pays for', () => {
 
   it('hold the memory of a body once, however many wait with it', () => {
     const turns = new ReplyTurns(new ManualClock());
+    const memory = new Budget(6_000);
     const shared = new Uint8Array(5_000);
-    assert.deepEqual(
-      [shared, shared.subarray(9), new Uint8Array(7)].map((body, account) => turns.retain(body, account)),
-      [5_000, 0, 7],
-    );
-    assert.deepEqual(turns.letGo(shared), { bytes: 0, account: 0 });
-    assert.deepEqual(turns.letGo(shared), { bytes: 5_000, account: 0 }, 'it is booked to who came first');
-    assert.equal(turns.retain(shared, undefined), 5_000);
+    const totals = [shared, shared.subarray(9), new Uint8Array(7)].map((body, owner) => {
+      assert.ok(turns.retain(body, memory, owner));
+      return memory.total;
+    });
+    assert.deepEqual(totals, [5_000, 5_000, 5_007]);
+    assert.equal(turns.retain(new Uint8Array(1_000), memory, 3), false);
+    turns.letGo(shared);
+    assert.equal(memory.total, 5_007);
+    turns.letGo(shared);
+    assert.equal(memory.total, 7);
   });
 
   it('leave at once again when nobody has paid for 64 turns', async (t) => {

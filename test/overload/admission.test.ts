@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { Admission, type WeighedAnswer } from '../../src/answer/admission.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
+import { Budget, NO_KEY } from '../../src/fair/budget.ts';
 import { packedBytesMax } from '../../src/values/packed.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -19,7 +20,7 @@ const answer = (values: ValueRequest, account = 1): WeighedAnswer => ({
     values,
     form: 'json',
     valuesBytesMax: jsonBytesMax(values),
-    replyBytesMax: jsonBytesMax(values),
+    memoryBytesMax: jsonBytesMax(values),
     accountNumber: account,
   },
 });
@@ -29,7 +30,8 @@ const isOverloaded = (error: unknown) =>
 function subject({ threads = 1, replyBytes = 0 } = {}) {
   const clock = new ManualClock();
   const made = { bytes: replyBytes };
-  const admission = new Admission({ threads, clock, replyBytes: () => made.bytes });
+  const memory = new Budget(LIMITS.largeReplyBytesMax, () => made.bytes);
+  const admission = new Admission({ threads, clock, memory });
   /** Makes an answer here that takes so long. */
   const here = (values: ValueRequest, busyMs: number, account = 1) => {
     const weighed = answer(values, account);
@@ -37,7 +39,7 @@ function subject({ threads = 1, replyBytes = 0 } = {}) {
     clock.advance(busyMs);
     admission.madeHere(weighed, startedMs);
   };
-  return { admission, made, here };
+  return { admission, memory, made, here };
 }
 
 /** A worker's answer that is made when `finish` is called, and whose reader takes it at once. */
@@ -46,7 +48,7 @@ function held(admission: Admission, values: ValueRequest, account = 1) {
   const work = admission.enterQueue(weighed);
   const leave = (busyMs: number | undefined) => {
     admission.leaveQueue(weighed, work, busyMs);
-    admission.replyLeft(weighed);
+    work.memory.resize(0);
   };
   return {
     finish: (busyMs: number) => leave(busyMs),
@@ -54,7 +56,7 @@ function held(admission: Admission, values: ValueRequest, account = 1) {
     /** It is made and waits for its reader. */
     made(busyMs: number) {
       admission.leaveQueue(weighed, work, busyMs);
-      return () => admission.replyLeft(weighed);
+      return () => work.memory.resize(0);
     },
   };
 }
@@ -82,12 +84,12 @@ describe('what an answer is thought to cost', () => {
     ]) {
       const { admission } = subject();
       const text = jsonBytesMax(values);
-      const replyBytesMax = text + packedBytesMax(values, text);
+      const memoryBytesMax = text + packedBytesMax(values, text);
       const batch: WeighedAnswer = {
         values,
         form: 'msgpack',
         valuesBytesMax: text,
-        replyBytesMax,
+        memoryBytesMax,
         accountNumber: 1,
       };
       for (let i = 0; i < 8; i++) assert.doesNotThrow(() => admission.enterQueue(batch), values.kind);
@@ -197,25 +199,25 @@ describe('the queue of the workers', () => {
   });
 
   it('counts what slow readers hold against their account, and clients without a key as one account', () => {
-    const { admission } = subject({ threads: 64 });
+    const { admission, memory } = subject({ threads: 64 });
     const half = LIMITS.largeReplyBytesMax / 2;
     const isShed = (account: number, bytes: number) => {
       assert.throws(() => admission.requireRoom(account, bytes), isOverloaded);
-      assert.equal(admission.hasRoom(account, bytes), false);
+      assert.equal(memory.fits(account, bytes), false);
     };
-    admission.book(1, half - 20_000);
-    admission.book(undefined, half - 40_000);
+    const first = memory.add(1, half - 20_000);
+    const keyless = memory.add(NO_KEY, half - 40_000);
     admission.requireRoom(1, 20_000);
     isShed(1, 20_001);
     assert.throws(() => held(admission, uuids(5_000), 1), isOverloaded);
-    assert.equal(admission.hasRoom(undefined, 40_001), false);
-    assert.equal(admission.hasRoom(undefined, 40_000), true);
+    assert.equal(memory.fits(NO_KEY, 40_001), false);
+    assert.equal(memory.fits(NO_KEY, 40_000), true);
     admission.requireRoom(2, 60_000);
     isShed(2, 60_001);
-    admission.book(1, 20_000 - half);
+    first.resize(0);
     admission.requireRoom(1, half);
-    admission.book(undefined, 40_000 - half);
-    assert.equal(admission.replyBytes, 0);
+    keyless.resize(0);
+    assert.equal(memory.total, 0);
   });
 
   it('is never above its bounds, gives each account its half, and ends empty', () => {

@@ -262,6 +262,6 @@ function contract(engine: EngineName): void {
     release();
     for (let i = 0; i < 20; i++) await turn();
     assert.equal((await books()).requests, before.requests + 1);
-    assert.equal(front.stack.admission.replyBytes, 0, 'nothing is held for it');
+    assert.equal(front.stack.memory.total, 0, 'nothing is held for it');
   });
 }

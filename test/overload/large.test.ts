@@ -125,7 +125,7 @@ describe('more large answers than the workers can make', () => {
     const replies = await Promise.all(asked);
     assert.equal(replies.filter(({ status }) => status === 200).length, ALL);
     assert.equal(front.stack.committer.pending, 0);
-    assert.equal(front.stack.admission.replyBytes, 0);
+    assert.equal(front.stack.memory.total, 0);
     assert.deepEqual(await ask(third, OWN + 1), { letIn: OWN, refused: 1 });
     front.workers.release();
     await Promise.all(asked);

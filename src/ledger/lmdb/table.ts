@@ -7,7 +7,8 @@ export type Key = string | number | readonly (string | number)[];
 
 /** How a table turns its records into bytes. Equal records give equal bytes. */
 export interface Codec<V> {
-  encode(value: V): Uint8Array;
+  /** One piece, or several that are stored one behind the other. */
+  encode(value: V): Uint8Array | readonly Uint8Array[];
   decode(bytes: Uint8Array): V;
 }
 
@@ -157,10 +158,15 @@ export class Table<K extends Key, V> {
   }
 
   #seal(key: K, value: V): Buffer {
-    const payload = this.#codec.encode(value);
-    const sealed = Buffer.allocUnsafe(CRC_BYTES + payload.length);
-    sealed.set(payload, CRC_BYTES);
-    sealed.writeUInt32LE(crc32(payload, this.#keySum(key)), 0);
+    const encoded = this.#codec.encode(value);
+    const pieces = encoded instanceof Uint8Array ? [encoded] : encoded;
+    const sealed = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, CRC_BYTES));
+    let at = CRC_BYTES;
+    for (const piece of pieces) {
+      sealed.set(piece, at);
+      at += piece.length;
+    }
+    sealed.writeUInt32LE(crc32(sealed.subarray(CRC_BYTES), this.#keySum(key)), 0);
     return sealed;
   }
 

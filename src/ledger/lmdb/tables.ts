@@ -115,12 +115,22 @@ export const WITHDRAWN = 0;
 /** What was changed, and its id. */
 export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
 
+/** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
 const answerCodec: Codec<StoredAnswer> = {
-  encode: (answer) =>
-    pack([answer.accountNumber, answer.keyDigest, answer.fingerprint, answer.expiresAtMs, answer.sealed]),
+  encode: ({ accountNumber, keyDigest, fingerprint, expiresAtMs, sealed }) => {
+    const head = pack([accountNumber, keyDigest, fingerprint, expiresAtMs]);
+    return [Uint8Array.of(head.length & 0xff, head.length >> 8), head, sealed];
+  },
   decode: (bytes) => {
-    const [accountNumber, keyDigest, fingerprint, expiresAtMs, sealed] = unpack(bytes);
-    return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed: new Uint8Array(sealed) };
+    const end = 2 + bytes[0] + (bytes[1] << 8);
+    const [accountNumber, keyDigest, fingerprint, expiresAtMs] = unpack(bytes.subarray(2, end));
+    return {
+      accountNumber,
+      keyDigest,
+      fingerprint,
+      expiresAtMs,
+      sealed: new Uint8Array(bytes.subarray(end)),
+    };
   },
 };
 

@@ -1,12 +1,13 @@
 import { ApiError } from '../../../src/core/errors.ts';
 import { LIMITS } from '../../../src/core/limits.ts';
+import { Budget } from '../../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
 import { Exchange } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import { ReplyTurns } from '../../../src/http/reply-turns.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
-import type { ReplyBooks, SenderHost } from '../../../src/http/sender.ts';
+import type { SenderHost } from '../../../src/http/sender.ts';
 
 /** What a client sends. */
 export interface WireRequest {
@@ -35,7 +36,7 @@ export class SimFront implements Front, SenderHost {
   draining = false;
   nowMs: number;
   heldBytes = 0;
-  readonly replyBooks: ReplyBooks | undefined;
+  readonly memory: Budget;
   readonly turns: ReplyTurns;
   readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
   readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
@@ -44,7 +45,7 @@ export class SimFront implements Front, SenderHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.replyBooks = options.replyBooks;
+    this.memory = options.memory ?? new Budget(LIMITS.largeReplyBytesMax);
     this.turns = new ReplyTurns(options.clock);
     this.nowMs = options.clock.monotonicMs();
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
