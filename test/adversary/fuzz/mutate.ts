@@ -1,7 +1,7 @@
 import type { Chance } from '../../support/chance.ts';
 
 /** An input is never longer. */
-export const INPUT_BYTES_MAX = 16_384;
+export const INPUT_BYTES_MAX = 65_536;
 
 /** Bytes and words that readers stumble over. */
 const BYTES = [

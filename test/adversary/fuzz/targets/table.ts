@@ -1,4 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { INPUT_BYTES_MAX } from '../mutate.ts';
 import { BACKEND_TARGETS } from './backend.ts';
 import { CERTIFICATE_TARGETS } from './certificate.ts';
 import { CONFIG_TARGETS } from './config.ts';
@@ -23,5 +24,9 @@ const CORPUS = new URL('../corpus/', import.meta.url);
 export function corpusOf({ name, seeds = () => [] }: FuzzTarget): Uint8Array[] {
   const folder = new URL(`${name}/`, CORPUS);
   const files = existsSync(folder) ? readdirSync(folder).sort() : [];
-  return [...seeds(), ...files.map((file) => new Uint8Array(readFileSync(new URL(file, folder))))];
+  const corpus = [...seeds(), ...files.map((file) => new Uint8Array(readFileSync(new URL(file, folder))))];
+  const longest = Math.max(...corpus.map(({ length }) => length));
+  if (longest > INPUT_BYTES_MAX)
+    throw new Error(`an input of ${name} has ${longest} of ${INPUT_BYTES_MAX} bytes`);
+  return corpus;
 }
