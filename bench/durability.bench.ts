@@ -91,7 +91,7 @@ async function openSink({ lmdb, journal }: Modules, path: string, durability: Du
     };
   }
   const place = ledger.journals[0];
-  const front = new journal.FrontJournal({ place, durability, ledger, freeBytesMin: 0 });
+  const front = new journal.FrontJournal({ place, durability, ledger });
   return {
     nextSequence: () => front.nextSequence(),
     commit: (segment) => front.commit(segment, []),

@@ -3,7 +3,6 @@ import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import type { SegmentSink } from '../ledger/ledger.ts';
 import type {
   AnswerEntry,
   DrawSource,
@@ -12,6 +11,7 @@ import type {
   StoredAnswer,
 } from '../ledger/records.ts';
 import { SegmentWriter } from '../ledger/segment.ts';
+import type { SegmentSink } from '../ledger/segment-sink.ts';
 
 /** An answer that waits to be durable: what is kept of it, and what follows. */
 export interface PendingAnswer extends AnswerEntry {
@@ -75,12 +75,14 @@ export class Committer {
   }
 
   /**
-   * Sheds with 503 before anything is drawn when too many answers wait, the ledger is too far behind or away, the front is
-   * held back, or a commit has failed.
+   * Sheds with 503 before anything is drawn when the sink takes no answers, too many wait, the ledger is too far behind, the
+   * front is held back, or a commit has failed.
    */
   assertRoom(): void {
     const { sink, isHeldBack } = this.#options;
-    if (sink.isAway || isHeldBack?.()) throw new ApiError('storage_unavailable', { retryAfterS: 1 });
+    const { refusal } = sink;
+    if (refusal !== null) throw new ApiError('storage_unavailable', refusal);
+    if (isHeldBack?.()) throw new ApiError('storage_unavailable', { retryAfterS: 1 });
     if (this.#failed !== undefined) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
     if (this.pending >= LIMITS.pendingRepliesMax || sink.isBehind)
       throw new ApiError('overloaded', { retryAfterS: 1 });

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 
 /**
  * Where the service says what happened: a line for each error and each step of its life on stderr, never one
- * for each request. A line holds facts that the caller names; requests, headers and key material are never
+ * for each request, and of a fault that repeats a few and a count. A line holds facts that the caller names; requests, headers and key material are never
  * passed. Lines are JSON, and text for a person where stderr is a terminal.
  */
 export interface Log {
@@ -30,7 +30,51 @@ export function createLog({ logLevel, logColour }: LogSettings): Log {
   const { write: writeLine } = stderrLines;
   const forPerson = isatty(STDERR) ? (line: string) => writeLine(personLine(line, logColour)) : writeLine;
   const options = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  return pino(options, { write: forPerson });
+  return sparingLog(pino(options, { write: forPerson }));
+}
+
+/** Of equal lines this many are written, then once in so long a time how many more there were, until there are none. */
+const EQUAL_LINES_MAX = 5;
+const EQUAL_LINES_MS = 10_000;
+
+/**
+ * A log in which a fault that repeats takes a few lines and then a count, so that neither a flood of bad requests nor a full
+ * disk costs the service a line each time. Lines are equal when they have the same message and the same `error`, whatever
+ * their other facts. Lines of level info that name no error are all written.
+ */
+export function sparingLog(log: Log): Log {
+  /** How often each line came of late, the first of them included. */
+  const counts = new Map<string, number>();
+  const spared =
+    (level: 'info' | 'warn' | 'error') =>
+    (facts: object, message: string): void => {
+      const error = 'error' in facts ? { error: facts.error } : undefined;
+      if (level === 'info' && error === undefined) {
+        log.info(facts, message);
+        return;
+      }
+      const line = `${level} ${message} ${error?.error}`;
+      const count = counts.get(line) ?? 0;
+      counts.set(line, count + 1);
+      if (count < EQUAL_LINES_MAX) log[level](facts, message);
+      if (count > 0) return;
+      const timer = setInterval(() => {
+        const lines = counts.get(line)! - EQUAL_LINES_MAX;
+        if (lines > 0) {
+          log[level]({ lines, of: message, ...error }, 'equal lines left out');
+          counts.set(line, EQUAL_LINES_MAX);
+        } else {
+          counts.delete(line);
+          clearInterval(timer);
+        }
+      }, EQUAL_LINES_MS).unref();
+    };
+  return {
+    debug: (facts, message) => log.debug(facts, message),
+    info: spared('info'),
+    warn: spared('warn'),
+    error: spared('error'),
+  };
 }
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -99,8 +99,6 @@ const DRAIN_POLL_MS = 10;
 /** Fixed in uWebSockets.js; node:http is held to the same. */
 const HEAD_FIELDS_MAX = 100;
 
-/** Lines about slow clients: at most 100 a second with the default sweep. What is left out is counted. */
-const LINES_PER_SWEEP = 25;
 /** A line about connections turned away comes at most so often. */
 const TURNED_AWAY_INTERVAL_MS = 60_000;
 /** Of a path in a log line; a client may send one of 64 KiB. */
@@ -308,21 +306,15 @@ class ListeningFront implements Front, SenderHost {
   #sweep(): void {
     this.nowMs = this.#options.clock.monotonicMs();
     const { log } = this.#options;
-    let lines = 0;
-    const tell = (exchange: Exchange, what: string) => {
-      if (lines++ < LINES_PER_SWEEP) log.warn(this.#namesOf(exchange), what);
-    };
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
-      tell(late, 'request not answered in time');
+      log.warn(this.#namesOf(late), 'request not answered in time');
       this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }));
       if (!late.isAnswered) late.destroy(); // a `fail` that does not answer at once must not keep it here forever
     }
     for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
-      tell(slow, 'reply not taken in time');
+      log.warn(this.#namesOf(slow), 'reply not taken in time');
       slow.destroy();
     }
-    if (lines > LINES_PER_SWEEP)
-      log.warn({ lines: lines - LINES_PER_SWEEP }, 'lines about slow requests left out');
     this.#tellTurnedAway();
   }
 

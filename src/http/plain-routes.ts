@@ -38,6 +38,8 @@ export type Readiness =
   | 'ready'
   | 'starting'
   | 'clock-jumped'
+  | 'disk-full'
+  | 'held'
   | 'database-away'
   | 'clock-skewed'
   | 'standby-late';

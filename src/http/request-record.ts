@@ -30,12 +30,6 @@ export interface RequestRecordOptions {
   readonly logSample: number;
 }
 
-/**
- * Lines about refused requests in one second: a line costs 4 µs, and whoever floods the service with bad
- * requests must not have that much of it. What is left out is counted.
- */
-const ERROR_LINES_PER_SECOND = 100;
-
 /** Of a method in a log line; a client may send one of 64 KiB. */
 export const METHOD_LENGTH_LOGGED = 16;
 
@@ -64,7 +58,7 @@ export function endpointRow(label: EndpointLabel): number {
 
 /**
  * What is kept of the requests of one front once they are answered: counts, and a line in the log for a
- * sample of them and for every error. A line names the request and nothing that its client sent but the
+ * sample of them and for every error, of which the log leaves out equal ones. A line names the request and nothing that its client sent but the
  * method.
  */
 export class RequestRecord {
@@ -73,9 +67,6 @@ export class RequestRecord {
   readonly #clock: Clock;
   /** Requests whose id has fewer than this in its last 32 bits, which are random, are logged. */
   readonly #logBelow: number;
-  #secondEndsMs = Number.NEGATIVE_INFINITY;
-  #errorLines = 0;
-  #errorLinesLeftOut = 0;
 
   constructor(options: RequestRecordOptions) {
     this.#shard = options.shard;
@@ -91,9 +82,7 @@ export class RequestRecord {
     shard.add(HTTP_REQUESTS, exchange.endpoint * STATUS_LABELS.length + STATUS_ROWS[status]);
     shard.observe(HTTP_DURATION, MODE_ROWS[exchange.mode ?? 'none'], durationMs / 1000);
     if (exchange.error !== undefined) shard.add(HTTP_ERRORS, ERROR_ROWS[exchange.error]);
-    if (exchange.error === undefined ? this.#isSampled(exchange) : this.#mayLogError(atMonotonicMs)) {
-      this.#write(exchange, status, durationMs);
-    }
+    if (exchange.error !== undefined || this.#isSampled(exchange)) this.#write(exchange, status, durationMs);
   }
 
   /** The client went away before its answer. */
@@ -119,20 +108,6 @@ export class RequestRecord {
 
   #isSampled({ requestId: id }: Exchange): boolean {
     return ((id[12] << 24) | (id[13] << 16) | (id[14] << 8) | id[15]) >>> 0 < this.#logBelow;
-  }
-
-  #mayLogError(nowMs: number): boolean {
-    if (nowMs >= this.#secondEndsMs) {
-      if (this.#errorLinesLeftOut > 0) {
-        this.#log.warn({ lines: this.#errorLinesLeftOut }, 'lines about refused requests left out');
-      }
-      this.#secondEndsMs = nowMs + 1000;
-      this.#errorLines = 0;
-      this.#errorLinesLeftOut = 0;
-    }
-    if (this.#errorLines++ < ERROR_LINES_PER_SECOND) return true;
-    this.#errorLinesLeftOut++;
-    return false;
   }
 
   #write(exchange: Exchange, status: number, durationMs: number): void {

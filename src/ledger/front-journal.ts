@@ -1,8 +1,6 @@
 import { closeSync, constants, openSync, write, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { pack, unpack } from 'msgpackr';
-import { messageOf } from '../core/assert.ts';
-import { ApiError } from '../core/errors.ts';
+import { assert, messageOf } from '../core/assert.ts';
 import {
   fileOffset,
   isFenced,
@@ -13,10 +11,10 @@ import {
   recordBytes,
   sealRecord,
 } from './journal.ts';
-import { type Books, LedgerError, type SegmentSink } from './ledger.ts';
-import { FreeSpace, freeBytesOf } from './lmdb/data-file.ts';
+import { type Books, LedgerError } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
 import { encodeSegment } from './segment.ts';
+import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
 
 /** What brings an acknowledged answer through a killed process (`commit`) and also through a power cut (`fsync`). */
 export type Durability = 'fsync' | 'commit';
@@ -29,13 +27,7 @@ const BEHIND_SHARE = 3 / 4;
  * A larger record goes to the ledger itself: a kept answer of megabytes would take the ring from everybody else's.
  */
 const RECORD_SHARE_MAX = 1 / 16;
-/**
- * Free space is looked at again once this part of the floor was written, 64 KiB of 256 MiB: a look costs as much as a
- * quarter of a small commit, and the journal's own room is taken already.
- */
-const SPACE_LOOK_SHARE = 1 / 4_096;
-/** How long a client waits before it asks a service again whose operator must act first. */
-const HELD_RETRY_AFTER_S = 300;
+const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
 
 export interface FrontJournalOptions {
   readonly place: JournalPlace;
@@ -44,10 +36,6 @@ export interface FrontJournalOptions {
   readonly ledger: Pick<Books, 'commit'>;
   /** Why nothing may be acknowledged; null when all is well. */
   readonly held?: string | null;
-  /** Below this much free space on the file system a commit is rejected with `storage_unavailable`. */
-  readonly freeBytesMin: number;
-  /** Free bytes of the file system; statfs unless a test gives its own. */
-  readonly freeBytes?: () => number;
 }
 
 /**
@@ -58,16 +46,12 @@ export interface FrontJournalOptions {
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
   readonly failed: Promise<Error>;
-  /** A journal that cannot be written stops the service. */
-  readonly isAway = false;
   readonly #options: FrontJournalOptions;
   readonly #board: JournalBoard;
-  readonly #space: FreeSpace;
+  readonly #held: SinkRefusal | null;
   readonly #fd: number;
   readonly #announceFailure: (error: Error) => void;
   #end = 0;
-  /** The position from which on free space is looked at again. */
-  #lookAtSpaceAt = 0;
   #flushedTo = 0;
   #record = new Uint8Array(64 * 1_024);
   /** Commits run one after the other: a record is acknowledged after all before it. */
@@ -78,8 +62,7 @@ export class FrontJournal implements SegmentSink {
     this.#options = options;
     const { place, durability } = options;
     this.#board = new JournalBoard(place.shared);
-    const folder = dirname(place.path);
-    this.#space = new FreeSpace(options.freeBytes ?? (() => freeBytesOf(folder)), options.freeBytesMin);
+    this.#held = options.held ? heldRefusal(options.held) : null;
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failed = promise;
     this.#announceFailure = resolve;
@@ -95,6 +78,15 @@ export class FrontJournal implements SegmentSink {
     return this.#waitingBytes() > BEHIND_SHARE * this.#options.place.ringBytes;
   }
 
+  /** The ledger's thread looks at the disk. A journal that cannot be written stops the service. */
+  get refusal(): SinkRefusal | null {
+    return this.#held ?? (this.#board.isDiskFull ? DISK_FULL : null);
+  }
+
+  /**
+   * What was drawn before the disk was full is taken: the journal's room is its own, and the floor under the disk is far
+   * more than what is under way.
+   */
   commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
     // Not even packed when it is large: the memory for the largest record so far stays with the journal, and others would wait.
     if (this.#isLarge(answers)) return this.#commitToLedger(segment, answers);
@@ -115,10 +107,8 @@ export class FrontJournal implements SegmentSink {
   }
 
   #requireWritable(): void {
-    const { held } = this.#options;
-    if (held) throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
+    assert(this.#held === null, 'nothing is drawn while the ledger is held back');
     if (this.#stopped !== undefined) throw this.#stopped;
-    this.#requireSpace();
   }
 
   async #commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
@@ -138,13 +128,6 @@ export class FrontJournal implements SegmentSink {
     }
     if (this.#board.isClosed) await ledger.commit([segment], answers);
     else this.#acknowledge(written.end);
-  }
-
-  /** After a refusal every commit looks, so that freed space is used at once. */
-  #requireSpace(): void {
-    if (this.#end < this.#lookAtSpaceAt) return;
-    this.#space.require();
-    this.#lookAtSpaceAt = this.#end + SPACE_LOOK_SHARE * this.#options.freeBytesMin;
   }
 
   #isLarge(answers: readonly StoredAnswer[]): boolean {

@@ -77,7 +77,9 @@ const TAKEN = 1;
 const FOLLOWING = 2;
 /** Not 0 once nothing more is acknowledged from a journal. */
 const CLOSED = 3;
-const POSITIONS = 4;
+/** Not 0 while the disk has too little room for more answers. */
+const FULL = 4;
+const POSITIONS = 5;
 const NO_LEASE = -1n;
 const PER_LEASE = BigInt(SEQUENCES_PER_LEASE);
 const NOTHING_NEW = 0;
@@ -151,6 +153,14 @@ export class JournalBoard {
 
   get isClosed(): boolean {
     return Atomics.load(this.#words, CLOSED) !== 0n;
+  }
+
+  setDiskFull(isFull: boolean): void {
+    Atomics.store(this.#words, FULL, isFull ? 1n : 0n);
+  }
+
+  get isDiskFull(): boolean {
+    return Atomics.load(this.#words, FULL) !== 0n;
   }
 
   /** Tells the ledger's thread that there is something to store: in its own time, or at once. */

@@ -282,21 +282,6 @@ export interface StoredAnswerSize {
   readonly bytes: number;
 }
 
-/** Where a front has its segments made durable. */
-export interface SegmentSink {
-  /** A sequence for one segment, which no other segment has or had. */
-  nextSequence(): number;
-  /** So much waits for the ledger that new answers are to be shed. */
-  readonly isBehind: boolean;
-  /** The ledger cannot be reached: new answers are refused before anything is drawn for them. */
-  readonly isAway: boolean;
-  /**
-   * Resolves when the segment is durable and every later read sees it. Sequences are from `nextSequence`, each committed
-   * once.
-   */
-  commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void>;
-}
-
 /** Records of the transparency log, opaque here: the certificate room writes and reads them. */
 export interface LogStore {
   /**
@@ -366,7 +351,7 @@ export const LEDGER_CALLS = {
   putJob: { part: 'sources', server: true },
   openJobs: { part: 'sources' },
   leaseSequences: { part: 'books', server: true },
-  commit: { part: 'books', server: true, room: true },
+  commit: { part: 'books', server: true }, // the fronts asked for room before they drew for it
   segment: { part: 'books' },
   unsealed: { part: 'books' },
   segmentsFrom: { part: 'books' },

@@ -1,12 +1,16 @@
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Books, SegmentSink, SequenceLease } from './ledger.ts';
+import type { Books, SequenceLease } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
+import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
 
 /** New answers are shed when segments of this many bytes wait for the ledger. */
 const BEHIND_BYTES = 16 * 2 ** 20;
-/** New answers are refused when a segment has waited this long: the database cannot be reached, or is far too slow. */
+/**
+ * New answers are refused when a segment has waited this long, and for this long after one was refused: the database cannot
+ * be reached, is far too slow, or has a full disk. So what is drawn in vain is one turn's answers a second.
+ */
 const AWAY_MS = 1_000;
 /** A segment that is not decided by then is reported as unknown: whoever waits for it is told to ask again. */
 const UNKNOWN_AFTER_MS = 3_000;
@@ -19,8 +23,7 @@ const LEASE_AHEAD = 2 ** 16;
  */
 const LEASE_RENEWED_MS = 60 * 60 * 1000;
 const LEASE_LASTS_MS = 24 * LEASE_RENEWED_MS;
-/** How long a client waits before it asks a service again whose operator must act first. */
-const HELD_RETRY_AFTER_S = 300;
+const AWAY: SinkRefusal = { why: 'database-away', retryAfterS: 1 };
 
 /** A segment was sent and may be stored or not: nothing of it is acknowledged, and nothing that it spends is given back. */
 export class UnknownOutcome extends ApiError {
@@ -63,11 +66,14 @@ export class LinkedSink implements SegmentSink {
   #waitingBytes = 0;
   /** When each segment that waits came, oldest first; a segment's place is its identity. */
   readonly #waitingSinceMs = new Set<{ readonly atMs: number }>();
+  readonly #held: SinkRefusal | null;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
 
   private constructor(options: LinkedSinkOptions, lease: SequenceLease) {
     this.#options = options;
     this.#lease = { ...lease, atMs: options.clock.monotonicMs() };
     this.#next = lease.from;
+    this.#held = options.held === null ? null : heldRefusal(options.held);
   }
 
   /** Leases the first sequences. */
@@ -86,7 +92,11 @@ export class LinkedSink implements SegmentSink {
     return this.#waitingBytes > BEHIND_BYTES;
   }
 
-  get isAway(): boolean {
+  get refusal(): SinkRefusal | null {
+    return this.#held ?? (this.#isAway ? AWAY : null);
+  }
+
+  get #isAway(): boolean {
     if (this.#following !== undefined && this.#isOlder(this.#following, LEASE_LASTS_MS))
       this.#following = undefined;
     const isOver = this.#next === this.#lease.before || this.#isOlder(this.#lease, LEASE_LASTS_MS);
@@ -94,14 +104,15 @@ export class LinkedSink implements SegmentSink {
       this.#leaseAhead();
       return true;
     }
+    const nowMs = this.#options.clock.monotonicMs();
+    if (nowMs - this.#refusedAtMs < AWAY_MS) return true;
     const [oldest] = this.#waitingSinceMs;
-    return oldest !== undefined && this.#options.clock.monotonicMs() - oldest.atMs > AWAY_MS;
+    return oldest !== undefined && nowMs - oldest.atMs > AWAY_MS;
   }
 
   async commit(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
-    const { held, ledger, clock } = this.#options;
-    if (held !== null)
-      throw new ApiError('storage_unavailable', { message: held, retryAfterS: HELD_RETRY_AFTER_S });
+    const { ledger, clock } = this.#options;
+    assert(this.#held === null, 'nothing is drawn while the ledger is held back');
     const bytes = answers.reduce((sum, { sealed }) => sum + sealed.length, segment.entries.length);
     const waiting = { atMs: clock.monotonicMs() };
     this.#waitingBytes += bytes;
@@ -116,6 +127,9 @@ export class LinkedSink implements SegmentSink {
     });
     try {
       await Promise.race([outcome, late]);
+    } catch (error) {
+      this.#refusedAtMs = clock.monotonicMs();
+      throw error;
     } finally {
       clearTimeout(timer);
     }

@@ -36,8 +36,9 @@ import { type HealthReport, plainRoutes, type Readiness } from '../http/plain-ro
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
-import type { Ledger, SegmentSink } from '../ledger/ledger.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
+import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { FrontGauges } from '../observe/front-gauges.ts';
 import { SERVICE_VERSION } from '../observe/readings.ts';
 import { LotCatalog } from '../pool/supply/catalog.ts';
@@ -172,6 +173,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     // by another time than the other nodes' it would take their stored answers for expired, and charge a retry again
     isHeldBack: () => heldBack === 'clock-skewed',
   };
+  const notReady = () => (clock.jumpMs() !== 0 ? 'clock-jumped' : options.sink.refusal?.why);
   const committer = new Committer(committing);
   const keptCommitter = new Committer(committing);
   const replyMemory = new ReplyMemory();
@@ -210,7 +212,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
       ...publicLog.exact,
       ...verification.exact,
       ...plainRoutes({
-        readiness: () => heldBack ?? (clock.jumpMs() !== 0 ? 'clock-jumped' : ready ? 'ready' : 'starting'),
+        readiness: () => heldBack ?? notReady() ?? (ready ? 'ready' : 'starting'),
         health: () => mainThread.health(),
         usage: (call) => {
           assert(call.account !== undefined, 'usage is asked for with a key');

@@ -3,10 +3,10 @@ import type { CertificateService } from '../certificate/archive.ts';
 import type { Clock } from '../core/clock.ts';
 import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
 import type { JournalPlace } from '../ledger/journal.ts';
-import { type FailStop, type Ledger, LedgerError, type SegmentSink } from '../ledger/ledger.ts';
+import { type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { LinkedSink } from '../ledger/linked-sink.ts';
-import { FREE_BYTES_MIN } from '../ledger/lmdb/data-file.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
+import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { Link } from '../workers/call.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
 import type {
@@ -135,7 +135,7 @@ export async function openFrontSink(
     const sink = await LinkedSink.open({ ledger, clock, held });
     return { sink, failed: new Promise(() => {}), close: () => {} }; // the ledger's thread fails by itself
   }
-  const sink = new FrontJournal({ ...journal, held, ledger, freeBytesMin: FREE_BYTES_MIN });
+  const sink = new FrontJournal({ ...journal, held, ledger });
   return { sink, failed: sink.failed, close: () => sink.close() };
 }
 

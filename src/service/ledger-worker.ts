@@ -68,6 +68,7 @@ const SEAL_INTERVAL_MS = 150;
 const HELD_RETRY_AFTER_S = 300;
 /** Calls of a ledger that is held back which are refused, beside those that need room on the disk. */
 const HELD_CALLS: readonly string[] = [
+  'commit',
   'claimBlocks',
   'releaseLots',
   'nextSeedGeneration',

@@ -5,16 +5,13 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmdirSync,
   rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { suite, type TestContext, test } from 'node:test';
@@ -42,6 +39,7 @@ import {
   submitted,
 } from '../support/ledger-records.ts';
 import { STRIPPED } from '../support/server.ts';
+import { SmallDisk } from '../support/small-disk.ts';
 
 /** Bad states, each in a process of its own that may die of it. */
 
@@ -244,32 +242,26 @@ suite('writing through to the disk fails (EIO)', {
   }
 });
 
-/** Mounts a small file system in memory; undefined when this process may not. */
-function mountSmallDisk(t: TestContext, sizeMebibytes: number): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'qrn-disk-'));
-  const options = ['-t', 'tmpfs', '-o', `size=${sizeMebibytes}m`, 'tmpfs', folder];
-  const mounted = succeeds('mount', options);
-  t.after(() => {
-    if (mounted) assert.ok(succeeds('umount', [folder]));
-    rmdirSync(folder);
-  });
-  return mounted ? folder : undefined;
+/** A disk that is unmounted with the test; undefined when this process may not mount one. */
+function mountSmallDisk(t: TestContext, sizeMebibytes: number): SmallDisk | undefined {
+  const disk = SmallDisk.mount(sizeMebibytes);
+  if (disk !== undefined) t.after(() => disk.unmount());
+  return disk;
 }
 
 suite('the disk is full', () => {
   test('at the floor commits are refused, reads go on, and freed space is used again', async (t) => {
     const disk = mountSmallDisk(t, 12);
     if (disk === undefined) return t.skip('needs the right to mount; group-commit.test.ts injects it');
-    const path = join(disk, 'ledger');
-    const ballast = join(disk, 'ballast');
-    writeFileSync(ballast, new Uint8Array(6 * 2 ** 20));
+    const path = join(disk.folder, 'ledger');
+    disk.fillTo(6 * 2 ** 20);
     const said = start(['write', path, 'fsync', String(3 * 2 ** 20)]);
     assert.equal((await said.ended()).code, 3);
     assert.deepEqual(new Set(wordsOf(said, 'rejected')), new Set(['storage_unavailable']));
     assert.deepEqual(wordsOf(said, 'failed'), [], 'the ledger has not stopped');
     const acknowledged = new Set(wordsOf(said, 'ack').map(Number));
     assert.deepEqual(new Set(wordsOf(said, 'visible').map(Number)), acknowledged);
-    rmSync(ballast);
+    disk.free();
     await assertNothingLost(path, acknowledged, new Set(wordsOf(said, 'lot')));
   });
 
@@ -277,15 +269,14 @@ suite('the disk is full', () => {
     test(`${durability}: without a floor the ledger stops, and nothing acknowledged is lost`, async (t) => {
       const disk = mountSmallDisk(t, 8);
       if (disk === undefined) return t.skip('needs the right to mount; group-commit.test.ts injects it');
-      const path = join(disk, 'ledger');
-      const ballast = join(disk, 'ballast');
-      writeFileSync(ballast, new Uint8Array(2 * 2 ** 20));
+      const path = join(disk.folder, 'ledger');
+      disk.fillTo(6 * 2 ** 20);
       const said = start(['write', path, durability, '0']);
       assert.equal((await said.ended()).code, 3);
       assert.ok(wordsOf(said, 'rejected').length > 0);
       const acknowledged = new Set(wordsOf(said, 'ack').map(Number));
       assert.ok(acknowledged.size > 0);
-      rmSync(ballast);
+      disk.free();
       await assertNothingLost(path, acknowledged, new Set(wordsOf(said, 'lot')));
     });
   }

@@ -5,6 +5,7 @@ import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
 import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts';
+import { FreeSpace } from '../../src/ledger/lmdb/data-file.ts';
 import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
 import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
@@ -21,7 +22,7 @@ function followed(t: TestContext, from = 1) {
   const board = JournalBoard.create(1, { from, before: SEQUENCES_PER_LEASE });
   const place = { path, ringBytes: RING_BYTES, front: 0, shared: board.shared };
   const ledger = { commit: async () => assert.fail('the ring has room') };
-  const journal = new FrontJournal({ place, durability: 'commit', ledger, freeBytesMin: 0 });
+  const journal = new FrontJournal({ place, durability: 'commit', ledger });
   const stores: { sequences: number[]; take: () => void }[] = [];
   const books = {
     store(segments: EncodedSegment[], _answers: unknown, [{ position }]: JournalPosition[]) {
@@ -38,6 +39,7 @@ function followed(t: TestContext, from = 1) {
     books: books as unknown as LmdbBooks,
     writer: { requireRunning() {}, stop: (error: unknown) => error } as unknown as GroupWriter,
     board,
+    space: new FreeSpace(() => 0, 0),
     journals: [{ name: 'journal-1-0', place }],
     intervalMs: NEVER_MS,
   });

@@ -109,13 +109,12 @@ suite('group commit', () => {
     await ledger.close();
   });
 
-  test('a front of a ledger that is held back acknowledges nothing and says why', async (t) => {
+  test('a front of a ledger that is held back takes no answer and says why', async (t) => {
     const ledger = await openTestLedger(temporaryFolder(t));
     const [place] = ledger.journals;
-    const held = new FrontJournal({ place, durability: 'fsync', ledger, held: 'moved', freeBytesMin: 0 });
-    await assert.rejects(held.commit(filledSegment(1, 1), []), (error) => {
-      return error instanceof ApiError && error.code === 'storage_unavailable' && error.message === 'moved';
-    });
+    const held = new FrontJournal({ place, durability: 'fsync', ledger, held: 'moved' });
+    assert.deepEqual(held.refusal, { why: 'held', message: 'moved', retryAfterS: 300 });
+    await assert.rejects(held.commit(filledSegment(1, 1), []));
     held.close();
     assert.equal(await ledger.segment(1), undefined);
     await ledger.close();
@@ -196,25 +195,41 @@ suite('a commit that fails', () => {
 });
 
 suite('a disk that fills', () => {
-  test('below the floor commits and lots are refused for now, everything else goes on', async (t) => {
+  test('below the floor fronts take no answer and lots are refused, while all that is drawn is stored', async (t) => {
     const path = temporaryFolder(t);
     let freeBytes = 1_000;
     const ledger = await openJournaledLedger(path, { freeBytesMin: 1_000, freeBytes: () => freeBytes });
+    const { journal } = ledger;
+    const refusal = () => journal.refusal?.why;
     await ledger.commit([filledSegment(1, 1)], []);
     await ledger.addLot(lot(1), [block('pure', 1)]);
+    assert.equal(refusal(), undefined);
     freeBytes = 999;
-    for (const refused of [ledger.commit([filledSegment(2, 1)], []), ledger.addLot(lot(2), [])]) {
-      await assert.rejects(
-        refused,
-        (error) => error instanceof ApiError && error.code === 'storage_unavailable',
-      );
-    }
-    await assertHolds(ledger, [1], [2]);
+    await assert.rejects(
+      ledger.addLot(lot(2), []),
+      (error) => error instanceof ApiError && error.code === 'storage_unavailable',
+    );
+    assert.equal(refusal(), 'disk-full', 'whoever looks first tells the fronts');
+    await journal.commit(filledSegment(2, 1), []); // was drawn before
+    await assertHolds(ledger, [1, 2], [3]);
     assert.equal((await ledger.claimBlocks('pure', 1)).length, 1);
     await ledger.createAccount(account(1));
-    assert.deepEqual(await ledger.expire(0, NOON_MS + 10), { answers: 0, segments: 1 });
+    assert.deepEqual(await ledger.expire(0, NOON_MS + 10), { answers: 0, segments: 2 });
     freeBytes = 1_000;
-    await ledger.commit([filledSegment(2, 1)], []);
+    await ledger.addLot(lot(2), []);
+    assert.equal(refusal(), undefined);
+    await ledger.commit([filledSegment(3, 1)], []);
+    await closeSound(ledger);
+  });
+
+  test('a store of answers looks at the disk: what they wrote may have filled it', async (t) => {
+    let freeBytes = 1_000;
+    const options = { freeBytesMin: 1_000, freeBytes: () => freeBytes };
+    const ledger = await openJournaledLedger(temporaryFolder(t), options);
+    await ledger.commit([filledSegment(1, 1)], []);
+    freeBytes = 999;
+    await ledger.segmentSpan(); // stores first
+    assert.equal(ledger.journal.refusal?.why, 'disk-full');
     await closeSound(ledger);
   });
 });

@@ -52,7 +52,7 @@ function opened(t: TestContext, durability: Durability = 'fsync', ringBytes = RI
   const ledger = {
     commit: async ([segment]: readonly { sequence: number }[]) => void direct.push(segment.sequence),
   };
-  const journal = new FrontJournal({ place, durability, ledger, freeBytesMin: 0 });
+  const journal = new FrontJournal({ place, durability, ledger });
   t.after(() => journal.close());
   return {
     place,
@@ -196,7 +196,7 @@ suite('the journal of a front', () => {
       const board = JournalBoard.create(1, LEASE);
       const place = { path: '/dev/full', ringBytes: RING_BYTES, front: 0, shared: board.shared };
       const ledger = { commit: () => assert.fail('nothing goes round the journal') };
-      const journal = new FrontJournal({ place, durability, ledger, freeBytesMin: 0, freeBytes: () => 1 });
+      const journal = new FrontJournal({ place, durability, ledger });
       t.after(() => journal.close());
       const refused = { reason: 'stopped', message: /its journal cannot be written \(ENOSPC/ };
       const [first, second] = [1, 2].map((n) => journal.commit(filledSegment(n, 1), []));

@@ -23,6 +23,8 @@ async function sinkOver({ size = 2 ** 24, held = null }: { size?: number; held?:
   return { clock, commits, ledger, sink: await LinkedSink.open({ ledger, clock, held }) };
 }
 
+const isAway = (sink: LinkedSink) => sink.refusal?.why === 'database-away';
+
 suite('the sink of a front whose books lie in PostgreSQL', () => {
   test('acknowledges a segment when the ledger has it, and passes on why it does not', async () => {
     const { commits, sink } = await sinkOver();
@@ -41,12 +43,12 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     const { clock, commits, sink } = await sinkOver();
     const large = { ...filledSegment(1, 1), entries: new Uint8Array(16 * 2 ** 20 + 1) };
     const waiting = sink.commit(large, []);
-    assert.deepEqual([sink.isBehind, sink.isAway], [true, false]);
+    assert.deepEqual([sink.isBehind, isAway(sink)], [true, false]);
     clock.monotonic += 1_001;
-    assert.equal(sink.isAway, true);
+    assert.equal(isAway(sink), true);
     commits[0].resolve();
     await waiting;
-    assert.deepEqual([sink.isBehind, sink.isAway], [false, false]);
+    assert.deepEqual([sink.isBehind, isAway(sink)], [false, false]);
   });
 
   test('reports a segment as unknown that is not decided after three seconds, and tells the outcome later', async (t) => {
@@ -66,7 +68,7 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     const given = new Set<number>();
     for (let i = 0; i < 3 * 2 ** 16; i++) {
       if (i % 1_000 === 0) await new Promise((resolve) => setImmediate(resolve));
-      assert.equal(sink.isAway, false);
+      assert.equal(isAway(sink), false);
       given.add(sink.nextSequence());
     }
     assert.equal(given.size, 3 * 2 ** 16);
@@ -79,12 +81,12 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     sink.nextSequence();
     sink.nextSequence();
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(sink.isAway, true);
+    assert.equal(isAway(sink), true);
     ledger.leaseSequences = leaseSequences;
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(sink.isAway, true, 'asks for the lease');
+    assert.equal(isAway(sink), true, 'asks for the lease');
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(sink.isAway, false);
+    assert.equal(isAway(sink), false);
     assert.equal(sink.nextSequence(), 4);
   });
 
@@ -94,23 +96,31 @@ suite('the sink of a front whose books lie in PostgreSQL', () => {
     const leaseOf = (sequence: number) => Math.ceil(sequence / 2 ** 24);
     assert.equal(leaseOf(sink.nextSequence()), 1);
     clock.monotonic += 61 * 60 * 1_000;
-    assert.equal(sink.isAway, false);
+    assert.equal(isAway(sink), false);
     assert.equal(leaseOf(sink.nextSequence()), 1, 'asks for the next one meanwhile');
     await turn();
     assert.equal(leaseOf(sink.nextSequence()), 2);
     clock.monotonic += 25 * 60 * 60 * 1_000;
-    assert.equal(sink.isAway, true);
+    assert.equal(isAway(sink), true);
     await turn();
-    assert.equal(sink.isAway, false);
+    assert.equal(isAway(sink), false);
     assert.equal(leaseOf(sink.nextSequence()), 3);
   });
 
-  test('refuses every segment while the ledger is held back, with the reason', async () => {
+  test('is away for a second after the database refused a segment, so that little is drawn in vain', async () => {
+    const { clock, commits, sink } = await sinkOver();
+    const refused = sink.commit(filledSegment(1, 1), []);
+    commits[0].reject(new ApiError('storage_unavailable'));
+    await assert.rejects(refused, { code: 'storage_unavailable' });
+    assert.equal(isAway(sink), true);
+    clock.monotonic += 1_000;
+    assert.equal(isAway(sink), false);
+  });
+
+  test('takes no answer while the ledger is held back, and says why', async () => {
     const { commits, sink } = await sinkOver({ held: 'restore it' });
-    await assert.rejects(sink.commit(filledSegment(1, 1), []), {
-      code: 'storage_unavailable',
-      message: 'restore it',
-    });
+    assert.deepEqual(sink.refusal, { why: 'held', message: 'restore it', retryAfterS: 300 });
+    await assert.rejects(sink.commit(filledSegment(1, 1), []));
     assert.equal(commits.length, 0);
   });
 });

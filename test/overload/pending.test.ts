@@ -4,8 +4,8 @@ import { Committer } from '../../src/answer/commit.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
-import type { SegmentSink } from '../../src/ledger/ledger.ts';
 import type { AnswerEntry, SegmentRecord } from '../../src/ledger/records.ts';
+import type { SegmentSink } from '../../src/ledger/segment-sink.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { sequencesFrom } from '../support/memory-ledger.ts';
@@ -28,7 +28,7 @@ class SlowLedger {
     const isBehind = () => this.isBehind;
     const sink: SegmentSink = {
       nextSequence: sequencesFrom(1),
-      isAway: false,
+      refusal: null,
       get isBehind() {
         return isBehind();
       },

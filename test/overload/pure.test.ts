@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
 import { PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
+import { fetchWhole } from '../support/http.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
 const BLOCKS = 100;
@@ -58,6 +59,44 @@ describe('pure requests whose text is long and whose entropy is short', () => {
     }
     assert.ok(refused < 20 && consumed > 0);
     assert.equal(await left(), before - consumed);
+  });
+});
+
+describe('pure requests while the disk is full', () => {
+  it('are refused and draw nothing, small, large and under a key, and the service is not ready meanwhile', async (t) => {
+    const front = await OverloadedFront.start(systemClock, BLOCKS);
+    t.after(() => front.stop());
+    const key = await front.account();
+    front.stack.becomeReady();
+    const left = async () =>
+      (await front.ledger.blockLevels()).pure.bytes + front.stack.supply.pure.available();
+    const readiness = async () => {
+      const reply = await fetchWhole(`${new URL(front.stack.baseUrl).origin}/readyz`);
+      return `${reply.status} ${(await reply.text()).trim()}`;
+    };
+    await front.get(key, '/bytes?count=1&entropy_mode=pure'); // the ring is filled
+    assert.equal(await readiness(), '200 ready');
+    const before = await left();
+    front.sink.refusal = { why: 'disk-full', retryAfterS: 30 };
+    assert.equal(await readiness(), '503 disk-full');
+    const small = '/bytes?count=1000&entropy_mode=pure';
+    const large = { type: 'uuid', count: 5_000, entropy_mode: 'pure' };
+    for (let i = 0; i < 10; i++) {
+      const replies = [
+        await front.get(key, small),
+        await front.get(key, small, { 'idempotency-key': `key-${i}` }),
+        await front.batch(key, large, { accept: 'application/json' }),
+      ];
+      for (const { status, headers, body } of replies) {
+        assert.deepEqual([status, body.error?.code], [503, 'storage_unavailable']);
+        assert.equal(headers.get('retry-after'), '30');
+      }
+    }
+    assert.equal(await left(), before, 'bytes of the reservoir');
+    front.sink.refusal = null;
+    assert.equal(await readiness(), '200 ready');
+    assert.equal((await front.get(key, small, { 'idempotency-key': 'key-1' })).status, 200);
+    assert.ok((await left()) < before);
   });
 });
 

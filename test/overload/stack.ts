@@ -95,13 +95,15 @@ export class OverloadedFront {
   readonly lookUps: { gate: Promise<void> };
   /** Installs a seed for enterprise accounts with this interval; it lasts. */
   readonly installSeed: (intervalMs: number) => void;
+  /** Where answers are made durable; a test may have it refuse them. */
+  readonly sink: ReturnType<typeof sinkInto>;
   readonly #clock: Clock;
   readonly #dataDir: string;
 
   private constructor(
     clock: Clock,
     dataDir: string,
-    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'lookUps' | 'installSeed'>,
+    parts: Pick<OverloadedFront, 'workers' | 'ledger' | 'stack' | 'lookUps' | 'installSeed' | 'sink'>,
   ) {
     this.#clock = clock;
     this.#dataDir = dataDir;
@@ -110,6 +112,7 @@ export class OverloadedFront {
     this.stack = parts.stack;
     this.lookUps = parts.lookUps;
     this.installSeed = parts.installSeed;
+    this.sink = parts.sink;
   }
 
   /** With `pureBlocks` blocks in the reservoir and a seed that lasts for enterprise accounts without figures of their own. */
@@ -136,6 +139,7 @@ export class OverloadedFront {
     const block = () => ({ kind: 'pure', bytes: drawn(PURE_BLOCK_BYTES) }) as const;
     await ledger.addLot(lot, Array.from({ length: pureBlocks }, block));
     const running = new OwnedRunningKeys();
+    const sink = sinkInto(ledger, sequencesFrom(1));
     const nobody = async (): Promise<never> => {
       throw new Error('nobody asks for this here');
     };
@@ -150,7 +154,7 @@ export class OverloadedFront {
           return ledger.usage(...args);
         },
       } as KeyedLookUps,
-      certificates: {} as CertificateService,
+      certificates: { held: async () => null } as Partial<CertificateService> as CertificateService,
       cells: await OwnedCells.open(ledger, clock),
       workers: workers as unknown as Workers, // whose fields are private
       mainThread: {
@@ -165,7 +169,7 @@ export class OverloadedFront {
         status: nobody,
       },
       keys: { certificateIds: secret(), incarnations: [], storedAnswers: secret() },
-      sink: sinkInto(ledger, sequencesFrom(1)),
+      sink,
       metrics: { memory: createMetricMemory(1), shard: 0 },
     });
     const installSeed = (intervalMs: number) => {
@@ -179,7 +183,7 @@ export class OverloadedFront {
       );
     };
     installSeed(300_000);
-    return new OverloadedFront(clock, dataDir, { workers, ledger, stack, lookUps, installSeed });
+    return new OverloadedFront(clock, dataDir, { workers, ledger, stack, lookUps, installSeed, sink });
   }
 
   /** The key of a new enterprise account that the front knows already. */

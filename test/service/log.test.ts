@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { LineWriter, personLine } from '../../src/core/log.ts';
+import { LineWriter, personLine, sparingLog } from '../../src/core/log.ts';
+import { recordingLog } from '../pool/fixtures.ts';
 import { fetchWhole } from '../support/http.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED, withSmallPool } from '../support/server.ts';
@@ -50,6 +51,61 @@ describe('a log that cannot be written', () => {
     child.stdout.on('data', (chunk: Buffer) => told.push(chunk));
     await once(child, 'close');
     assert.equal(Buffer.concat(told).toString('utf8'), '1');
+  });
+});
+
+describe('a fault that repeats', () => {
+  it('takes five lines, then a count every ten seconds while it goes on, and is told anew once it was over', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const log = recordingLog();
+    const sparing = sparingLog(log);
+    const fail = (times: number) => {
+      for (let i = 0; i < times; i++) sparing.error({ segment: i }, 'segment not committed');
+    };
+    const told = () => log.lines.splice(0).map(({ facts }) => facts['segment'] ?? facts);
+    fail(1_000);
+    assert.deepEqual(told(), [0, 1, 2, 3, 4]);
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(told(), [{ lines: 995, of: 'segment not committed' }]);
+    fail(7);
+    assert.deepEqual(told(), [], 'it goes on');
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(told(), [{ lines: 7, of: 'segment not committed' }]);
+    t.mock.timers.tick(10_000);
+    fail(1);
+    assert.deepEqual(told(), [0]);
+    t.mock.timers.tick(20_000);
+    assert.deepEqual(told(), [], 'nothing was left out of the one');
+  });
+
+  it('is told apart by its message and by the error that a request was answered with', (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const log = recordingLog();
+    const sparing = sparingLog(log);
+    for (let i = 0; i < 10; i++) {
+      sparing.info({ error: 'auth_invalid' }, 'request');
+      sparing.info({ error: 'rate_limited' }, 'request');
+      sparing.warn({}, 'request');
+      sparing.warn({}, 'another');
+    }
+    assert.equal(log.lines.length, 20);
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(
+      log.lines.slice(20).map(({ level, facts }) => [level, facts]),
+      [
+        ['info', { lines: 5, of: 'request', error: 'auth_invalid' }],
+        ['info', { lines: 5, of: 'request', error: 'rate_limited' }],
+        ['warn', { lines: 5, of: 'request' }],
+        ['warn', { lines: 5, of: 'another' }],
+      ],
+    );
+  });
+
+  it('spares no line that tells of no fault', () => {
+    const log = recordingLog();
+    const sparing = sparingLog(log);
+    for (let i = 0; i < 100; i++) sparing.info({ status: 200 }, 'request');
+    assert.equal(log.lines.length, 100);
   });
 });
 

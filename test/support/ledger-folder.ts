@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { open } from 'lmdb';
 import type { Clock } from '../../src/core/clock.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
@@ -89,26 +90,22 @@ export interface JournaledLedger extends LmdbLedger {
   readonly journal: FrontJournal;
 }
 
-/** Opens a ledger, and the journal of its first front. A commit of several segments is one after the other. */
+/** Opens a ledger, and the journal of its first front, which takes nothing on a full disk. A commit of several segments is one after the other. */
 export async function openJournaledLedger(
   path: string,
   more: Partial<LmdbLedgerOptions> = {},
 ): Promise<JournaledLedger> {
   const ledger = await openTestLedger(path, more);
-  const { durability = 'fsync', freeBytesMin = 0, freeBytes } = more;
-  const journal = new FrontJournal({
-    place: ledger.journals[0],
-    durability,
-    ledger,
-    freeBytesMin,
-    ...(freeBytes && { freeBytes }),
-  });
+  const { durability = 'fsync' } = more;
+  const journal = new FrontJournal({ place: ledger.journals[0], durability, ledger });
   let closed: Promise<void> | undefined;
   return {
     ...ledger,
     journal,
     failed: Promise.race([ledger.failed, journal.failed]),
     async commit(segments, answers) {
+      // as a front asks before it draws (answer/commit.ts)
+      if (journal.refusal !== null) throw new ApiError('storage_unavailable', journal.refusal);
       const all = segments.map((segment, i) => journal.commit(segment, i === 0 ? answers : []));
       await Promise.all(all);
     },

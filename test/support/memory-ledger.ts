@@ -11,7 +11,6 @@ import {
   type LogRecord,
   type LogStep,
   SEQUENCES_PER_LEASE,
-  type SegmentSink,
   type SequenceLease,
   type SeriesPart,
   type StoredAnswerSize,
@@ -32,6 +31,7 @@ import type {
   UsageDay,
 } from '../../src/ledger/records.ts';
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
+import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
 import { MemoryDraws } from './memory-ledger-draws.ts';
 import { MemorySources } from './memory-ledger-sources.ts';
@@ -560,11 +560,14 @@ function plus(count: UsageCount | undefined, entry: AnswerEntry): UsageCount {
 }
 
 /** Where a front without a journal has its segments made durable: in the ledger itself. Fronts share the sequence. */
-export function sinkInto(ledger: Pick<Ledger, 'commit'>, nextSequence: () => number): SegmentSink {
+export function sinkInto(
+  ledger: Pick<Ledger, 'commit'>,
+  nextSequence: () => number,
+): SegmentSink & { refusal: SinkRefusal | null } {
   return {
     nextSequence,
     isBehind: false,
-    isAway: false,
+    refusal: null,
     commit: (segment, answers) => ledger.commit([segment], answers),
   };
 }

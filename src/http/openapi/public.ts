@@ -110,8 +110,8 @@ export function publicPaths(failures: Failures): Readonly<Record<string, Schema>
 
 function readyz(item: Schema): Schema {
   const { get } = item as { get: { responses: Schema } };
-  const starting = { description: 'Starting.', content: plain };
-  return { get: { ...get, responses: { ...get.responses, 503: starting } } };
+  const notReady = { description: 'Not ready: the body is a word that says why.', content: plain };
+  return { get: { ...get, responses: { ...get.responses, 503: notReady } } };
 }
 
 function size(name: string): Schema {

@@ -111,6 +111,9 @@ const RETRY_AFTER_S = 30;
 /** Free bytes of the file system below which nothing that adds data is written. */
 export const FREE_BYTES_MIN = 256 * 2 ** 20;
 
+/** Told of each change. */
+export type FloorListener = (isFull: boolean, freeBytes: number, minBytes: number) => void;
+
 /**
  * The floor under the disk: writes that add data stop while there is still room for those that free it (a
  * delete takes fresh pages too) and for a clean end.
@@ -118,10 +121,29 @@ export const FREE_BYTES_MIN = 256 * 2 ** 20;
 export class FreeSpace {
   readonly #freeBytes: () => number;
   readonly #minBytes: number;
+  #tell: FloorListener | undefined;
+  #wasFull = false;
 
   constructor(freeBytes: () => number, minBytes: number) {
     this.#freeBytes = freeBytes;
     this.#minBytes = minBytes;
+  }
+
+  /** Says now, and from now on whenever a look finds a change, whether the floor is reached. */
+  follow(tell: FloorListener): void {
+    this.#tell = tell;
+    this.look();
+  }
+
+  /** True below the floor. One statfs, about 2 µs (bench/ledger.bench.ts). */
+  look(): boolean {
+    const freeBytes = this.#freeBytes();
+    const isFull = freeBytes < this.#minBytes;
+    if (isFull !== this.#wasFull) {
+      this.#wasFull = isFull;
+      this.#tell?.(isFull, freeBytes, this.#minBytes);
+    }
+    return isFull;
   }
 
   /** Bytes that may be written before the floor is reached, 0 at least. */
@@ -129,11 +151,9 @@ export class FreeSpace {
     return Math.max(0, this.#freeBytes() - this.#minBytes);
   }
 
-  /**
-   * Throws ApiError `storage_unavailable` below the floor. One statfs, about 2 µs (bench/ledger.bench.ts).
-   */
+  /** Throws ApiError `storage_unavailable` below the floor. */
   require(): void {
-    if (this.#freeBytes() >= this.#minBytes) return;
+    if (!this.look()) return;
     throw new ApiError('storage_unavailable', { retryAfterS: RETRY_AFTER_S });
   }
 }

@@ -6,6 +6,7 @@ import type { Books, SequenceLease } from '../ledger.ts';
 import type { RateRecord, SegmentRecord, StoredAnswer } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
+import type { FreeSpace } from './data-file.ts';
 import type { GroupWriter } from './group-writer.ts';
 
 /** A front that has looked whether the journals are closed acknowledges in the same turn of its loop. */
@@ -39,6 +40,7 @@ export class FollowingBooks implements Books {
   readonly #writer: GroupWriter;
   readonly #board: JournalBoard;
   readonly #followed: readonly Followed[];
+  readonly #space: FreeSpace;
   readonly #intervalMs: number;
   #gathered: Gathered = { segments: [], answers: [] };
   /** Encoded segments that are read and not yet in LMDB, by sequence. */
@@ -55,12 +57,14 @@ export class FollowingBooks implements Books {
     books: LmdbBooks;
     writer: GroupWriter;
     board: JournalBoard;
+    space: FreeSpace;
     journals: readonly { readonly name: string; readonly place: JournalPlace }[];
     intervalMs: number;
   }) {
     this.#books = options.books;
     this.#writer = options.writer;
     this.#board = options.board;
+    this.#space = options.space;
     this.#intervalMs = options.intervalMs;
     this.#followed = options.journals.map(({ name, place }) => ({
       reader: new JournalReader(place.path, place.ringBytes),
@@ -201,6 +205,7 @@ export class FollowingBooks implements Books {
     });
     await this.#books.store(segments, answers, positions satisfies JournalPosition[]);
     for (const { front, position } of positions) this.#board.setStored(front, position);
+    this.#space.look();
     for (const { segment } of segments) this.#segmentsAhead.delete(segment.sequence);
     for (const answer of answers) {
       const key = answerKey(answer.accountNumber, answer.keyDigest);

@@ -21,7 +21,7 @@ import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
 import type { LmdbDrawStore } from './draws.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
-import type { FilesWatch } from './files-watch.ts';
+import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { Scrub } from './scrub.ts';
@@ -72,7 +72,7 @@ export interface LmdbLedgerParts {
   /** Present for a server that scrubs. */
   readonly scrub: Scrub | undefined;
   /** Present for a server. */
-  readonly filesWatch: FilesWatch | undefined;
+  readonly folderWatch: FolderWatch | undefined;
   readonly role: 'server' | 'tool';
   readonly lock: ServerLock | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
@@ -132,7 +132,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     try {
       // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
       const isSound = (await parts.startAudit?.stop()) ?? true;
-      parts.filesWatch?.stop();
+      parts.folderWatch?.stop();
       await parts.scrub?.stop();
       await following?.close();
       if (journals.length > 0 && isSound && writer.isRunning) {

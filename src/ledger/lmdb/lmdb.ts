@@ -24,7 +24,7 @@ import {
 } from './data-file.ts';
 import { LmdbDrawStore } from './draws.ts';
 import { LmdbEntropyStore } from './entropy.ts';
-import { FilesWatch } from './files-watch.ts';
+import { FolderWatch } from './folder-watch.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
 import { type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
@@ -59,7 +59,8 @@ export interface LmdbLedgerOptions {
   /** Only for a tool: changes nothing, and the folder must hold a ledger. */
   readonly readOnly?: boolean;
   /**
-   * Below this much free space on the file system, commit and addLot are rejected with `storage_unavailable`.
+   * Below this much free space on the file system, addLot is rejected with `storage_unavailable`, as every call is that needs
+   * room, and fronts refuse answers.
    */
   readonly freeBytesMin?: number;
   /** Free bytes of the file system; statfs of the folder unless a test gives its own. */
@@ -151,7 +152,8 @@ async function openLocked(
     );
     const epoch = isServer ? takeEpoch(store, tables) : count(tables.meta, 'epoch');
     if (isServer) {
-      const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor());
+      // the rest is for what is written before the file is full
+      const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor() / 2);
       store.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
     }
     const writer = new GroupWriter(store, log, () => {
@@ -173,6 +175,7 @@ async function openLocked(
           log,
           books,
           writer,
+          space,
           epoch,
           fronts: options.fronts ?? 1,
           ringBytes: options.journalRingBytes ?? JOURNAL_RING_BYTES,
@@ -180,7 +183,7 @@ async function openLocked(
           mayLackJournals: options.mayLackJournals === true,
         })
       : { following: undefined, journals: [] };
-    const filesWatch = isServer ? watchFiles({ path, log, writer, following, journals }) : undefined;
+    const folderWatch = isServer ? watchFolder({ path, log, writer, following, journals, space }) : undefined;
     const bytesPerS = isServer ? (options.scrubBytesPerS ?? 0) : 0;
     const scrub = bytesPerS > 0 ? new Scrub({ store, tables, log, clock, bytesPerS }) : undefined;
     scrub?.startAfter(startAudit?.damage);
@@ -200,7 +203,7 @@ async function openLocked(
       space,
       startAudit,
       scrub,
-      filesWatch,
+      folderWatch,
       role,
       lock,
       audited,
@@ -363,15 +366,12 @@ function openFormat(store: Store, path: string, readOnly: boolean): Tables {
  * Once a file is gone, stores what is acknowledged, and stops: what is written from then on would end with the process. A journal
  * that is gone is not missed then.
  */
-function watchFiles({
-  path,
-  log,
-  writer,
-  following,
-  journals,
-}: Pick<LmdbLedgerParts, 'path' | 'writer' | 'following' | 'journals'> & { log: Log }): FilesWatch {
+function watchFolder(
+  parts: Pick<LmdbLedgerParts, 'path' | 'writer' | 'following' | 'journals' | 'space'> & { log: Log },
+): FolderWatch {
+  const { path, log, writer, following, journals, space } = parts;
   const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
-  return new FilesWatch([...names, ...journals.map((each) => each.path)], async (file) => {
+  return new FolderWatch([...names, ...journals.map((each) => each.path)], space, async (file) => {
     const gone = new LedgerError(
       'stopped',
       `${file} was removed or replaced while the service ran, and nothing more is acknowledged: put it back, or restore a backup with \`qrn ledger restore\``,

@@ -19,6 +19,7 @@ import {
 import { LedgerError } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
+import type { FreeSpace } from './data-file.ts';
 import { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 
@@ -34,6 +35,7 @@ export interface StartJournalsOptions {
   readonly log: Log;
   readonly books: LmdbBooks;
   readonly writer: GroupWriter;
+  readonly space: FreeSpace;
   readonly epoch: number;
   readonly fronts: number;
   readonly ringBytes: number;
@@ -50,7 +52,7 @@ export interface StartJournalsOptions {
 export async function startJournals(
   options: StartJournalsOptions,
 ): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
-  const { path, names, books, writer, epoch, fronts, ringBytes, intervalMs } = options;
+  const { path, names, log, books, writer, space, epoch, fronts, ringBytes, intervalMs } = options;
   if (!options.mayLackJournals) requireJournals(options);
   const kept = await recoverJournals(options);
   for (const name of names) {
@@ -63,6 +65,16 @@ export async function startJournals(
   syncFolder(path);
   // What an earlier start gave to answers that its journals lost, it had leased: their certificate ids name no others.
   const board = JournalBoard.create(fronts, await books.leaseSequences());
+  space.follow((isFull, freeBytes, freeBytesMin) => {
+    board.setDiskFull(isFull);
+    const facts = { free_bytes: freeBytes, free_bytes_min: freeBytesMin };
+    if (isFull)
+      log.error(
+        facts,
+        'ledger: the disk is nearly full: answers are refused until there is room; free some space',
+      );
+    else log.info(facts, 'ledger: the disk has room again');
+  });
   const owner = newJournalOwner();
   const journals = Array.from({ length: fronts }, (_, front) => {
     const name = journalName(epoch, front);
@@ -74,7 +86,7 @@ export async function startJournals(
   syncFolder(path);
   await books.beginJournals(journals, owner);
   const followed = journals.filter(({ position }) => position !== JOURNAL_FINISHED);
-  const following = new FollowingBooks({ books, writer, board, journals: followed, intervalMs });
+  const following = new FollowingBooks({ books, writer, board, space, journals: followed, intervalMs });
   return { following, journals: journals.map(({ place }) => place) };
 }
 

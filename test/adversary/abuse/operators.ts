@@ -15,11 +15,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { meetsFullDisk } from '../../overload/full-disk.ts';
 import { Chance } from '../../support/chance.ts';
 import { fetchWhole } from '../../support/http.ts';
 import { freePort } from '../../support/programs.ts';
 import { freshMetrics } from '../../support/prometheus.ts';
 import { runQrn, TestServer, until, withWallClock } from '../../support/server.ts';
+import { SmallDisk } from '../../support/small-disk.ts';
 import { type AbuseCase, type Arena, type Finding, withServer } from './arena.ts';
 
 /** What goes wrong around a service, on its machine: clocks, disks, other users, other binaries. */
@@ -166,6 +168,21 @@ async function believesNoClock(arena: Arena): Promise<Finding> {
   });
 }
 
+/** The disk is filled to the last byte while pure bytes are asked for. */
+async function keepsItsReservoir({ environment }: Arena): Promise<Finding> {
+  const disk = SmallDisk.mount(400);
+  if (disk === undefined) return { figure: 'needs the right to mount, not run', isMet: true };
+  try {
+    const { refused, burnt, lines } = await meetsFullDisk(disk, environment);
+    return {
+      figure: `${refused} refused, ${burnt} pure bytes taken, not ready, ${lines} lines of warnings and errors`,
+      isMet: burnt === 0 && lines <= 10,
+    };
+  } finally {
+    disk.unmount();
+  }
+}
+
 const PAGE_BYTES = 4096;
 const DAMAGES = 4;
 
@@ -308,6 +325,11 @@ export const OPERATORS: readonly AbuseCase[] = [
   { name: 'a log that nobody takes', bound: 'every request answered, lost lines counted', run: losesItsLog },
   { name: 'starts under a wrong clock', bound: 'the credits of two months at most', run: renewsNothing },
   { name: 'a clock that jumps', bound: 'not ready; period and certificates stay', run: believesNoClock },
+  {
+    name: 'a full disk',
+    bound: 'no pure byte for 300 refused, not ready, at most 10 lines',
+    run: keepsItsReservoir,
+  },
   { name: 'overwritten pages', bound: 'what an audit refuses is not served', limitS: 400, run: findsDamage },
   { name: "root on another user's folder", bound: 'refused, no file left', run: keepsItsFolder },
   { name: 'an exchanged binary', bound: 'is not loaded', run: loadsNoOtherBinary },

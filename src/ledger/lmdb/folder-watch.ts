@@ -1,18 +1,21 @@
 import { statSync } from 'node:fs';
+import type { FreeSpace } from './data-file.ts';
 
 const LOOK_INTERVAL_MS = 1_000;
 
 /**
- * Looks once a second at whether the files that the ledger has open still have their names. A file that was removed or replaced
- * takes every write, and nothing of it is there after the process ends.
+ * Looks once a second at the folder of the ledger: whether the disk still has room, and whether the files that the ledger has
+ * open still have their names. A file that was removed or replaced takes every write, and nothing of it is there after the
+ * process ends.
  */
-export class FilesWatch {
+export class FolderWatch {
   readonly #timer: NodeJS.Timeout;
 
   /** `onGone` is called once, with the first file that is not there any more. */
-  constructor(paths: readonly string[], onGone: (path: string) => void) {
+  constructor(paths: readonly string[], space: FreeSpace, onGone: (path: string) => void) {
     const known = paths.map((path) => ({ path, id: idOf(path) }));
     this.#timer = setInterval(() => {
+      space.look();
       const gone = known.find(({ path, id }) => idOf(path) !== id);
       if (gone === undefined) return;
       this.stop();
