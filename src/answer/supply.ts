@@ -76,7 +76,7 @@ export class EntropySupply {
     if (lot === null) return;
     this.#options.catalog.add(lot);
     this.#systemFrom = {
-      ...drawnFrom('csprng', [lot], null),
+      ...drawnFrom('csprng', [lot], 0),
       circuit: 'none',
       circuitVersion: 'none',
       quantumBackend: 'none',
@@ -151,7 +151,7 @@ export class EntropySupply {
     const isOfLast = ({ lotId }: LotShare) => lotId === last?.lotIds[0];
     if (last !== undefined && last.lotIds.length === 1 && shares.every(isOfLast)) return last;
     const lotIds = [...new Set(shares.map(({ lotId }) => lotId))];
-    const releasedAtMs = Math.max(0, ...shares.map((share) => share.releasedAtMs ?? 0));
+    const releasedAtMs = Math.max(...shares.map((share) => share.releasedAtMs));
     const lots = lotIds.map((id) => this.#options.catalog.get(id));
     const from = drawnFrom('pure', lots, releasedAtMs);
     this.#lastPure = from;
@@ -177,7 +177,7 @@ export function unavailable(mode: EntropyMode): ApiError {
 /**
  * With several lots the first names circuit and backend; every one must have passed for the answer to say so.
  */
-function drawnFrom(mode: EntropyMode, lots: readonly LotRecord[], releasedAtMs: number | null): DrawnFrom {
+function drawnFrom(mode: EntropyMode, lots: readonly LotRecord[], releasedAtMs: number): DrawnFrom {
   const [first] = lots;
   return {
     mode,
@@ -188,6 +188,6 @@ function drawnFrom(mode: EntropyMode, lots: readonly LotRecord[], releasedAtMs: 
     circuitVersion: first.circuitVersion,
     quantumBackend: first.quantumBackend,
     nistVerified: lots.every(nistVerified),
-    availableAtMs: Math.max(releasedAtMs ?? 0, ...lots.map((lot) => lot.finishedAtMs)),
+    availableAtMs: Math.max(releasedAtMs, ...lots.map((lot) => lot.finishedAtMs)),
   };
 }

@@ -73,10 +73,11 @@ export function logStoreOf<Store extends LogStore>(store: Store, number: number)
   if (number === 0) return store;
   const prefix = `incarnation/${number}/`;
   const records: LogStore = {
-    putLog: (puts, step) =>
+    putLog: (puts, step, released) =>
       store.putLog(
         puts.map(({ key, value }) => ({ key: prefix + key, value })),
         step && { ...step, key: prefix + step.key },
+        released,
       ),
     getLog: (key) => store.getLog(prefix + key),
   };

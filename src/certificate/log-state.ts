@@ -18,7 +18,7 @@ import {
   timestampedSignature,
 } from '../crypto/note.ts';
 import { verifyEd25519 } from '../crypto/signing.ts';
-import type { Books, LogRecord, LogStore } from '../ledger/ledger.ts';
+import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
 import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
 import { nodeReader, TileEdge } from './tiles.ts';
@@ -157,7 +157,11 @@ export function putState(
   store: LogStore,
   before: LogState | undefined,
   after: ReturnType<typeof recorded>,
-  batch: { readonly records: readonly LogRecord[]; readonly sealed: readonly number[] },
+  batch: {
+    readonly records: readonly LogRecord[];
+    readonly sealed: readonly number[];
+    readonly released?: ReleasedLots;
+  },
 ): Promise<void> {
   const { range, checkpoint, record } = after;
   const records = [
@@ -165,7 +169,8 @@ export function putState(
     { key: checkpointKey(range.size), value: utf8Bytes(checkpoint) },
     { key: STATE_KEY, value: record },
   ];
-  return store.putLog(records, { key: STATE_KEY, expected: before?.record, sealed: batch.sealed });
+  const step = { key: STATE_KEY, expected: before?.record, sealed: batch.sealed };
+  return store.putLog(records, step, batch.released);
 }
 
 /**

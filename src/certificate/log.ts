@@ -39,14 +39,13 @@ import {
 } from './log-state.ts';
 import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
 import {
-  type HoldingStore,
   type LoggedLot,
   type LotLeafRecord,
   lotLeafKey,
-  newLots,
+  type PendingStore,
+  pendingLots,
   readLotLeaf,
   readLotsOf,
-  releaseLots,
 } from './lot-release.ts';
 import {
   loadPublicState,
@@ -66,8 +65,8 @@ import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
 /**
  * The transparency log: one tree (RFC 9162 §2.1) over every lot, every certificate and every withdrawal of a lot.
  * Sealing takes new lots and committed segments, appends their leaves, signs a checkpoint over the whole tree and
- * stores all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between. A lot
- * whose leaf is in a checkpoint is then released (lot-release.ts).
+ * stores all of it in one transaction: after a crash the log is at one checkpoint or at the next, never between. The same
+ * transaction releases a lot whose leaf is in a checkpoint (lot-release.ts).
  *
  * Records, by key:
  *   state, checkpoint/<size>, seal/<segment>   see log-state.ts
@@ -75,7 +74,7 @@ import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
  *   public/…, withdrawn/…, witnessed/…, tile/…   see the files of these names
  */
 export interface CertificateLogOptions {
-  readonly store: HoldingStore &
+  readonly store: PendingStore &
     DrawLeafStore &
     Pick<Books, 'unsealed'> &
     Pick<EntropyStore, 'lot' | 'revocations'>;
@@ -124,8 +123,6 @@ export class CertificateLog {
   readonly #loggedLots = new Set<string>();
   #state: LogState;
   #public: PublicState;
-  /** Of the lots that were looked at last. */
-  #heldLots = 0;
   /** The outcome of the last write is not known: what is stored decides, and is read before the next batch. */
   #unknown = false;
   #sealing: Promise<unknown> = Promise.resolve();
@@ -232,11 +229,6 @@ export class CertificateLog {
     const added = this.#witnessing.then(() => putWitnessed(this.#store, { size, note }));
     this.#witnessing = added.catch(() => {}); // told to the caller
     return added;
-  }
-
-  /** Lots that are held back until their leaf is signed, and where witnesses are asked for, cosigned. */
-  get heldLots(): number {
-    return this.#heldLots;
   }
 
   /**
@@ -348,20 +340,30 @@ export class CertificateLog {
   async #sealBatch(): Promise<number> {
     if (this.#options.readOnly === true) throw new CertificateLogError('this log can only be read');
     if (this.#unknown) await this.#reload();
-    const { lots, held } = await newLots(this.#store);
+    const { clock, isWitnessed = false } = this.#options;
+    const {
+      unlogged: lots,
+      released: lotIds,
+      records: released,
+    } = await pendingLots(this.#store, isWitnessed);
+    const releasedAt = (sealedAtS: number) => ({ lotIds, atMs: Math.max(clock.wallMs(), sealedAtS * 1_000) });
     const revocations = await newRevocations(this.#store, this.#loggedLots);
     const draws = await newDrawLeaves(this.#store);
     const segments = await this.#store.unsealed(this.batchLeaves);
     await readLotsOf(segments, this.#store, this.#lots);
     if (segments.length + revocations.length + lots.length + draws.length === 0) {
-      await this.#releaseLots(held);
+      if (lotIds.length > 0) await this.#store.putLog(released, undefined, releasedAt(this.#state.sealedAtS));
       return 0;
     }
     const { state, published, records } = await this.#append(lots, segments, revocations, draws);
     const leaves = state.range.size - this.#state.range.size;
     try {
       const sealed = segments.map(({ sequence }) => sequence);
-      await putState(this.#store, this.#state, state, { records, sealed });
+      await putState(this.#store, this.#state, state, {
+        records: [...records, ...released],
+        sealed,
+        released: releasedAt(state.sealedAtS),
+      });
       this.#options.anchored?.(state.checkpoint);
     } catch (error) {
       this.#unknown = true;
@@ -371,15 +373,7 @@ export class CertificateLog {
     this.#state = state;
     this.#public = published;
     await forgetDrawLeaves(this.#store, draws);
-    await this.#releaseLots(held);
     return leaves;
-  }
-
-  /** Lets the lots that are logged be drawn from. */
-  async #releaseLots(held: number): Promise<void> {
-    const { clock, isWitnessed = false } = this.#options;
-    const atMs = Math.max(clock.wallMs(), this.#state.sealedAtS * 1_000);
-    this.#heldLots = held === 0 ? 0 : await releaseLots(this.#store, isWitnessed, atMs);
   }
 
   /** What the next batch writes, and where the log then stands. Hashes; stores nothing. */
@@ -389,7 +383,7 @@ export class CertificateLog {
     revocations: readonly LotRevocation[],
     draws: readonly WaitingDrawLeaf[],
   ): Promise<{ state: ReturnType<typeof recorded>; published: PublicState; records: LogRecord[] }> {
-    const { clock, ids, keys } = this.#options;
+    const { clock, ids, keys, isWitnessed = false } = this.#options;
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: LogRecord[] = [];
@@ -404,10 +398,10 @@ export class CertificateLog {
       append(leafHash(sha256, utf8Bytes(text)));
       return { leaf, text };
     };
-    const logged = lots.map((lot) => {
+    const logged: (Omit<LotLeafRecord, 'size'> & { key: string })[] = lots.map((lot) => {
       const { leaf, text } = appendText(certifiedLot(lot).text);
       added.addPlain(leaf, text);
-      return { key: lotLeafKey(lot.id), leaf, text };
+      return { key: lotLeafKey(lot.id), leaf, text, ...(isWitnessed ? {} : { witnessed: null }) };
     });
     for (const revocation of revocations) {
       const { leaf, text } = appendText(revocationText(revocation));
@@ -451,7 +445,7 @@ export class CertificateLog {
       ...tiles,
       ...edge.partialTiles(),
       ...seals.map(({ key, firstLeaf, count }) => ({ key, value: encodeSeal({ firstLeaf, count, size }) })),
-      ...logged.map(({ key, leaf, text }) => jsonRecord(key, { leaf, size, text } satisfies LotLeafRecord)),
+      ...logged.map(({ key, ...leaf }) => jsonRecord(key, { ...leaf, size } satisfies LotLeafRecord)),
       ...published.records,
     ];
     return { state, published: published.state, records };

@@ -1,5 +1,5 @@
 import { parseProof, readTimestamped } from '../crypto/note.ts';
-import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
+import type { EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, SegmentRecord } from '../ledger/records.ts';
 import { jsonRecord, type LogReader, readJson } from './log-records.ts';
 import { CertificateLogError, noteOf } from './log-state.ts';
@@ -7,7 +7,7 @@ import { type CertifiedLot, certifiedLot } from './lot-leaf.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
-const HELD_READ_MAX = 64;
+const PENDING_READ_MAX = 64;
 /** Lots that are kept at hand from one batch to the next. */
 const KNOWN_MAX = 1_024;
 
@@ -20,7 +20,7 @@ export interface LotLeafRecord {
   readonly text: string;
   /**
    * The number of the witnessed checkpoint on which the lot was released, null when the log's own signature was
-   * enough; absent while the lot is held back.
+   * enough; absent while the lot is pending.
    */
   readonly witnessed?: number | null;
   /** What it had been released on before other witnesses were asked for (UnseenLots): answers before then rest on it. */
@@ -52,20 +52,39 @@ function signedAtMs(proof: string): number {
   return Math.max(...times) * 1_000;
 }
 
-export type HoldingStore = LogStore & Pick<EntropyStore, 'heldLots' | 'releaseLots'>;
+export type PendingStore = LogStore & Pick<EntropyStore, 'pendingLots'>;
 
 export function readLotLeaf(store: LogReader, lotId: string): Promise<LotLeafRecord | undefined> {
   return readJson(store, lotLeafKey(lotId));
 }
 
-/** Lots that have no leaf yet, in the order in which they came, and how many of those that were read are held back. */
-export async function newLots(store: HoldingStore): Promise<{ lots: LotRecord[]; held: number }> {
-  const held = await store.heldLots(HELD_READ_MAX);
-  const lots: LotRecord[] = [];
-  for (const lot of held) {
-    if ((await readLotLeaf(store, lot.id)) === undefined) lots.push(lot);
+/** What the next batch does with lots that are pending. */
+export interface PendingLots {
+  /** Those without a leaf, in the order in which they came. */
+  readonly unlogged: readonly LotRecord[];
+  /** Those that the batch releases. */
+  readonly released: readonly string[];
+  /** Says on what those of them are released that have a leaf already. */
+  readonly records: readonly LogRecord[];
+}
+
+/**
+ * Looks through the oldest pending lots. A lot is released by the batch that logs it, with `isWitnessed` by the first one
+ * after enough witnesses have cosigned a checkpoint with its leaf.
+ */
+export async function pendingLots(store: PendingStore, isWitnessed: boolean): Promise<PendingLots> {
+  const unlogged: LotRecord[] = [];
+  const released: string[] = [];
+  const records: LogRecord[] = [];
+  for (const lot of await store.pendingLots(PENDING_READ_MAX)) {
+    const record = await readLotLeaf(store, lot.id);
+    const witnessed = !isWitnessed ? null : record && (await firstWitnessed(store, record.size))?.n;
+    if (record === undefined) unlogged.push(lot);
+    if (witnessed === undefined) continue;
+    released.push(lot.id);
+    if (record !== undefined) records.push(jsonRecord(lotLeafKey(lot.id), { ...record, witnessed }));
   }
-  return { lots, held: held.length };
+  return { unlogged, released, records };
 }
 
 /**
@@ -86,27 +105,6 @@ export async function readLotsOf(
       known.set(id, certifiedLot(lot));
     }
   }
-}
-
-/**
- * Releases the lots whose leaf is in a signed checkpoint, with `isWitnessed` in one that enough witnesses have
- * cosigned. A crash in between changes nothing: the next call goes on. Resolves to how many of the lots that it read
- * are still held back.
- */
-export async function releaseLots(store: HoldingStore, isWitnessed: boolean, atMs: number): Promise<number> {
-  const held = await store.heldLots(HELD_READ_MAX);
-  const free: string[] = [];
-  for (const { id } of held) {
-    const record = await readLotLeaf(store, id);
-    if (record === undefined) break;
-    const witnessed = isWitnessed ? (await firstWitnessed(store, record.size))?.n : null;
-    if (witnessed === undefined) break;
-    const released: LotLeafRecord = { ...record, witnessed };
-    await store.putLog([jsonRecord(lotLeafKey(id), released)]);
-    free.push(id);
-  }
-  if (free.length > 0) await store.releaseLots(free, atMs);
-  return held.length - free.length;
 }
 
 export function lotLeafKey(lotId: string): string {

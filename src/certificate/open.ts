@@ -197,11 +197,9 @@ async function predecessorOf(
 
 async function burnBlocks(ledger: Ledger): Promise<number> {
   let burned = 0;
-  // another ledger may have released what this one still holds back
-  for (let held = await ledger.heldLots(64); held.length > 0; held = await ledger.heldLots(64)) {
-    const ids = held.map(({ id }) => id);
-    await ledger.releaseLots(ids, 0);
-  }
+  // another ledger may have released what is still pending in this one
+  for (let lots = await ledger.pendingLots(64); lots.length > 0; lots = await ledger.pendingLots(64))
+    await ledger.putLog([], undefined, { lotIds: lots.map(({ id }) => id), atMs: 0 });
   for (const kind of BLOCK_KINDS) {
     for (;;) {
       const blocks = await ledger.claimBlocks(kind, 64);

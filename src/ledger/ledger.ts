@@ -104,25 +104,21 @@ export interface DirectoryChanges {
 /** Newest lots of all sources among which those of one source are looked for. */
 export const LOTS_SEARCHED_MAX = 10_000;
 
-/** Blocks of lots, where they lie: each is claimed once. */
-export interface BlockStore {
+/** Lots and the blocks of conditioned bytes that came from them: each block is claimed once. */
+export interface EntropyStore {
   /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
   unclaimedBlocks(lotId: string): Promise<number>;
   /**
    * Takes up to `max` blocks, oldest first, for this process alone and forever: the claim is on disk and the
-   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of lots that
-   * are held back and of those after them. A block is never returned twice, to anyone; one whose claimant dies is
-   * burned.
+   * stored bytes are gone before the promise resolves. Blocks of revoked lots are never given, nor blocks of pending lots
+   * and of those after them. A block is never returned twice, to anyone; one whose claimant dies is burned.
    */
   claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]>;
-  /** Bytes not yet claimed, by kind; those of lots that are held back among them. */
+  /** Bytes not yet claimed, by kind; those of pending lots among them. */
   blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>>;
-}
-
-/** Lots and the blocks of conditioned bytes that came from them. */
-export interface EntropyStore extends BlockStore {
   /**
-   * Makes the lot durable with its blocks, none of which is claimed before, and with a `jobKey` the job, which becomes `stored`. False
+   * Makes the lot durable with its blocks, and with a `jobKey` the job, which becomes `stored`. A lot that was accepted is
+   * pending until `putLog` releases it: before then none of its blocks can be claimed. False
    * when the job has its lot or has ended: nothing is stored then, for a job gives one lot at most. Blocks of
    * a lot that is not accepted are refused. Calling again with the same lot id changes nothing and gives the
    * same answer.
@@ -145,16 +141,8 @@ export interface EntropyStore extends BlockStore {
    * reply is lost is left out.
    */
   nextSeedGeneration(tier: SeededTier): Promise<number>;
-  /**
-   * Lots that are held back, in the order in which they came: every lot with a commitment is, from `addLot` until
-   * `releaseLots`. At most `limit`.
-   */
-  heldLots(limit: number): Promise<LotRecord[]>;
-  /**
-   * Lets the blocks of these lots be claimed from now on: what they are held to stands in the log. `atMs` is told with
-   * each of their blocks. A lot that was released before stays as it is.
-   */
-  releaseLots(lotIds: readonly string[], atMs: number): Promise<void>;
+  /** Pending lots in the order in which they came, at most `limit`. */
+  pendingLots(limit: number): Promise<LotRecord[]>;
 }
 
 /** What sources must know again after a restart, and what they may spend. */
@@ -287,14 +275,22 @@ export interface LogStore {
   /**
    * Puts all records in one transaction. With a `step`, only when its record is still the expected one: `conflict` means
    * that another writer took a step first, and nothing was put. Calling again with the same records changes nothing.
+   * The same transaction releases lots, because what they are held to stands in the log from then on.
    */
-  putLog(records: readonly LogRecord[], step?: LogStep): Promise<void>;
+  putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void>;
   getLog(key: string): Promise<Uint8Array | undefined>;
 }
 
 export interface LogRecord {
   readonly key: string;
   readonly value: Uint8Array;
+}
+
+/** Lots whose blocks can be claimed from now on: the oldest pending ones. One that is not pending stays as it is. */
+export interface ReleasedLots {
+  readonly lotIds: readonly string[];
+  /** Told with each of their blocks. */
+  readonly atMs: number;
 }
 
 /** A step of the log from one state to the next. Two writers that begin at the same state cannot both take one. */
@@ -339,8 +335,7 @@ export const LEDGER_CALLS = {
   revokeLot: { part: 'entropy' },
   revocations: { part: 'entropy' },
   claimBlocks: { part: 'entropy', server: true },
-  heldLots: { part: 'entropy' },
-  releaseLots: { part: 'entropy', server: true },
+  pendingLots: { part: 'entropy' },
   nextSeedGeneration: { part: 'entropy', server: true },
   blockLevels: { part: 'entropy' },
   sourceNote: { part: 'sources' },

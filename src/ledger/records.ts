@@ -273,8 +273,8 @@ export interface ClaimedBlock {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Which block of its kind it is in its lot, from 0. */
   readonly index: number;
-  /** When the lot was released (EntropyStore.releaseLots); null for a lot that was never held. */
-  readonly releasedAtMs: number | null;
+  /** When the lot was released (ReleasedLots). */
+  readonly releasedAtMs: number;
 }
 
 /** Bytes of one of a source's lots: of its pure blocks joined, or in seeded mode of its seeds joined. */

@@ -43,7 +43,7 @@ export interface Readings {
   readonly clockJumpMs: number;
   readonly levels: Readonly<Record<BlockKind, { readonly blocks: number; readonly bytes: number }>>;
   /** Lots that nothing is drawn from yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
-  readonly heldLots: {
+  readonly pendingLots: {
     readonly lots: number;
     /** How long ago the oldest of them was read; 0 without any. */
     readonly oldestMs: number;
@@ -110,7 +110,7 @@ export interface SeedReading {
 export interface ReadingSources {
   readonly ledger: Pick<
     Ledger,
-    'blockLevels' | 'heldLots' | 'integrity' | 'journalFaults' | 'lots' | 'spent'
+    'blockLevels' | 'pendingLots' | 'integrity' | 'journalFaults' | 'lots' | 'spent'
   >;
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
@@ -136,7 +136,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
   const { ledger, watch, clock } = from;
   const [levels, held, journalFaults, integrity, sources, checkpoint, witnesses] = await Promise.all([
     ledger.blockLevels(),
-    unlessAway(ledger.heldLots(LOTS_LOOKED_AT), []),
+    unlessAway(ledger.pendingLots(LOTS_LOOKED_AT), []),
     ledger.journalFaults(),
     ledger.integrity(),
     sourceReadings(from),
@@ -149,7 +149,7 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     startedAtMs: from.startedAtMs,
     clockJumpMs: clock.jumpMs(),
     levels,
-    heldLots: {
+    pendingLots: {
       lots: held.length,
       oldestMs: held.length === 0 ? 0 : Math.max(0, atMs - held[0].finishedAtMs),
     },

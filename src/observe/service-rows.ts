@@ -184,7 +184,7 @@ export const SERVICE_ROWS: readonly ReadingRow[] = [
     check: {
       name: 'pool:held_lots',
       optional: true,
-      of: ({ heldLots }) => (heldLots.lots === 0 ? null : heldLotsCheck(heldLots)),
+      of: ({ pendingLots }) => (pendingLots.lots === 0 ? null : pendingLotsCheck(pendingLots)),
     },
   },
   {
@@ -373,7 +373,7 @@ function pureCheck(readings: Readings) {
   } as const;
 }
 
-function heldLotsCheck({ lots, oldestMs }: Readings['heldLots']) {
+function pendingLotsCheck({ lots, oldestMs }: Readings['pendingLots']) {
   const isLate = oldestMs > HELD_LATE_MS;
   return {
     componentType: 'component',

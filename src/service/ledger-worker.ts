@@ -67,14 +67,7 @@ const SEAL_INTERVAL_MS = 150;
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
 /** Calls of a ledger that is held back which are refused, beside those that need room on the disk. */
-const HELD_CALLS: readonly string[] = [
-  'commit',
-  'claimBlocks',
-  'releaseLots',
-  'nextSeedGeneration',
-  'putLog',
-  'putDraw',
-];
+const HELD_CALLS: readonly string[] = ['commit', 'claimBlocks', 'nextSeedGeneration', 'putLog', 'putDraw'];
 
 // Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
 assert(parentPort !== null, 'this file is the entry of a worker thread');
@@ -201,14 +194,13 @@ function releasing(
     async claimBlocks(kind, max) {
       return unseen === undefined || (await unseen.settle()) ? ledger.claimBlocks(kind, max) : [];
     },
-    async heldLots(limit) {
-      const held = await ledger.heldLots(limit);
-      return [...(unseen?.lots ?? []), ...held].slice(0, limit);
+    async pendingLots(limit) {
+      const pending = await ledger.pendingLots(limit);
+      return [...(unseen?.lots ?? []), ...pending].slice(0, limit);
     },
     async addLot(lot, blocks, jobKey) {
       const isStored = await ledger.addLot(lot, blocks, jobKey);
-      if (isStored && lot.commitment !== undefined && (await isSequencer()))
-        await certificateLog.seal().catch(() => {}); // tried again soon
+      if (isStored && lot.accepted && (await isSequencer())) await certificateLog.seal().catch(() => {}); // tried again soon
       return isStored;
     },
   };

@@ -71,7 +71,7 @@ describe('a seeded answer after the service has stopped', () => {
       lotId: lot(1).id,
       index: 0,
     } as const;
-    const times = { releasedAtMs: null, seededAtMs: 0, dueAtMonotonicMs: Number.POSITIVE_INFINITY };
+    const times = { releasedAtMs: 0, seededAtMs: 0, dueAtMonotonicMs: Number.POSITIVE_INFINITY };
     supply.installSeed({ ...seed, ...times }, new Uint8Array(32).fill(1), lot(1));
     supply.seeded(group)!.stream.reader.fill(new Uint8Array(8));
     supply.close();

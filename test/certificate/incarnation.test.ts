@@ -197,9 +197,9 @@ describe('a ledger that is the original', () => {
     await fresh.with(async (folders) => {
       const noted: typeof folders.ledger = {
         ...folders.ledger,
-        putLog: async (records, step) => {
+        putLog: async (records, step, released) => {
           if (records.some(({ key }) => key === 'incarnations')) throw new Error('power cut');
-          return folders.ledger.putLog(records, step);
+          return folders.ledger.putLog(records, step, released);
         },
       };
       await assert.rejects(openCertificates({ ...folders, ledger: noted }), /power cut/);

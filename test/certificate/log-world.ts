@@ -26,7 +26,7 @@ import {
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import type { DrawLeaf } from '../../src/ledger/draw-records.ts';
-import { LedgerError, type LogRecord, type LogStep } from '../../src/ledger/ledger.ts';
+import { LedgerError, type LogRecord, type LogStep, type ReleasedLots } from '../../src/ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
 import { referenceRoot } from '../reference/merkle.ts';
@@ -77,7 +77,7 @@ export class LogWorld {
   #lastCheckpoint: { size: number; root: Uint8Array<ArrayBuffer> } | undefined;
 
   readonly store = {
-    putLog: async (records: readonly LogRecord[], step?: LogStep) => {
+    putLog: async (records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots) => {
       const { beforeWrite } = this;
       this.beforeWrite = async () => {};
       await beforeWrite();
@@ -90,6 +90,7 @@ export class LogWorld {
           throw new LedgerError('conflict', `the record ${step.key} has changed`);
       }
       for (const sequence of step?.sealed ?? []) this.sealed.add(sequence);
+      for (const id of released?.lotIds ?? []) this.released.set(id, released?.atMs ?? 0);
       this.writes++;
       for (const { key, value } of records) this.records.set(key, new Uint8Array(value));
       if (outcome !== 'done') throw new StoreFault('done all the same');
@@ -109,13 +110,10 @@ export class LogWorld {
         });
     },
     lot: async (id: string) => this.lots.get(id),
-    heldLots: async (limit: number) =>
+    pendingLots: async (limit: number) =>
       [...this.lots.values()]
-        .filter(({ id, commitment }) => commitment !== undefined && !this.released.has(id))
+        .filter(({ id, accepted }) => accepted && !this.released.has(id))
         .slice(0, limit),
-    releaseLots: async (ids: readonly string[], atMs: number) => {
-      for (const id of ids) this.released.set(id, atMs);
-    },
     revocations: async () => [...this.withdrawn],
     drawLeaves: async (limit: number) =>
       [...this.drawLeaves].slice(0, limit).map(([ordinal, leaf]) => ({ ...leaf, ordinal })),

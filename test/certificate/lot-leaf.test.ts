@@ -111,7 +111,7 @@ describe('lots in the log', () => {
       w.lots.set(lot.id, lot);
       w.nextWrite = outcome;
       await assert.rejects(log.seal());
-      assert.equal(w.released.size, 0);
+      assert.equal(w.released.size, outcome === 'lost' ? 0 : 1, 'by the transaction that stores its leaf');
       await log.seal();
       assert.equal(w.released.size, 1);
       assert.equal((await log.publicLeaves(0, 9)).length, 2);
@@ -129,10 +129,8 @@ describe('lots in the log', () => {
     log = await open();
     await log.seal();
     assert.equal(w.released.size, 0);
-    assert.equal(log.heldLots, 1);
     await log.addWitnessed(log.size, log.checkpoint);
     await log.seal();
-    assert.equal(log.heldLots, 0);
     assert.deepEqual([...w.released.keys()], [lot.id]);
     assert.match((await log.lotOf(lot.id))!.proofs[0], /^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
   });

@@ -16,6 +16,7 @@ import { recomputeLot, replayedFigures } from '../../src/pool/intake/recompute-l
 import { fixedBytes } from '../support/backends.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { addReleased } from '../support/released-lots.ts';
 import { runQrnHere } from '../support/run-command.ts';
 import { runQrn } from '../support/server.ts';
 
@@ -194,8 +195,7 @@ async function folderOf(t: TestContext) {
   const { id } = lot.record;
   new RawShotStore(join(dataDir, 'raw'), fromBase64(recipient.trim())!, 1e9).keep(id, shots);
   const ledger = await openTestLedger(join(dataDir, 'ledger'));
-  await ledger.addLot(lot.record, lot.blocks);
-  await ledger.releaseLots([id], Date.now());
+  await addReleased(ledger, lot.record, lot.blocks);
   return { dataDir, ledger, lot, id, keyFile, out: join(dataDir, 'published') };
 }
 

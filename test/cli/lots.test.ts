@@ -5,6 +5,7 @@ import { lots } from '../../src/cli/lots.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
 import { block, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { addReleased } from '../support/released-lots.ts';
 import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
@@ -15,9 +16,9 @@ describe('qrn lots', () => {
 
   before(async () => {
     const ledger = await openTestLedger(join(dataDir, 'ledger'));
-    await ledger.addLot(lot(1), [block('pure', 1, 4_096), block('seed', 2)]);
+    await addReleased(ledger, lot(1), [block('pure', 1, 4_096), block('seed', 2)]);
     await ledger.addLot(lot(2, { accepted: false, rejection: 'raw noise fails' }), []);
-    await ledger.addLot(lot(3, { minEntropyPerBit: null, jobId: 'job-3' }), [block('pure', 3, 4_096)]);
+    await addReleased(ledger, lot(3, { minEntropyPerBit: null, jobId: 'job-3' }), [block('pure', 3, 4_096)]);
     await ledger.close();
   });
 

@@ -25,6 +25,7 @@ import {
 } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { MemoryLedger } from '../support/memory-ledger.ts';
+import { release } from '../support/released-lots.ts';
 
 /**
  * Random histories, run by the model and by LMDB, each behind the same faults. The driver does what a caller may: it
@@ -131,7 +132,6 @@ class Restart implements fc.AsyncCommand<Side, Real> {
 }
 
 const accountNumber = fc.integer({ min: 1, max: ACCOUNTS });
-const commitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
 const lotNumber = fc.integer({ min: 1, max: LOTS });
 const jobNumber = fc.integer({ min: 1, max: 4 });
 /** Room for a few of the charges of a day, or for all. */
@@ -171,19 +171,21 @@ const commands = [
         block(i % 2 === 0 ? 'pure' : 'seed', n * 16 + i),
       );
       return new Step(`lot ${n} of ${blocks} ${accepted} by ${jobKey}`, ({ ledger }) =>
-        // every third lot is held back
-        insist(() =>
-          ledger.addLot(lot(n, n % 3 === 0 ? { accepted, commitment } : { accepted }), content, jobKey),
-        ),
+        insist(() => ledger.addLot(lot(n, { accepted }), content, jobKey)),
       );
     }),
-  lotNumber.map((n) => {
-    return new Step(`release ${n}`, ({ ledger }) =>
-      insist(() => ledger.releaseLots([lotId(n)], NOON_MS + n)),
+  fc.record({ count: fc.integer({ min: 1, max: 3 }), n: lotNumber }).map(({ count, n }) => {
+    return new Step(`release ${count}, and ${n} if its turn is next`, ({ ledger }) =>
+      insist(async () => {
+        const lotIds = (await ledger.pendingLots(count)).map(({ id }) => id);
+        await ledger.putLog([], undefined, { lotIds, atMs: NOON_MS + n });
+        const [next] = await ledger.pendingLots(1);
+        if (next === undefined || next.id === lotId(n)) await release(ledger, lotId(n));
+      }),
     );
   }),
   fc.integer({ min: 0, max: 4 }).map((limit) => {
-    return new Step(`held ${limit}`, ({ ledger }) => insist(() => ledger.heldLots(limit)));
+    return new Step(`pending ${limit}`, ({ ledger }) => insist(() => ledger.pendingLots(limit)));
   }),
   fc.record({ n: lotNumber, why: fc.constantFrom('x', 'y') }).map(({ n, why }) => {
     return new Step(`revoke ${n} ${why}`, ({ ledger }) =>
@@ -290,7 +292,7 @@ export function ledgerModel(durability: 'fsync' | 'commit', numRuns: number): vo
       const clock = new ManualClock(NOON_MS);
       let inner = await openTestLedger(path, { durability, clock });
       const modelClock = new ManualClock(NOON_MS);
-      const memory = new MemoryLedger(modelClock, { holdsLots: true });
+      const memory = new MemoryLedger(modelClock, { keepsPending: true });
       const model: Side = { ledger: faultyLedger(() => memory, faultsOf(simSeed, CALM)), clock: modelClock };
       const real: Real = {
         ledger: faultyLedger(() => inner, faultsOf(simSeed, CALM)),

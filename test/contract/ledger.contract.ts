@@ -26,6 +26,7 @@ import {
   segment,
   source,
 } from '../support/ledger-records.ts';
+import { addReleased, release } from '../support/released-lots.ts';
 
 /** What an implementation gives the suite: a fresh ledger, and the way back to the same one after a restart. */
 export interface OpenLedger {
@@ -194,16 +195,16 @@ export function ledgerContract(
     });
 
     check('blocks are claimed oldest first, by kind, and never again', async ({ ledger, reopen }) => {
-      await ledger.addLot(lot(1), [block('pure', 1, 64), block('seed', 2), block('pure', 3, 64)]);
-      await ledger.addLot(lot(2), [block('pure', 4, 64)]);
+      await addReleased(ledger, lot(1), [block('pure', 1, 64), block('seed', 2), block('pure', 3, 64)]);
+      await addReleased(ledger, lot(2), [block('pure', 4, 64)]);
       const first = await ledger.claimBlocks('pure', 2);
       assert.deepEqual(first, [
-        { lotId: lotId(1), bytes: new Uint8Array(64).fill(1), index: 0, releasedAtMs: null },
-        { lotId: lotId(1), bytes: new Uint8Array(64).fill(3), index: 1, releasedAtMs: null },
+        { lotId: lotId(1), bytes: new Uint8Array(64).fill(1), index: 0, releasedAtMs: NOON_MS },
+        { lotId: lotId(1), bytes: new Uint8Array(64).fill(3), index: 1, releasedAtMs: NOON_MS },
       ]);
       const again = await reopen();
       assert.deepEqual(await again.claimBlocks('pure', 9), [
-        { lotId: lotId(2), bytes: new Uint8Array(64).fill(4), index: 0, releasedAtMs: null },
+        { lotId: lotId(2), bytes: new Uint8Array(64).fill(4), index: 0, releasedAtMs: NOON_MS },
       ]);
       assert.deepEqual(await again.claimBlocks('pure', 9), []);
       assert.deepEqual(await again.claimBlocks('seed', 0), []);
@@ -214,50 +215,66 @@ export function ledgerContract(
       await assertSound(again, { blocksUnclaimed: 1, blocksClaimed: 3 });
     });
 
-    check(
-      'gives no block of a lot with a commitment, nor of one behind it, before it is released',
-      async ({ ledger, reopen }) => {
-        const commitment = { pureBytes: 64, blockRoots: 'AA==', seedHashes: '' };
-        await ledger.addLot(lot(1), [block('pure', 1)]);
-        await ledger.addLot(lot(2, { commitment }), [block('pure', 2), block('seed', 3)]);
-        await ledger.addLot(lot(3, { accepted: false }), []);
-        await ledger.addLot(lot(4), [block('pure', 4)]);
-        await ledger.addLot(lot(5, { commitment }), [block('pure', 5)]);
-        const claimedIn = async (each: Ledger) =>
-          (await each.claimBlocks('pure', 9)).map(({ lotId, releasedAtMs }) => [lotId, releasedAtMs]);
-        assert.deepEqual(await claimedIn(ledger), [[lotId(1), null]]);
-        assert.deepEqual(await ledger.claimBlocks('seed', 9), []);
-        assert.deepEqual(
-          (await ledger.heldLots(9)).map(({ id }) => id),
-          [lotId(2), lotId(5)],
-        );
-        assert.equal((await ledger.heldLots(1)).length, 1);
-        assert.equal((await ledger.blockLevels()).pure.blocks, 3, 'what is held back is counted');
-        const again = await reopen();
-        assert.deepEqual(await claimedIn(again), []);
-        await again.releaseLots([lotId(2)], NOON_MS);
-        await again.releaseLots([lotId(2)], NOON_MS + 1);
-        await assertRejects(again.releaseLots([lotId(9)], NOON_MS), 'refused');
-        assert.deepEqual(await claimedIn(again), [
-          [lotId(2), NOON_MS],
-          [lotId(4), null],
-        ]);
-        assert.equal((await again.claimBlocks('seed', 9)).length, 1);
-        assert.deepEqual(
-          (await again.heldLots(9)).map(({ id }) => id),
-          [lotId(5)],
-        );
-        await again.revokeLot({ lotId: lotId(5), why: 'x', atMs: NOON_MS });
-        await again.releaseLots([lotId(5)], NOON_MS);
-        assert.deepEqual(await again.heldLots(9), []);
-        assert.deepEqual(await claimedIn(again), []);
-        await assertSound(again, { lots: 5, blocksUnclaimed: 0 });
-      },
-    );
+    check('gives no block of a pending lot, nor of one behind it', async ({ ledger, reopen }) => {
+      await ledger.addLot(lot(1), [block('pure', 1)]);
+      await ledger.addLot(lot(2), [block('pure', 2), block('seed', 3)]);
+      await ledger.addLot(lot(3, { accepted: false }), []);
+      await ledger.addLot(lot(4), [block('pure', 4)]);
+      const pendingIn = async (each: Ledger, limit = 9) =>
+        (await each.pendingLots(limit)).map(({ id }) => id);
+      const claimedIn = async (each: Ledger) =>
+        (await each.claimBlocks('pure', 9)).map(({ lotId, releasedAtMs }) => [lotId, releasedAtMs]);
+      assert.deepEqual(await pendingIn(ledger), [lotId(1), lotId(2), lotId(4)]);
+      assert.deepEqual(await pendingIn(ledger, 1), [lotId(1)]);
+      assert.deepEqual(await claimedIn(ledger), []);
+      assert.deepEqual((await ledger.blockLevels()).pure, { blocks: 3, bytes: 96 }, 'they are counted');
+      assert.equal(await ledger.unclaimedBlocks(lotId(2)), 2);
+      const again = await reopen();
+      assert.deepEqual(await claimedIn(again), []);
+      await again.putLog([], undefined, { lotIds: [lotId(1), lotId(2)], atMs: NOON_MS });
+      await release(again, lotId(2), NOON_MS + 1);
+      await release(again, lotId(9));
+      assert.deepEqual(await claimedIn(again), [
+        [lotId(1), NOON_MS],
+        [lotId(2), NOON_MS],
+      ]);
+      assert.equal((await again.claimBlocks('seed', 9)).length, 1);
+      assert.deepEqual(await pendingIn(again), [lotId(4)]);
+      await assertSound(again, { lots: 4, blocksUnclaimed: 1, blocksClaimed: 3 });
+    });
+
+    check('a pending lot that is withdrawn is logged, and gives no block', async ({ ledger, reopen }) => {
+      for (const n of [1, 2]) await ledger.addLot(lot(n), [block('pure', n), block('seed', n)]);
+      await ledger.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
+      const again = await reopen();
+      assert.equal(await again.unclaimedBlocks(lotId(1)), 0);
+      const lotIds = (await again.pendingLots(9)).map(({ id }) => id);
+      assert.deepEqual(lotIds, [lotId(1), lotId(2)]);
+      await again.putLog([], undefined, { lotIds, atMs: NOON_MS });
+      const claimed = [...(await again.claimBlocks('pure', 9)), ...(await again.claimBlocks('seed', 9))];
+      assert.deepEqual(
+        claimed.map((each) => each.lotId),
+        [lotId(2), lotId(2)],
+      );
+      assert.deepEqual(await again.pendingLots(9), []);
+      await assertSound(again, { lots: 2, blocksUnclaimed: 0, blocksClaimed: 4 });
+    });
+
+    check('a step of the log that is not taken releases no lot', async ({ ledger }) => {
+      const state = (value: number) => [{ key: 'state', value: new Uint8Array([value]) }];
+      const step = { key: 'state', expected: undefined, sealed: [] };
+      await ledger.putLog(state(1), step);
+      await ledger.addLot(lot(1), [block('pure', 1)]);
+      const released = { lotIds: [lotId(1)], atMs: NOON_MS };
+      await assertRejects(ledger.putLog(state(2), step, released), 'conflict');
+      assert.equal((await ledger.pendingLots(9)).length, 1);
+      await ledger.putLog(state(2), { ...step, expected: new Uint8Array([1]) }, released);
+      assert.equal((await ledger.claimBlocks('pure', 9)).length, 1);
+    });
 
     check('claims made at once share no block', async ({ ledger }) => {
       const blocks = Array.from({ length: 60 }, (_, i) => block('pure', i));
-      await ledger.addLot(lot(1), blocks);
+      await addReleased(ledger, lot(1), blocks);
       const claims = await Promise.all(Array.from({ length: 25 }, () => ledger.claimBlocks('pure', 3)));
       const fills = claims.flat().map(({ bytes }) => bytes[0]);
       assert.deepEqual(
@@ -267,8 +284,8 @@ export function ledgerContract(
     });
 
     check('a revoked lot gives no more blocks; its first revocation stays', async ({ ledger, reopen }) => {
-      await ledger.addLot(lot(1), [block('pure', 1), block('pure', 2), block('seed', 3)]);
-      await ledger.addLot(lot(2), [block('pure', 4)]);
+      await addReleased(ledger, lot(1), [block('pure', 1), block('pure', 2), block('seed', 3)]);
+      await addReleased(ledger, lot(2), [block('pure', 4)]);
       await ledger.claimBlocks('pure', 1);
       const revocation = { lotId: lotId(1), why: 'bad calibration', atMs: NOON_MS };
       await ledger.revokeLot(revocation);

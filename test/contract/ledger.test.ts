@@ -27,7 +27,7 @@ contract(
   'memory',
   async () => {
     const clock = new ManualClock(NOON_MS);
-    const ledger = new MemoryLedger(clock, { holdsLots: true });
+    const ledger = new MemoryLedger(clock, { keepsPending: true });
     const current = () => ledger;
     return { ledger, clock, reopen: async () => ledger, current, close: () => ledger.close() };
   },

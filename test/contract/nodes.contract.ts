@@ -18,6 +18,7 @@ import {
   spend,
   TODAY,
 } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 import { assertRejects } from './ledger.contract.ts';
 
 /** Two nodes over one set of books. */
@@ -114,7 +115,7 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
 
     test('a block is claimed by the node that stored its lot alone, and its lot is known to both', async () => {
       const { a, b } = pair;
-      await a.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+      await addReleased(a, lot(1), [block('pure', 1), block('pure', 2)]);
       assert.deepEqual(await b.lot(lotId(1)), lot(1));
       assert.deepEqual(await b.claimBlocks('pure', 9), []);
       assert.equal((await b.blockLevels()).pure.blocks, 0);

@@ -20,6 +20,7 @@ import type { BlockKind } from '../../src/ledger/records.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import { closeSound, gatheringLog, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+import { addReleased, release } from '../support/released-lots.ts';
 
 /** Bytes that look random and follow from the number. */
 function noise(kind: BlockKind, n: number, size: number): Uint8Array<ArrayBuffer> {
@@ -140,7 +141,7 @@ suite('claimed blocks in the data folder', () => {
   test('no byte of a block stands there, claimed or not', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     assert.equal(findable(path, blocks(1)), 0, 'not before the claim');
     const claimed = [...(await ledger.claimBlocks('pure', 4)), ...(await ledger.claimBlocks('seed', 4))];
     assert.deepEqual(
@@ -157,7 +158,7 @@ suite('claimed blocks in the data folder', () => {
     const path = temporaryFolder(t);
     const stolen = temporaryFolder(t);
     const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     const sealedBefore = readFileSync(join(path, 'data.mdb'));
     await ledger.claimBlocks('pure', 3);
     cpSync(path, stolen, { recursive: true, filter: (name) => !name.endsWith('.sock') });
@@ -176,11 +177,53 @@ suite('claimed blocks in the data folder', () => {
     await closeSound(rolledBack);
   });
 
+  test('whoever has the pending record of a lot and the folder after a claim opens none of what was claimed', async (t) => {
+    const path = temporaryFolder(t);
+    const stolen = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    assert.equal(findable(path, blocks(1)), 0, 'it is sealed');
+    const pending = readFileSync(join(path, 'data.mdb'));
+    await release(ledger, lot(1).id);
+    await ledger.claimBlocks('pure', 1);
+    cpSync(path, stolen, { recursive: true, filter: (name) => !name.endsWith('.sock') });
+    await ledger.close();
+    writeFileSync(join(stolen, 'data.mdb'), pending);
+    const rolledBack = await openTestLedger(stolen);
+    await release(rolledBack, lot(1).id);
+    assert.deepEqual(await rolledBack.blockLevels(), {
+      pure: { blocks: 0, bytes: 0 },
+      seed: { blocks: 0, bytes: 0 },
+    });
+    await closeSound(rolledBack);
+  });
+
+  test('a pending lot goes on after a restart, and its keys go when it is withdrawn', async (t) => {
+    const path = temporaryFolder(t);
+    const oldest = () => openKeys(t, join(path, 'block-keys'), 1).oldest('pure');
+    const ledger = await openTestLedger(path);
+    await ledger.addLot(lot(1), blocks(1));
+    await ledger.addLot(lot(2), blocks(2));
+    await ledger.close();
+    const again = await openTestLedger(path);
+    assert.equal(oldest(), 1);
+    await again.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
+    assert.equal(oldest(), 9, 'the first block of the second lot');
+    for (const n of [1, 2]) await release(again, lotId(n));
+    assert.deepEqual(
+      (await again.claimBlocks('pure', 9)).map(({ bytes }) => bytes),
+      blocks(2)
+        .slice(4)
+        .map(({ bytes }) => bytes),
+    );
+    await closeSound(again);
+  });
+
   test('keys that a crash left behind the claim are erased by the next start', async (t) => {
     const path = temporaryFolder(t);
     const file = join(path, 'block-keys');
     const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     copyFileSync(file, join(path, 'before'));
     await ledger.claimBlocks('pure', 2);
     await ledger.close();
@@ -200,7 +243,7 @@ suite('claimed blocks in the data folder', () => {
     const path = temporaryFolder(t);
     const oldest = () => openKeys(t, join(path, 'block-keys'), 1).oldest('pure');
     const server = await openTestLedger(path);
-    for (const n of [1, 2, 3]) await server.addLot(lot(n), blocks(n, 2, 0));
+    for (const n of [1, 2, 3]) await addReleased(server, lot(n), blocks(n, 2, 0));
     await server.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
     assert.equal(oldest(), 3);
     const tool = await openTestLedger(path, { role: 'tool' });
@@ -217,7 +260,7 @@ suite('claimed blocks in the data folder', () => {
     const got: Uint8Array[] = [];
     const claims: Promise<unknown>[] = [];
     for (let n = 1; n <= 20; n++) {
-      claims.push(ledger.addLot(lot(n), blocks(n, 3, 1)));
+      claims.push(addReleased(ledger, lot(n), blocks(n, 3, 1)));
       const claim = ledger.claimBlocks('pure', n % 5);
       claims.push(claim.then((some) => got.push(...some.map(({ bytes }) => bytes))));
       if (n % 3 === 0) await claim;
@@ -236,14 +279,14 @@ suite('claimed blocks in the data folder', () => {
   test('without their keys blocks are given up, with a line in the log', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     await ledger.close();
     writeFileSync(join(path, 'block-keys'), 'torn');
     const { log, told } = gatheringLog('warn');
     const again = await openTestLedger(path, { log });
     assert.deepEqual(told, [[{ blocks: 8 }, 'ledger: blocks without a key given up']]);
     assert.deepEqual((await again.blockLevels()).pure, { blocks: 0, bytes: 0 });
-    await again.addLot(lot(2), blocks(2));
+    await addReleased(again, lot(2), blocks(2));
     assert.equal((await again.claimBlocks('pure', 9)).length, 4);
     await closeSound(again);
   });
@@ -252,7 +295,7 @@ suite('claimed blocks in the data folder', () => {
     const path = temporaryFolder(t);
     const copy = join(temporaryFolder(t), 'copy');
     const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     await ledger.backup(copy);
     assert.equal(findable(copy, blocks(1)), 0);
     assert.deepEqual(readdirSync(copy), ['data.mdb']);
@@ -263,7 +306,7 @@ suite('claimed blocks in the data folder', () => {
   test('a compacted ledger goes on with its blocks', async (t) => {
     const path = temporaryFolder(t);
     const ledger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     await ledger.claimBlocks('pure', 1);
     await ledger.compactTo(join(path, 'compacted'));
     await ledger.close();
@@ -277,7 +320,7 @@ suite('claimed blocks in the data folder', () => {
   test('a key that cannot be erased stops the ledger', { skip: process.platform !== 'linux' }, async (t) => {
     const path = temporaryFolder(t);
     const ledger: LmdbLedger = await openTestLedger(path);
-    await ledger.addLot(lot(1), blocks(1));
+    await addReleased(ledger, lot(1), blocks(1));
     const descriptor = readdirSync('/proc/self/fd').find((fd) => isFile(fd, join(path, 'block-keys')));
     assert.ok(descriptor !== undefined);
     closeSync(Number(descriptor));

@@ -38,6 +38,7 @@ import {
   spend,
   submitted,
 } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 import { STRIPPED } from '../support/server.ts';
 import { SmallDisk } from '../support/small-disk.ts';
 
@@ -293,7 +294,7 @@ async function soundLedger(t: TestContext): Promise<{ file: string; digest: stri
     await ledger.openJob(job(n), NO_LIMITS);
     await ledger.putJob(submitted(n));
     const blocks = [block('pure', n, 1_024), block('pure', n, 1_024), block('seed', n)];
-    await ledger.addLot(lot(n), blocks, job(n).key);
+    await addReleased(ledger, lot(n), blocks, job(n).key);
     await ledger.charge(`charge ${n}`, spend(0.5), NO_LIMITS);
     await ledger.putSourceNote('anu', `note ${n}`, 'x'.repeat(n));
     await ledger.commit([filledSegment(n, 30)], []);

@@ -16,6 +16,7 @@ import {
   temporaryFolder,
 } from '../support/ledger-folder.ts';
 import { account, answer, block, filledSegment, lot, lotId, NOON_MS } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 
 /** An environment whose disk a test can break: the transaction runs, and its commit fails. */
 class BreakableDisk {
@@ -61,7 +62,7 @@ suite('group commit', () => {
   test('an answer waits for no transaction, a claim does, and both are seen at once', async (t) => {
     for (const durability of ['fsync', 'commit'] as const) {
       const { disk, ledger } = await openJournaled(t, durability);
-      await ledger.addLot(lot(1), [block('pure', 1)]);
+      await addReleased(ledger, lot(1), [block('pure', 1)]);
       const before = disk.transactions;
       await ledger.commit([filledSegment(1, 3)], []);
       assert.equal(disk.transactions, before);
@@ -125,7 +126,7 @@ suite('a commit that fails', () => {
   test('rejects all in flight, shows nothing of it, and stops every later write', async (t) => {
     const { path, disk, ledger } = await open(t);
     await ledger.commit([filledSegment(1, 3)], []);
-    await ledger.addLot(lot(1), [block('pure', 7)]);
+    await addReleased(ledger, lot(1), [block('pure', 7)]);
     disk.broken = true;
     const results = await Promise.allSettled([
       ledger.createAccount(account(1)),
@@ -202,7 +203,7 @@ suite('a disk that fills', () => {
     const { journal } = ledger;
     const refusal = () => journal.refusal?.why;
     await ledger.commit([filledSegment(1, 1)], []);
-    await ledger.addLot(lot(1), [block('pure', 1)]);
+    await addReleased(ledger, lot(1), [block('pure', 1)]);
     assert.equal(refusal(), undefined);
     freeBytes = 999;
     await assert.rejects(

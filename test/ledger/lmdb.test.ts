@@ -22,6 +22,7 @@ import {
   lotId,
   NOON_MS,
 } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 
 suite('opening', () => {
   for (const format of [FORMAT + 1, FORMAT + 6]) {
@@ -73,7 +74,7 @@ suite('opening', () => {
   test('a server that lost the folder to another writes nothing more', async (t) => {
     const path = temporaryFolder(t);
     const first = await openJournaledLedger(path);
-    await first.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+    await addReleased(first, lot(1), [block('pure', 1), block('pure', 2)]);
     rmSync(join(path, 'server.sock')); // an operator's hand, or a folder mounted twice
     const second = await openTestLedger(path);
     await assertRejects(first.commit([filledSegment(1, 1)], []), 'stopped'); // its journal is fenced
@@ -138,7 +139,7 @@ suite('a tool beside the server', () => {
   test('it writes accounts, keys and revocations, and the server sees them at once', async (t) => {
     const path = temporaryFolder(t);
     const server = await openTestLedger(path);
-    await server.addLot(lot(1), [block('pure', 1)]);
+    await addReleased(server, lot(1), [block('pure', 1)]);
     const tool = await openTestLedger(path, { role: 'tool' });
     const created = await tool.createAccount(account(1));
     assert.equal(await server.directoryVersion(), 1);
@@ -200,7 +201,7 @@ async function backedUp(t: Parameters<typeof temporaryFolder>[0]): Promise<{ pat
   const path = temporaryFolder(t);
   const copy = join(temporaryFolder(t), 'copy');
   const ledger = await openTestLedger(path);
-  await ledger.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+  await addReleased(ledger, lot(1), [block('pure', 1), block('pure', 2)]);
   for (let sequence = 1; sequence <= 30; sequence++) await ledger.commit([filledSegment(sequence, 20)], []);
   await ledger.backup(copy);
   await ledger.close();

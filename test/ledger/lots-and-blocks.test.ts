@@ -1,44 +1,44 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import type { ClaimedBlock } from '../../src/ledger/records.ts';
+import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { closeSound, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
-import { block, job, lot, NO_LIMITS, submitted } from '../support/ledger-records.ts';
+import { block, job, lot, NO_LIMITS, NOON_MS, submitted } from '../support/ledger-records.ts';
+import { addReleased, release } from '../support/released-lots.ts';
 
-/** A lot is stored in three transactions: its blocks are staged, the lot is stored, the staging ends. */
-const STEPS = ['its blocks', 'the lot', 'the end of the staging'] as const;
+/** A lot has two transactions: one stores it with its blocks, and one releases it. */
+const STEPS: Readonly<Record<string, (ledger: LmdbLedger) => Promise<unknown>>> = {
+  'the lot with its blocks': (ledger) => ledger.addLot(lot(2), BLOCKS),
+  'its release': (ledger) => release(ledger, lot(2).id),
+};
 
 const BLOCKS = [block('pure', 1), block('seed', 2), block('pure', 3)];
 const NONE = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
 
-/** A ledger in which something happens when a transaction of the number `at` has run, before it is on disk. */
-async function opened(t: TestContext, happens: (transaction: number) => void = () => {}) {
+/** A ledger whose transactions are counted, and that stops when one of the number `stopAt` has run and is not on disk. */
+async function opened(t: TestContext) {
   const path = temporaryFolder(t);
-  let counted = Number.NaN;
+  const disk = { transactions: 0, stopAt: Number.NaN };
   const ledger = await openTestLedger(path, {
     wrap: (raw) => ({
       ...raw,
       transact: (body) =>
         raw.transact(() => {
           body();
-          happens(++counted);
+          if (++disk.transactions === disk.stopAt) throw new Error('power cut');
         }),
     }),
   });
-  const countFromHere = () => {
-    counted = 0;
-  };
-  return { path, ledger, countFromHere };
+  return { path, ledger, disk };
 }
 
 suite('a lot and its blocks', () => {
-  for (const [step, what] of STEPS.entries()) {
-    test(`${what}: a stop before it is on disk leaves a whole lot or nothing, and the lot can be added again`, async (t) => {
-      const { path, ledger, countFromHere } = await opened(t, (transaction) => {
-        if (transaction === step + 1) throw new Error('power cut');
-      });
-      await ledger.addLot(lot(1), [block('pure', 9)]);
-      countFromHere();
-      await assert.rejects(ledger.addLot(lot(2), BLOCKS), { reason: 'stopped' });
+  for (const [step, [what, stopped]] of Object.entries(STEPS).entries()) {
+    test(`${what}: a stop before it is on disk leaves no part of it, and it can be repeated`, async (t) => {
+      const { path, ledger, disk } = await opened(t);
+      await addReleased(ledger, lot(1), [block('pure', 9)]);
+      disk.stopAt = disk.transactions + step + 1;
+      for (const before of Object.values(STEPS).slice(0, step)) await before(ledger);
+      await assert.rejects(stopped(ledger), { reason: 'stopped' });
       await ledger.close();
 
       const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
@@ -46,46 +46,54 @@ suite('a lot and its blocks', () => {
       await tool.close();
       const again = await openTestLedger(path);
       assert.deepEqual((await again.audit()).problems, []);
-      const isStored = step === 2;
-      assert.equal((await again.lot(lot(2).id)) !== undefined, isStored);
-      const { pure } = await again.blockLevels();
-      assert.equal(pure.blocks, isStored ? 3 : 1);
-      assert.equal(await again.addLot(lot(2), BLOCKS), true);
-      const indexes = (claimed: ClaimedBlock[]) => claimed.map(({ lotId, index }) => [lotId, index]);
-      assert.deepEqual(indexes(await again.claimBlocks('pure', 9)), [
-        [lot(1).id, 0],
-        [lot(2).id, 0],
-        [lot(2).id, 1],
-      ]);
-      assert.deepEqual(indexes(await again.claimBlocks('seed', 9)), [[lot(2).id, 0]]);
+      assert.equal((await again.pendingLots(9)).length, step);
+      assert.equal((await again.blockLevels()).pure.blocks, 1 + 2 * step);
+      for (const repeated of Object.values(STEPS)) await repeated(again);
+      const claimed = [...(await again.claimBlocks('pure', 9)), ...(await again.claimBlocks('seed', 9))];
+      assert.deepEqual(
+        claimed.map(({ lotId, index, bytes }) => [lotId, index, bytes[0]]),
+        [
+          [lot(1).id, 0, 9],
+          [lot(2).id, 0, 1],
+          [lot(2).id, 1, 3],
+          [lot(2).id, 0, 2],
+        ],
+      );
       await closeSound(again);
     });
   }
 
-  test('blocks are claimed by nobody before their lot is stored', async (t) => {
-    const { promise: staged, resolve } = Promise.withResolvers<ClaimedBlock[]>();
-    const { ledger, countFromHere } = await opened(t, (transaction) => {
-      if (transaction === 1) queueMicrotask(() => resolve(ledger.claimBlocks('pure', 9)));
-    });
-    countFromHere();
-    const added = ledger.addLot(lot(1), BLOCKS);
-    const early = await staged;
-    assert.deepEqual(early, []);
-    assert.equal(await added, true);
-    assert.equal((await ledger.claimBlocks('pure', 9)).length, 2);
+  test('it takes two transactions from the read to the first claim', async (t) => {
+    const { ledger, disk } = await opened(t);
+    const before = disk.transactions;
+    await addReleased(ledger, lot(1), BLOCKS);
+    assert.equal(disk.transactions, before + 2);
     await ledger.close();
   });
 
-  test('blocks of a lot that is refused go', async (t) => {
+  test('one that is released before an earlier one stays pending, whose keys are older', async (t) => {
+    const { ledger } = await opened(t);
+    for (const n of [1, 2, 3]) await ledger.addLot(lot(n), [block('pure', n)]);
+    await ledger.putLog([], undefined, { lotIds: [lot(2).id, lot(3).id], atMs: NOON_MS });
+    assert.deepEqual(await ledger.claimBlocks('pure', 9), []);
+    for (const n of [1, 2, 3]) await release(ledger, lot(n).id);
+    assert.deepEqual(
+      (await ledger.claimBlocks('pure', 9)).map(({ bytes }) => bytes[0]),
+      [1, 2, 3],
+    );
+    await closeSound(ledger);
+  });
+
+  test('blocks of a lot that is refused are not stored', async (t) => {
     const { ledger } = await opened(t);
     await ledger.openJob(job(1), NO_LIMITS);
     await ledger.putJob(submitted(1));
-    assert.equal(await ledger.addLot(lot(1), [block('pure', 1)], job(1).key), true);
-    assert.equal(await ledger.addLot(lot(2), BLOCKS, job(1).key), false, 'the job has its lot');
+    assert.equal(await addReleased(ledger, lot(1), [block('pure', 1)], job(1).key), true);
+    assert.equal(await addReleased(ledger, lot(2), BLOCKS, job(1).key), false, 'the job has its lot');
     assert.deepEqual((await ledger.audit()).problems, []);
     assert.equal((await ledger.claimBlocks('pure', 9)).length, 1);
     assert.deepEqual(await ledger.blockLevels(), NONE);
-    await ledger.addLot(lot(3), BLOCKS);
+    await addReleased(ledger, lot(3), BLOCKS);
     assert.equal(
       (await ledger.claimBlocks('pure', 9)).length,
       2,

@@ -4,6 +4,7 @@ import { ApiError } from '../../src/core/errors.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import { closeSound, openTestLedger, plant, temporaryFolder } from '../support/ledger-folder.ts';
 import { block, job, lot, lotId, NO_LIMITS, spend, submitted, TODAY } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
 
 /** Two jobs with their lots, one open, one that failed; a charge; a note. */
 async function filledFolder(t: TestContext): Promise<string> {
@@ -13,7 +14,7 @@ async function filledFolder(t: TestContext): Promise<string> {
     await ledger.openJob(job(n), NO_LIMITS);
     await ledger.putJob(submitted(n));
   }
-  for (const n of [1, 2]) await ledger.addLot(lot(n), [block('pure', n)], job(n).key);
+  for (const n of [1, 2]) await addReleased(ledger, lot(n), [block('pure', n)], job(n).key);
   await ledger.putJob(submitted(2, { state: 'ended', memo: '' }));
   await ledger.putJob(submitted(4, { state: 'ended', failure: 'device error' }));
   await ledger.charge('charge', spend(0.4), NO_LIMITS);

@@ -84,7 +84,7 @@ export const SOUND: Readings = {
   startedAtMs: 1_700_000_000_000,
   clockJumpMs: 0,
   levels: { pure: { blocks: 1000, bytes: 4_096_000 }, seed: { blocks: 200, bytes: 6400 } },
-  heldLots: { lots: 0, oldestMs: 0 },
+  pendingLots: { lots: 0, oldestMs: 0 },
   pureBytesHigh: 8_388_608,
   pureBytesPerS: 100,
   sources: [SOURCE],

@@ -174,7 +174,7 @@ export class OverloadedFront {
     });
     const installSeed = (intervalMs: number) => {
       const seed = { tier: 'enterprise', generation: 1, lotId: lot.id, seededAtMs: clock.wallMs() } as const;
-      const place = { index: 0, releasedAtMs: null };
+      const place = { index: 0, releasedAtMs: 0 };
       const group = `enterprise/${intervalMs}`;
       stack.installSeed(
         { ...seed, ...place, group, dueAtMonotonicMs: Number.POSITIVE_INFINITY },

@@ -5,6 +5,7 @@ import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { openJournaledLedger, openTestLedger } from './ledger-folder.ts';
 import { childSegment, lot, lotId, TODAY } from './ledger-records.ts';
+import { addReleased, release } from './released-lots.ts';
 
 /**
  * A process that a test may kill, starve or feed with damage:
@@ -27,6 +28,7 @@ async function write(path: string, durability: 'fsync' | 'commit', freeBytesMin:
   const { from } = await ledger.leaseSequences();
   let sequence = from;
   let lots = (await ledger.lots(10_000)).length;
+  for (const { id } of await ledger.pendingLots(9)) await release(ledger, id); // that the last process left
   const commitOn = async () => {
     for (;;) {
       const mine = sequence++;
@@ -42,7 +44,7 @@ async function write(path: string, durability: 'fsync' | 'commit', freeBytesMin:
       const blocks = Array.from({ length: BLOCKS_PER_LOT }, (_, i) => {
         return { kind: 'pure', bytes: new Uint8Array(Buffer.from(`${number} ${i}`.padEnd(32))) } as const;
       });
-      await ledger.addLot(lot(number), blocks);
+      await addReleased(ledger, lot(number), blocks);
       say(`lot ${lotId(number)}`);
       for (const { bytes } of await ledger.claimBlocks('pure', BLOCKS_PER_LOT - 1)) {
         say(`claim ${Buffer.from(bytes).toString().trim()}`);

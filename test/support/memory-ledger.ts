@@ -10,6 +10,7 @@ import {
   LedgerError,
   type LogRecord,
   type LogStep,
+  type ReleasedLots,
   SEQUENCES_PER_LEASE,
   type SequenceLease,
   type SeriesPart,
@@ -62,7 +63,7 @@ const SOLE_WRITER: Writer = { node: '', epoch: 0 };
  */
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
-  readonly #holdsLots: boolean;
+  readonly #keepsPending: boolean;
   /** Ids of what was changed, in order. */
   readonly #directoryChanges: string[] = [];
   readonly #accounts = new Map<string, AccountRecord>();
@@ -70,8 +71,8 @@ export class MemoryLedger implements Ledger {
   readonly #lots = new Map<string, LotRecord>();
   readonly #revocations = new Map<string, LotRevocation>();
   readonly #unclaimed: Record<BlockKind, ClaimedBlock[]> = { pure: [], seed: [] };
-  /** Lots that are held back, and when the others were released. */
-  readonly #held = new Set<string>();
+  /** Pending lots, in the order in which they came, and when the others were released. */
+  readonly #pending = new Set<string>();
   readonly #releasedAtMs = new Map<string, number>();
   #blocksClaimed = 0;
   readonly #seedGenerations = new Map<SeededTier, number>();
@@ -93,10 +94,10 @@ export class MemoryLedger implements Ledger {
   readonly #rates = new Map<string, Map<number, RateRecord>>();
   readonly #log = new Map<string, Uint8Array>();
 
-  /** With `holdsLots: false`, lots with a commitment are released at once: where no log releases them. */
-  constructor(clock: Clock, { holdsLots = false } = {}) {
+  /** Without `keepsPending`, lots are released at once: where no log releases them. */
+  constructor(clock: Clock, { keepsPending = false } = {}) {
     this.#clock = clock;
-    this.#holdsLots = holdsLots;
+    this.#keepsPending = keepsPending;
   }
 
   readonly isShared = SOLE_NODE.isShared;
@@ -199,9 +200,10 @@ export class MemoryLedger implements Ledger {
     const stored = { pure: 0, seed: 0 };
     for (const { kind, bytes } of blocks) {
       const index = stored[kind]++;
-      this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes), index, releasedAtMs: null });
+      this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes), index, releasedAtMs: 0 });
     }
-    if (lot.commitment !== undefined && this.#holdsLots) this.#held.add(lot.id);
+    if (lot.accepted && this.#keepsPending) this.#pending.add(lot.id);
+    else this.#releasedAtMs.set(lot.id, 0);
     if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
     return true;
   }
@@ -247,24 +249,15 @@ export class MemoryLedger implements Ledger {
     max: number,
     isOwn: (lotId: string) => boolean = () => true,
   ): Promise<ClaimedBlock[]> {
-    const ids = [...this.#lots.keys()].filter(isOwn);
-    const firstHeld = ids.findIndex((id) => this.#held.has(id));
-    const free = new Set(firstHeld < 0 ? ids : ids.slice(0, firstHeld));
-    const claimed = this.#unclaimed[kind].filter(({ lotId }) => free.has(lotId)).slice(0, Math.max(0, max));
+    const isFree = ({ lotId }: ClaimedBlock) => isOwn(lotId) && this.#releasedAtMs.has(lotId);
+    const claimed = this.#unclaimed[kind].filter(isFree).slice(0, Math.max(0, max));
     this.#unclaimed[kind] = this.#unclaimed[kind].filter((block) => !claimed.includes(block));
     this.#blocksClaimed += claimed.length;
-    return claimed.map((block) => ({ ...block, releasedAtMs: this.#releasedAtMs.get(block.lotId) ?? null }));
+    return claimed.map((block) => ({ ...block, releasedAtMs: this.#releasedAtMs.get(block.lotId) ?? 0 }));
   }
 
-  async heldLots(limit: number): Promise<LotRecord[]> {
-    return structuredClone([...this.#lots.values()].filter(({ id }) => this.#held.has(id)).slice(0, limit));
-  }
-
-  async releaseLots(lotIds: readonly string[], atMs: number): Promise<void> {
-    for (const id of lotIds) {
-      if (!this.#lots.has(id)) throw new LedgerError('refused', `there is no lot ${id}`);
-      if (this.#held.delete(id)) this.#releasedAtMs.set(id, atMs);
-    }
+  async pendingLots(limit: number): Promise<LotRecord[]> {
+    return structuredClone([...this.#pending].slice(0, limit).map((id) => this.#lots.get(id)!));
   }
 
   async nextSeedGeneration(tier: SeededTier): Promise<number> {
@@ -488,7 +481,7 @@ export class MemoryLedger implements Ledger {
 
   async probe(): Promise<void> {}
 
-  async putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
+  async putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void> {
     if (step !== undefined) {
       const stored = this.#log.get(step.key);
       const after = records.find(({ key }) => key === step.key)?.value;
@@ -499,6 +492,11 @@ export class MemoryLedger implements Ledger {
       for (const sequence of step.sealed) this.#sealed.add(sequence);
     }
     for (const { key, value } of records) this.#log.set(key, new Uint8Array(value));
+    for (const id of [...this.#pending]) {
+      if (released?.lotIds.includes(id) !== true) break;
+      this.#pending.delete(id);
+      this.#releasedAtMs.set(id, released.atMs);
+    }
   }
 
   async getLog(key: string): Promise<Uint8Array | undefined> {

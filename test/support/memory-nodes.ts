@@ -18,7 +18,6 @@ const FENCED_CALLS: ReadonlySet<string> = new Set([
   'askLimits',
   'claimKey',
   'addLot',
-  'releaseLots',
   'charge',
   'putSourceNote',
   'openJob',
@@ -49,7 +48,7 @@ export class MemoryNodes {
   constructor(clock: Clock, faults: NodeFaults = {}) {
     this.#clock = clock;
     this.#faults = faults;
-    this.books = new MemoryLedger(clock, { holdsLots: true });
+    this.books = new MemoryLedger(clock, { keepsPending: true });
     this.limits = new MemoryLimits(faults, (account, period) => this.books.charged(account, period));
   }
 
@@ -102,9 +101,10 @@ export class MemoryNodes {
         for (const { keyDigest } of answers) this.#claims.delete(keyDigest);
       },
       saveRates: (rates) => books.saveRates(rates, writer),
-      putLog: async (records, step) => {
+      putLog: async (records, step, released) => {
         const isAnyStep = step !== undefined && this.#faults.stepsFromAnywhere === true;
-        await books.putLog(records, isAnyStep ? { ...step, expected: await books.getLog(step.key) } : step);
+        const taken = isAnyStep ? { ...step, expected: await books.getLog(step.key) } : step;
+        await books.putLog(records, taken, released);
       },
       claimKey: async (keyDigest, fingerprint) => {
         const held = this.#claims.get(keyDigest);

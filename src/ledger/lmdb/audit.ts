@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SEAL_BYTES } from '../block-keys.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { type AccountRecord, BLOCK_KINDS, type BlockKind, type SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
@@ -154,7 +155,7 @@ class Audit implements Auditor {
     return revoked;
   }
 
-  /** Every block of every lot is either unclaimed or claimed, once, and no block comes from elsewhere. */
+  /** Every block of every lot is pending, unclaimed or claimed, once, and no block comes from elsewhere. */
   async #checkBlocks(lots: ReadonlyMap<string, StoredLot>, revoked: ReadonlySet<string>) {
     const lotOfBlock = new Map<string, string>();
     const expect = (id: string, ranges: BlockRanges) => {
@@ -169,8 +170,6 @@ class Audit implements Auditor {
       if (!lot.accepted && blocks.pure.count + blocks.seed.count > 0)
         this.problem(`lot ${id} was not accepted and has blocks`);
     }
-    // what a crash left before the lot was stored: the next start drops it
-    await this.walk(this.#tables.staged, expect);
     const found = new Map<string, string>();
     const find = (key: string, lotId: string) => {
       if (found.has(key)) this.problem(`block ${key} has two owners`);
@@ -179,12 +178,20 @@ class Audit implements Auditor {
       found.set(key, lotId);
     };
     const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
-    await this.walk(this.#tables.blocks, ([kind, ordinal], { lotId, size }) => {
+    const findUnclaimed = (kind: BlockKind, ordinal: number, lotId: string, sealed: Uint8Array) => {
       find(`${kind} ${ordinal}`, lotId);
-      if (revoked.has(lotId))
-        this.problem(`block ${kind} ${ordinal} of the revoked lot ${lotId} can be claimed`);
+      if (revoked.has(lotId)) this.problem(`block ${kind} ${ordinal} is of the revoked lot ${lotId}`);
       levels[kind].blocks++;
-      levels[kind].bytes += size;
+      levels[kind].bytes += sealed.length - SEAL_BYTES;
+    };
+    await this.walk(this.#tables.blocks, ([kind, ordinal], { lotId, sealed }) =>
+      findUnclaimed(kind, ordinal, lotId, sealed),
+    );
+    await this.walk(this.#tables.pending, (_ordinal, { lotId, sealed }) => {
+      for (const kind of BLOCK_KINDS) {
+        const first = lots.get(lotId)?.blocks[kind].first ?? 0;
+        for (const [index, each] of sealed[kind].entries()) findUnclaimed(kind, first + index, lotId, each);
+      }
     });
     let blocksClaimed = 0;
     await this.walk(this.#tables.claims, ([kind, ordinal], { lotId }) => {

@@ -6,6 +6,7 @@ import {
   type LogRecord,
   type LogStep,
   type LogStore,
+  type ReleasedLots,
   SEQUENCES_PER_LEASE,
   type SequenceLease,
   type SeriesPart,
@@ -25,6 +26,7 @@ import {
   usageKey,
 } from '../usage-counters.ts';
 import { balancesIn } from './balances.ts';
+import type { LmdbEntropyStore } from './entropy.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { dropNumbers, numberAnswers, seriesPage, withSerials } from './series.ts';
 import { count, increase, lower, raise, type Tables } from './tables.ts';
@@ -67,16 +69,18 @@ export class LmdbBooks implements Books, LogStore {
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
   readonly #clock: Clock;
+  readonly #entropy: LmdbEntropyStore;
   /**
    * Usage records as the last transaction left them: only this process writes them, and after a failed
    * transaction it writes nothing more. Saves reading each before it is written again.
    */
   readonly #current = new Map<number, UsageCounters>();
 
-  constructor(tables: Tables, writer: GroupWriter, clock: Clock) {
+  constructor(tables: Tables, writer: GroupWriter, clock: Clock, entropy: LmdbEntropyStore) {
     this.#tables = tables;
     this.#writer = writer;
     this.#clock = clock;
+    this.#entropy = entropy;
   }
 
   leaseSequences(): Promise<SequenceLease> {
@@ -214,10 +218,11 @@ export class LmdbBooks implements Books, LogStore {
     return this.#writer.submit(() => this.#tables.meta.put('probedAtMs', this.#clock.wallMs()));
   }
 
-  putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
+  putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void> {
     return this.#writer.submit(() => {
       const { log, meta, unsealed } = this.#tables;
       if (step !== undefined && !mayStep(log.get(step.key), records, step)) return;
+      if (released !== undefined) this.#entropy.release(released);
       for (const sequence of step?.sealed ?? []) unsealed.remove(sequence);
       for (const { key, value } of records) {
         if (!log.has(key)) increase(meta, 'logRecords', 1);

@@ -11,7 +11,6 @@ import { type AuditReport, LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
 import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
-import { LmdbBlocks } from './blocks.ts';
 import { LmdbBooks } from './books.ts';
 import {
   FREE_BYTES_MIN,
@@ -161,13 +160,15 @@ async function openLocked(
       else requireNotImported(path); // an import may have begun since this tool opened the folder
     });
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
-    const books = new LmdbBooks(tables, writer, clock);
     const sources = new LmdbSourceStore(store, tables, writer);
     blockKeys = isServer
       ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
       : undefined;
-    const blocks = new LmdbBlocks({ store, tables, writer, keys: blockKeys, clock, log, epoch });
-    const entropy = new LmdbEntropyStore({ store, tables, writer, sources, blocks });
+    const entropy = new LmdbEntropyStore({
+      ...{ store, tables, writer, sources, clock, log, epoch },
+      keys: blockKeys,
+    });
+    const books = new LmdbBooks(tables, writer, clock, entropy);
     const { following, journals } = isServer
       ? await startJournals({
           path,

@@ -47,9 +47,6 @@ export type MetaName =
   | 'lots'
   /** Blocks stored so far, of both kinds: also the highest block ordinal. */
   | 'blocks'
-  /** The ordinal of lotOrder up to which no lot is held back, and the last ordinal of their blocks. */
-  | 'releasedLots'
-  | 'releasedBlocks'
   /** The highest segment sequence that was ever stored. */
   | 'lastSegment'
   /** Sequences below are leased, or were before there were leases (Books.leaseSequences). */
@@ -77,12 +74,13 @@ export type BlockRanges = Readonly<Record<BlockKind, { readonly first: number; r
 export interface StoredLot {
   readonly lot: LotRecord;
   readonly blocks: BlockRanges;
-  /** When it was released; absent while it is held back, and in a lot that never was. */
-  readonly releasedAtMs?: number;
 }
 
-export function isHeld({ lot, releasedAtMs }: StoredLot): boolean {
-  return lot.commitment !== undefined && releasedAtMs === undefined;
+/** The blocks of a lot that is not released, in the order of their ordinals. None are left of one that was withdrawn. */
+interface PendingBlocks {
+  readonly lotId: string;
+  /** See BlockKeys. */
+  readonly sealed: Readonly<Record<BlockKind, readonly Uint8Array[]>>;
 }
 
 /** A job, its place in the order of all jobs, and the lot that it gave. */
@@ -92,12 +90,13 @@ export interface StoredJob {
   readonly lotId: string | null;
 }
 
-export interface StoredBlock {
+interface StoredBlock {
   readonly lotId: string;
+  /** Which block of its kind it is in its lot, from 0. */
+  readonly index: number;
+  readonly releasedAtMs: number;
   /** See BlockKeys. */
   readonly sealed: Uint8Array;
-  /** Bytes that the block holds. */
-  readonly size: number;
 }
 
 /** Who took a block. Its bytes are gone. */
@@ -135,10 +134,10 @@ const answerCodec: Codec<StoredAnswer> = {
 };
 
 const blockCodec: Codec<StoredBlock> = {
-  encode: (block) => pack([block.lotId, block.sealed, block.size]),
+  encode: (block) => pack([block.lotId, block.index, block.releasedAtMs, block.sealed]),
   decode: (bytes) => {
-    const [lotId, sealed, size] = unpack(bytes);
-    return { lotId, sealed: new Uint8Array(sealed), size };
+    const [lotId, index, releasedAtMs, sealed] = unpack(bytes);
+    return { lotId, index, releasedAtMs, sealed: new Uint8Array(sealed) };
   },
 };
 
@@ -163,9 +162,9 @@ const TABLES = {
   /** Ordinal (from 1) to lot id, in the order of arrival. */
   lotOrder: table<number, string>(),
   revocations: table<string, LotRevocation>(),
-  /** Blocks of lots that are being stored, by lot (LmdbBlocks). */
-  staged: table<string, BlockRanges>(),
-  /** Unclaimed blocks: kind, ordinal. */
+  /** By the ordinal of the lot: those that are not released. */
+  pending: table<number, PendingBlocks>(),
+  /** Blocks of released lots that nobody has claimed: kind, ordinal. */
   blocks: table<[BlockKind, number], StoredBlock>(blockCodec),
   claims: table<[BlockKind, number], BlockClaim>(),
   /** Segments as `encodeSegment` wrote them. */

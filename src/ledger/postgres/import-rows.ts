@@ -1,7 +1,7 @@
 import { LedgerError } from '../ledger.ts';
 import { balancesIn } from '../lmdb/balances.ts';
 import type { Key, Snapshot, Table } from '../lmdb/table.ts';
-import { count, isHeld, type Tables } from '../lmdb/tables.ts';
+import { count, type Tables } from '../lmdb/tables.ts';
 import { decodeSegment } from '../segment.ts';
 import { accountOfKey, countersCodec, dayOfKey, periodOfDay, type UsageCounters } from '../usage-counters.ts';
 
@@ -127,13 +127,13 @@ function sourceCopies(records: FolderRecords, node: number): Copy[] {
   return [
     copy(
       'lot',
-      'id text, node int, source text, record json, is_held bool, released_at_ms bigint',
+      'id text, node int, source text, record json, is_pending bool',
       tables.lotOrder,
-      (_, id) => {
+      (ordinal, id) => {
         const stored = tables.lots.get(id, at);
         if (stored === undefined) throw new LedgerError('damaged', `lot ${id} is listed but not stored`);
-        const { lot, releasedAtMs } = stored;
-        return [id, node, lot.source, JSON.stringify(lot), isHeld(stored), releasedAtMs ?? null];
+        const { lot } = stored;
+        return [id, node, lot.source, JSON.stringify(lot), tables.pending.has(ordinal, at)];
       },
     ),
     {

@@ -1,4 +1,4 @@
-import { LedgerError, type LogRecord, type LogStep, type LogStore } from '../ledger.ts';
+import { LedgerError, type LogRecord, type LogStep, type LogStore, type ReleasedLots } from '../ledger.ts';
 import { mayStep } from '../log-step.ts';
 import { type Database, kept, type Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
@@ -24,6 +24,10 @@ const PUT = {
     SELECT key, substring($2::bytea FROM first FOR size) FROM unnest($1::text[], $3::int[], $4::int[]) AS r(key, first, size)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 };
+const RELEASE = {
+  name: 'log_release',
+  text: 'UPDATE qrn.lot SET is_pending = false, released_at_ms = $2 WHERE id = ANY($1) AND is_pending',
+};
 
 /**
  * Records of the transparency log. A step is taken by one transaction, which finds the state as its writer expects it:
@@ -41,7 +45,7 @@ export class PostgresLogStore implements LogStore {
     this.#unsealed = unsealed;
   }
 
-  async putLog(records: readonly LogRecord[], step?: LogStep): Promise<void> {
+  async putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void> {
     await this.#database.transact(async (session) => {
       await requireEpoch(session, this.#node);
       if (step !== undefined) {
@@ -54,6 +58,9 @@ export class PostgresLogStore implements LogStore {
           throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
       }
       await put(session, records);
+      // the node that has the blocks learns of it at its next claim
+      if (released !== undefined && released.lotIds.length > 0)
+        await session.run(RELEASE, [released.lotIds, released.atMs]);
     });
     this.#unsealed.forget(step?.sealed ?? []);
   }

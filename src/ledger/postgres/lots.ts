@@ -1,6 +1,6 @@
 import type { SeededTier } from '../../core/vocabulary.ts';
 import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
-import type { BlockKind, ClaimedBlock, LotCommitment, LotRecord, LotRevocation } from '../records.ts';
+import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../records.ts';
 import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
@@ -9,7 +9,7 @@ import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
 const LOT = { name: 'lots_lot', text: 'SELECT record FROM qrn.lot WHERE id = $1' };
 const ADD = {
   name: 'lots_add',
-  text: `INSERT INTO qrn.lot (id, node, source, record, is_held)
+  text: `INSERT INTO qrn.lot (id, node, source, record, is_pending)
 VALUES ($1, $2, $3, $4, $5) ON CONFLICT (id) DO NOTHING RETURNING id`,
 };
 const NEWEST = {
@@ -20,19 +20,14 @@ const NEWEST_OF_SOURCE = {
   name: 'lots_newest_of_source',
   text: 'SELECT record FROM qrn.lot WHERE source = $2 ORDER BY ordinal DESC LIMIT $1',
 };
-const HELD = {
-  name: 'lots_held',
-  text: 'SELECT record FROM qrn.lot WHERE is_held ORDER BY ordinal LIMIT $1',
-};
-const RELEASE = {
-  name: 'lots_release',
-  text: `UPDATE qrn.lot SET is_held = false, released_at_ms = CASE WHEN is_held THEN $2 ELSE released_at_ms END
-WHERE id = ANY($1) RETURNING id`,
+const PENDING = {
+  name: 'lots_pending',
+  text: 'SELECT record FROM qrn.lot WHERE is_pending ORDER BY ordinal LIMIT $1',
 };
 /** Of this node alone: in a folder that was copied from another node, or belonged to one, nothing is its own. */
 const STATES = {
   name: 'lots_states',
-  text: `SELECT id, is_held, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) AND node = $2`,
+  text: `SELECT id, is_pending, released_at_ms, burned FROM qrn.lot WHERE id = ANY($1) AND node = $2`,
 };
 const REVOCATION = { name: 'lots_revocation', text: 'SELECT 1 FROM qrn.revocation WHERE lot_id = $1' };
 const REVOKE = {
@@ -56,7 +51,7 @@ ON CONFLICT (tier) DO UPDATE SET last = seed_generation.last + 1 RETURNING last`
 
 interface LotState {
   readonly id: string;
-  readonly is_held: boolean;
+  readonly is_pending: boolean;
   readonly released_at_ms: number | null;
   readonly burned: boolean;
 }
@@ -74,19 +69,14 @@ interface VersionedRevocation extends RevocationRow {
 /** Lots of one step of `follow`. More are settled by the next one. */
 const FOLLOWED_MAX = 1_024;
 const ALL = Number.MAX_SAFE_INTEGER;
-/** Has the folder hold a lot back, whatever its record says. */
-const HELD_BACK: LotCommitment = { pureBytes: 0, blockRoots: '', seedHashes: '' };
-/** In the folder, when a lot was released that was never held back. */
-const NEVER_HELD = -1;
-
 /** The blocks of this node, in a folder of its own. */
 type BlockFolder = Pick<
   Ledger,
   | 'addLot'
   | 'lot'
   | 'lots'
-  | 'heldLots'
-  | 'releaseLots'
+  | 'pendingLots'
+  | 'putLog'
   | 'revokeLot'
   | 'claimBlocks'
   | 'blockLevels'
@@ -103,9 +93,9 @@ export interface BlockOwner {
  * Lots of all nodes, over the blocks of this one. PostgreSQL would keep what was delivered in its log, its standbys and
  * its backups, so blocks stay in the folder of the node that has them, under the keys of that node.
  *
- * A lot comes in three steps: its blocks are put into the folder, which holds them back; then the lot and its job are
- * stored in PostgreSQL; then the folder lets the blocks go, once the lot is not held back. After a crash the folder holds
- * a lot that PostgreSQL does not have, and gives it up. What PostgreSQL says of a lot, the folder learns before each claim.
+ * A lot comes in three steps: it is stored in the folder, where it is pending; then the lot and its job are stored in
+ * PostgreSQL; then the folder releases it, once PostgreSQL has. After a crash the folder has a pending lot that PostgreSQL
+ * does not have, and gives it up. What PostgreSQL says of a lot, the folder learns before each claim.
  */
 export class PostgresLots implements EntropyStore {
   readonly #database: Database;
@@ -135,7 +125,7 @@ export class PostgresLots implements EntropyStore {
     if (known !== 'new') return known === 'given';
     this.#adding.add(lot.id);
     try {
-      if (blocks.length > 0) await folder.addLot({ ...lot, commitment: lot.commitment ?? HELD_BACK }, blocks);
+      if (blocks.length > 0) await folder.addLot(lot, blocks);
       return await this.#database.transact((session) => this.#add(session, lot, jobKey));
     } finally {
       this.#adding.delete(lot.id);
@@ -172,10 +162,7 @@ export class PostgresLots implements EntropyStore {
   async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
     const { folder } = this.#requireOwner();
     await this.#follow();
-    const claimed = await folder.claimBlocks(kind, max);
-    return claimed.map((block) =>
-      block.releasedAtMs === NEVER_HELD ? { ...block, releasedAtMs: null } : block,
-    );
+    return folder.claimBlocks(kind, max);
   }
 
   /** Of this node. */
@@ -184,19 +171,9 @@ export class PostgresLots implements EntropyStore {
     return (await this.#owner?.folder.blockLevels()) ?? { pure: none, seed: none };
   }
 
-  async heldLots(limit: number): Promise<LotRecord[]> {
-    const rows = await this.#database.run<{ record: LotRecord }>(HELD, [limit]);
+  async pendingLots(limit: number): Promise<LotRecord[]> {
+    const rows = await this.#database.run<{ record: LotRecord }>(PENDING, [limit]);
     return rows.map(({ record }) => record);
-  }
-
-  /** The node that has the blocks learns of it at its next claim. */
-  async releaseLots(lotIds: readonly string[], atMs: number): Promise<void> {
-    await this.#database.transact(async (session) => {
-      await requireEpoch(session, this.#owner?.node);
-      const released = await session.run<{ id: string }>(RELEASE, [lotIds, atMs]);
-      const missing = lotIds.find((id) => released.every((row) => row.id !== id));
-      if (missing !== undefined) throw new LedgerError('refused', `there is no lot ${missing}`);
-    });
   }
 
   /** The first revocation of a lot stays. */
@@ -231,13 +208,7 @@ export class PostgresLots implements EntropyStore {
     await requireEpoch(session, this.#owner?.node);
     const known = await admission(session, lot.id, jobKey);
     if (known !== 'new') return known === 'given';
-    const values = [
-      lot.id,
-      this.#owner?.node.number,
-      lot.source,
-      JSON.stringify(lot),
-      lot.commitment !== undefined,
-    ];
+    const values = [lot.id, this.#owner?.node.number, lot.source, JSON.stringify(lot), lot.accepted];
     const [added] = await session.run(ADD, values);
     if (added === undefined) return (await admission(session, lot.id, jobKey)) === 'given';
     if (jobKey !== undefined) await lotStored(session, jobKey, lot.id);
@@ -280,18 +251,18 @@ export class PostgresLots implements EntropyStore {
   }
 
   /**
-   * At a start: gives up blocks whose lot PostgreSQL burned when it fenced this node, holds back although the folder does
-   * not, gave to another node, or does not have, as after the restore of an earlier database.
+   * At a start: gives up blocks whose lot PostgreSQL burned when it fenced this node, has as pending although the folder
+   * does not, gave to another node, or does not have, as after the restore of an earlier database.
    */
   async #giveUpLost({ node, folder }: BlockOwner): Promise<void> {
-    const held = new Set((await folder.heldLots(ALL)).map(({ id }) => id));
+    const pending = new Set((await folder.pendingLots(ALL)).map(({ id }) => id));
     const free: string[] = [];
     for (const { id } of await folder.lots(ALL))
-      if (!held.has(id) && (await folder.unclaimedBlocks(id)) > 0) free.push(id);
+      if (!pending.has(id) && (await folder.unclaimedBlocks(id)) > 0) free.push(id);
     const states = await this.#statesOf(free, node.number);
     for (const id of free) {
       const state = states.get(id);
-      if (state === undefined || state.burned || state.is_held)
+      if (state === undefined || state.burned || state.is_pending)
         await giveUp(folder, { lotId: id, why: 'PostgreSQL does not let it be drawn from', atMs: 0 });
     }
   }
@@ -302,19 +273,18 @@ export class PostgresLots implements EntropyStore {
   }
 
   async #followReleases({ node, folder }: BlockOwner): Promise<void> {
-    const held = await folder.heldLots(FOLLOWED_MAX);
+    const pending = await folder.pendingLots(FOLLOWED_MAX);
     const adding = new Set(this.#adding); // all others of these are in PostgreSQL by now, or never will be
-    if (held.length === 0) return;
-    const states = await this.#statesOf(
-      held.map(({ id }) => id),
-      node.number,
-    );
-    for (const { id } of held) {
+    if (pending.length === 0) return;
+    const ids = pending.map(({ id }) => id);
+    const states = await this.#statesOf(ids, node.number);
+    for (const id of ids) {
       const state = states.get(id);
-      if (state === undefined && adding.has(id)) continue;
+      if (state === undefined && adding.has(id)) return; // the folder releases lots in the order in which they came
       const isLost = state === undefined || state.burned;
       if (isLost) await giveUp(folder, { lotId: id, why: 'PostgreSQL does not have it', atMs: 0 });
-      if (isLost || !state.is_held) await folder.releaseLots([id], state?.released_at_ms ?? NEVER_HELD);
+      else if (state.is_pending) return;
+      await folder.putLog([], undefined, { lotIds: [id], atMs: state?.released_at_ms ?? 0 });
     }
   }
 }

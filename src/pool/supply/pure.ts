@@ -22,8 +22,8 @@ export interface LotShare {
   readonly lotId: string;
   readonly offset: number;
   readonly bytes: number;
-  /** When the lot was released; null for a lot that never was held back. */
-  readonly releasedAtMs: number | null;
+  /** When the lot was released. */
+  readonly releasedAtMs: number;
 }
 
 export interface PureDraw<T> {
@@ -40,7 +40,7 @@ export interface HeldBlock {
   readonly lot: LotRecord;
   /** Which of the lot's pure blocks it is. */
   readonly index: number;
-  readonly releasedAtMs: number | null;
+  readonly releasedAtMs: number;
   /** Undefined for a lot without a commitment. */
   readonly commitment: BlockCommitment | undefined;
   /** Bytes of the block as it was claimed. */

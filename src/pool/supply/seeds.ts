@@ -35,8 +35,8 @@ export interface SeedInForce {
   readonly lotId: string;
   /** Which of the lot's seeds it is, from 0. */
   readonly index: number;
-  /** When the lot was released; null for a lot that never was held back. */
-  readonly releasedAtMs: number | null;
+  /** When the lot was released. */
+  readonly releasedAtMs: number;
   readonly seededAtMs: number;
   /** Monotonic time at which the seed's interval ends. */
   readonly dueAtMonotonicMs: number;

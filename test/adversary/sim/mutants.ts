@@ -268,8 +268,8 @@ export const MUTANTS: readonly Mutant[] = [
     shows: { seed: 1, steps: 40 },
     ledger: (inner) =>
       changed(inner, {
-        putLog: async (records, step) =>
-          inner.putLog(records, step && { ...step, expected: await inner.getLog(step.key) }),
+        putLog: async (records, step, released) =>
+          inner.putLog(records, step && { ...step, expected: await inner.getLog(step.key) }, released),
       }),
   },
   {

@@ -34,7 +34,7 @@ export async function openStore(
     return { ledger: nodes.books, nodes, reopen: async () => {}, close: async () => {} };
   }
   if (kind === 'lmdb') return LmdbStore.open(machine);
-  const ledger = new MemoryLedger(machine.clock(), { holdsLots: true });
+  const ledger = new MemoryLedger(machine.clock(), { keepsPending: true });
   // as the real one does for its journals, which the simulation leaves unused: ids are the same with both
   const reopen = async () => void (await ledger.leaseSequences());
   await reopen();

@@ -26,6 +26,7 @@ import {
 import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
+import { release } from '../../support/released-lots.ts';
 
 /** As many as there are calls at once. */
 const OPENED_CONNECTIONS = 5;
@@ -226,8 +227,10 @@ async function cancelledCommits(t: TestContext) {
   await openAll(opened, OPENED_CONNECTIONS);
   await openAll(writer.database, WRITER_CONNECTIONS);
   const directory = new PostgresDirectory(opened, undefined, reader.clock);
-  const lots = new PostgresLots(opened, { node: reader.node, folder: new MemoryLedger(reader.clock) });
+  const folder = new MemoryLedger(reader.clock, { keepsPending: true });
+  const lots = new PostgresLots(opened, { node: reader.node, folder });
   await lots.addLot(lot(1), [block('pure', 1)]);
+  await release(writer.logStore, lotId(1));
   const { version } = await directory.directoryChanges(undefined);
   const noLongerAwaited = await awaitNobody(t, url);
   const written = [

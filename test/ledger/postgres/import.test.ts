@@ -30,6 +30,7 @@ import {
 } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, freshDatabase } from '../../support/postgres.ts';
+import { addReleased } from '../../support/released-lots.ts';
 import { temporaryFolder } from '../../support/server.ts';
 
 const clock = new ManualClock(NOON_MS);
@@ -51,11 +52,10 @@ async function fill(ledger: LmdbLedger): Promise<void> {
   await ledger.openJob(job(1), NO_LIMITS);
   await ledger.openJob(job(2), NO_LIMITS);
   await ledger.putJob(submitted(1));
-  await ledger.addLot(lot(1), [block('pure', 1), block('seed', 2)], 'job 1');
-  await ledger.addLot(lot(2), [block('pure', 3)]);
+  await addReleased(ledger, lot(1), [block('pure', 1), block('seed', 2)], 'job 1');
+  await addReleased(ledger, lot(2), [block('pure', 3)]);
   await ledger.addLot(lot(3, { source: 'other', accepted: false, rejection: 'biased' }), []);
-  const commitment = { pureBytes: 32, blockRoots: '', seedHashes: '' };
-  await ledger.addLot(lot(4, { commitment }), [block('pure', 4)]);
+  await ledger.addLot(lot(4), [block('pure', 4)]);
   for (const n of [2, 3]) await ledger.revokeLot({ lotId: lotId(n), why: `reason ${n}`, atMs: NOON_MS - n });
   await ledger.putSourceNote('simulator', 'seen', 'yes');
   await ledger.charge('a charge', spend(1.25), NO_LIMITS);
@@ -110,7 +110,7 @@ async function told(ledger: Ledger) {
     version: await ledger.directoryVersion(),
     lots: await ledger.lots(100),
     others: await ledger.lots(100, 'other'),
-    held: await ledger.heldLots(10),
+    pending: await ledger.pendingLots(10),
     revocations: await ledger.revocations(),
     note: await ledger.sourceNote('simulator', 'seen'),
     spent: await ledger.spent('simulator', TODAY),

@@ -16,7 +16,6 @@ import {
   filledSegment,
   job,
   lot,
-  lotId,
   NO_LIMITS,
   NOON_MS,
   spend,
@@ -126,7 +125,6 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
     putDraw: () => draws.putDraw({ ...draw, state: 'committed' }),
     dropDraw: () => draws.dropDraw('draw_a'),
     addLot: () => lots.addLot(lot(2), [block('seed', 2)]),
-    releaseLots: () => lots.releaseLots([lotId(1)], NOON_MS),
   };
   for (const [name, call] of Object.entries(calls)) await assert.rejects(call, { reason: 'stopped' }, name);
   assert.deepEqual(await content(), before);

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../../support/ledger-folder.ts';
 import { block, filledSegment, lot, lotId, NOON_MS } from '../../support/ledger-records.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, emptiedDatabase, emptyDatabase, freshDatabase } from '../../support/postgres.ts';
+import { addReleased, release } from '../../support/released-lots.ts';
 
 /** A node on a folder of its own; closed with the test. */
 async function openNode(
@@ -223,18 +224,17 @@ test('a node gives blocks of its own lots alone, none of one that another node w
   const path = temporaryFolder(t);
   const a = await openNode(t, url, { path });
   const b = await openNode(t, url, { node: 'b' });
-  await a.addLot(lot(1), [block('pure', 1)]);
-  await a.addLot(lot(2), [block('pure', 2), block('pure', 3)]);
-  await b.addLot(lot(3), [block('pure', 4)]);
+  await addReleased(a, lot(1), [block('pure', 1)]);
+  await addReleased(a, lot(2), [block('pure', 2), block('pure', 3)]);
+  await addReleased(b, lot(3), [block('pure', 4)]);
   await b.revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS });
   const claimed = async (ledger: PostgresLedger, max: number) =>
     (await ledger.claimBlocks('pure', max)).map((each) => each.lotId);
   assert.deepEqual(await claimed(a, 1), [lotId(2)]);
   assert.deepEqual(await claimed(b, 9), [lotId(3)]);
-  const commitment = { pureBytes: 32, blockRoots: 'AA==', seedHashes: '' };
-  await b.addLot(lot(4, { commitment }), [block('pure', 5)]);
-  assert.deepEqual(await claimed(b, 9), [], 'held back');
-  await a.releaseLots([lotId(4)], NOON_MS); // the sequencer is another node
+  await b.addLot(lot(4), [block('pure', 5)]);
+  assert.deepEqual(await claimed(b, 9), [], 'pending');
+  await release(a, lotId(4)); // the sequencer is another node
   assert.deepEqual(await claimed(b, 9), [lotId(4)]);
   const database = new Database({ url, log: silentLog });
   t.after(() => database.close());
@@ -244,7 +244,7 @@ test('a node gives blocks of its own lots alone, none of one that another node w
   await a.close();
   const again = await openNode(t, url, { path });
   assert.deepEqual(await claimed(again, 9), []);
-  await again.addLot(lot(5), [block('pure', 6)]);
+  await addReleased(again, lot(5), [block('pure', 6)]);
   assert.deepEqual(await claimed(again, 9), [lotId(5)]);
 });
 
@@ -262,7 +262,8 @@ for (const [what, asNode] of [
       return { ledger, bytes };
     };
     const first = await openNode(t, url, { path });
-    await first.addLot(
+    await addReleased(
+      first,
       lot(1),
       [1, 2, 3].map((fill) => block('pure', fill)),
     );
@@ -286,7 +287,7 @@ test('a start that fails leaves the node its blocks, and one on an earlier copy 
     await administer(url, 'ALTER TABLE qrn.hidden RENAME TO directory_reader');
   };
   const first = await openNode(t, url, { path });
-  await first.addLot(lot(1), [block('pure', 1), block('pure', 2)]);
+  await addReleased(first, lot(1), [block('pure', 1), block('pure', 2)]);
   await first.close();
   cpSync(path, copy, { recursive: true });
   await failingStart(path);

@@ -107,7 +107,7 @@ async function assertOneJob(provider: JobDouble, ledger: Ledger, clock: { wallMs
   assert.equal(spends[0].calls + spends[1].calls, 1, when);
   assert.deepEqual((await ledger.audit()).problems, [], when);
   // no log runs here that would release the lot
-  await ledger.releaseLots([lots[0].id], clock.wallMs());
+  await ledger.putLog([], undefined, { lotIds: [lots[0].id], atMs: clock.wallMs() });
   const blocks = [...(await ledger.claimBlocks('seed', 99)), ...(await ledger.claimBlocks('pure', 99))];
   const texts = blocks.map(({ bytes }) => Buffer.from(bytes).toString('hex'));
   assert.equal(texts.length, 66, when);

@@ -219,7 +219,7 @@ describe('pure supply', () => {
     assert.ok(!isZero(claimed[0].subarray(608, 612)));
     const drawn = supply.tryDraw(KIB, take(KIB))!;
     assert.deepEqual(wordsOf(drawn.value)[0], 1 + 608 / 4);
-    assert.deepEqual(drawn.shares, [{ lotId: 'lot_1', offset: 608, bytes: KIB, releasedAtMs: null }]);
+    assert.deepEqual(drawn.shares, [{ lotId: 'lot_1', offset: 608, bytes: KIB, releasedAtMs: 0 }]);
     assert.ok(isZero(claimed[0].subarray(0, 608 + KIB)));
   });
 

@@ -180,13 +180,14 @@ CREATE TABLE qrn.lot (
   node int NOT NULL,
   source text NOT NULL,
   record json NOT NULL,
-  is_held bool NOT NULL,
+  is_pending bool NOT NULL,
+  -- Of a lot that was released.
   released_at_ms bigint,
   -- Its node was fenced: what of its blocks was left is given up.
   burned bool NOT NULL DEFAULT false
 );
 CREATE INDEX lot_source ON qrn.lot (source, ordinal);
-CREATE INDEX lot_held ON qrn.lot (ordinal) WHERE is_held;
+CREATE INDEX lot_pending ON qrn.lot (ordinal) WHERE is_pending;
 CREATE TABLE qrn.revocation (
   lot_id text PRIMARY KEY REFERENCES qrn.lot (id),
   why text NOT NULL,
