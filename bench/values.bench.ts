@@ -45,6 +45,10 @@ const KINDS: readonly Kind[] = [
   { name: 'floats 6 places', request: floats(6) },
   { name: 'floats 15 places', request: floats(15) },
   { name: 'floats 53 bits', request: floats(null) },
+  {
+    name: 'gaussians 14 digits',
+    request: (count) => ({ kind: 'gaussians', count, mean: 0, stddev: 1, digits: 14 }),
+  },
   { name: 'uuid', request: (count) => ({ kind: 'uuid', count }) },
   { name: `hex, strings of ${LONG}`, ...strings('hex') },
   { name: `base64, strings of ${LONG}`, ...strings('base64') },

@@ -1,5 +1,6 @@
-import { assert } from '../core/assert.ts';
+import { Bits, Fraction } from './bits.ts';
 import type { EntropyReader } from './entropy-reader.ts';
+import { GaussianRounding } from './gaussian-rounding.ts';
 
 /**
  * Normally distributed decimals, exactly: each value is a real number X of N(mean, stddev²) rounded to the nearest decimal
@@ -14,8 +15,8 @@ import type { EntropyReader } from './entropy-reader.ts';
  * 2. *Its digits.* All decisions look at the first bits of x alone. The bits that were not drawn are still independent and
  *    uniform, so they are drawn when they are needed (`Fraction`).
  * 3. *The rounding.* After b bits X lies between two rational numbers that are stddev / 2^b apart. When both round to the same
- *    decimal, X does; until then four more bits of x are drawn. The arithmetic is that of whole numbers (BigInt). X lies on the
- *    border between two decimals with probability 0.
+ *    decimal, X does; until then four more bits of x are drawn (gaussian-rounding.ts). X lies on the border between
+ *    two decimals with probability 0.
  *
  * The bits are those of the entropy's 32-bit words (little-endian), the lowest first.
  */
@@ -31,261 +32,108 @@ export interface GaussiansRequest {
 }
 
 export function drawGaussians(reader: EntropyReader, request: GaussiansRequest): Float64Array {
-  const scale = scaleOf(request);
+  const rounding = roundingOf(request);
   const bits = new Bits(reader);
+  const sampler = new DeviateSampler(bits);
   const values = new Float64Array(request.count);
-  for (let i = 0; i < values.length; i++) values[i] = rounded(deviate(bits), scale);
+  for (let i = 0; i < values.length; i++) {
+    const whole = sampler.draw();
+    values[i] = rounding.round(whole, sampler.fraction, bits.next() === 1, bits);
+  }
   bits.erase();
+  sampler.erase();
   return values;
 }
 
-/** Single bits; those of the last word that nobody needs are dropped. */
-class Bits {
-  readonly #reader: EntropyReader;
-  #word = 0;
-  #left = 0;
+/** Step 1: whole part and fraction of |Z| of a standard normal Z. */
+class DeviateSampler {
+  /** Of the last deviate. */
+  readonly fraction = new Fraction();
+  readonly #bits: Bits;
+  readonly #one = new Fraction();
+  readonly #other = new Fraction();
+  readonly #trial = new Fraction();
 
-  constructor(reader: EntropyReader) {
-    this.#reader = reader;
+  constructor(bits: Bits) {
+    this.#bits = bits;
   }
 
-  next(): number {
-    if (this.#left === 0) {
-      this.#word = this.#reader.u32();
-      this.#left = 32;
-    }
-    const bit = this.#word & 1;
-    this.#word >>>= 1;
-    this.#left--;
-    return bit;
-  }
-
-  /** Uniform in [0, n), n small: the fast dice roller (Lumbroso 2013), which wastes less than a bit. */
-  below(n: number): number {
-    let range = 1;
-    let offset = 0;
+  /** Returns the whole part. */
+  draw(): number {
     for (;;) {
-      range *= 2;
-      offset = 2 * offset + this.next();
-      if (range < n) continue;
-      if (offset < n) return offset;
-      range -= n;
-      offset -= n;
+      let whole = 0;
+      while (this.#isRootOfE()) whole++;
+      if (!this.#areRootsOfE(whole * (whole - 1))) continue;
+      this.fraction.clear();
+      if (this.#areParts(whole)) return whole;
     }
   }
 
   erase(): void {
-    this.#word = 0;
-    this.#left = 0;
-  }
-}
-
-/** A uniform number in (0, 1), of which only the bits that somebody looked at exist. */
-class Fraction {
-  readonly #source: Bits;
-  readonly #bits: number[];
-
-  constructor(source: Bits, first: number[] = []) {
-    this.#source = source;
-    this.#bits = first;
+    for (const each of [this.fraction, this.#one, this.#other, this.#trial]) each.clear();
   }
 
-  bit(i: number): number {
-    while (this.#bits.length <= i) this.#bits.push(this.#source.next());
-    return this.#bits[i];
+  #areRootsOfE(times: number): boolean {
+    for (let i = 0; i < times; i++) if (!this.#isRootOfE()) return false;
+    return true;
   }
 
-  get known(): number {
-    return this.#bits.length;
+  #areParts(k: number): boolean {
+    for (let i = 0; i <= k; i++) if (!this.#isPart(k)) return false;
+    return true;
   }
 
-  isLessThan(other: Fraction): boolean {
-    for (let i = 0; ; i++) {
-      const bit = this.bit(i);
-      const others = other.bit(i);
-      if (bit !== others) return bit < others;
+  /**
+   * True with probability exp(-1/2): the first bit of a uniform number says whether it is below 1/2. From there a row of
+   * uniform numbers, each below the one before, ends after an even number.
+   */
+  #isRootOfE(): boolean {
+    if (this.#bits.next() === 1) return true;
+    let last = this.#one;
+    let next = this.#other;
+    last.clear();
+    last.append(0);
+    for (let n = 1; ; n++) {
+      if (!this.#bits.isNewLess(next, last)) return n % 2 === 0;
+      const spare = last;
+      last = next;
+      next = spare;
     }
   }
 
-  /** The first `count` bits as a whole number. */
-  take(count: number): bigint {
-    let whole = 0n;
-    for (let i = 0; i < count; i += 24) {
-      const size = Math.min(24, count - i);
-      let part = 0;
-      for (let j = 0; j < size; j++) part = 2 * part + this.bit(i + j);
-      whole = (whole << BigInt(size)) | BigInt(part);
+  /**
+   * True with probability exp(-x(2k + x) / (2k + 2)), x the fraction: each step of a row from x down also passes a trial of
+   * probability (2k + x) / (2k + 2).
+   */
+  #isPart(k: number): boolean {
+    let last = this.fraction;
+    let next = this.#one;
+    for (let n = 0; ; n++) {
+      if (!this.#bits.isNewLess(next, last) || !this.#passes(k)) return n % 2 === 0;
+      last = next;
+      next = next === this.#one ? this.#other : this.#one;
     }
-    return whole;
   }
-}
 
-/** A standard normal deviate: (whole + fraction), negative or not. */
-interface Deviate {
-  readonly whole: number;
-  readonly fraction: Fraction;
-  readonly isNegative: boolean;
-}
-
-function deviate(bits: Bits): Deviate {
-  for (;;) {
-    let whole = 0;
-    while (isRootOfE(bits)) whole++;
-    if (!areAll(whole * (whole - 1), () => isRootOfE(bits))) continue;
-    const fraction = new Fraction(bits);
-    if (areAll(whole + 1, () => isPart(bits, whole, fraction)))
-      return { whole, fraction, isNegative: bits.next() === 1 };
+  #passes(k: number): boolean {
+    const choice = this.#bits.below(2 * k + 2);
+    if (choice !== 1) return choice > 1;
+    return this.#bits.isNewLess(this.#trial, this.fraction);
   }
-}
-
-function areAll(times: number, trial: () => boolean): boolean {
-  for (let i = 0; i < times; i++) if (!trial()) return false;
-  return true;
-}
-
-/** True with probability exp(-1/2): the first bit of a uniform number says whether it is below 1/2. */
-function isRootOfE(bits: Bits): boolean {
-  if (bits.next() === 1) return true;
-  return isEvenRow(bits, new Fraction(bits, [0]), () => true, 1);
-}
-
-/** True with probability exp(-x(2k + x) / (2k + 2)): each step of the row also passes a trial of probability (2k + x) / (2k + 2). */
-function isPart(bits: Bits, k: number, x: Fraction): boolean {
-  return isEvenRow(bits, x, () => {
-    const choice = bits.below(2 * k + 2);
-    return choice > 1 || (choice === 1 && new Fraction(bits).isLessThan(x));
-  });
-}
-
-/** Whether a row of uniform numbers, each below the one before and each passing the trial, ends after an even number. */
-function isEvenRow(bits: Bits, first: Fraction, trial: () => boolean, length = 0): boolean {
-  let last = first;
-  for (let n = length; ; n++) {
-    const next = new Fraction(bits);
-    if (!next.isLessThan(last) || !trial()) return n % 2 === 0;
-    last = next;
-  }
-}
-
-/** mean and stddev as whole numbers of 10^-places, and what follows from them. */
-interface Scale {
-  readonly mean: bigint;
-  readonly stddev: bigint;
-  readonly unit: bigint;
-  readonly digits: number;
-  /** Bits of the fraction from which on it is rounded: the two bounds are at most a sixteenth of `spacing` apart. */
-  readonly firstBits: number;
-  /** Distance of neighbouring decimals at |mean| + stddev, as a power of ten. */
-  readonly spacing: number;
 }
 
 let lastRequest: GaussiansRequest | undefined;
-let lastScale: Scale | undefined;
+let lastRounding: GaussianRounding | undefined;
 
 /** Requests for one distribution come in runs. */
-function scaleOf(request: GaussiansRequest): Scale {
+function roundingOf(request: GaussiansRequest): GaussianRounding {
   const { mean, stddev, digits } = request;
   const isLast = lastRequest?.mean === mean && lastRequest.stddev === stddev && lastRequest.digits === digits;
-  if (!isLast || lastScale === undefined) {
-    lastScale = makeScale(request);
+  if (!isLast || lastRounding === undefined) {
+    lastRounding = new GaussianRounding(request);
     lastRequest = request;
   }
-  return lastScale;
-}
-
-function makeScale({ mean, stddev, digits }: GaussiansRequest): Scale {
-  assert(stddev > 0 && digits >= 2 && digits <= 14, 'a normal distribution with 2 to 14 digits');
-  const [m, s] = [decimalOf(mean), decimalOf(stddev)];
-  const exponent = Math.min(m.exponent, s.exponent, 0);
-  const whole = (each: Decimal) => each.digits * powerOfTen(each.exponent - exponent);
-  const unit = powerOfTen(-exponent);
-  const typical = magnitude(whole(m)) + whole(s);
-  const spacing = exponentOf(typical, unit) - digits + 1;
-  const [share, step] = scaledTo(16n * whole(s), unit, spacing);
-  let firstBits = 0;
-  while (step << BigInt(firstBits) < share) firstBits++;
-  return { mean: whole(m), stddev: whole(s), unit, digits, firstBits, spacing };
-}
-
-interface Decimal {
-  readonly digits: bigint;
-  readonly exponent: number;
-}
-
-/** The decimal that JSON prints for a number. */
-function decimalOf(value: number): Decimal {
-  const [, sign, whole, part = '', exponent = '0'] =
-    /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
-  return { digits: BigInt(sign + whole + part), exponent: Number(exponent) - part.length };
-}
-
-const POWERS: bigint[] = [];
-
-function powerOfTen(exponent: number): bigint {
-  return (POWERS[exponent] ??= 10n ** BigInt(exponent));
-}
-
-function magnitude(value: bigint): bigint {
-  return value < 0n ? -value : value;
-}
-
-/** The e with 10^e <= value / unit < 10^(e+1). */
-function exponentOf(value: bigint, unit: bigint): number {
-  let exponent = aboutExponentOf(value, unit);
-  while (isReached(exponent + 1, value, unit)) exponent++;
-  while (!isReached(exponent, value, unit)) exponent--;
-  return exponent;
-}
-
-function isReached(exponent: number, value: bigint, unit: bigint): boolean {
-  const [reached, needed] = scaledTo(value, unit, exponent);
-  return reached >= needed;
-}
-
-/** The same, but for what the logarithm rounds: callers put it right by comparing whole numbers. */
-function aboutExponentOf(value: bigint, unit: bigint): number {
-  const exponent = Math.floor(Math.log10(Number(value)) - Math.log10(Number(unit)));
-  return Number.isFinite(exponent) ? exponent : value.toString().length - unit.toString().length;
-}
-
-/** Numerator and denominator of (value / unit) / 10^exponent. */
-function scaledTo(value: bigint, unit: bigint, exponent: number): [bigint, bigint] {
-  return exponent >= 0 ? [value, unit * powerOfTen(exponent)] : [value * powerOfTen(-exponent), unit];
-}
-
-/** Bits that are drawn at a time where the first ones do not tell how a value rounds. */
-const STEP_BITS = 4;
-
-function rounded({ whole, fraction, isNegative }: Deviate, scale: Scale): number {
-  const { mean, stddev, unit, digits } = scale;
-  for (let known = Math.max(fraction.known, scale.firstBits); ; known += STEP_BITS) {
-    const shift = BigInt(known);
-    const steps = (BigInt(whole) << shift) | fraction.take(known);
-    const near = (mean << shift) + (isNegative ? -steps : steps) * stddev;
-    const far = isNegative ? near - stddev : near + stddev;
-    const [low, high] = near < far ? [near, far] : [far, near];
-    if (low <= 0n && high >= 0n) continue; // near 0 decimals lie ever closer
-    const [inner, outer] = low > 0n ? [low, high] : [-high, -low];
-    const decimal = roundedTo(inner, unit << shift, digits);
-    const [value, step] = scaledTo(outer, unit << shift, decimal.exponent);
-    if (nearest(value, step) !== decimal.digits) continue;
-    return Number(`${low > 0n ? '' : '-'}${decimal.digits}e${decimal.exponent}`);
-  }
-}
-
-/** The decimal of so many digits that is nearest to value / unit, which is positive. */
-function roundedTo(value: bigint, unit: bigint, digits: number): Decimal {
-  let exponent = aboutExponentOf(value, unit) - digits + 1;
-  for (;;) {
-    const whole = nearest(...scaledTo(value, unit, exponent));
-    if (whole >= powerOfTen(digits)) exponent++;
-    else if (whole < powerOfTen(digits - 1)) exponent--;
-    else return { digits: whole, exponent };
-  }
-}
-
-function nearest(value: bigint, unit: bigint): bigint {
-  return ((value << 1n) + unit) / (unit << 1n);
+  return lastRounding;
 }
 
 /** √(2πe) in thousandths: the entropy of a normal distribution is log2(√(2πe) · stddev). */
@@ -297,10 +145,7 @@ const SPREAD_THOUSANDTHS = 4133n;
  * rounded more finely, which costs nothing.
  */
 export function gaussianChoices(request: GaussiansRequest): number {
-  const { stddev, unit, spacing } = scaleOf(request);
-  const [value, step] = scaledTo(SPREAD_THOUSANDTHS * stddev, 1000n * unit, spacing);
-  const choices = Number((value + step - 1n) / step);
-  return Math.max(2, choices);
+  return Math.max(2, roundingOf(request).spacingsIn(SPREAD_THOUSANDTHS, 1000n));
 }
 
 /**
@@ -318,7 +163,7 @@ export function gaussianChoices(request: GaussiansRequest): number {
  * bits are drawn four at a time.
  */
 export function gaussianBytesMax(request: GaussiansRequest): number {
-  const { firstBits } = scaleOf(request);
+  const { firstBits } = roundingOf(request);
   const { count, digits } = request;
   return 4 * Math.ceil((count * (104 + firstBits + 4 * digits) + 7_600) / 32);
 }

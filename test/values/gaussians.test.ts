@@ -24,8 +24,25 @@ describe('gaussians', () => {
         assert.deepEqual([...drawGaussians(reader, asked)], twin.plain);
         assert.equal(reader.consumedBytes, twin.consumedBytes);
       }),
-      { numRuns: 60 },
+      { numRuns: 200 },
     );
+  });
+
+  it('equal the slow twin where they are decided in whole numbers: beside powers of ten, and near 0', () => {
+    for (const [mean, stddev, digits] of [
+      [999_993, 912, 4],
+      [10, 0.01, 3],
+      [1_000_000, 1e-9, 14],
+      [0.1, 1e-7, 5],
+      [0, 1e-9, 2],
+      [-1, 1, 14],
+    ]) {
+      const asked = request(300, mean, stddev, digits);
+      const twin = twinSample(asked, ENTROPY);
+      const reader = readerOf(ENTROPY, [4_096]);
+      assert.deepEqual([...drawGaussians(reader, asked)], twin.plain, `${mean} ${stddev} ${digits}`);
+      assert.equal(reader.consumedBytes, twin.consumedBytes);
+    }
   });
 
   it('round a value that crosses a power of ten to the same decimal from both sides', () => {
