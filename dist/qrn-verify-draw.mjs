@@ -1824,6 +1824,19 @@ var EVIDENCE = object({
   assumptions: described(text2, "What must be true for it to hold."),
   not_reached: listOf2(object({ claim, why: text2 }))
 });
+var UPSTREAM = object({
+  log: described(text2, "The name of the log that holds them."),
+  origin: oneOfWords(ORIGINS, "The weakest that they name."),
+  certificates: described(
+    someOf(
+      object({
+        id: { type: "string", pattern: "^cert_[0-9a-hjkmnp-tv-z]{26}$" },
+        leaf: { type: "string", pattern: "^[A-Za-z0-9+/]{43}=$" }
+      })
+    ),
+    "Of each its id, and the hash of its leaf in that log."
+  )
+});
 var LOT_MEMBERS = {
   type: row({ type: "string", const: "lot" }, "The kind of the leaf.", () => "lot"),
   version: row({ type: "integer", const: 1 }, "Of this form.", () => 1),
@@ -1854,6 +1867,11 @@ var LOT_MEMBERS = {
     orNull(object({ id: orNull(text2), date: orNull(text2), digest: sha2562 })),
     "The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.",
     (lot) => lot.calibration === null ? null : calibrationOf(lot.calibration)
+  ),
+  upstream: row(
+    orNull(UPSTREAM),
+    "The certificates of another service under which the raw bits came; null where they came from a source itself.",
+    ({ upstream }) => upstream === void 0 ? null : upstreamOf(upstream)
   ),
   finished_at: row(time, "When the read ended.", (lot) => new Date(lot.finishedAtMs).toISOString()),
   raw_bits: row(count, "Bits that were read.", (lot) => lot.rawBits),
@@ -1924,6 +1942,9 @@ function calibrationOf(calibration) {
     digest: digestText(canonical(calibration) ?? "")
   };
 }
+function upstreamOf({ log, origin, certificates }) {
+  return { log, origin, certificates: certificates.map(({ id, leaf }) => ({ id, leaf })) };
+}
 function testedOf({
   of,
   bits,
@@ -1963,6 +1984,7 @@ function evidenceOf2({
 }
 
 // src/certificate/verify-derived.ts
+var BITS_PER_CITATION = 8192;
 function derivedVerdict(certificate, leaves) {
   const told2 = member(certificate, "entropy_mode");
   const mode = ENTROPY_MODES.find((each) => each === told2);
@@ -2005,13 +2027,22 @@ function flawOfLot(lot, mode) {
   if (evidence === null) return `Lot ${id} has no evidence.`;
   if (!allowsEvidence(origin, evidence.claim))
     return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
-  const flaw = flawOfFigures({ ...lot, evidence });
+  const flaw = flawOfFigures({ ...lot, evidence }) ?? flawOfCitations(lot);
   if (flaw !== void 0) return flaw;
   if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
   const isWhole2 = tested.every(
     ({ of, bits, first_bit: first, passed, total }) => passed <= total && bits > 0 && (of !== "conditioned" || bits % 8 === 0 && first % 8 === 0)
   );
   return isWhole2 ? void 0 : `Lot ${id} was tested in windows that are none.`;
+}
+function flawOfCitations({ lot_id: id, origin, raw_bits: bits, upstream }) {
+  if (upstream === null) return void 0;
+  const { certificates, origin: certified } = upstream;
+  if (new Set(certificates.map((each) => each.id)).size < certificates.length)
+    return `Lot ${id} cites a certificate twice.`;
+  if (bits > certificates.length * BITS_PER_CITATION)
+    return `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`;
+  return ORIGINS.indexOf(origin) >= ORIGINS.indexOf(certified) ? void 0 : `Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`;
 }
 function flawOfDraw({ mode, lots, spans }) {
   if (mode !== "pure" && lots.length !== 1)

@@ -145,8 +145,10 @@ export interface Provenance {
 interface UpstreamAnswers {
   /** Name of the log that holds their certificates. */
   readonly log: string;
-  /** Their ids, `cert_…`. */
-  readonly certificates: readonly string[];
+  /** The weakest that the certificates name. */
+  readonly origin: Origin;
+  /** Of each its id, `cert_…`, and the hash of its leaf in that log, in base64. */
+  readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
 }
 
 /** What a read of a source without a circuit says of one. */

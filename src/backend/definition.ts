@@ -75,6 +75,8 @@ export interface OctetAnswer {
 export interface CertifiedFacts {
   /** Name of the log that holds the certificate. */
   readonly log: string;
+  /** The hash of the certificate's leaf in that log, in base64. */
+  readonly leaf: string;
   readonly endpoint: string;
   readonly mode: string;
   /** The weakest of the lots that the answer was drawn from. */

@@ -21,8 +21,14 @@ export async function httpCall(call: HttpRequest): Promise<HttpReply> {
 function networkReason(error: unknown): string {
   if (!(error instanceof Error)) return 'the request failed';
   if (error instanceof TypeError) return `the request cannot be made (${error.name})`;
-  return error.message || error.name;
+  const said = error.message || error.name;
+  return UNKNOWN_AUTHORITY.test(String(memberOf(error, 'code')))
+    ? `${said}: name the file of the authority that signed it in NODE_EXTRA_CA_CERTS`
+    : said;
 }
+
+/** A certificate of TLS that leads to no authority which this process knows. */
+const UNKNOWN_AUTHORITY = /SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT|VERIFY_LEAF_SIGNATURE)/;
 
 /** The body as JSON; undefined when it is none. */
 export function jsonOf({ body }: { readonly body: Uint8Array }): unknown {

@@ -11,6 +11,7 @@ import {
   type Schema,
   sha256,
   share,
+  someOf,
   text,
   time,
 } from '../core/schema.ts';
@@ -70,6 +71,20 @@ const EVIDENCE = object({
   not_reached: listOf(object({ claim, why: text })),
 });
 
+const UPSTREAM = object({
+  log: described(text, 'The name of the log that holds them.'),
+  origin: oneOfWords(ORIGINS, 'The weakest that they name.'),
+  certificates: described(
+    someOf(
+      object({
+        id: { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' },
+        leaf: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' },
+      }),
+    ),
+    'Of each its id, and the hash of its leaf in that log.',
+  ),
+});
+
 export const LOT_MEMBERS = {
   type: row({ type: 'string', const: 'lot' }, 'The kind of the leaf.', () => 'lot' as const),
   version: row({ type: 'integer', const: 1 }, 'Of this form.', () => 1 as const),
@@ -98,6 +113,11 @@ export const LOT_MEMBERS = {
     orNull(object({ id: orNull(text), date: orNull(text), digest: sha256 })),
     'The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.',
     (lot) => (lot.calibration === null ? null : calibrationOf(lot.calibration)),
+  ),
+  upstream: row(
+    orNull(UPSTREAM),
+    'The certificates of another service under which the raw bits came; null where they came from a source itself.',
+    ({ upstream }) => (upstream === undefined ? null : upstreamOf(upstream)),
   ),
   finished_at: row(time, 'When the read ended.', (lot) => new Date(lot.finishedAtMs).toISOString()),
   raw_bits: row(count, 'Bits that were read.', (lot) => lot.rawBits),
@@ -181,6 +201,10 @@ function calibrationOf(calibration: NonNullable<LotRecord['calibration']>) {
     date: date === undefined ? null : String(date),
     digest: digestText(canonical(calibration) ?? ''),
   };
+}
+
+function upstreamOf({ log, origin, certificates }: NonNullable<LotRecord['upstream']>) {
+  return { log, origin, certificates: certificates.map(({ id, leaf }) => ({ id, leaf })) };
 }
 
 function testedOf({

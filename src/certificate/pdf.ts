@@ -208,7 +208,17 @@ function sourceRows(provenance: Document['certificate']['provenance'], lots: Lot
     ['Size', qubits === 0 ? 'none' : `${qubits} qubits, depth ${depth}, ${grouped(shots)} shots`],
     ['Device', `${first.provider} / ${first.device}`],
     ['Job', first.job_id ?? 'none'],
+    ...citationRows(lots),
   ];
+}
+
+/** The logs of services that fed the lots; their certificates stand in the JSON. */
+function citationRows(lots: Lots): Row[] {
+  const cited = lots.flatMap(({ upstream }) => upstream ?? []);
+  if (cited.length === 0) return [];
+  const certificates = cited.reduce((sum, each) => sum + each.certificates.length, 0);
+  const logs = [...new Set(cited.map(({ log }) => log))].join(', ');
+  return [['Cites', `${grouped(certificates)} certificates of ${logs}`]];
 }
 
 function testRows({ provenance: { evidence }, verification }: Document['certificate'], lots: Lots): Row[] {

@@ -1,4 +1,4 @@
-import { ENTROPY_MODES, type EntropyMode, isQuantum } from '../core/vocabulary.ts';
+import { ENTROPY_MODES, type EntropyMode, isQuantum, ORIGINS } from '../core/vocabulary.ts';
 import { PIECE_BYTES } from '../crypto/hash-tree.ts';
 import { allowsEvidence, SEED_BLOCK_BYTES } from '../ledger/records.ts';
 import { CERTIFICATE_ROWS, certificateForm } from './certificate-members.ts';
@@ -10,6 +10,9 @@ import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 import { isObject, member, show } from './members.ts';
 import { failed, holds, type Verdict } from './verdict.ts';
 import type { DrawnSpan } from './windows.ts';
+
+/** One answer of `/v1/bytes`: 1,024 bytes at most. */
+const BITS_PER_CITATION = 8_192;
 
 /**
  * Checks that a certificate says of its lots what follows from their leaves, and nothing else: whoever signs a certificate
@@ -73,7 +76,7 @@ function flawOfLot(lot: LotLeaf, mode: EntropyMode): string | undefined {
   if (evidence === null) return `Lot ${id} has no evidence.`;
   if (!allowsEvidence(origin, evidence.claim))
     return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
-  const flaw = flawOfFigures({ ...lot, evidence });
+  const flaw = flawOfFigures({ ...lot, evidence }) ?? flawOfCitations(lot);
   if (flaw !== undefined) return flaw;
   if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
   const isWhole = tested.every(
@@ -81,6 +84,19 @@ function flawOfLot(lot: LotLeaf, mode: EntropyMode): string | undefined {
       passed <= total && bits > 0 && (of !== 'conditioned' || (bits % 8 === 0 && first % 8 === 0)),
   );
   return isWhole ? undefined : `Lot ${id} was tested in windows that are none.`;
+}
+
+/** Why the bits of a lot are not those of the certificates that it cites, as far as the leaf alone shows it. */
+function flawOfCitations({ lot_id: id, origin, raw_bits: bits, upstream }: LotLeaf): string | undefined {
+  if (upstream === null) return undefined;
+  const { certificates, origin: certified } = upstream;
+  if (new Set(certificates.map((each) => each.id)).size < certificates.length)
+    return `Lot ${id} cites a certificate twice.`;
+  if (bits > certificates.length * BITS_PER_CITATION)
+    return `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`;
+  return ORIGINS.indexOf(origin) >= ORIGINS.indexOf(certified)
+    ? undefined
+    : `Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`;
 }
 
 /** Why the certificate cannot have drawn what it says. */

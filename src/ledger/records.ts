@@ -74,6 +74,16 @@ export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'syst
   };
 }
 
+/** Answers of another service, in the order in which a read was put together from them. */
+export interface UpstreamAnswers {
+  /** Name of the log that holds their certificates. */
+  readonly log: string;
+  /** The weakest that the certificates name. */
+  readonly origin: Origin;
+  /** Of each its id, `cert_…`, and the hash of its leaf in that log, in base64. */
+  readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
+}
+
 /**
  * The unit of provenance: one read of a backend. Durable before anything is drawn from it, never changed
  * after; a revocation is a record of its own.
@@ -100,8 +110,8 @@ export interface LotRecord {
   readonly startedAtMs: number;
   readonly finishedAtMs: number;
   readonly calibration: Readonly<Record<string, string | number | readonly number[]>> | null;
-  /** The raw bits are answers of another service, under these certificates of that log; absent where they are not. */
-  readonly upstream?: { readonly log: string; readonly certificates: readonly string[] };
+  /** The raw bits are answers of another service, which it certified; absent where they are not. */
+  readonly upstream?: UpstreamAnswers;
   readonly rawBits: number;
   /** SHA-256 (hex) of the raw bits as the backend delivered them. */
   readonly rawSha256: string;

@@ -1,9 +1,14 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import type { AnswerVerifier, CertifiedFacts, OctetAnswer } from '../backend/definition.ts';
 import { isObject, member, text } from '../certificate/members.ts';
 import { responseOfFields } from '../certificate/octet-answer.ts';
 import { readProof } from '../certificate/signed-checkpoint.ts';
 import { verifyAnswer } from '../certificate/verify.ts';
+import { issuedText } from '../certificate/verify-lots.ts';
+import { utf8Bytes } from '../core/bytes.ts';
 import { ORIGINS, type Origin } from '../core/vocabulary.ts';
+import { toBase64 } from '../crypto/base64.ts';
+import { leafHash } from '../crypto/merkle.ts';
 
 /**
  * The verifier of certificates as sources of kind `qrn` use it: an answer of another service counts when everything holds
@@ -45,6 +50,7 @@ function factsOf(document: unknown): CertifiedFacts | string {
   if (typeof logged === 'string') return logged;
   return {
     log: logged.checkpoint.origin,
+    leaf: toBase64(leafHash(sha256, utf8Bytes(issuedText(certificate) ?? ''))),
     endpoint: text(member(certificate, 'endpoint')) ?? '',
     mode: text(member(certificate, 'entropy_mode')) ?? '',
     origin: ORIGINS[Math.max(...ranks)],

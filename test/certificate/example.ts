@@ -2,8 +2,8 @@ import canonicalize from 'canonicalize';
 import { incarnationText } from '../../src/certificate/incarnation.ts';
 import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { bareMediaType, type DataEndpoint } from '../../src/core/vocabulary.ts';
-import { fromBase64 } from '../../src/crypto/base64.ts';
+import { bareMediaType, type DataEndpoint, type Origin } from '../../src/core/vocabulary.ts';
+import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import type { PublishedKey } from '../../src/crypto/key-files.ts';
 import {
@@ -39,6 +39,13 @@ function lot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
   const rawSha256 = sha256Hex(Buffer.from(`raw bits of lot ${name}`));
   const processedSha256 = sha256Hex(Buffer.from(`conditioned bytes of lot ${name}`));
   return lotRecord(name, { rawSha256, processedSha256, ...changes });
+}
+
+/** Of `/v1/bytes`: 1,024 bytes. */
+const BITS_OF_A_CALL = 8_192;
+
+function leafOf(name: string): string {
+  return toBase64(sha256(utf8Bytes(`leaf ${name}`)));
 }
 
 const DICE = { count: 3, max: 6, min: 1, sort: 'none', unique: false, values: [4, 1, 6] };
@@ -119,6 +126,24 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     ['dependent-bound', 'a bound that is not that of so many bits', dependentLot('calibrated', 0.41, 0.3)],
   ] as const) {
     await add(name, `${what}, logged as it is`, { lots: [lot] }, () => ({}), ['derived']);
+  }
+  const cites = (ids: readonly string[], origin: Origin, certified = origin) => {
+    const certificates = ids.map((id) => ({ id: `cert_${id.padEnd(26, '0')}`, leaf: leafOf(id) }));
+    const upstream = { log: 'hub.example/log', origin: certified, certificates };
+    return { lots: [lot('a', { origin, rawBits: 2 * BITS_OF_A_CALL, upstream })] };
+  };
+  await add('upstream', 'a lot of bytes of another service, which cites their certificates', {
+    ...cites(['a', 'b'], 'qrng-device'),
+  });
+  await add('upstream-weaker', 'a lot of a weaker origin than the certificates that it cites', {
+    ...cites(['a', 'b'], 'simulated', 'qrng-device'),
+  });
+  for (const [name, what, options] of [
+    ['origin', 'a better origin than its certificates name', cites(['a', 'b'], 'qrng-device', 'replay')],
+    ['twice', 'a certificate that is cited twice', cites(['a', 'a'], 'qrng-device')],
+    ['few', 'more bits than its certificates are of', cites(['a'], 'qrng-device')],
+  ] as const) {
+    await add(`upstream-${name}`, `${what}, logged as it is`, options, () => ({}), ['derived']);
   }
   await add('csprng', 'an answer of csprng mode, with a sample of the stream', {
     lots: [sampleLot('a')],

@@ -203,6 +203,17 @@ describe('the certificate as a PDF', () => {
     ]);
   });
 
+  it('counts the certificates of another service that the lots cite, and keeps to its page', async () => {
+    const certificates = Array.from({ length: 200 }, (_, i) => ({ id: `cert_${i}`, leaf: 'leaf' }));
+    const upstream = { log: 'hub.example/log', origin: 'simulated', certificates } as const;
+    const pdf = await certificatePdf(await withLots([lotRecord('a', { upstream }), lotRecord('b')]));
+    await assertWellSet(pdf);
+    const lines = linesOf(pdf);
+    assert.equal(lines[lines.indexOf('Cites') + 1], '200 certificates of hub.example/log');
+    const own = linesOf(await certificatePdf(await withLots([lotRecord('a')])));
+    assert.ok(!own.includes('Cites'));
+  });
+
   it('says that it is revoked, when and why', async () => {
     const lines = linesOf(await certificatePdf(await withLots([lotRecord('a')], 'detector fault')));
     assert.ok(lines.includes('REVOKED'));

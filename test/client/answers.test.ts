@@ -552,6 +552,13 @@ const CERTIFICATE: Shape<CertificateDocument> = {
         calibration: {
           nullable: { id: { nullable: 'string' }, date: { nullable: 'string' }, digest: 'string' },
         },
+        upstream: {
+          nullable: {
+            log: 'string',
+            origin: { oneOf: ORIGINS },
+            certificates: [{ id: 'string', leaf: 'string' }],
+          },
+        },
         finished_at: 'string',
         raw_bits: 'number',
         raw_output: 'string',

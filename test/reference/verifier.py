@@ -123,6 +123,19 @@ def hashes(texts):
 
 
 
+def bears_citations(lot):
+    upstream = lot["upstream"]
+    if upstream is None:
+        return True
+    cited = upstream["certificates"]
+    assert set(upstream) == {"log", "origin", "certificates"} and cited and isinstance(upstream["log"], str)
+    for each in cited:
+        assert set(each) == {"id", "leaf"} and re.fullmatch("cert_[%s]{26}" % ALPHABET, each["id"])
+        assert len(unbase64(each["leaf"])) == 32
+    few = lot["raw_bits"] > 8192 * len(cited) or len({each["id"] for each in cited}) < len(cited)
+    return not few and ORIGINS.index(lot["origin"]) >= ORIGINS.index(upstream["origin"])
+
+
 def bears_figures(lot):
     """Whether what a lot claims can be true beside the autocorrelation that it tells of."""
     evidence, bits = lot["evidence"], lot["raw_bits"]
@@ -353,7 +366,7 @@ class Verifier:
             ranks = [CLAIMS.index(lot["evidence"]["claim"]) for lot in lots]
             assert all(rank <= HIGHEST[lot["origin"]] for rank, lot in zip(ranks, lots))
             assert source["evidence"] == CLAIMS[min(ranks)]
-            assert all(bears_figures(lot) for lot in lots)
+            assert all(bears_figures(lot) and bears_citations(lot) for lot in lots)
         for name in ("raw_output", "processed"):
             assert all(re.fullmatch("sha256:[0-9a-f]{64}", lot[name]) for lot in lots)
             each = [bytes.fromhex(lot[name][7:]) for lot in lots]

@@ -8,10 +8,11 @@ import { createQrn, qrnBackend } from '../../src/backend/qrn/source.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { verifyUpstream } from '../../src/service/verify-upstream.ts';
 import { workedExample } from '../certificate/example.ts';
-import { usageOf } from '../support/replies.ts';
+import { loggedCertificate, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
 import { type Between, BYTES, CERTIFICATE, MiddleMan, ofBytes, ofCertificate, savedKeys } from './between.ts';
+import { leafOf } from './citations.ts';
 
 /** A source of kind `qrn` and a real service, with somebody between them who lies. */
 
@@ -95,11 +96,17 @@ describe('a source of kind qrn', () => {
     );
     assert.deepEqual([bits.length, shots], [2048, BITS]);
     assert.deepEqual(Buffer.from(bits), Buffer.concat(man.sent.filter(({ length }) => length === 1024)));
-    const { log, certificates = [] } = provenance.upstream ?? {};
-    assert.equal(log, 'qrn.localhost/log');
-    assert.equal(new Set(certificates).size, CALLS);
+    const { log, origin, certificates } = provenance.upstream ?? {};
+    assert.deepEqual([log, origin], ['qrn.localhost/log', 'simulated']);
     const asked = man.requests.flatMap(({ path }) => /^\/verify\/(.*)$/.exec(path)?.[1] ?? []);
-    assert.deepEqual([...new Set(asked)], certificates);
+    const shown = [...new Set(asked)];
+    assert.equal(shown.length, CALLS);
+    assert.deepEqual(
+      certificates,
+      await Promise.all(
+        shown.map(async (id) => ({ id, leaf: leafOf(await loggedCertificate(service, id)) })),
+      ),
+    );
     assert.deepEqual([source.origin, source.quantumBackend], ['simulated', 'simulator-statevector']);
     assert.equal(await creditsUsed(), before + source.estimate(BITS).amount);
     const keyed = man.requests.filter(({ headers }) => headers['authorization'] !== undefined);
@@ -339,6 +346,7 @@ describe('a service that lies to a source of kind qrn', () => {
   it('gives no bytes twice, even with a certificate of their own, and after a restart neither', async (t) => {
     const taken = {
       log: 'log',
+      leaf: 'leaf',
       endpoint: 'bytes',
       mode: 'pure',
       origin: 'simulated',

@@ -120,6 +120,7 @@ def _check_lot(leaf: Any, mode: str) -> None:
     if _CLAIMS.index(claim) > _CEILINGS[origin]:
         raise _Failure(f"Lot {name} of origin {show(origin)} claims {show(claim)}.")
     _check_figures(leaf, evidence)
+    _check_citations(leaf)
     if member(leaf, "declared") is True and origin not in _ORIGINS[:2]:
         raise _Failure(f"Lot {name} of origin {show(origin)} is declared quantum.")
     for window in member(leaf, "tested"):
@@ -161,6 +162,24 @@ def _check_figures(leaf: Any, evidence: Any) -> None:
         raise _Failure(
             f"Lot {name} claims more min-entropy than the {left:.6f} that its autocorrelation {correlation} leaves."
         )
+
+
+#: One answer of `/v1/bytes`: 1,024 bytes at most.
+_BITS_PER_CITATION = 8_192
+
+
+def _check_citations(leaf: Any) -> None:
+    """The bits of a lot can be those of the certificates that it cites, as far as the leaf alone shows it."""
+    name, origin, bits, upstream = (member(leaf, part) for part in ("lot_id", "origin", "raw_bits", "upstream"))
+    if upstream is None:
+        return
+    certificates, certified = member(upstream, "certificates"), member(upstream, "origin")
+    if len({member(each, "id") for each in certificates}) < len(certificates):
+        raise _Failure(f"Lot {name} cites a certificate twice.")
+    if bits > len(certificates) * _BITS_PER_CITATION:
+        raise _Failure(f"Lot {name} has {bits} raw bits, and the {len(certificates)} certificates that it cites are of fewer.")
+    if _ORIGINS.index(origin) < _ORIGINS.index(certified):
+        raise _Failure(f"Lot {name} of origin {show(origin)} cites certificates of origin {show(certified)}.")
 
 
 def _check_draw(lots: Sequence[_Lot], mode: str) -> None:
@@ -376,6 +395,17 @@ _LEAF: Dict[str, _Rule] = {
     "job_id": _or_null(_is_text),
     "circuit_sha256": _or_null(_HASH),
     "calibration": _or_null(_object({"id": _or_null(_is_text), "date": _or_null(_is_text), "digest": _HASH})),
+    "upstream": _or_null(
+        _object(
+            {
+                "log": _is_text,
+                "origin": _word(*_ORIGINS),
+                "certificates": _list(
+                    _object({"id": _form("cert_[0-9a-hjkmnp-tv-z]{26}"), "leaf": _form("[A-Za-z0-9+/]{43}=")}), 1
+                ),
+            }
+        )
+    ),
     "finished_at": _is_time,
     "raw_output": _HASH,
     "processed": _HASH,

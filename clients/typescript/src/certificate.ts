@@ -103,6 +103,12 @@ export interface CertificateLot {
     readonly date: string | null;
     readonly digest: string;
   } | null;
+  /** Of raw bits that another service certified: its log, the weakest origin, and each certificate with its leaf's hash. */
+  readonly upstream: {
+    readonly log: string;
+    readonly origin: Origin;
+    readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
+  } | null;
   readonly finished_at: string;
   readonly raw_bits: number;
   readonly raw_output: string;

@@ -216,7 +216,7 @@ export class Qrn implements JobBackend {
     this.#weakest = weakestOf(this.#weakest === undefined ? certified : [this.#weakest, ...certified]);
     const bits = concatBytes(...answers.map(({ octets }) => octets));
     for (const { octets } of answers) wipe(octets);
-    const { log, quantumBackend } = weakestOf(certified);
+    const { log, origin, quantumBackend } = weakestOf(certified);
     const shots = 8 * bits.length;
     return {
       bits,
@@ -232,7 +232,11 @@ export class Qrn implements JobBackend {
         startedAtMs,
         finishedAtMs: this.#parts.clock.wallMs(),
         calibration: null,
-        upstream: { log, certificates: answers.map(({ certificateId }) => certificateId) },
+        upstream: {
+          log,
+          origin,
+          certificates: answers.map(({ certificateId: id, facts: { leaf } }) => ({ id, leaf })),
+        },
       },
     };
   }

@@ -267,6 +267,7 @@ ${rows([
   ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
   ...lot.tested.map(testedRow),
   ...readRows(lot),
+  ...citationRows(lot.upstream),
   ...evidenceRows(lot.evidence),
 ])}
 </dl></details>`;
@@ -298,6 +299,20 @@ function readRows(read: Lot): Row[] {
     calibration === null
       ? null
       : ['Calibration', html`${text(calibrationName(calibration))}${code(calibration.digest)}`],
+  ];
+}
+
+/** What another service certified, for whoever asks it: the ids and the hashes of the leaves in its log. */
+function citationRows(upstream: Lot['upstream']): Row[] {
+  if (upstream === null) return [];
+  const { log, origin, certificates } = upstream;
+  const cited = certificates.map(({ id, leaf }) => html`<li>${code(id)} leaf ${code(leaf)}</li>`);
+  return [
+    ['Answers of', html`${text(log)}, of origin ${origin} or better by the certificates of that log`],
+    [
+      'Certificates',
+      html`<details><summary>${grouped(certificates.length)} cited</summary><ol>${cited}</ol></details>`,
+    ],
   ];
 }
 

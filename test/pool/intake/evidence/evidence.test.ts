@@ -71,7 +71,8 @@ describe('what a read is evidence of', () => {
 
   it('of bytes that another service conditioned: their origin is its word, and tests tell nothing of it', async () => {
     const read = await readOf();
-    const upstream = { log: 'hub.example/log', certificates: ['cert_1'] };
+    const certificates = [{ id: 'cert_1', leaf: 'leaf' }];
+    const upstream = { log: 'hub.example/log', origin: 'simulated' as const, certificates };
     const answered = { ...read, provenance: { ...read.provenance, circuit: 'none', upstream } };
     for (const origin of ['quantum-processor', 'simulated'] as const) {
       const { claim, assumptions } = await evidenceOf(origin, answered);
