@@ -1,77 +1,19 @@
 // src/http/pages/client/browser.ts
-var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
+var { document, isSecureContext, navigator } = globalThis;
 var page = document;
-var isSecure = isSecureContext;
-var EventSource = Events;
 var clipboard = navigator.clipboard;
 function element(id) {
   const found = page.getElementById(id);
   if (found === null) throw new Error(`the page has no element #${id}`);
   return found;
 }
-function banner(kind, title, text) {
-  const words = made("p");
-  words.append(made("strong", title), ` ${text}`);
-  const box = made("div");
-  box.className = `banner ${kind}`;
-  box.append(words);
-  return box;
-}
-function made(name, text = "") {
-  const node = page.createElement(name);
-  node.textContent = text;
-  return node;
-}
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
-var PROOF_ATTEMPTS = 10;
-var PROOF_WAIT_MS = 500;
 var Trouble = class extends Error {
   name = "Trouble";
 };
-var TITLES = {
-  "certificate id": "Certificate id",
-  "request id": "Request",
-  metadata: "Time, source and mode",
-  delivered: "Values and salt",
-  label: "What the caller said of it",
-  lots: "The lots",
-  derived: "What follows from the lots",
-  status: "Withdrawals",
-  keys: "Keys of the log",
-  inclusion: "Place in the log",
-  signature: "Signature of the log",
-  fixed: "Fixed before",
-  dates: "Dates",
-  witnesses: "Witnesses",
-  statement: "What is drawn",
-  commitment: "Commitment",
-  logged: "Logged in time",
-  secret: "Committed bytes",
-  nonce: "Nonce of the caller",
-  beacon: "Round of the beacon",
-  values: "Values",
-  end: "End of the draw"
-};
-async function checkAnswer(response) {
-  const id = member(response, "metadata", "certificate_id");
-  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
-  const verification = await verifyAnswer({ response, certificate, keys });
-  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
-}
-async function certificateOf(id) {
-  for (let attempt2 = 1; ; attempt2++) {
-    const certificate = await fetched(`/verify/${id}`);
-    if (member(certificate, "certificate", "proof") !== null || attempt2 === PROOF_ATTEMPTS)
-      return certificate;
-    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
-  }
-}
-function keysOfLog() {
-  return fetched("/.well-known/qrn-keys.json");
-}
 async function fetched(path) {
   let response;
   try {
@@ -84,145 +26,29 @@ async function fetched(path) {
   if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
   return response.json();
 }
-async function attempt(button, shown, work) {
-  button.disabled = true;
-  try {
-    shown.replaceChildren(...await work());
-  } catch (error) {
-    shown.replaceChildren(troubleBanner(error));
-    if (!(error instanceof Trouble)) throw error;
-  } finally {
-    button.disabled = false;
-  }
-}
-function report({ verification, subject, status }) {
-  const { checks, notCovered } = verification;
-  const isDraw = verification.ok && "standing" in verification;
-  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
-  const shown = [verdict, list(checks)];
-  if (notCovered.length > 0) {
-    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
-    hint.className = "hint";
-    shown.push(hint);
-  }
-  return shown;
-}
-function troubleBanner(error) {
-  const isTold = error instanceof Trouble;
-  return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
-}
-function drawSummary({ standing, advice }) {
-  if (advice === void 0) return banner("good", "Verified.", "This draw ended as its statement promised.");
-  return banner(standing === "pending" ? "wait" : "bad", STANDINGS[standing], advice);
-}
-var STANDINGS = {
-  revealed: "Verified.",
-  pending: "Pending: genuine so far.",
-  overdue: "Overdue: it has no result.",
-  cancelled: "Cancelled: genuine, without a result.",
-  failed: "Failed: genuine, without a result."
-};
-function summary(checks, subject, status) {
-  const failed = checks.filter((check) => !check.ok);
-  if (failed.length === 0 && subject === "certificate")
-    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
-  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
-  if (status === "revoked" && failed.every((check) => check.name === "status"))
-    return banner(
-      "bad",
-      "Genuine, but revoked.",
-      "It is what was certified, and the operator withdrew a lot of it since."
-    );
-  if (!isSecure && failed.every(({ name }) => name === "signature" || name === "fixed")) {
-    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
-    return banner("wait", "All but the signatures holds.", text);
-  }
-  const count = `${failed.length} of ${checks.length} checks failed.`;
-  return banner("bad", count, `Do not rely on this ${subject}.`);
-}
-function list(checks) {
-  const items = made("ul");
-  for (const { name, ok, why } of checks) {
-    const item = made("li");
-    item.className = ok ? "holds" : "fails";
-    const words = made("div");
-    words.append(made("strong", TITLES[name]), made("p", why));
-    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
-    items.append(item);
-  }
-  return items;
-}
-function member(value, ...path) {
-  let found = value;
-  for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
-    found = found[name];
-  }
-  return found;
-}
 
 // src/http/pages/client/status-page.ts
-var RASTER_WIDTH = 64;
-var events = new EventSource("/events");
-events.addEventListener("message", ({ data }) => {
-  const texts = JSON.parse(data ?? "{}");
-  for (const each of page.querySelectorAll("[data-live]")) write(each, texts[each.dataset["live"] ?? ""]);
+var INTERVAL_MS = 2e3;
+setInterval(async () => {
+  try {
+    show(await fetched("/status.json"));
+    element("freshness").textContent = ", and change as you look.";
+  } catch {
+    element("freshness").textContent = "; the service does not answer now.";
+  }
+}, INTERVAL_MS);
+function show(texts) {
+  for (const each of page.querySelectorAll("[data-live]")) {
+    const text = texts[each.dataset["live"] ?? ""];
+    if (text !== void 0 && each.textContent !== text) each.textContent = text;
+  }
   for (const each of page.querySelectorAll("[data-live-path]"))
     set(each, "d", texts[each.dataset["livePath"] ?? ""]);
   for (const each of page.querySelectorAll("[data-live-label]"))
     set(each, "aria-label", texts[each.dataset["liveLabel"] ?? ""]);
   const edition = element("edition");
   edition.hidden = texts["edition"] === edition.dataset["edition"];
-  element("freshness").textContent = ", and change as you look.";
-});
-events.addEventListener("error", () => {
-  if (events.readyState === EventSource.CLOSED) element("freshness").textContent = "; reload for newer ones.";
-});
-function write(target, text) {
-  if (text !== void 0 && target.textContent !== text) target.textContent = text;
 }
 function set(target, name, value) {
   if (value !== void 0) target.setAttribute(name, value);
-}
-if (page.getElementById("samples") !== null) {
-  offer("die", (data) => {
-    const [value] = member(data, "values");
-    element("die").textContent = String(value);
-  });
-  offer("bits", (data) => drawRaster(String(member(data, "bitstring"))));
-}
-function offer(name, show) {
-  const button = element(`${name}-button`);
-  const checks = element(`${name}-checks`);
-  button.addEventListener("click", () => {
-    checks.replaceChildren(made("p", "Asking …"));
-    attempt(button, checks, async () => {
-      const answer = await sample(name);
-      show(member(answer, "data"));
-      checks.replaceChildren(made("p", "Checking …"));
-      const [banner2, ...details] = report(await checkAnswer(answer));
-      return [banner2, folded(details, answer)];
-    });
-  });
-}
-async function sample(name) {
-  const response = await fetch(`/demo/${name}`, { method: "POST", credentials: "omit" });
-  const body = await response.json();
-  if (!response.ok) throw new Trouble(String(member(body, "error", "message")));
-  return body;
-}
-function folded(details, answer) {
-  const box = made("details");
-  const link = made("a", "Open its certificate");
-  link.setAttribute("href", `/verify/${member(answer, "metadata", "certificate_id")}`);
-  box.append(made("summary", "What was checked"), ...details, link);
-  return box;
-}
-function drawRaster(bits) {
-  const ones = [...bits].flatMap(
-    (bit, i) => bit === "1" ? [`M${i % RASTER_WIDTH} ${Math.floor(i / RASTER_WIDTH)}h1v1h-1z`] : []
-  );
-  const raster = element("raster");
-  raster.querySelector("path")?.setAttribute("d", ones.join(""));
-  raster.setAttribute("aria-label", `${bits.length} bits, ${ones.length} of them ones.`);
 }

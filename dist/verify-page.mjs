@@ -23,7 +23,7 @@ function repeatedMember(text) {
 }
 
 // src/http/pages/client/browser.ts
-var { document, isSecureContext, navigator, EventSource: Events } = globalThis;
+var { document, isSecureContext, navigator } = globalThis;
 var page = document;
 var isSecure = isSecureContext;
 var clipboard = navigator.clipboard;

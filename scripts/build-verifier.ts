@@ -13,6 +13,7 @@ const VERIFIER = 'qrn-verify.mjs';
 const DRAW_VERIFIER = 'qrn-verify-draw.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
 const DRAW_SCRIPT = 'draw-page.mjs';
+const LANDING_SCRIPT = 'landing-page.mjs';
 const STATUS_SCRIPT = 'status-page.mjs';
 const DOCS_SCRIPT = 'docs-page.mjs';
 const LOG_PAGE = 'log-watch.html';
@@ -69,6 +70,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   const ofPages = [...plugins, importing('certificate/verify-draw.ts', `./${DRAW_VERIFIER}`)];
   const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins: ofPages };
   const drawScript = { entryPoints: ['src/http/pages/client/draw-page.ts'], plugins: ofPages };
+  const landingScript = { entryPoints: ['src/http/pages/client/landing-page.ts'], plugins: ofPages };
   const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins: ofPages };
   const docsScript = {
     entryPoints: ['src/http/pages/client/docs-page.ts'],
@@ -82,6 +84,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     bundled(DRAW_VERIFIER, drawVerifier),
     bundled(PAGE_SCRIPT, pageScript),
     bundled(DRAW_SCRIPT, drawScript),
+    bundled(LANDING_SCRIPT, landingScript),
     bundled(STATUS_SCRIPT, statusScript),
     bundled(DOCS_SCRIPT, docsScript),
     logPage(),
@@ -101,10 +104,11 @@ async function logPage(): Promise<BuiltFile> {
   const parts: Readonly<Record<string, string>> = {
     SCRIPT_DIGEST: digestOf(script),
     STYLE_DIGEST: digestOf(style),
+    ICON: encodeURIComponent(source('icon.svg').trim()),
     '/* SCRIPT */': script,
     '/* STYLE */': style,
   };
-  const places = /SCRIPT_DIGEST|STYLE_DIGEST|\/\* (?:SCRIPT|STYLE) \*\//g;
+  const places = /SCRIPT_DIGEST|STYLE_DIGEST|\bICON\b|\/\* (?:SCRIPT|STYLE) \*\//g;
   const page = source('log-watch.html').replaceAll(places, (name) => parts[name]);
   return { name: LOG_PAGE, text: page };
 }

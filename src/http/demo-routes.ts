@@ -4,8 +4,8 @@ import type { Answers } from '../answer/answers.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import { contentOfGet, type DataEndpointDefinition } from './endpoint.ts';
-import { BITSTRING, INTEGERS } from './endpoints/values.ts';
+import { contentOfGet } from './endpoint.ts';
+import { INTEGERS } from './endpoints/values.ts';
 import { InnerAsker } from './inner-asker.ts';
 import { NO_STORE, type Reply, replyOf } from './reply.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
@@ -27,25 +27,17 @@ export interface DemoSources {
  */
 const SHARED_FOR_MS = 1_000;
 
-/** What the status page draws to show that it works. */
-const DRAWS: readonly [path: string, endpoint: DataEndpointDefinition, query: string][] = [
-  ['/demo/die', INTEGERS, 'count=1&min=1&max=6'],
-  ['/demo/bits', BITSTRING, 'length=1024'],
-];
-
-/** `POST /demo/…`: an answer of the demo account, for anybody, without a key. 404 without such an account. */
-export function demoRoutes(sources: DemoSources): PlainRoute[] {
-  return DRAWS.map(([path, endpoint, query]): PlainRoute => {
-    const { request } = endpoint.parse(contentOfGet(query));
-    // a refusal is shared too: finding the demo account looks at every account
-    const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
-      const reply = drawn(sources, request);
-      await Promise.allSettled([reply]);
-      return { reply };
-    });
-    const handler = async () => (await draw()).reply;
-    return { path, methods: ['POST'], scope: null, limited: false, handler };
+/** `POST /demo/die`: a throw of a die on the demo account, for anybody, without a key. 404 without such an account. */
+export function demoRoute(sources: DemoSources): PlainRoute {
+  const { request } = INTEGERS.parse(contentOfGet('count=1&min=1&max=6'));
+  // a refusal is shared too: finding the demo account looks at every account
+  const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
+    const reply = drawn(sources, request);
+    await Promise.allSettled([reply]);
+    return { reply };
   });
+  const handler = async () => (await draw()).reply;
+  return { path: '/demo/die', methods: ['POST'], scope: null, limited: false, handler };
 }
 
 async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply> {
@@ -103,4 +95,4 @@ const SHARE_USED =
   'Visitors have used their share of the demo account for now; retry after Retry-After, or use a key.';
 
 const NO_DEMO =
-  'The service has no demo account with a live key, for which the samples of its page are drawn.';
+  'The service has no demo account with a live key, which the throws of its page are drawn for.';

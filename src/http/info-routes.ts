@@ -6,9 +6,9 @@ import type { Field } from './head.ts';
 import { type OpenApiFacts, openApiDocument } from './openapi/document.ts';
 import type { PageAssets } from './pages/assets.ts';
 import { docsMain, fairDrawsMain } from './pages/docs-page.ts';
+import { landingMain } from './pages/landing-page.ts';
 import { FAIR_DRAWS_PATH, type Page, pageReply } from './pages/layout.ts';
-import { eventOf } from './pages/status-live.ts';
-import { type StatusFacts, statusMain } from './pages/status-page.ts';
+import { liveTexts, type StatusFacts, statusMain } from './pages/status-page.ts';
 import { NO_STORE, publicReply, type Reply, replyOf } from './reply.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
@@ -21,7 +21,7 @@ export type MetricsText = (isFresh: boolean) => Promise<string>;
 export interface InfoRouteSources {
   readonly clock: Clock;
   readonly status: () => Promise<StatusFacts>;
-  /** The status page may draw answers to show (demo-routes.ts). */
+  /** The front page may have a die thrown (demo-routes.ts). */
   readonly hasDemo: () => boolean;
   /** Of the service; its base URL is known once it listens. */
   readonly facts: () => OpenApiFacts;
@@ -40,42 +40,50 @@ const PUBLIC_FIELDS: readonly Field[] = [
 /** What tells about the service to anybody, without a key: its state, its documentation, its metrics. */
 export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): PlainRoute[] {
   const { metrics, clock, areMetricsPublic } = sources;
-  const publicPage = (page: Pick<Page, 'title' | 'main' | 'script' | 'place' | 'style'>): Reply =>
+  const publicPage = (page: Pick<Page, 'title' | 'main' | 'script' | 'place'>): Reply =>
     pageReply({ ...page, status: 200, cacheControl: 'no-cache', fields: PUBLIC_FIELDS }, assets);
   const facts = atMostEvery(FRESH_MS, clock, () => sources.status());
-  const status = atMostEvery(FRESH_MS, clock, async () =>
+  const landing = atMostEvery(FRESH_MS, clock, async () =>
     publicPage({
       title: 'Quantum Random Number Service',
-      main: statusMain(await facts(), sources.hasDemo()),
-      script: 'status-page.mjs',
-      place: 'status',
-      style: 'drawings.css',
+      main: landingMain(await facts(), sources.facts().baseUrl, sources.hasDemo()),
+      script: 'landing-page.mjs',
+      place: null,
     }),
   );
-  const event = atMostEvery(FRESH_MS, clock, async () => eventReply(await facts()));
+  const status = atMostEvery(FRESH_MS, clock, async () =>
+    publicPage({
+      title: 'Status',
+      main: statusMain(await facts()),
+      script: 'status-page.mjs',
+      place: 'status',
+    }),
+  );
+  const texts = atMostEvery(FRESH_MS, clock, async () =>
+    publicReply('application/json', JSON.stringify(liveTexts(await facts())), 'no-store'),
+  );
   const docs = once(() =>
     publicPage({
-      title: 'Documentation: Quantum Random Number Service',
+      title: 'Documentation',
       main: docsMain(sources.facts().baseUrl),
       script: 'docs-page.mjs',
       place: 'docs',
-      style: 'docs.css',
     }),
   );
   const fairDraws = publicPage({
-    title: 'How a draw is fair: Quantum Random Number Service',
+    title: 'How a draw is fair',
     main: fairDrawsMain(),
     script: null,
     place: 'docs',
-    style: 'docs.css',
   });
   const document = once(() => {
     const text = JSON.stringify(openApiDocument(sources.facts()));
     return publicReply('application/json', text, 'public, max-age=300');
   });
   const routes: PlainRoute[] = [
-    { ...OPEN, path: '/', handler: status },
-    { ...OPEN, path: '/events', handler: event },
+    { ...OPEN, path: '/', handler: landing },
+    { ...OPEN, path: '/status', handler: status },
+    { ...OPEN, path: '/status.json', handler: texts },
     { ...OPEN, path: '/docs', handler: docs },
     { ...OPEN, path: FAIR_DRAWS_PATH, handler: () => fairDraws },
     { ...OPEN, path: '/openapi.json', handler: document },
@@ -98,14 +106,6 @@ const FRESH_MS = 1_000;
 
 const METRICS_ARE_LOCAL =
   'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
-
-/**
- * One event, after which the reply ends: the browser asks for the next one by itself. However many look at the page,
- * none of them holds a connection or memory of ours between two events, and each event is made once for all.
- */
-function eventReply(facts: StatusFacts): Reply {
-  return replyOf(200, 'text/event-stream', eventOf(facts), [NO_STORE, ['X-Content-Type-Options', 'nosniff']]);
-}
 
 /**
  * Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it.

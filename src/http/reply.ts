@@ -51,3 +51,8 @@ export function publicReply(
     ...fields,
   ]);
 }
+
+/** Sends the reader elsewhere; 308 for good and by the same method. */
+export function redirectReply(status: 302 | 308, location: string, fields: readonly Field[] = []): Reply {
+  return { head: headOf(status, [['Location', location], NO_STORE, ...fields]), body: new Uint8Array(0) };
+}

@@ -66,6 +66,13 @@ export class RouteTable {
     for (const [prefix, under] of this.#prefixes) if (path.startsWith(prefix)) return under;
     return undefined;
   }
+
+  /** The path of a page whose address was typed with slashes behind it; undefined for any other. */
+  withoutSlash(path: string): string | undefined {
+    if (!path.endsWith('/') || path.startsWith('/v1/')) return undefined;
+    const stripped = path.replace(/\/{1,8}$/, '');
+    return stripped !== '' && this.of(stripped) !== undefined ? stripped : undefined;
+  }
 }
 
 /** Routes of one path differ in their methods. */

@@ -20,7 +20,7 @@ import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { LOOK_UPS_MAX, LookUps } from './look-ups.ts';
 import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.ts';
-import type { Reply } from './reply.ts';
+import { type Reply, redirectReply } from './reply.ts';
 import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf } from './request-head.ts';
 import type { RequestRecord } from './request-record.ts';
@@ -101,6 +101,12 @@ export class Router {
   }
 
   #walk(exchange: Exchange): void {
+    const moved = this.#routes.withoutSlash(exchange.path);
+    if (moved !== undefined) {
+      const location = exchange.query === '' ? moved : `${moved}?${exchange.query}`;
+      this.#sendDocument(exchange, redirectReply(308, location));
+      return;
+    }
     const first = this.#routes.of(exchange.path);
     if (first === undefined) {
       this.#unknown(exchange);

@@ -21,7 +21,7 @@ import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import { Budget } from '../fair/budget.ts';
-import { demoRoutes } from '../http/demo-routes.ts';
+import { demoRoute } from '../http/demo-routes.ts';
 import { drawRoutes } from '../http/draws/routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
@@ -233,7 +233,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         usage: (account) => usageOf(account, keyedLookUps, clock),
         signer: new RpcSigner(options.keys.storedAnswers),
       }),
-      ...demoRoutes({ answers, directory, record, clock, random }),
+      demoRoute({ answers, directory, record, clock, random }),
       ...infoRoutes(
         {
           status: () => mainThread.status(),

@@ -127,6 +127,7 @@ describe('the document of the running service', () => {
       '/metrics',
       '/openapi.json',
       '/docs',
+      '/status',
       '/.well-known/qrn-keys.json',
       '/log/checkpoint',
     ]) {

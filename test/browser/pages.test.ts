@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
@@ -81,6 +82,9 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     draw = await revealedDraw();
     paths = [
       '/',
+      '/status',
+      '/draws',
+      '/draws?purpose=a%20raffle%20to%20look%20at',
       '/docs',
       '/docs/draws',
       '/verify',
@@ -146,7 +150,7 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
   });
 
   it('says first that the source is simulated, then that the service works', async () => {
-    await visit(browser, server.origin, async ({ page }) => {
+    await visit(browser, `${server.origin}/status`, async ({ page }) => {
       const banners = await page.locator('.banner').allInnerTexts();
       assert.match(banners[0], /^SIMULATED: no quantum processor is connected\./);
       assert.match(banners[1], /^(Everything works|Working, with warnings)\./);
@@ -155,23 +159,95 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('rolls a die and draws bits that it verifies itself, and follows the figures', async () => {
-    await visit(browser, server.origin, async ({ page, requests }) => {
-      for (const name of ['die', 'bits']) {
-        await page.click(`#${name}-button`);
-        await page.locator(`#${name}-checks .banner`).waitFor();
-        assert.match((await page.textContent(`#${name}-checks .banner`))!, /^Everything holds\./, name);
-      }
-      assert.match((await page.textContent('#die'))!, /^[1-6]$/);
-      assert.match((await page.getAttribute('#raster', 'aria-label'))!, /^1024 bits, \d+ of them ones\.$/);
+  it('follows the figures of the status page', async () => {
+    await visit(browser, `${server.origin}/status`, async ({ page, requests }) => {
       const before = await page.textContent('[data-live="as-of"]');
       await page.locator('[data-live="as-of"]', { hasNotText: before! }).waitFor();
       assert.match((await page.textContent('#freshness'))!, /change as you look/);
-      assert.ok(
-        requests.filter((each) => each.includes('/events')).length > 1,
-        'asks for the next event by itself',
-      );
+      assert.ok(requests.some((each) => each.includes('/status.json')));
     });
+  });
+
+  it('throws a die on the front page, and verifies the answer itself', async () => {
+    await visit(browser, server.origin, async ({ page }) => {
+      assert.match((await page.locator('.banner').first().textContent())!, /^SIMULATED/);
+      await page.click('#die-button');
+      await page.locator('#die-checks .banner').waitFor();
+      assert.match((await page.textContent('#die-checks .banner'))!, /^Everything holds\./);
+      const shown = await page.getAttribute('#die', 'data-value');
+      const { data } = JSON.parse((await page.textContent('#die-answer'))!);
+      assert.deepEqual(data.values.map(String), [shown]);
+      const pips = await page
+        .locator('#die circle')
+        .evaluateAll((all) => all.filter((each) => getComputedStyle(each).opacity === '1').length);
+      assert.equal(String(pips), shown);
+    });
+  });
+
+  it('has commands on the front page that run as they stand', async () => {
+    await visit(browser, server.origin, async ({ page }) => {
+      for (const id of ['die', 'keyed']) {
+        const command = (await page.textContent(`#${id}-command`))!.replace('curl ', 'curl -sS --fail ');
+        const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+          env: { ...process.env, QRN_KEY: server.key },
+          encoding: 'utf8',
+        });
+        assert.equal(status, 0, `${command}\n${stderr}`);
+        const { data, metadata } = JSON.parse(stdout);
+        assert.equal(data.values.length, id === 'die' ? 1 : 6);
+        assert.match(metadata.verify_url, /\/verify\/cert_/);
+      }
+    });
+  });
+
+  it('lists every number of a public purpose, and says of a purpose that nobody used that there is none', async () => {
+    await visit(browser, `${server.origin}/draws`, async ({ page }) => {
+      await server.get('/uuid?purpose=a%20list%20to%20look%20at&public=true');
+      await server.get('/uuid?purpose=a%20list%20to%20look%20at');
+      await page.fill('#purpose', 'a list to look at');
+      await page.click('form button');
+      const rows = await page.locator('tbody tr').allInnerTexts();
+      assert.deepEqual(
+        rows.map((row) => row.split(/\s/)[0]),
+        ['1', '2'],
+      );
+      assert.match(rows[0], /cert_/);
+      assert.match(rows[1], /not made public/);
+      await page.fill('#purpose', 'a purpose of nobody');
+      await page.click('form button');
+      assert.match((await page.textContent('main'))!, /Nothing was drawn publicly for “a purpose of nobody”/);
+    });
+  });
+
+  it('has a title of its own on every page, an icon, the same menu, and finds a path with a slash behind it', async () => {
+    const titles = new Map<string, string>();
+    let menu: string[] | undefined;
+    for (const path of paths) {
+      await visit(
+        browser,
+        `${server.origin}${path}`,
+        async ({ page }) => {
+          const title = await page.title();
+          if (!path.includes('?'))
+            assert.ok(!titles.has(title), `${path} and ${titles.get(title)} are both ${title}`);
+          titles.set(title, path);
+          assert.match(title, /Quantum Random Number Service$/);
+          assert.equal(await page.locator('link[rel=icon]').count(), 1, path);
+          const links = await page.locator('nav[aria-label=Site] a').allInnerTexts();
+          assert.deepEqual(links, (menu ??= links), path);
+          assert.ok((await page.locator('footer a').count()) > 2, path);
+        },
+        { expected: /status of 404/ },
+      );
+    }
+    for (const path of paths.filter(
+      (each) => each !== '/' && !each.includes('?') && each !== '/no-such-page',
+    )) {
+      const reply = await fetchWhole(`${server.origin}${path}/?a=b`, { redirect: 'manual' });
+      assert.deepEqual([reply.status, reply.headers.get('location')], [308, `${path}?a=b`]);
+    }
+    const icon = await fetchWhole(`${server.origin}/favicon.ico`);
+    assert.equal(icon.headers.get('content-type'), 'image/svg+xml');
   });
 
   it('checks a sample on the page that checks answers, and shows the answer that it checked', async () => {

@@ -336,17 +336,19 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     await visit(served, `/verify/${served.id}`, async (watched) => {
       const { page } = watched;
       const reached: string[] = [];
-      for (let i = 0; i < 9; i++) {
+      for (let i = 0; i < 11; i++) {
         await page.keyboard.press('Tab');
         const focused = page.locator(':focus');
         reached.push((await focused.getAttribute('id')) ?? (await focused.textContent()) ?? '');
       }
       assert.deepEqual(reached, [
         'Skip to the content',
-        'Quantum Random Number Service',
-        'Status',
-        'Documentation',
+        'Quantum Random Numbers',
+        'Docs',
         'Verify',
+        'Draws',
+        'Log',
+        'Status',
         'This certificate as PDF',
         'answer',
         'check-button',

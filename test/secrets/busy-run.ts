@@ -288,6 +288,8 @@ async function everyPage(server: TestServer, key: string, told: Told[]): Promise
   const pages = [
     ...[
       '/',
+      '/status',
+      '/status.json',
       '/metrics',
       '/livez',
       '/readyz',

@@ -54,6 +54,7 @@ export function publicPaths(failures: Failures): Readonly<Record<string, Schema>
     ]),
     '/openapi.json': get('openapi', 'This document.', json({ type: 'object' })),
     '/docs': get('docs', 'Documentation for people.', page),
+    '/status': get('status', 'How the service does, for people.', page),
     '/verify/{id}': get(
       'verify',
       'The public page of a certificate; JSON with Accept: application/json.',

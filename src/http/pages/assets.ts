@@ -6,11 +6,10 @@ import { OPEN, type PlainRoute } from '../route-table.ts';
 /** What pages load: scripts are made by scripts/build-verifier.ts, which a test runs again to compare. */
 const ASSETS = [
   'page.css',
-  'docs.css',
-  'drawings.css',
   'icon.svg',
   'verify-page.mjs',
   'draw-page.mjs',
+  'landing-page.mjs',
   'status-page.mjs',
   'docs-page.mjs',
   'qrn-verify.mjs',
@@ -52,5 +51,8 @@ export function loadPageAssets(): PageAssets {
     const forNow = publicReply(contentType, bytes, 'public, max-age=300');
     return [named, { ...OPEN, path: VERIFIER_PATH, handler: () => forNow }];
   });
-  return { routes, path };
+  const icon = loaded.find(({ name }) => name === 'icon.svg')!;
+  // browsers ask for it beside pages that name no icon, such as JSON
+  const favicon = publicReply(icon.contentType, icon.bytes, 'public, max-age=86400');
+  return { routes: [...routes, { ...OPEN, path: '/favicon.ico', handler: () => favicon }], path };
 }

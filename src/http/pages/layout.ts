@@ -18,19 +18,21 @@ export interface Page {
   readonly script?: string | null;
   /** The entry of the menu that it belongs to; that of certificates when nothing else is said. */
   readonly place?: Place | null;
-  /** Asset of more style than all pages share. */
-  readonly style?: string;
   /** Fields beside those of every page. */
   readonly fields?: readonly Field[];
 }
 
-type Place = 'status' | 'docs' | 'verify';
+type Place = 'docs' | 'verify' | 'draws' | 'log' | 'status';
 
 const MENU: readonly [place: Place, path: string, name: string][] = [
-  ['status', '/', 'Status'],
-  ['docs', '/docs', 'Documentation'],
+  ['docs', '/docs', 'Docs'],
   ['verify', '/verify', 'Verify'],
+  ['draws', '/draws', 'Draws'],
+  ['log', LOG_PAGE_PATH, 'Log'],
+  ['status', '/status', 'Status'],
 ];
+
+const SERVICE = 'Quantum Random Number Service';
 
 /**
  * A page may load this service's own style, icon and script, ask this service, and nothing else; it cannot be
@@ -92,7 +94,7 @@ class PageReply implements Reply {
 }
 
 function documentOf(
-  { title, main, script = 'verify-page.mjs', style, place = 'verify' }: Page,
+  { title, main, script = 'verify-page.mjs', place = 'verify' }: Page,
   assets: PageAssets,
 ): Markup {
   return html`<!doctype html>
@@ -101,26 +103,22 @@ function documentOf(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title}</title>
+<title>${title === SERVICE ? title : `${title} · ${SERVICE}`}</title>
 <link rel="icon" type="image/svg+xml" href="${assets.path('icon.svg')}">
 <link rel="stylesheet" href="${assets.path('page.css')}">
-${style === undefined ? null : html`<link rel="stylesheet" href="${assets.path(style)}">`}
 ${script === null ? null : html`<script type="module" src="${assets.path(script)}"></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="site"><a href="/">Quantum Random Number Service</a>
+<header class="site"><a href="/">Quantum Random Numbers</a>
 <nav aria-label="Site">${MENU.map(([name, path, text]) => html`<a href="${path}"${name === place ? html` aria-current="page"` : null}>${text}</a>`)}</nav></header>
 <main id="main" tabindex="-1">
 ${typeof main === 'function' ? main() : main}
 </main>
 <footer class="site">
-<p>Public record: <a href="/log/checkpoint">signed checkpoint of the log</a>,
-<a href="/.well-known/qrn-keys.json">its public keys</a>,
-<a href="${LOG_PAGE_PATH}">its growth, watched in the browser</a>,
+<p>Public record: <a href="/log/checkpoint">signed checkpoint</a>, <a href="/.well-known/qrn-keys.json">public keys</a>,
 <a href="/assets/qrn-verify.mjs" download>the verifier as one file</a>.
-In plain words: <a href="${FAIR_DRAWS_PATH}">how a draw is fair</a>.
-This page needs no key and shows no random value.</p>
+For programs: <a href="/openapi.json">OpenAPI 3.1</a>.</p>
 </footer>
 </body>
 </html>

@@ -49,10 +49,7 @@ function pValuePlots({ assessments }: LotRecord): Markup[] {
     const counts = new Array<number>(10).fill(0);
     for (const digit of sp80022.deciles ?? '') counts[Number(digit)]++;
     const which = order === 'channels' ? `${of} bits, by channel` : `${of} bits`;
-    return histogram(`${which}, from bit ${grouped(firstBit)}`, {
-      counts,
-      blocks: 1,
-    });
+    return histogram(`P-values of ${which}, from bit ${grouped(firstBit)}`, counts);
   });
 }
 

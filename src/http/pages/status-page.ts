@@ -1,13 +1,13 @@
 import { grouped } from '../../certificate/drawings.ts';
-import { type EntropyMode, isQuantum, type Origin } from '../../core/vocabulary.ts';
+import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
 import type { EvidenceLevel } from '../../ledger/records.ts';
 import type { HealthStatus } from '../plain-routes.ts';
 import { evidenceLadder } from './certificate-drawings.ts';
 import { banner } from './certificate-page.ts';
-import { healthStrip, hourSeries, plot, spanOf } from './hour-plots.ts';
 import { type Content, html, type Markup } from './layout.ts';
 import { type LotHistory, lotPlots, onesSharePlot } from './lot-plots.ts';
-import { liveTexts, modeTable } from './status-live.ts';
+import { livePartsOf, type PlotLimits, type PlotPoint, plot } from './plots.ts';
+import { originWords, sourceBanner } from './source-banner.ts';
 
 /** What anybody may know of a running service: nothing of accounts, keys or single requests. */
 export interface StatusFacts {
@@ -79,51 +79,53 @@ export interface StatusPoint {
   readonly commitMaxMs: number;
 }
 
-/** The front page: what this is, what it draws on, how it does. `hasDemo`: it may ask for answers of its own. */
-export function statusMain(facts: StatusFacts, hasDemo: boolean): Markup {
+/** How the service does now and did over the last hour. */
+export function statusMain(facts: StatusFacts): Markup {
   const span = spanOf(facts.atMs, facts.startedAtMs);
   const texts = liveTexts(facts);
   const live = (key: string) => html`<span data-live="${key}">${texts[key]}</span>`;
-  return html`<h1>Quantum Random Number Service</h1>
-<p class="lead">Random numbers over HTTP, each answer with a certificate that states where its entropy came from and that anyone can
-check.</p>
+  return html`<h1>Status</h1>
+<p class="lead">Version ${facts.version}, running since <time datetime="${isoOf(facts.startedAtMs)}">${utcText(facts.startedAtMs)}</time>.
+Figures as of ${live('as-of')}<span id="freshness">; reload for newer ones.</span></p>
 ${sourceBanner(facts)}
 ${statusBanner(facts)}
-${hasDemo ? sampleSection() : null}
+<p id="edition" data-edition="${texts['edition']}" hidden><a href="/status">Sources, checks or lots have changed: reload this page.</a></p>
+<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts, live)}</section>
 <section aria-labelledby="traffic"><h2 id="traffic">Requests and latency</h2>${modeTable(facts)}</section>
 <section aria-labelledby="hour"><h2 id="hour">Recent past</h2>
 ${healthStrip(facts.history, span)}
-<div class="plots">${hourSeries(facts.history, facts.pure.highBytes).map((series) => plot(series, span))}</div></section>
-<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts, live)}</section>
+<div class="plots">${hourPlots(facts).map(({ points, limits }) => plot(points, limits))}</div></section>
 <section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
 ${facts.sources.map(newestLotSection)}
 <section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
 <p>Each lot is one read of a source. These figures can refute randomness; they do not prove it.</p>
 <div class="plots">${facts.sources.flatMap(({ name, lots }) => lotPlots(name, lots))}</div></section>
-<section aria-labelledby="links"><h2 id="links">Use it</h2>
-<ul class="links">
-<li><a href="/docs">Documentation</a> with examples that run, and a form to try each call</li>
-<li><a href="/openapi.json">OpenAPI 3.1 document</a> for code generators</li>
-<li><a href="/verify">Check a certificate</a>, here or with <a href="/assets/qrn-verify.mjs" download>the verifier as one file</a></li>
-<li><a href="/log/checkpoint">Signed checkpoint</a> of the log, with ${live('log-entries')} entries</li>
-</ul></section>
-<p class="hint">Version ${facts.version}, running since <time datetime="${isoOf(facts.startedAtMs)}">${utcText(facts.startedAtMs)}</time>.
-These figures are as of ${live('as-of')}<span id="freshness">; reload for newer ones.</span></p>
-<p id="edition" data-edition="${texts['edition']}" hidden><a href="/">Sources, checks or lots have changed: reload this page.</a></p>`;
+<p class="hint">The <a href="/log/checkpoint">signed log</a> has ${live('log-entries')} entries. Programs
+read <code>GET /v1/health</code> with a key.</p>`;
 }
 
-/** Answers that the page asks for by itself; the script shows and verifies them. */
-function sampleSection(): Markup {
-  return html`<section class="samples scripted" aria-labelledby="samples"><h2 id="samples">Try it now</h2>
-<p>Each button asks the service for a real answer, and the verifier in this page checks it against its certificate and the signed log.
-These answers are public: whoever asks within the same second sees the same one.</p>
-<div class="sample-pair">
-<div><button type="button" id="die-button">Roll a die</button><p id="die" class="drawn" aria-live="polite">–</p>
-<div id="die-checks" class="checks" role="status"></div></div>
-<div><button type="button" id="bits-button">Draw 1,024 bits</button>
-<svg id="raster" class="raster" viewBox="0 0 64 16" role="img" aria-label="No bits were drawn yet."><path d=""/></svg>
-<div id="bits-checks" class="checks" role="status"></div></div>
-</div></section>`;
+/**
+ * Every text that changes while the page is open, by the key that its element names. `/status.json` sends them, made as the page
+ * makes them, so that the two cannot differ.
+ */
+export function liveTexts(facts: StatusFacts): Record<string, string> {
+  const { pure, seeds } = facts;
+  return {
+    'as-of': `${isoOf(facts.atMs).slice(0, 19).replace('T', ' ')} UTC`,
+    'log-entries': grouped(facts.logEntries),
+    'seeds-left': `${grouped(seeds.onHand)} seeds on hand${lasting(seeds.secondsLeft)}`,
+    'pure-left': `${(pure.bytes / 2 ** 20).toFixed(2)} MiB on hand${lasting(pure.secondsLeft)}`,
+    edition: editionOf(facts),
+    ...Object.assign({}, ...hourPlots(facts).map(({ points, limits }) => livePartsOf(points, limits))),
+    ...Object.assign({}, ...facts.modes.map(modeTexts)),
+  };
+}
+
+/** Changes with whatever the texts do not tell: the state of sources and checks, and the newest lots. */
+function editionOf({ status, checks, sources, seeds, csprngReady }: StatusFacts): string {
+  const wrong = checks.filter((each) => each.status !== 'pass').map(({ name }) => name);
+  const states = sources.map(({ name, state, newestLot }) => `${name} ${state} ${newestLot?.id ?? ''}`);
+  return [status, ...wrong, ...states, seeds.inForce, csprngReady].join(' ');
 }
 
 function newestLotSection({ name, newestLot: lot }: StatusSource): Markup | null {
@@ -138,83 +140,6 @@ lot are never shown, because pure values can be computed from them.</p>
 ${lot.onesShares === null ? null : onesSharePlot(lot.onesShares, lot.shots, 'qubit')}
 ${lot.claim === null ? null : html`<div><h3>What it is evidence of</h3>${evidenceLadder(lot.claim)}</div>`}
 </div></section>`;
-}
-
-/** The one source, or the loudest of several: what is not quantum is said before what is. */
-function sourceBanner({ sources }: StatusFacts): Markup {
-  const [first] = sources;
-  const declared = sources.filter(({ isDeclared }) => isDeclared);
-  if (declared.length > 0 && sources.every(({ origin }) => isQuantum(origin))) {
-    return banner(
-      'wait',
-      'DECLARED: the origin of a source is not attested.',
-      `The operator says that ${declared.map(({ name }) => name).join(', ')} ${declared.length === 1 ? 'is quantum' : 'are quantum'}; nothing attests it, and every answer of it says so. ${stateWords(sources)}`,
-    );
-  }
-  if (sources.every(({ origin }) => origin === first.origin)) return originBanner(first, sources);
-  const others = sources.filter(({ origin, isDeclared }) => isDeclared || !isQuantum(origin));
-  if (others.length === 0) {
-    return banner('good', 'Quantum processors and devices are the sources.', stateWords(sources));
-  }
-  return banner(
-    'wait',
-    'MIXED: not every source is a quantum one.',
-    `${others.map((source) => `${source.name} is ${originWords(source)}`).join('; ')}. Every answer names the origin of what it drew on.`,
-  );
-}
-
-const ORIGIN_WORDS: Readonly<Record<Origin, string>> = {
-  'quantum-processor': 'a quantum processor',
-  'qrng-device': 'a quantum device',
-  simulated: 'simulated',
-  replay: 'a replay of bits recorded earlier',
-  system: 'the generator of the operating system',
-};
-
-function originWords({ origin, isDeclared }: StatusSource): string {
-  return isDeclared ? 'declared to be quantum by its operator' : ORIGIN_WORDS[origin];
-}
-
-/** All sources have the origin of `first`. */
-function originBanner(first: StatusSource, sources: readonly StatusSource[]): Markup {
-  const backends = sources.map(({ backend, name }) => backend ?? name).join(', ');
-  const [is, several] = sources.length === 1 ? ['The source is', false] : ['The sources are', true];
-  switch (first.origin) {
-    case 'simulated':
-      return banner(
-        'wait',
-        'SIMULATED: no quantum processor is connected.',
-        `${is} ${backends}, ${several ? 'programs that simulate one' : 'a program that simulates one'}. The statistics are real, the quantum origin is not; every answer and every certificate says so.`,
-      );
-    case 'replay':
-      return banner(
-        'wait',
-        'REPLAY: no source is live.',
-        `Bits recorded earlier from ${backends} are played back; every answer says so.`,
-      );
-    case 'system':
-      return banner(
-        'wait',
-        'No quantum source.',
-        `${is} ${backends}, the generator of the operating system; every answer says so.`,
-      );
-    case 'quantum-processor':
-      return banner(
-        'good',
-        several ? 'Quantum processors are the sources.' : 'A quantum processor is the source.',
-        stateWords(sources),
-      );
-    case 'qrng-device':
-      return banner(
-        'good',
-        several ? 'Quantum devices are the sources.' : 'A quantum device is the source.',
-        stateWords(sources),
-      );
-  }
-}
-
-function stateWords(sources: readonly StatusSource[]): string {
-  return `${sources.map(({ backend, name, state }) => `${backend ?? name}, state: ${state}`).join('; ')}.`;
 }
 
 function sourceList({ sources }: StatusFacts): Markup {
@@ -249,18 +174,171 @@ function statusBanner({ status, checks }: StatusFacts): Markup {
   return banner(TONES[status], STATUS_WORDS[status], detail);
 }
 
-function modes({ pure, seeds, csprngReady, sources }: StatusFacts, live: (key: string) => Markup): Markup {
+function modes(facts: StatusFacts, live: (key: string) => Markup): Markup {
+  const { pure, seeds, csprngReady, sources } = facts;
   const isClosed = sources.every(({ state }) => state === 'closed');
-  const isPureOpen = pure.bytes > 0 && !isClosed;
-  const rows: [mode: string, works: boolean, what: Content][] = [
-    ['quantum-seeded', seeds.inForce, live('seeds-left')],
-    ['pure', isPureOpen, live('pure-left')],
-    ['csprng', csprngReady, 'system entropy, no quantum origin'],
+  // before the first lot nothing has gone wrong
+  const isStarting = !isClosed && sources.every(({ lastLotAtMs }) => lastLotAtMs === null);
+  const served: ModeState = ['works', 'Served'];
+  const missing: ModeState = isStarting ? ['starting', 'Gathering entropy'] : ['closed', 'Not served'];
+  const rows: [mode: string, state: ModeState, what: Content][] = [
+    ['quantum-seeded', seeds.inForce ? served : missing, live('seeds-left')],
+    ['pure', pure.bytes > 0 && !isClosed ? served : missing, live('pure-left')],
+    [
+      'csprng',
+      csprngReady ? served : ['starting', 'Ready'],
+      csprngReady
+        ? 'system entropy, no quantum origin'
+        : 'system entropy; the first request has a sample of it tested, and waits a second or two',
+    ],
   ];
   return html`<dl>${rows.map(
-    ([mode, works, what]) => html`<div><dt><code>${mode}</code></dt>
-<dd><strong class="${works ? 'works' : 'closed'}">${works ? 'Served' : 'Not served'}</strong>, ${what}</dd></div>`,
+    ([mode, [tone, word], what]) => html`<div><dt><code>${mode}</code></dt>
+<dd><strong class="${tone}">${word}</strong>, ${what}</dd></div>`,
   )}</dl>`;
+}
+
+/** Class of the style sheet, and what it is called. */
+type ModeState = readonly [tone: 'works' | 'starting' | 'closed', word: string];
+
+/** Requests and latency of each mode. */
+export function modeTable(facts: StatusFacts): Markup {
+  const rows = facts.modes.map((figures) => {
+    const texts = modeTexts(figures);
+    const cells = Object.entries(texts).map(([key, text]) => html`<td data-live="${key}">${text}</td>`);
+    return html`<tr><th scope="row"><code>${figures.mode}</code></th>${cells}</tr>`;
+  });
+  return html`<div class="tables narrow" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
+<thead><tr><th scope="col">Mode</th><th scope="col">Last minute</th><th scope="col">Since the start</th>
+<th scope="col">p50, ms</th><th scope="col">p95, ms</th><th scope="col">p99, ms</th></tr></thead><tbody>${rows}</tbody></table></div>
+<p class="hint">From a request read to its reply handed to the socket, estimated from counts in buckets: over the last minute, or since
+the start where the last minute had no such request.</p>`;
+}
+
+function modeTexts({ mode, lastMinute, sinceStart, latencyMs }: ModeFigures): Record<string, string> {
+  const [p50, p95, p99] = latencyMs === null ? ['–', '–', '–'] : latencyMs.map(milliseconds);
+  const texts = { minute: grouped(lastMinute), start: grouped(sinceStart), p50, p95, p99 };
+  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [`${mode}-${name}`, text]));
+}
+
+/** The first bucket ends at half a millisecond: nothing below it is told apart. */
+function milliseconds(ms: number): string {
+  if (ms < 0.5) return '≤ 0.5';
+  return ms < 10 ? ms.toFixed(1) : grouped(Math.round(ms));
+}
+
+/** How long a stock lasts without new lots; nothing for one that nobody draws on. */
+function lasting(seconds: number | null): string {
+  if (seconds === null) return '';
+  const [size, unit] =
+    seconds >= 172_800 ? [86_400, 'days'] : seconds >= 7_200 ? [3_600, 'hours'] : [60, 'minutes'];
+  return `, enough for ${Math.floor(seconds / size)} ${unit} without new lots`;
+}
+
+const HOUR_MS = 3_600_000;
+/** A service that has just started fills at least a part of the plots from its first minute on. */
+const SPAN_MIN_MS = 300_000;
+const STRIP_PIECES = 60;
+/** A gap this long, a stop of the service or of its machine, is not drawn over. */
+const GAP_MS = 45_000;
+
+/** The recent past: an hour, or less while the service has not run for so long. */
+interface Span {
+  readonly endMs: number;
+  readonly ms: number;
+  /** What stands where it begins. */
+  readonly begin: string;
+}
+
+function spanOf(atMs: number, startedAtMs: number): Span {
+  const ms = Math.min(HOUR_MS, Math.max(SPAN_MIN_MS, atMs - startedAtMs));
+  const minutes = Math.round(ms / 60_000);
+  return { endMs: atMs, ms, begin: minutes === 60 ? 'an hour ago' : `${minutes} minutes ago` };
+}
+
+interface LivePlot {
+  readonly points: readonly PlotPoint[];
+  readonly limits: PlotLimits & { readonly live: string };
+}
+
+function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): LivePlot[] {
+  const { endMs, ms, begin } = spanOf(atMs, startedAtMs);
+  const within = history.filter((point) => endMs - point.atMs <= ms);
+  const series = (
+    live: string,
+    label: string,
+    unit: string,
+    of: (point: StatusPoint) => number,
+    atLeast: number,
+    digits: number,
+  ): LivePlot => {
+    const points = within.map((point) => ({ x: point.atMs, y: of(point) }));
+    const values = points.map(({ y }) => y);
+    const text = (value: number) => value.toFixed(digits);
+    const now = values.at(-1);
+    const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
+    const limits: LivePlot['limits'] = {
+      as: 'line',
+      live,
+      label,
+      value: now === undefined ? '–' : `${text(now)} ${unit}`,
+      words:
+        now === undefined
+          ? `${label}: nothing was recorded yet.`
+          : `${label}: now ${text(now)} ${unit}, least ${least}, most ${most}.`,
+      axis: [begin, now === undefined ? '' : `least ${least} · most ${most}`, 'now'],
+      x: [endMs - ms, endMs],
+      y: [0, Math.max(atLeast, ...values)],
+      gap: GAP_MS,
+    };
+    return { points, limits };
+  };
+  const mebibytes = 2 ** 20;
+  return [
+    series('requests', 'Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
+    series('commit', 'Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
+    series(
+      'pure',
+      'Pure bytes on hand',
+      'MiB',
+      ({ pureBytes }) => pureBytes / mebibytes,
+      pure.highBytes / mebibytes,
+      2,
+    ),
+    series('seeds', 'Seeds on hand', 'seeds', ({ seeds }) => seeds, 64, 0),
+  ];
+}
+
+/** Sixty pieces of the span, the worst status of each: taller is worse. */
+function healthStrip(history: readonly StatusPoint[], { endMs, ms, begin }: Span): Markup {
+  const pieces = Array.from({ length: STRIP_PIECES }, (_, i) => {
+    const fromMs = endMs - ms + (i * ms) / STRIP_PIECES;
+    const within = history.filter((point) => point.atMs >= fromMs && point.atMs < fromMs + ms / STRIP_PIECES);
+    return worst(within.map(({ status }) => status));
+  });
+  const recorded = pieces.filter((piece) => piece !== 'none').length;
+  const share = (status: HealthStatus) => pieces.filter((piece) => piece === status).length;
+  const words =
+    recorded === 0
+      ? 'nothing was recorded yet'
+      : `${share('pass')} of ${recorded} recorded pieces pass, ${share('warn')} with warnings, ${share('fail')} failing`;
+  const points = pieces.map((tone, x) => ({ x, y: { pass: 3, warn: 5, fail: 7, none: 0 }[tone], tone }));
+  return plot(points, {
+    as: 'bars',
+    style: 'strip',
+    label: 'Health',
+    value: words,
+    words: `Health since ${begin}: ${words}.`,
+    axis: [begin, 'taller is worse', 'now'],
+    x: [0, STRIP_PIECES],
+    y: [0, 7],
+  });
+}
+
+function worst(statuses: readonly HealthStatus[]): HealthStatus | 'none' {
+  if (statuses.length === 0) return 'none';
+  if (statuses.includes('fail')) return 'fail';
+  return statuses.includes('warn') ? 'warn' : 'pass';
 }
 
 function isoOf(atMs: number): string {

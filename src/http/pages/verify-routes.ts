@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
-import type { CertificateService } from '../../certificate/archive.ts';
+import type { CertificateService, DrawList } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/document.ts';
 import type { Clock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
+import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import type { Exchange } from '../exchange.ts';
-import { headOf } from '../head.ts';
+import { parseQuery } from '../params.ts';
 import { foundDocument } from '../plain-routes.ts';
-import { type Reply, replyOf } from '../reply.ts';
+import { type Reply, redirectReply, replyOf } from '../reply.ts';
 import { parseAccept } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
 import type { PageAssets } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
+import { drawsMain } from './draws-page.ts';
 import { CAPABILITY_FIELDS, html, LOG_PAGE_PATH, type Markup, pageReply } from './layout.ts';
 import { lotMain } from './lot-page.ts';
 
@@ -32,7 +34,7 @@ const NOT_CACHED = 'no-store';
 
 /** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
 export function verifyRoutes(
-  certificates: Pick<CertificateService, 'draw' | 'find' | 'lot' | 'publicLot'>,
+  certificates: Pick<CertificateService, 'draw' | 'draws' | 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
   clock: Pick<Clock, 'monotonicMs'>,
@@ -46,6 +48,7 @@ export function verifyRoutes(
       ...assets.routes,
       logPageRoute(),
       { ...OPEN, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
+      { ...OPEN, path: '/draws', handler: ({ query }) => drawsReply(query, certificates, assets) },
     ],
     prefixes: [
       {
@@ -93,14 +96,13 @@ async function certificateReply(
 ): Promise<Reply> {
   const { path, accept } = exchange;
   const id = path.slice(PREFIX.length);
-  if (id === '') return redirect('/verify');
   const found = await certificates.find(id);
   if (prefersJson(accept)) return jsonReply(foundDocument(found));
   if (found === 'malformed') return malformedReply(assets);
   if (found === 'unknown') return unknownReply(id, assets);
   const main = () => certificateMain(found);
   const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
-  const page = { status: 200, title: `Certificate ${id}`, main, cacheControl, style: 'drawings.css' };
+  const page = { status: 200, title: `Certificate ${id}`, main, cacheControl };
   return pageReply(page, assets);
 }
 
@@ -118,7 +120,33 @@ async function lotReply(
   const publicLot = await certificates.publicLot(id);
   const main = () => lotMain(lot, publicLot);
   const page = { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED };
-  return pageReply({ ...page, script: null, style: 'drawings.css' }, assets);
+  return pageReply({ ...page, script: null }, assets);
+}
+
+/** What was drawn for a public purpose: `GET /v1/draws` as a page. */
+async function drawsReply(
+  query: string,
+  certificates: Pick<CertificateService, 'draws'>,
+  assets: PageAssets,
+): Promise<Reply> {
+  const asked = new URLSearchParams(query).get('purpose') ?? '';
+  let list: DrawList | null = null;
+  let problem: Markup | null = null;
+  if (asked !== '') {
+    try {
+      const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query).values;
+      list = await certificates.draws(purpose, series, from);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 400) throw error;
+      problem = banner('bad', 'This cannot be listed.', error.message);
+    }
+  }
+  const status = problem === null ? 200 : 400;
+  const main = drawsMain(list, asked.slice(0, 300), problem);
+  return pageReply(
+    { status, title: 'Draws', main, cacheControl: CACHED, script: null, place: 'draws' },
+    assets,
+  );
 }
 
 /** The page of a committed draw. Its document is at /v1/draws/<id>. */
@@ -140,7 +168,7 @@ async function drawReply(
     main: () => drawMain(draw, atMs),
     cacheControl: NOT_CACHED,
   };
-  return pageReply({ ...page, script: 'draw-page.mjs', style: 'drawings.css' }, assets);
+  return pageReply({ ...page, script: 'draw-page.mjs' }, assets);
 }
 
 function jsonReply(document: CertificateDocument): Reply {
@@ -161,7 +189,9 @@ function startReply(query: string, assets: PageAssets): Reply {
     return pageReply({ status: 200, title: 'Check a certificate', main, cacheControl: CACHED }, assets);
   }
   const id = ID_IN_TEXT.exec(asked)?.[0];
-  return id === undefined ? malformedReply(assets, asked) : redirect(`${PREFIX}${id}`);
+  return id === undefined
+    ? malformedReply(assets, asked)
+    : redirectReply(302, `${PREFIX}${id}`, CAPABILITY_FIELDS);
 }
 
 function malformedReply(assets: PageAssets, asked = ''): Reply {
@@ -198,7 +228,7 @@ export function unknownPage({ path, method, accept }: Exchange, assets: PageAsse
     return undefined;
   const main = html`<h1>There is no such page</h1>
 <p class="lead">This service has nothing at <code>${path.slice(0, PATH_SHOWN_MAX)}</code>.</p>
-<ul class="links"><li><a href="/">What the service does now</a></li><li><a href="/docs">Documentation</a></li>
+<ul class="links"><li><a href="/">What this service is</a></li><li><a href="/docs">Documentation</a></li>
 <li><a href="/verify">Check a certificate</a></li></ul>`;
   const page = { status: 404, title: 'No such page', main, cacheControl: NOT_CACHED };
   return pageReply({ ...page, script: null, place: null }, assets);
@@ -237,11 +267,6 @@ function logPageRoute(): PlainRoute {
     ['X-Frame-Options', 'DENY'],
   ]);
   return { ...OPEN, path: LOG_PAGE_PATH, handler: () => reply };
-}
-
-function redirect(location: string): Reply {
-  const head = headOf(302, [['Location', location], ['Cache-Control', NOT_CACHED], ...CAPABILITY_FIELDS]);
-  return { head, body: new Uint8Array(0) };
 }
 
 /** HTML, unless the client names JSON and would rather have it: at a better quality, or first at the same. */

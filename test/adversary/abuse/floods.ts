@@ -27,7 +27,8 @@ const FROM_PAGE = ['Origin: https://a.example', 'Access-Control-Request-Method: 
 
 /** More of what nobody pays for: pages, preflights, and an account that has used up its rate. */
 export const PAGES: readonly Flood[] = [
-  { what: 'the status page', request: () => getOf('/', ...PAGE) },
+  { what: 'the front page', request: () => getOf('/', ...PAGE) },
+  { what: 'the status page', request: () => getOf('/status', ...PAGE) },
   { what: 'the documentation', request: () => getOf('/docs', ...PAGE) },
   {
     what: 'the page of a certificate, compressed',

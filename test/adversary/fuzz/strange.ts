@@ -51,6 +51,7 @@ const target = fc.oneof(
   fc.tuple(number, number).map(([from, to]) => `/log/consistency?from=${from}&to=${to}`),
   fc.constantFrom(
     '/',
+    '/status',
     '/docs',
     '/openapi.json',
     '/metrics',

@@ -43,7 +43,7 @@ describe('the page of a lot', () => {
     assert.equal(status, 200);
     assert.match(
       text,
-      /aria-label="raw bits, from bit 0, 180 of 1 block, by tenths of 0 to 1: 10, 10, 10, 10, .* %\."/,
+      /aria-label="P-values of raw bits, from bit 0, 180 of them, by tenths of 0 to 1: 10, 10, 10, 10, .* %\."/,
     );
     assert.match(text, /aria-label="Bits per bit, .*: Most Common Value 0\.995, Compression 0\.856\."/);
     assert.match(text, /aria-label="Share of ones: channel 0 0\.5000, channel 1 0\.4987\. Three deviations /);

@@ -33,7 +33,7 @@ describe('plots of the last lots', () => {
     assert.match(text, /no lot was assessed yet/);
     assert.doesNotMatch(text, /NaN|Infinity/);
     const one = textOf('lab', { ...HISTORY, estimates: HISTORY.estimates.slice(0, 1) });
-    assert.match(one, /class="line" d="M0 [\d.]+H360"/);
+    assert.match(one, /class="line" d="M0\.0 ([\d.]+)L360\.0 \1"/);
   });
 
   it('escape the name of a source', () => {

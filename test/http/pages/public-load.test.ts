@@ -7,7 +7,7 @@ import { type Allowance, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
 import type { Asker } from '../../../src/answer/answer.ts';
 import type { Answers } from '../../../src/answer/answers.ts';
 import { ApiError } from '../../../src/core/errors.ts';
-import { type DemoSources, demoRoutes } from '../../../src/http/demo-routes.ts';
+import { type DemoSources, demoRoute } from '../../../src/http/demo-routes.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { type InfoRouteSources, infoRoutes } from '../../../src/http/info-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
@@ -22,8 +22,8 @@ import { FACTS } from './status-facts.ts';
 const READERS = 300;
 
 for (const engine of ['uws', 'node'] as const) {
-  describe(`the events of the status page on ${engine}`, () => {
-    it('end one by one: hundreds of readers hold nothing, and share one look at the service', async () => {
+  describe(`the figures of the status page on ${engine}`, () => {
+    it('are made once for hundreds of readers, who hold nothing', async () => {
       let looks = 0;
       const clock = new ManualClock();
       const status = async () => {
@@ -31,20 +31,20 @@ for (const engine of ['uws', 'node'] as const) {
         return FACTS;
       };
       const sources = { clock, status, hasDemo: () => false } as unknown as InfoRouteSources;
-      const events = infoRoutes(sources, loadPageAssets()).find(({ path }) => path === '/events')!;
+      const texts = infoRoutes(sources, loadPageAssets()).find(({ path }) => path === '/status.json')!;
       const { front } = await frontWith(
         async (exchange) => {
-          const { head, body } = await events.handler(exchange);
+          const { head, body } = await texts.handler(exchange);
           exchange.send(head, body);
         },
         { engine },
       );
-      const url = `http://127.0.0.1:${front.port}/events`;
-      const texts = await Promise.all(
+      const url = `http://127.0.0.1:${front.port}/status.json`;
+      const read = await Promise.all(
         Array.from({ length: READERS }, () => fetchHead(url).then(text)), // resolves at the end of the reply
       );
-      assert.equal(new Set(texts).size, 1);
-      assert.match(texts[0], /^retry: \d+\nid: \d+\ndata: \{.*\}\n\n$/);
+      assert.equal(new Set(read).size, 1);
+      assert.equal(JSON.parse(read[0])['quantum-seeded-start'], '1,200');
       assert.equal(looks, 1);
       assert.deepEqual([front.waitingRequests, front.sendingReplies, front.heldBytes], [0, 0, 0]);
       clock.advance(1_000);
@@ -78,7 +78,7 @@ describe('the samples of the status page', () => {
         return account;
       },
     };
-    const [die] = demoRoutes({ answers, directory, record, clock, random: SYSTEM_RANDOM });
+    const die = demoRoute({ answers, directory, record, clock, random: SYSTEM_RANDOM });
     const roll = async () => (await die.handler({} as Exchange)).body[0];
     return { clock, roll, drawn: () => drawn, looks: () => looks };
   };

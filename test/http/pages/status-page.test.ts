@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
-import { plot, spanOf } from '../../../src/http/pages/hour-plots.ts';
-import { eventOf, liveTexts } from '../../../src/http/pages/status-live.ts';
-import { type StatusFacts, type StatusSource, statusMain } from '../../../src/http/pages/status-page.ts';
+import { plot } from '../../../src/http/pages/plots.ts';
+import {
+  liveTexts,
+  type StatusFacts,
+  type StatusSource,
+  statusMain,
+} from '../../../src/http/pages/status-page.ts';
 import { FACTS, NOW, POINT, SOURCE } from './status-facts.ts';
 
-const pageOf = (change: Partial<StatusFacts> = {}) => statusMain({ ...FACTS, ...change }, true).text;
+const pageOf = (change: Partial<StatusFacts> = {}) => statusMain({ ...FACTS, ...change }).text;
 const sourceOf = (...changes: Partial<StatusSource>[]) =>
   pageOf({ sources: changes.map((change) => ({ ...SOURCE, ...change })) });
 
@@ -108,15 +112,9 @@ describe('the status page', () => {
   });
 });
 
-describe('an event of the status page', () => {
-  const eventData = (facts: StatusFacts) => {
-    const [retry, id, data, ...end] = eventOf(facts).split('\n');
-    assert.deepEqual([retry, id, end], ['retry: 2000', `id: ${facts.atMs}`, ['', '']]);
-    return JSON.parse(data.slice('data: '.length)) as Record<string, string>;
-  };
-
-  it('brings every text that the page holds, as the page says it', () => {
-    const texts = eventData(FACTS);
+describe('the live texts of the status page', () => {
+  it('hold every text that the page holds, as the page says it', () => {
+    const texts = liveTexts(FACTS);
     const held = [...pageOf().matchAll(/data-live="([^"]+)">([^<]*)</g)].map(([, key, text]) => [key, text]);
     assert.ok(held.length > 25);
     for (const [key, text] of held) assert.equal(texts[key], text, key);
@@ -137,49 +135,104 @@ describe('an event of the status page', () => {
 });
 
 describe('a service that has just started', () => {
+  it('gathers entropy, which is not called a fault', () => {
+    const fresh = {
+      sources: [{ ...SOURCE, lastLotAtMs: null, newestLot: null, state: 'starting' }],
+      pure: { ...FACTS.pure, bytes: 0 },
+      seeds: { ...FACTS.seeds, inForce: false },
+      csprngReady: false,
+    };
+    const states = (text: string) =>
+      [...text.matchAll(/<dd><strong class="(\w+)">([^<]+)</g)]
+        .slice(0, 3)
+        .map(([, tone, word]) => [tone, word]);
+    assert.deepEqual(states(pageOf(fresh)), [
+      ['starting', 'Gathering entropy'],
+      ['starting', 'Gathering entropy'],
+      ['starting', 'Ready'],
+    ]);
+    const [seeded, pure] = states(pageOf({ ...fresh, sources: [SOURCE] }));
+    assert.deepEqual(
+      [seeded, pure],
+      [
+        ['closed', 'Not served'],
+        ['closed', 'Not served'],
+      ],
+    );
+  });
+
   it('draws its first minutes over the whole width', () => {
     const history = [0, 10, 20].map((s) => ({ ...POINT, atMs: NOW - 1_000 * s })).reverse();
     const text = pageOf({ history, startedAtMs: NOW - 30_000 });
     assert.match(text, /5 minutes ago/);
     assert.doesNotMatch(text, /an hour ago/);
-    const [, line] = /data-live-path="requests-line"|d="(M336\.0 [^"]+)" data-live-path="requests-line"/.exec(
-      text,
-    )!;
+    const line = /d="(M336\.0 [^"]+)" data-live-path="requests-line"/.exec(text)?.[1];
     assert.ok(line !== undefined, 'twenty seconds are a fifteenth of five minutes');
   });
 });
 
 describe('a plot', () => {
-  const series = (points: { atMs: number; value: number }[]) =>
-    plot(
-      { key: 'level', label: 'Level', unit: 'MiB', points, text: String, atLeast: 10 },
-      spanOf(NOW, NOW - 7_200_000),
-    ).text;
+  const LIMITS = {
+    as: 'line',
+    label: 'Level',
+    value: '5 MiB',
+    words: 'Level: 5 MiB.',
+    axis: ['then', 'now'],
+  } as const;
+  const line = (points: { x: number; y: number }[], gap = 10) =>
+    /class="line" d="([^"]*)"/.exec(plot(points, { ...LIMITS, x: [0, 100], y: [0, 10], gap }).text)?.[1];
 
-  it('says in words what it shows', () => {
-    const text = series([
-      { atMs: NOW - 20_000, value: 3 },
-      { atMs: NOW - 10_000, value: 7 },
-      { atMs: NOW, value: 5 },
-    ]);
-    assert.match(text, /aria-label="Level: now 5 MiB, least 3, most 7\."/);
-    assert.match(text, /<path class="line" d="M358\.0 51\.0L359\.0 23\.0L360\.0 37\.0"/);
+  it('draws each point where its axes put it, and says in words what it shows', () => {
+    assert.equal(
+      line([
+        { x: 80, y: 3 },
+        { x: 90, y: 10 },
+        { x: 100, y: 0 },
+      ]),
+      'M288.0 51.0L324.0 2.0L360.0 72.0',
+    );
+    assert.match(plot([], { ...LIMITS, x: [0, 1], y: [0, 1] }).text, /aria-label="Level: 5 MiB\."/);
   });
 
   it('does not draw over the time in which nothing was recorded', () => {
-    const text = series([
-      { atMs: NOW - 600_000, value: 1 },
-      { atMs: NOW - 590_000, value: 1 },
-      { atMs: NOW - 10_000, value: 2 },
-      { atMs: NOW, value: 2 },
-    ]);
-    assert.equal(/class="line" d="([^"]*)"/.exec(text)![1].match(/M/g)?.length, 2);
+    const points = [
+      { x: 0, y: 1 },
+      { x: 5, y: 1 },
+      { x: 90, y: 2 },
+      { x: 95, y: 2 },
+    ];
+    assert.equal(line(points)?.match(/M/g)?.length, 2);
+    assert.equal(line(points, 1_000)?.match(/M/g)?.length, 1);
   });
 
-  it('is empty when nothing was recorded', () => {
-    const text = series([]);
-    assert.match(text, /nothing was recorded yet/);
-    assert.match(text, /class="line" d=""/);
-    assert.doesNotMatch(text, /NaN|Infinity/);
+  it('is empty, and has no number that is none, where there is nothing to draw', () => {
+    const none = plot([], { ...LIMITS, x: [3, 3], y: [0, 0] }).text;
+    assert.match(none, /class="line" d=""/);
+    for (const text of [none, plot([{ x: 3, y: 0 }], { ...LIMITS, as: 'bars', x: [3, 3], y: [0, 0] }).text])
+      assert.doesNotMatch(text, /NaN|Infinity/);
+  });
+
+  it('stands bars on the line that they begin at, upwards and downwards', () => {
+    const { text } = plot(
+      [
+        { x: 0, y: 1 },
+        { x: 1, y: -1 },
+      ],
+      {
+        ...LIMITS,
+        as: 'bars',
+        x: [0, 2],
+        y: [-1, 1],
+        from: 0,
+      },
+    );
+    const tops = [...text.matchAll(/ y="([\d.]+)" width="[\d.]+" height="([\d.]+)"/g)];
+    assert.deepEqual(
+      tops.map(([, top, height]) => [top, height]),
+      [
+        ['2.0', '35.0'],
+        ['37.0', '35.0'],
+      ],
+    );
   });
 });

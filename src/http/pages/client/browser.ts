@@ -28,8 +28,6 @@ export interface BrowserElement {
 export interface BrowserEvent {
   preventDefault(): void;
   readonly key?: string;
-  /** Of a server-sent event. */
-  readonly data?: string;
   readonly dataTransfer?: {
     readonly files: ArrayLike<Blob>;
     getData(type: 'text/plain'): string;
@@ -48,24 +46,12 @@ interface BrowserWindow {
   readonly document: BrowserDocument;
   /** Loaded over https or from this machine: only there does a browser have WebCrypto. */
   readonly isSecureContext: boolean;
-  readonly EventSource: EventSourceConstructor;
   readonly navigator: { readonly clipboard?: { writeText(text: string): Promise<void> } };
 }
 
-interface EventSourceConstructor {
-  new (
-    path: string,
-  ): {
-    readonly readyState: number;
-    addEventListener(type: string, listener: (event: BrowserEvent) => void): void;
-  };
-  readonly CLOSED: number;
-}
-
-const { document, isSecureContext, navigator, EventSource: Events } = globalThis as unknown as BrowserWindow;
+const { document, isSecureContext, navigator } = globalThis as unknown as BrowserWindow;
 export const page = document;
 export const isSecure = isSecureContext;
-export const EventSource = Events;
 /** Undefined where the page was not loaded over https. */
 export const clipboard = navigator.clipboard;
 

@@ -1,6 +1,7 @@
 import { type Call, codeOf, type FieldKind, languagesOf, prettyJson, queryOf } from '../code-samples.ts';
-import { type BrowserElement, clipboard, element, made, page } from './browser.ts';
+import { type BrowserElement, element, made, page } from './browser.ts';
 import { attempt, checkAnswer, member, report } from './checks.ts';
+import { offerCopies } from './copy.ts';
 import './docs-search.ts';
 import { writeCode } from './highlight.ts';
 
@@ -11,13 +12,9 @@ import { writeCode } from './highlight.ts';
 
 /** Beyond this much text a page becomes slow; the rest is left out and said so. */
 const SHOWN_MAX = 20_000;
-const COPIED_FOR_MS = 1_500;
 
 for (const code of page.querySelectorAll('code[data-language]')) writeCode(code, code.textContent);
-for (const button of page.querySelectorAll('button.copy')) {
-  button.hidden = clipboard === undefined;
-  button.addEventListener('click', () => copy(button));
-}
+offerCopies();
 for (const radio of page.querySelectorAll('.tabs input')) {
   radio.addEventListener('change', () => chooseLanguage(radio.value));
 }
@@ -37,17 +34,6 @@ function wordsOf(list: string | undefined): string[] {
 /** The language of one example becomes that of all. */
 function chooseLanguage(language: string): void {
   for (const radio of page.querySelectorAll(`.tabs input[value="${language}"]`)) radio.checked = true;
-}
-
-async function copy(button: BrowserElement): Promise<void> {
-  const blocks = [...(button.closest('.code')?.querySelectorAll('pre') ?? [])];
-  const chosen = button.closest('.code')?.querySelector('.tabs input:checked')?.value;
-  const block = blocks.find(({ className }) => className === chosen) ?? blocks[0];
-  await clipboard?.writeText(block.textContent);
-  button.textContent = 'Copied';
-  setTimeout(() => {
-    button.textContent = 'Copy';
-  }, COPIED_FOR_MS);
 }
 
 /** The call that the form describes now. */

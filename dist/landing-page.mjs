@@ -1,0 +1,211 @@
+// src/http/pages/client/browser.ts
+var { document, isSecureContext, navigator } = globalThis;
+var page = document;
+var isSecure = isSecureContext;
+var clipboard = navigator.clipboard;
+function element(id) {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+function made(name, text = "") {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}
+
+// src/http/pages/client/checks.ts
+import { verifyAnswer } from "./qrn-verify.mjs";
+import { readWitnessPolicy } from "./qrn-verify.mjs";
+var PROOF_ATTEMPTS = 10;
+var PROOF_WAIT_MS = 500;
+var Trouble = class extends Error {
+  name = "Trouble";
+};
+var TITLES = {
+  "certificate id": "Certificate id",
+  "request id": "Request",
+  metadata: "Time, source and mode",
+  delivered: "Values and salt",
+  label: "What the caller said of it",
+  lots: "The lots",
+  derived: "What follows from the lots",
+  status: "Withdrawals",
+  keys: "Keys of the log",
+  inclusion: "Place in the log",
+  signature: "Signature of the log",
+  fixed: "Fixed before",
+  dates: "Dates",
+  witnesses: "Witnesses",
+  statement: "What is drawn",
+  commitment: "Commitment",
+  logged: "Logged in time",
+  secret: "Committed bytes",
+  nonce: "Nonce of the caller",
+  beacon: "Round of the beacon",
+  values: "Values",
+  end: "End of the draw"
+};
+async function checkAnswer(response) {
+  const id = member(response, "metadata", "certificate_id");
+  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
+  const verification = await verifyAnswer({ response, certificate, keys });
+  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
+}
+async function certificateOf(id) {
+  for (let attempt2 = 1; ; attempt2++) {
+    const certificate = await fetched(`/verify/${id}`);
+    if (member(certificate, "certificate", "proof") !== null || attempt2 === PROOF_ATTEMPTS)
+      return certificate;
+    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
+  }
+}
+function keysOfLog() {
+  return fetched("/.well-known/qrn-keys.json");
+}
+async function fetched(path) {
+  let response;
+  try {
+    response = await fetch(path, { headers: { accept: "application/json" } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble("This service has nothing with that id.");
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+async function attempt(button, shown, work) {
+  button.disabled = true;
+  try {
+    shown.replaceChildren(...await work());
+  } catch (error) {
+    shown.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button.disabled = false;
+  }
+}
+function report({ verification, subject, status }) {
+  const { checks, notCovered } = verification;
+  const isDraw = verification.ok && "standing" in verification;
+  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
+  const shown = [verdict, list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    hint.className = "hint";
+    shown.push(hint);
+  }
+  return shown;
+}
+function troubleBanner(error) {
+  const isTold = error instanceof Trouble;
+  return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
+}
+function drawSummary({ standing, advice }) {
+  if (advice === void 0) return banner("good", "Verified.", "This draw ended as its statement promised.");
+  return banner(standing === "pending" ? "wait" : "bad", STANDINGS[standing], advice);
+}
+var STANDINGS = {
+  revealed: "Verified.",
+  pending: "Pending: genuine so far.",
+  overdue: "Overdue: it has no result.",
+  cancelled: "Cancelled: genuine, without a result.",
+  failed: "Failed: genuine, without a result."
+};
+function summary(checks, subject, status) {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && subject === "certificate")
+    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+  if (status === "revoked" && failed.every((check) => check.name === "status"))
+    return banner(
+      "bad",
+      "Genuine, but revoked.",
+      "It is what was certified, and the operator withdrew a lot of it since."
+    );
+  if (!isSecure && failed.every(({ name }) => name === "signature" || name === "fixed")) {
+    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
+    return banner("wait", "All but the signatures holds.", text);
+  }
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner("bad", count, `Do not rely on this ${subject}.`);
+}
+function list(checks) {
+  const items = made("ul");
+  for (const { name, ok, why } of checks) {
+    const item = made("li");
+    item.className = ok ? "holds" : "fails";
+    const words = made("div");
+    words.append(made("strong", TITLES[name]), made("p", why));
+    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
+    items.append(item);
+  }
+  return items;
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
+    found = found[name];
+  }
+  return found;
+}
+
+// src/http/pages/client/copy.ts
+var COPIED_FOR_MS = 1500;
+function offerCopies() {
+  for (const button of page.querySelectorAll("button.copy")) {
+    button.hidden = clipboard === void 0;
+    button.addEventListener("click", () => copy(button));
+  }
+}
+async function copy(button) {
+  const blocks = [...button.closest(".code")?.querySelectorAll("pre") ?? []];
+  const chosen = button.closest(".code")?.querySelector(".tabs input:checked")?.value;
+  const block = blocks.find(({ className }) => className === chosen) ?? blocks[0];
+  await clipboard?.writeText(block.textContent);
+  button.textContent = "Copied";
+  setTimeout(() => {
+    button.textContent = "Copy";
+  }, COPIED_FOR_MS);
+}
+
+// src/http/pages/client/landing-page.ts
+offerCopies();
+if (page.getElementById("die-button") !== null) {
+  const button = element("die-button");
+  const checks = element("die-checks");
+  button.addEventListener("click", () => {
+    checks.replaceChildren(made("p", "Asking …"));
+    attempt(button, checks, async () => {
+      const answer = await thrown();
+      const [value] = member(answer, "data", "values");
+      const die = element("die");
+      die.setAttribute("data-value", String(value));
+      die.setAttribute("aria-label", `The die shows ${value}`);
+      element("die-answer").textContent = JSON.stringify(answer, void 0, 2);
+      checks.replaceChildren(made("p", "Checking …"));
+      const [banner2, ...details] = report(await checkAnswer(answer));
+      const box = made("details");
+      const link = made("a", "Open its certificate");
+      link.setAttribute("href", `/verify/${member(answer, "metadata", "certificate_id")}`);
+      box.append(made("summary", "What was checked"), ...details, link);
+      return [banner2, box];
+    });
+  });
+}
+async function thrown() {
+  const response = await fetch("/demo/die", { method: "POST", credentials: "omit" });
+  const body = await response.json();
+  if (!response.ok) throw new Trouble(String(member(body, "error", "message")));
+  return body;
+}

@@ -1,0 +1,34 @@
+import type { DrawList } from '../../certificate/archive.ts';
+import { grouped } from '../../certificate/drawings.ts';
+import { time } from './certificate-page.ts';
+import { html, type Markup } from './layout.ts';
+
+/** The public list of draws: what was drawn for a purpose, every number of it. `list` is null until a purpose is asked for. */
+export function drawsMain(list: DrawList | null, asked: string, problem: Markup | null): Markup {
+  return html`<h1>Draws</h1>
+<p class="lead">Answers that were drawn for a public purpose are numbered without gaps. Whoever drew again until the result suited shows here.</p>
+${problem}
+<form class="open" method="get" action="/draws"><label for="purpose">Purpose, exactly as it was announced</label>
+<div class="actions"><input class="open-id" id="purpose" name="purpose" required maxlength="100" value="${asked}" autocomplete="off" placeholder="spring raffle 2027"><button type="submit">List</button></div></form>
+${list === null ? null : listed(list)}
+<section aria-labelledby="more"><h2 id="more">A single draw</h2>
+<p>A committed draw has a page of its own, <code>/draws/ID</code>: its organiser publishes the address before the draw is due.
+<a href="/docs/draws">How a draw is fair</a> explains what it shows.</p></section>`;
+}
+
+function listed({ purpose, series, draws, next }: DrawList): Markup {
+  if (series.length === 0)
+    return html`<p><strong>Nothing was drawn publicly for “<bdi>${purpose}</bdi>”.</strong></p>`;
+  const address = (id: string, from: number) =>
+    `/draws?purpose=${encodeURIComponent(purpose)}&series=${id}&from=${from}`;
+  const [first] = draws;
+  const others = series.filter(({ id }) => id !== first?.series);
+  return html`<section aria-labelledby="list"><h2 id="list">“<bdi>${purpose}</bdi>”</h2>
+<div class="tables" tabindex="0" role="region" aria-label="Answers under this purpose"><table><thead><tr><th scope="col">Number</th><th scope="col">When</th><th scope="col">Certificate</th></tr></thead>
+<tbody>${draws.map(
+    ({ serial, issued_at: at, certificate_id: id }) =>
+      html`<tr><th scope="row">${grouped(serial)}</th><td>${time(at)}</td><td>${id === null ? 'not made public' : html`<a href="/verify/${id}"><code>${id}</code></a>`}</td></tr>`,
+  )}</tbody></table></div>
+${next === null || first === undefined ? null : html`<p><a href="${address(first.series, next)}">Later ones, from number ${grouped(next)}</a></p>`}
+${others.length === 0 ? null : html`<p>Other accounts used the same purpose, which proves nothing about this one:</p><ul class="links">${others.map(({ id, count }) => html`<li><a href="${address(id, 1)}"><code>${id}</code></a>, ${grouped(count)} answers</li>`)}</ul>`}</section>`;
+}

@@ -1,0 +1,114 @@
+import { html, type Markup } from './layout.ts';
+
+const WIDTH = 360;
+const HEIGHT = 72;
+
+export interface PlotPoint {
+  readonly x: number;
+  readonly y: number;
+  /** Class of its bar; `pass` when nothing else is said. */
+  readonly tone?: string;
+}
+
+/** Everything about a plot but its points. */
+export interface PlotLimits {
+  readonly as: 'bars' | 'line';
+  readonly label: string;
+  /** What the reader should take from it, in a few words. */
+  readonly value: string;
+  /** All that it shows, for whoever does not see it. */
+  readonly words: string;
+  /** Words below the plot: at its ends, and between them. */
+  readonly axis: readonly string[];
+  readonly x: readonly [least: number, most: number];
+  readonly y: readonly [least: number, most: number];
+  /** Where bars begin; the least y when nothing else is said. */
+  readonly from?: number;
+  /** A line across, at this y. */
+  readonly rule?: number;
+  /** A stripe across, between these two. */
+  readonly band?: readonly [least: number, most: number];
+  /** Points that are further apart are not joined. */
+  readonly gap?: number;
+  /** Names the parts that the script of the page writes anew. */
+  readonly live?: string;
+  readonly style?: string;
+}
+
+/** A line or bars, as SVG that takes its colours from the style sheet. */
+export function plot(points: readonly PlotPoint[], limits: PlotLimits): Markup {
+  const { label, value, words, axis, live, rule, band, style = '' } = limits;
+  const { y } = scalesOf(limits);
+  const name = (attribute: string, part: string) =>
+    live === undefined ? null : html` ${attribute}="${live}-${part}"`;
+  const { line, area } = pathsOf(points, limits);
+  const stripe =
+    band === undefined
+      ? null
+      : html`<rect class="band" x="0" y="${y(band[1])}" width="${WIDTH}" height="${fixed(Number(y(band[0])) - Number(y(band[1])))}"/>`;
+  const drawn =
+    limits.as === 'bars'
+      ? barsOf(points, limits)
+      : html`<path class="area" d="${area}"${name('data-live-path', 'area')}/><path class="line" d="${line}"${name('data-live-path', 'line')}/>`;
+  return html`<figure class="plot ${style}">
+<figcaption><span>${label}</span> <strong${name('data-live', 'value')}>${value}</strong></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}"${name('data-live-label', 'words')}>
+${stripe}<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawn}${rule === undefined ? null : html`<path class="line thin" d="M0 ${y(rule)}H${WIDTH}"/>`}</svg>
+<p class="scale">${axis.map((each, i) => html`<span${name('data-live', `axis-${i}`)}>${each}</span>`)}</p>
+</figure>`;
+}
+
+/** The parts of a plot that change while its page is open, by the names that `plot` gives them. */
+export function livePartsOf(
+  points: readonly PlotPoint[],
+  limits: PlotLimits & { readonly live: string },
+): Record<string, string> {
+  const { live, value, words, axis } = limits;
+  const parts: [string, string][] = Object.entries({ value, words, ...pathsOf(points, limits) });
+  parts.push(...axis.map((each, i): [string, string] => [`axis-${i}`, each]));
+  return Object.fromEntries(parts.map(([part, text]) => [`${live}-${part}`, text]));
+}
+
+/** How a value of each axis becomes a coordinate. */
+function scalesOf({ x, y }: PlotLimits): { x(value: number): string; y(value: number): string } {
+  const share = (value: number, [least, most]: readonly [number, number]) =>
+    (value - least) / (most - least || 1);
+  return {
+    x: (value) => fixed(WIDTH * Math.max(0, share(value, x))),
+    y: (value) => fixed(HEIGHT - (HEIGHT - 2) * share(value, y)),
+  };
+}
+
+function pathsOf(points: readonly PlotPoint[], limits: PlotLimits): { line: string; area: string } {
+  const scales = scalesOf(limits);
+  const runs: PlotPoint[][] = [];
+  for (const point of points) {
+    const last = runs.at(-1)?.at(-1);
+    if (last === undefined || point.x - last.x > (limits.gap ?? Number.POSITIVE_INFINITY)) runs.push([]);
+    runs.at(-1)!.push(point);
+  }
+  const drawn = runs.map((run) => {
+    const path = run.map(({ x, y }) => `${scales.x(x)} ${scales.y(y)}`).join('L');
+    const [from, to] = [scales.x(run[0].x), scales.x(run.at(-1)!.x)];
+    // a single point is drawn to the right end, where its successor will stand
+    const line = run.length === 1 ? `M${path}h2` : `M${path}`;
+    return { line, area: `M${from} ${HEIGHT}L${path}L${to} ${HEIGHT}Z` };
+  });
+  return { line: drawn.map(({ line }) => line).join(''), area: drawn.map(({ area }) => area).join('') };
+}
+
+/** A bar stands on its x and is as wide as the space to the next. */
+function barsOf(points: readonly PlotPoint[], limits: PlotLimits): Markup[] {
+  const { x, y } = scalesOf(limits);
+  const width = WIDTH / Math.max(1, points.length);
+  const from = Number(y(limits.from ?? limits.y[0]));
+  return points.map(({ x: at, y: value, tone = 'pass' }) => {
+    const to = Number(y(value));
+    const height = Math.max(0.8, Math.abs(from - to));
+    return html`<rect class="${tone}" x="${fixed(Number(x(at)) + 0.1 * width)}" y="${fixed(Math.min(from, to))}" width="${fixed(0.8 * width)}" height="${fixed(height)}"/>`;
+  });
+}
+
+function fixed(value: number): string {
+  return value.toFixed(1);
+}
