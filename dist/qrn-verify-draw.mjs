@@ -751,6 +751,7 @@ function concatBytes2(...parts) {
   }
   return out;
 }
+var LARGE_BYTES = 128 * 1024;
 
 // src/certificate/verdict.ts
 function failed(failure) {

@@ -151,6 +151,7 @@ function concatBytes(...parts) {
   }
   return out;
 }
+var LARGE_BYTES = 128 * 1024;
 
 // src/core/assert.ts
 var InvariantError = class extends Error {

@@ -62,7 +62,7 @@ export interface NewestLot {
 }
 
 /** Requests that were answered in a mode, refusals included. */
-export interface ModeFigures {
+interface ModeFigures {
   readonly mode: EntropyMode;
   readonly lastMinute: number;
   readonly sinceStart: number;
@@ -202,7 +202,7 @@ function modes(facts: StatusFacts, live: (key: string) => Markup): Markup {
 type ModeState = readonly [tone: 'works' | 'starting' | 'closed', word: string];
 
 /** Requests and latency of each mode. */
-export function modeTable(facts: StatusFacts): Markup {
+function modeTable(facts: StatusFacts): Markup {
   const rows = facts.modes.map((figures) => {
     const texts = modeTexts(figures);
     const cells = Object.entries(texts).map(([key, text]) => html`<td data-live="${key}">${text}</td>`);
