@@ -7,7 +7,7 @@ import { twinInformationBytes, twinSample } from '../reference/values.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { TestServer } from '../support/server.ts';
 import { drawnValues } from '../values/drawn.ts';
-import { parseBatch, codeOf as refusalOf } from './parameters-parsing.ts';
+import { parseBatch } from './parameters-parsing.ts';
 
 interface Batch {
   readonly data: {
@@ -47,16 +47,6 @@ describe('integers of a batch, without repeats or in order', () => {
       const values = valuesOf(1_000, { min: 1, max: 5_000, unique: true, sort });
       assert.equal(Math.ceil(informationBits(values) / 8), twinInformationBytes(factors));
     }
-  });
-
-  it('are refused in the order of their checks', () => {
-    const codeOf = (count: number, params: object) => refusalOf(() => valuesOf(count, params));
-    assert.equal(codeOf(102, { unique: true }), 'unique_impossible');
-    assert.equal(codeOf(101, { unique: true }), undefined);
-    assert.equal(codeOf(102, { unique: true, sort: 'up' }), 'unique_impossible');
-    assert.equal(codeOf(1, { unique: 'yes', sort: 'up' }), 'invalid_boolean');
-    assert.equal(codeOf(1, { sort: 'up' }), 'invalid_sort');
-    assert.equal(codeOf(102, { min: 5, max: 5, unique: true }), 'invalid_range');
   });
 });
 

@@ -1,69 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ErrorCode } from '../../src/core/errors.ts';
+import type { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import {
-  assertRefused,
-  codeOf,
-  dataGets,
-  NOT_INTEGERS,
-  NOTHING_SAID,
-  parse,
-  requiredQuery,
-} from './parameters-parsing.ts';
+import { ENVELOPE_BYTES_MAX } from '../../src/http/endpoint.ts';
+import { DATA_ENDPOINT_DEFINITIONS, ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
+import type { ParameterDefinition } from '../../src/http/params.ts';
+import { jsonBytesMax } from '../../src/values/value-request.ts';
+import { anyCharacter } from '../support/any-character.ts';
+import { codeOf, parse, parseBatch, parsePost } from './parameters-parsing.ts';
 
-/** The rows of the specification for each query parameter, and of the decisions where it is silent. */
+/** What examples cannot show of the parameters. The examples are in test/vectors/requests.json. */
 
-interface IntegerRow {
-  readonly endpoint: DataEndpoint;
-  readonly parameter: string;
-  readonly min: number;
-  readonly max: number;
-  readonly fallback: number | null;
-  readonly error: ErrorCode;
-}
+const batchCodeOf = (...request: Parameters<typeof parseBatch>) => codeOf(() => parseBatch(...request));
 
-const INTEGER_ROWS: readonly IntegerRow[] = [
-  { endpoint: 'integers', parameter: 'count', min: 1, max: 10_000, fallback: 1, error: 'invalid_count' },
-  { endpoint: 'bytes', parameter: 'count', min: 1, max: 1_024, fallback: 16, error: 'invalid_count' },
-  { endpoint: 'floats', parameter: 'count', min: 1, max: 10_000, fallback: 1, error: 'invalid_count' },
-  { endpoint: 'floats', parameter: 'precision', min: 1, max: 15, fallback: null, error: 'invalid_precision' },
-  { endpoint: 'uuid', parameter: 'count', min: 1, max: 10_000, fallback: 1, error: 'invalid_count' },
-  {
-    endpoint: 'bitstring',
-    parameter: 'length',
-    min: 1,
-    max: 100_000,
-    fallback: 128,
-    error: 'invalid_length',
-  },
-];
-
-describe('bounded integers', () => {
-  for (const { endpoint, parameter, min, max, fallback, error } of INTEGER_ROWS) {
-    const valueFor = (query: string) => parse(endpoint, query).request.members[parameter];
-
-    it(`takes ${parameter} of ${endpoint} from ${min} to ${max}, and ${fallback} when it is left out`, () => {
-      assert.equal(valueFor(''), fallback);
-      for (const value of [min, min + 1, max - 1, max])
-        assert.equal(valueFor(`${parameter}=${value}`), value);
-      assert.equal(valueFor(`${parameter}=000${max}`), max);
-      assert.equal(valueFor(`${parameter}=%3${String(min)[0]}`), Number(String(min)[0]));
-      for (const value of [min - 1, max + 1, -1, 0, '-0', -max]) {
-        assertRefused(endpoint, `${parameter}=${value}`, error);
-      }
-    });
-
-    it(`refuses anything else as ${parameter} of ${endpoint} with ${error}`, () => {
-      for (const text of NOT_INTEGERS) {
-        assertRefused(endpoint, `${parameter}=${text}`, error);
-      }
-      assertRefused(endpoint, parameter, error);
-    });
-  }
-
+describe('a number in a query', () => {
   it('accept exactly optional minus and digits within the bounds (property)', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme-ascii', maxLength: 8 }),
@@ -82,124 +34,280 @@ describe('bounded integers', () => {
   });
 });
 
-describe('integers', () => {
-  const BIG = LIMITS.integerMagnitudeMax;
-
-  it('echo the effective parameters', () => {
-    assert.deepEqual(parse('integers', '').request, {
-      endpoint: 'integers',
-      values: { kind: 'integers', count: 1, min: 0, max: 100, unique: false, sort: 'none' },
-      valueKey: 'values',
-      members: { count: 1, min: 0, max: 100, unique: false, sort: 'none' },
-      ...NOTHING_SAID,
-    });
-    const { request } = parse('integers', 'max=-1&min=-3&count=3&sort=descending&unique=1');
-    assert.deepEqual(request.values, {
-      kind: 'integers',
-      count: 3,
-      min: -3,
-      max: -1,
-      unique: true,
-      sort: 'descending',
-    });
-    assert.deepEqual(request.members, { count: 3, min: -3, max: -1, unique: true, sort: 'descending' });
-  });
-
-  const RANGES: readonly [query: string, min: number, max: number][] = [
-    [`min=${-BIG}&max=0`, -BIG, 0],
-    [`min=0&max=${BIG}`, 0, BIG],
-    [`min=${BIG - 1}&max=${BIG}`, BIG - 1, BIG],
-    [`min=-1&max=${BIG - 1}`, -1, BIG - 1],
-    ['min=-0&max=007', 0, 7],
-    ['min=99', 99, 100],
-    ['max=1', 0, 1],
-  ];
-  for (const [query, min, max] of RANGES) {
-    it(`draws from ${min} to ${max} for ${query}`, () => {
-      const { members } = parse('integers', query).request;
-      assert.ok(Object.is(members['min'], min) && Object.is(members['max'], max));
-    });
-  }
-
-  it('refuse a range that is empty, too wide or malformed', () => {
-    const queries = [
-      'min=5&max=5',
-      'min=6&max=5',
-      'min=100',
-      'max=0',
-      `min=-1&max=${BIG}`,
-      `min=${-BIG}&max=${BIG}`,
-    ];
-    for (const text of NOT_INTEGERS) queries.push(`min=${text}`, `max=${text}`);
-    for (const query of queries) assertRefused('integers', query, 'invalid_range');
-  });
-
-  it('are refused with unique_impossible when the range holds too few values', () => {
-    assert.equal(parse('integers', 'unique=true&count=101').request.members['count'], 101);
-    assertRefused('integers', 'unique=true&count=102', 'unique_impossible');
-    assertRefused('integers', 'unique=1&count=3&min=1&max=2', 'unique_impossible');
-    assertRefused('integers', 'unique=false&count=3&min=1&max=2', undefined);
-  });
-
-  it('accept three values of sort', () => {
-    for (const sort of ['none', 'ascending', 'descending']) {
-      assert.equal(parse('integers', `sort=${sort}`).request.members['sort'], sort);
-    }
-    for (const sort of [
-      '',
-      'asc',
-      'Ascending',
-      'NONE',
-      'true',
-      'ascending%20',
-      'none,ascending',
-      '%',
-      '__proto__',
-    ]) {
-      assertRefused('integers', `sort=${sort}`, 'invalid_sort');
-    }
-  });
-
-  it('are checked in the order count, min and max, unique, sort, entropy_mode, dry_run', () => {
-    const wrong: [query: string, error: ErrorCode][] = [
-      ['count=0', 'invalid_count'],
-      ['min=7&max=7', 'invalid_range'],
-      ['unique=x', 'invalid_boolean'],
-      ['sort=x', 'invalid_sort'],
-      ['entropy_mode=x', 'invalid_entropy_mode'],
-      ['dry_run=x', 'invalid_boolean'],
-    ];
-    for (let first = 0; first < wrong.length; first++) {
-      const query = wrong
-        .slice(first)
-        .map(([each]) => each)
-        .reverse()
-        .join('&');
-      assertRefused('integers', query, wrong[first][1]);
-    }
-    assertRefused('integers', 'sort=x&unique=1&count=5&max=3', 'unique_impossible');
+describe('entropy_mode', () => {
+  it('lists the three when it is none of them', () => {
+    assert.throws(
+      () => parse('uuid', 'entropy_mode=x'),
+      (error: ApiError) => {
+        assert.deepEqual(error.facts.details?.['allowed'], ['quantum-seeded', 'pure', 'csprng']);
+        return /quantum-seeded, pure or csprng/.test(error.message);
+      },
+    );
   });
 });
 
-describe('booleans', () => {
-  for (const [endpoint, parameter] of [
-    ['integers', 'unique'],
-    ...dataGets().map((name) => [name, 'dry_run']),
-  ]) {
-    it(`takes true, false, 1 or 0 in lower case as ${parameter} of ${endpoint}`, () => {
-      const required = requiredQuery(endpoint as DataEndpoint);
-      const read = (text: string) => {
-        const { request } = parse(endpoint as DataEndpoint, `${required}${parameter}=${text}`);
-        return parameter === 'unique' ? request.members['unique'] : request.dryRun;
-      };
-      assert.deepEqual(['true', '1', 'false', '0'].map(read), [true, true, false, false]);
-      for (const text of ['', 'TRUE', 'True', 'yes', 'on', '2', '-1', '01', 'true%20', 'null', '%', '%ff']) {
+describe('a repeated parameter', () => {
+  it('is refused before anything else is checked, whatever it is', () => {
+    for (const { name: endpoint, method, parameters } of DATA_ENDPOINT_DEFINITIONS) {
+      if (method !== 'GET') continue;
+      for (const { name } of parameters) {
         assert.equal(
-          codeOf(() => read(text)),
-          'invalid_boolean',
-          text,
+          codeOf(() => parse(endpoint, `${name}=1&${name}=1`)),
+          'duplicate_parameter',
+          `${endpoint} ${name}`,
         );
       }
+    }
+  });
+});
+
+describe('unknown parameters', () => {
+  const ignoredOf = (query: string) => parse('uuid', query).ignored;
+
+  it('are ignored and named once each', () => {
+    assert.deepEqual(ignoredOf('_=1700000000&count=2&b&_=2&Count=3&count%00=1'), [
+      '_',
+      'b',
+      'Count',
+      'count%00',
+    ]);
+    assert.deepEqual(ignoredOf('&&&=&=x&?count=1'), ['%3Fcount']);
+    assert.deepEqual(ignoredOf('min=x&max=y'), ['min', 'max']);
+  });
+
+  it('are named in a bounded list', () => {
+    const names = ignoredOf(Array.from({ length: 5_000 }, (_, i) => `n${i}=1`).join('&'));
+    assert.equal(names.length, 16);
+    assert.ok(ignoredOf(`${'a'.repeat(60_000)}=1`)[0].length <= 64);
+  });
+
+  it('can put nothing into a header but their own name (property)', () => {
+    assert.deepEqual(ignoredOf('a,b=1&a b=1&a"b=1&é=1&\ud800=1'), [
+      'a%2Cb',
+      'a%20b',
+      'a%22b',
+      '%C3%A9',
+      '%EF%BF%BD',
+    ]);
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 100 }), (text) => {
+        for (const name of ignoredOf(text)) assert.match(name, /^[0-9A-Za-z._~%-]{1,64}$/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('items in a query', () => {
+  it('gives back what was encoded (property)', () => {
+    const item = fc.string({ unit: 'grapheme', maxLength: 6 });
+    fc.assert(
+      fc.property(fc.array(item, { minLength: 2, maxLength: 40 }), (items) => {
+        const { values } = parse('shuffle', `items=${items.map(encodeURIComponent).join(',')}`).request;
+        assert.ok(values.kind === 'shuffle');
+        assert.deepEqual(values.items, items);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('a list in a JSON body', () => {
+  const LISTS: readonly [endpoint: DataEndpoint, body: object, query: string][] = [
+    ['shuffle', { items: ['a', 'b c'] }, 'items=a,b+c'],
+    ['sample', { count: 2, items: ['a', 'b', 'c'] }, 'count=2&items=a,b,c'],
+    ['weighted', { count: 3, items: ['a', 'b'], weights: [1, 2] }, 'count=3&items=a,b&weights=1,2'],
+  ];
+  for (const [endpoint, body, query] of LISTS) {
+    it(`asks ${endpoint} for what the same query asks`, () => {
+      assert.deepEqual(parsePost(endpoint, body).request, parse(endpoint, query).request);
+      const told = { ...body, entropy_mode: 'pure', purpose: 'p' };
+      assert.deepEqual(
+        parsePost(endpoint, told, 'format=csv&entropy_mode=csprng').request,
+        parse(endpoint, `${query}&entropy_mode=pure&format=csv&purpose=p`).request,
+      );
+    });
+
+    it(`is all that ${endpoint} draws from: the query has none`, () => {
+      assert.deepEqual(parsePost(endpoint, body, 'items=x,y').ignored, ['items']);
     });
   }
+});
+
+describe('an alphabet', () => {
+  it('has at most 1,000 characters', () => {
+    const wide = Array.from({ length: 1_001 }, (_, i) => String.fromCodePoint(0x4e00 + i));
+    const alphabetOf = (text: string) =>
+      codeOf(() => parse('strings', `alphabet=${encodeURIComponent(text)}`));
+    assert.equal(alphabetOf(wide.join('')), 'invalid_alphabet');
+    assert.equal(alphabetOf(wide.slice(1).join('')), undefined);
+  });
+});
+
+describe('bytes', () => {
+  it('ignore format, and say so, where encoding is given too', () => {
+    assert.deepEqual(parse('bytes', 'format=hex&encoding=base64').ignored, ['format']);
+  });
+});
+
+describe('a batch', () => {
+  it('is refused when its answer could exceed 64 MiB, with the limit named', () => {
+    const body = (length: number, encoding: string) => ({
+      type: 'bytes',
+      count: 100_000,
+      params: { length, encoding },
+    });
+    assert.equal(batchCodeOf(body(1_024, 'hex')), 'invalid_params');
+    assert.throws(
+      () => parseBatch(body(1_024, 'base64')),
+      (error: ApiError) =>
+        error.facts.details?.['limit'] === LIMITS.replyBytesMax && /67,108,864/.test(error.message),
+    );
+    for (const encoding of ['hex', 'base64'] as const) {
+      for (const length of [300, 333, 334, 400, 500, 501, 512]) {
+        const values = { kind: 'bytes', count: 100_000, length, encoding, single: false } as const;
+        const fits = jsonBytesMax(values) + ENVELOPE_BYTES_MAX <= LIMITS.replyBytesMax;
+        assert.equal(
+          batchCodeOf(body(length, encoding)),
+          fits ? undefined : 'invalid_params',
+          `${length} ${encoding}`,
+        );
+      }
+    }
+  });
+});
+
+describe('the body and the query of a batch', () => {
+  const BODY = { type: 'uuid', count: 1 };
+
+  it('are of another Content-Type before the body is read', () => {
+    assert.equal(batchCodeOf('not json', '', 'text/plain'), 'unsupported_media_type');
+    assert.equal(batchCodeOf(BODY, '', 'Application/JSON; charset=UTF-8'), undefined);
+    assert.equal(batchCodeOf('{"type":"x","type":"y"}', 'dry_run=1&dry_run=1'), 'duplicate_parameter');
+  });
+
+  it('both take entropy_mode and dry_run, and the body wins', () => {
+    assert.equal(parseBatch({ ...BODY, entropy_mode: 'Hybrid' }).request.mode, 'quantum-seeded');
+    assert.equal(parseBatch(BODY, 'entropy_mode=PURE').request.mode, 'pure');
+    assert.equal(parseBatch({ ...BODY, dry_run: true }).request.dryRun, true);
+    assert.equal(parseBatch(BODY, 'dry_run=1').request.dryRun, true);
+    const both = parseBatch(
+      { ...BODY, entropy_mode: 'pure', dry_run: false },
+      'entropy_mode=nonsense&dry_run=1',
+    );
+    assert.deepEqual([both.request.mode, both.request.dryRun], ['pure', false]);
+    assert.deepEqual(both.ignored, ['entropy_mode', 'dry_run']);
+    assert.equal(batchCodeOf(BODY, 'entropy_mode=x'), 'invalid_entropy_mode');
+    assert.equal(batchCodeOf(BODY, 'entropy_mode=pure&entropy_mode=pure'), 'duplicate_parameter');
+  });
+
+  it('may have unknown parameters in the query, which are ignored and listed', () => {
+    assert.deepEqual(parseBatch(BODY, 'x=1&count=5').ignored, ['x', 'count']);
+  });
+
+  const UNKNOWN: readonly [body: unknown, names: readonly string[], said: RegExp][] = [
+    [
+      { ...BODY, note: 1, 'a\r\nb': 2 },
+      ['note', 'a%0D%0Ab'],
+      /no member note, a%0D%0Ab\. Those there are: type/,
+    ],
+    [{ ...BODY, '': 1 }, ['""'], /no member ""\./],
+    [{ ...BODY, min: 1 }, ['min'], /no member min: min belongs in params\./],
+    [{ type: 'x', count: 1, precision: 1 }, ['precision'], /precision belongs in params/],
+    [{ ...BODY, params: { min: 1 } }, ['params.min'], /no member params\.min\. There are none here\./],
+    [
+      { type: 'floats', count: 1, params: { count: 2 } },
+      ['params.count'],
+      /params\.count: count belongs beside params\. Those there are: precision\./,
+    ],
+    ['{"__proto__":{"type":"uuid","count":1}}', ['__proto__'], /no member __proto__/],
+    [
+      '{"type":"integers","count":1,"params":{"__proto__":{"min":99},"constructor":1}}',
+      ['params.__proto__', 'params.constructor'],
+      /Those there are: min, max, unique, sort\./,
+    ],
+  ];
+  for (const [body, names, said] of UNKNOWN) {
+    it(`have no unknown member: ${JSON.stringify(body)} names ${names.join(', ')}`, () => {
+      assert.throws(
+        () => parseBatch(body),
+        ({ code, message, facts }: ApiError) => {
+          assert.equal(code, 'unknown_parameter');
+          assert.deepEqual(facts.details?.['parameters'], names);
+          assert.match(message, said);
+          return true;
+        },
+      );
+    });
+  }
+
+  it('turn any JSON into a request or a documented error (property)', () => {
+    const member = fc.oneof(
+      fc.constantFrom('type', 'count', 'params', 'entropy_mode', 'dry_run'),
+      fc.string(),
+    );
+    const value = fc.oneof(
+      fc.constantFrom('integers', 'floats', 'bytes', 'uuid', 1, 5, { min: 1 }, {}),
+      fc.jsonValue(),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(member, value), (body) => {
+        const code = batchCodeOf(body);
+        if (code !== undefined) return;
+        assert.ok(Number.isSafeInteger(body['count']) && typeof body['type'] === 'string');
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the definitions', () => {
+  it('are the endpoints of the specification and those of lists', () => {
+    assert.deepEqual(
+      ENDPOINT_DEFINITIONS.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
+      [
+        'GET /v1/integers entropy:read',
+        'GET /v1/bytes entropy:read',
+        'GET /v1/floats entropy:read',
+        'GET /v1/uuid entropy:read',
+        'GET /v1/bitstring entropy:read',
+        'GET /v1/shuffle entropy:read',
+        'POST /v1/batch entropy:batch',
+        'GET /v1/sample entropy:read',
+        'GET /v1/weighted entropy:read',
+        'GET /v1/strings entropy:read',
+        'GET /v1/sequences entropy:read',
+        'GET /v1/permutations entropy:read',
+        'GET /v1/gaussians entropy:read',
+        'GET /v1/stream entropy:batch',
+        'GET /v1/certificate certificate:read',
+        'GET /v1/health health:read',
+        'GET /v1/usage usage:read',
+      ],
+    );
+  });
+
+  it('have defaults that are valid, and names that are used once', () => {
+    for (const { name, parameters, body } of ENDPOINT_DEFINITIONS) {
+      const lists: (readonly ParameterDefinition[])[] = [parameters];
+      if (body !== undefined) lists.push(body.members, ...Object.values(body.params));
+      for (const list of lists) {
+        const names = list.map(({ name }) => name);
+        assert.equal(new Set(names).size, names.length, name);
+        for (const each of list) {
+          if (each.kind === 'integer') {
+            assert.ok(each.min < each.max);
+            const value = each.default;
+            assert.ok(
+              value === undefined || value === null || (value >= each.min && value <= each.max),
+              each.name,
+            );
+          }
+          if (each.kind === 'choice' && each.default !== undefined)
+            assert.ok(each.values.includes(each.default));
+          assert.match(each.description, /\.$/);
+        }
+      }
+    }
+  });
 });

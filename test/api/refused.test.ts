@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
 import { bearer, refusalOf, usageOf } from '../support/replies.ts';
+import { BODIES, QUERIES, statusOf, type TableRow } from '../support/request-table.ts';
 import { TestServer } from '../support/server.ts';
 
 /** A request that is refused, at whatever step, has drawn nothing, spent nothing and counted nowhere. */
@@ -12,36 +13,22 @@ before(async () => {
   ({ key } = await server.account('enterprise', '--credits-per-month', '1000'));
 });
 
+/** Beside a request of the table for each refusal of each endpoint. */
 const REFUSED: [path: string, code: string][] = [
-  ['/integers?count=0', 'invalid_count'],
-  ['/integers?min=5&max=5', 'invalid_range'],
-  ['/integers?unique=true&count=11&min=1&max=10', 'unique_impossible'],
-  ['/integers?unique=yes', 'invalid_boolean'],
-  ['/integers?sort=up', 'invalid_sort'],
-  ['/integers?count=1&count=1', 'duplicate_parameter'],
-  ['/integers?entropy_mode=quantum', 'invalid_entropy_mode'],
-  ['/bytes?count=1025', 'invalid_count'],
-  ['/bytes?encoding=utf8', 'invalid_encoding'],
-  ['/floats?precision=16', 'invalid_precision'],
-  ['/bitstring?length=100001', 'invalid_length'],
-  ['/shuffle', 'invalid_items'],
-  ['/shuffle?items=a,%ff', 'invalid_items'],
   ['/bytes?count=1024&entropy_mode=pure', 'credits_exhausted'],
   ['/certificate?id=cert_1', 'invalid_id'],
   ['/certificate?id=cert_00000000000000000000000000', 'cert_not_found'],
-  ['/certificate', 'invalid_id'],
+  ...firstOfEach(QUERIES).map(({ endpoint, request, code = '' }): [string, string] => [
+    `/${endpoint}?${request}`,
+    code,
+  ]),
 ];
 
-const BATCHES: [body: unknown, status: number, code: string][] = [
-  ['{', 400, 'invalid_json'],
-  [{ type: 'dice', count: 1 }, 400, 'invalid_type'],
-  [{ type: 'uuid', count: 100_001 }, 400, 'invalid_count'],
-  [{ type: 'uuid', count: '5' }, 400, 'invalid_count'],
-  [{ type: 'integers', count: 1, params: [] }, 400, 'invalid_params'],
-  [{ type: 'integers', count: 1, params: { min: 2, max: 1 } }, 400, 'invalid_range'],
-  [{ type: 'bytes', count: 100_000, params: { length: 1024 } }, 400, 'invalid_params'],
-  [`{"type":"uuid","count":1,"pad":"${'x'.repeat(70_000)}"}`, 413, 'payload_too_large'],
-];
+/** Of an endpoint and code the first. */
+function firstOfEach(rows: readonly TableRow<string>[]): TableRow<string>[] {
+  const refused = rows.filter(({ code }) => code !== undefined).toReversed();
+  return [...new Map(refused.map((row) => [`${row.endpoint} ${row.code}`, row])).values()];
+}
 
 describe('a refused request', () => {
   const books = async () => {
@@ -61,8 +48,9 @@ describe('a refused request', () => {
     for (const [path, code] of REFUSED) {
       assert.match(await refusalOf(server.get(path, headers)), new RegExp(`^4\\d\\d ${code}$`), path);
     }
-    for (const [body, status, code] of BATCHES) {
-      assert.equal(await refusalOf(server.batch(body, headers)), `${status} ${code}`);
+    for (const row of firstOfEach(BODIES)) {
+      const posted = server.post(`/${row.endpoint}`, row.request, headers);
+      assert.equal(await refusalOf(posted), `${statusOf(row)} ${row.code}`);
     }
     const plain = server.batch('count=1', { ...headers, 'content-type': 'text/plain' });
     assert.equal(await refusalOf(plain), '415 unsupported_media_type');

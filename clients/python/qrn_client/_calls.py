@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import index
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, TypeVar, Union
 from uuid import UUID
 
@@ -114,7 +115,7 @@ class Calls:
         **options: Unpack[DrawOptions],
     ) -> Flow[Answer[List[str]]]:
         """Independent picks: each text with probability weight / sum, exactly. Weights are whole numbers from 1 on."""
-        parameters = {"count": count, "items": list(items), "weights": [int(weight) for weight in weights]}
+        parameters = {"count": count, "items": list(items), "weights": [index(weight) for weight in weights]}
         return self._answered("weighted", parameters, options, _wire.items_of)
 
     def strings(

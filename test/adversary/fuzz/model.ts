@@ -375,7 +375,7 @@ function assertRelated(values: ValueRequest, numbersMax: number): void {
       if (weights.length !== items.length) refuse('invalid_weights');
       if (weights.reduce((sum, weight) => sum + BigInt(weight), 0n) > 2n ** 53n) refuse('invalid_weights');
       const longest = Math.max(...items.map(jsonBytes));
-      if (2 + count * (1 + longest) + 4_096 > 64 * 1024 * 1024) refuse('invalid_count');
+      if (2 + count * (1 + longest) + 4_096 > 16 * 1024 * 1024) refuse('invalid_count');
       return;
     }
     case 'strings':
