@@ -15,11 +15,6 @@ const DURABILITIES = [
   { what: 'service, durability fsync', environment: { QRN_DURABILITY: 'fsync' } },
   { what: 'service, durability commit', environment: { QRN_DURABILITY: 'commit' } },
 ];
-/** The same on node:http: the difference from the first is what the front costs. */
-const ON_NODE = {
-  what: 'service on node:http, durability fsync',
-  environment: { QRN_DURABILITY: 'fsync', QRN_FRONT: 'node' },
-};
 const WITHOUT = 'service, certificates dropped (bench only)';
 /** The services alone against the bare front; the peers are measured at 64. */
 const MANY_CONNECTIONS = 256;
@@ -71,12 +66,7 @@ async function startServices(run: BenchRun, keep: <S extends Server>(server: S) 
 function variantsOf({ root }: Subject): readonly { what: string; environment: Record<string, string> }[] {
   const patch = new URL('bench/support/no-durability.ts', root);
   if (!existsSync(patch)) return DURABILITIES; // a revision older than this bench
-  const hasNodeFront = existsSync(new URL('src/http/node-engine.ts', root));
-  return [
-    ...DURABILITIES,
-    ...(hasNodeFront ? [ON_NODE] : []),
-    { what: WITHOUT, environment: { NODE_OPTIONS: `--import=${patch.href}` } },
-  ];
+  return [...DURABILITIES, { what: WITHOUT, environment: { NODE_OPTIONS: `--import=${patch.href}` } }];
 }
 
 function race(run: BenchRun, servers: readonly NamedServer[], connections: number): Promise<Rounds> {

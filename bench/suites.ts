@@ -5,6 +5,7 @@ import { cluster } from './cluster.bench.ts';
 import { clusterService } from './cluster-service.bench.ts';
 import { dispatch } from './dispatch.bench.ts';
 import { durability } from './durability.bench.ts';
+import { engines } from './engines.bench.ts';
 import { expand } from './expand.bench.ts';
 import { falseRejects } from './false-rejects.bench.ts';
 import { idealEntropy } from './ideal-entropy.bench.ts';
@@ -52,6 +53,7 @@ export const SUITES: readonly Suite[] = [
   targets,
   aims,
   peers,
+  engines,
   latency,
   mixed,
   overload,

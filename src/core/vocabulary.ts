@@ -76,6 +76,5 @@ export function isTextType(type: BareType): type is TextType {
 export function bareMediaType(type: BareType): string {
   if (type === 'plain') return 'text/plain; charset=utf-8';
   if (type === 'csv') return 'text/csv; charset=utf-8; header=present'; // RFC 4180 §3
-  const isNumber = type === 'int32' || type === 'float64';
-  return `application/octet-stream; type=${type}${isNumber ? '; byte-order=little-endian' : ''}`;
+  return 'application/octet-stream';
 }

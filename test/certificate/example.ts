@@ -192,7 +192,7 @@ export async function verificationCases(): Promise<Map<string, VerificationCase>
     octets,
     (s) => ({
       ...body(INT32),
-      certificate: changed(s.document, 'certificate.media_type', bareMediaType('bytes')),
+      certificate: changed(s.document, 'certificate.media_type', bareMediaType('csv')),
     }),
     ['metadata', 'inclusion'],
   );

@@ -104,7 +104,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     writeFileSync(answer, body);
     const { metadata, meta, data } = response as unknown as Record<string, Record<string, string>>;
     const fields = {
-      'content-type': 'application/octet-stream; type=bytes',
+      'content-type': 'application/octet-stream',
       'x-certificate-id': metadata['certificate_id'],
       'x-certificate-salt': metadata['certificate_salt'],
       'x-entropy-mode': (data['metadata'] as unknown as Record<string, string>)['entropy_mode'],

@@ -6,7 +6,7 @@ import { TestServer } from '../support/server.ts';
 import { CuttingProxy } from './cutting-proxy.ts';
 
 const FIELDS = {
-  'Content-Type': 'application/octet-stream; type=int32; byte-order=little-endian',
+  'Content-Type': 'application/octet-stream',
   'X-Entropy-Mode': 'quantum-seeded',
   'X-Entropy-Origin': 'simulated',
   'X-Quantum-Backend': 'simulator',

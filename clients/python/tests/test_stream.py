@@ -14,7 +14,7 @@ from qrn_client import AsyncQrnClient, QrnClient, errors
 from qrn_client import _wire
 
 FIELDS = {
-    "Content-Type": "application/octet-stream; type=int32; byte-order=little-endian",
+    "Content-Type": "application/octet-stream",
     "X-Entropy-Mode": "quantum-seeded",
     "X-Entropy-Origin": "simulated",
     "X-Quantum-Backend": "simulator",

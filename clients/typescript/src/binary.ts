@@ -17,14 +17,9 @@ const UUID_BYTES = 16;
 
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** Types that the service names in the Content-Type of an answer in octets. */
-export type OctetType = 'int32' | 'float64' | 'uuid' | 'bytes';
-
 /** Header fields and the values as they came. */
 export interface OctetReply {
   readonly octets: Uint8Array<ArrayBuffer>;
-  /** What Content-Type says that they are; null where an early release says nothing. */
-  readonly type: OctetType | null;
   readonly entropy: EntropyMetadata;
   readonly metadata: BinaryAnswer<unknown>['metadata'];
   readonly durationMs: number;
@@ -42,18 +37,15 @@ export function octetReply({ headers, body, status }: RawResponse): OctetReply {
   };
   const count = (name: string): number => Number(field(name));
   const mediaType = headers.get('content-type') ?? '';
-  const [name, ...parameters] = mediaType.split(/; */);
-  if (name !== OCTETS) {
+  if (mediaType !== OCTETS) {
     throw clientError('invalid_answer', { message: `The answer is ${mediaType}, not ${OCTETS}.`, status });
   }
-  const type = parameters.find((each) => each.startsWith('type='))?.slice('type='.length);
   const requestUuid = field('x-request-id');
   const durationMs = count('x-processing-time-ms');
   const backend = field('x-quantum-backend');
   const remaining = field('x-quantum-credits-remaining');
   return {
     octets: body,
-    type: (type ?? null) as OctetType | null,
     entropy: { entropy_mode: field('x-entropy-mode') as EntropyMode, quantum_source: backend },
     metadata: {
       request_id: requestIdOf(requestUuid),
@@ -98,32 +90,27 @@ export function requestIdOf(uuid: string): string {
 export function batchValues<T extends BinaryBatchType>(
   type: T,
   count: number,
-  { octets, type: named }: Pick<OctetReply, 'octets' | 'type'>,
+  octets: Uint8Array<ArrayBuffer>,
   littleEndian = LITTLE_ENDIAN,
 ): BinaryValues[T] {
   const width = octets.length / count;
-  const told = named ?? (type === 'integers' && width === 4 ? 'int32' : TYPES[type].at(-1)!);
-  const isRight = TYPES[type].includes(told) && width > 0 && width === (WIDTHS[told] ?? Math.floor(width));
-  if (!isRight) {
-    const message = `${octets.length} bytes of ${told} are not ${count} values of the type ${type}.`;
+  const widths: readonly number[] = WIDTHS[type] ?? [Math.floor(width)];
+  if (width === 0 || !widths.includes(width)) {
+    const message = `${octets.length} bytes are not ${count} values of the type ${type}.`;
     throw clientError('invalid_answer', { message, status: 200 });
   }
-  if (told === 'bytes' || told === 'uuid') return octets as BinaryValues[T];
+  if (type === 'bytes' || type === 'uuid') return octets as BinaryValues[T];
   const { buffer } = littleEndian ? octets : swapped(octets, width);
-  return (told === 'int32' ? new Int32Array(buffer) : new Float64Array(buffer)) as BinaryValues[T];
+  return (width === INT32_BYTES ? new Int32Array(buffer) : new Float64Array(buffer)) as BinaryValues[T];
 }
 
-/** What this client asks for, or gets unasked. */
-const TYPES: Readonly<Record<BinaryBatchType, readonly OctetType[]>> = {
-  integers: ['int32', 'float64'],
-  floats: ['float64'],
-  uuid: ['uuid'],
-  bytes: ['bytes'],
-};
-const WIDTHS: Readonly<Partial<Record<OctetType, number>>> = {
-  int32: 4,
-  float64: 8,
-  uuid: UUID_BYTES,
+const INT32_BYTES = 4;
+const FLOAT64_BYTES = 8;
+/** Bytes of a value. Integers are int32, or float64 where int32 does not hold the range; bytes are as long as was asked. */
+const WIDTHS: Readonly<Partial<Record<BinaryBatchType, readonly number[]>>> = {
+  integers: [INT32_BYTES, FLOAT64_BYTES],
+  floats: [FLOAT64_BYTES],
+  uuid: [UUID_BYTES],
 };
 
 /** The values as the service sent them. */

@@ -253,7 +253,7 @@ export class QrnClient {
     const params = type === 'bytes' ? { ...parameters.params, encoding: 'hex' } : parameters.params;
     const coming = this.#binary('batch', { ...parameters, params } as BatchParameters<T>, call);
     return pendingCall(coming, (reply) => {
-      const values = batchValues(type, count, octetReply(reply));
+      const values = batchValues(type, count, octetReply(reply).octets);
       return binaryAnswerOf(reply, { values, count, type });
     });
   }

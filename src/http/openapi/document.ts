@@ -190,11 +190,10 @@ const LINES =
   'One block a line: the JSON that POST /v1/batch would have answered for its values, with a certificate of its own. The last line is not a block: ' +
   '{"end":{"first","blocks","of"}} when the stream is complete, or, when a block is refused, the body of an error, with retry_after in ' +
   'seconds where there is one and in next the number of the block to resume with. A reply without a last line broke off.';
-/** What application/octet-stream is, and which parameters of the media type it has. */
+/** What application/octet-stream is. */
 const OCTETS =
-  'The bare values, one behind the other; the metadata is in headers. Content-Type names them: type is int32 or ' +
-  'float64, with byte-order=little-endian; uuid, 16 bytes each (RFC 9562 §4); or bytes. Integers are int32 when min and ' +
-  'max fit, else float64, which holds each of them exactly.';
+  'The bare values, one behind the other; the metadata is in headers. Integers are little-endian int32 when min and max fit, ' +
+  'else float64, which holds each of them exactly; floats are little-endian float64; a UUID is 16 bytes (RFC 9562 §4).';
 
 /** Codes that any endpoint under /v1 can answer. */
 const ALWAYS: readonly ErrorCode[] = [
