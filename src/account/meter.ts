@@ -15,16 +15,6 @@ import {
   recall,
   remember,
 } from './rate.ts';
-import {
-  admitLeased,
-  heldOf,
-  LEASE_WORDS,
-  leaseRate,
-  leaseWanted,
-  restrict,
-  setLeaseRate,
-  takeLease,
-} from './rate-lease.ts';
 import { type Entry, Reservation } from './reservation.ts';
 import { lock, unlock } from './spin-lock.ts';
 import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
@@ -32,11 +22,11 @@ import { type Allowance, burstOf, UNLIMITED } from './tiers.ts';
 /**
  * A cell is the shared memory of one account's limits. Byte layout: int32 lock word, int32 unused, then
  * float64 words: the calendar month that is being counted, its requests, its credits, the ceilings of both, what a node
- * that shares the account must know beside them, its lease of the shared rate (rate-lease.ts), and the state of its own
- * rate limit (rate.ts).
+ * that shares the account must know beside them, and the state of its rate limit (rate.ts).
  *
  * On a single node the ceilings are the limits of the account. Where several nodes serve it (IS_SHARED is 1) they are
- * what this node was granted of the month, which is asked for when it is used up (shared-limits.ts).
+ * what this node was granted of the month, of which it takes more when it is used up (shared-limits.ts), and the rate is
+ * the account's divided by the nodes that live.
  */
 const LOCK = 0;
 const WORDS_OFFSET = 8;
@@ -52,10 +42,13 @@ const CREDITS_TOTAL = 7;
 /** What nobody was granted yet, as this node was last told. */
 const REQUESTS_ELSEWHERE = 8;
 const CREDITS_ELSEWHERE = 9;
+/** What other nodes hold and have not used, as this node was last told. */
+const REQUESTS_UNUSED = 10;
 /** Requests that were refused because nothing was left anywhere: a reason to look again. */
-const REFUSALS = 10;
-const LEASE = 11;
-const RATE = LEASE + LEASE_WORDS;
+const REFUSALS = 11;
+/** Nodes that live. */
+const NODES = 12;
+const RATE = 13;
 
 /** A ring of the smallest cell: 64 admissions, 1 KiB; room for an account to move up a tier. */
 const SLOTS_MIN = 64;
@@ -73,7 +66,9 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
   let slots = SLOTS_MIN;
   while (slots < burst && slots < SLOTS_MAX) slots *= 2;
   const cell = new SharedArrayBuffer(WORDS_OFFSET + 8 * (RATE + rateWords(slots)));
-  new Float64Array(cell, WORDS_OFFSET)[IS_SHARED] = isShared ? 1 : 0;
+  const words = new Float64Array(cell, WORDS_OFFSET);
+  words[IS_SHARED] = isShared ? 1 : 0;
+  words[NODES] = 1;
   new Meter(cell, allowance).configure(allowance);
   return cell;
 }
@@ -92,29 +87,27 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
 export class Meter {
   readonly #lock: Int32Array;
   readonly #words: Float64Array;
-  readonly #lease: Float64Array;
   readonly #rate: Float64Array;
   readonly #decision: RateDecision = newDecision();
   readonly #ask: ((credits: number) => Promise<void>) | undefined;
   #limit: RateLimit;
-  /** Nodes share the account, and it has a rate limit. */
-  #isLeased: boolean;
+  /** The part of it that this node has, where so many live. */
+  #part: RateLimit;
+  #nodes = 1;
 
   /** `ask` gets more of the month of an account that nodes share: see Meter.ask. */
   constructor(cell: SharedArrayBuffer, allowance: Allowance, ask?: (credits: number) => Promise<void>) {
     this.#ask = ask;
     this.#lock = new Int32Array(cell, 0, 1);
     this.#words = new Float64Array(cell, WORDS_OFFSET, RATE);
-    this.#lease = this.#words.subarray(LEASE);
     this.#rate = new Float64Array(cell, WORDS_OFFSET + 8 * RATE);
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
-    this.#isLeased = this.#mustShare(allowance);
+    this.#part = this.#limit;
   }
 
   /** Takes other limits; what was used stays used. The ceilings of the month hold for every thread from now on. */
   configure(allowance: Allowance): void {
     this.#limit = rateLimitOf(allowance.requestsPerMinute);
-    this.#isLeased = this.#mustShare(allowance);
     const words = this.#words;
     this.#enter();
     if (words[IS_SHARED] === 0) {
@@ -127,13 +120,18 @@ export class Meter {
     }
     words[REQUESTS_TOTAL] = allowance.requestsPerMonth;
     words[CREDITS_TOTAL] = allowance.creditsPerMonth;
-    setLeaseRate(this.#lease, allowance.requestsPerMinute);
-    adapt(this.#rate, this.#limit);
+    this.#divide(words[NODES]);
     this.#leave();
   }
 
+  /** Of the account, on all nodes together. */
   get limit(): RateLimit {
     return this.#limit;
+  }
+
+  /** The part of the burst that this node has. */
+  get burstHere(): number {
+    return this.#part.burst;
   }
 
   /** One request at the monotonic time `nowMs`. A refused request changes nothing. */
@@ -142,25 +140,6 @@ export class Meter {
     this.#admit(nowMs);
     this.#leave();
     return this.#decision;
-  }
-
-  /** As `admit`, and leases a request of the shared rate first when none is held. The decision is a copy. */
-  async admitOrAsk(clock: Pick<Clock, 'monotonicMs'>): Promise<Readonly<RateDecision>> {
-    for (let asks = 0; this.mustLease(clock.monotonicMs()); asks++) {
-      if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-      await this.ask(0);
-    }
-    return { ...this.admit(clock.monotonicMs()) };
-  }
-
-  /** Nodes share the rate, this one holds nothing of it, and there may be some. Never on a single node. */
-  mustLease(nowMs: number): boolean {
-    if (!this.#isLeased) return false;
-    this.#enter();
-    this.#peek(nowMs);
-    const mustLease = this.#decision.allowed && heldOf(this.#lease, nowMs) < 1;
-    this.#leave();
-    return mustLease;
   }
 
   /** How the rate limit stands, without taking anything. */
@@ -193,8 +172,9 @@ export class Meter {
     else if (allowed) words[REFUSALS] += 1;
     const counted = words[PERIOD];
     const creditsLeft = words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE];
+    const mayComeBack = words[REQUESTS_UNUSED] > 0;
     this.#leave();
-    return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft));
+    return new Reservation(this, allowed, counted, hasRequest, Math.max(0, creditsLeft), mayComeBack);
   }
 
   /**
@@ -212,8 +192,7 @@ export class Meter {
   }
 
   /**
-   * Asks for so many credits more of the month, or with 0 for a request more, of the month and of the rate. Resolves when the answer is in the cell,
-   * whatever it is; rejects with `storage_unavailable` or `overloaded`.
+   * Takes so many credits more of the month, or with 0 requests. Resolves when the answer is in the cell, whatever it is; rejects with `storage_unavailable` or `overloaded`.
    */
   async ask(credits: number): Promise<void> {
     assert(this.#ask !== undefined, 'only what is shared between nodes is asked for');
@@ -265,28 +244,32 @@ export class Meter {
     this.#leave();
   }
 
-  /**
-   * What the month has used, requests in flight included. `period` is the month that was counted. Of a shared account,
-   * what other nodes were granted counts as used.
-   */
+  /** What this node has used of the month, requests in flight included. `period` is the month that was counted. */
   used(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
-    const isShared = words[IS_SHARED] !== 0;
-    const used = {
-      period: words[PERIOD],
-      requests: isShared ? Math.max(0, words[REQUESTS_TOTAL] - this.#requestsLeft()) : words[REQUESTS],
-      credits: isShared ? Math.max(0, words[CREDITS_TOTAL] - this.#creditsLeft()) : words[CREDITS],
-    };
+    const used = { period: words[PERIOD], requests: words[REQUESTS], credits: words[CREDITS] };
     this.#leave();
     return used;
   }
 
-  /** What is left of the month that is counted: of the given one, or of a later one that has begun here. */
+  /**
+   * What is left of the month that is counted: of the given one, or of a later one that has begun here. Requests that another
+   * node holds and has not used are left.
+   */
   left(period: number): { period: number; requests: number; credits: number } {
     const words = this.#enterPeriod(period);
-    const left = { period: words[PERIOD], requests: this.#requestsLeft(), credits: this.#creditsLeft() };
+    const left = {
+      period: words[PERIOD],
+      requests: this.#requestsHere() + words[REQUESTS_UNUSED],
+      credits: this.#creditsLeft(),
+    };
     this.#leave();
     return left;
+  }
+
+  /** Several nodes serve the account: what all of them have used is in the books alone. */
+  get isShared(): boolean {
+    return this.#words[IS_SHARED] !== 0;
   }
 
   /** Starts from what the books say of a month. */
@@ -316,40 +299,51 @@ export class Meter {
     return share;
   }
 
-  /** What the ledger must know to lease requests of the shared rate, when so many wait. */
-  rateAsk(waiting: number, nowMs: number): { requestsPerMinute: number; burst: number; rateWanted: number } {
-    this.#enter();
-    const requestsPerMinute = leaseRate(this.#lease);
-    const rateWanted = leaseWanted(this.#lease, waiting, nowMs);
-    this.#leave();
-    return { requestsPerMinute, burst: burstOf(requestsPerMinute), rateWanted };
-  }
-
   /** Grows when anything was used or refused, and when the limits changed. Read without the lock, as a hint. */
   get activity(): number {
     const words = this.#words;
     return words[REQUESTS] + words[CREDITS] + words[REFUSALS] + words[REQUESTS_TOTAL] + words[CREDITS_TOTAL];
   }
 
-  /** Requests that were refused because nothing was left of the month. Read without the lock, as a hint. */
-  get refusals(): number {
-    return this.#words[REFUSALS];
+  /** All requests of the month are granted, to this node or to others. Read without the lock, as a hint. */
+  get isGranted(): boolean {
+    return this.#words[REQUESTS_ELSEWHERE] === 0;
   }
 
-  /** Lowers what this node holds to what it has used, before that is told to the ledger. */
-  yieldUnused(what: 'credits' | 'all'): void {
+  /** Another node holds requests of the month that it has not used. Read without the lock, as a hint. */
+  get mayComeBack(): boolean {
+    return this.#words[REQUESTS_UNUSED] > 0;
+  }
+
+  /** Lowers the credits that this node holds to those that it has used, before that is told to the ledger. */
+  yieldCredits(): void {
     const words = this.#words;
     this.#enter();
     words[CREDITS_MAX] = words[CREDITS];
-    if (what === 'all') words[REQUESTS_MAX] = words[REQUESTS];
+    this.#leave();
+  }
+
+  /** The same of requests, of which it keeps some. */
+  yieldRequests(kept: number): void {
+    const words = this.#words;
+    this.#enter();
+    words[REQUESTS_MAX] = Math.min(words[REQUESTS_MAX], words[REQUESTS] + kept);
+    this.#leave();
+  }
+
+  /** So many nodes live: each has its part of the rate. */
+  divideRate(nodes: number): void {
+    if (this.#words[NODES] === nodes) return;
+    this.#enter();
+    this.#words[NODES] = nodes;
+    this.#divide(nodes);
     this.#leave();
   }
 
   /** What this node holds from now on, and what is left beside it. A later month begins with it. */
-  grant(grant: Omit<LimitGrant, 'accountNumber'>, askedAtMs: number, nowMs: number): void {
+  grant(grant: Omit<LimitGrant, 'accountNumber'>): void {
     const words = this.#words;
     this.#enter();
-    takeLease(this.#lease, grant, askedAtMs, nowMs);
     if (grant.period > words[PERIOD]) {
       words[PERIOD] = grant.period;
       words[REQUESTS] = 0;
@@ -360,6 +354,7 @@ export class Meter {
       words[CREDITS_MAX] = grant.creditsGranted;
       words[REQUESTS_ELSEWHERE] = grant.requestsLeft;
       words[CREDITS_ELSEWHERE] = grant.creditsLeft;
+      words[REQUESTS_UNUSED] = Math.max(0, grant.requestsUnused - (words[REQUESTS_MAX] - words[REQUESTS]));
     }
     this.#leave();
   }
@@ -373,7 +368,7 @@ export class Meter {
     this.#enter();
     const state = this.#rate.slice();
     this.#leave();
-    const memory = remember(state, nowMs, this.#limit);
+    const memory = remember(state, nowMs, this.#part);
     if (memory === undefined) return undefined;
     const shift = wallMs - nowMs;
     return {
@@ -394,7 +389,7 @@ export class Meter {
       admittedAtMs: record.admittedAtMs.map((at) => at + shift),
     };
     this.#enter();
-    recall(this.#rate, memory, nowMs, this.#limit);
+    recall(this.#rate, memory, nowMs, this.#part);
     this.#leave();
   }
 
@@ -422,8 +417,8 @@ export class Meter {
     reservation.period = words[PERIOD];
   }
 
-  /** Requests of the month that are left, of which this node holds some or all. */
-  #requestsLeft(): number {
+  /** Requests of the month that this node holds or may take. */
+  #requestsHere(): number {
     const words = this.#words;
     return Math.max(0, words[REQUESTS_MAX] - words[REQUESTS] + words[REQUESTS_ELSEWHERE]);
   }
@@ -433,25 +428,27 @@ export class Meter {
     return Math.max(0, words[CREDITS_MAX] - words[CREDITS] + words[CREDITS_ELSEWHERE]);
   }
 
-  #mustShare({ requestsPerMinute }: Allowance): boolean {
-    return this.#words[IS_SHARED] !== 0 && requestsPerMinute < UNLIMITED;
+  /** Another thread may have been told how many nodes live. */
+  #divide(nodes: number): void {
+    this.#nodes = nodes;
+    this.#part = partOf(this.#limit, nodes);
+    adapt(this.#rate, this.#part);
   }
 
   #admit(nowMs: number): void {
-    if (this.#isLeased) admitLeased(this.#rate, this.#lease, nowMs, this.#limit, this.#decision);
-    else admit(this.#rate, nowMs, this.#limit, this.#decision);
+    if (this.#words[NODES] !== this.#nodes) this.#divide(this.#words[NODES]);
+    admit(this.#rate, nowMs, this.#part, this.#decision);
   }
 
   #peek(nowMs: number): void {
-    peek(this.#rate, nowMs, this.#limit, this.#decision);
-    if (this.#isLeased) restrict(this.#lease, nowMs, this.#limit, this.#decision);
+    if (this.#words[NODES] !== this.#nodes) this.#divide(this.#words[NODES]);
+    peek(this.#rate, nowMs, this.#part, this.#decision);
   }
 
-  /** The rate limit would let a request through, this node has none left of it or of the month, and there may be more. */
+  /** The rate limit would let a request through, this node has none left of the month, and there may be more. */
   #mustAsk(nowMs: number): boolean {
     const words = this.#words;
-    const isShort = words[REQUESTS] >= words[REQUESTS_MAX] && words[REQUESTS_ELSEWHERE] > 0;
-    if (!isShort && (!this.#isLeased || heldOf(this.#lease, nowMs) >= 1)) return false;
+    if (words[REQUESTS] < words[REQUESTS_MAX] || words[REQUESTS_ELSEWHERE] === 0) return false;
     this.#peek(nowMs);
     return this.#decision.allowed;
   }
@@ -464,6 +461,15 @@ export class Meter {
     words[REQUESTS] = 0;
     words[CREDITS] = 0;
   }
+}
+
+/** Of so many nodes, each lets an equal part of the rate through, and one request at least in a burst. */
+function partOf(limit: RateLimit, nodes: number): RateLimit {
+  if (nodes === 1 || limit.requestsPerMinute >= UNLIMITED) return limit;
+  return {
+    requestsPerMinute: limit.requestsPerMinute / nodes,
+    burst: Math.max(1, Math.floor(limit.burst / nodes)),
+  };
 }
 
 /** X-RateLimit-Reset: the Unix second at which the full burst is there again; now without a limit. */

@@ -30,6 +30,8 @@ export class Reservation {
   credits = 0;
   /** Credits left in the month after this request. */
   creditsRemaining: number;
+  /** Another node holds requests of the month that it has not used. */
+  readonly mayComeBack: boolean;
 
   constructor(
     holder: Holder,
@@ -37,12 +39,14 @@ export class Reservation {
     period: number,
     hasRequest: boolean,
     creditsRemaining: number,
+    mayComeBack = false,
   ) {
     this.#holder = holder;
     this.isAllowed = isAllowed;
     this.period = period;
     this.hasRequest = hasRequest;
     this.creditsRemaining = creditsRemaining;
+    this.mayComeBack = mayComeBack;
   }
 
   /** Sets aside credits of the month, all of them or none: false when fewer are left, or with `mustAsk`. At most once. */
@@ -67,10 +71,23 @@ export interface Entry {
   readonly decision: Readonly<RateDecision>;
 }
 
+/** What another node does not use it gives back within this time (shared-limits.ts). */
+export const COMES_BACK_S = 3;
+
 /**
- * Throws 429 `quota_exceeded` when the month's requests are used up; `atMs` is the Unix time of the request.
+ * Throws 429 `quota_exceeded` when this node may take none of the month's requests; `atMs` is the Unix time of the request.
+ * `Retry-After` is when one may be possible: soon where another node holds some unused, else when the next month begins.
  */
-export function requireRequest({ hasRequest }: Pick<Reservation, 'hasRequest'>, atMs: number): void {
+export function requireRequest(
+  { hasRequest, mayComeBack }: Pick<Reservation, 'hasRequest' | 'mayComeBack'>,
+  atMs: number,
+): void {
   if (hasRequest) return;
+  if (mayComeBack)
+    throw new ApiError('quota_exceeded', {
+      message:
+        'The requests of the month that are left are held by another node of the service; retry after Retry-After.',
+      retryAfterS: COMES_BACK_S,
+    });
   throw new ApiError('quota_exceeded', { retryAfterS: Math.ceil((periodEndMs(atMs) - atMs) / 1000) });
 }

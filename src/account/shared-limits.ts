@@ -3,6 +3,7 @@ import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { LimitAsk, LimitGrant, Limits } from '../ledger/sharing.ts';
 import type { Meter } from './meter.ts';
+import { COMES_BACK_S } from './reservation.ts';
 
 export interface SharedLimitsOptions {
   readonly limits: Pick<Limits, 'askLimits'>;
@@ -10,14 +11,14 @@ export interface SharedLimitsOptions {
   readonly log: Log;
 }
 
-/** How often the ledger is told what is not needed, and asked what is left and what others need. */
+/** How often the ledger is told what is not needed, and asked what is left. */
 const LOOK_INTERVAL_MS = 250;
 /** Requests of one account that wait for an answer; one more is refused with `overloaded`. */
 const WAITING_MAX = 1_024;
 /** Accounts in one call. */
 const ACCOUNTS_PER_CALL_MAX = 1_000;
-/** What an account has not used for so long goes back. */
-const IDLE_MS = 60_000;
+/** What an account that rests for so long holds goes back. */
+const IDLE_MS = 2_000;
 
 interface SharedAccount {
   readonly number: number;
@@ -26,8 +27,8 @@ interface SharedAccount {
   /** What the meter's activity was when the ledger was last asked, and when that changed. */
   activity: number;
   activeAtMs: number;
-  /** Requests that were refused since its start, when the ledger was last asked. */
-  refusals: number;
+  /** Requests that it had used at the last look. */
+  requestsUsed: number;
   /** The ledger is to be told at the next look, even if nothing happened since. */
   isDue: boolean;
   /** When credits were granted last: those who asked for them take them a moment later. */
@@ -41,8 +42,9 @@ interface Waiting {
 }
 
 /**
- * The parts that this node holds of the months and rates of accounts which several nodes serve. Whoever finds a meter's ceiling
- * reached asks here; all who ask in one turn of the loop share one call, and one call is under way at a time.
+ * The parts that this node holds of the months of accounts which several nodes serve. Whoever finds a meter's ceiling
+ * reached asks here; all who ask in one turn of the loop share one call, and one call is under way at a time. What is held goes
+ * back when the account rests; once all of the month is granted, a node keeps no more than it uses between two looks.
  *
  * A meter is lowered before the ledger is told, and raised after the ledger has granted. So a node may use less than the
  * ledger believes, and never more; when an answer is lost, the next call says what is really held.
@@ -71,7 +73,7 @@ export class SharedLimits {
       waiting: [],
       activity: Number.NaN,
       activeAtMs,
-      refusals: 0,
+      requestsUsed: 0,
       isDue: true,
       grantedAtMs: Number.NEGATIVE_INFINITY,
     });
@@ -98,7 +100,7 @@ export class SharedLimits {
     }, LOOK_INTERVAL_MS).unref();
   }
 
-  /** Tells the ledger what changed, and learns what is left, what others need and which month it is. Never rejects. */
+  /** Tells the ledger what changed, and learns what is left, which month it is and how many nodes live. Never rejects. */
   async look(): Promise<void> {
     const nowMs = this.#options.clock.monotonicMs();
     for (const account of this.#accounts.values()) {
@@ -109,12 +111,19 @@ export class SharedLimits {
         account.activity = activity;
         account.activeAtMs = nowMs;
       }
+      const { requestsUsed } = meter.share();
       const isIdle = nowMs - account.activeAtMs >= IDLE_MS;
-      if (isIdle && hasUnused(meter)) {
-        meter.yieldUnused('all');
-        account.isDue = true;
+      if (isIdle || meter.isGranted) {
+        const isHeld = hasUnused(meter);
+        if (isIdle) meter.yieldCredits();
+        meter.yieldRequests(isIdle ? 0 : Math.max(0, requestsUsed - account.requestsUsed));
+        account.isDue ||= isHeld;
       }
-      if (isActive || account.isDue) this.#due.add(account);
+      account.requestsUsed = requestsUsed;
+      // whoever was refused is told to come back by then
+      const isAwaited =
+        meter.isGranted && meter.mayComeBack && nowMs - account.activeAtMs < 1_000 * COMES_BACK_S;
+      if (isActive || isAwaited || account.isDue) this.#due.add(account);
     }
     await this.#running;
     await this.#run(true);
@@ -127,7 +136,8 @@ export class SharedLimits {
     await this.#running;
     for (const account of this.#accounts.values()) {
       if (!hasUnused(account.meter)) continue;
-      account.meter.yieldUnused('all');
+      account.meter.yieldCredits();
+      account.meter.yieldRequests(0);
       this.#due.add(account);
     }
     await this.#run(false);
@@ -169,22 +179,16 @@ export class SharedLimits {
       this.#due.delete(account);
       if (wantedBy(account).credits > 0) account.grantedAtMs = nowMs;
       // what those who asked for credits have not taken by now goes back
-      else if (nowMs - account.grantedAtMs >= LOOK_INTERVAL_MS) account.meter.yieldUnused('credits');
-      const ask = askOf(account, nowMs);
-      const { refusals } = account.meter;
-      // whoever was refused may come again: what other nodes do not use is called back
-      const isShort = refusals !== account.refusals && ask.requestsWanted === 0;
-      account.refusals = refusals;
-      asks.push(isShort ? { ...ask, requestsWanted: 1 } : ask);
+      else if (nowMs - account.grantedAtMs >= LOOK_INTERVAL_MS) account.meter.yieldCredits();
+      asks.push(askOf(account));
       waiting.push(...account.waiting);
       account.waiting = [];
       account.isDue = false;
     }
     try {
-      const { grants, recalled, period } = await this.#options.limits.askLimits(++this.#order, asks);
-      for (const grant of grants) this.#take(grant, nowMs);
-      const needed = new Set(asks.filter(isForMore).map(({ accountNumber }) => accountNumber));
-      for (const number of recalled) if (!needed.has(number)) this.#yield(number);
+      const { grants, period, nodes } = await this.#options.limits.askLimits(++this.#order, asks);
+      for (const grant of grants) this.#take(grant);
+      for (const { meter } of this.#accounts.values()) meter.divideRate(nodes);
       if (period > this.#period) this.#turn(period);
       for (const { resolve } of waiting) resolve();
     } catch (error) {
@@ -195,20 +199,12 @@ export class SharedLimits {
     }
   }
 
-  #take(grant: LimitGrant, askedAtMs: number): void {
+  #take(grant: LimitGrant): void {
     const account = this.#accounts.get(grant.accountNumber);
     if (account === undefined) return;
-    account.meter.grant(grant, askedAtMs, this.#options.clock.monotonicMs());
+    account.meter.grant(grant);
     // what is granted and not taken in the next turns goes back with the next look
     account.isDue = hasUnusedCredits(account.meter);
-  }
-
-  #yield(number: number): void {
-    const account = this.#accounts.get(number);
-    if (account === undefined || account.waiting.length > 0) return;
-    if (!hasUnused(account.meter)) return;
-    account.meter.yieldUnused('all');
-    this.#due.add(account);
   }
 
   /** A new month: of every account, what is left is to be found out. */
@@ -220,21 +216,16 @@ export class SharedLimits {
   }
 }
 
-function askOf(account: SharedAccount, nowMs: number): LimitAsk {
+function askOf(account: SharedAccount): LimitAsk {
   const { requests, credits } = wantedBy(account);
   const share = account.meter.share();
   return {
     accountNumber: account.number,
     ...share,
-    ...account.meter.rateAsk(requests, nowMs),
-    // some wait for the rate alone
+    // another thread's request may have brought some
     requestsWanted: Math.max(0, requests - (share.requestsGranted - share.requestsUsed)),
     creditsWanted: credits,
   };
-}
-
-function isForMore({ requestsWanted, creditsWanted }: LimitAsk): boolean {
-  return requestsWanted > 0 || creditsWanted > 0;
 }
 
 function wantedBy({ waiting }: SharedAccount): { requests: number; credits: number } {

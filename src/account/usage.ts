@@ -20,7 +20,7 @@ export interface Usage {
   readonly starts_at: string;
   readonly ends_at: string;
   readonly tier: Tier;
-  /** Data requests of the month, those in flight included. */
+  /** Data requests of the month; on a single node those in flight included. */
   readonly requests: {
     readonly used: number;
     readonly limit: number;
@@ -32,7 +32,7 @@ export interface Usage {
     readonly remaining: number;
     readonly reset_at: string;
   };
-  /** Bytes of pure mode, those in flight included. */
+  /** Bytes of pure mode; on a single node those in flight included. */
   readonly credits: {
     readonly total: number;
     readonly used: number;
@@ -60,10 +60,11 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
   const firstDay = today - DAYS_SHOWN + 1;
   const recorded = (await books.usage(record.number, firstDay)).filter(({ day }) => day <= today);
   const left = meter.left(periodOf(nowMs));
-  const used = meter.used(left.period);
   const month = calendarMonth(left.period);
   const rate = meter.peek(clock.monotonicMs());
   const ofMonth = recorded.filter(({ day }) => day * DAY_MS >= month.startMs);
+  // what other nodes have used of the month is in the books, which have each answer that has left
+  const used = meter.isShared ? answeredIn(ofMonth) : meter.used(left.period);
   return {
     period: isoDay(month.startMs).slice(0, 7),
     starts_at: isoTime(month.startMs),
@@ -72,7 +73,7 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
     requests: {
       used: used.requests,
       limit: allowance.requestsPerMonth,
-      remaining: left.requests,
+      remaining: Math.max(0, allowance.requestsPerMonth - used.requests),
     },
     rate: {
       limit_per_minute: meter.limit.requestsPerMinute,
@@ -83,12 +84,21 @@ export async function usageOf(account: Account, books: Pick<Books, 'usage'>, clo
     credits: {
       total: allowance.creditsPerMonth,
       used: used.credits,
-      remaining: left.credits,
+      remaining: Math.max(0, allowance.creditsPerMonth - used.credits),
     },
     by_endpoint: sumBy(DATA_ENDPOINTS, ofMonth, (day) => day.byEndpoint),
     by_mode: sumBy(ENTROPY_MODES, ofMonth, (day) => day.byMode),
     days: lastDays(firstDay, recorded),
   };
+}
+
+function answeredIn(days: readonly UsageDay[]): { requests: number; credits: number } {
+  const sum = { requests: 0, credits: 0 };
+  for (const { requests, credits } of days) {
+    sum.requests += requests;
+    sum.credits += credits;
+  }
+  return sum;
 }
 
 function calendarMonth(period: number): { startMs: number; endMs: number } {

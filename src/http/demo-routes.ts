@@ -72,7 +72,7 @@ async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply>
 function requireShare({ meter, allowance }: Account, clock: Clock): void {
   const wallMs = clock.wallMs();
   const { remaining } = meter.peek(clock.monotonicMs());
-  if (remaining <= meter.limit.burst * VISITORS_SHARE)
+  if (remaining <= meter.burstHere * VISITORS_SHARE)
     throw new ApiError('rate_limited', {
       message: SHARE_USED,
       retryAfterS: Math.ceil(SHARED_FOR_MS / 1_000),

@@ -93,9 +93,9 @@ export class Exchange extends Sender implements Asker {
     if (!decision.allowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
   }
 
-  /** Takes a request of the account's rate, for what draws nothing. Where nodes share the rate, the ledger may be asked. */
-  async admit(account: Account): Promise<void> {
-    this.requireRate(account, await account.meter.admitOrAsk(this.pipeline.clock));
+  /** Takes a request of the account's rate, for what draws nothing. */
+  admit(account: Account): void {
+    this.requireRate(account, account.meter.admit(this.pipeline.clock.monotonicMs()));
   }
 
   /** Takes a request of the account's rate, and reserves one of the month of `atMs`. */

@@ -145,8 +145,6 @@ export class Router {
     try {
       if (route.data !== undefined && exchange.method !== 'HEAD')
         this.#data(exchange, route, route.data, nowMs);
-      else if (account.meter.mustLease(nowMs))
-        void this.#goOn(exchange, exchange.admit(account), () => this.#plain(exchange, route));
       else {
         exchange.requireRate(account, account.meter.admit(nowMs));
         this.#plain(exchange, route);
@@ -187,7 +185,7 @@ export class Router {
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
     const remaining = left.credits;
     if (!request.dryRun) {
-      requireRequest({ hasRequest: left.requests > 0 }, exchange.atMs);
+      requireRequest({ hasRequest: left.requests > 0, mayComeBack: false }, exchange.atMs);
       const required = exchange.mode === 'pure' ? entropyBytes(request.values) : 0;
       if (required > remaining) throw new ApiError('credits_exhausted', { details: { required, remaining } });
     }
@@ -270,7 +268,7 @@ export class Router {
     const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
     if (reservation.mustAsk) {
       if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-      // another node may have what is left of the month or the rate: the ledger is asked, and the request enters once more
+      // this node takes another chunk of the month, and the request enters once more
       void this.#goOn(exchange, account.meter.ask(0), () => {
         this.#data(exchange, route, endpoint, clock.monotonicMs(), asks + 1);
         answers.endTurn();

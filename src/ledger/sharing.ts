@@ -1,13 +1,13 @@
 /**
- * The months of accounts that several nodes serve. Each node is granted a part of what an account may use, asks for more
- * when it is used up, and gives back what others need; the parts are never more than the whole.
+ * The months of accounts that several nodes serve. Each node takes what an account may use in chunks, and gives back what it
+ * does not use; the parts are never more than the whole. Of the rate, each living node has an equal part.
  */
 export interface Limits {
   /** False where one node has the accounts to itself. Then nothing else of this part or of `Claims` is called. */
   isShared(): Promise<boolean>;
   /**
    * `order` grows with every call of this node. A call that is repeated or late changes nothing twice: what a node says that it
-   * holds is what counts; only what it leases of a rate is then lost. Each account is in a call once.
+   * holds is what counts. Each account is in a call once.
    */
   askLimits(order: number, asks: readonly LimitAsk[]): Promise<LimitAnswer>;
 }
@@ -32,11 +32,6 @@ export interface LimitAsk extends LimitShare {
   readonly requestsWanted: number;
   /** Credits that wait; no more than these are granted. */
   readonly creditsWanted: number;
-  /** The rate limit over all nodes; Number.MAX_SAFE_INTEGER is none. */
-  readonly requestsPerMinute: number;
-  readonly burst: number;
-  /** Requests of the rate to lease, no more than these. */
-  readonly rateWanted: number;
 }
 
 export interface LimitGrant {
@@ -48,17 +43,18 @@ export interface LimitGrant {
   /** What nobody was granted yet. */
   readonly requestsLeft: number;
   readonly creditsLeft: number;
-  /** Requests of the rate that were leased by this call. They are not taken back: the node uses them within a second or loses them. */
-  readonly rateLeased: number;
-  /** Requests in the bucket of all nodes after this call, leased ones included; each adds one, and the rate drains it. */
-  readonly rateLevel: number;
+  /**
+   * Granted requests, to this node or to others, for which the books have no answer: they are held unused, and may come back, or
+   * their answers are a second old at most.
+   */
+  readonly requestsUnused: number;
 }
 
 export interface LimitAnswer {
   readonly period: number;
+  /** Nodes that live, this one among them. */
+  readonly nodes: number;
   readonly grants: readonly LimitGrant[];
-  /** Accounts of which another node needs what this one holds unused. */
-  readonly recalled: readonly number[];
 }
 
 /** Which node makes the answer to an Idempotency-Key. */

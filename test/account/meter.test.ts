@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ASKS_MAX, createCell, Meter, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
+import { createCell, Meter, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
+import { requireRequest } from '../../src/account/reservation.ts';
 import { type Allowance, TIER_ALLOWANCES, UNLIMITED } from '../../src/account/tiers.ts';
+import type { ApiError } from '../../src/core/errors.ts';
 
 const OCTOBER = 202_610;
 const NOVEMBER = 202_611;
@@ -188,11 +190,11 @@ describe('credits', () => {
 
 describe('a meter that nodes share', () => {
   /** Holds nothing yet, and knows what nobody was granted. */
-  function sharing(requestsLeft: number, creditsLeft: number): Meter {
+  function sharing(requestsLeft: number, creditsLeft: number, requestsUnused = 0): Meter {
     const allowance = { ...TIER_ALLOWANCES.pro, requestsPerMinute: UNLIMITED };
     const meter = new Meter(createCell(allowance, true), allowance);
-    const granted = { requestsGranted: 0, creditsGranted: 0, rateLeased: 0, rateLevel: 0 };
-    meter.grant({ period: NOVEMBER, requestsLeft, creditsLeft, ...granted }, 0, 0);
+    const granted = { requestsGranted: 0, creditsGranted: 0, requestsUnused };
+    meter.grant({ period: NOVEMBER, requestsLeft, creditsLeft, ...granted });
     return meter;
   }
 
@@ -202,16 +204,46 @@ describe('a meter that nodes share', () => {
     assert.deepEqual([mustAsk, hasRequest], [false, false]);
   });
 
-  it('counts credits as refused only when nobody has them', () => {
+  it('looks again after a refusal, and not after what it may ask for', () => {
     const meter = sharing(0, 10);
-    const before = meter.refusals;
+    const before = meter.activity;
     const may = enter(meter, NOVEMBER);
-    const refusedRequest = meter.refusals - before;
+    const refusedRequest = meter.activity - before;
     assert.deepEqual([may.takeCredits(10), may.mustAsk], [false, true]);
-    assert.equal(meter.refusals - before, refusedRequest, 'it is to be asked for');
+    assert.equal(meter.activity - before, refusedRequest, 'it is to be asked for');
     const never = enter(meter, NOVEMBER);
     assert.deepEqual([never.takeCredits(11), never.mustAsk], [false, false]);
-    assert.equal(meter.refusals - before, 2 * refusedRequest + 1);
+    assert.equal(meter.activity - before, 2 * refusedRequest + 1);
+  });
+
+  it('says when a refused request may be possible: soon where another node holds some unused, else next month', () => {
+    const atMs = Date.UTC(2026, 10, 30, 23, 59);
+    const retryAfterS = (meter: Meter) => {
+      try {
+        requireRequest(enter(meter, NOVEMBER), atMs);
+      } catch (error) {
+        return (error as ApiError).facts.retryAfterS;
+      }
+      return undefined;
+    };
+    assert.equal(retryAfterS(sharing(0, 0, 50)), 3);
+    assert.equal(retryAfterS(sharing(0, 0, 0)), 60);
+  });
+
+  it('counts what others hold unused as left, and what it holds itself once', () => {
+    const meter = sharing(0, 0, 50);
+    assert.equal(meter.left(NOVEMBER).requests, 50);
+    meter.grant({
+      period: NOVEMBER,
+      requestsGranted: 20,
+      creditsGranted: 0,
+      requestsLeft: 5,
+      creditsLeft: 0,
+      requestsUnused: 50,
+    });
+    assert.equal(meter.left(NOVEMBER).requests, 55);
+    enter(meter, NOVEMBER);
+    assert.equal(meter.left(NOVEMBER).requests, 54);
   });
 });
 
@@ -285,34 +317,26 @@ describe('the rate limit of a meter', () => {
 });
 
 describe('the rate of an account that nodes share', () => {
-  const GRANT = {
-    period: NOVEMBER,
-    requestsGranted: 9,
-    creditsGranted: 0,
-    requestsLeft: 0,
-    creditsLeft: 0,
-    rateLevel: 0,
-  };
-  /** An ask leases so many requests. */
-  const sharedMeter = (leasedBy: (ask: number) => number) => {
-    const told = { asks: 0 };
+  it('is divided by the nodes that live, for every thread, and whole again when the others are gone', () => {
     const cell = createCell(TIER_ALLOWANCES.free, true);
-    const meter: Meter = new Meter(cell, TIER_ALLOWANCES.free, async () => {
-      meter.grant({ ...GRANT, rateLeased: leasedBy(++told.asks) }, 0, 0);
-    });
-    return { meter, told };
-  };
-  const clock = { monotonicMs: () => 0 };
-
-  it('is asked for until a request of it is there', async () => {
-    const { meter, told } = sharedMeter((asks) => (asks < ASKS_MAX ? 0 : 1));
-    assert.equal((await meter.admitOrAsk(clock)).allowed, true);
-    assert.equal(told.asks, ASKS_MAX);
+    const [meter, other] = [1, 2].map(() => new Meter(cell, TIER_ALLOWANCES.free));
+    meter.divideRate(3);
+    const admitted = () => {
+      let count = 0;
+      while (other.admit(0).allowed) count++;
+      return count;
+    };
+    assert.equal(admitted(), 5, 'a third of the burst of 15');
+    assert.equal(other.peek(0).retryAfterMs, 60_000, 'the window of a minute');
+    assert.deepEqual(meter.limit, { requestsPerMinute: 10, burst: 15 });
+    meter.divideRate(1);
+    assert.equal(admitted(), 10);
   });
 
-  it('is asked for three times, and then the request is refused as overloaded', async () => {
-    const { meter, told } = sharedMeter(() => 0);
-    await assert.rejects(meter.admitOrAsk(clock), { code: 'overloaded' });
-    assert.equal(told.asks, ASKS_MAX);
+  it('lets one request through on each node at least', () => {
+    const meter = new Meter(createCell(TIER_ALLOWANCES.free, true), TIER_ALLOWANCES.free);
+    meter.divideRate(100);
+    assert.equal(meter.admit(0).allowed, true);
+    assert.equal(meter.admit(0).allowed, false);
   });
 });

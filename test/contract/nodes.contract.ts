@@ -78,9 +78,6 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
         creditsTotal: 10,
         requestsWanted: wanted,
         creditsWanted: wanted,
-        requestsPerMinute: Number.MAX_SAFE_INTEGER,
-        burst: Number.MAX_SAFE_INTEGER,
-        rateWanted: 0,
       };
       const { grants } = await node.askLimits(++orders, [ask]);
       return grants[0];
@@ -201,6 +198,8 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
     test('a node that is fenced writes no more, and what it held goes to the other', async () => {
       const { a, b } = pair;
       assert.deepEqual([await a.isShared(), await b.isShared()], [true, true]);
+      const { nodes } = await b.askLimits(++orders, []);
+      assert.equal(nodes, 2, 'each has half of a rate');
       const first = await granted(a, 0, 6);
       assert.deepEqual([first.requestsGranted, first.creditsGranted], [6, 6]);
       const other = await granted(b, 0, 10);
@@ -223,8 +222,10 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.equal(await b.getLog('late'), undefined);
       assert.equal(await b.claimKey('late', 'one'), 'held');
       assert.equal(await b.claimKey('held', 'two'), 'held', 'the fenced node had it');
+      assert.equal((await b.askLimits(++orders, [])).nodes, 1, 'the fenced node has no part');
       const all = await granted(b, 4, 10);
       assert.deepEqual([all.requestsGranted, all.creditsGranted], [8, 8], 'a spent two of the ten');
+      assert.ok([8, 10].includes(all.requestsUnused), 'the counters follow what is committed');
       assert.deepEqual(await b.openJobs('simulator'), [job(1)], 'another node goes on with its jobs');
       const again = await pair.startA();
       await again.commit([filledSegment(33, 1)], []);

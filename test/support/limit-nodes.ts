@@ -9,8 +9,8 @@ import { ManualClock } from './manual-clock.ts';
 
 /** Where the nodes of a test have their limits: the model, or PostgreSQL. */
 export interface LimitStore {
-  /** A new node, or a new life of one that died. The model's rates go by the clock of the nodes. */
-  start(clock: ManualClock): Promise<Limits>;
+  /** A new node, or a new life of one that died. */
+  start(): Promise<Limits>;
   /** The node runs no more. What it was granted beyond what it spent of the account goes back. */
   settle(limits: Limits, account: number, spent: LimitSpent): Promise<void>;
 }
@@ -140,7 +140,7 @@ export class LimitNodes {
   /** Spends on one node until nothing is left for it, however often the others are asked. */
   async spendAll(i: number, credits: number): Promise<void> {
     const most = 2 * this.allowance.requestsPerMonth;
-    for (let refusals = 0; refusals < 6 && this.spent().requests < most; ) {
+    for (let refusals = 0; refusals < 12 && this.spent().requests < most; ) {
       if (await this.#nodes[i].enter(credits)) refusals = 0;
       else {
         refusals++;
@@ -150,7 +150,7 @@ export class LimitNodes {
   }
 
   async #start(): Promise<LimitNode> {
-    const node = new LimitNode(await this.#store.start(this.clock), this.allowance, this.clock);
+    const node = new LimitNode(await this.#store.start(), this.allowance, this.clock);
     await node.shared.look();
     return node;
   }

@@ -1,4 +1,3 @@
-import type { Clock } from '../../src/core/clock.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../../src/ledger/sharing.ts';
 
 interface Amounts {
@@ -11,7 +10,6 @@ type SpentIn = (accountNumber: number, period: number) => Readonly<Amounts>;
 
 interface Month {
   readonly granted: Amounts;
-  isRecalled: boolean;
 }
 
 interface Part {
@@ -28,8 +26,8 @@ export interface LimitFaults {
   readonly settlesNothing?: boolean;
   /** Grants are made without looking at what is left. */
   readonly ignoresTotal?: boolean;
-  /** What is leased of a rate is not counted. */
-  readonly leasesForNothing?: boolean;
+  /** Each node takes itself for the only one. */
+  readonly countsOneNode?: boolean;
 }
 
 /**
@@ -41,7 +39,6 @@ export class MemoryLimits {
   readonly #bookedIn: SpentIn;
   readonly #months = new Map<string, Month>();
   readonly #parts = new Map<string, Map<string, Part>>();
-  readonly #rates = new Map<number, { level: number; atMs: number }>();
   readonly #faults: LimitFaults;
 
   /** `bookedIn` tells what a month begins with: what the books have of it already. */
@@ -50,11 +47,11 @@ export class MemoryLimits {
     this.#bookedIn = bookedIn;
   }
 
-  node(name: string, clock: Pick<Clock, 'monotonicMs'>): Limits {
+  node(name: string): Limits {
     this.#parts.set(name, new Map());
     return {
       isShared: async () => true,
-      askLimits: async (order, asks) => this.#ask(name, order, asks, clock.monotonicMs()),
+      askLimits: async (order, asks) => this.#ask(name, order, asks),
     };
   }
 
@@ -77,7 +74,7 @@ export class MemoryLimits {
     return { ...this.#month(`${accountNumber} ${period}`).granted };
   }
 
-  #ask(name: string, order: number, asks: readonly LimitAsk[], nowMs: number): LimitAnswer {
+  #ask(name: string, order: number, asks: readonly LimitAsk[]): LimitAnswer {
     const parts = this.#parts.get(name);
     if (parts === undefined) throw new Error('a settled node asks');
     const grants = asks.map((ask): LimitGrant => {
@@ -104,8 +101,6 @@ export class MemoryLimits {
           ask.requestsWanted === 0 ? 0 : Math.min(left.requests, Math.max(ask.requestsWanted, chunk));
         const credits = Math.min(left.credits, ask.creditsWanted);
         part = { order, requests: heldRequests + requests, credits: heldCredits + credits };
-        if (ask.requestsWanted > 0 || ask.creditsWanted > 0)
-          month.isRecalled = ask.requestsWanted > left.requests || ask.creditsWanted > left.credits;
         parts.set(key, part);
         month.granted.requests += part.requests - had.requests;
         month.granted.credits += part.credits - had.credits;
@@ -117,29 +112,20 @@ export class MemoryLimits {
         creditsGranted: part.credits,
         requestsLeft: Math.max(0, ask.requestsTotal - month.granted.requests),
         creditsLeft: Math.max(0, ask.creditsTotal - month.granted.credits),
-        ...this.#lease(ask, nowMs),
+        requestsUnused: Math.max(
+          0,
+          month.granted.requests - this.#bookedIn(ask.accountNumber, period).requests,
+        ),
       };
     });
-    const recalled = [...parts.keys()].filter((key) => this.#months.get(key)?.isRecalled);
-    return { period: this.period, grants, recalled: recalled.map((key) => Number(key.split(' ')[0])) };
-  }
-
-  #lease(ask: LimitAsk, nowMs: number): Pick<LimitGrant, 'rateLeased' | 'rateLevel'> {
-    const { accountNumber, requestsPerMinute, burst, rateWanted } = ask;
-    if (requestsPerMinute === Number.MAX_SAFE_INTEGER) return { rateLeased: 0, rateLevel: 0 };
-    const { level, atMs } = this.#rates.get(accountNumber) ?? { level: 0, atMs: nowMs };
-    const now = Math.min(burst, Math.max(0, level - ((nowMs - atMs) * requestsPerMinute) / 60_000));
-    const rateLeased = Math.min(rateWanted, Math.floor(burst - now + 1e-6));
-    const rateLevel = this.#faults.leasesForNothing ? now : now + rateLeased;
-    this.#rates.set(accountNumber, { level: rateLevel, atMs: nowMs });
-    return { rateLeased, rateLevel };
+    return { period: this.period, nodes: this.#faults.countsOneNode ? 1 : this.#parts.size, grants };
   }
 
   #month(key: string): Month {
     let month = this.#months.get(key);
     if (month === undefined) {
       const [accountNumber, period] = key.split(' ').map(Number);
-      month = { granted: { ...this.#bookedIn(accountNumber, period) }, isRecalled: false };
+      month = { granted: { ...this.#bookedIn(accountNumber, period) } };
       this.#months.set(key, month);
     }
     return month;

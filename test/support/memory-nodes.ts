@@ -67,7 +67,7 @@ export class MemoryNodes {
     this.#live.delete(node);
     this.limits.settle(node, (account, period) => this.books.charged(account, period, writer));
     for (const [key, claim] of this.#claims) if (claim.writer === writer) this.#claims.delete(key);
-    if (this.#faults.fencesNobody) this.limits.node(node, this.#clock); // it may ask again
+    if (this.#faults.fencesNobody) this.limits.node(node); // it may ask again
   }
 
   #ledgerOf(writer: Writer): Ledger {
@@ -75,7 +75,7 @@ export class MemoryNodes {
     const { node } = writer;
     const isOwn = (lotId: string) => this.#nodeOfLot.get(lotId) === node;
     const own: Partial<Ledger> = {
-      ...this.limits.node(node, this.#clock),
+      ...this.limits.node(node),
       addLot: async (lot, blocks, jobKey) => {
         const isNew = (await books.lot(lot.id)) === undefined;
         const isStored = await books.addLot(lot, blocks, jobKey);

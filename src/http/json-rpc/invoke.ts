@@ -274,7 +274,7 @@ class JsonRpc {
 
   async #usage(exchange: Exchange, params: Params): Promise<object> {
     const account = await this.#account(exchange, params, 'usage:read');
-    await exchange.admit(account);
+    exchange.admit(account);
     const { by_mode: modes, requests } = await this.#lookUps.run(account.record.number, () =>
       this.#sources.usage(account),
     );
@@ -293,7 +293,7 @@ class JsonRpc {
     const { serialNumber } = params;
     if (typeof serialNumber !== 'number' || !Number.isSafeInteger(serialNumber) || serialNumber < 0)
       throw invalid('serialNumber');
-    await exchange.admit(account);
+    exchange.admit(account);
     const { number } = account.record;
     const kept = await this.#lookUps.run(number, () => this.#find(number, serialNumber, exchange.atMs));
     if (kept === undefined)
@@ -322,7 +322,7 @@ class JsonRpc {
     if (n < 1 || n > TICKETS_MAX)
       throw new RpcError('outOfRange', `Give n from 1 to ${TICKETS_MAX}.`, ['n', 1, TICKETS_MAX]);
     if (typeof showResult !== 'boolean') throw invalid('showResult');
-    await exchange.admit(account);
+    exchange.admit(account);
     return Array.from({ length: n }, () => {
       const { ticketId, createdAtMs } = this.#sources.signer.newTicket(
         account.record.number,

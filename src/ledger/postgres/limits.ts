@@ -1,23 +1,16 @@
 import { ApiError } from '../../core/errors.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../sharing.ts';
-import type { Database, Session } from './connection.ts';
+import type { Database } from './connection.ts';
 import { columns } from './fold.ts';
 import { CALL_SLOT, fencedError, type NamedEpoch } from './node.ts';
 
 /** Requests that one ask may bring beyond those that wait, for an account with a limit and for one without. */
 const CHUNK_MAX = 1_024;
 const UNLIMITED_CHUNK = 2 ** 20;
-/** A node that looks four times a second sees each recall. */
-const RECALL_LASTS_MS = 1_000;
-
-/** Calls that wait for each other's rows read the clock in another order, but never by so much. */
-const SET_BACK_MS = 60_000;
-
 /** The month by PostgreSQL's clock. After a failover that clock may be a little behind: see `period` of an ask. */
 const NOW = {
   name: 'limits_now',
   text: `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMM')::int AS period,
-      floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
       (SELECT count(*) FROM qrn.node WHERE state = 'live') AS nodes
     FROM qrn.slot WHERE node = $1 AND slot = $2 AND epoch = $3 FOR SHARE`,
 };
@@ -57,16 +50,14 @@ const GRANT = {
         CASE WHEN is_new THEN requests_held + CASE WHEN requests_wanted = 0 THEN 0 ELSE
             least(requests_left, greatest(requests_wanted, least(chunk, requests_left / (8 * $11::bigint)))) END
           ELSE had_requests END AS requests,
-        CASE WHEN is_new THEN credits_held + least(credits_left, credits_wanted) ELSE had_credits END AS credits,
-        is_new AND (requests_wanted > requests_left OR credits_wanted > credits_left) AS is_short
+        CASE WHEN is_new THEN credits_held + least(credits_left, credits_wanted) ELSE had_credits END AS credits
       FROM asked),
     totals AS (
       UPDATE qrn.allowance a SET
         requests_granted = a.requests_granted + d.requests - d.had_requests,
-        credits_granted = a.credits_granted + d.credits - d.had_credits,
-        recalled_at_ms = CASE WHEN d.is_short THEN $12 ELSE a.recalled_at_ms END
+        credits_granted = a.credits_granted + d.credits - d.had_credits
       FROM decided d WHERE a.account = d.account AND a.period = d.period
-      RETURNING a.account, a.period, a.requests_max - a.requests_granted AS requests_left,
+      RETURNING a.account, a.period, a.requests_granted, a.requests_max - a.requests_granted AS requests_left,
         a.credits_max - a.credits_granted AS credits_left),
     kept AS (
       INSERT INTO qrn.granted (node, epoch, account, period, requests, credits, call_order)
@@ -75,37 +66,10 @@ const GRANT = {
       SET requests = excluded.requests, credits = excluded.credits,
         call_order = greatest(granted.call_order, excluded.call_order))
     SELECT d.account AS "accountNumber", d.period, d.requests AS "requestsGranted", d.credits AS "creditsGranted",
-      t.requests_left AS "requestsLeft", t.credits_left AS "creditsLeft"
-    FROM decided d JOIN totals t USING (account, period)`,
+      t.requests_left AS "requestsLeft", t.credits_left AS "creditsLeft",
+      greatest(0, t.requests_granted - coalesce(b.requests, 0)) AS "requestsUnused"
+    FROM decided d JOIN totals t USING (account, period) LEFT JOIN qrn.balance b USING (account, period)`,
 };
-/**
- * One bucket for all nodes: GCRA in the form of account/rate.ts. `asked` and `leased` are of the call that wrote the row last. A
- * call that is repeated leases again, which admits nothing more: the first lease never reached a node. A row from the future
- * was written before PostgreSQL's clock was set back: the bucket keeps its level and drains from now on.
- */
-const LEASE = {
-  name: 'limits_lease',
-  text: `INSERT INTO qrn.rate AS r (account, per_minute, burst, leased, level, at_ms)
-    SELECT account, per_minute, burst, least(wanted, burst), least(wanted, burst), $5
-    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS t(account, per_minute, burst, wanted)
-    ORDER BY account
-    ON CONFLICT (account) DO UPDATE SET (per_minute, burst, leased, level, at_ms) = (
-      SELECT excluded.per_minute, excluded.burst, n.leased, d.level + n.leased,
-        CASE WHEN r.at_ms - excluded.at_ms > ${SET_BACK_MS} THEN excluded.at_ms ELSE greatest(r.at_ms, excluded.at_ms) END
-      FROM (SELECT least(excluded.burst, greatest(0,
-          r.level - greatest(0, excluded.at_ms - r.at_ms) * excluded.per_minute / 60000.0)) AS level) d,
-        LATERAL (SELECT least(excluded.leased, floor(excluded.burst - d.level + 1e-6)::bigint) AS leased) n)
-    RETURNING account AS "accountNumber", leased AS "rateLeased", level AS "rateLevel"`,
-};
-const RECALLED = {
-  name: 'limits_recalled',
-  text: `SELECT account FROM qrn.allowance a JOIN qrn.granted g USING (account, period)
-    WHERE a.recalled_at_ms > $3 AND g.node = $1 AND g.epoch = $2 AND g.requests + g.credits > 0`,
-};
-
-type RateLease = Pick<LimitGrant, 'rateLeased' | 'rateLevel'>;
-const NO_LEASE: RateLease = { rateLeased: 0, rateLevel: 0 };
-
 interface LimitsOptions {
   readonly database: Database;
   readonly node: NamedEpoch;
@@ -130,17 +94,18 @@ export class PostgresLimits implements Limits {
   askLimits(order: number, asks: readonly LimitAsk[]): Promise<LimitAnswer> {
     const { database, node } = this.#options;
     return database.transact(async (session) => {
-      const [now] = await session.run<{ period: number; now_ms: number; nodes: number }>(NOW, [
+      const [now] = await session.run<{ period: number; nodes: number }>(NOW, [
         node.number,
         CALL_SLOT,
         node.epoch,
       ]);
       if (now === undefined) throw fencedError(node.name);
+      const nodes = Math.max(1, now.nodes);
       const rows = asks.map((ask) => rowOf(ask, now.period));
       let grants: LimitGrant[] = [];
       if (rows.length > 0) {
         await session.run(LOCK, columns(rows, 'account', 'period', 'requestsMax', 'creditsMax'));
-        const granted = await session.run<Omit<LimitGrant, keyof RateLease>>(GRANT, [
+        grants = await session.run<LimitGrant>(GRANT, [
           node.number,
           node.epoch,
           order,
@@ -154,37 +119,13 @@ export class PostgresLimits implements Limits {
             'creditsWanted',
             'chunk',
           ),
-          Math.max(1, now.nodes),
-          now.now_ms,
+          nodes,
         ]);
-        if (granted.length !== rows.length) throw new ApiError('storage_unavailable');
-        const leases = await leaseRates(session, asks, now.now_ms);
-        grants = granted.map((grant) => ({ ...grant, ...(leases.get(grant.accountNumber) ?? NO_LEASE) }));
+        if (grants.length !== rows.length) throw new ApiError('storage_unavailable');
       }
-      const recalled = await session.run<{ account: number }>(RECALLED, [
-        node.number,
-        node.epoch,
-        now.now_ms - RECALL_LASTS_MS,
-      ]);
-      return { period: now.period, grants, recalled: recalled.map(({ account }) => account) };
+      return { period: now.period, nodes, grants };
     });
   }
-}
-
-async function leaseRates(
-  session: Session,
-  asks: readonly LimitAsk[],
-  nowMs: number,
-): Promise<Map<number, RateLease>> {
-  const limited = asks.filter(({ requestsPerMinute }) => requestsPerMinute < Number.MAX_SAFE_INTEGER);
-  if (limited.length === 0) return new Map();
-  const leases = await session.run<RateLease & { accountNumber: number }>(LEASE, [
-    ...columns(limited, 'accountNumber', 'requestsPerMinute', 'burst', 'rateWanted'),
-    nowMs,
-  ]);
-  return new Map(
-    leases.map(({ accountNumber, rateLeased, rateLevel }) => [accountNumber, { rateLeased, rateLevel }]),
-  );
 }
 
 /** Nothing is held of a month that has just begun. */

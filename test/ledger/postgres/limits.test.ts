@@ -9,7 +9,6 @@ import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import type { LimitAsk, Limits } from '../../../src/ledger/sharing.ts';
 import { sharedLimitsContract } from '../../account/shared-limits.contract.ts';
 import type { LimitStore } from '../../support/limit-nodes.ts';
-import { ManualClock } from '../../support/manual-clock.ts';
 import { administer, freshDatabase } from '../../support/postgres.ts';
 
 const url = await freshDatabase();
@@ -32,7 +31,7 @@ let started = 0;
 
 /** A store of its own for each run: the tables are emptied. */
 async function postgresStore(): Promise<LimitStore> {
-  await administer(url, 'TRUNCATE qrn.allowance, qrn.granted, qrn.rate, qrn.spent, qrn.node, qrn.slot');
+  await administer(url, 'TRUNCATE qrn.allowance, qrn.granted, qrn.spent, qrn.node, qrn.slot');
   const nodes = new Map<Limits, NodeEpoch & { readonly name: string }>();
   return {
     async start() {
@@ -66,17 +65,14 @@ const ASK: LimitAsk = {
   creditsTotal: 50,
   requestsWanted: 0,
   creditsWanted: 0,
-  requestsPerMinute: 10,
-  burst: 15,
-  rateWanted: 0,
 };
 
 test('a month starts from what the books have of it already', async () => {
   const store = await postgresStore();
-  const limits = await store.start(new ManualClock());
+  const limits = await store.start();
   const { period } = await limits.askLimits(1, []);
   await administer(url, `INSERT INTO qrn.balance VALUES (9, ${period}, 98, 60)`);
-  const { grants } = await limits.askLimits(2, [{ ...ASK, requestsWanted: 5, rateWanted: 40 }]);
+  const { grants } = await limits.askLimits(2, [{ ...ASK, requestsWanted: 5 }]);
   assert.deepEqual(grants, [
     {
       accountNumber: 9,
@@ -85,25 +81,9 @@ test('a month starts from what the books have of it already', async () => {
       creditsGranted: 0,
       requestsLeft: 0,
       creditsLeft: 0,
-      rateLeased: 15,
-      rateLevel: 15,
+      requestsUnused: 2,
     },
   ]);
-});
-
-test('a rate goes on after the clock of PostgreSQL was a day ahead', async () => {
-  const store = await postgresStore();
-  const limits = await store.start(new ManualClock());
-  const lease = async (order: number) => {
-    const { grants } = await limits.askLimits(order, [{ ...ASK, requestsPerMinute: 1, rateWanted: 40 }]);
-    return grants[0].rateLeased;
-  };
-  assert.equal(await lease(1), 15);
-  const moveRow = (ms: number) => administer(url, `UPDATE qrn.rate SET at_ms = at_ms + ${ms}`);
-  await moveRow(86_400_000);
-  assert.equal(await lease(2), 0, 'nothing drains in the future');
-  await moveRow(-600_000);
-  assert.equal(await lease(3), 10, 'ten minutes later there is what ten minutes bring');
 });
 
 test('an Idempotency-Key is held by one node, until it lets go of it or is fenced', async () => {

@@ -96,10 +96,8 @@ CREATE TABLE qrn.allowance (
   requests_max bigint NOT NULL,
   credits_granted bigint NOT NULL DEFAULT 0 CHECK (credits_granted BETWEEN 0 AND credits_max),
   credits_max bigint NOT NULL,
-  recalled_at_ms bigint,
   PRIMARY KEY (account, period)
 ) WITH (fillfactor = 50);
-CREATE INDEX allowance_recalled ON qrn.allowance (recalled_at_ms) WHERE recalled_at_ms IS NOT NULL;
 CREATE TABLE qrn.granted (
   node int NOT NULL,
   epoch bigint NOT NULL,
@@ -111,17 +109,6 @@ CREATE TABLE qrn.granted (
   call_order bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (node, epoch, account, period)
 ) WITH (fillfactor = 50);
--- The rate limit of an account over all nodes: a bucket of `burst` requests that drains by `per_minute`.
-CREATE TABLE qrn.rate (
-  account bigint PRIMARY KEY,
-  per_minute bigint NOT NULL,
-  burst bigint NOT NULL,
-  -- By the call that wrote the row last.
-  leased bigint NOT NULL CHECK (leased >= 0),
-  level double precision NOT NULL CHECK (level >= 0 AND level <= burst + 1),
-  at_ms bigint NOT NULL
-) WITH (fillfactor = 50);
--- What limiters of a node had admitted when it stopped.
 CREATE TABLE qrn.saved_rate (
   node int NOT NULL,
   account bigint NOT NULL,

@@ -7,8 +7,6 @@ import { nameOf } from './books.ts';
 import { hold } from './violation.ts';
 
 const WINDOW_MS = 60_000;
-/** As account/rate-lease.ts has it. */
-const LEASE_MS = 1_000;
 /** A changed limit is in force at the latest after the age of a view. */
 const LIMITS_LAG_MS = 6_000;
 
@@ -86,8 +84,8 @@ export class RateKeeper {
         `${nameOf(sent)} at ${nowMs.toFixed(3)} is number ${counted} in 60 seconds, the burst is ${burst}; ` +
         `the oldest is request ${recent[0].sent.number} at ${recent[0].atMs.toFixed(3)}`,
     );
-    // one bucket for all nodes: full at first, and filled at its rate for a second more, in which a lease is used
-    const most = burst + (burst / 1.5) * ((WINDOW_MS + LEASE_MS) / 60_000) + 1;
+    // each node has an equal part: together they are one bucket, full at first, and filled at its rate for a minute
+    const most = burst + burst / 1.5 + 1;
     hold(
       recent.length <= most || this.#isSingle(recent),
       'rate limit',
