@@ -1,5 +1,6 @@
-import { ApiError } from '../core/errors.ts';
+import { ApiError, ERRORS } from '../core/errors.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { jsonErrorPlace } from '../core/json-syntax.ts';
 import { repeatedMember } from '../core/repeated-member.ts';
 import { duplicate, ignore, type ParameterDefinition } from './params.ts';
 
@@ -32,8 +33,12 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    if (error instanceof SyntaxError) throw new ApiError('invalid_json');
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    const place = jsonErrorPlace(text);
+    if (place === undefined) throw new ApiError('invalid_json');
+    const { line, column } = place;
+    const message = `${ERRORS.invalid_json.message} It stops being JSON at line ${line}, column ${column}.`;
+    throw new ApiError('invalid_json', { message, details: { line, column } });
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { jsonErrorPlace } from '../../src/core/json-syntax.ts';
 import { repeatedMember } from '../../src/core/repeated-member.ts';
 import { parseJsonObject } from '../../src/http/json-body.ts';
 
@@ -33,6 +34,66 @@ describe('a JSON body', () => {
       assert.throws(() => parseJsonObject(body), { code: 'invalid_json' });
     });
   }
+
+  it('says where it stops being JSON, and does not repeat what it holds', () => {
+    const cases: [text: string, line: number, column: number][] = [
+      ['{"count":5,}', 1, 12],
+      ['{\n  "count": 5\n  "type": "uuid"\n}', 3, 3],
+      ['{"a":[1,{"secret":tru}]}', 1, 19],
+      ["{'type':'uuid'}", 1, 2],
+      ['{"a":"\n"}', 1, 6],
+      ['{\r\n"a":01}', 2, 6],
+      ['{"a":1', 1, 7],
+      ['', 1, 1],
+    ];
+    for (const [text, line, column] of cases) {
+      assert.throws(() => parseJsonObject(bytes(text)), {
+        code: 'invalid_json',
+        facts: {
+          message: `Send the body as one JSON object. It stops being JSON at line ${line}, column ${column}.`,
+          details: { line, column },
+        },
+      });
+    }
+  });
+
+  it('has such a place exactly when JSON.parse does not take it', () => {
+    const pieces = [
+      '{',
+      '}',
+      '[',
+      ']',
+      ',',
+      ':',
+      '"a"',
+      '"\\u00e9"',
+      '"\\x"',
+      '"',
+      '0',
+      '-1.5e+3',
+      '01',
+      'true',
+      'nul',
+      ' ',
+      '\n',
+    ];
+    const text = fc.oneof(
+      fc.array(fc.constantFrom(...pieces)).map((each) => each.join('')),
+      fc.json(),
+    );
+    fc.assert(
+      fc.property(text, (each) => {
+        let isJson = true;
+        try {
+          JSON.parse(each);
+        } catch {
+          isJson = false;
+        }
+        assert.equal(jsonErrorPlace(each) === undefined, isJson);
+      }),
+      { seed: 27_331, numRuns: 2_000 },
+    );
+  });
 
   it('names no member twice in one object, however it is spelt or nested', () => {
     for (const text of [
