@@ -24,6 +24,7 @@ function made(name, text = "") {
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
+import { verifyDraw } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
 var Trouble = class extends Error {
   name = "Trouble";
@@ -53,11 +54,7 @@ var TITLES = {
   end: "End of the draw"
 };
 async function checkDraw(draw, witnesses) {
-  const [keys, { verifyDraw }] = await Promise.all([
-    keysOfLog(),
-    import("./qrn-verify-draw.mjs")
-    // large, and of few readers
-  ]);
+  const keys = await keysOfLog();
   const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
 }

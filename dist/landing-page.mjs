@@ -24,6 +24,7 @@ function made(name, text = "") {
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
+import { verifyDraw } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
 var PROOF_ATTEMPTS = 10;
 var PROOF_WAIT_MS = 500;

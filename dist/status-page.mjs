@@ -10,6 +10,7 @@ function element(id) {
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
+import { verifyDraw } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
 var Trouble = class extends Error {
   name = "Trouble";

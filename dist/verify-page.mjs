@@ -48,6 +48,7 @@ function made(name, text = "") {
 
 // src/http/pages/client/checks.ts
 import { verifyAnswer } from "./qrn-verify.mjs";
+import { verifyDraw } from "./qrn-verify.mjs";
 import { readWitnessPolicy } from "./qrn-verify.mjs";
 var PROOF_ATTEMPTS = 10;
 var PROOF_WAIT_MS = 500;
@@ -79,11 +80,7 @@ var TITLES = {
   end: "End of the draw"
 };
 async function checkDraw(draw, witnesses) {
-  const [keys, { verifyDraw }] = await Promise.all([
-    keysOfLog(),
-    import("./qrn-verify-draw.mjs")
-    // large, and of few readers
-  ]);
+  const keys = await keysOfLog();
   const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
   return { verification, subject: "draw", status: member(draw, "certificate", "certificate", "status") };
 }

@@ -4,13 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
 /**
- * Makes dist/: the verifier as one file that depends on nothing, the script of the verification page, which runs that
- * very file, the verifier of draws beside it, and the script of the documentation. Not minified, so that whoever trusts it can read it; the same bytes from the same sources, which
- * test/cli/verifier-bundle.test.ts holds against the committed ones.
+ * Makes dist/: the verifier of answers, certificates and draws as one file that depends on nothing, and the scripts of the
+ * pages, which run that very file. Not minified, so that whoever trusts it can read it; the same bytes from the same sources,
+ * which test/cli/verifier-bundle.test.ts holds against the committed ones.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const VERIFIER = 'qrn-verify.mjs';
-const DRAW_VERIFIER = 'qrn-verify-draw.mjs';
 const PAGE_SCRIPT = 'verify-page.mjs';
 const DRAW_SCRIPT = 'draw-page.mjs';
 const LANDING_SCRIPT = 'landing-page.mjs';
@@ -19,19 +18,22 @@ const DOCS_SCRIPT = 'docs-page.mjs';
 const LOG_PAGE = 'log-watch.html';
 
 const HEAD = `\
-// The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in.
-// Runs in browsers, Node and Deno, and asks nobody. As a module: import { verifyAnswer } from './qrn-verify.mjs';
-// as a program: node qrn-verify.mjs --help. Made from src/certificate/verify.ts by scripts/build-verifier.ts.`;
+// The verifier of the Quantum Random Number Service: checks an answer, its certificate and the signed log it stands in, or
+// a committed draw. Runs in browsers, Node, Deno and Bun, and asks nobody. As a module:
+// import { verifyAnswer, verifyDraw } from './qrn-verify.mjs'; as a program: node qrn-verify.mjs --help. Made from
+// src/certificate by scripts/build-verifier.ts.`;
 
-const DRAW_HEAD = `\
-// Checks committed draws of the Quantum Random Number Service, beside qrn-verify.mjs, which it imports.
-// As a module: import { verifyDraw } from './qrn-verify-draw.mjs'. Made from src/certificate/verify-draw.ts by
-// scripts/build-verifier.ts. Licence: Apache-2.0. Inside are @noble/curves, @noble/ciphers and @noble/hashes, whose licences stand below.`;
-const DRAW_LIBRARIES = ['@noble/curves', '@noble/ciphers', '@noble/hashes'];
-
-const LICENCES =
-  'Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside. So are parts of ' +
-  'noble-hashes (https://github.com/paulmillr/noble-hashes):';
+const CANONICALIZE =
+  'Licence: Apache-2.0, as is canonicalize (https://github.com/erdtman/canonicalize), which is inside.';
+const LICENCES = `${CANONICALIZE} So are parts of @noble/curves, @noble/ciphers and @noble/hashes:`;
+/** What the verifier exports, and from where pages import it. */
+const VERIFIER_MODULES = [
+  ['certificate/verify.ts', 'verifyAnswer'],
+  ['certificate/verify-draw.ts', 'verifyDraw'],
+  ['certificate/octet-answer.ts', 'fieldsOf, responseOfFields'],
+  ['certificate/verify-witnesses.ts', 'readWitnessPolicy'],
+] as const;
+const VERIFIER_LIBRARIES = ['@noble/curves', '@noble/ciphers', '@noble/hashes'];
 
 const LIBRARY_NAMES = ['highlight.js', 'lowlight', 'minisearch'];
 const LIBRARIES =
@@ -48,26 +50,15 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   const verifier = {
     stdin: {
       contents:
-        "export { verifyAnswer } from './src/certificate/verify.ts';\n" +
-        "export { fieldsOf, responseOfFields } from './src/certificate/octet-answer.ts';\n" +
-        "export { readWitnessPolicy } from './src/certificate/verify-witnesses.ts';\n" +
+        VERIFIER_MODULES.map(([module, names]) => `export { ${names} } from './src/${module}';\n`).join('') +
         "import './src/cli/standalone-verifier.ts';\n",
       resolveDir: root,
       sourcefile: VERIFIER,
     },
     banner: { js: HEAD },
-    footer: { js: commented(`${LICENCES}\n\n${licenceOf('@noble/hashes')}`) },
+    footer: { js: [commented(LICENCES), ...VERIFIER_LIBRARIES.map(licenceComment)].join('\n') },
   };
-  const plugins = ['verify.ts', 'verify-witnesses.ts', 'octet-answer.ts'].map((module) =>
-    importing(`certificate/${module}`, `./${VERIFIER}`),
-  );
-  const drawVerifier = {
-    entryPoints: ['src/certificate/verify-draw.ts'],
-    plugins,
-    banner: { js: DRAW_HEAD },
-    footer: { js: DRAW_LIBRARIES.map((name) => commented(`${name}:\n${licenceOf(name)}`)).join('\n') },
-  };
-  const ofPages = [...plugins, importing('certificate/verify-draw.ts', `./${DRAW_VERIFIER}`)];
+  const ofPages = VERIFIER_MODULES.map(([module]) => importing(module, `./${VERIFIER}`));
   const pageScript = { entryPoints: ['src/http/pages/client/verify-page.ts'], plugins: ofPages };
   const drawScript = { entryPoints: ['src/http/pages/client/draw-page.ts'], plugins: ofPages };
   const landingScript = { entryPoints: ['src/http/pages/client/landing-page.ts'], plugins: ofPages };
@@ -77,11 +68,10 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
     plugins: ofPages,
     minify: true, // two libraries are inside, which nobody would read here
     banner: { js: commented(LIBRARIES) },
-    footer: { js: LIBRARY_NAMES.map((name) => commented(`${name}:\n${licenceOf(name)}`)).join('\n') },
+    footer: { js: LIBRARY_NAMES.map(licenceComment).join('\n') },
   };
   return Promise.all([
     bundled(VERIFIER, verifier),
-    bundled(DRAW_VERIFIER, drawVerifier),
     bundled(PAGE_SCRIPT, pageScript),
     bundled(DRAW_SCRIPT, drawScript),
     bundled(LANDING_SCRIPT, landingScript),
@@ -95,7 +85,11 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
 async function logPage(): Promise<BuiltFile> {
   const { text } = await bundled('log-page.mjs', {
     entryPoints: ['src/http/pages/client/log-page.ts'],
-    footer: { js: commented(`${LICENCES}\n\n${licenceOf('@noble/hashes')}`) },
+    footer: {
+      js: [commented(`${CANONICALIZE} So are parts of @noble/hashes:`), licenceComment('@noble/hashes')].join(
+        '\n',
+      ),
+    },
   });
   const script = text.replaceAll('</script', '<\\/script');
   const source = (name: string) =>
@@ -140,6 +134,10 @@ function licenceOf(packageName: string): string {
   const file = readdirSync(folder).find((name) => /^license(\.\w+)?$/i.test(name));
   if (file === undefined) throw new Error(`${packageName} has no file with its licence`);
   return readFileSync(new URL(file, folder), 'utf8').trim();
+}
+
+function licenceComment(packageName: string): string {
+  return commented(`${packageName}:\n${licenceOf(packageName)}`);
 }
 
 function commented(text: string): string {

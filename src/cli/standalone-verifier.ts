@@ -1,31 +1,44 @@
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
-import { type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
+import { type Verification, verifyAnswer } from '../certificate/verify.ts';
+import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
 import { readWitnessPolicy } from '../certificate/verify-witnesses.ts';
 import { repeatedMember } from '../core/repeated-member.ts';
-import { verdictText, verificationText } from './verification-text.ts';
+import { exitStatusOf, isDraw, NOT_CHECKED, verdictText, verificationText } from './verification-text.ts';
 
 /**
- * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node and
- * Deno run it; where the file is imported, or loaded by a page, this does nothing. scripts/build-verifier.ts
- * puts it together.
+ * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node, Deno and Bun run it;
+ * where the file is imported, or loaded by a page, this does nothing. scripts/build-verifier.ts puts it together.
  */
 
-const USAGE = `usage: qrn-verify.mjs [--require-fixed] [--witness KEY,...] [--quorum N] [[--headers HEADERS.txt] ANSWER] CERTIFICATE.json KEYS.json
+const USAGE = `usage: qrn-verify.mjs [OPTIONS] ANSWER CERTIFICATE.json KEYS.json
+       qrn-verify.mjs [OPTIONS] CERTIFICATE.json KEYS.json
+       qrn-verify.mjs [OPTIONS] DRAW.json KEYS.json
 
-Checks a saved answer, its certificate and the signed log it stands in, without asking anyone.
-  ANSWER            the body of the answer; without it the certificate alone is checked
-  HEADERS.txt       the header fields of an answer in octets, as curl -D HEADERS.txt writes them
-  CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification page as JSON
-  KEYS.json         /.well-known/qrn-keys.json, best had long before or from someone else
-  --witness KEY,... verifier keys of witnesses that you trust: who else must have seen the log
-  --quorum N        how many of them; all when not given
-  --require-fixed   fails an answer whose certificate does not show that what it was drawn from was logged before
-Exit status: 0 when all checks hold, 1 when one does not, 2 when the files cannot be read.
+Checks a saved answer, its certificate and the signed log it stands in, or a
+committed draw, without asking anyone.
+  ANSWER            the body of the answer; without it the certificate alone is
+                    checked
+  CERTIFICATE.json  the body of /v1/certificate?id=..., or of the verification
+                    page as JSON
+  DRAW.json         the body of /v1/draws/ID
+  KEYS.json         /.well-known/qrn-keys.json, best had long before or from
+                    someone else
+
+  --headers HEADERS.txt  the header fields of an answer in octets, as
+                         curl -D HEADERS.txt writes them
+  --witness KEY,...      verifier keys of witnesses that you trust: who else
+                         must have seen the log
+  --quorum N             how many of them; all when not given
+  --require-fixed        fails an answer whose certificate does not show that
+                         what it was drawn from was logged before
+Exit status, as of qrn verify: 0 when all checks hold, 1 when one does not,
+2 when the files cannot be read, 3 for a draw that is what was logged and has
+no result: pending, overdue, cancelled or failed.
 `;
 
 const OPTIONS: readonly string[] = ['--headers', '--witness', '--quorum', '--require-fixed'];
 
-/** What Node and Deno have, and a browser does not. */
+/** What Node, Deno and Bun have, and a browser does not. */
 interface Program {
   readonly argv: readonly string[];
   exitCode?: number | undefined;
@@ -37,7 +50,7 @@ const program = (globalThis as { process?: Program }).process;
 if (program !== undefined && (await isMain(program))) program.exitCode = await run(program);
 
 async function isMain({ argv }: Program): Promise<boolean> {
-  const { main } = import.meta as { main?: boolean }; // Deno, and Node from 24.2 on
+  const { main } = import.meta as { main?: boolean }; // Deno and Bun, and Node from 24.2 on
   if (main !== undefined || argv?.[1] === undefined) return main === true;
   const [{ realpath }, { pathToFileURL }] = await Promise.all([
     import('node:fs/promises'),
@@ -63,7 +76,7 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
   const isKnown = [...options].every(([name, value]) => OPTIONS.includes(name) && value !== undefined);
   if (!isKnown || (files.length !== 3 && (files.length !== 2 || headers !== undefined))) {
     stderr.write(USAGE);
-    return 2;
+    return NOT_CHECKED;
   }
   const isWitnessed = options.has('--witness') || options.has('--quorum');
   const witnesses = isWitnessed
@@ -71,36 +84,35 @@ async function run({ argv, stdout, stderr }: Program): Promise<number> {
     : undefined;
   if (typeof witnesses === 'string') {
     stderr.write(`qrn-verify: --witness and --quorum: ${witnesses}\n`);
-    return 2;
+    return NOT_CHECKED;
   }
-  let input: VerificationInput;
+  const policy = witnesses === undefined ? {} : { witnesses };
+  let verification: Verification | DrawVerification;
   try {
-    const policy = witnesses === undefined ? {} : { witnesses };
-    const requireFixed = options.has('--require-fixed');
-    input = { ...(await inputOf(files, headers)), ...policy, requireFixed };
+    const [certificate, keys] = await Promise.all(files.slice(-2).map(readJson));
+    if (isDraw(certificate) && files.length === 2) {
+      verification = await verifyDraw({ draw: certificate, keys, ...policy, nowMs: Date.now() });
+    } else {
+      const answer = files.length === 2 ? {} : await answerOf(files[0], headers);
+      const requireFixed = options.has('--require-fixed');
+      verification = await verifyAnswer({ ...answer, certificate, keys, ...policy, requireFixed });
+    }
   } catch (error) {
     stderr.write(`qrn-verify: ${error instanceof Error ? error.message : String(error)}\n`);
-    return 2;
+    return NOT_CHECKED;
   }
-  const verification = await verifyAnswer(input);
   stdout.write(verificationText(verification));
+  const status = exitStatusOf(verification);
   const verdict = `${verdictText(verification, files[0])}\n`;
-  if (verification.ok) stdout.write(verdict);
+  if (status === 0) stdout.write(verdict);
   else stderr.write(verdict);
-  return verification.ok ? 0 : 1;
-}
-
-async function inputOf(files: readonly string[], headers: string | undefined): Promise<VerificationInput> {
-  const [answer] = files.slice(0, -2);
-  const given = answer === undefined ? {} : await answerOf(answer, headers);
-  const [certificate, keys] = files.slice(-2);
-  return { ...given, certificate: await readJson(certificate), keys: await readJson(keys) };
+  return status;
 }
 
 async function answerOf(
   path: string,
   headers: string | undefined,
-): Promise<Pick<VerificationInput, 'response' | 'octets'>> {
+): Promise<{ readonly response: unknown; readonly octets?: Uint8Array }> {
   if (headers === undefined) return { response: await readJson(path) };
   const response = responseOfFields(fieldsOf(textOf(await readBytes(headers))));
   return { response, octets: await readBytes(path) };

@@ -2,6 +2,24 @@ import { printable } from '../certificate/members.ts';
 import type { Verification } from '../certificate/verify.ts';
 import type { DrawVerification } from '../certificate/verify-draw.ts';
 
+/** The exit statuses of both verifiers beside 0. */
+export const TAMPERED = 1;
+export const NOT_CHECKED = 2;
+/** A draw that is what was logged, and has no result that counts. */
+export const WITHOUT_RESULT = 3;
+
+/** The exit status that a verification comes to. */
+export function exitStatusOf(verification: Verification | DrawVerification): 0 | 1 | 3 {
+  if (!verification.ok) return TAMPERED;
+  const standing = 'standing' in verification ? verification.standing : 'revealed';
+  return standing === 'revealed' ? 0 : WITHOUT_RESULT;
+}
+
+/** A committed draw, which holds its certificate itself. */
+export function isDraw(document: unknown): boolean {
+  return (document as { type?: unknown } | null | undefined)?.type === 'draw';
+}
+
 /** A line per check with what it found; then what no check is about. */
 export function verificationText({ checks, notCovered }: Verification): string {
   const width = Math.max(...checks.map(({ name }) => name.length));

@@ -20,7 +20,15 @@ import {
   UsageError,
 } from './command.ts';
 import { urlGiven } from './service-client.ts';
-import { verdictText, verificationText } from './verification-text.ts';
+import {
+  exitStatusOf,
+  isDraw,
+  NOT_CHECKED,
+  TAMPERED,
+  verdictText,
+  verificationText,
+  WITHOUT_RESULT,
+} from './verification-text.ts';
 
 /**
  * An answer is certified at once and logged within a moment: how often its proof is asked for, and how far
@@ -111,10 +119,6 @@ async function verifyAll(input: Input, context: CommandContext): Promise<Found> 
 
 /** The exit status that an answer comes to, and the worse of two. */
 const VERIFIED = 0;
-const TAMPERED = 1;
-const NOT_CHECKED = 2;
-/** A draw that is what was logged, and has no result that counts. */
-const WITHOUT_RESULT = 3;
 const FROM_WORST = [TAMPERED, NOT_CHECKED, WITHOUT_RESULT, VERIFIED] as const;
 type Found = (typeof FROM_WORST)[number];
 
@@ -165,7 +169,7 @@ class Verifier {
     }
     const { ok, checks, notCovered } = verification;
     const standing = 'standing' in verification ? verification.standing : undefined;
-    const found = !ok ? TAMPERED : (standing ?? 'revealed') === 'revealed' ? VERIFIED : WITHOUT_RESULT;
+    const found = exitStatusOf(verification);
     const isOne = this.#input.operands.length === 1 && !this.#input.has('watch');
     if (isJson) out(json({ file: path, ok, checks, not_covered: notCovered, standing }));
     else if (isOne || !ok) out(verificationText(verification));
@@ -202,11 +206,6 @@ class Verifier {
     if (!this.#keys.has(origin)) this.#keys.set(origin, await keysFrom(origin, this.#input));
     return this.#keys.get(origin);
   }
-}
-
-/** A committed draw, which holds its certificate itself. */
-function isDraw(document: unknown): boolean {
-  return (document as { type?: unknown } | null | undefined)?.type === 'draw';
 }
 
 /** How often a folder is looked at. A file that changed since the last look may not be whole yet. */
@@ -370,7 +369,9 @@ export async function fetchJson(url: string): Promise<unknown> {
   }
   const { status, headers, body } = reply;
   if (status === 404)
-    throw new CommandError(`there is nothing at ${url}: no such certificate, or no such service`);
+    throw new CommandError(
+      `there is nothing at ${url}: that service has no such certificate, or is no such service. A certificate that was saved is checked without it: --certificate C.json --keys K.json`,
+    );
   const location = headers.get('location');
   if (status !== 200) {
     const instead = location === null ? '' : `: use ${JSON.stringify(location)} instead`;

@@ -11,7 +11,7 @@ import { type Reply, redirectReply, replyOf } from '../reply.ts';
 import { parseAccept } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
 import { UnpaidWork } from '../unpaid-work.ts';
-import type { PageAssets } from './assets.ts';
+import { type PageAssets, VERIFIER_PATH } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
 import { drawsMain } from './draws-page.ts';
@@ -202,8 +202,9 @@ function malformedReply(assets: PageAssets, asked = ''): Reply {
 }
 
 function unknownReply(id: string, assets: PageAssets): Reply {
-  const why = html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. Whoever shows it to you as
-proof has shown you nothing.`;
+  const why = html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. The id alone proves
+nothing. A certificate that was saved holds without this service: check it with
+<a href="${VERIFIER_PATH}" download>the verifier as one file</a> and a copy of the keys of the log.`;
   const problem = banner('bad', 'There is no such certificate.', why);
   return problemReply(assets, 404, 'No such certificate', problem);
 }

@@ -1,5 +1,6 @@
 import { type Check, type CheckName, type Verification, verifyAnswer } from '../../../certificate/verify.ts';
 import type { DrawStanding, DrawVerification } from '../../../certificate/verify-draw.ts';
+import { verifyDraw } from '../../../certificate/verify-draw.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../../../certificate/verify-witnesses.ts';
 import { type BrowserElement, banner, element, isSecure, made } from './browser.ts';
 
@@ -62,10 +63,7 @@ export async function checkDraw(
   draw: unknown,
   witnesses: { readonly witnesses?: WitnessPolicy },
 ): Promise<Checked> {
-  const [keys, { verifyDraw }] = await Promise.all([
-    keysOfLog(),
-    import('../../../certificate/verify-draw.ts'), // large, and of few readers
-  ]);
+  const keys = await keysOfLog();
   const verification = await verifyDraw({ draw, keys, ...witnesses, nowMs: Date.now() });
   return { verification, subject: 'draw', status: member(draw, 'certificate', 'certificate', 'status') };
 }
