@@ -76,7 +76,8 @@ async function fillReservoir(
   bytes: number,
 ): Promise<void> {
   for (;;) {
-    const response = await server.get('/health', headers);
+    // the document of the health-check draft, which revisions before 5888d84 answer too
+    const response = await server.get('/health', { ...headers, accept: 'application/health+json' });
     const { checks } = (await response.json()) as { checks: Record<string, { observedValue: number }[]> };
     const level = checks['pool:pure'] ?? checks['pool:pure_bytes']; // as revisions before 113762d call it
     if (level === undefined) throw new Error('health does not tell how many pure bytes lie ready');

@@ -11,11 +11,12 @@ import type { ValueRequest } from '../values/value-request.ts';
 import type { Admission, QueuedWork, WeighedAnswer } from './admission.ts';
 import type { ReplyBuffer } from './buffer.ts';
 import type { PendingAnswer } from './commit.ts';
+import type { PrintedAnswer } from './fields.ts';
 import { type FirstAnswer, type FirstUse, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import type { Making } from './make.ts';
 import { type AnswerForm, type DataRequest, isLarge, type Plan } from './request.ts';
 import type { DrawnFrom } from './supply.ts';
-import type { DataTemplate, PrintedAnswer } from './text.ts';
+import type { DataTemplate } from './text.ts';
 
 /**
  * Who asks for an answer, and how it is told of it. An HTTP call is one. Exactly one of its replies is
@@ -48,8 +49,10 @@ export interface Asker {
   readonly keptUntilMs?: number | undefined;
   /** What must be equal for a request to be a retry of this one. */
   fingerprint(): string;
-  /** The header fields that speak of the answer, not of the moment: a retry gets them again. */
-  keptFields(answer: Answer): FirstAnswer['fields'];
+  /** The media type of its answer. */
+  readonly mediaType: string;
+  /** What is sealed with a kept answer in the place of its header fields, where those are sent to nobody. */
+  readonly keptFields?: FirstAnswer['fields'];
   /** Sends the answer, which is durable, and releases it when its body is not read any more. */
   answered(answer: Answer, atMonotonicMs?: number): void;
   /** Sends the first answer to the same Idempotency-Key again. */
@@ -135,8 +138,6 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   // what is said of it
   certificateId: Uint8Array = NO_BYTES;
   timestamp = '';
-  /** Of an answer of bare values; a JSON text has its own. */
-  verifyUrl = '';
   durationMs = 0;
 
   /**

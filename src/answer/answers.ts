@@ -11,6 +11,7 @@ import type { Admission } from './admission.ts';
 import { Answer, type Asker } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
+import { keptFields, type ServiceNames } from './fields.ts';
 import { IDEMPOTENCY_LIFETIME_MS, type Idempotency, STORED_HEAD_BYTES_MAX } from './idempotency.ts';
 import { labelOf, labelText } from './label.ts';
 import {
@@ -25,15 +26,7 @@ import {
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
 import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
-import {
-  completeJson,
-  completePacked,
-  EnvelopeTemplate,
-  hasMoreMembers,
-  type ServiceNames,
-  verifyUrlOf,
-  withMoreMembers,
-} from './text.ts';
+import { completeJson, completePacked, envelopeOf, hasMoreMembers, withMoreMembers } from './text.ts';
 
 export interface AnswersOptions {
   readonly supply: EntropySupply;
@@ -358,7 +351,8 @@ export class Answers {
     this.#writeBody(answer);
     let stored: StoredAnswer | undefined;
     if (form !== 'json' || asker.ignored !== '' || answer.first !== undefined) {
-      const fields = asker.keptFields(answer);
+      const { mediaType, ignored } = asker;
+      const fields = asker.keptFields ?? keptFields(answer, this.#options.names, mediaType, ignored);
       answer.fields = fields;
       stored = answer.first?.complete(
         { fields, body: answer.body },
@@ -379,12 +373,11 @@ export class Answers {
     const { memory, names } = this.#options;
     const { from, form, bytes, start, dataStart, dataEnd, request } = answer;
     if (form === 'json') {
-      answer.body = completeJson(answer, EnvelopeTemplate.of(from, names), bytes, start, dataEnd);
+      answer.body = completeJson(answer, envelopeOf(from, names), bytes, start, dataEnd);
       if (hasMoreMembers(answer)) answer.body = withMoreMembers(answer.body, answer);
       else answer.keepTo(answer.body.byteOffset - bytes.byteOffset + answer.body.length);
     } else if (form === 'octet-stream') {
       answer.body = bytes.subarray(dataStart, dataEnd);
-      answer.verifyUrl = verifyUrlOf(answer, names);
     } else {
       answer.body = completePacked(answer, names, request, bytes);
     }

@@ -1,14 +1,14 @@
 import type { Answer, Quote } from '../answer/answer.ts';
+import { IN_EVERY_HEAD, NO_STORE, type PrintedAnswer } from '../answer/fields.ts';
 import type { AnswerForm, DataRequest } from '../answer/request.ts';
 import type { DrawnFrom } from '../answer/supply.ts';
-import { toHex } from '../core/bytes.ts';
 import { ApiError } from '../core/errors.ts';
-import { base32Of, uuidText } from '../core/ids.ts';
+import { type Slot, Template } from '../core/template.ts';
 import { type BareType, bareMediaType, type OctetType } from '../core/vocabulary.ts';
 import { octetTypeOf, type ValueRequest } from '../values/value-request.ts';
 import type { Exchange } from './exchange.ts';
-import { type Field, fieldLabel, HeadTemplate, headOf } from './head.ts';
-import { NO_STORE, type Reply, valueReply } from './reply.ts';
+import { type Field, headOf, linesOf } from './head.ts';
+import { type Reply, valueReply } from './reply.ts';
 import { RATE_LIMIT_TEXTS, type RateFacts, rateFields } from './reply-fields.ts';
 import { chooseOffer, MEDIA_TYPES, type Offer } from './representation.ts';
 
@@ -95,51 +95,11 @@ function bareOffer(name: string, type: BareType): AnswerOffer {
 
 /** The head of an answer; valid until the next call. One of JSON is made of the template of its source. */
 export function answerHead(
-  {
-    from,
-    fields,
-    requestId,
-    creditsRemaining,
-  }: Pick<Answer, 'from' | 'fields' | 'requestId' | 'creditsRemaining'>,
+  answer: PrintedAnswer & Pick<Answer, 'fields'>,
   rate: RateFacts | undefined,
 ): Uint8Array {
-  if (fields !== undefined) return fieldsHead(fields, rate);
-  const head = templateOf(from);
-  head.restart();
-  head.addUuid(REQUEST_ID, requestId);
-  head.addNumber(CREDITS_REMAINING, creditsRemaining);
-  if (rate === undefined) return head.bytes;
-  head.addNumber(RATE_REMAINING, rate.remaining);
-  head.addNumber(RATE_RESET, rate.resetAtS);
-  if (rate.policy === undefined) return head.bytes;
-  const [beforeRemaining, beforeReset] = RATE_LIMIT_TEXTS;
-  head.addText(RATE_POLICY, rate.policy);
-  head.addLabelled(RATE_LIMIT, beforeRemaining, rate.remaining, beforeReset, rate.resetAfterS);
-  return head.bytes;
-}
-
-/** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
-export function keptFields(answer: Answer, mediaType: string, ignored: string): Field[] {
-  const fields: Field[] = [
-    ['Content-Type', mediaType],
-    ...sourceFields(answer.from),
-    ['X-Request-ID', uuidText(answer.requestId)],
-    ['X-Quantum-Credits-Remaining', String(answer.creditsRemaining)],
-  ];
-  if (ignored !== '') fields.push(['X-Ignored-Parameters', ignored]);
-  // the bare values carry their metadata in headers alone
-  if (answer.form === 'octet-stream') {
-    fields.push(
-      ['X-Certificate-ID', `cert_${base32Of(answer.certificateId)}`],
-      ['X-Certificate-Salt', toHex(answer.salt)],
-      ['X-Timestamp', answer.timestamp],
-      ['X-Processing-Time-Ms', String(answer.durationMs)],
-      ['X-Entropy-Consumed-Bytes', String(answer.consumedBytes)],
-      ['X-Quantum-Credits-Used', String(answer.credits)],
-      ['X-Verify-URL', answer.verifyUrl],
-    );
-  }
-  return fields;
+  if (answer.fields !== undefined) return fieldsHead(answer.fields, rate);
+  return templateOf(answer.from, rate).text(answer, rate);
 }
 
 /** The answer to `dry_run`. */
@@ -180,36 +140,55 @@ export function fieldsHead(fields: readonly Field[], rate: RateFacts | undefined
   return headOf(200, [...fields, ...rateFields(rate)]);
 }
 
-/** The header fields that all answers from one source share. */
-function sourceFields(from: DrawnFrom): Field[] {
-  return [
-    NO_STORE,
-    ['X-Lang-Circuit', from.circuit],
-    ['X-Lang-Version', from.circuitVersion],
-    ['X-Quantum-Backend', from.quantumBackend],
-    ['X-NIST-Verified', String(from.nistVerified)],
-    ['X-Entropy-Mode', from.mode],
-    ['X-Entropy-Origin', from.origin],
-  ];
-}
+/** Of one source, by the policy of the rate: what is the same in the heads of all its answers in JSON. */
+type HeadTemplates = Map<string | undefined, Template<PrintedAnswer, RateFacts | undefined>>;
+const templates = new WeakMap<DrawnFrom, HeadTemplates>();
+/** Stands for the policy of an answer that tells nothing of a rate. */
+const WITHOUT_RATE = '';
+/** Of a source: operators may give each account a rate of its own. */
+const TEMPLATES_MAX = 64;
 
-const REQUEST_ID = fieldLabel('X-Request-ID');
-const CREDITS_REMAINING = fieldLabel('X-Quantum-Credits-Remaining');
-const RATE_REMAINING = fieldLabel('X-RateLimit-Remaining');
-const RATE_RESET = fieldLabel('X-RateLimit-Reset');
-const RATE_POLICY = fieldLabel('RateLimit-Policy');
-const RATE_LIMIT = fieldLabel('RateLimit');
-/** What these take at most, their longest values included. */
-const CHANGING_BYTES_MAX = 512;
-
-/** By source: what is the same in all JSON answers from it. */
-const templates = new WeakMap<DrawnFrom, HeadTemplate>();
-
-function templateOf(from: DrawnFrom): HeadTemplate {
-  let template = templates.get(from);
+function templateOf(from: DrawnFrom, rate: RateFacts | undefined) {
+  let ofSource = templates.get(from);
+  if (ofSource === undefined) templates.set(from, (ofSource = new Map()));
+  const policy = rate === undefined ? WITHOUT_RATE : rate.policy;
+  let template = ofSource.get(policy);
   if (template === undefined) {
-    const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], ...sourceFields(from)];
-    templates.set(from, (template = new HeadTemplate(200, fields, CHANGING_BYTES_MAX)));
+    if (ofSource.size >= TEMPLATES_MAX) ofSource.clear();
+    ofSource.set(policy, (template = new Template([...partsOf(from), ...ratePartsOf(policy)])));
   }
   return template;
+}
+
+function partsOf(from: DrawnFrom) {
+  const fields: Field[] = [['Content-Type', MEDIA_TYPES.json], NO_STORE];
+  const changing = [];
+  for (const field of IN_EVERY_HEAD) {
+    // what is fixed by the source in every head names no service
+    if ('fixed' in field) fields.push([field.header, String(field.fixed(from, NO_NAMES))]);
+    else changing.push(lineOf(field.header), field);
+  }
+  return [Buffer.from(headOf(200, fields)).toString('latin1'), ...changing];
+}
+
+const NO_NAMES = { poweredBy: '', verifyUrlBase: '' };
+
+/** `rateFields` of reply-fields.ts, with what changes left open. */
+function ratePartsOf(policy: string | undefined) {
+  if (policy === WITHOUT_RATE) return [];
+  const [beforeRemaining, beforeReset] = RATE_LIMIT_TEXTS;
+  const standing = [lineOf('X-RateLimit-Remaining'), REMAINING, lineOf('X-RateLimit-Reset'), RESET];
+  if (policy === undefined) return standing;
+  const ofPolicy = linesOf([['RateLimit-Policy', policy]]) + lineOf('RateLimit') + beforeRemaining;
+  return [...standing, ofPolicy, REMAINING, beforeReset, RESET_AFTER];
+}
+
+type RateSlot = Slot<PrintedAnswer, RateFacts | undefined>;
+const REMAINING: RateSlot = { number: (_, rate) => rate!.remaining };
+const RESET: RateSlot = { number: (_, rate) => rate!.resetAtS };
+const RESET_AFTER: RateSlot = { number: (_, rate) => rate!.resetAfterS };
+
+/** The beginning of a line whose value changes with every reply. */
+function lineOf(name: string): string {
+  return linesOf([[name, '']]);
 }

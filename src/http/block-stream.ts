@@ -5,7 +5,7 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
-import { describedHead, keptFields } from './answer-reply.ts';
+import { describedHead } from './answer-reply.ts';
 import type { StreamPlan } from './endpoint.ts';
 import { errorOf } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
@@ -43,6 +43,7 @@ export class BlockStream implements Asker {
   atMs: number;
   startedMonotonicMs: number;
   readonly form: AnswerForm = 'json';
+  readonly mediaType = MEDIA_TYPES.json;
   readonly octets = undefined;
   /** The head of the stream tells of ignored parameters. */
   readonly ignored = '';
@@ -105,10 +106,6 @@ export class BlockStream implements Asker {
   fingerprint(): string {
     const { values, mode } = this.#plan.requestOf(this.#next);
     return Idempotency.fingerprint(['stream', JSON.stringify([values, mode ?? null])]);
-  }
-
-  keptFields(answer: Answer): FirstAnswer['fields'] {
-    return keptFields(answer, MEDIA_TYPES.json, '');
   }
 
   answered(answer: Answer): void {

@@ -1,13 +1,14 @@
 import type { Account, AccountDirectory } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
 import type { Answers } from '../answer/answers.ts';
+import { NO_STORE } from '../answer/fields.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { contentOfGet } from './endpoint.ts';
 import { INTEGERS } from './endpoints/values.ts';
 import { InnerAsker } from './inner-asker.ts';
-import { NO_STORE, type Reply, replyOf } from './reply.ts';
+import { type Reply, replyOf } from './reply.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
 import type { RequestRecord } from './request-record.ts';
 import type { PlainRoute } from './route-table.ts';

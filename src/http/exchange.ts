@@ -10,7 +10,7 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
 import type { AccountShares } from './account-shares.ts';
-import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, keptFields, quoteReply } from './answer-reply.ts';
+import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, quoteReply } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import {
@@ -165,16 +165,16 @@ export class Exchange extends Sender implements Asker {
     return this.offer.form;
   }
 
+  get mediaType(): string {
+    return this.offer.mediaType;
+  }
+
   get octets(): BareType | undefined {
     return this.offer.octets;
   }
 
   fingerprint(): string {
     return Idempotency.fingerprint([this.method, this.path, this.query, this.offer.name, this.body]);
-  }
-
-  keptFields(answer: Answer): Field[] {
-    return keptFields(answer, this.offer.mediaType, this.ignored);
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {

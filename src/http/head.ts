@@ -1,5 +1,4 @@
-import { assert, InvariantError } from '../core/assert.ts';
-import { writeLatin1, writeNumber, writeUuid } from '../core/text-bytes.ts';
+import { assert } from '../core/assert.ts';
 
 /**
  * Response heads as one byte string, `200 OK CRLF Name: value CRLF Name: value`, which uWebSockets.js takes
@@ -46,7 +45,8 @@ export function reasonOf(status: number): string {
   return reason;
 }
 
-function linesOf(fields: readonly Field[]): string {
+/** Lines of a head. Throws an InvariantError for a name or value that could break out of its line. */
+export function linesOf(fields: readonly Field[]): string {
   let text = '';
   for (const [name, value] of fields) {
     assert(FIELD_NAME.test(name), `not a field name: ${JSON.stringify(name)}`);
@@ -72,99 +72,11 @@ export function hasField(head: Uint8Array, name: string): boolean {
   return Buffer.from(head.buffer, head.byteOffset, head.length).includes(`\r\n${name}: `, 'latin1');
 }
 
+const ZERO = 0x30;
+
 /** The status that a head begins with. */
 export function statusOf(head: Uint8Array): number {
   return 100 * (head[0] - ZERO) + 10 * (head[1] - ZERO) + (head[2] - ZERO);
-}
-
-const LAST_VISIBLE = 0x7e;
-const BLANK = 0x20;
-const ZERO = 0x30;
-const UUID_WIDTH = 36;
-const NUMBER_WIDTH_MAX = 16; // 2^53 - 1
-
-/** The beginning of a line whose value changes with every reply: `CR LF name: blank`. */
-export type FieldLabel = Uint8Array;
-
-/** Made once for each field. Throws an InvariantError as `headOf` does. */
-export function fieldLabel(name: string): FieldLabel {
-  return new Uint8Array(Buffer.from(linesOf([[name, '']]), 'latin1'));
-}
-
-/**
- * A head whose first lines are made once, and whose last lines are written anew for each reply, without a
- * string between. Every value has its own length, because many readers of logs and proxies do not strip
- * padding. The library copies a head when it is sent, so one template serves all replies of a thread.
- */
-export class HeadTemplate {
-  readonly #bytes: Uint8Array<ArrayBuffer>;
-  readonly #fixedBytes: number;
-  /** By length: a view costs as much as all numbers of a head. */
-  readonly #views: Uint8Array<ArrayBuffer>[] = [];
-  #end: number;
-
-  /** `roomBytes` is what the changing lines take at most. */
-  constructor(status: number, fields: readonly Field[], roomBytes: number) {
-    const fixed = headOf(status, fields);
-    this.#bytes = new Uint8Array(fixed.length + roomBytes);
-    this.#bytes.set(fixed);
-    this.#fixedBytes = fixed.length;
-    this.#end = fixed.length;
-  }
-
-  /** The head as it stands; valid until the next `restart`. */
-  get bytes(): Uint8Array<ArrayBuffer> {
-    return (this.#views[this.#end - this.#fixedBytes] ??= this.#bytes.subarray(0, this.#end));
-  }
-
-  /** Forgets the lines of the reply before. */
-  restart(): void {
-    this.#end = this.#fixedBytes;
-  }
-
-  /** Adds a whole number from 0 to 2^53 - 1. Throws an InvariantError, and adds nothing, for another. */
-  addNumber(label: FieldLabel, value: number): void {
-    assert(Number.isSafeInteger(value) && value >= 0, `not a number that a head can hold: ${value}`);
-    const at = this.#begin(label, NUMBER_WIDTH_MAX);
-    this.#end = writeNumber(value, this.#bytes, at);
-  }
-
-  /** Adds visible ASCII. Throws an InvariantError, and adds nothing, for other text. */
-  addText(label: FieldLabel, text: string): void {
-    for (let i = 0; i < text.length; i++) {
-      const code = text.charCodeAt(i);
-      if (code < BLANK || code > LAST_VISIBLE) refuse(text);
-    }
-    const at = this.#begin(label, text.length);
-    this.#end = writeLatin1(text, this.#bytes, at);
-  }
-
-  /** Adds visible ASCII, a number, visible ASCII and a number in a row. The texts are constants. */
-  addLabelled(label: FieldLabel, first: string, one: number, second: string, two: number): void {
-    let at = this.#begin(label, first.length + second.length + 2 * NUMBER_WIDTH_MAX);
-    const bytes = this.#bytes;
-    at = writeNumber(one, bytes, writeLatin1(first, bytes, at));
-    this.#end = writeNumber(two, bytes, writeLatin1(second, bytes, at));
-  }
-
-  /** Adds 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
-  addUuid(label: FieldLabel, id: Uint8Array): void {
-    const at = this.#begin(label, UUID_WIDTH);
-    this.#end = writeUuid(id, this.#bytes, at);
-  }
-
-  /** Where the value begins; `valueBytesMax` must fit behind the label. */
-  #begin(label: FieldLabel, valueBytesMax: number): number {
-    const at = this.#end + label.length;
-    assert(at + valueBytesMax <= this.#bytes.length, 'the changing lines of a head keep to their room');
-    this.#bytes.set(label, this.#end);
-    return at;
-  }
-}
-
-/** Out of line, so that the message is only built when it is needed. */
-function refuse(text: string): never {
-  throw new InvariantError(`not visible ASCII: ${JSON.stringify(text)}`);
 }
 
 /** 204 and 304 have neither content nor Content-Length (RFC 9110 §8.6, §15.3.5, §15.4.5). */

@@ -1,3 +1,4 @@
+import { NO_STORE } from '../answer/fields.ts';
 import { atMostEvery, type Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { compressed } from './compression.ts';
@@ -9,7 +10,7 @@ import { docsMain, fairDrawsMain } from './pages/docs-page.ts';
 import { landingMain } from './pages/landing-page.ts';
 import { FAIR_DRAWS_PATH, type Page, pageReply } from './pages/layout.ts';
 import { liveTexts, type StatusFacts, statusMain } from './pages/status-page.ts';
-import { NO_STORE, publicReply, type Reply, replyOf } from './reply.ts';
+import { publicReply, type Reply, replyOf } from './reply.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**

@@ -2,6 +2,7 @@ import type { Answer, Asker } from '../answer/answer.ts';
 import type { FirstAnswer } from '../answer/idempotency.ts';
 import { InvariantError } from '../core/assert.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
+import { MEDIA_TYPES } from './representation.ts';
 import type { RequestRecord } from './request-record.ts';
 
 /** The request in whose name an answer is asked for. An Exchange is one. */
@@ -29,6 +30,7 @@ interface InnerAnswer {
 /** Asks for a JSON answer that the reply is made of, and that is not the reply itself. */
 export class InnerAsker implements Asker {
   readonly form = 'json';
+  readonly mediaType = MEDIA_TYPES.json;
   readonly octets = undefined;
   readonly ignored = '';
   /** Resolves when the answer is durable; rejects with the reason of a refusal. */
@@ -98,7 +100,7 @@ export class InnerAsker implements Asker {
     return this.#keeping!.fingerprint;
   }
 
-  keptFields(): FirstAnswer['fields'] {
+  get keptFields(): FirstAnswer['fields'] {
     return this.#keeping?.fields ?? [];
   }
 

@@ -1,3 +1,4 @@
+import { NO_STORE } from '../answer/fields.ts';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { CertificateDocument } from '../certificate/document.ts';
 import { ApiError } from '../core/errors.ts';
@@ -6,7 +7,7 @@ import { TIERS_PATH, tierList } from './endpoints/tiers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Field } from './head.ts';
 import { unknownParameters } from './params.ts';
-import { NO_STORE, type Reply, replyOf, valueReply } from './reply.ts';
+import { type Reply, replyOf, valueReply } from './reply.ts';
 import { rateFields } from './reply-fields.ts';
 import { negotiate } from './representation.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';

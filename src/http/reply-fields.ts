@@ -1,5 +1,6 @@
 import { resetAtUnixS } from '../account/meter.ts';
 import type { RateDecision, RateLimit } from '../account/rate.ts';
+import { IN_BARE_HEADS, IN_EVERY_HEAD } from '../answer/fields.ts';
 import type { Field } from './head.ts';
 
 /** Where a client stands with its rate limit, as replies tell it. */
@@ -92,32 +93,18 @@ export interface CorsPolicy {
 const REQUEST_FIELDS = ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-API-Key', 'traceparent'];
 
 /** What a page may read of an answer beside the fields that need no permission. */
-const EXPOSED_FIELDS = [
+const EXPOSED_FIELDS: readonly string[] = [
   'Allow',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
   'WWW-Authenticate',
-  'X-Certificate-ID',
-  'X-Certificate-Salt',
-  'X-Entropy-Consumed-Bytes',
-  'X-Entropy-Mode',
-  'X-Entropy-Origin',
   'X-Ignored-Parameters',
-  'X-Lang-Circuit',
-  'X-Lang-Version',
-  'X-NIST-Verified',
-  'X-Processing-Time-Ms',
-  'X-Quantum-Backend',
-  'X-Quantum-Credits-Remaining',
-  'X-Quantum-Credits-Used',
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
-  'X-Request-ID',
-  'X-Timestamp',
-  'X-Verify-URL',
   'traceparent',
-] as const;
+  ...[...IN_EVERY_HEAD, ...IN_BARE_HEADS].map(({ header }) => header),
+].sort();
 
 /** Seconds for which a browser keeps what a preflight said; none keeps it longer than two hours. */
 const PREFLIGHT_MAX_AGE_S = 7_200;

@@ -1,4 +1,5 @@
 import { pack } from 'msgpackr';
+import { NO_STORE } from '../answer/fields.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { type Field, headOf } from './head.ts';
 import { MEDIA_TYPES, type Representation } from './representation.ts';
@@ -12,8 +13,6 @@ export interface Reply {
   /** The body is made when it is read: not before the turn in which it is sent (http/reply-turns.ts). */
   readonly isMadeLate?: true;
 }
-
-export const NO_STORE: Field = ['Cache-Control', 'no-store'];
 
 /** Text is sent as UTF-8. */
 export function replyOf(

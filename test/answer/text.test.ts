@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
 import { DATA_START, PACKED_HEAD_BYTES_MAX, REPLY_TAIL_BYTES_MAX } from '../../src/answer/make.ts';
 import type { DrawnFrom } from '../../src/answer/supply.ts';
-import { completeJson, completePacked, EnvelopeTemplate, envelopeObject } from '../../src/answer/text.ts';
+import { completeJson, completePacked, envelopeObject, envelopeTemplate } from '../../src/answer/text.ts';
 import { answerHead } from '../../src/http/answer-reply.ts';
 import type { RateFacts } from '../../src/http/reply-fields.ts';
 
@@ -43,7 +43,7 @@ describe('the envelope of an answer', () => {
   it('says as bytes what it says as an object', () => {
     fc.assert(
       fc.property(facts, fc.constantFrom(NAMES, ODD_NAMES), (each, names) => {
-        const template = new EnvelopeTemplate(each.from, names);
+        const template = envelopeTemplate(each.from, names);
         const bytes = new Uint8Array(100 + DATA_START + 1 + template.lengthMax);
         const dataAt = 100 + DATA_START;
         bytes.set(Buffer.from('1'), dataAt);
@@ -56,10 +56,10 @@ describe('the envelope of an answer', () => {
   });
 
   it('is refused when its longest text does not fit behind the values', () => {
-    const rest = new EnvelopeTemplate(FROM, poweredBy('')).lengthMax;
+    const rest = envelopeTemplate(FROM, poweredBy('')).lengthMax;
     const longest = 'x'.repeat(REPLY_TAIL_BYTES_MAX - rest);
-    assert.equal(new EnvelopeTemplate(FROM, poweredBy(longest)).lengthMax, REPLY_TAIL_BYTES_MAX);
-    assert.throws(() => new EnvelopeTemplate(FROM, poweredBy(`${longest}x`)), /fits the room/);
+    assert.equal(envelopeTemplate(FROM, poweredBy(longest)).lengthMax, REPLY_TAIL_BYTES_MAX);
+    assert.throws(() => envelopeTemplate(FROM, poweredBy(`${longest}x`)), /fits the room/);
   });
 
   it('precedes the values in MessagePack, however long the alphabet that is echoed', () => {

@@ -1,3 +1,4 @@
+import { certificateIdSchema, requestIdSchema } from '../../answer/fields.ts';
 import { certificateForm } from '../../certificate/certificate-members.ts';
 import { LOT_LEAF } from '../../certificate/lot-members.ts';
 import {
@@ -13,21 +14,13 @@ import {
   text,
   time,
 } from '../../core/schema.ts';
-import { ENTROPY_MODES, ORIGINS } from '../../core/vocabulary.ts';
 
 /* The shapes of certificates, and of what the log says of its lots. */
-export const requestId = described(
-  { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
-  'Names the request; the same 128 bits as X-Request-ID.',
-);
-export const certificateId: Schema = { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' };
 export const lotId: Schema = { type: 'string', pattern: '^lot_[0-9a-hjkmnp-tv-z]{26}$' };
-export const mode = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
-export const origin = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
 
 /** Beside a document for which nothing is drawn; a certificate's names what its answer was drawn from. */
 export const documentMetadata = object({
-  request_id: requestId,
+  request_id: requestIdSchema,
   timestamp: time,
   lang_circuit: text,
   lang_version: text,
@@ -86,7 +79,7 @@ export const drawList = object({
       series: text,
       serial: count,
       issued_at: time,
-      certificate_id: described(orNull(certificateId), 'Null where the answer was not made public.'),
+      certificate_id: described(orNull(certificateIdSchema), 'Null where the answer was not made public.'),
     }),
   ),
   next: described(orNull(count), 'The value of from that continues the list; null at its end.'),

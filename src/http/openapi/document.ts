@@ -1,3 +1,4 @@
+import { type HeadedField, IN_BARE_HEADS, IN_EVERY_HEAD } from '../../answer/fields.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { described, octets, ref, type Schema, text } from '../../core/schema.ts';
 import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
@@ -172,7 +173,7 @@ function dataSuccess(endpoint: EndpointDefinition): Schema {
   const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
   return {
     description: 'The values; with dry_run=true the price.',
-    headers: headers([...DATA_HEADERS, ...OCTET_HEADERS]),
+    headers: headers([...DATA_HEADERS, ...namesOf(IN_BARE_HEADS)]),
     content: {
       [MEDIA_TYPES.json]: { schema, example },
       [MEDIA_TYPES.msgpack]: { schema },
@@ -284,24 +285,10 @@ const PLAIN_HEADERS = [
 const PROVENANCE_HEADERS = ['X-Lang-Circuit', 'X-Lang-Version', 'X-Quantum-Backend', 'X-NIST-Verified'];
 const HEALTH_HEADERS = ['X-Request-ID', ...PROVENANCE_HEADERS];
 const DOCUMENT_HEADERS = [...PLAIN_HEADERS, ...PROVENANCE_HEADERS];
-const DATA_HEADERS = [
-  ...DOCUMENT_HEADERS,
-  'X-Entropy-Mode',
-  'X-Entropy-Origin',
-  'X-Quantum-Credits-Remaining',
-  'X-Ignored-Parameters',
-];
+const namesOf = (fields: readonly HeadedField[]) => fields.map(({ header }) => header);
+const DATA_HEADERS = [...new Set([...PLAIN_HEADERS, ...namesOf(IN_EVERY_HEAD), 'X-Ignored-Parameters'])];
 /** What the head of a stream does not say: it may differ from block to block. */
 const OF_BLOCKS = [...PROVENANCE_HEADERS, 'X-Entropy-Origin'];
-const OCTET_HEADERS = [
-  'X-Certificate-ID',
-  'X-Certificate-Salt',
-  'X-Timestamp',
-  'X-Processing-Time-Ms',
-  'X-Entropy-Consumed-Bytes',
-  'X-Quantum-Credits-Used',
-  'X-Verify-URL',
-];
 
 function headers(names: readonly string[]): Schema {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
@@ -311,32 +298,23 @@ function header(description: string, type: 'string' | 'integer' = 'string'): Sch
   return { description, schema: { type } };
 }
 
+/** The fields of the table, each with what its member means. */
+const ANSWER_HEADERS = [...IN_EVERY_HEAD, ...IN_BARE_HEADS].map((field) => {
+  const place = field.group === 'drawn' ? 'data.metadata' : field.group;
+  const ofBare = field.isInEveryHead === true ? '' : ' Of an answer of bare values.';
+  const meaning = `${String(field.schema['description'] ?? '')} As ${place}.${field.name}.${ofBare}`.trim();
+  return [field.header, header(meaning, 'number' in field ? 'integer' : 'string')] as const;
+});
+
 const HEADERS: Readonly<Record<string, Schema>> = {
+  ...Object.fromEntries(ANSWER_HEADERS),
   RateLimit: header('draft-ietf-httpapi-ratelimit-headers: what is left of the burst.'),
   'RateLimit-Policy': header(
     'draft-ietf-httpapi-ratelimit-headers: the burst with the seconds in which all of it comes back, and the sustained rate of a minute.',
   ),
   'Retry-After': header('Seconds until a retry can succeed.', 'integer'),
   'WWW-Authenticate': header('RFC 6750 §3.'),
-  'X-Certificate-ID': header('metadata.certificate_id, of an answer of bare values.'),
-  'X-Certificate-Salt': header('metadata.certificate_salt, of an answer of bare values.'),
-  'X-Entropy-Consumed-Bytes': header(
-    'metadata.entropy_consumed_bytes, of an answer of bare values.',
-    'integer',
-  ),
-  'X-Entropy-Mode': header('The mode that was used.'),
-  'X-Entropy-Origin': header('metadata.entropy_origin.'),
   'X-Ignored-Parameters': header('Names in the request that mean nothing here.'),
-  'X-Lang-Circuit': header('Name of the circuit.'),
-  'X-Lang-Version': header('Version of the circuit compiler.'),
-  'X-NIST-Verified': header('true or false.'),
-  'X-Processing-Time-Ms': header('metadata.processing_time_ms, of an answer of bare values.', 'integer'),
-  'X-Quantum-Backend': header('The processor.'),
-  'X-Quantum-Credits-Remaining': header('Credits left; 2^53 - 1 stands for unlimited.', 'integer'),
-  'X-Quantum-Credits-Used': header('quantum_credits.used, of an answer of bare values.', 'integer'),
   'X-RateLimit-Remaining': header('Whole requests possible now.', 'integer'),
   'X-RateLimit-Reset': header('Unix second at which the full burst is there again.', 'integer'),
-  'X-Request-ID': header('Names the request, as a UUID.'),
-  'X-Timestamp': header('metadata.timestamp, of an answer of bare values.'),
-  'X-Verify-URL': header('metadata.verify_url, of an answer of bare values.'),
 };

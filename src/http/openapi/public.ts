@@ -1,8 +1,9 @@
+import { certificateIdSchema } from '../../answer/fields.ts';
 import type { ErrorCode } from '../../core/errors.ts';
 import { octets, ref, type Schema, text } from '../../core/schema.ts';
 import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
-import { certificateId, lotId } from './certificate-schemas.ts';
+import { lotId } from './certificate-schemas.ts';
 import { drawPaths } from './draws.ts';
 import { type Failures, inPath, json, queryParameter } from './parameters.ts';
 
@@ -60,7 +61,7 @@ export function publicPaths(failures: Failures): Readonly<Record<string, Schema>
       'The public page of a certificate; JSON with Accept: application/json.',
       { ...page, ...json(ref('CertificateDocument')) },
       ['invalid_id', 'cert_not_found'],
-      [inPath('id', 'The id of a certificate.', certificateId)],
+      [inPath('id', 'The id of a certificate.', certificateIdSchema)],
     ),
     '/.well-known/qrn-keys.json': get('keys', 'Every key that ever signed for the log.', json(ref('Keys'))),
     '/log/checkpoint': get(

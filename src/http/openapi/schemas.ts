@@ -1,3 +1,4 @@
+import { modeSchema, requestIdSchema, schemaOf } from '../../answer/fields.ts';
 import { ERRORS } from '../../core/errors.ts';
 import {
   boolean,
@@ -20,13 +21,9 @@ import { ENCODING, SORT } from '../endpoints/values.ts';
 import {
   answerLabel,
   certificateDocument,
-  certificateId,
   documentMetadata,
   drawList,
   LOG_SCHEMAS,
-  mode,
-  origin,
-  requestId,
 } from './certificate-schemas.ts';
 
 /*
@@ -35,10 +32,7 @@ import {
  * here.
  */
 /** Of every `data` member that was drawn. */
-const drawnFrom = object({
-  entropy_mode: mode,
-  quantum_source: described(text, 'The processor; none in csprng mode.'),
-});
+const drawnFrom = schemaOf('drawn');
 
 const listSha256 = described(
   { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
@@ -132,36 +126,6 @@ const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
   },
 };
 
-const meta = object({
-  duration_ms: count,
-  request_id: { type: 'string', format: 'uuid' },
-});
-
-const metadata = object({
-  request_id: requestId,
-  timestamp: time,
-  lang_circuit: described(text, 'Name of the circuit; none in csprng mode.'),
-  lang_version: described(text, 'Version of the circuit compiler.'),
-  quantum_backend: described(text, 'The processor; none in csprng mode.'),
-  entropy_origin: origin,
-  nist_verified: described(boolean, 'SP 800-22 passed on the bits that the answer was drawn from.'),
-  certificate_id: described(certificateId, 'For GET /v1/certificate.'),
-  certificate_salt: described(
-    { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    'The salt of hashes.delivered; for the caller alone, never stored.',
-  ),
-  powered_by: text,
-  processing_time_ms: count,
-  entropy_consumed_bytes: described(count, 'Entropy really drawn, rejected draws included.'),
-  verify_url: described({ type: 'string', format: 'uri' }, 'Where anybody reads and checks the certificate.'),
-});
-
-const credits = object({
-  remaining: count,
-  used: described(count, 'By this request.'),
-  total: count,
-});
-
 const opening = object(
   { bytes: text, path: text, salts: text },
   {},
@@ -188,8 +152,8 @@ export function nameOf(endpoint: string): string {
 
 const quote = object(
   {
-    data: object({ mode, required_bytes: described(count, 'What it would cost in pure mode.') }),
-    metadata: object({ request_id: requestId, timestamp: time }),
+    data: object({ mode: modeSchema, required_bytes: described(count, 'What it would cost in pure mode.') }),
+    metadata: object({ request_id: requestIdSchema, timestamp: time }),
     meta: ref('Meta'),
     quantum_credits: ref('Credits'),
   },
@@ -288,7 +252,7 @@ const error = object({
       code: errorCode,
       message: described(text, 'What to do.'),
       status: { type: 'integer', minimum: 400, maximum: 599 },
-      request_id: requestId,
+      request_id: requestIdSchema,
     },
     { details },
   ),
@@ -301,7 +265,7 @@ const problem = object(
     detail: text,
     instance: { type: 'string', format: 'uri' },
     code: errorCode,
-    request_id: requestId,
+    request_id: requestIdSchema,
   },
   { details },
   'The same facts as RFC 9457.',
@@ -363,9 +327,12 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   ),
   ...Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [`${nameOf(endpoint)}Answer`, answerOf(endpoint)])),
   Quote: quote,
-  Metadata: metadata,
-  Meta: meta,
-  Credits: { ...credits, description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.' },
+  Metadata: schemaOf('metadata'),
+  Meta: schemaOf('meta'),
+  Credits: {
+    ...schemaOf('quantum_credits'),
+    description: 'Bytes of pure mode; 2^53 - 1 stands for unlimited.',
+  },
   CertificateDocument: certificateDocument,
   Usage: { ...usage, description: '2^53 - 1 stands for unlimited.' },
   Tiers: object({ data: tierList, metadata: documentMetadata }),

@@ -34,17 +34,9 @@ function answersSection(): Markup {
 <code>format=plain</code> and <code>format=csv</code> give them as lines of text on every endpoint.</p>
 <h3>Members of <code>metadata</code></h3>
 <dl class="params">${Object.entries(members).map(
-    ([name, { description }]) =>
-      html`<div><dt><code>${name}</code></dt><dd>${description ?? PLAIN_MEANINGS[name] ?? ''}</dd></div>`,
+    ([name, { description }]) => html`<div><dt><code>${name}</code></dt><dd>${description ?? ''}</dd></div>`,
   )}</dl></section>`;
 }
-
-const PLAIN_MEANINGS: Readonly<Record<string, string>> = {
-  timestamp: 'When the request came in; ISO 8601 in UTC.',
-  certificate_id: 'Opens the certificate of this answer.',
-  powered_by: 'A constant label.',
-  processing_time_ms: 'Milliseconds from the request to the answer.',
-};
 
 function limitsSection(): Markup {
   const { tiers, prices } = tierList();

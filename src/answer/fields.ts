@@ -1,0 +1,313 @@
+import { toHex } from '../core/bytes.ts';
+import { base32Of, uuidText } from '../core/ids.ts';
+import { boolean, count, described, object, oneOfWords, type Schema, text, time } from '../core/schema.ts';
+import { writeBase32, writeHex, writeLatin1, writeUuid } from '../core/text-bytes.ts';
+import { ENTROPY_MODES, ORIGINS } from '../core/vocabulary.ts';
+import type { AnswerForm } from './request.ts';
+import type { DrawnFrom } from './supply.ts';
+
+/** What an answer says of itself beside its values. An Answer is one. */
+export interface PrintedAnswer {
+  readonly from: DrawnFrom;
+  /** 16 bytes, printed as `req_…` and as a UUID. */
+  readonly requestId: Uint8Array;
+  /** ISO 8601, 24 characters. */
+  readonly timestamp: string;
+  /** 16 bytes, printed as `cert_…`. */
+  readonly certificateId: Uint8Array;
+  /** 32 bytes; for the caller alone, never stored. */
+  readonly salt: Uint8Array;
+  readonly durationMs: number;
+  readonly consumedBytes: number;
+  /** Credits that this answer spends. */
+  readonly credits: number;
+  /** Credits left and in all, of the month. */
+  readonly creditsRemaining: number;
+  readonly creditsTotal: number;
+  /** In pure mode, canonical JSON (pool/supply/opening.ts); undefined when there is none. */
+  readonly opening: string | undefined;
+  /** What the caller said of the answer, canonical JSON (label.ts); undefined where it said nothing. */
+  readonly labelText?: string | undefined;
+}
+
+/** What every answer of one service says of that service. */
+export interface ServiceNames {
+  readonly poweredBy: string;
+  /** What the id of a certificate follows, behind a slash. */
+  readonly verifyUrlBase: string;
+}
+
+/** The objects that hold the members. `drawn` is `data.metadata`, which the commitment covers. */
+export type Group = 'meta' | 'metadata' | 'quantum_credits' | 'drawn';
+
+interface FieldBase {
+  readonly group: Group;
+  /** Of the member in its group. */
+  readonly name: string;
+  readonly schema: Schema;
+  /** Of the header field with the same value, if there is one. */
+  readonly header?: string;
+  /** Every answer has the header field; else only bare values have it, whose metadata stands in headers alone. */
+  readonly isInEveryHead?: true;
+}
+
+/** The same in all answers from one source. */
+interface FixedField extends FieldBase {
+  readonly fixed: (from: DrawnFrom, names: ServiceNames) => string | boolean;
+}
+
+/** A number that changes from answer to answer. */
+interface NumberField extends FieldBase {
+  readonly number: (answer: PrintedAnswer) => number;
+}
+
+/** A text of constant width that changes from answer to answer, behind a text that does not. */
+interface WideField extends FieldBase {
+  readonly before: (names: ServiceNames) => string;
+  readonly width: number;
+  readonly write: (answer: PrintedAnswer, names: unknown, target: Uint8Array, at: number) => void;
+  readonly madeOf?: (answer: PrintedAnswer) => string;
+  /** What `write` writes, as a string. */
+  readonly text: (answer: PrintedAnswer) => string;
+}
+
+export type AnswerField = FixedField | NumberField | WideField;
+
+export const requestIdSchema = described(
+  { type: 'string', pattern: '^req_[0-7][0-9a-hjkmnp-tv-z]{25}$' },
+  'Names the request; the same 128 bits as X-Request-ID.',
+);
+export const certificateIdSchema: Schema = { type: 'string', pattern: '^cert_[0-9a-hjkmnp-tv-z]{26}$' };
+export const modeSchema = oneOfWords(ENTROPY_MODES, 'The mode that was used.');
+const originSchema = oneOfWords(ORIGINS, 'What kind of thing produced the raw bits; never upgraded.');
+
+const [ID_WIDTH, UUID_WIDTH, SALT_WIDTH, TIME_WIDTH] = [26, 36, 64, 24];
+const nothing = () => '';
+
+/**
+ * Everything that an answer tells beside its values, in the order of the header fields: what each member is called, what it
+ * means, in which header field it stands, and how it is written. The bodies in JSON and MessagePack, the heads, the fields
+ * that a page may read, the OpenAPI document and the documentation are made of this table.
+ */
+const ANSWER_FIELDS: readonly AnswerField[] = [
+  {
+    group: 'metadata',
+    name: 'lang_circuit',
+    header: 'X-Lang-Circuit',
+    isInEveryHead: true,
+    schema: described(text, 'Name of the circuit; none in csprng mode.'),
+    fixed: ({ circuit }) => circuit,
+  },
+  {
+    group: 'metadata',
+    name: 'lang_version',
+    header: 'X-Lang-Version',
+    isInEveryHead: true,
+    schema: described(text, 'Version of the circuit compiler.'),
+    fixed: ({ circuitVersion }) => circuitVersion,
+  },
+  {
+    group: 'metadata',
+    name: 'quantum_backend',
+    header: 'X-Quantum-Backend',
+    isInEveryHead: true,
+    schema: described(text, 'The processor; none in csprng mode.'),
+    fixed: ({ quantumBackend }) => quantumBackend,
+  },
+  {
+    group: 'metadata',
+    name: 'nist_verified',
+    header: 'X-NIST-Verified',
+    isInEveryHead: true,
+    schema: described(boolean, 'SP 800-22 passed on the bits that the answer was drawn from.'),
+    fixed: ({ nistVerified }) => nistVerified,
+  },
+  {
+    group: 'drawn',
+    name: 'entropy_mode',
+    header: 'X-Entropy-Mode',
+    isInEveryHead: true,
+    schema: modeSchema,
+    fixed: ({ mode }) => mode,
+  },
+  {
+    group: 'metadata',
+    name: 'entropy_origin',
+    header: 'X-Entropy-Origin',
+    isInEveryHead: true,
+    schema: originSchema,
+    fixed: ({ origin }) => origin,
+  },
+  {
+    group: 'meta',
+    name: 'request_id',
+    header: 'X-Request-ID',
+    isInEveryHead: true,
+    schema: described({ type: 'string', format: 'uuid' }, 'Names the request, as a UUID.'),
+    before: nothing,
+    width: UUID_WIDTH,
+    write: ({ requestId }, _, target, at) => writeUuid(requestId, target, at),
+    text: ({ requestId }) => uuidText(requestId),
+  },
+  {
+    group: 'quantum_credits',
+    name: 'remaining',
+    header: 'X-Quantum-Credits-Remaining',
+    isInEveryHead: true,
+    schema: described(count, 'Credits left; 2^53 - 1 stands for unlimited.'),
+    number: ({ creditsRemaining }) => creditsRemaining,
+  },
+  {
+    group: 'metadata',
+    name: 'certificate_id',
+    header: 'X-Certificate-ID',
+    schema: described(certificateIdSchema, 'For GET /v1/certificate.'),
+    before: () => 'cert_',
+    width: ID_WIDTH,
+    write: writeCertificateId,
+    text: ({ certificateId }) => base32Of(certificateId),
+  },
+  {
+    group: 'metadata',
+    name: 'certificate_salt',
+    header: 'X-Certificate-Salt',
+    schema: described(
+      { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      'The salt of hashes.delivered; for the caller alone, never stored.',
+    ),
+    before: nothing,
+    width: SALT_WIDTH,
+    write: ({ salt }, _, target, at) => writeHex(salt, target, at),
+    text: ({ salt }) => toHex(salt),
+  },
+  {
+    group: 'metadata',
+    name: 'timestamp',
+    header: 'X-Timestamp',
+    schema: described(time, 'When the request came in; ISO 8601 in UTC.'),
+    before: nothing,
+    width: TIME_WIDTH,
+    write: ({ timestamp }, _, target, at) => writeLatin1(timestamp, target, at),
+    madeOf: ({ timestamp }) => timestamp, // the same for all requests of a millisecond
+    text: ({ timestamp }) => timestamp,
+  },
+  {
+    group: 'metadata',
+    name: 'processing_time_ms',
+    header: 'X-Processing-Time-Ms',
+    schema: described(count, 'Milliseconds from the request to the answer.'),
+    number: durationMs,
+  },
+  {
+    group: 'metadata',
+    name: 'entropy_consumed_bytes',
+    header: 'X-Entropy-Consumed-Bytes',
+    schema: described(count, 'Entropy really drawn, rejected draws included.'),
+    number: ({ consumedBytes }) => consumedBytes,
+  },
+  {
+    group: 'quantum_credits',
+    name: 'used',
+    header: 'X-Quantum-Credits-Used',
+    schema: described(count, 'By this request.'),
+    number: ({ credits }) => credits,
+  },
+  {
+    group: 'metadata',
+    name: 'verify_url',
+    header: 'X-Verify-URL',
+    schema: described({ type: 'string', format: 'uri' }, 'Where anybody reads and checks the certificate.'),
+    before: ({ verifyUrlBase }) => `${verifyUrlBase}/cert_`,
+    width: ID_WIDTH,
+    write: writeCertificateId,
+    text: ({ certificateId }) => base32Of(certificateId),
+  },
+  {
+    group: 'drawn',
+    name: 'quantum_source',
+    schema: described(text, 'The processor; none in csprng mode.'),
+    fixed: ({ quantumBackend }) => quantumBackend,
+  },
+  {
+    group: 'metadata',
+    name: 'powered_by',
+    schema: described(text, 'A constant label.'),
+    fixed: (_, { poweredBy }) => poweredBy,
+  },
+  {
+    group: 'metadata',
+    name: 'request_id',
+    schema: requestIdSchema,
+    before: () => 'req_',
+    width: ID_WIDTH,
+    write: ({ requestId }, _, target, at) => writeBase32(requestId, target, at),
+    text: ({ requestId }) => base32Of(requestId),
+  },
+  {
+    group: 'meta',
+    name: 'duration_ms',
+    schema: described(count, 'As metadata.processing_time_ms.'),
+    number: durationMs,
+  },
+  {
+    group: 'quantum_credits',
+    name: 'total',
+    schema: described(count, 'Credits of the month; 2^53 - 1 stands for unlimited.'),
+    number: ({ creditsTotal }) => creditsTotal,
+  },
+];
+
+function durationMs(answer: PrintedAnswer): number {
+  return answer.durationMs;
+}
+
+function writeCertificateId(answer: PrintedAnswer, _: unknown, target: Uint8Array, at: number): void {
+  writeBase32(answer.certificateId, target, at);
+}
+
+/** The fields of a group by name: the order of canonical JSON. */
+export function fieldsOf(group: Group): readonly AnswerField[] {
+  return ANSWER_FIELDS.filter((field) => field.group === group).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The shape of a group's object. */
+export function schemaOf(group: Group): Schema {
+  return object(Object.fromEntries(fieldsOf(group).map(({ name, schema }) => [name, schema])));
+}
+
+/** Its value in one answer. */
+export function valueIn(field: AnswerField, answer: PrintedAnswer, names: ServiceNames) {
+  if ('fixed' in field) return field.fixed(answer.from, names);
+  return 'number' in field ? field.number(answer) : field.before(names) + field.text(answer);
+}
+
+export type HeadedField = AnswerField & { readonly header: string };
+
+/** The fields that stand in the head of every answer, and those that only bare values have there. */
+export const [IN_EVERY_HEAD, IN_BARE_HEADS] = [true, false].map((isEvery) =>
+  ANSWER_FIELDS.filter(
+    (field): field is HeadedField => field.header !== undefined && (field.isInEveryHead === true) === isEvery,
+  ),
+);
+
+/** What answers never leave in a cache. */
+export const NO_STORE = ['Cache-Control', 'no-store'] as const;
+
+/** The header fields of an answer that speak of it, not of the moment: a retry gets them again. */
+export function keptFields(
+  answer: PrintedAnswer & { readonly form: AnswerForm },
+  names: ServiceNames,
+  mediaType: string,
+  ignored: string,
+): (readonly [name: string, value: string])[] {
+  const told = (fields: readonly HeadedField[]) =>
+    fields.map((field) => [field.header, String(valueIn(field, answer, names))] as const);
+  return [
+    ['Content-Type', mediaType],
+    NO_STORE,
+    ...told(IN_EVERY_HEAD),
+    ...(ignored === '' ? [] : [['X-Ignored-Parameters', ignored] as const]),
+    // the bare values carry their metadata in headers alone
+    ...(answer.form === 'octet-stream' ? told(IN_BARE_HEADS) : []),
+  ];
+}
