@@ -53,5 +53,5 @@ if (args[0] === '--version') {
   const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   context.out(`${manifest.version}\n`);
 } else {
-  process.exitCode = await qrn.run(args, context);
+  process.exitCode = await qrn.run(args.length === 0 ? ['--help'] : args, context);
 }

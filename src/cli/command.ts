@@ -152,9 +152,9 @@ export function group(path: string, summary: string, commands: readonly Command[
       const chosen = commands.find(({ name }) => name === word);
       if (chosen !== undefined) return chosen.run(rest, context);
       if (word === '--help' || word === '-h' || word === 'help') {
-        const lines = columns(commands.map((each) => [`  ${each.name}`, each.summary]));
+        const lines = described(commands.map((each) => [each.name, each.summary]));
         context.out(
-          `usage: ${path} COMMAND\n\n${summary}\n\n${lines}\n\n${path} COMMAND --help tells more.\n${footer}`,
+          `usage: ${path} COMMAND\n\n${filled(summary)}\n\n${lines}\n\n${path} COMMAND --help tells more.\n${footer}`,
         );
         return 0;
       }
@@ -310,18 +310,54 @@ function requireAll(definition: ActionDefinition, input: Input): void {
 
 function helpOf({ path, summary, operands = [], options = {} }: ActionDefinition): string {
   const synopsis = [
-    `usage: qrn ${path}`,
     ...operands.map(synopsisOf),
     ...Object.entries(options).map(([name, each]) => {
       return each.required === true ? flagOf(name, each) : `[${flagOf(name, each)}]`;
     }),
-  ].join(' ');
-  const lines = [
-    ...operands.map(({ name, meaning }) => [`  ${name}`, meaning]),
-    ...Object.entries(options).map(([name, each]) => [`  ${flagOf(name, each)}`, each.meaning]),
-    ['  --help', 'this text'],
   ];
-  return `${synopsis}\n\n${summary}\n\n${columns(lines)}\n`;
+  const lines = described([
+    ...operands.map(({ name, meaning }) => [name, meaning] as const),
+    ...Object.entries(options).map(([name, each]) => [flagOf(name, each), each.meaning] as const),
+    ['--help', 'this text'],
+  ]);
+  const usage = filledWords([`usage: qrn ${path}`, ...synopsis], '         ');
+  return `${usage}\n\n${filled(summary)}\n\n${lines}\n`;
+}
+
+/** Help fits a terminal of this width. */
+const HELP_WIDTH = 80;
+/** Of names beside what they mean; what a longer one means stands below it. */
+const NAME_WIDTH_MAX = 22;
+
+/** Text in lines of HELP_WIDTH; its own line breaks are blanks. */
+function filled(text: string, indent = ''): string {
+  return filledWords(text.split(/\s+/), indent);
+}
+
+/** Words, none of which is broken; each line but the first begins with the indent. */
+function filledWords(words: readonly string[], indent: string): string {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines.at(-1);
+    if (line === undefined) lines.push(word);
+    else if (line.length + 1 + word.length <= HELP_WIDTH) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(indent + word);
+  }
+  return lines.join('\n');
+}
+
+/** Names with what they mean beside them. */
+function described(rows: readonly (readonly [name: string, meaning: string])[]): string {
+  const width = Math.min(NAME_WIDTH_MAX, Math.max(...rows.map(([name]) => name.length)));
+  const indent = ' '.repeat(width + 4);
+  return rows
+    .map(([name, meaning]) => {
+      const isLong = name.length > width;
+      const first = `  ${name.padEnd(width)}  `;
+      const text = filled(`${'x'.repeat(width + 4)}${meaning}`, indent).slice(width + 4);
+      return isLong ? `  ${name}\n${indent}${text}` : `${first}${text}`;
+    })
+    .join('\n');
 }
 
 function synopsisOf({ name, optional, repeated }: Operand): string {

@@ -1,13 +1,6 @@
-import { availableParallelism } from 'node:os';
-import { describeSettings } from '../config/config.ts';
-import { type Command, group, later, table } from './command.ts';
+import { type Command, group, later } from './command.ts';
 
-const settings = describeSettings(availableParallelism()).map((each) => [
-  each.variable,
-  each.fallback,
-  each.meaning,
-]);
-const footer = `\nSettings, read from the environment and, camel-cased without QRN_, from the file QRN_CONFIG:\n\n${table(['NAME', 'DEFAULT', 'MEANING'], settings)}`;
+const footer = 'qrn config prints every setting and where its value comes from.\n';
 const commands: Command[] = [
   later('serve', 'Starts the service.', () => import('./serve.ts')),
   later('accounts', 'Makes, lists and changes accounts.', () => import('./accounts.ts')),
@@ -28,6 +21,13 @@ const commands: Command[] = [
   later('bytes', 'Random bytes.', () => import('./draw.ts')),
   later('floats', 'Random numbers from 0 to 1.', () => import('./draw.ts')),
   later('uuid', 'Random UUIDs.', () => import('./draw.ts')),
+  later('bitstring', 'Random bits.', () => import('./draw-kinds.ts')),
+  later('sample', 'Some of the items, none twice.', () => import('./draw-kinds.ts')),
+  later('weighted', 'Items picked by weight.', () => import('./draw-kinds.ts')),
+  later('strings', 'Random strings over an alphabet.', () => import('./draw-kinds.ts')),
+  later('sequences', 'Several sequences of integers in one answer.', () => import('./draw-kinds.ts')),
+  later('permutations', 'Numbers in a random order.', () => import('./draw-kinds.ts')),
+  later('gaussians', 'Normally distributed numbers.', () => import('./draw-kinds.ts')),
   later('shuffle', 'Items in a random order.', () => import('./draw-items.ts')),
   later('pick', 'Items picked at random.', () => import('./draw-items.ts')),
   later('draws', 'Commits to draws, shows, reveals and cancels them.', () => import('./draws.ts')),

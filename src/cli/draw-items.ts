@@ -10,7 +10,7 @@ import {
 } from './command.ts';
 import { commonOf, DRAW_OPTIONS, drawn } from './draw.ts';
 
-const ITEMS = {
+export const ITEMS = {
   name: 'ITEM',
   meaning: 'the items; without any they are the lines of stdin',
   optional: true,
@@ -57,7 +57,7 @@ export const pick: Command = action({
   },
 });
 
-async function itemsOf(input: Input, context: CommandContext): Promise<readonly string[]> {
+export async function itemsOf(input: Input, context: CommandContext): Promise<readonly string[]> {
   const items = input.operands.length > 0 ? input.operands : linesOf(await context.stdin());
   if (items.length < 2) throw new UsageError('give at least two items, as words or as lines of stdin');
   return items;

@@ -44,7 +44,7 @@ export const DRAW_OPTIONS = {
 const ANSWER_VALUES_MAX = 10_000;
 const ANSWER_BYTES_MAX = 1_024;
 
-const COUNT = { name: 'COUNT', meaning: 'how many; 1 when not given', optional: true } as const;
+export const COUNT = { name: 'COUNT', meaning: 'how many; 1 when not given', optional: true } as const;
 
 export const integers: Command = action({
   path: 'integers',
@@ -139,7 +139,7 @@ export const bytes: Command = action({
   },
 });
 
-function numbersOf({ values }: { readonly values: readonly number[] }): ShownValues {
+export function numbersOf({ values }: { readonly values: readonly number[] }): ShownValues {
   return { words: values.map(String) };
 }
 
@@ -192,14 +192,14 @@ function tooMany(input: Input, most: string): UsageError {
   );
 }
 
-function countOf(input: Input): number {
-  const [text = '1'] = input.operands;
+export function countOf(input: Input, name = 'COUNT', fallback = '1'): number {
+  const [text = fallback] = input.operands;
   const count = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (count < 1) throw new UsageError(`COUNT is a whole number from 1 on, not ${JSON.stringify(text)}`);
+  if (count < 1) throw new UsageError(`${name} is a whole number from 1 on, not ${JSON.stringify(text)}`);
   return count;
 }
 
-function numberOption(input: Input, name: string): number | undefined {
+export function numberOption(input: Input, name: string): number | undefined {
   const text = input.option(name);
   if (text === undefined) return undefined;
   const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;

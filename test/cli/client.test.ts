@@ -66,6 +66,44 @@ async function recorded(args: readonly string[]) {
 }
 
 describe('qrn as a client', () => {
+  it('has a command for every kind of values', async () => {
+    const cases: [line: string, out: RegExp][] = [
+      ['bitstring 20 --raw', /^[01]{20}\n$/],
+      ['sample ada grace barbara --count 2 --raw', /^(?:(?:ada|grace|barbara)\n){2}$/],
+      ['weighted gold lead --weights 1,3 --count 5 --raw', /^(?:(?:gold|lead)\n){5}$/],
+      ['strings 2 --length 4 --alphabet ab --raw', /^(?:[ab]{4}\n){2}$/],
+      [
+        'sequences --length 5,1 --min 1,-3 --max 69,-1 --unique --sort ascending --raw',
+        /^\d+( \d+){4} {2}-[123]\n$/,
+      ],
+      ['permutations 3 --count 2 --raw', /^(?:[012] [012] [012]\n){2}$/],
+      ['gaussians 2 --mean -100.5 --stddev 0.01 --digits 5 --raw', /^(?:-100\.[45]\d?\n){2}$/],
+    ];
+    const done = await Promise.all(cases.map(([line]) => qrn(...line.split(' '))));
+    done.forEach(({ code, stdout, stderr }, i) => {
+      assert.deepEqual([code, stderr], [0, ''], cases[i][0]);
+      assert.match(stdout, cases[i][1]);
+    });
+  });
+
+  it('says what to do about a value that is none, or that the service refuses', async () => {
+    const cases: [line: string, talk: RegExp][] = [
+      ['weighted a b --weights 1', /^qrn weighted: --weights has 1 numbers for 2 items; see [^\n]*\n$/],
+      ['weighted a b --weights 1,x', /^qrn weighted: --weights is whole numbers with commas [^\n]*\n$/],
+      ['gaussians --stddev 1e400', /^qrn gaussians: --stddev is a decimal number [^\n]*\n$/],
+      ['gaussians --stddev 0', /^qrn gaussians: invalid_stddev: [^\n]*\n$/],
+      ['bitstring 0', /^qrn bitstring: LENGTH is a whole number from 1 on[^\n]*\n$/],
+      ['bitstring 9999999', /^qrn bitstring: invalid_length: [^\n]*\n$/],
+      ['permutations', /^qrn permutations: LENGTH is missing; see [^\n]*\n$/],
+    ];
+    const done = await Promise.all(cases.map(([line]) => qrn(...line.split(' '))));
+    done.forEach(({ code, stdout, stderr }, i) => {
+      assert.notEqual(code, 0, cases[i][0]);
+      assert.equal(stdout, '');
+      assert.match(stderr, cases[i][1]);
+    });
+  });
+
   it('prints values to people, and beside them what they came from', async () => {
     const { code, stdout, stderr } = await qrn('integers', '6', '--min', '-49', '--max', '-1', '--unique');
     assert.equal(code, 0, stderr);

@@ -4,7 +4,11 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import type { Command } from '../../src/cli/command.ts';
+import { qrn as root } from '../../src/cli/commands.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { NO_TERMINAL } from '../support/no-terminal.ts';
 import { noProc } from '../support/raw-http.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
@@ -29,9 +33,14 @@ function onFullDisk(...args: string[]): number | null {
 function qrn(line: string, environment: Record<string, string> = {}): Promise<Done> {
   const env = { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir, ...environment };
   return new Promise((resolve) => {
-    execFile(process.execPath, [...STRIPPED, MAIN, ...line.split(' ')], { env }, (error, out, talk) => {
-      resolve({ status: error === null ? 0 : Number(error.code), out, talk });
-    });
+    execFile(
+      process.execPath,
+      [...STRIPPED, MAIN, ...(line === '' ? [] : line.split(' '))],
+      { env },
+      (error, out, talk) => {
+        resolve({ status: error === null ? 0 : Number(error.code), out, talk });
+      },
+    );
   });
 }
 
@@ -47,7 +56,20 @@ describe('the program', () => {
     assert.equal(help.status, 0);
     assert.match(help.out, /^ {2}accounts {2,}\S/m);
     assert.match(help.out, /^ {2}keys {2,}\S/m);
-    assert.match(help.out, /^QRN_DATA_DIR +\.\/data +\S/m);
+    assert.deepEqual(await qrn(''), help, 'qrn alone tells them too');
+  });
+
+  it('explains each command in lines that fit 80 columns', async () => {
+    const explain = async (path: string, command: Command): Promise<void> => {
+      let help = '';
+      const out = (text: string) => (help += text);
+      const context = { ...NO_TERMINAL, environment: {}, clock: new ManualClock(), out, talk: out };
+      assert.equal(await command.run(['--help'], context), 0, path);
+      for (const line of help.split('\n')) assert.ok(line.length <= 80, `${path}: ${line}`);
+      const { commands } = await command.words();
+      for (const each of commands) await explain(`${path} ${each.name}`, each);
+    };
+    await explain('qrn', root);
   });
 
   it('fails with one line, and makes no folder by mistake', async () => {
