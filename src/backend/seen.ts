@@ -37,10 +37,10 @@ export class RecentEntries {
   /** Before the first use: what an earlier run kept. */
   async load(): Promise<void> {
     if (this.#isLoaded || this.#note === undefined) return;
-    const { memory, name, format } = this.#note;
+    const { memory, name } = this.#note;
     const text = await memory.recall(name);
     if (this.#isLoaded) return; // by another caller meanwhile
-    for (const [key, value] of text === undefined ? [] : format.parse(text)) this.set(key, value);
+    for (const [key, value] of text === undefined ? [] : entriesIn(name, text)) this.set(key, value);
     this.#isLoaded = true;
   }
 
@@ -64,66 +64,36 @@ export class RecentEntries {
   /** Resolves when the entries are on disk. */
   async keep(): Promise<void> {
     assert(this.#note !== undefined, 'only entries with a note are kept');
-    const { memory, name, format, keptMax = this.#max } = this.#note;
-    await memory.keep(name, format.print([...this.#entries].slice(-keptMax)));
+    const { memory, name, keptMax = this.#max } = this.#note;
+    await memory.keep(name, JSON.stringify([...this.#entries].slice(-keptMax)));
   }
 }
 
+/** A JSON list of pairs of key and value, oldest first. */
 interface EntriesNote {
   readonly memory: SourceMemory;
   readonly name: string;
-  readonly format: NoteFormat;
   /** The newest so many entries are on disk; all of them when left out. */
   readonly keptMax?: number;
 }
 
-/** How a note is written. Entries are oldest first; notes of earlier versions are read as they are. */
-interface NoteFormat {
-  parse(text: string): Iterable<readonly [string, string]>;
-  print(entries: readonly (readonly [string, string])[]): string;
+function entriesIn(name: string, text: string): readonly (readonly [string, string])[] {
+  const entries: unknown = JSON.parse(text);
+  const isPair = (each: unknown) => Array.isArray(each) && each.length === 2 && each.every(isText);
+  assert(Array.isArray(entries) && entries.every(isPair), `the note ${name} is a list of pairs of texts`);
+  return entries as [string, string][];
 }
 
-/** A JSON list of pairs. */
-const PAIRS: NoteFormat = {
-  parse: (text) => JSON.parse(text) as [string, string][],
-  print: (entries) => JSON.stringify(entries),
-};
-
-/** A JSON list of pairs, newest first. */
-const NEWEST_FIRST: NoteFormat = {
-  parse: (text) => (JSON.parse(text) as [string, string][]).reverse(),
-  print: (entries) => JSON.stringify(entries.toReversed()),
-};
-
-/** Keys alone, newest first, with spaces between them. */
-const WORDS: NoteFormat = {
-  parse: (text) =>
-    text
-      .split(' ')
-      .map((key) => [key, ''] as const)
-      .reverse(),
-  print: (entries) =>
-    entries
-      .map(([key]) => key)
-      .reverse()
-      .join(' '),
-};
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
 
 /** Half of SHA-256: 128 bits, enough never to take one response for another. */
 const DIGEST_CHARACTERS = 32;
 
-/** Digests of 32 characters, one behind the other. */
-const DIGESTS: NoteFormat = {
-  parse(text) {
-    assert(/^([0-9a-f]{32})*$/.test(text), 'the note of seen responses holds digests of 32 characters');
-    return (text.match(/.{32}/g) ?? []).map((digest) => [digest, ''] as const);
-  },
-  print: (entries) => entries.map(([digest]) => digest).join(''),
-};
-
 /** Small notes of one job each, by its key or id. */
 export function jobNotes(memory: SourceMemory, name: 'plans' | 'begun'): RecentEntries {
-  return new RecentEntries(4, { memory, name, format: NEWEST_FIRST });
+  return new RecentEntries(4, { memory, name });
 }
 
 /** As many reads and results as the health tests remember; weeks of jobs, and 4 KiB on disk. */
@@ -140,7 +110,7 @@ export class SeenReads {
   readonly #minEntropyPerBit: number;
 
   constructor(memory: SourceMemory, minEntropyPerBit: number) {
-    this.#digests = new RecentEntries(REMEMBERED, { memory, name: 'seen_reads', format: WORDS });
+    this.#digests = new RecentEntries(REMEMBERED, { memory, name: 'seen_reads' });
     this.#minEntropyPerBit = minEntropyPerBit;
   }
 
@@ -168,7 +138,7 @@ export class SeenResults {
   readonly #jobs: RecentEntries;
 
   constructor(memory: SourceMemory) {
-    this.#jobs = new RecentEntries(REMEMBERED, { memory, name: 'results', format: PAIRS });
+    this.#jobs = new RecentEntries(REMEMBERED, { memory, name: 'results' });
   }
 
   /**
@@ -200,7 +170,7 @@ export class SeenResponses {
   readonly #digests: RecentEntries;
 
   constructor(memory: SourceMemory) {
-    const note = { memory, name: 'responses', format: DIGESTS, keptMax: RESPONSES_KEPT_MAX };
+    const note = { memory, name: 'responses', keptMax: RESPONSES_KEPT_MAX };
     this.#digests = new RecentEntries(RESPONSES_MAX, note);
   }
 
@@ -235,7 +205,7 @@ export class SeenAnswers {
   readonly #calls: RecentEntries;
 
   constructor(memory: SourceMemory) {
-    const note = { memory, name: 'answers', format: PAIRS, keptMax: ANSWERS_KEPT_MAX };
+    const note = { memory, name: 'answers', keptMax: ANSWERS_KEPT_MAX };
     this.#calls = new RecentEntries(ANSWERS_MAX, note);
   }
 

@@ -37,8 +37,8 @@ export interface FollowState {
   readonly whole: { readonly size: number; readonly roots: readonly string[] };
   /** Index of each lot's leaf. */
   readonly lots: Readonly<Record<string, number>>;
-  /** Of draws that are not due, by their statement: the leaf that commits, and the time (Unix ms). Earlier releases have none. */
-  readonly draws?: Draws;
+  /** Of draws that are not due, by their statement: the leaf that commits, and the time (Unix ms). */
+  readonly draws: Draws;
   /** The leaves of all withdrawals, in the order of the log. */
   readonly withdrawals: readonly string[];
   /** The first checkpoint that was seen with the newest public leaf. */

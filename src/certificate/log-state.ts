@@ -104,7 +104,7 @@ export function voucherRecord({ checkpoint }: LogState, { currentKeyId }: LogKey
   return { key: voucherKey(currentKeyId), value: utf8Bytes(checkpoint) };
 }
 
-/** Those checkpoints by the id of the new key; keys of earlier releases have none. */
+/** Those checkpoints by the id of the new key; the first key of a log has none. */
 export async function readVouchers(
   store: LogReader,
   { published }: Pick<LogKeys, 'published'>,

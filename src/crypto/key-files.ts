@@ -46,11 +46,8 @@ export interface PublishedKey {
   readonly public_key: string;
   /** The same key as note tools read it. */
   readonly verifier_key: string;
-  /**
-   * The same key as cosigner: it gives every checkpoint a time too. Null for a key of a release that gave
-   * none.
-   */
-  readonly cosigner_key: string | null;
+  /** The same key as cosigner: it gives every checkpoint a time too. */
+  readonly cosigner_key: string;
   /** From when on it signs. */
   readonly created_at: string;
   /** By when it had signed for the last time; null for the key in use. */
@@ -186,7 +183,7 @@ function readPublished(directory: string, number: number, name: string): Publish
   const path = join(directory, `log-${number}.json`);
   const retired = join(directory, `log-${number}.retired`);
   const stored: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const { name: storedName, public_key, cosigner_key, created_at } = stored as Record<string, unknown>;
+  const { name: storedName, public_key, created_at } = stored as Record<string, unknown>;
   const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
   if (publicKey?.length !== 32 || typeof public_key !== 'string' || typeof created_at !== 'string') {
     throw new KeyFileError(`${path}: is not a public key`);
@@ -199,7 +196,7 @@ function readPublished(directory: string, number: number, name: string): Publish
     algorithm: 'ed25519',
     public_key,
     verifier_key: verifierKey(sha256, name, publicKey),
-    cosigner_key: cosigner_key === undefined ? null : verifierKey(sha256, name, publicKey, COSIGNATURE_TYPE),
+    cosigner_key: verifierKey(sha256, name, publicKey, COSIGNATURE_TYPE),
     created_at,
     retired_at: existsSync(retired) ? readFileSync(retired, 'utf8').trimEnd() : null,
   };

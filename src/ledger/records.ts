@@ -69,8 +69,8 @@ export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'syst
     readonly verified: boolean;
     /** Why `verified` is false, or the rule that was met. */
     readonly reason: string;
-    /** The tenth of [0, 1] in which each p-value lies, a digit a row; absent in blocks of earlier releases. */
-    readonly deciles?: string;
+    /** The tenth of [0, 1] in which each p-value lies, a digit a row. */
+    readonly deciles: string;
   };
 }
 

@@ -175,7 +175,7 @@ describe('a ledger that is the original', () => {
     await data.serve(1);
   });
 
-  it('is taken as the original at the first start when an earlier release wrote it', async (t) => {
+  it('is taken as the original at the first start that notes an anchor', async (t) => {
     const data = folder(t);
     await data.with(async ({ ledger, keysPath, clock }) => {
       const keys = openLogKeys(keysPath, NAME, clock);

@@ -14,7 +14,14 @@ function block<Of extends string>(
   verified: boolean,
   sha256: string,
 ): AssessedBlock<Of> {
-  const sp80022 = { passed, total: 188, smallestP: 0.001, verified, reason: `reason of ${sha256}` };
+  const sp80022 = {
+    passed,
+    total: 188,
+    smallestP: 0.001,
+    verified,
+    reason: `reason of ${sha256}`,
+    deciles: '',
+  };
   return { of, bits: 1_000_000, sha256, sp80022 };
 }
 

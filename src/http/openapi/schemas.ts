@@ -278,10 +278,7 @@ const logKeys = listOf(
       algorithm: { type: 'string', const: 'ed25519' },
       public_key: { type: 'string', contentEncoding: 'base64' },
       verifier_key: text,
-      cosigner_key: described(
-        orNull(text),
-        'The same key as cosigner: every checkpoint it signs has a time. Null for a key of a release that gave none.',
-      ),
+      cosigner_key: described(text, 'The same key as cosigner: every checkpoint it signs has a time.'),
       created_at: described(time, 'From when on it signs.'),
       retired_at: described(
         orNull(time),

@@ -47,7 +47,7 @@ function withdrawn({ why, atMs }: LotRevocation): Markup {
 function pValuePlots({ assessments }: LotRecord): Markup[] {
   return assessments.map(({ of, firstBit = 0, order, sp80022 }) => {
     const counts = new Array<number>(10).fill(0);
-    for (const digit of sp80022.deciles ?? '') counts[Number(digit)]++;
+    for (const digit of sp80022.deciles) counts[Number(digit)]++;
     const which = order === 'channels' ? `${of} bits, by channel` : `${of} bits`;
     return histogram(`P-values of ${which}, from bit ${grouped(firstBit)}`, counts);
   });
@@ -55,12 +55,12 @@ function pValuePlots({ assessments }: LotRecord): Markup[] {
 
 function estimatorPlot({ estimators, minEntropyPerBit }: LotRecord): Markup {
   const named = Object.entries(estimators ?? {});
-  if (named.length === 0) return html`<p>Not recorded: the lot is too short, or of an earlier release.</p>`;
+  if (named.length === 0) return html`<p>None: the lot is too short.</p>`;
   return html`${barPlot('Bits per bit, of the window that scored least', named)}
 <p class="hint">Certified: ${minEntropyPerBit === null ? 'not assessed' : roundedDown(minEntropyPerBit)}. The least estimator counts, and never more than the source claims.</p>`;
 }
 
 function channelPlot({ onesShares, shots }: LotRecord): Markup {
-  if (onesShares === undefined) return html`<p>Not recorded: the lot is of an earlier release.</p>`;
+  if (onesShares === undefined) return html`<p>None: a sample of the csprng stream has no channels.</p>`;
   return onesSharePlot(onesShares, shots, 'channel');
 }

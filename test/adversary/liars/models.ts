@@ -123,7 +123,7 @@ export const markov = (stay: number, width = 16): Model => ({
   },
 });
 
-/** A million good bits, as many as earlier releases looked at, and behind them 0101... with 5 % of errors. */
+/** A million good bits, and behind them 0101... with 5 % of errors. */
 export const goodFirstMegabit: Model = {
   name: 'a good first megabit',
   width: 1,

@@ -76,7 +76,7 @@ export class SimWorkers implements Assessor {
       of,
       bits: bitLength,
       sha256,
-      sp80022: { passed: verified ? 188 : 187, total: 188, smallestP: 0.01, verified, reason },
+      sp80022: { passed: verified ? 188 : 187, total: 188, smallestP: 0.01, verified, reason, deciles: '' },
     };
   }
 

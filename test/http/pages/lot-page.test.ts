@@ -52,10 +52,10 @@ describe('the page of a lot', () => {
     assert.doesNotMatch(text, new RegExp(`href="/lots/${ID}"`), 'a page has no link to itself');
   });
 
-  it('says what an earlier release did not record, and that a refused lot was never drawn from', async () => {
-    const { estimators: _, onesShares: __, ...old } = lotOf({ accepted: false, rejection: 'SP 800-22' });
-    const { text } = await page(old);
-    assert.match(text, /Not recorded: the lot is too short, or of an earlier release/);
+  it('says of what there are no figures, and that a refused lot was never drawn from', async () => {
+    const { estimators: _, onesShares: __, ...short } = lotOf({ accepted: false, rejection: 'SP 800-22' });
+    const { text } = await page(short);
+    assert.match(text, /None: the lot is too short/);
     assert.match(text, /It was refused, and nothing was ever drawn from it/);
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);
   });

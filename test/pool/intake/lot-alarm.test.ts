@@ -16,7 +16,7 @@ function block(
   bits: number = ASSESSED_BITS,
   firstBit = 0,
 ): AssessedBlock {
-  const sp80022 = { passed: 1, total: 1, smallestP: 0.5, verified, reason: '' };
+  const sp80022 = { passed: 1, total: 1, smallestP: 0.5, verified, reason: '', deciles: '' };
   return { of, bits, firstBit, sha256: '', sp80022 };
 }
 

@@ -164,7 +164,7 @@ describe('no claim is above what the origin allows', () => {
 describe('bits that are not independent', () => {
   const dependent = { ...SOUND, autocorrelation: { lag: 65_537, correlation: 0.25, bound: 0.0044 } };
   const row = (pValue: number, order: 'shots' | 'channels' = 'shots') => {
-    const sp80022 = { passed: 0, total: 188, smallestP: pValue, verified: false, reason: '' };
+    const sp80022 = { passed: 0, total: 188, smallestP: pValue, verified: false, reason: '', deciles: '' };
     const leastRow = { test: 'Serial', pValue };
     const window = { of: 'raw', bits: 400_000, sha256: '', firstBit: 0, minEntropyPerBit: 0.8 } as const;
     return { ...SOUND, windows: [{ ...window, order, sp80022, leastRow }] };
