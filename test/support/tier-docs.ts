@@ -3,8 +3,7 @@ import { grouped } from '../../src/http/params.ts';
 
 const { tiers, prices, limits } = tierList();
 
-/** The table of tiers, as README.md and docs/tiers.md print it. */
-export function tierTable(): string {
+function tierTable(): string {
   const rows = tiers.map(
     (row) =>
       `| ${titleOf(row.tier)} | ${figure(row.requests_per_minute)} | ${figure(row.burst)} | ${figure(row.requests_per_month)} | ${figure(row.credits_per_month)} | ${modesOf(row)} | ${interval(row.seed_interval_s)} |`,
