@@ -1,9 +1,9 @@
 import { assert } from '../core/assert.ts';
 import { dayOf, periodOf } from '../core/clock.ts';
 import type { DataEndpoint, EntropyMode } from '../core/vocabulary.ts';
-import type { Codec } from './lmdb/table.ts';
 import type { UsageCount, UsageDay } from './records.ts';
 import { ENDPOINT_OF_CODE, EntryCursor, MODE_OF_CODE } from './segment.ts';
+import type { Codec } from './store.ts';
 
 const DAY_MS = 86_400_000;
 

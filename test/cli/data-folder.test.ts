@@ -10,9 +10,10 @@ import { ledger } from '../../src/cli/ledger.ts';
 import { log } from '../../src/cli/log.ts';
 import { lots } from '../../src/cli/lots.ts';
 import { serve } from '../../src/cli/serve.ts';
-import { plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
 import { acquireServerLock } from '../../src/ledger/server-lock.ts';
+import { plainCodec } from '../../src/ledger/store.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { runCommand } from '../support/run-command.ts';
 

@@ -26,6 +26,15 @@ export function drawsContract(name: string, open: (t: TestContext) => Promise<Op
       assert.deepEqual(await again.drawLeaves(10), [{ ...END, ordinal: 2 }]);
     });
 
+    check('changes nothing when a call is repeated', async ({ ledger }) => {
+      for (const _ of [1, 2]) assert.equal(await ledger.openDraw(DRAW, 1), true);
+      for (const _ of [1, 2]) assert.equal(await ledger.putDraw(COMMITTED, COMMIT), true);
+      for (const _ of [1, 2]) assert.equal(await ledger.putDraw(ENDED, END), true);
+      assert.equal((await ledger.drawLeaves(10)).length, 2);
+      for (const _ of [1, 2]) await ledger.drawLeavesLogged([1]);
+      assert.equal((await ledger.drawLeaves(10)).length, 1);
+    });
+
     check('never changes a draw that has ended, and logs it once', async ({ ledger }) => {
       await ledger.openDraw(DRAW, 2);
       assert.equal(await ledger.putDraw(ENDED, END), true);
@@ -66,7 +75,7 @@ export function drawsContract(name: string, open: (t: TestContext) => Promise<Op
 
     check('refuses an id that is taken, and a draw of another account', async ({ ledger }) => {
       await ledger.openDraw(DRAW, 2);
-      await assertRejects(ledger.openDraw(DRAW, 2), 'conflict');
+      await assertRejects(ledger.openDraw({ ...DRAW, body: '{"a":9}' }, 2), 'conflict');
       await assertRejects(ledger.putDraw({ ...COMMITTED, accountNumber: 2 }), 'conflict');
       await assertRejects(ledger.putDraw({ ...COMMITTED, id: 'draw_z' }), 'refused');
       await assertRejects(ledger.openDraw({ ...COMMITTED, id: 'draw_z' }, 2), 'refused');

@@ -11,7 +11,8 @@ import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { auditFolder, type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import { type Codec, type Key, plainCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { type Codec, type Key, plainCodec } from '../../src/ledger/store.ts';
 import { NOON_MS } from './ledger-records.ts';
 import { ManualClock } from './manual-clock.ts';
 

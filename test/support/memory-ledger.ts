@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
+import { drawsIn } from '../../src/ledger/domain/draws.ts';
 import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
@@ -34,8 +35,8 @@ import type {
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
-import { MemoryDraws } from './memory-ledger-draws.ts';
 import { MemorySources } from './memory-ledger-sources.ts';
+import { MemoryStore } from './memory-store.ts';
 
 interface MutableUsageDay {
   day: number;
@@ -77,7 +78,7 @@ export class MemoryLedger implements Ledger {
   #blocksClaimed = 0;
   readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #sources = new MemorySources();
-  readonly #draws = new MemoryDraws();
+  readonly #draws = drawsIn(new MemoryStore());
   readonly #segments = new Map<number, SegmentRecord>();
   readonly #writers = new Map<number, Writer>();
   readonly #sealed = new Set<number>();
@@ -111,13 +112,13 @@ export class MemoryLedger implements Ledger {
   readonly openJob = this.#sources.openJob.bind(this.#sources);
   readonly putJob = this.#sources.putJob.bind(this.#sources);
   readonly openJobs = this.#sources.openJobs.bind(this.#sources);
-  readonly openDraw = this.#draws.openDraw.bind(this.#draws);
-  readonly putDraw = this.#draws.putDraw.bind(this.#draws);
-  readonly dropDraw = this.#draws.dropDraw.bind(this.#draws);
-  readonly draw = this.#draws.draw.bind(this.#draws);
-  readonly openDraws = this.#draws.openDraws.bind(this.#draws);
-  readonly drawLeaves = this.#draws.drawLeaves.bind(this.#draws);
-  readonly drawLeavesLogged = this.#draws.drawLeavesLogged.bind(this.#draws);
+  readonly openDraw = this.#draws.openDraw;
+  readonly putDraw = this.#draws.putDraw;
+  readonly dropDraw = this.#draws.dropDraw;
+  readonly draw = this.#draws.draw;
+  readonly openDraws = this.#draws.openDraws;
+  readonly drawLeaves = this.#draws.drawLeaves;
+  readonly drawLeavesLogged = this.#draws.drawLeavesLogged;
 
   async directoryVersion(): Promise<number> {
     return this.#directoryChanges.length;

@@ -1,5 +1,6 @@
 import { microsOf } from '../spending.ts';
-import type { Key, Table } from './table.ts';
+import type { Key } from '../store.ts';
+import type { Table } from './table.ts';
 import type { MetaName, StoredJob, StoredLot, Tables } from './tables.ts';
 
 /** What an audit lends to the checks of one part: it reads one snapshot and gathers problems. */

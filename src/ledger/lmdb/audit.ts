@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SEAL_BYTES } from '../block-keys.ts';
+import { auditDraws } from '../domain/draws.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { type AccountRecord, BLOCK_KINDS, type BlockKind, type SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
+import type { Key } from '../store.ts';
 import {
   accountOfKey,
   creditsOf,
@@ -14,9 +16,9 @@ import {
   UsageTally,
 } from '../usage-counters.ts';
 import { type Auditor, auditSources } from './audit-sources.ts';
-import { auditDraws } from './draws.ts';
+import { tableOf } from './lmdb-store.ts';
 import { SeriesAudit } from './series.ts';
-import type { Key, Snapshot, Table } from './table.ts';
+import type { Snapshot, Table } from './table.ts';
 import { type BlockRanges, count, type MetaName, type StoredLot, type Tables } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
@@ -65,7 +67,11 @@ class Audit implements Auditor {
     const revoked = await this.#checkRevocations(lots);
     const blocks = await this.#checkBlocks(lots, revoked);
     await auditSources(this.#tables, lots, this);
-    await auditDraws(this.#tables, this);
+    await auditDraws({
+      walk: (table, visit) => this.walk(tableOf(this.#tables, table), visit),
+      problem: (text) => this.problem(text),
+      checkCount: async (name, stored) => this.checkCount(name, stored),
+    });
     const tally = new UsageTally();
     const series = new SeriesAudit();
     const { segments, oldestMs } = await this.#checkSegments(lots, tally, series);

@@ -12,14 +12,13 @@ import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BlockKeys } from '../block-keys.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
-import { callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
+import { callsOver, type DrawStore, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type ServerLock, serverLives } from '../server-lock.ts';
 import { SOLE_NODE } from '../sole-node.ts';
 import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
-import type { LmdbDrawStore } from './draws.ts';
 import type { LmdbEntropyStore } from './entropy.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
@@ -58,7 +57,7 @@ export interface LmdbLedgerParts {
   readonly writer: GroupWriter;
   readonly books: LmdbBooks;
   readonly sources: LmdbSourceStore;
-  readonly draws: LmdbDrawStore;
+  readonly draws: DrawStore;
   readonly entropy: LmdbEntropyStore;
   /** Present for a server. */
   readonly blockKeys: BlockKeys | undefined;

@@ -6,9 +6,11 @@ import { assert, messageOf } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
+import { drawsIn } from '../domain/draws.ts';
 import type { Durability } from '../front-journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
+import type { Key } from '../store.ts';
 import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
 import { LmdbBooks } from './books.ts';
@@ -21,18 +23,18 @@ import {
   makePrivate,
   requireLmdbFile,
 } from './data-file.ts';
-import { LmdbDrawStore } from './draws.ts';
 import { LmdbEntropyStore } from './entropy.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
 import { type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
+import { LmdbStore } from './lmdb-store.ts';
 import { Scrub } from './scrub.ts';
 import { LmdbSourceStore } from './sources.ts';
 import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
-import type { Key, RawDatabase } from './table.ts';
+import type { RawDatabase } from './table.ts';
 import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
@@ -195,7 +197,7 @@ async function openLocked(
       writer,
       books,
       sources,
-      draws: new LmdbDrawStore(tables, writer),
+      draws: drawsIn(new LmdbStore(store, tables, writer)),
       entropy,
       blockKeys,
       path,

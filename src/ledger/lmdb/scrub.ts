@@ -3,8 +3,9 @@ import { messageOf } from '../../core/assert.ts';
 import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ScrubState } from '../integrity.ts';
+import type { Key } from '../store.ts';
 import type { Store } from './store.ts';
-import type { Key, Table } from './table.ts';
+import type { Table } from './table.ts';
 import type { Tables } from './tables.ts';
 
 export interface ScrubOptions {

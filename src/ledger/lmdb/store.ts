@@ -1,5 +1,6 @@
 import { assert } from '../../core/assert.ts';
-import { type Codec, type Key, type RawDatabase, type Snapshot, Table, type WriteGate } from './table.ts';
+import type { Codec, Key } from '../store.ts';
+import { type RawDatabase, type Snapshot, Table, type WriteGate } from './table.ts';
 
 /** What the ledger needs of an LMDB store; lmdb.ts hands in the real one, tests one that fails. */
 export interface RawStore {

@@ -1,21 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { pack, unpack } from 'msgpackr';
 import { assert } from '../../core/assert.ts';
 import { LedgerError } from '../ledger.ts';
-
-export type Key = string | number | readonly (string | number)[];
-
-/** How a table turns its records into bytes. Equal records give equal bytes. */
-export interface Codec<V> {
-  /** One piece, or several that are stored one behind the other. */
-  encode(value: V): Uint8Array | readonly Uint8Array[];
-  decode(bytes: Uint8Array): V;
-}
-
-/** Plain records in MessagePack. What comes back is in buffers of its own. */
-export function plainCodec<V>(): Codec<V> {
-  return { encode: (value) => pack(value), decode: (bytes) => unpack(bytes) as V };
-}
+import type { Codec, Key, KeyRange } from '../store.ts';
 
 /** Bytes as they are; what comes back is a view of a buffer that nobody else has. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
@@ -25,11 +11,8 @@ export interface Snapshot {
   done(): void;
 }
 
-/** Keys from `from` on and before `before`. With `reverse`, all keys from the last one down. */
-export interface Range {
-  readonly from?: Key;
-  readonly before?: Key;
-  readonly limit?: number;
+/** With `reverse`, all keys from the last one down. */
+interface Range extends KeyRange {
   readonly reverse?: boolean;
 }
 

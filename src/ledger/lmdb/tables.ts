@@ -1,6 +1,5 @@
 import { pack, unpack } from 'msgpackr';
 import type { SeededTier } from '../../core/vocabulary.ts';
-import type { DrawLeaf, DrawRecord } from '../draw-records.ts';
 import { LedgerError } from '../ledger.ts';
 import type {
   AccountRecord,
@@ -14,10 +13,12 @@ import type {
   StoredAnswer,
 } from '../records.ts';
 import type { DaySpend } from '../spending.ts';
+import { type Codec, type Key, plainCodec, type TableKind } from '../store.ts';
+import { DRAW_LEAVES, DRAWS, OPEN_DRAWS } from '../tables.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
 import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
-import { bytesCodec, type Codec, type Key, plainCodec, type Snapshot, type Table } from './table.ts';
+import { bytesCodec, type Snapshot, type Table } from './table.ts';
 
 /**
  * The format of the folder. A change that an older program would misread takes the next number, and a program
@@ -141,13 +142,6 @@ const blockCodec: Codec<StoredBlock> = {
   },
 };
 
-/** How a table is stored. */
-interface TableKind<K extends Key, V> {
-  readonly codec: Codec<V>;
-  /** Never there: it binds the type of the keys. */
-  readonly key?: K;
-}
-
 function table<K extends Key, V>(codec = plainCodec<V>()): TableKind<K, V> {
   return { codec };
 }
@@ -197,11 +191,9 @@ const TABLES = {
   serials: table<readonly [number, number], number>(),
   /** Public purpose, series. */
   publicSeries: table<readonly [string, string], number>(),
-  draws: table<string, DrawRecord>(),
-  /** Account number, id: draws that have not ended. */
-  openDraws: table<readonly [number, string], number>(),
-  /** By ordinal: leaves that wait to be logged. */
-  drawLeaves: table<number, DrawLeaf>(),
+  draws: DRAWS,
+  openDraws: OPEN_DRAWS,
+  drawLeaves: DRAW_LEAVES,
 };
 
 export type Tables = { readonly meta: Table<MetaName, number> } & {

@@ -1,9 +1,13 @@
 import { LedgerError } from '../ledger.ts';
 import { balancesIn } from '../lmdb/balances.ts';
-import type { Key, Snapshot, Table } from '../lmdb/table.ts';
+import { tableOf } from '../lmdb/lmdb-store.ts';
+import type { Snapshot, Table } from '../lmdb/table.ts';
 import { count, type Tables } from '../lmdb/tables.ts';
 import { decodeSegment } from '../segment.ts';
+import type { Key } from '../store.ts';
+import { COUNT_NAMES, COUNTS, DOMAIN_TABLES } from '../tables.ts';
 import { accountOfKey, countersCodec, dayOfKey, periodOfDay, type UsageCounters } from '../usage-counters.ts';
+import { rowOf } from './postgres-store.ts';
 
 /** The records of an LMDB folder that nobody writes, of one moment. */
 export interface FolderRecords {
@@ -102,18 +106,7 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
       (key, { sequence, index, issuedAtMs, isPublic }) => [...key, sequence, index, issuedAtMs, isPublic],
     ),
     copy('public_series', 'purpose text, series text', tables.publicSeries, (key) => key),
-    copy(
-      'draw',
-      'id text, account bigint, state text, due_at_ms bigint, body text',
-      tables.draws,
-      (id, { accountNumber, state, dueAtMs, body }) => [id, accountNumber, state, dueAtMs, body],
-    ),
-    copy(
-      'draw_leaf',
-      'draw_id text, kind text, text text',
-      tables.drawLeaves,
-      (_, { drawId, kind, text }) => [drawId, kind, text],
-    ),
+    { table: 'record', columns: 'part text, key bytea, name text, value bytea', rows: recordRows(records) },
     copy('log', 'key text, value bytea', tables.log, (key, value) => [key, value]),
   ];
 }
@@ -204,6 +197,13 @@ function* generationRows({ tables, at }: FolderRecords): Generator<readonly unkn
     at,
   ))
     yield [key.slice(prefix.length), value];
+}
+
+/** What the rules in ledger/domain keep, as it is. */
+function* recordRows({ tables, at }: FolderRecords): Generator<readonly unknown[]> {
+  for (const each of DOMAIN_TABLES)
+    for (const { key, value } of tableOf(tables, each).entries({}, at)) yield rowOf(each, key, value);
+  for (const name of COUNT_NAMES) yield rowOf(COUNTS, name, count(tables.meta, name, at));
 }
 
 /** Each revocation has a version of its own, and all of them are below that of the directory or its own. */

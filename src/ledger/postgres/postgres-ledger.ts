@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { drawsIn } from '../domain/draws.ts';
 import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb.ts';
@@ -12,13 +13,13 @@ import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import { nodesBehind, PostgresDirectory } from './directory.ts';
-import { PostgresDrawStore } from './draws.ts';
 import { openFailure } from './failure.ts';
 import { PostgresLimits } from './limits.ts';
 import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
 import { migrate, requireSchema } from './migrate.ts';
 import { COMMIT_SLOTS, NodeIdentity } from './node.ts';
+import { PostgresStore } from './postgres-store.ts';
 import { Sequencer } from './sequencer.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
 import { PostgresSourceStore } from './sources.ts';
@@ -124,7 +125,7 @@ async function nodeLedger(
       entropy: lots,
       sources: new PostgresSourceStore(database, node),
       books: new PostgresBooks({ database, node, clock, commits, unsealed }),
-      draws: new PostgresDrawStore(database, node),
+      draws: drawsIn(new PostgresStore(database, node)),
       log: new PostgresLogStore({ database, node, unsealed }),
       limits: new PostgresLimits({ database, node }),
       claims: new PostgresClaims({ database, node }),
@@ -188,7 +189,7 @@ async function toolLedger(
         commits: { commit: refuseCommit },
         unsealed,
       }),
-      draws: new PostgresDrawStore(database, undefined),
+      draws: drawsIn(new PostgresStore(database, undefined)),
       log: new PostgresLogStore({ database, node: NO_NODE, unsealed }),
       limits: new PostgresLimits({ database, node: NO_NODE }),
       claims: new PostgresClaims({ database, node: NO_NODE }),

@@ -1,7 +1,11 @@
 import { messageOf } from '../../core/assert.ts';
+import type { Auditor } from '../domain/auditor.ts';
+import { auditDraws } from '../domain/draws.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
 import { decodeSegment, EntryCursor } from '../segment.ts';
+import type { Key, SharedTable } from '../store.ts';
+import { COUNTS, type CountName } from '../tables.ts';
 import {
   accountOfKey,
   countersCodec,
@@ -15,13 +19,12 @@ import {
 } from '../usage-counters.ts';
 import type { Database, Session, Statement } from './connection.ts';
 import type { DatabaseWatch } from './database-watch.ts';
+import { ONE_MOMENT, rangeOf } from './postgres-store.ts';
 
 function long(name: string, text: string): Statement {
   return { name, text, isLong: true };
 }
 
-/** One moment of the database, however long the audit takes. */
-const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
 const SEGMENTS = {
   name: 'audit_segments',
   text: `SELECT sequence, at_ms, count, body, EXISTS (SELECT FROM qrn.unsealed u WHERE u.sequence = s.sequence) AS is_unsealed
@@ -48,10 +51,8 @@ const UNFINISHED_JOBS = long(
   `SELECT key FROM qrn.job WHERE record->>'state' <> state OR (state = 'stored') AND lot_id IS NULL
 OR lot_id IS NOT NULL AND NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = job.lot_id)`,
 );
-const UNKNOWN_DRAWS = long(
-  'audit_draws',
-  `SELECT ordinal, draw_id FROM qrn.draw_leaf WHERE NOT EXISTS (SELECT FROM qrn.draw WHERE draw.id = draw_leaf.draw_id)`,
-);
+/** Records read at a time. */
+const RECORDS_READ = 256;
 
 interface SegmentRow {
   readonly sequence: number;
@@ -125,7 +126,7 @@ export function auditBooks(session: Session): Promise<BooksReport> {
 }
 
 /** One audit. Counters are held to the segments that are sealed. */
-class BooksAudit {
+class BooksAudit implements Auditor {
   readonly #session: Session;
   readonly #problems: string[] = [];
   readonly #sealed = new UsageTally();
@@ -146,9 +147,7 @@ class BooksAudit {
     });
     await this.#find(UNKNOWN_ACCOUNTS, ({ key_id }) => `key ${String(key_id)} is not stored as what it is`);
     await this.#find(UNFINISHED_JOBS, ({ key }) => `job ${String(key)} is not stored as what it is`);
-    await this.#find(UNKNOWN_DRAWS, ({ ordinal, draw_id }) => {
-      return `leaf ${String(ordinal)} is of the unknown draw ${String(draw_id)}`;
-    });
+    await auditDraws(this);
     const [{ lots }] = await this.#session.run<{ lots: number }>(COUNT_LOTS);
     return {
       problems: this.#problems,
@@ -210,6 +209,27 @@ class BooksAudit {
   #addCredits(entries: Uint8Array): void {
     const cursor = new EntryCursor(entries);
     while (cursor.next()) this.#creditsSpent += cursor.credits;
+  }
+
+  async walk<K extends Key, V>(table: SharedTable<K, V>, visit: (key: K, value: V) => void): Promise<void> {
+    let from: Key | undefined;
+    for (;;) {
+      const range = { ...(from === undefined ? {} : { from }), limit: RECORDS_READ + 1 };
+      const rows = await rangeOf(this.#session, table, range);
+      for (const { key, value } of rows.slice(0, RECORDS_READ)) visit(key, value);
+      from = rows[RECORDS_READ]?.key;
+      if (from === undefined) return;
+    }
+  }
+
+  problem(text: string): void {
+    this.#problems.push(text);
+  }
+
+  async checkCount(name: CountName, stored: number): Promise<void> {
+    const [row] = await rangeOf(this.#session, COUNTS, { from: name, limit: 1 });
+    const counted = row?.key === name ? row.value : 0;
+    if (counted !== stored) this.problem(`${name}: ${stored} are stored, ${counted} are counted`);
   }
 
   async #find(statement: Statement, tell: (row: Readonly<Record<string, unknown>>) => string): Promise<void> {

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { silentLog } from '../../../src/core/log.ts';
+import { drawsIn } from '../../../src/ledger/domain/draws.ts';
 import { PostgresBooks } from '../../../src/ledger/postgres/books.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresDirectory } from '../../../src/ledger/postgres/directory.ts';
-import { PostgresDrawStore } from '../../../src/ledger/postgres/draws.ts';
 import { PostgresLogStore } from '../../../src/ledger/postgres/log-store.ts';
 import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
+import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { UnsealedTallies } from '../../../src/ledger/postgres/unsealed.ts';
 import { encodeSegment } from '../../../src/ledger/segment.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
@@ -206,7 +207,7 @@ test('a connection that opens shows nothing that no standby has, as after a rest
   const page = () => books.seriesPage('lottery', { series: undefined, from: 1, limit: 9 });
   const shownBefore = await scene.shownBeforeStandby([
     readings.show('the certificate', books.segment(2)),
-    readings.show('the draw', new PostgresDrawStore(database, reader.node).draw(DRAW.id)),
+    readings.show('the draw', drawsIn(new PostgresStore(database, reader.node)).draw(DRAW.id)),
     readings.show('the series', page()),
   ]);
   assert.deepEqual(shownBefore, []);
@@ -237,7 +238,7 @@ async function cancelledCommits(t: TestContext) {
     new PostgresLots(writer.database, undefined).revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS }),
     writer.books.commit([segment(2, [entry(1, { label: LABEL })])], [answer(1, 7, NOON_MS + 1_000)]),
     writer.logStore.putLog([{ key: 'state', value: Uint8Array.of(1) }]),
-    new PostgresDrawStore(writer.database, writer.node).openDraw(DRAW, 9),
+    drawsIn(new PostgresStore(writer.database, writer.node)).openDraw(DRAW, 9),
   ];
   const waiting = (count: number) =>
     `SELECT count(*) = ${count} AS is_so FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
@@ -246,7 +247,7 @@ async function cancelledCommits(t: TestContext) {
     url,
     "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
   );
-  const tables = ['answer', 'log', 'series_answer', 'draw', 'revocation'];
+  const tables = ['answer', 'log', 'series_answer', "record WHERE part = 'draws'", 'revocation'];
   const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
   await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];

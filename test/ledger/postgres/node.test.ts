@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { periodOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
+import { drawsIn } from '../../../src/ledger/domain/draws.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { PostgresDrawStore } from '../../../src/ledger/postgres/draws.ts';
 import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
 import { PostgresSourceStore } from '../../../src/ledger/postgres/sources.ts';
 import { Link } from '../../adversary/cluster/link.ts';
@@ -104,14 +105,14 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
   const folder = await openTestLedger(temporaryFolder(t));
   t.after(() => folder.close());
   const sources = new PostgresSourceStore(database, node);
-  const draws = new PostgresDrawStore(database, node);
+  const draws = drawsIn(new PostgresStore(database, node));
   const lots = new PostgresLots(database, { node, folder });
   const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
   assert.equal(await sources.openJob(job(1), NO_LIMITS), true);
   assert.equal(await draws.openDraw(draw, 9), true);
   assert.equal(await lots.addLot(lot(1), [block('seed', 1)]), true);
   assert.equal(await fenceNode(database, 'a', silentLog), true);
-  const tables = ['job', 'spend_day', 'charge', 'source_note', 'draw', 'draw_leaf', 'lot'];
+  const tables = ['job', 'spend_day', 'charge', 'source_note', 'record', 'lot'];
   const content = () =>
     Promise.all(tables.map(async (table) => (await administer(url, `SELECT * FROM qrn.${table}`)).rows));
   const before = await content();
@@ -124,6 +125,7 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
     openDraw: () => draws.openDraw({ ...draw, id: 'draw_b' }, 9),
     putDraw: () => draws.putDraw({ ...draw, state: 'committed' }),
     dropDraw: () => draws.dropDraw('draw_a'),
+    drawLeavesLogged: () => draws.drawLeavesLogged([1]),
     addLot: () => lots.addLot(lot(2), [block('seed', 2)]),
   };
   for (const [name, call] of Object.entries(calls)) await assert.rejects(call, { reason: 'stopped' }, name);

@@ -206,20 +206,13 @@ CREATE TABLE qrn.job (
 );
 CREATE INDEX job_open ON qrn.job (source, ordinal) WHERE state <> 'ended';
 
--- Committed draws, and their leaves that wait for the log.
-CREATE TABLE qrn.draw (
-  id text PRIMARY KEY,
-  account bigint NOT NULL,
-  state text NOT NULL CHECK (state IN ('opening', 'committed', 'ended')),
-  due_at_ms bigint NOT NULL,
-  body text NOT NULL
-);
-CREATE INDEX draw_open ON qrn.draw (account, id) WHERE state <> 'ended';
-CREATE TABLE qrn.draw_leaf (
-  ordinal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-  draw_id text NOT NULL,
-  kind text NOT NULL CHECK (kind IN ('commit', 'end')),
-  text text NOT NULL
+-- What the rules in ledger/domain keep: a row for each record. `key` has the order of the keys, `name` is the key as JSON.
+CREATE TABLE qrn.record (
+  part text COLLATE "C",
+  key bytea,
+  name text NOT NULL,
+  value bytea NOT NULL,
+  PRIMARY KEY (part, key)
 );
 
 -- The transparency log. `log_state` is the row that two writers of a step contend for.

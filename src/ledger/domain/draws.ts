@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DrawRecord } from '../draw-records.ts';
+import { type DrawStore, LedgerError } from '../ledger.ts';
+import { type Store, tx } from '../store.ts';
+import { DRAW_LEAVES, DRAWS, increase, OPEN_DRAWS } from '../tables.ts';
+import type { Auditor } from './auditor.ts';
+
+const STATES: readonly DrawRecord['state'][] = ['opening', 'committed', 'ended'];
+/** Draws are made seldom: all of them take turns. */
+const LOCKS = ['draws'];
+
+/** Committed draws, those of them that have not ended by account, and the leaves that wait to be logged. */
+export function drawsIn(store: Store): DrawStore {
+  return {
+    openDraw: (draw, openMax) =>
+      store.write(LOCKS, function* () {
+        const { id, accountNumber, state } = draw;
+        if (state !== 'opening')
+          throw new LedgerError('refused', `draw ${id} must be opened in the state opening, not ${state}`);
+        const stored = yield* tx.get(DRAWS, id);
+        if (isDeepStrictEqual(stored, draw)) return true;
+        if (stored !== undefined) throw new LedgerError('conflict', `draw ${id} exists`);
+        const ofAccount = { from: [accountNumber, ''], before: [accountNumber + 1, ''], limit: openMax };
+        const open = yield* tx.range(OPEN_DRAWS, ofAccount);
+        if (open.length >= openMax) return false;
+        yield* tx.put(DRAWS, id, draw);
+        yield* tx.put(OPEN_DRAWS, [accountNumber, id], 0);
+        yield* increase('draws', 1);
+        return true;
+      }),
+
+    putDraw: (draw, leaf) =>
+      store.write(LOCKS, function* () {
+        const { id, accountNumber, state } = draw;
+        const stored = yield* tx.get(DRAWS, id);
+        if (stored === undefined) throw new LedgerError('refused', `there is no draw ${id}`);
+        if (stored.accountNumber !== accountNumber)
+          throw new LedgerError('conflict', `draw ${id} belongs to another account`);
+        if (isDeepStrictEqual(stored, draw)) return true;
+        if (stored.state === 'ended' || STATES.indexOf(state) < STATES.indexOf(stored.state)) return false;
+        yield* tx.put(DRAWS, id, draw);
+        if (state === 'ended') yield* tx.remove(OPEN_DRAWS, [accountNumber, id]);
+        if (leaf !== undefined) yield* tx.put(DRAW_LEAVES, yield* increase('drawLeaves', 1), leaf);
+        return true;
+      }),
+
+    dropDraw: (id) =>
+      store.write(LOCKS, function* () {
+        const stored = yield* tx.get(DRAWS, id);
+        if (stored?.state !== 'opening') return;
+        yield* tx.remove(DRAWS, id);
+        yield* tx.remove(OPEN_DRAWS, [stored.accountNumber, id]);
+        yield* increase('draws', -1);
+      }),
+
+    draw: (id) => store.read(() => tx.get(DRAWS, id)),
+
+    openDraws: (limit) =>
+      store.read(function* () {
+        const draws: DrawRecord[] = [];
+        for (const { key } of yield* tx.range(OPEN_DRAWS, { limit })) {
+          const draw = yield* tx.get(DRAWS, key[1]);
+          if (draw === undefined) throw new LedgerError('damaged', `draw ${key[1]} is listed but not stored`);
+          draws.push(draw);
+        }
+        return draws;
+      }),
+
+    drawLeaves: (limit) =>
+      store.read(function* () {
+        const waiting = yield* tx.range(DRAW_LEAVES, { limit });
+        return waiting.map(({ key, value }) => ({ ...value, ordinal: key }));
+      }),
+
+    drawLeavesLogged: (ordinals) =>
+      store.write(LOCKS, function* () {
+        for (const ordinal of ordinals) yield* tx.remove(DRAW_LEAVES, ordinal);
+      }),
+  };
+}
+
+/** Every draw is there, and the open ones are listed. */
+export async function auditDraws(auditor: Auditor): Promise<void> {
+  const open = new Map<string, number>();
+  const known = new Set<string>();
+  await auditor.walk(DRAWS, (id, { state, accountNumber }) => {
+    known.add(id);
+    if (state !== 'ended') open.set(id, accountNumber);
+  });
+  await auditor.checkCount('draws', known.size);
+  await auditor.walk(OPEN_DRAWS, ([accountNumber, id]) => {
+    if (open.get(id) !== accountNumber) auditor.problem(`draw ${id} is listed as open and is not`);
+    open.delete(id);
+  });
+  for (const id of open.keys()) auditor.problem(`draw ${id} has not ended and is not listed as open`);
+  await auditor.walk(DRAW_LEAVES, (ordinal, { drawId }) => {
+    if (!known.has(drawId)) auditor.problem(`leaf ${ordinal} is of the unknown draw ${drawId}`);
+  });
+}

@@ -1,0 +1,39 @@
+import { type Body, type Key, runNow, type SharedTable, type Step, type Store } from '../store.ts';
+import type { GroupWriter } from './group-writer.ts';
+import type { Store as Folder } from './store.ts';
+import type { Table } from './table.ts';
+import type { Tables } from './tables.ts';
+
+/** The driver on LMDB: a body runs within one turn, a writing one in the transaction of its group, which is the only lock. */
+export class LmdbStore implements Store {
+  readonly #folder: Folder;
+  readonly #tables: Tables;
+  readonly #writer: GroupWriter;
+
+  constructor(folder: Folder, tables: Tables, writer: GroupWriter) {
+    this.#folder = folder;
+    this.#tables = tables;
+    this.#writer = writer;
+  }
+
+  async read<T>(body: () => Body<T>): Promise<T> {
+    this.#folder.refresh();
+    return runNow(body(), this.#answer);
+  }
+
+  write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
+    return this.#writer.submit(() => runNow(body(), this.#answer));
+  }
+
+  readonly #answer = (step: Step): unknown => {
+    const table = tableOf(this.#tables, step.table);
+    if (step.ask === 'get') return table.get(step.key);
+    if (step.ask === 'range') return [...table.entries(step.range)];
+    return step.ask === 'put' ? table.put(step.key, step.value) : table.remove(step.key);
+  };
+}
+
+/** The open table of the folder. */
+export function tableOf<K extends Key, V>(tables: Tables, { name }: SharedTable<K, V>): Table<K, V> {
+  return tables[name as 'draws'] as unknown as Table<K, V>;
+}

@@ -1,0 +1,93 @@
+import { pack, unpack } from 'msgpackr';
+
+/**
+ * The seam under the rules of the ledger: a rule is written once, as a generator that asks for records step by step, and
+ * runs on every driver. LMDB answers within one transaction, without a turn of the event loop; PostgreSQL answers from
+ * another machine.
+ */
+export interface Store {
+  /** What the body reads is of one moment. It may be run more than once, and writes nothing. */
+  read<T>(body: () => Body<T>): Promise<T>;
+  /**
+   * Resolves when what the body wrote is durable. Bodies that name a common lock run one after the other, as if each was
+   * alone; a lock is named after what it guards. The body checks before it writes: what it throws is thrown to the caller,
+   * and nothing of it is stored. It may be run again when the outcome of the first run is unknown, so it leaves what its
+   * first run has stored as it is.
+   */
+  write<T>(locks: readonly string[], body: () => Body<T>): Promise<T>;
+}
+
+/** Numbers come before texts, in their order; texts, which hold no zero, in that of their code points; lists, of two parts or more, part by part. */
+export type Key = string | number | readonly (string | number)[];
+
+/** How a table turns its records into bytes. Equal records give equal bytes. */
+export interface Codec<V> {
+  /** One piece, or several that are stored one behind the other. */
+  encode(value: V): Uint8Array | readonly Uint8Array[];
+  decode(bytes: Uint8Array): V;
+}
+
+/** Plain records in MessagePack. What comes back is in buffers of its own. */
+export function plainCodec<V>(): Codec<V> {
+  return { encode: (value) => pack(value), decode: (bytes) => unpack(bytes) as V };
+}
+
+/** How a table is stored. */
+export interface TableKind<K extends Key, V> {
+  readonly codec: Codec<V>;
+  /** Never there: it binds the type of the keys. */
+  readonly key?: K;
+}
+
+/** A table that every driver has. */
+export interface SharedTable<K extends Key, V> extends TableKind<K, V> {
+  readonly name: string;
+}
+
+/** Keys from `from` on and before `before`, at most `limit`. */
+export interface KeyRange {
+  readonly from?: Key;
+  readonly before?: Key;
+  readonly limit?: number;
+}
+
+export type Row<K, V> = { readonly key: K; readonly value: V };
+
+/** What a body asks of its driver. */
+export type Step =
+  | { readonly ask: 'get'; readonly table: SharedTable<Key, unknown>; readonly key: Key }
+  | { readonly ask: 'remove'; readonly table: SharedTable<Key, unknown>; readonly key: Key }
+  | {
+      readonly ask: 'put';
+      readonly table: SharedTable<Key, unknown>;
+      readonly key: Key;
+      readonly value: unknown;
+    }
+  | { readonly ask: 'range'; readonly table: SharedTable<Key, unknown>; readonly range: KeyRange };
+
+export type Body<T> = Generator<Step, T, unknown>;
+
+type Any<K extends Key, V> = SharedTable<K, V> & SharedTable<Key, unknown>;
+
+/** The steps, for bodies: `const draw = yield* tx.get(DRAWS, id)`. */
+export const tx = {
+  *get<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<V | undefined> {
+    return (yield { ask: 'get', table: table as Any<K, V>, key }) as V | undefined;
+  },
+  *range<K extends Key, V>(table: SharedTable<K, V>, range: KeyRange): Body<readonly Row<K, V>[]> {
+    return (yield { ask: 'range', table: table as Any<K, V>, range }) as readonly Row<K, V>[];
+  },
+  *put<K extends Key, V>(table: SharedTable<K, V>, key: K, value: V): Body<void> {
+    yield { ask: 'put', table: table as Any<K, V>, key, value };
+  },
+  *remove<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<void> {
+    yield { ask: 'remove', table: table as Any<K, V>, key };
+  },
+};
+
+/** Runs a body to its end, each step at once. */
+export function runNow<T>(body: Body<T>, answer: (step: Step) => unknown): T {
+  let next = body.next();
+  while (!next.done) next = body.next(answer(next.value));
+  return next.value;
+}

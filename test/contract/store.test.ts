@@ -1,0 +1,42 @@
+import type { TestContext } from 'node:test';
+import { open } from 'lmdb';
+import { silentLog } from '../../src/core/log.ts';
+import { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
+import { LmdbStore } from '../../src/ledger/lmdb/lmdb-store.ts';
+import { Store as Folder } from '../../src/ledger/lmdb/store.ts';
+import type { RawDatabase } from '../../src/ledger/lmdb/table.ts';
+import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
+import { PostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
+import { temporaryFolder } from '../support/ledger-folder.ts';
+import { MemoryStore } from '../support/memory-store.ts';
+import { emptiedDatabase } from '../support/postgres.ts';
+import { openBooks } from '../support/postgres-books.ts';
+import { storeContract } from './store.contract.ts';
+
+storeContract('memory', async () => new MemoryStore());
+
+storeContract('LMDB', async (t: TestContext) => {
+  const root = open({
+    path: temporaryFolder(t),
+    noSubdir: false,
+    encoding: 'binary',
+    overlappingSync: false,
+    maxDbs: 64,
+  });
+  t.after(() => root.close());
+  const folder = new Folder({
+    openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase,
+    transact: (body) => root.transactionSync(body),
+    snapshot: () => root.useReadTransaction(),
+    refresh: () => root.resetReadTxn(),
+    copyTo: () => Promise.reject(new Error('no copy is made here')),
+    close: () => root.close(),
+  });
+  const tables = openTables(folder, openMeta(folder)!, true);
+  return new LmdbStore(folder, tables, new GroupWriter(folder, silentLog, () => {}));
+});
+
+storeContract('PostgreSQL', async (t: TestContext) => {
+  const { database, node } = await openBooks(t, await emptiedDatabase(t));
+  return new PostgresStore(database, node);
+});

@@ -1,0 +1,53 @@
+import { type Body, type Key, runNow, type Step, type Store } from '../../src/ledger/store.ts';
+
+type Rows = readonly { readonly key: Key; readonly value: unknown }[];
+
+/** The driver over lists in memory, each in the order of its keys. */
+export class MemoryStore implements Store {
+  #tables: Readonly<Record<string, Rows>> = {};
+
+  async read<T>(body: () => Body<T>): Promise<T> {
+    return runNow(body(), (step) => this.#answer(step));
+  }
+
+  async write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
+    const before = this.#tables;
+    try {
+      return runNow(body(), (step) => this.#answer(step));
+    } catch (error) {
+      this.#tables = before;
+      throw error;
+    }
+  }
+
+  #answer(step: Step): unknown {
+    const { name } = step.table;
+    const rows = this.#tables[name] ?? [];
+    if (step.ask === 'get')
+      return structuredClone(rows.find(({ key }) => compared(key, step.key) === 0)?.value);
+    if (step.ask === 'range') {
+      const { from, before, limit } = step.range;
+      const within = rows
+        .filter(({ key }) => from === undefined || compared(key, from) >= 0)
+        .filter(({ key }) => before === undefined || compared(key, before) < 0);
+      return structuredClone(within.slice(0, limit));
+    }
+    const others = rows.filter(({ key }) => compared(key, step.key) !== 0);
+    if (step.ask === 'put') others.push({ key: step.key, value: structuredClone(step.value) });
+    this.#tables = { ...this.#tables, [name]: others.sort((a, b) => compared(a.key, b.key)) };
+    return undefined;
+  }
+}
+
+/** The order that the seam gives keys (ledger/store.ts). */
+export function compared(one: Key, other: Key): number {
+  const [a, b] = [one, other].map((key) => (typeof key === 'object' ? key : [key]));
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const [x, y] = [a[i], b[i]];
+    if (typeof x !== typeof y) return typeof x === 'number' ? -1 : 1;
+    const order =
+      typeof x === 'number' ? x - (y as number) : Buffer.compare(Buffer.from(x), Buffer.from(y as string));
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
