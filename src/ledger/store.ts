@@ -67,21 +67,19 @@ export type Step =
 
 export type Body<T> = Generator<Step, T, unknown>;
 
-type Any<K extends Key, V> = SharedTable<K, V> & SharedTable<Key, unknown>;
-
 /** The steps, for bodies: `const draw = yield* tx.get(DRAWS, id)`. */
 export const tx = {
   *get<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<V | undefined> {
-    return (yield { ask: 'get', table: table as Any<K, V>, key }) as V | undefined;
+    return (yield { ask: 'get', table, key }) as V | undefined;
   },
   *range<K extends Key, V>(table: SharedTable<K, V>, range: KeyRange): Body<readonly Row<K, V>[]> {
-    return (yield { ask: 'range', table: table as Any<K, V>, range }) as readonly Row<K, V>[];
+    return (yield { ask: 'range', table, range }) as readonly Row<K, V>[];
   },
   *put<K extends Key, V>(table: SharedTable<K, V>, key: K, value: V): Body<void> {
-    yield { ask: 'put', table: table as Any<K, V>, key, value };
+    yield { ask: 'put', table, key, value };
   },
   *remove<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<void> {
-    yield { ask: 'remove', table: table as Any<K, V>, key };
+    yield { ask: 'remove', table, key };
   },
 };
 

@@ -28,25 +28,25 @@ suite('the audit of lots and sources', () => {
   const plants: readonly (readonly [string, Parameters<typeof plant>[1], RegExp])[] = [
     [
       'a job that is stored without a lot',
-      (table) => table('jobs').put(job(1).key, { job: stored(1), ordinal: 1, lotId: null }),
+      (table) => table('jobs').put(job(1).key, { job: stored(1), ordinal: 1, lotId: null, node: 0 }),
       /job job 1 is stored and has no lot/,
     ],
     [
       'a job that failed and has a lot',
       (table) => {
         const failed = submitted(4, { state: 'ended', failure: 'x' });
-        table('jobs').put(job(4).key, { job: failed, ordinal: 4, lotId: lotId(9) });
+        table('jobs').put(job(4).key, { job: failed, ordinal: 4, lotId: lotId(9), node: 0 });
       },
       /job job 4 is ended and has lot .*\n.*names lot .*, which is not stored/,
     ],
     [
       'two jobs with one lot',
-      (table) => table('jobs').put(job(1).key, { job: stored(1), ordinal: 1, lotId: lotId(2) }),
+      (table) => table('jobs').put(job(1).key, { job: stored(1), ordinal: 1, lotId: lotId(2), node: 0 }),
       /lot .* is of job job 1 and of job job 2/,
     ],
     [
       'a job under another key',
-      (table) => table('jobs').put(job(1).key, { job: stored(2), ordinal: 1, lotId: lotId(1) }),
+      (table) => table('jobs').put(job(1).key, { job: stored(2), ordinal: 1, lotId: lotId(1), node: 0 }),
       /job job 2 is stored as job 1/,
     ],
     [

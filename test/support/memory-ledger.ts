@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import type { SeededTier } from '../../src/core/vocabulary.ts';
 import { drawsIn } from '../../src/ledger/domain/draws.ts';
+import { admissionOf, lotStored, ONLY_OWNER, sourcesIn } from '../../src/ledger/domain/sources.ts';
 import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
@@ -35,7 +36,6 @@ import type {
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
-import { MemorySources } from './memory-ledger-sources.ts';
 import { MemoryStore } from './memory-store.ts';
 
 interface MutableUsageDay {
@@ -77,8 +77,9 @@ export class MemoryLedger implements Ledger {
   readonly #releasedAtMs = new Map<string, number>();
   #blocksClaimed = 0;
   readonly #seedGenerations = new Map<SeededTier, number>();
-  readonly #sources = new MemorySources();
-  readonly #draws = drawsIn(new MemoryStore());
+  readonly #store = new MemoryStore();
+  readonly #sources = sourcesIn(this.#store, ONLY_OWNER);
+  readonly #draws = drawsIn(this.#store);
   readonly #segments = new Map<number, SegmentRecord>();
   readonly #writers = new Map<number, Writer>();
   readonly #sealed = new Set<number>();
@@ -105,13 +106,13 @@ export class MemoryLedger implements Ledger {
   readonly askLimits = SOLE_NODE.askLimits;
   readonly claimKey = SOLE_NODE.claimKey;
   readonly releaseKey = SOLE_NODE.releaseKey;
-  readonly sourceNote = this.#sources.sourceNote.bind(this.#sources);
-  readonly putSourceNote = this.#sources.putSourceNote.bind(this.#sources);
-  readonly charge = this.#sources.charge.bind(this.#sources);
-  readonly spent = this.#sources.spent.bind(this.#sources);
-  readonly openJob = this.#sources.openJob.bind(this.#sources);
-  readonly putJob = this.#sources.putJob.bind(this.#sources);
-  readonly openJobs = this.#sources.openJobs.bind(this.#sources);
+  readonly sourceNote = this.#sources.sourceNote;
+  readonly putSourceNote = this.#sources.putSourceNote;
+  readonly charge = this.#sources.charge;
+  readonly spent = this.#sources.spent;
+  readonly openJob = this.#sources.openJob;
+  readonly putJob = this.#sources.putJob;
+  readonly openJobs = this.#sources.openJobs;
   readonly openDraw = this.#draws.openDraw;
   readonly putDraw = this.#draws.putDraw;
   readonly dropDraw = this.#draws.dropDraw;
@@ -195,8 +196,8 @@ export class MemoryLedger implements Ledger {
   ): Promise<boolean> {
     if (!lot.accepted && blocks.length > 0)
       throw new LedgerError('refused', `lot ${lot.id} was not accepted`);
-    if (this.#lots.has(lot.id)) return jobKey === undefined || this.#sources.gaveLot(jobKey, lot.id);
-    if (jobKey !== undefined && !this.#sources.mayGiveLot(jobKey)) return false;
+    const known = this.#store.within(admissionOf(lot.id, this.#lots.has(lot.id), jobKey));
+    if (known !== 'new') return known === 'given';
     this.#lots.set(lot.id, structuredClone(lot));
     const stored = { pure: 0, seed: 0 };
     for (const { kind, bytes } of blocks) {
@@ -205,7 +206,7 @@ export class MemoryLedger implements Ledger {
     }
     if (lot.accepted && this.#keepsPending) this.#pending.add(lot.id);
     else this.#releasedAtMs.set(lot.id, 0);
-    if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
+    if (jobKey !== undefined) this.#store.within(lotStored(jobKey, lot.id));
     return true;
   }
 

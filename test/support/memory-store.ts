@@ -7,17 +7,23 @@ export class MemoryStore implements Store {
   #tables: Readonly<Record<string, Rows>> = {};
 
   async read<T>(body: () => Body<T>): Promise<T> {
-    return runNow(body(), (step) => this.#answer(step));
+    return this.within(body());
   }
 
   async write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
+    await Promise.resolve(); // never between two steps of another body
     const before = this.#tables;
     try {
-      return runNow(body(), (step) => this.#answer(step));
+      return this.within(body());
     } catch (error) {
       this.#tables = before;
       throw error;
     }
+  }
+
+  /** Runs a body as a part of another call. */
+  within<T>(body: Body<T>): T {
+    return runNow(body, (step) => this.#answer(step));
   }
 
   #answer(step: Step): unknown {

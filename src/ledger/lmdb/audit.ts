@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SEAL_BYTES } from '../block-keys.ts';
+import type { Auditor } from '../domain/auditor.ts';
 import { auditDraws } from '../domain/draws.ts';
+import { auditSources } from '../domain/sources-audit.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { type AccountRecord, BLOCK_KINDS, type BlockKind, type SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
@@ -15,11 +17,17 @@ import {
   type UsageCounters,
   UsageTally,
 } from '../usage-counters.ts';
-import { type Auditor, auditSources } from './audit-sources.ts';
 import { tableOf } from './lmdb-store.ts';
 import { SeriesAudit } from './series.ts';
 import type { Snapshot, Table } from './table.ts';
-import { type BlockRanges, count, type MetaName, type StoredLot, type Tables } from './tables.ts';
+import {
+  type BlockRanges,
+  count,
+  type MetaName,
+  type StoredLot,
+  type TableAuditor,
+  type Tables,
+} from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 16;
@@ -43,7 +51,7 @@ export async function auditTables(
   }
 }
 
-class Audit implements Auditor {
+class Audit implements TableAuditor {
   readonly #tables: Tables;
   readonly #at: Snapshot;
   readonly #rest: () => Promise<void>;
@@ -66,12 +74,13 @@ class Audit implements Auditor {
     await this.#checkLotOrder(lots);
     const revoked = await this.#checkRevocations(lots);
     const blocks = await this.#checkBlocks(lots, revoked);
-    await auditSources(this.#tables, lots, this);
-    await auditDraws({
+    const auditor: Auditor = {
       walk: (table, visit) => this.walk(tableOf(this.#tables, table), visit),
       problem: (text) => this.problem(text),
       checkCount: async (name, stored) => this.checkCount(name, stored),
-    });
+    };
+    await auditSources(lots, auditor);
+    await auditDraws(auditor);
     const tally = new UsageTally();
     const series = new SeriesAudit();
     const { segments, oldestMs } = await this.#checkSegments(lots, tally, series);

@@ -5,6 +5,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
 import { type BlockKeys, SEAL_BYTES } from '../block-keys.ts';
+import { admissionOf, lotStored } from '../domain/sources.ts';
 import { type EntropyStore, LedgerError, LOTS_SEARCHED_MAX, type ReleasedLots } from '../ledger.ts';
 import {
   BLOCK_KINDS,
@@ -14,7 +15,7 @@ import {
   type LotRevocation,
 } from '../records.ts';
 import type { GroupWriter } from './group-writer.ts';
-import type { LmdbSourceStore } from './sources.ts';
+import type { LmdbStore } from './lmdb-store.ts';
 import type { Store } from './store.ts';
 import {
   type BlockRanges,
@@ -39,7 +40,7 @@ export interface LmdbEntropyOptions {
   readonly store: Store;
   readonly tables: Tables;
   readonly writer: GroupWriter;
-  readonly sources: LmdbSourceStore;
+  readonly domain: LmdbStore;
   /** Undefined for a tool, which neither stores nor claims blocks. */
   readonly keys: BlockKeys | undefined;
   readonly clock: Clock;
@@ -58,7 +59,7 @@ export class LmdbEntropyStore implements EntropyStore {
   readonly #store: Store;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
-  readonly #sources: LmdbSourceStore;
+  readonly #domain: LmdbStore;
   readonly #keys: BlockKeys | undefined;
   readonly #clock: Clock;
   readonly #log: Log;
@@ -68,7 +69,7 @@ export class LmdbEntropyStore implements EntropyStore {
     this.#store = options.store;
     this.#tables = options.tables;
     this.#writer = options.writer;
-    this.#sources = options.sources;
+    this.#domain = options.domain;
     this.#keys = options.keys;
     this.#clock = options.clock;
     this.#log = options.log;
@@ -85,15 +86,15 @@ export class LmdbEntropyStore implements EntropyStore {
       const { lots, lotOrder, meta, pending } = this.#tables;
       if (!lot.accepted && blocks.length > 0)
         throw new LedgerError('refused', `lot ${lot.id} was not accepted: nothing may be drawn from it`);
-      if (lots.has(lot.id)) return jobKey === undefined || this.#sources.gaveLot(jobKey, lot.id);
-      if (jobKey !== undefined && !this.#sources.mayGiveLot(jobKey)) return false;
+      const known = this.#domain.within(admissionOf(lot.id, lots.has(lot.id), jobKey));
+      if (known !== 'new') return known === 'given';
       const ordinal = increase(meta, 'lots', 1);
       const [pure, seed] = BLOCK_KINDS.map((kind) => this.#seal(lot.id, kind, blocks));
       lots.put(lot.id, { lot, blocks: { pure: pure.range, seed: seed.range } });
       lotOrder.put(ordinal, lot.id);
       if (lot.accepted)
         pending.put(ordinal, { lotId: lot.id, sealed: { pure: pure.sealed, seed: seed.sealed } });
-      if (jobKey !== undefined) this.#sources.lotStored(jobKey, lot.id);
+      if (jobKey !== undefined) this.#domain.within(lotStored(jobKey, lot.id));
       return true;
     });
   }

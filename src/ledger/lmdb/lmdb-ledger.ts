@@ -11,6 +11,7 @@ import {
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BlockKeys } from '../block-keys.ts';
+import type { JobStore } from '../domain/sources.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
 import { callsOver, type DrawStore, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type ServerLock, serverLives } from '../server-lock.ts';
@@ -24,7 +25,6 @@ import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { Scrub } from './scrub.ts';
-import type { LmdbSourceStore } from './sources.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
 import type { Snapshot } from './table.ts';
@@ -56,7 +56,7 @@ export interface LmdbLedgerParts {
   readonly tables: Tables;
   readonly writer: GroupWriter;
   readonly books: LmdbBooks;
-  readonly sources: LmdbSourceStore;
+  readonly sources: JobStore;
   readonly draws: DrawStore;
   readonly entropy: LmdbEntropyStore;
   /** Present for a server. */

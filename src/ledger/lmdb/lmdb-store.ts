@@ -21,6 +21,11 @@ export class LmdbStore implements Store {
     return runNow(body(), this.#answer);
   }
 
+  /** Runs a body within the transaction of the caller. */
+  within<T>(body: Body<T>): T {
+    return runNow(body, this.#answer);
+  }
+
   write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
     return this.#writer.submit(() => runNow(body(), this.#answer));
   }

@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
 import { drawsIn } from '../domain/draws.ts';
+import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { acquireServerLock, type ServerLock } from '../server-lock.ts';
@@ -30,7 +31,6 @@ import { requireNotImported } from './import-mark.ts';
 import { type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbStore } from './lmdb-store.ts';
 import { Scrub } from './scrub.ts';
-import { LmdbSourceStore } from './sources.ts';
 import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
@@ -162,12 +162,12 @@ async function openLocked(
       else requireNotImported(path); // an import may have begun since this tool opened the folder
     });
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
-    const sources = new LmdbSourceStore(store, tables, writer);
+    const domain = new LmdbStore(store, tables, writer);
     blockKeys = isServer
       ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
       : undefined;
     const entropy = new LmdbEntropyStore({
-      ...{ store, tables, writer, sources, clock, log, epoch },
+      ...{ store, tables, writer, domain, clock, log, epoch },
       keys: blockKeys,
     });
     const books = new LmdbBooks(tables, writer, clock, entropy);
@@ -196,8 +196,8 @@ async function openLocked(
       tables,
       writer,
       books,
-      sources,
-      draws: drawsIn(new LmdbStore(store, tables, writer)),
+      sources: sourcesIn(domain, ONLY_OWNER),
+      draws: drawsIn(domain),
       entropy,
       blockKeys,
       path,

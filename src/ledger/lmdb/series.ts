@@ -2,8 +2,7 @@ import type { AnswerLabel, SeriesAnswer, SeriesPage } from '../label-records.ts'
 import { SERIES_LISTED_MAX } from '../label-records.ts';
 import type { SegmentRecord } from '../records.ts';
 import { EntryCursor } from '../segment.ts';
-import type { Auditor } from './audit-sources.ts';
-import type { Tables } from './tables.ts';
+import type { TableAuditor, Tables } from './tables.ts';
 
 /**
  * The serials of labelled answers. They are given in the transaction that stores a segment, in the order in which
@@ -97,7 +96,7 @@ export class SeriesAudit {
     }
   }
 
-  async check(tables: SeriesTables, auditor: Auditor): Promise<void> {
+  async check(tables: SeriesTables, auditor: TableAuditor): Promise<void> {
     const serials = new Map<string, number>();
     await auditor.walk(tables.serials, ([sequence, index], serial) => {
       serials.set(`${sequence} ${index}`, serial);

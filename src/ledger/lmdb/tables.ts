@@ -4,17 +4,14 @@ import { LedgerError } from '../ledger.ts';
 import type {
   AccountRecord,
   BlockKind,
-  JobRecord,
   KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
-  SourceSpend,
   StoredAnswer,
 } from '../records.ts';
-import type { DaySpend } from '../spending.ts';
 import { type Codec, type Key, plainCodec, type TableKind } from '../store.ts';
-import { DRAW_LEAVES, DRAWS, OPEN_DRAWS } from '../tables.ts';
+import { CHARGES, DRAW_LEAVES, DRAWS, JOBS, OPEN_DRAWS, OPEN_JOBS, SOURCE_NOTES, SPENDS } from '../tables.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
 import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
@@ -82,13 +79,6 @@ interface PendingBlocks {
   readonly lotId: string;
   /** See BlockKeys. */
   readonly sealed: Readonly<Record<BlockKind, readonly Uint8Array[]>>;
-}
-
-/** A job, its place in the order of all jobs, and the lot that it gave. */
-export interface StoredJob {
-  readonly job: JobRecord;
-  readonly ordinal: number;
-  readonly lotId: string | null;
 }
 
 interface StoredBlock {
@@ -175,15 +165,11 @@ const TABLES = {
   answerExpiry: table<[number, number, string], number>(),
   rates: table<number, RateRecord>(),
   log: table<string, Uint8Array>(bytesCodec),
-  /** Source, key. */
-  sourceNotes: table<readonly [string, string], string>(),
-  /** By key of the charge. */
-  charges: table<string, SourceSpend>(),
-  /** Source, day: the sum of its charges and jobs. */
-  spends: table<readonly [string, number], DaySpend>(),
-  jobs: table<string, StoredJob>(),
-  /** Source, ordinal: jobs that have not ended. */
-  openJobs: table<readonly [string, number], string>(),
+  sourceNotes: SOURCE_NOTES,
+  charges: CHARGES,
+  spends: SPENDS,
+  jobs: JOBS,
+  openJobs: OPEN_JOBS,
   /** Series, serial. */
   series: table<readonly [string, number], SeriesRow>(),
   seriesCounts: table<string, SeriesCount>(),
@@ -201,6 +187,13 @@ export type Tables = { readonly meta: Table<MetaName, number> } & {
     ? Table<K, V>
     : never;
 };
+
+/** What an audit of the folder lends to the checks of one part. */
+export interface TableAuditor {
+  /** Visits every record that carries its checksum; what is wrong with a record becomes a problem. */
+  walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void>;
+  problem(text: string): void;
+}
 
 /** Opens the format number alone, so that a folder of a newer program is left as it is. */
 export function openMeta(store: Store): Table<MetaName, number> | undefined {

@@ -5,7 +5,7 @@ import type { Snapshot, Table } from '../lmdb/table.ts';
 import { count, type Tables } from '../lmdb/tables.ts';
 import { decodeSegment } from '../segment.ts';
 import type { Key } from '../store.ts';
-import { COUNT_NAMES, COUNTS, DOMAIN_TABLES } from '../tables.ts';
+import { COUNT_NAMES, COUNTS, DOMAIN_TABLES, JOBS, type StoredJob } from '../tables.ts';
 import { accountOfKey, countersCodec, dayOfKey, periodOfDay, type UsageCounters } from '../usage-counters.ts';
 import { rowOf } from './postgres-store.ts';
 
@@ -106,7 +106,11 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
       (key, { sequence, index, issuedAtMs, isPublic }) => [...key, sequence, index, issuedAtMs, isPublic],
     ),
     copy('public_series', 'purpose text, series text', tables.publicSeries, (key) => key),
-    { table: 'record', columns: 'part text, key bytea, name text, value bytea', rows: recordRows(records) },
+    {
+      table: 'record',
+      columns: 'part text, key bytea, name text, value bytea',
+      rows: recordRows(records, node),
+    },
     copy('log', 'key text, value bytea', tables.log, (key, value) => [key, value]),
   ];
 }
@@ -144,31 +148,6 @@ function sourceCopies(records: FolderRecords, node: number): Copy[] {
       columns: 'tier text, last bigint',
       rows: generationRows(records),
     },
-    copy('source_note', 'source text, key text, value text', tables.sourceNotes, (key, value) => [
-      ...key,
-      value,
-    ]),
-    copy(
-      'spend_day',
-      'source text, day int, micros bigint, currency text, calls bigint',
-      tables.spends,
-      (key, { micros, currency, calls }) => [...key, micros, currency, calls],
-    ),
-    copy('charge', 'key text, record json', tables.charges, (key, charge) => [key, JSON.stringify(charge)]),
-    {
-      table: 'job',
-      columns: 'key text, source text, node int, state text, record json, lot_id text',
-      rows: [...tables.jobs.entries({}, at)]
-        .sort((a, b) => a.value.ordinal - b.value.ordinal)
-        .map(({ key, value: { job, lotId } }) => [
-          key,
-          job.source,
-          node,
-          job.state,
-          JSON.stringify(job),
-          lotId,
-        ]),
-    },
   ];
 }
 
@@ -200,9 +179,10 @@ function* generationRows({ tables, at }: FolderRecords): Generator<readonly unkn
 }
 
 /** What the rules in ledger/domain keep, as it is. */
-function* recordRows({ tables, at }: FolderRecords): Generator<readonly unknown[]> {
+function* recordRows({ tables, at }: FolderRecords, node: number): Generator<readonly unknown[]> {
   for (const each of DOMAIN_TABLES)
-    for (const { key, value } of tableOf(tables, each).entries({}, at)) yield rowOf(each, key, value);
+    for (const { key, value } of tableOf(tables, each).entries({}, at))
+      yield rowOf(each, key, each.name === JOBS.name ? { ...(value as StoredJob), node } : value);
   for (const name of COUNT_NAMES) yield rowOf(COUNTS, name, count(tables.meta, name, at));
 }
 

@@ -1,10 +1,11 @@
 import type { SeededTier } from '../../core/vocabulary.ts';
+import { admissionOf, lotStored, SOURCES_LOCK } from '../domain/sources.ts';
 import { type EntropyStore, type Ledger, LedgerError } from '../ledger.ts';
 import type { BlockKind, ClaimedBlock, LotRecord, LotRevocation } from '../records.ts';
 import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { lockDirectory, nextDirectoryVersion } from './directory.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
-import { gaveLot, lotStored, mayJobGiveLot } from './sources.ts';
+import { inSession, lockIn } from './postgres-store.ts';
 
 const LOT = { name: 'lots_lot', text: 'SELECT record FROM qrn.lot WHERE id = $1' };
 const ADD = {
@@ -206,12 +207,13 @@ export class PostgresLots implements EntropyStore {
 
   async #add(session: Session, lot: LotRecord, jobKey: string | undefined): Promise<boolean> {
     await requireEpoch(session, this.#owner?.node);
+    if (jobKey !== undefined) await lockIn(session, [SOURCES_LOCK]);
     const known = await admission(session, lot.id, jobKey);
     if (known !== 'new') return known === 'given';
     const values = [lot.id, this.#owner?.node.number, lot.source, JSON.stringify(lot), lot.accepted];
     const [added] = await session.run(ADD, values);
     if (added === undefined) return (await admission(session, lot.id, jobKey)) === 'given';
-    if (jobKey !== undefined) await lotStored(session, jobKey, lot.id);
+    if (jobKey !== undefined) await inSession(session, lotStored(jobKey, lot.id));
     return true;
   }
 
@@ -289,18 +291,9 @@ export class PostgresLots implements EntropyStore {
   }
 }
 
-/** Whether the lot may be stored, or was and may not be again: see EntropyStore.addLot. */
-async function admission(
-  session: Session,
-  lotId: string,
-  jobKey: string | undefined,
-): Promise<'new' | 'given' | 'not given'> {
+async function admission(session: Session, lotId: string, jobKey: string | undefined) {
   const [stored] = await session.run(LOT, [lotId]);
-  if (stored !== undefined) {
-    const isGiven = jobKey === undefined || (await gaveLot(session, jobKey, lotId));
-    return isGiven ? 'given' : 'not given';
-  }
-  return jobKey === undefined || (await mayJobGiveLot(session, jobKey)) ? 'new' : 'not given';
+  return inSession(session, admissionOf(lotId, stored !== undefined, jobKey));
 }
 
 async function giveUp(folder: BlockFolder, revocation: LotRevocation): Promise<void> {

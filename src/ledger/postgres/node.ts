@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { JobOwner } from '../domain/sources.ts';
 import { LedgerError } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
 import { UsageTally } from '../usage-counters.ts';
@@ -172,6 +173,16 @@ export async function requireEpoch(session: Session, node: NamedEpoch | undefine
   if (node === undefined) return;
   if ((await session.run(REQUIRE_EPOCH, [node.number, node.epoch])).length === 0)
     throw fencedError(node.name);
+}
+
+const FENCED = { name: 'node_fenced', text: "SELECT number FROM qrn.node WHERE state = 'fenced'" };
+
+/** For jobs: a command is no node. */
+export function jobOwner(database: Database, node: NamedEpoch | undefined): JobOwner {
+  return {
+    node: node?.number,
+    fenced: async () => new Set((await database.run<{ number: number }>(FENCED)).map(({ number }) => number)),
+  };
 }
 
 export function fencedError(name: string): LedgerError {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { drawsIn } from '../domain/draws.ts';
+import { sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb.ts';
@@ -18,11 +19,10 @@ import { PostgresLimits } from './limits.ts';
 import { PostgresLogStore } from './log-store.ts';
 import { PostgresLots } from './lots.ts';
 import { migrate, requireSchema } from './migrate.ts';
-import { COMMIT_SLOTS, NodeIdentity } from './node.ts';
+import { COMMIT_SLOTS, jobOwner, NodeIdentity } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { Sequencer } from './sequencer.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
-import { PostgresSourceStore } from './sources.ts';
 import { UnsealedTallies } from './unsealed.ts';
 import { PostgresUpkeep } from './upkeep.ts';
 
@@ -116,6 +116,7 @@ async function nodeLedger(
   const directory = new PostgresDirectory(database, node, clock);
   await directory.forgetReaders();
   const unsealed = new UnsealedTallies();
+  const store = new PostgresStore(database, node);
   const lots = new PostgresLots(database, { node, folder });
   if (!isCurrent) await lots.giveUpAll();
   noteEpoch(path, node.epoch);
@@ -123,9 +124,9 @@ async function nodeLedger(
     {
       directory,
       entropy: lots,
-      sources: new PostgresSourceStore(database, node),
+      sources: sourcesIn(store, jobOwner(database, node)),
       books: new PostgresBooks({ database, node, clock, commits, unsealed }),
-      draws: drawsIn(new PostgresStore(database, node)),
+      draws: drawsIn(store),
       log: new PostgresLogStore({ database, node, unsealed }),
       limits: new PostgresLimits({ database, node }),
       claims: new PostgresClaims({ database, node }),
@@ -176,12 +177,13 @@ async function toolLedger(
     folder = await openLmdbLedger({ path, clock, log, role: 'tool', durability: 'fsync', readOnly: true });
     opened.push(async () => folder?.close());
   }
+  const store = new PostgresStore(database, undefined);
   const unsealed = new UnsealedTallies();
   const calls = callsOver(
     {
       directory: new PostgresDirectory(database, undefined, clock),
       entropy: new PostgresLots(database, undefined),
-      sources: new PostgresSourceStore(database, undefined),
+      sources: sourcesIn(store, jobOwner(database, undefined)),
       books: new PostgresBooks({
         database,
         node: NO_NODE,
@@ -189,7 +191,7 @@ async function toolLedger(
         commits: { commit: refuseCommit },
         unsealed,
       }),
-      draws: drawsIn(new PostgresStore(database, undefined)),
+      draws: drawsIn(store),
       log: new PostgresLogStore({ database, node: NO_NODE, unsealed }),
       limits: new PostgresLimits({ database, node: NO_NODE }),
       claims: new PostgresClaims({ database, node: NO_NODE }),

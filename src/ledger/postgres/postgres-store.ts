@@ -52,17 +52,21 @@ export class PostgresStore implements Store {
     if (then.done) return then.value;
     return this.#database.transact(async (session) => {
       await session.run(ONE_MOMENT);
-      return run(session, body());
+      return inSession(session, body());
     });
   }
 
   write<T>(locks: readonly string[], body: () => Body<T>): Promise<T> {
     return this.#database.transact(async (session) => {
       await requireEpoch(session, this.#node);
-      for (const lock of [...locks].sort()) await session.run(LOCK, [lock]);
-      return run(session, body());
+      await lockIn(session, locks);
+      return inSession(session, body());
     });
   }
+}
+
+export async function lockIn(session: Session, locks: readonly string[]): Promise<void> {
+  for (const lock of [...locks].sort()) await session.run(LOCK, [lock]);
 }
 
 /** The rows of a table in the order of their keys. */
@@ -86,7 +90,8 @@ export async function rangeOf<K extends Key, V>(
 
 type Write = Extract<Step, { readonly ask: 'put' | 'remove' }>;
 
-async function run<T>(session: Session, body: Body<T>): Promise<T> {
+/** Runs a body within the transaction of the session. */
+export async function inSession<T>(session: Session, body: Body<T>): Promise<T> {
   const writes = new Map<string, Write>();
   let next = body.next();
   while (!next.done) {

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Auditor } from '../domain/auditor.ts';
 import { auditDraws } from '../domain/draws.ts';
+import { auditSources } from '../domain/sources-audit.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
 import { decodeSegment, EntryCursor } from '../segment.ts';
@@ -45,12 +46,7 @@ const UNKNOWN_ACCOUNTS = long(
   'audit_unknown_accounts',
   `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
 );
-const COUNT_LOTS = long('audit_count_lots', 'SELECT count(*) AS lots FROM qrn.lot');
-const UNFINISHED_JOBS = long(
-  'audit_jobs',
-  `SELECT key FROM qrn.job WHERE record->>'state' <> state OR (state = 'stored') AND lot_id IS NULL
-OR lot_id IS NOT NULL AND NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = job.lot_id)`,
-);
+const LOT_IDS = long('audit_lot_ids', 'SELECT id FROM qrn.lot');
 /** Records read at a time. */
 const RECORDS_READ = 256;
 
@@ -146,15 +142,15 @@ class BooksAudit implements Auditor {
       return `segment ${String(sequence)} is to be logged, and is not stored with as many certificates`;
     });
     await this.#find(UNKNOWN_ACCOUNTS, ({ key_id }) => `key ${String(key_id)} is not stored as what it is`);
-    await this.#find(UNFINISHED_JOBS, ({ key }) => `job ${String(key)} is not stored as what it is`);
+    const lots = new Set((await this.#session.run<{ id: string }>(LOT_IDS)).map(({ id }) => id));
+    await auditSources(lots, this);
     await auditDraws(this);
-    const [{ lots }] = await this.#session.run<{ lots: number }>(COUNT_LOTS);
     return {
       problems: this.#problems,
       segments: this.#segments,
       certificates: this.#certificates,
       creditsSpent: this.#creditsSpent,
-      lots,
+      lots: lots.size,
     };
   }
 

@@ -212,9 +212,9 @@ suite('the import of a folder', () => {
   test('refuses a database that holds anything', async (t) => {
     const ledger = await openFolder(t);
     const other = await freshDatabase();
-    await administer(other, "INSERT INTO qrn.source_note VALUES ('simulator', 'seen', 'yes')");
-    await assert.rejects(importOf(t, ledger, other), /not empty: there are records in qrn\.source_note/);
-    await administer(other, 'TRUNCATE qrn.source_note');
+    await administer(other, "INSERT INTO qrn.seed_generation VALUES ('pro', 1)");
+    await assert.rejects(importOf(t, ledger, other), /not empty: there are records in qrn\.seed_generation/);
+    await administer(other, 'TRUNCATE qrn.seed_generation');
     assert.equal((await importOf(t, ledger, other)).account, 0);
   });
 
@@ -223,7 +223,7 @@ suite('the import of a folder', () => {
     await fill(ledger);
     for (const damage of [
       "UPDATE qrn.log SET value = 'x' WHERE key = 'state'",
-      'DELETE FROM qrn.charge',
+      "DELETE FROM qrn.record WHERE part = 'charges'",
       'UPDATE qrn.balance SET credits = credits + 1 WHERE account = 1',
       'UPDATE qrn.segment SET body = substring(body FOR 20) WHERE sequence = (SELECT max(sequence) FROM qrn.segment)',
     ]) {

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { periodOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { drawsIn } from '../../../src/ledger/domain/draws.ts';
+import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
-import { fenceNode, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
+import { fenceNode, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
-import { PostgresSourceStore } from '../../../src/ledger/postgres/sources.ts';
 import { Link } from '../../adversary/cluster/link.ts';
 import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import {
@@ -104,7 +104,7 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
   const { node, database } = await openBooks(t, url, { name: 'a' });
   const folder = await openTestLedger(temporaryFolder(t));
   t.after(() => folder.close());
-  const sources = new PostgresSourceStore(database, node);
+  const sources = sourcesIn(new PostgresStore(database, node), jobOwner(database, node));
   const draws = drawsIn(new PostgresStore(database, node));
   const lots = new PostgresLots(database, { node, folder });
   const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
@@ -112,7 +112,7 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
   assert.equal(await draws.openDraw(draw, 9), true);
   assert.equal(await lots.addLot(lot(1), [block('seed', 1)]), true);
   assert.equal(await fenceNode(database, 'a', silentLog), true);
-  const tables = ['job', 'spend_day', 'charge', 'source_note', 'record', 'lot'];
+  const tables = ['record', 'lot'];
   const content = () =>
     Promise.all(tables.map(async (table) => (await administer(url, `SELECT * FROM qrn.${table}`)).rows));
   const before = await content();

@@ -184,28 +184,6 @@ CREATE TABLE qrn.revocation (
 );
 CREATE TABLE qrn.seed_generation (tier text PRIMARY KEY, last bigint NOT NULL);
 
--- Sources: notes, money, jobs.
-CREATE TABLE qrn.source_note (source text NOT NULL, key text NOT NULL, value text NOT NULL, PRIMARY KEY (source, key));
-CREATE TABLE qrn.spend_day (
-  source text NOT NULL,
-  day int NOT NULL,
-  micros bigint NOT NULL,
-  currency text NOT NULL,
-  calls bigint NOT NULL,
-  PRIMARY KEY (source, day)
-);
-CREATE TABLE qrn.charge (key text PRIMARY KEY, record json NOT NULL);
-CREATE TABLE qrn.job (
-  key text PRIMARY KEY,
-  ordinal bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-  source text NOT NULL,
-  node int NOT NULL,
-  state text NOT NULL CHECK (state IN ('intended', 'submitted', 'stored', 'ended')),
-  record json NOT NULL,
-  lot_id text
-);
-CREATE INDEX job_open ON qrn.job (source, ordinal) WHERE state <> 'ended';
-
 -- What the rules in ledger/domain keep: a row for each record. `key` has the order of the keys, `name` is the key as JSON.
 CREATE TABLE qrn.record (
   part text COLLATE "C",

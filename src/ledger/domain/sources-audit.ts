@@ -1,16 +1,6 @@
 import { microsOf } from '../spending.ts';
-import type { Key } from '../store.ts';
-import type { Table } from './table.ts';
-import type { MetaName, StoredJob, StoredLot, Tables } from './tables.ts';
-
-/** What an audit lends to the checks of one part: it reads one snapshot and gathers problems. */
-export interface Auditor {
-  /** Visits every record that carries its checksum; what is wrong with a record becomes a problem. */
-  walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void>;
-  problem(text: string): void;
-  /** A page that is lost whole takes its records' checksums with it: the count notices. */
-  checkCount(name: MetaName, stored: number): void;
-}
+import { CHARGES, JOBS, OPEN_JOBS, SOURCE_NOTES, SPENDS, type StoredJob } from '../tables.ts';
+import type { Auditor } from './auditor.ts';
 
 /** Sums of one source and day; currencies of its amounts. */
 interface Tally {
@@ -19,40 +9,35 @@ interface Tally {
   readonly currencies: Set<string>;
 }
 
+/** Ids of all lots. */
+type Lots = { has(lotId: string): boolean };
+
 /** Jobs and their lots, charges and spends, notes: each says what the others imply. */
-export async function auditSources(
-  tables: Tables,
-  lots: ReadonlyMap<string, StoredLot>,
-  auditor: Auditor,
-): Promise<void> {
+export async function auditSources(lots: Lots, auditor: Auditor): Promise<void> {
   const tallies = new Map<string, Tally>();
   const jobs = new Map<string, StoredJob>();
-  await auditor.walk(tables.jobs, (key, stored) => {
+  await auditor.walk(JOBS, (key, stored) => {
     jobs.set(key, stored);
     if (stored.job.key !== key) auditor.problem(`job ${stored.job.key} is stored as ${key}`);
     add(tallies, stored.job);
   });
-  auditor.checkCount('jobs', jobs.size);
+  await auditor.checkCount('jobs', jobs.size);
   checkLots(jobs, lots, auditor);
-  await checkOpenJobs(tables, jobs, auditor);
+  await checkOpenJobs(jobs, auditor);
   let charges = 0;
-  await auditor.walk(tables.charges, (_key, spend) => {
+  await auditor.walk(CHARGES, (_key, spend) => {
     charges++;
     add(tallies, spend);
   });
-  auditor.checkCount('charges', charges);
-  await checkSpends(tables, tallies, auditor);
+  await auditor.checkCount('charges', charges);
+  await checkSpends(tallies, auditor);
   let notes = 0;
-  await auditor.walk(tables.sourceNotes, () => notes++);
-  auditor.checkCount('sourceNotes', notes);
+  await auditor.walk(SOURCE_NOTES, () => notes++);
+  await auditor.checkCount('sourceNotes', notes);
 }
 
 /** A job that was stored has one lot that no other has; one that failed, or is under way, has none. */
-function checkLots(
-  jobs: ReadonlyMap<string, StoredJob>,
-  lots: ReadonlyMap<string, StoredLot>,
-  auditor: Auditor,
-): void {
+function checkLots(jobs: ReadonlyMap<string, StoredJob>, lots: Lots, auditor: Auditor): void {
   const jobOfLot = new Map<string, string>();
   for (const [key, { job, lotId }] of jobs) {
     const isStored = job.state === 'stored' || (job.state === 'ended' && job.failure === '');
@@ -67,13 +52,9 @@ function checkLots(
   }
 }
 
-async function checkOpenJobs(
-  tables: Tables,
-  jobs: ReadonlyMap<string, StoredJob>,
-  auditor: Auditor,
-): Promise<void> {
+async function checkOpenJobs(jobs: ReadonlyMap<string, StoredJob>, auditor: Auditor): Promise<void> {
   const listed = new Set<string>();
-  await auditor.walk(tables.openJobs, ([source, ordinal], key) => {
+  await auditor.walk(OPEN_JOBS, ([source, ordinal], key) => {
     const stored = jobs.get(key);
     const isTrue =
       stored?.ordinal === ordinal && stored.job.source === source && stored.job.state !== 'ended';
@@ -86,8 +67,8 @@ async function checkOpenJobs(
   }
 }
 
-async function checkSpends(tables: Tables, tallies: Map<string, Tally>, auditor: Auditor): Promise<void> {
-  await auditor.walk(tables.spends, ([source, day], spend) => {
+async function checkSpends(tallies: Map<string, Tally>, auditor: Auditor): Promise<void> {
+  await auditor.walk(SPENDS, ([source, day], spend) => {
     const name = nameOf(source, day);
     const sum = tallies.get(name);
     tallies.delete(name);

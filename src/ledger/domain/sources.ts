@@ -1,0 +1,153 @@
+import { LedgerError, type SourceStore } from '../ledger.ts';
+import type { JobRecord, SourceSpend, SpendLimits } from '../records.ts';
+import {
+  mayGiveLot,
+  NOTHING_SPENT,
+  plusCharge,
+  replacedJob,
+  requireCharge,
+  requireIntended,
+  requireSameCharge,
+  spendOf,
+} from '../spending.ts';
+import { type Body, type Store, tx } from '../store.ts';
+import { CHARGES, increase, JOBS, OPEN_JOBS, SOURCE_NOTES, SPENDS, type StoredJob } from '../tables.ts';
+
+/** What a source may spend on a day is one budget, and all sources take turns. */
+export const SOURCES_LOCK = 'sources';
+const LOCKS = [SOURCES_LOCK];
+
+/** Whose jobs are opened and gone on with. */
+export interface JobOwner {
+  /** Undefined for a command, which sees the jobs of all nodes. */
+  readonly node: number | undefined;
+  /** Nodes that write no more: the first one that asks goes on with their jobs. */
+  fenced(): Promise<ReadonlySet<number>>;
+}
+
+/** The one node of a ledger that has no others. */
+export const ONLY_OWNER: JobOwner = { node: 0, fenced: async () => new Set() };
+
+export interface JobStore extends SourceStore {
+  /** Ends the jobs of all sources that have no lot yet. */
+  abandonJobs(failure: string): Promise<void>;
+}
+
+/** Notes, spends and jobs of sources. */
+export function sourcesIn(store: Store, owner: JobOwner): JobStore {
+  const { node } = owner;
+  return {
+    sourceNote: (source, key) => store.read(() => tx.get(SOURCE_NOTES, [source, key])),
+
+    putSourceNote: (source, key, value) =>
+      store.write(LOCKS, function* () {
+        if ((yield* tx.get(SOURCE_NOTES, [source, key])) === undefined) yield* increase('sourceNotes', 1);
+        yield* tx.put(SOURCE_NOTES, [source, key], value);
+      }),
+
+    charge: (key, spend, limits) =>
+      store.write(LOCKS, function* () {
+        requireCharge(spend);
+        if ((yield* tx.get(CHARGES, key)) !== undefined) return true;
+        if (!(yield* take(spend, limits))) return false;
+        yield* tx.put(CHARGES, key, spend);
+        yield* increase('charges', 1);
+        return true;
+      }),
+
+    spent: (source, day) =>
+      store.read(function* () {
+        return spendOf(source, day, (yield* tx.get(SPENDS, [source, day])) ?? NOTHING_SPENT);
+      }),
+
+    openJob: (job, limits) =>
+      store.write(LOCKS, function* () {
+        requireIntended(job);
+        const stored = yield* tx.get(JOBS, job.key);
+        if (stored !== undefined) {
+          requireSameCharge(stored.job, job);
+          return true;
+        }
+        if (!(yield* take(job, limits))) return false;
+        const ordinal = yield* increase('jobs', 1);
+        yield* tx.put(JOBS, job.key, { job, ordinal, lotId: null, node: node ?? 0 });
+        yield* tx.put(OPEN_JOBS, [job.source, ordinal], job.key);
+        return true;
+      }),
+
+    putJob: (job) =>
+      store.write(LOCKS, function* () {
+        const stored = yield* requireJob(job.key);
+        const replaced = replacedJob(stored, job);
+        if (replaced !== undefined) yield* put({ ...stored, job: replaced });
+      }),
+
+    async openJobs(source) {
+      const fenced = await owner.fenced();
+      const jobs: JobRecord[] = [];
+      function* body(): Body<JobRecord[]> {
+        jobs.length = 0;
+        const range = { from: [source, 0], before: [source, Number.MAX_SAFE_INTEGER] };
+        for (const { value: key } of yield* tx.range(OPEN_JOBS, range)) {
+          const stored = yield* requireJob(key);
+          if (node === undefined || stored.node === node) jobs.push(stored.job);
+          else if (fenced.has(stored.node)) {
+            yield* put({ ...stored, node });
+            jobs.push(stored.job);
+          }
+        }
+        return jobs;
+      }
+      return node === undefined || fenced.size === 0 ? store.read(body) : store.write(LOCKS, body);
+    },
+
+    abandonJobs: (failure) =>
+      store.write(LOCKS, function* () {
+        for (const { value: key } of yield* tx.range(OPEN_JOBS, {})) {
+          const stored = yield* requireJob(key);
+          if (stored.lotId === null)
+            yield* put({ ...stored, job: { ...stored.job, state: 'ended', failure } });
+        }
+      }),
+  };
+}
+
+/** In the transaction that adds a lot: whether it may be stored, or was and may not be again. See EntropyStore.addLot. */
+export function* admissionOf(
+  lotId: string,
+  isStored: boolean,
+  jobKey: string | undefined,
+): Body<'new' | 'given' | 'not given'> {
+  if (jobKey === undefined) return isStored ? 'given' : 'new';
+  const job = yield* requireJob(jobKey);
+  if (isStored) return job.lotId === lotId ? 'given' : 'not given';
+  return mayGiveLot(job) ? 'new' : 'not given';
+}
+
+/** In the transaction that adds the lot. */
+export function* lotStored(key: string, lotId: string): Body<void> {
+  const stored = yield* requireJob(key);
+  yield* put({ ...stored, job: { ...stored.job, state: 'stored' }, lotId });
+}
+
+function* take(
+  charge: Pick<SourceSpend, 'source' | 'day' | 'amount' | 'currency' | 'calls'>,
+  limits: SpendLimits,
+): Body<boolean> {
+  const day = [charge.source, charge.day] as const;
+  const sum = plusCharge((yield* tx.get(SPENDS, day)) ?? NOTHING_SPENT, charge, limits);
+  if (sum !== undefined) yield* tx.put(SPENDS, day, sum);
+  return sum !== undefined;
+}
+
+function* put(stored: StoredJob): Body<void> {
+  const { job, ordinal } = stored;
+  yield* tx.put(JOBS, job.key, stored);
+  if (job.state === 'ended') yield* tx.remove(OPEN_JOBS, [job.source, ordinal]);
+}
+
+function* requireJob(key: string): Body<StoredJob> {
+  const stored = yield* tx.get(JOBS, key);
+  if (stored === undefined) throw new LedgerError('refused', `there is no job ${key}`);
+  return stored;
+}
