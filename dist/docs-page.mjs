@@ -1,70 +1,461 @@
-// The script of the documentation of the Quantum Random Number Service. Made from src/http/pages/client/docs-page.ts
-// by scripts/build-verifier.ts. Licence: Apache-2.0. Inside are highlight.js, lowlight, minisearch, whose licences stand below.
-var Rn=Object.create;var ot=Object.defineProperty;var vn=Object.getOwnPropertyDescriptor;var kn=Object.getOwnPropertyNames;var Mn=Object.getPrototypeOf,Cn=Object.prototype.hasOwnProperty;var In=(e,t)=>()=>{try{return t||e((t={exports:{}}).exports,t),t.exports}catch(n){throw t=0,n}};var Ln=(e,t,n,s)=>{if(t&&typeof t=="object"||typeof t=="function")for(let i of kn(t))!Cn.call(e,i)&&i!==n&&ot(e,i,{get:()=>t[i],enumerable:!(s=vn(t,i))||s.enumerable});return e};var Bn=(e,t,n)=>(n=e!=null?Rn(Mn(e)):{},Ln(t||!e||!e.__esModule?ot(n,"default",{value:e,enumerable:!0}):n,e));var fn=In((Gi,dn)=>{function Qt(e){return e instanceof Map?e.clear=e.delete=e.set=function(){throw new Error("map is read-only")}:e instanceof Set&&(e.add=e.clear=e.delete=function(){throw new Error("set is read-only")}),Object.freeze(e),Object.getOwnPropertyNames(e).forEach(t=>{let n=e[t],s=typeof n;(s==="object"||s==="function")&&!Object.isFrozen(n)&&Qt(n)}),e}var Se=class{constructor(t){t.data===void 0&&(t.data={}),this.data=t.data,this.isMatchIgnored=!1}ignoreMatch(){this.isMatchIgnored=!0}};function Xt(e){return e.replace(/&/g,"&amp;").replace(/</g,"&lt;").replace(/>/g,"&gt;").replace(/"/g,"&quot;").replace(/'/g,"&#x27;")}function q(e,...t){let n=Object.create(null);for(let s in e)n[s]=e[s];return t.forEach(function(s){for(let i in s)n[i]=s[i]}),n}var Ts="</span>",Wt=e=>!!e.scope,Ns=(e,{prefix:t})=>{if(e.startsWith("language:"))return e.replace("language:","language-");if(e.includes(".")){let n=e.split(".");return[`${t}${n.shift()}`,...n.map((s,i)=>`${s}${"_".repeat(i+1)}`)].join(" ")}return`${t}${e}`},We=class{constructor(t,n){this.buffer="",this.classPrefix=n.classPrefix,t.walk(this)}addText(t){this.buffer+=Xt(t)}openNode(t){if(!Wt(t))return;let n=Ns(t.scope,{prefix:this.classPrefix});this.span(n)}closeNode(t){Wt(t)&&(this.buffer+=Ts)}value(){return this.buffer}span(t){this.buffer+=`<span class="${t}">`}},Kt=(e={})=>{let t={children:[]};return Object.assign(t,e),t},Ke=class e{constructor(){this.rootNode=Kt(),this.stack=[this.rootNode]}get top(){return this.stack[this.stack.length-1]}get root(){return this.rootNode}add(t){this.top.children.push(t)}openNode(t){let n=Kt({scope:t});this.add(n),this.stack.push(n)}closeNode(){if(this.stack.length>1)return this.stack.pop()}closeAllNodes(){for(;this.closeNode(););}toJSON(){return JSON.stringify(this.rootNode,null,4)}walk(t){return this.constructor._walk(t,this.rootNode)}static _walk(t,n){return typeof n=="string"?t.addText(n):n.children&&(t.openNode(n),n.children.forEach(s=>this._walk(t,s)),t.closeNode(n)),t}static _collapse(t){typeof t!="string"&&t.children&&(t.children.every(n=>typeof n=="string")?t.children=[t.children.join("")]:t.children.forEach(n=>{e._collapse(n)}))}},qe=class extends Ke{constructor(t){super(),this.options=t}addText(t){t!==""&&this.add(t)}startScope(t){this.openNode(t)}endScope(){this.closeNode()}__addSublanguage(t,n){let s=t.root;n&&(s.scope=`language:${n}`),this.add(s)}toHTML(){return new We(this,this.options).value()}finalize(){return this.closeAllNodes(),!0}};function le(e){return e?typeof e=="string"?e:e.source:null}function en(e){return X("(?=",e,")")}function Os(e){return X("(?:",e,")*")}function Rs(e){return X("(?:",e,")?")}function X(...e){return e.map(n=>le(n)).join("")}function vs(e){let t=e[e.length-1];return typeof t=="object"&&t.constructor===Object?(e.splice(e.length-1,1),t):{}}function Je(...e){return"("+(vs(e).capture?"":"?:")+e.map(s=>le(s)).join("|")+")"}function tn(e){return new RegExp(e.toString()+"|").exec("").length-1}function ks(e,t){let n=e&&e.exec(t);return n&&n.index===0}var Ms=/\[(?:[^\\\]]|\\.)*\]|\(\??|\\([1-9][0-9]*)|\\./;function Ze(e,{joinWith:t}){let n=0;return e.map(s=>{n+=1;let i=n,c=le(s),r="";for(;c.length>0;){let o=Ms.exec(c);if(!o){r+=c;break}r+=c.substring(0,o.index),c=c.substring(o.index+o[0].length),o[0][0]==="\\"&&o[1]?r+="\\"+String(Number(o[1])+i):(r+=o[0],o[0]==="("&&n++)}return r}).map(s=>`(${s})`).join(t)}var Cs=/\b\B/,nn="[a-zA-Z]\\w*",Qe="[a-zA-Z_]\\w*",sn="\\b\\d+(\\.\\d+)?",rn="(-?)(\\b0[xX][a-fA-F0-9]+|(\\b\\d+(\\.\\d*)?|\\.\\d+)([eE][-+]?\\d+)?)",on="\\b(0b[01]+)",Is="!|!=|!==|%|%=|&|&&|&=|\\*|\\*=|\\+|\\+=|,|-|-=|/=|/|:|;|<<|<<=|<=|<|===|==|=|>>>=|>>=|>=|>>>|>>|>|\\?|\\[|\\{|\\(|\\^|\\^=|\\||\\|=|\\|\\||~",Ls=(e={})=>{let t=/^#![ ]*\//;return e.binary&&(e.begin=X(t,/.*\b/,e.binary,/\b.*/)),q({scope:"meta",begin:t,end:/$/,relevance:0,"on:begin":(n,s)=>{n.index!==0&&s.ignoreMatch()}},e)},ue={begin:"\\\\[\\s\\S]",relevance:0},Bs={scope:"string",begin:"'",end:"'",illegal:"\\n",contains:[ue]},Ds={scope:"string",begin:'"',end:'"',illegal:"\\n",contains:[ue]},$s={begin:/\b(a|an|the|are|I'm|isn't|don't|doesn't|won't|but|just|should|pretty|simply|enough|gonna|going|wtf|so|such|will|you|your|they|like|more)\b/},Ae=function(e,t,n={}){let s=q({scope:"comment",begin:e,end:t,contains:[]},n);s.contains.push({scope:"doctag",begin:"[ ]*(?=(TODO|FIXME|NOTE|BUG|OPTIMIZE|HACK|XXX):)",end:/(TODO|FIXME|NOTE|BUG|OPTIMIZE|HACK|XXX):/,excludeBegin:!0,relevance:0});let i=Je("I","a","is","so","us","to","at","if","in","it","on",/[A-Za-z]+['](d|ve|re|ll|t|s|n)/,/[A-Za-z]+[-][a-z]+/,/[A-Za-z][a-z]{2,}/);return s.contains.push({begin:X(/[ ]+/,"(",i,/[.]?[:]?([.][ ]|[ ])/,"){3}")}),s},Ps=Ae("//","$"),Fs=Ae("/\\*","\\*/"),zs=Ae("#","$"),Us={scope:"number",begin:sn,relevance:0},Vs={scope:"number",begin:rn,relevance:0},Hs={scope:"number",begin:on,relevance:0},js={scope:"regexp",begin:/\/(?=[^/\n]*\/)/,end:/\/[gimuy]*/,contains:[ue,{begin:/\[/,end:/\]/,relevance:0,contains:[ue]}]},Gs={scope:"title",begin:nn,relevance:0},Ws={scope:"title",begin:Qe,relevance:0},Ks={begin:"\\.\\s*"+Qe,relevance:0},qs=function(e){return Object.assign(e,{"on:begin":(t,n)=>{n.data._beginMatch=t[1]},"on:end":(t,n)=>{n.data._beginMatch!==t[1]&&n.ignoreMatch()}})},we=Object.freeze({__proto__:null,APOS_STRING_MODE:Bs,BACKSLASH_ESCAPE:ue,BINARY_NUMBER_MODE:Hs,BINARY_NUMBER_RE:on,COMMENT:Ae,C_BLOCK_COMMENT_MODE:Fs,C_LINE_COMMENT_MODE:Ps,C_NUMBER_MODE:Vs,C_NUMBER_RE:rn,END_SAME_AS_BEGIN:qs,HASH_COMMENT_MODE:zs,IDENT_RE:nn,MATCH_NOTHING_RE:Cs,METHOD_GUARD:Ks,NUMBER_MODE:Us,NUMBER_RE:sn,PHRASAL_WORDS_MODE:$s,QUOTE_STRING_MODE:Ds,REGEXP_MODE:js,RE_STARTERS_RE:Is,SHEBANG:Ls,TITLE_MODE:Gs,UNDERSCORE_IDENT_RE:Qe,UNDERSCORE_TITLE_MODE:Ws});function Ys(e,t){e.input[e.index-1]==="."&&t.ignoreMatch()}function Js(e,t){e.className!==void 0&&(e.scope=e.className,delete e.className)}function Zs(e,t){t&&e.beginKeywords&&(e.begin="\\b("+e.beginKeywords.split(" ").join("|")+")(?!\\.)(?=\\b|\\s)",e.__beforeBegin=Ys,e.keywords=e.keywords||e.beginKeywords,delete e.beginKeywords,e.relevance===void 0&&(e.relevance=0))}function Qs(e,t){Array.isArray(e.illegal)&&(e.illegal=Je(...e.illegal))}function Xs(e,t){if(e.match){if(e.begin||e.end)throw new Error("begin & end are not supported with match");e.begin=e.match,delete e.match}}function ei(e,t){e.relevance===void 0&&(e.relevance=1)}var ti=(e,t)=>{if(!e.beforeMatch)return;if(e.starts)throw new Error("beforeMatch cannot be used with starts");let n=Object.assign({},e);Object.keys(e).forEach(s=>{delete e[s]}),e.keywords=n.keywords,e.begin=X(n.beforeMatch,en(n.begin)),e.starts={relevance:0,contains:[Object.assign(n,{endsParent:!0})]},e.relevance=0,delete n.beforeMatch},ni=["of","and","for","in","not","or","if","then","parent","list","value"],si="keyword";function cn(e,t,n=si){let s=Object.create(null);return typeof e=="string"?i(n,e.split(" ")):Array.isArray(e)?i(n,e):Object.keys(e).forEach(function(c){Object.assign(s,cn(e[c],t,c))}),s;function i(c,r){t&&(r=r.map(o=>o.toLowerCase())),r.forEach(function(o){let a=o.split("|");s[a[0]]=[c,ii(a[0],a[1])]})}}function ii(e,t){return t?Number(t):ri(e)?0:1}function ri(e){return ni.includes(e.toLowerCase())}var qt={},Q=e=>{console.error(e)},Yt=(e,...t)=>{console.log(`WARN: ${e}`,...t)},se=(e,t)=>{qt[`${e}/${t}`]||(console.log(`Deprecated as of ${e}. ${t}`),qt[`${e}/${t}`]=!0)},xe=new Error;function an(e,t,{key:n}){let s=0,i=e[n],c={},r={};for(let o=1;o<=t.length;o++)r[o+s]=i[o],c[o+s]=!0,s+=tn(t[o-1]);e[n]=r,e[n]._emit=c,e[n]._multi=!0}function oi(e){if(Array.isArray(e.begin)){if(e.skip||e.excludeBegin||e.returnBegin)throw Q("skip, excludeBegin, returnBegin not compatible with beginScope: {}"),xe;if(typeof e.beginScope!="object"||e.beginScope===null)throw Q("beginScope must be object"),xe;an(e,e.begin,{key:"beginScope"}),e.begin=Ze(e.begin,{joinWith:""})}}function ci(e){if(Array.isArray(e.end)){if(e.skip||e.excludeEnd||e.returnEnd)throw Q("skip, excludeEnd, returnEnd not compatible with endScope: {}"),xe;if(typeof e.endScope!="object"||e.endScope===null)throw Q("endScope must be object"),xe;an(e,e.end,{key:"endScope"}),e.end=Ze(e.end,{joinWith:""})}}function ai(e){e.scope&&typeof e.scope=="object"&&e.scope!==null&&(e.beginScope=e.scope,delete e.scope)}function li(e){ai(e),typeof e.beginScope=="string"&&(e.beginScope={_wrap:e.beginScope}),typeof e.endScope=="string"&&(e.endScope={_wrap:e.endScope}),oi(e),ci(e)}function ui(e){function t(r,o){return new RegExp(le(r),"m"+(e.case_insensitive?"i":"")+(e.unicodeRegex?"u":"")+(o?"g":""))}class n{constructor(){this.matchIndexes={},this.regexes=[],this.matchAt=1,this.position=0}addRule(o,a){a.position=this.position++,this.matchIndexes[this.matchAt]=a,this.regexes.push([a,o]),this.matchAt+=tn(o)+1}compile(){this.regexes.length===0&&(this.exec=()=>null);let o=this.regexes.map(a=>a[1]);this.matcherRe=t(Ze(o,{joinWith:"|"}),!0),this.lastIndex=0}exec(o){this.matcherRe.lastIndex=this.lastIndex;let a=this.matcherRe.exec(o);if(!a)return null;let l=a.findIndex((g,h)=>h>0&&g!==void 0),u=this.matchIndexes[l];return a.splice(0,l),Object.assign(a,u)}}class s{constructor(){this.rules=[],this.multiRegexes=[],this.count=0,this.lastIndex=0,this.regexIndex=0}getMatcher(o){if(this.multiRegexes[o])return this.multiRegexes[o];let a=new n;return this.rules.slice(o).forEach(([l,u])=>a.addRule(l,u)),a.compile(),this.multiRegexes[o]=a,a}resumingScanAtSamePosition(){return this.regexIndex!==0}considerAll(){this.regexIndex=0}addRule(o,a){this.rules.push([o,a]),a.type==="begin"&&this.count++}exec(o){let a=this.getMatcher(this.regexIndex);a.lastIndex=this.lastIndex;let l=a.exec(o);if(this.resumingScanAtSamePosition()&&!(l&&l.index===this.lastIndex)){let u=this.getMatcher(0);u.lastIndex=this.lastIndex+1,l=u.exec(o)}return l&&(this.regexIndex+=l.position+1,this.regexIndex===this.count&&this.considerAll()),l}}function i(r){let o=new s;return r.contains.forEach(a=>o.addRule(a.begin,{rule:a,type:"begin"})),r.terminatorEnd&&o.addRule(r.terminatorEnd,{type:"end"}),r.illegal&&o.addRule(r.illegal,{type:"illegal"}),o}function c(r,o){let a=r;if(r.isCompiled)return a;[Js,Xs,li,ti].forEach(u=>u(r,o)),e.compilerExtensions.forEach(u=>u(r,o)),r.__beforeBegin=null,[Zs,Qs,ei].forEach(u=>u(r,o)),r.isCompiled=!0;let l=null;return typeof r.keywords=="object"&&r.keywords.$pattern&&(r.keywords=Object.assign({},r.keywords),l=r.keywords.$pattern,delete r.keywords.$pattern),l=l||/\w+/,r.keywords&&(r.keywords=cn(r.keywords,e.case_insensitive)),a.keywordPatternRe=t(l,!0),o&&(r.begin||(r.begin=/\B|\b/),a.beginRe=t(a.begin),!r.end&&!r.endsWithParent&&(r.end=/\B|\b/),r.end&&(a.endRe=t(a.end)),a.terminatorEnd=le(a.end)||"",r.endsWithParent&&o.terminatorEnd&&(a.terminatorEnd+=(r.end?"|":"")+o.terminatorEnd)),r.illegal&&(a.illegalRe=t(r.illegal)),r.contains||(r.contains=[]),r.contains=[].concat(...r.contains.map(function(u){return di(u==="self"?r:u)})),r.contains.forEach(function(u){c(u,a)}),r.starts&&c(r.starts,o),a.matcher=i(a),a}if(e.compilerExtensions||(e.compilerExtensions=[]),e.contains&&e.contains.includes("self"))throw new Error("ERR: contains `self` is not supported at the top-level of a language.  See documentation.");return e.classNameAliases=q(e.classNameAliases||{}),c(e)}function ln(e){return e?e.endsWithParent||ln(e.starts):!1}function di(e){return e.variants&&!e.cachedVariants&&(e.cachedVariants=e.variants.map(function(t){return q(e,{variants:null},t)})),e.cachedVariants?e.cachedVariants:ln(e)?q(e,{starts:e.starts?q(e.starts):null}):Object.isFrozen(e)?q(e):e}var fi="11.11.2",Ye=class extends Error{constructor(t,n){super(t),this.name="HTMLInjectionError",this.html=n}},Ge=Xt,Jt=q,Zt=Symbol("nomatch"),hi=7,un=function(e){let t=Object.create(null),n=Object.create(null),s=[],i=!0,c="Could not find the language '{}', did you forget to load/include a language module?",r={disableAutodetect:!0,name:"Plain text",contains:[]},o={ignoreUnescapedHTML:!1,throwUnescapedHTML:!1,noHighlightRe:/^(no-?highlight)$/i,languageDetectRe:/\blang(?:uage)?-([\w-]+)\b/i,classPrefix:"hljs-",cssSelector:"pre code",languages:null,__emitter:qe};function a(d){return o.noHighlightRe.test(d)}function l(d){let m=d.className+" ";m+=d.parentNode?d.parentNode.className:"";let E=o.languageDetectRe.exec(m);if(E){let A=U(E[1]);return A||(Yt(c.replace("{}",E[1])),Yt("Falling back to no-highlight mode for this block.",d)),A?E[1]:"no-highlight"}return m.split(/\s+/).find(A=>a(A)||U(A))}function u(d,m,E){let A="",O="";typeof m=="object"?(A=d,E=m.ignoreIllegals,O=m.language):(se("10.7.0","highlight(lang, code, ...args) has been deprecated."),se("10.7.0",`Please use highlight(code, options) instead.
-https://github.com/highlightjs/highlight.js/issues/2277`),O=d,A=m),E===void 0&&(E=!0);let I={code:A,language:O};ee("before:highlight",I);let z=I.result?I.result:g(I.language,I.code,E);return z.code=I.code,ee("after:highlight",z),z}function g(d,m,E,A){let O=Object.create(null);function I(f,p){return f.keywords[p]}function z(){if(!S.keywords){C.addText(N);return}let f=0;S.keywordPatternRe.lastIndex=0;let p=S.keywordPatternRe.exec(N),x="";for(;p;){x+=N.substring(f,p.index);let T=j.case_insensitive?p[0].toLowerCase():p[0],L=I(S,T);if(L){let[W,Nn]=L;if(C.addText(x),x="",O[T]=(O[T]||0)+1,O[T]<=hi&&(ge+=Nn),W.startsWith("_"))x+=p[0];else{let On=j.classNameAliases[W]||W;H(p[0],On)}}else x+=p[0];f=S.keywordPatternRe.lastIndex,p=S.keywordPatternRe.exec(N)}x+=N.substring(f),C.addText(x)}function Y(){if(N==="")return;let f=null;if(typeof S.subLanguage=="string"){if(!t[S.subLanguage]){C.addText(N);return}f=g(S.subLanguage,N,!0,rt[S.subLanguage]),rt[S.subLanguage]=f._top}else f=b(N,S.subLanguage.length?S.subLanguage:null);S.relevance>0&&(ge+=f.relevance),C.__addSublanguage(f._emitter,f.language)}function P(){S.subLanguage!=null?Y():z(),N=""}function H(f,p){f!==""&&(C.startScope(p),C.addText(f),C.endScope())}function tt(f,p){let x=1,T=p.length-1;for(;x<=T;){if(!f._emit[x]){x++;continue}let L=j.classNameAliases[f[x]]||f[x],W=p[x];L?H(W,L):(N=W,z(),N=""),x++}}function nt(f,p){return f.scope&&typeof f.scope=="string"&&C.openNode(j.classNameAliases[f.scope]||f.scope),f.beginScope&&(f.beginScope._wrap?(H(N,j.classNameAliases[f.beginScope._wrap]||f.beginScope._wrap),N=""):f.beginScope._multi&&(tt(f.beginScope,p),N="")),S=Object.create(f,{parent:{value:S}}),S}function st(f,p,x){let T=ks(f.endRe,x);if(T){if(f["on:end"]){let L=new Se(f);f["on:end"](p,L),L.isMatchIgnored&&(T=!1)}if(T){for(;f.endsParent&&f.parent;)f=f.parent;return f}}if(f.endsWithParent)return st(f.parent,p,x)}function wn(f){return S.matcher.regexIndex===0?(N+=f[0],1):(Ce=!0,0)}function Sn(f){let p=f[0],x=f.rule,T=new Se(x),L=[x.__beforeBegin,x["on:begin"]];for(let W of L)if(W&&(W(f,T),T.isMatchIgnored))return wn(p);return x.skip?N+=p:(x.excludeBegin&&(N+=p),P(),!x.returnBegin&&!x.excludeBegin&&(N=p)),nt(x,f),x.returnBegin?0:p.length}function xn(f){let p=f[0],x=m.substring(f.index),T=st(S,f,x);if(!T)return Zt;let L=S;S.endScope&&S.endScope._wrap?(P(),H(p,S.endScope._wrap)):S.endScope&&S.endScope._multi?(P(),tt(S.endScope,f)):L.skip?N+=p:(L.returnEnd||L.excludeEnd||(N+=p),P(),L.excludeEnd&&(N=p));do S.scope&&C.closeNode(),!S.skip&&!S.subLanguage&&(ge+=S.relevance),S=S.parent;while(S!==T.parent);return T.starts&&nt(T.starts,f),L.returnEnd?0:p.length}function An(){let f=[];for(let p=S;p!==j;p=p.parent)p.scope&&f.unshift(p.scope);f.forEach(p=>C.openNode(p))}let he={};function it(f,p){let x=p&&p[0];if(N+=f,x==null)return P(),0;if(he.type==="begin"&&p.type==="end"&&he.index===p.index&&x===""){if(N+=m.slice(p.index,p.index+1),!i){let T=new Error(`0 width match regex (${d})`);throw T.languageName=d,T.badRule=he.rule,T}return 1}if(he=p,p.type==="begin")return Sn(p);if(p.type==="illegal"&&!E){let T=new Error('Illegal lexeme "'+x+'" for mode "'+(S.scope||"<unnamed>")+'"');throw T.mode=S,T}else if(p.type==="end"){let T=xn(p);if(T!==Zt)return T}if(p.type==="illegal"&&x==="")return p.index===m.length||(N+=`
-`),1;if(Me>1e5&&Me>p.index*3)throw new Error("potential infinite loop, way more iterations than matches");return N+=x,x.length}let j=U(d);if(!j)throw Q(c.replace("{}",d)),new Error('Unknown language: "'+d+'"');let Tn=ui(j),ke="",S=A||Tn,rt={},C=new o.__emitter(o);An();let N="",ge=0,J=0,Me=0,Ce=!1;try{if(j.__emitTokens)j.__emitTokens(m,C);else{for(S.matcher.considerAll();;){Me++,Ce?Ce=!1:S.matcher.considerAll(),S.matcher.lastIndex=J;let f=S.matcher.exec(m);if(!f)break;let p=m.substring(J,f.index),x=it(p,f);J=f.index+x}it(m.substring(J))}return C.finalize(),ke=C.toHTML(),{language:d,value:ke,relevance:ge,illegal:!1,_emitter:C,_top:S}}catch(f){if(f.message&&f.message.includes("Illegal"))return{language:d,value:Ge(m),illegal:!0,relevance:0,_illegalBy:{message:f.message,index:J,context:m.slice(J-100,J+100),mode:f.mode,resultSoFar:ke},_emitter:C};if(i)return{language:d,value:Ge(m),illegal:!1,relevance:0,errorRaised:f,_emitter:C,_top:S};throw f}}function h(d){let m={value:Ge(d),illegal:!1,relevance:0,_top:r,_emitter:new o.__emitter(o)};return m._emitter.addText(d),m}function b(d,m){m=m||o.languages||Object.keys(t);let E=h(d),A=m.filter(U).filter(fe).map(P=>g(P,d,!1));A.unshift(E);let O=A.sort((P,H)=>{if(P.relevance!==H.relevance)return H.relevance-P.relevance;if(P.language&&H.language){if(U(P.language).supersetOf===H.language)return 1;if(U(H.language).supersetOf===P.language)return-1}return 0}),[I,z]=O,Y=I;return Y.secondBest=z,Y}function w(d,m,E){let A=m&&n[m]||E;d.classList.add("hljs"),d.classList.add(`language-${A}`)}function _(d){let m=null,E=l(d);if(a(E))return;if(ee("before:highlightElement",{el:d,language:E}),d.dataset.highlighted){console.log("Element previously highlighted. To highlight again, first unset `dataset.highlighted`.",d);return}if(d.children.length>0&&(o.ignoreUnescapedHTML||(console.warn("One of your code blocks includes unescaped HTML. This is a potentially serious security risk."),console.warn("https://github.com/highlightjs/highlight.js/wiki/security"),console.warn("The element with unescaped HTML:"),console.warn(d)),o.throwUnescapedHTML))throw new Ye("One of your code blocks includes unescaped HTML.",d.innerHTML);m=d;let A=m.textContent,O=E?u(A,{language:E,ignoreIllegals:!0}):b(A);d.innerHTML=O.value,d.dataset.highlighted="yes",w(d,E,O.language),d.result={language:O.language,re:O.relevance,relevance:O.relevance},O.secondBest&&(d.secondBest={language:O.secondBest.language,relevance:O.secondBest.relevance}),ee("after:highlightElement",{el:d,result:O,text:A})}function y(d){o=Jt(o,d)}let R=()=>{$(),se("10.6.0","initHighlighting() deprecated.  Use highlightAll() now.")};function v(){$(),se("10.6.0","initHighlightingOnLoad() deprecated.  Use highlightAll() now.")}let D=!1;function $(){function d(){$()}if(document.readyState==="loading"){D||window.addEventListener("DOMContentLoaded",d,!1),D=!0;return}document.querySelectorAll(o.cssSelector).forEach(_)}function F(d,m){let E=null;try{E=m(e)}catch(A){if(Q("Language definition for '{}' could not be registered.".replace("{}",d)),i)Q(A);else throw A;E=r}E.name||(E.name=d),t[d]=E,E.rawDefinition=m.bind(null,e),E.aliases&&de(E.aliases,{languageName:d})}function B(d){delete t[d];for(let m of Object.keys(n))n[m]===d&&delete n[m]}function G(){return Object.keys(t)}function U(d){return d=(d||"").toLowerCase(),t[d]||t[n[d]]}function de(d,{languageName:m}){typeof d=="string"&&(d=[d]),d.forEach(E=>{n[E.toLowerCase()]=m})}function fe(d){let m=U(d);return m&&!m.disableAutodetect}function Ne(d){d["before:highlightBlock"]&&!d["before:highlightElement"]&&(d["before:highlightElement"]=m=>{d["before:highlightBlock"](Object.assign({block:m.el},m))}),d["after:highlightBlock"]&&!d["after:highlightElement"]&&(d["after:highlightElement"]=m=>{d["after:highlightBlock"](Object.assign({block:m.el},m))})}function Oe(d){Ne(d),s.push(d)}function Re(d){let m=s.indexOf(d);m!==-1&&s.splice(m,1)}function ee(d,m){let E=d;s.forEach(function(A){A[E]&&A[E](m)})}function ve(d){return se("10.7.0","highlightBlock will be removed entirely in v12.0"),se("10.7.0","Please use highlightElement now."),_(d)}Object.assign(e,{highlight:u,highlightAuto:b,highlightAll:$,highlightElement:_,highlightBlock:ve,configure:y,initHighlighting:R,initHighlightingOnLoad:v,registerLanguage:F,unregisterLanguage:B,listLanguages:G,getLanguage:U,registerAliases:de,autoDetection:fe,inherit:Jt,addPlugin:Oe,removePlugin:Re}),e.debugMode=function(){i=!1},e.safeMode=function(){i=!0},e.versionString=fi,e.regex={concat:X,lookahead:en,either:Je,optional:Rs,anyNumberOfTimes:Os};for(let d in we)typeof we[d]=="object"&&Qt(we[d]);return Object.assign(e,we),e},ie=un({});ie.newInstance=()=>un({});dn.exports=ie;ie.HighlightJS=ie;ie.default=ie});var ct=["integers","bytes","floats","uuid","bitstring","shuffle","batch","sample","weighted","strings","sequences","permutations","gaussians"];var Dn=["int32","float64","uuid","bytes"],$n=["plain","csv"],Ai=[...Dn,...$n];var Ie=ct,Pn=[...Ie,"certificate","health","usage"];function lt(e){return Pn.includes(e)?["curl","typescript","python"]:["curl"]}function ut(e){return JSON.stringify(e,void 0,2).replaceAll(/\[\n\s+((?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}")(?:,\n\s+(?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}"))*)\n\s+\]/g,(t,n)=>`[${n.replaceAll(/,\n\s+/g,", ")}]`)}function Le({fields:e}){return e.map(({name:t,value:n})=>`${t}=${encodeURIComponent(n).replaceAll("%2C",",")}`).join("&")}function dt(e,t){switch(e){case"curl":return Fn(t);case"typescript":return zn(t);case"python":return Un(t)}}function Fn(e){let t=Le(e),n=e.baseUrl+e.path.slice(3)+(t===""?"":`?${t}`),s=['curl -H "Authorization: Bearer $QRN_KEY"'];return e.body!==void 0&&s.push("  -H 'Content-Type: application/json'",`  -d ${at(e.body)}`),e.fields.some(({name:c,value:r})=>c==="format"&&r==="pdf")&&s.push("  -o certificate.pdf"),[...s,`  ${at(n)}`].join(` \\
-`)}function at(e){return`'${e.replaceAll("'","'\\''")}'`}function zn(e){let{members:t,isQuote:n}=ft(e),s=gt(t,"typescript"),i=n?"quote":e.name,c=s==="{}"?"":s;n?c=`'${e.name}', ${s}`:e.name==="certificate"&&(c=re(t.id??"cert_…","typescript"));let r=Ie.includes(e.name)&&!n?"answer.data":"answer";return["import { QrnClient } from 'qrn-client';","",`const client = new QrnClient({ baseUrl: '${e.baseUrl}' }); // the key is in QRN_KEY`,`const answer = await client.${i}(${c});`,`console.log(${r});`].join(`
-`)}function Un(e){let{members:t,isQuote:n}=ft(e),s=Object.entries(e.name==="batch"&&!n?jn(t):ht(t)).map(([a,l])=>`${a}=${re(l,"python")}`),i=e.name==="certificate"&&t.format==="pdf",c=i?"certificate_pdf":e.name,r=s.join(", ");n?(c="quote",r=[`"${e.name}"`,...s].join(", ")):e.name==="certificate"&&(r=re(t.id??"cert_…","python"));let o=Ie.includes(e.name)&&!n?"answer.values":i?"len(answer)":"answer";return["from qrn_client import QrnClient","",`client = QrnClient("${e.baseUrl}")  # the key is in QRN_KEY`,`answer = client.${c}(${r})`,`print(${o})`].join(`
-`)}function ft(e){let t={},n=!1;for(let{name:s,kind:i,value:c}of e.fields)s==="dry_run"?n=c==="true":s==="entropy_mode"?t.entropyMode=c:(s!=="format"||e.name==="certificate")&&(t[s]=Hn(i,c));return{members:{...Vn(e),...t},isQuote:n}}function Vn({body:e}){try{let t=JSON.parse(e??"{}");return typeof t=="object"&&t!==null?t:{}}catch{return{}}}function Hn(e,t){return e==="integer"&&/^-?\d+$/.test(t)||e==="number"&&/^-?\d+(\.\d+)?$/.test(t)?Number(t):e==="boolean"?t==="true":e==="integer-list"&&/^-?\d+(,-?\d+)*$/.test(t)?t.split(",").map(Number):e==="items"?t.split(","):t}function ht({entropyMode:e,...t}){return e===void 0?t:{...t,entropy_mode:e}}function jn({params:e,...t}){let n=typeof e=="object"&&!Array.isArray(e)?e:{};return ht({...t,...n})}function re(e,t){if(typeof e=="string"){let n=JSON.stringify(e);return t==="python"?n:`'${n.slice(1,-1).replaceAll('\\"','"').replaceAll("'","\\'")}'`}return typeof e=="number"?String(e):e===null?t==="python"?"None":"null":typeof e=="boolean"?t==="python"?e?"True":"False":String(e):Array.isArray(e)?`[${e.map(n=>re(n,t)).join(", ")}]`:gt(e,t)}function gt(e,t){let n=Object.entries(e).map(([s,i])=>`${t==="python"||!/^[A-Za-z_]\w*$/.test(s)?JSON.stringify(s):s}: ${re(i,t)}`);return n.length===0?"{}":t==="python"?`{${n.join(", ")}}`:`{ ${n.join(", ")} }`}var{document:Gn,isSecureContext:Wn,navigator:Kn}=globalThis,V=Gn,pt=Wn,Be=Kn.clipboard;function M(e){let t=V.getElementById(e);if(t===null)throw new Error(`the page has no element #${e}`);return t}function K(e,t,n){let s=k("p");s.append(k("strong",t),` ${n}`);let i=k("div");return i.className=`banner ${e}`,i.append(s),i}function k(e,t=""){let n=V.createElement(e);return n.textContent=t,n}import{verifyAnswer as qn}from"./qrn-verify.mjs";import{verifyDraw as Mi}from"./qrn-verify.mjs";import{readWitnessPolicy as Ii}from"./qrn-verify.mjs";var Yn=10,Jn=500,Z=class extends Error{name="Trouble"},Zn={"certificate id":"Certificate id","request id":"Request",metadata:"Time, source and mode",delivered:"Values and salt",label:"What the caller said of it",lots:"The lots",derived:"What follows from the lots",status:"Withdrawals",keys:"Keys of the log",inclusion:"Place in the log",signature:"Signature of the log",fixed:"Fixed before",dates:"Dates",witnesses:"Witnesses",statement:"What is drawn",commitment:"Commitment",logged:"Logged in time",secret:"Committed bytes",nonce:"Nonce of the caller",beacon:"Round of the beacon",values:"Values",end:"End of the draw"};async function mt(e){let t=te(e,"metadata","certificate_id"),[n,s]=await Promise.all([Qn(String(t)),Xn()]);return{verification:await qn({response:e,certificate:n,keys:s}),subject:"answer",status:te(n,"certificate","status")}}async function Qn(e){for(let t=1;;t++){let n=await bt(`/verify/${e}`);if(te(n,"certificate","proof")!==null||t===Yn)return n;await new Promise(s=>setTimeout(s,Jn))}}function Xn(){return bt("/.well-known/qrn-keys.json")}async function bt(e){let t;try{t=await fetch(e,{headers:{accept:"application/json"}})}catch(n){throw n instanceof TypeError?new Z(`The service could not be reached (${n.message}).`):n}if(t.status===404)throw new Z("This service has nothing with that id.");if(!t.ok)throw new Z(`The service answered ${t.status} for ${e}.`);return t.json()}async function _t(e,t,n){e.disabled=!0;try{t.replaceChildren(...await n())}catch(s){if(t.replaceChildren(es(s)),!(s instanceof Z))throw s}finally{e.disabled=!1}}function Et({verification:e,subject:t,status:n}){let{checks:s,notCovered:i}=e,o=[e.ok&&"standing"in e?ts(e):ss(s,t,n),is(s)];if(i.length>0){let a=k("p",`No certificate speaks of: ${i.join(", ")}.`);a.className="hint",o.push(a)}return o}function es(e){let t=e instanceof Z;return K("bad","Not checked.",t?e.message:`The check itself failed: ${String(e)}`)}function ts({standing:e,advice:t}){return t===void 0?K("good","Verified.","This draw ended as its statement promised."):K(e==="pending"?"wait":"bad",ns[e],t)}var ns={revealed:"Verified.",pending:"Pending: genuine so far.",overdue:"Overdue: it has no result.",cancelled:"Cancelled: genuine, without a result.",failed:"Failed: genuine, without a result."};function ss(e,t,n){let s=e.filter(c=>!c.ok);if(s.length===0&&t==="certificate")return K("good","The certificate holds.","Paste the answer to check its values too.");if(s.length===0)return K("good","Everything holds.","These are the certified values.");if(n==="revoked"&&s.every(c=>c.name==="status"))return K("bad","Genuine, but revoked.","It is what was certified, and the operator withdrew a lot of it since.");if(!pt&&s.every(({name:c})=>c==="signature"||c==="fixed"))return K("wait","All but the signatures holds.","This page was not loaded over https, and there a browser checks no signatures: use qrn verify.");let i=`${s.length} of ${e.length} checks failed.`;return K("bad",i,`Do not rely on this ${t}.`)}function is(e){let t=k("ul");for(let{name:n,ok:s,why:i}of e){let c=k("li");c.className=s?"holds":"fails";let r=k("div");r.append(k("strong",Zn[n]),k("p",i)),c.append(k("span",s?"✓ holds":"✗ fails"),r),t.append(c)}return t}function te(e,...t){let n=e;for(let s of t){if(typeof n!="object"||n===null||!Object.hasOwn(n,s))return;n=n[s]}return n}var rs=1500;function yt(){for(let e of V.querySelectorAll("button.copy"))e.hidden=Be===void 0,e.addEventListener("click",()=>os(e))}async function os(e){let t=[...e.closest(".code")?.querySelectorAll("pre")??[]],n=e.closest(".code")?.querySelector(".tabs input:checked")?.value,s=t.find(({className:i})=>i===n)??t[0];await Be?.writeText(s.textContent),e.textContent="Copied",setTimeout(()=>{e.textContent="Copy"},rs)}var cs="ENTRIES",Tt="KEYS",Nt="VALUES";var oe=class{constructor(t,n){let s=t._tree,i=Array.from(s.keys());this.set=t,this._type=n,this._path=i.length>0?[{node:s,keys:i}]:[]}next(){let t=this.dive();return this.backtrack(),t}dive(){if(this._path.length===0)return{done:!0,value:void 0};let{node:t,keys:n}=ne(this._path);if(ne(n)==="")return{done:!1,value:this.result()};let s=t.get(ne(n));return this._path.push({node:s,keys:Array.from(s.keys())}),this.dive()}backtrack(){if(this._path.length===0)return;let t=ne(this._path).keys;t.pop(),!(t.length>0)&&(this._path.pop(),this.backtrack())}key(){return this.set._prefix+this._path.map(({keys:t})=>ne(t)).filter(t=>t!=="").join("")}value(){return ne(this._path).node.get("")}result(){switch(this._type){case Nt:return this.value();case Tt:return this.key();default:return[this.key(),this.value()]}}[Symbol.iterator](){return this}},ne=e=>e[e.length-1],as=(e,t,n)=>{let s=new Map;if(t===void 0)return s;let i=t.length+1,c=i+n,r=new Uint8Array(c*i).fill(n+1);for(let o=0;o<i;++o)r[o]=o;for(let o=1;o<c;++o)r[o*i]=o;return Ot(e,t,n,s,r,1,i,""),s},Ot=(e,t,n,s,i,c,r,o)=>{let a=c*r;e:for(let l of e.keys())if(l===""){let u=i[a-1];u<=n&&s.set(o,[e.get(l),u])}else{let u=c;for(let g=0;g<l.length;++g,++u){let h=l[g],b=r*u,w=b-r,_=i[b],y=Math.max(0,u-n-1),R=Math.min(r-1,u+n);for(let v=y;v<R;++v){let D=h!==t[v],$=i[w+v]+ +D,F=i[w+v+1]+1,B=i[b+v]+1,G=i[b+v+1]=Math.min($,F,B);G<_&&(_=G)}if(_>n)continue e}Ot(e.get(l),t,n,s,i,u,r,o+l)}},ce=class e{constructor(t=new Map,n=""){this._size=void 0,this._tree=t,this._prefix=n}atPrefix(t){if(!t.startsWith(this._prefix))throw new Error("Mismatched prefix");let[n,s]=be(this._tree,t.slice(this._prefix.length));if(n===void 0){let[i,c]=He(s);for(let r of i.keys())if(r!==""&&r.startsWith(c)){let o=new Map;return o.set(r.slice(c.length),i.get(r)),new e(o,t)}}return new e(n,t)}clear(){this._size=void 0,this._tree.clear()}delete(t){return this._size=void 0,ls(this._tree,t)}entries(){return new oe(this,cs)}forEach(t){for(let[n,s]of this)t(n,s,this)}fuzzyGet(t,n){return as(this._tree,t,n)}get(t){let n=ze(this._tree,t);return n!==void 0?n.get(""):void 0}has(t){let n=ze(this._tree,t);return n!==void 0&&n.has("")}keys(){return new oe(this,Tt)}set(t,n){if(typeof t!="string")throw new Error("key must be a string");return this._size=void 0,De(this._tree,t).set("",n),this}get size(){if(this._size)return this._size;this._size=0;let t=this.entries();for(;!t.next().done;)this._size+=1;return this._size}update(t,n){if(typeof t!="string")throw new Error("key must be a string");this._size=void 0;let s=De(this._tree,t);return s.set("",n(s.get(""))),this}fetch(t,n){if(typeof t!="string")throw new Error("key must be a string");this._size=void 0;let s=De(this._tree,t),i=s.get("");return i===void 0&&s.set("",i=n()),i}values(){return new oe(this,Nt)}[Symbol.iterator](){return this.entries()}static from(t){let n=new e;for(let[s,i]of t)n.set(s,i);return n}static fromObject(t){return e.from(Object.entries(t))}},be=(e,t,n=[])=>{if(t.length===0||e==null)return[e,n];for(let s of e.keys())if(s!==""&&t.startsWith(s))return n.push([e,s]),be(e.get(s),t.slice(s.length),n);return n.push([e,t]),be(void 0,"",n)},ze=(e,t)=>{if(t.length===0||e==null)return e;for(let n of e.keys())if(n!==""&&t.startsWith(n))return ze(e.get(n),t.slice(n.length))},De=(e,t)=>{let n=t.length;e:for(let s=0;e&&s<n;){for(let c of e.keys())if(c!==""&&t[s]===c[0]){let r=Math.min(n-s,c.length),o=1;for(;o<r&&t[s+o]===c[o];)++o;let a=e.get(c);if(o===c.length)e=a;else{let l=new Map;l.set(c.slice(o),a),e.set(t.slice(s,s+o),l),e.delete(c),e=l}s+=o;continue e}let i=new Map;return e.set(t.slice(s),i),i}return e},ls=(e,t)=>{let[n,s]=be(e,t);if(n!==void 0){if(n.delete(""),n.size===0)Rt(s);else if(n.size===1){let[i,c]=n.entries().next().value;vt(s,i,c)}}},Rt=e=>{if(e.length===0)return;let[t,n]=He(e);if(t.delete(n),t.size===0)Rt(e.slice(0,-1));else if(t.size===1){let[s,i]=t.entries().next().value;s!==""&&vt(e.slice(0,-1),s,i)}},vt=(e,t,n)=>{if(e.length===0)return;let[s,i]=He(e);s.set(i+t,n),s.delete(i)},He=e=>e[e.length-1],je="or",kt="and",us="and_not",ae=class e{constructor(t){if(t?.fields==null)throw new Error('MiniSearch: option "fields" must be provided');let n=t.autoVacuum==null||t.autoVacuum===!0?Fe:t.autoVacuum;this._options={...Pe,...t,autoVacuum:n,searchOptions:{...wt,...t.searchOptions||{}},autoSuggestOptions:{...ps,...t.autoSuggestOptions||{}}},this._index=new ce,this._documentCount=0,this._documentIds=new Map,this._idToShortId=new Map,this._fieldIds={},this._fieldLength=new Map,this._avgFieldLength=[],this._nextId=0,this._storedFields=new Map,this._dirtCount=0,this._currentVacuum=null,this._enqueuedVacuum=null,this._enqueuedVacuumConditions=Ve,this.addFields(this._options.fields)}add(t){let{extractField:n,stringifyField:s,tokenize:i,processTerm:c,fields:r,idField:o}=this._options,a=n(t,o);if(a==null)throw new Error(`MiniSearch: document does not have ID field "${o}"`);if(this._idToShortId.has(a))throw new Error(`MiniSearch: duplicate ID ${a}`);let l=this.addDocumentId(a);this.saveStoredFields(l,t);for(let u of r){let g=n(t,u);if(g==null)continue;let h=i(s(g,u),u),b=this._fieldIds[u],w=new Set(h).size;this.addFieldLength(l,b,this._documentCount-1,w);for(let _ of h){let y=c(_,u);if(Array.isArray(y))for(let R of y)this.addTerm(b,l,R);else y&&this.addTerm(b,l,y)}}}addAll(t){for(let n of t)this.add(n)}addAllAsync(t,n={}){let{chunkSize:s=10}=n,i={chunk:[],promise:Promise.resolve()},{chunk:c,promise:r}=t.reduce(({chunk:o,promise:a},l,u)=>(o.push(l),(u+1)%s===0?{chunk:[],promise:a.then(()=>new Promise(g=>setTimeout(g,0))).then(()=>this.addAll(o))}:{chunk:o,promise:a}),i);return r.then(()=>this.addAll(c))}remove(t){let{tokenize:n,processTerm:s,extractField:i,stringifyField:c,fields:r,idField:o}=this._options,a=i(t,o);if(a==null)throw new Error(`MiniSearch: document does not have ID field "${o}"`);let l=this._idToShortId.get(a);if(l==null)throw new Error(`MiniSearch: cannot remove document with ID ${a}: it is not in the index`);for(let u of r){let g=i(t,u);if(g==null)continue;let h=n(c(g,u),u),b=this._fieldIds[u],w=new Set(h).size;this.removeFieldLength(l,b,this._documentCount,w);for(let _ of h){let y=s(_,u);if(Array.isArray(y))for(let R of y)this.removeTerm(b,l,R);else y&&this.removeTerm(b,l,y)}}this._storedFields.delete(l),this._documentIds.delete(l),this._idToShortId.delete(a),this._fieldLength.delete(l),this._documentCount-=1}removeAll(t){if(t)for(let n of t)this.remove(n);else{if(arguments.length>0)throw new Error("Expected documents to be present. Omit the argument to remove all documents.");this._index=new ce,this._documentCount=0,this._documentIds=new Map,this._idToShortId=new Map,this._fieldLength=new Map,this._avgFieldLength=[],this._storedFields=new Map,this._nextId=0}}discard(t){let n=this._idToShortId.get(t);if(n==null)throw new Error(`MiniSearch: cannot discard document with ID ${t}: it is not in the index`);this._idToShortId.delete(t),this._documentIds.delete(n),this._storedFields.delete(n),(this._fieldLength.get(n)||[]).forEach((s,i)=>{this.removeFieldLength(n,i,this._documentCount,s)}),this._fieldLength.delete(n),this._documentCount-=1,this._dirtCount+=1,this.maybeAutoVacuum()}maybeAutoVacuum(){if(this._options.autoVacuum===!1)return;let{minDirtFactor:t,minDirtCount:n,batchSize:s,batchWait:i}=this._options.autoVacuum;this.conditionalVacuum({batchSize:s,batchWait:i},{minDirtCount:n,minDirtFactor:t})}discardAll(t){let n=this._options.autoVacuum;try{this._options.autoVacuum=!1;for(let s of t)this.discard(s)}finally{this._options.autoVacuum=n}this.maybeAutoVacuum()}replace(t){let{idField:n,extractField:s}=this._options,i=s(t,n);this.discard(i),this.add(t)}vacuum(t={}){return this.conditionalVacuum(t)}conditionalVacuum(t,n){return this._currentVacuum?(this._enqueuedVacuumConditions=this._enqueuedVacuumConditions&&n,this._enqueuedVacuum!=null?this._enqueuedVacuum:(this._enqueuedVacuum=this._currentVacuum.then(()=>{let s=this._enqueuedVacuumConditions;return this._enqueuedVacuumConditions=Ve,this.performVacuuming(t,s)}),this._enqueuedVacuum)):this.vacuumConditionsMet(n)===!1?Promise.resolve():(this._currentVacuum=this.performVacuuming(t),this._currentVacuum)}async performVacuuming(t,n){let s=this._dirtCount;if(this.vacuumConditionsMet(n)){let i=t.batchSize||Ue.batchSize,c=t.batchWait||Ue.batchWait,r=1;for(let[o,a]of this._index){for(let[l,u]of a)for(let[g]of u)this._documentIds.has(g)||(u.size<=1?a.delete(l):u.delete(g));this._index.get(o).size===0&&this._index.delete(o),r%i===0&&await new Promise(l=>setTimeout(l,c)),r+=1}this._dirtCount-=s}await null,this._currentVacuum=this._enqueuedVacuum,this._enqueuedVacuum=null}vacuumConditionsMet(t){if(t==null)return!0;let{minDirtCount:n,minDirtFactor:s}=t;return n=n||Fe.minDirtCount,s=s||Fe.minDirtFactor,this.dirtCount>=n&&this.dirtFactor>=s}get isVacuuming(){return this._currentVacuum!=null}get dirtCount(){return this._dirtCount}get dirtFactor(){return this._dirtCount/(1+this._documentCount+this._dirtCount)}has(t){return this._idToShortId.has(t)}getStoredFields(t){let n=this._idToShortId.get(t);if(n!=null)return this._storedFields.get(n)}search(t,n={}){let{searchOptions:s}=this._options,i={...s,...n},c=this.executeQuery(t,n),r=[];for(let[o,{score:a,terms:l,match:u}]of c){let g=l.length||1,h={id:this._documentIds.get(o),score:a*g,terms:Object.keys(u),queryTerms:l,match:u};Object.assign(h,this._storedFields.get(o)),(i.filter==null||i.filter(h))&&r.push(h)}return t===e.wildcard&&i.boostDocument==null||r.sort(xt),r}autoSuggest(t,n={}){n={...this._options.autoSuggestOptions,...n};let s=new Map;for(let{score:c,terms:r}of this.search(t,n)){let o=r.join(" "),a=s.get(o);a!=null?(a.score+=c,a.count+=1):s.set(o,{score:c,terms:r,count:1})}let i=[];for(let[c,{score:r,terms:o,count:a}]of s)i.push({suggestion:c,terms:o,score:r/a});return i.sort(xt),i}get documentCount(){return this._documentCount}get termCount(){return this._index.size}static loadJSON(t,n){if(n==null)throw new Error("MiniSearch: loadJSON should be given the same options used when serializing the index");return this.loadJS(JSON.parse(t),n)}static async loadJSONAsync(t,n){if(n==null)throw new Error("MiniSearch: loadJSON should be given the same options used when serializing the index");return this.loadJSAsync(JSON.parse(t),n)}static getDefault(t){if(Pe.hasOwnProperty(t))return $e(Pe,t);throw new Error(`MiniSearch: unknown option "${t}"`)}static loadJS(t,n){let{index:s,documentIds:i,fieldLength:c,storedFields:r,serializationVersion:o}=t,a=this.instantiateMiniSearch(t,n);a._documentIds=pe(i),a._fieldLength=pe(c),a._storedFields=pe(r);for(let[l,u]of a._documentIds)a._idToShortId.set(u,l);for(let[l,u]of s){let g=new Map;for(let h of Object.keys(u)){let b=u[h];o===1&&(b=b.ds),g.set(parseInt(h,10),pe(b))}a._index.set(l,g)}return a}static async loadJSAsync(t,n){let{index:s,documentIds:i,fieldLength:c,storedFields:r,serializationVersion:o}=t,a=this.instantiateMiniSearch(t,n);a._documentIds=await me(i),a._fieldLength=await me(c),a._storedFields=await me(r);for(let[u,g]of a._documentIds)a._idToShortId.set(g,u);let l=0;for(let[u,g]of s){let h=new Map;for(let b of Object.keys(g)){let w=g[b];o===1&&(w=w.ds),h.set(parseInt(b,10),await me(w))}++l%1e3===0&&await Mt(0),a._index.set(u,h)}return a}static instantiateMiniSearch(t,n){let{documentCount:s,nextId:i,fieldIds:c,averageFieldLength:r,dirtCount:o,serializationVersion:a}=t;if(a!==1&&a!==2)throw new Error("MiniSearch: cannot deserialize an index created with an incompatible version");let l=new e(n);return l._documentCount=s,l._nextId=i,l._idToShortId=new Map,l._fieldIds=c,l._avgFieldLength=r,l._dirtCount=o||0,l._index=new ce,l}executeQuery(t,n={}){if(t===e.wildcard)return this.executeWildcardQuery(n);if(typeof t!="string"){let h={...n,...t,queries:void 0},b=t.queries.map(w=>this.executeQuery(w,h));return this.combineResults(b,h.combineWith)}let{tokenize:s,processTerm:i,searchOptions:c}=this._options,r={tokenize:s,processTerm:i,...c,...n},{tokenize:o,processTerm:a}=r,g=o(t).flatMap(h=>a(h)).filter(h=>!!h).map(gs(r)).map(h=>this.executeQuerySpec(h,r));return this.combineResults(g,r.combineWith)}executeQuerySpec(t,n){let s={...this._options.searchOptions,...n},i=(s.fields||this._options.fields).reduce((_,y)=>({..._,[y]:$e(s.boost,y)||1}),{}),{boostDocument:c,weights:r,maxFuzzy:o,bm25:a}=s,{fuzzy:l,prefix:u}={...wt.weights,...r},g=this._index.get(t.term),h=this.termResults(t.term,t.term,1,t.termBoost,g,i,c,a),b,w;if(t.prefix&&(b=this._index.atPrefix(t.term)),t.fuzzy){let _=t.fuzzy===!0?.2:t.fuzzy,y=_<1?Math.min(o,Math.round(t.term.length*_)):_;y&&(w=this._index.fuzzyGet(t.term,y))}if(b)for(let[_,y]of b){let R=_.length-t.term.length;if(!R)continue;w?.delete(_);let v=u*_.length/(_.length+.3*R);this.termResults(t.term,_,v,t.termBoost,y,i,c,a,h)}if(w)for(let _ of w.keys()){let[y,R]=w.get(_);if(!R)continue;let v=l*_.length/(_.length+R);this.termResults(t.term,_,v,t.termBoost,y,i,c,a,h)}return h}executeWildcardQuery(t){let n=new Map,s={...this._options.searchOptions,...t};for(let[i,c]of this._documentIds){let r=s.boostDocument?s.boostDocument(c,"",this._storedFields.get(i)):1;n.set(i,{score:r,terms:[],match:{}})}return n}combineResults(t,n=je){if(t.length===0)return new Map;let s=n.toLowerCase(),i=ds[s];if(!i)throw new Error(`Invalid combination operator: ${n}`);return t.reduce(i)||new Map}toJSON(){let t=[];for(let[n,s]of this._index){let i={};for(let[c,r]of s)i[c]=Object.fromEntries(r);t.push([n,i])}return{documentCount:this._documentCount,nextId:this._nextId,documentIds:Object.fromEntries(this._documentIds),fieldIds:this._fieldIds,fieldLength:Object.fromEntries(this._fieldLength),averageFieldLength:this._avgFieldLength,storedFields:Object.fromEntries(this._storedFields),dirtCount:this._dirtCount,index:t,serializationVersion:2}}termResults(t,n,s,i,c,r,o,a,l=new Map){if(c==null)return l;for(let u of Object.keys(r)){let g=r[u],h=this._fieldIds[u],b=c.get(h);if(b==null)continue;let w=b.size,_=this._avgFieldLength[h];for(let y of b.keys()){if(!this._documentIds.has(y)){this.removeTerm(h,y,n),w-=1;continue}let R=o?o(this._documentIds.get(y),n,this._storedFields.get(y)):1;if(!R)continue;let v=b.get(y),D=this._fieldLength.get(y)[h],$=hs(v,w,this._documentCount,D,_,a),F=s*i*g*R*$,B=l.get(y);if(B){B.score+=F,ms(B.terms,t);let G=$e(B.match,n);G?G.push(u):B.match[n]=[u]}else l.set(y,{score:F,terms:[t],match:{[n]:[u]}})}}return l}addTerm(t,n,s){let i=this._index.fetch(s,At),c=i.get(t);if(c==null)c=new Map,c.set(n,1),i.set(t,c);else{let r=c.get(n);c.set(n,(r||0)+1)}}removeTerm(t,n,s){if(!this._index.has(s)){this.warnDocumentChanged(n,t,s);return}let i=this._index.fetch(s,At),c=i.get(t);c==null||c.get(n)==null?this.warnDocumentChanged(n,t,s):c.get(n)<=1?c.size<=1?i.delete(t):c.delete(n):c.set(n,c.get(n)-1),this._index.get(s).size===0&&this._index.delete(s)}warnDocumentChanged(t,n,s){for(let i of Object.keys(this._fieldIds))if(this._fieldIds[i]===n){this._options.logger("warn",`MiniSearch: document with ID ${this._documentIds.get(t)} has changed before removal: term "${s}" was not present in field "${i}". Removing a document after it has changed can corrupt the index!`,"version_conflict");return}}addDocumentId(t){let n=this._nextId;return this._idToShortId.set(t,n),this._documentIds.set(n,t),this._documentCount+=1,this._nextId+=1,n}addFields(t){for(let n=0;n<t.length;n++)this._fieldIds[t[n]]=n}addFieldLength(t,n,s,i){let c=this._fieldLength.get(t);c==null&&this._fieldLength.set(t,c=[]),c[n]=i;let o=(this._avgFieldLength[n]||0)*s+i;this._avgFieldLength[n]=o/(s+1)}removeFieldLength(t,n,s,i){if(s===1){this._avgFieldLength[n]=0;return}let c=this._avgFieldLength[n]*s-i;this._avgFieldLength[n]=c/(s-1)}saveStoredFields(t,n){let{storeFields:s,extractField:i}=this._options;if(s==null||s.length===0)return;let c=this._storedFields.get(t);c==null&&this._storedFields.set(t,c={});for(let r of s){let o=i(n,r);o!==void 0&&(c[r]=o)}}};ae.wildcard=Symbol("*");var $e=(e,t)=>Object.prototype.hasOwnProperty.call(e,t)?e[t]:void 0,ds={[je]:(e,t)=>{for(let n of t.keys()){let s=e.get(n);if(s==null)e.set(n,t.get(n));else{let{score:i,terms:c,match:r}=t.get(n);s.score=s.score+i,s.match=Object.assign(s.match,r),St(s.terms,c)}}return e},[kt]:(e,t)=>{let n=new Map;for(let s of t.keys()){let i=e.get(s);if(i==null)continue;let{score:c,terms:r,match:o}=t.get(s);St(i.terms,r),n.set(s,{score:i.score+c,terms:i.terms,match:Object.assign(i.match,o)})}return n},[us]:(e,t)=>{for(let n of t.keys())e.delete(n);return e}},fs={k:1.2,b:.7,d:.5},hs=(e,t,n,s,i,c)=>{let{k:r,b:o,d:a}=c;return Math.log(1+(n-t+.5)/(t+.5))*(a+e*(r+1)/(e+r*(1-o+o*s/i)))},gs=e=>(t,n,s)=>{let i=typeof e.fuzzy=="function"?e.fuzzy(t,n,s):e.fuzzy||!1,c=typeof e.prefix=="function"?e.prefix(t,n,s):e.prefix===!0,r=typeof e.boostTerm=="function"?e.boostTerm(t,n,s):1;return{term:t,fuzzy:i,prefix:c,termBoost:r}},Pe={idField:"id",extractField:(e,t)=>e[t],stringifyField:(e,t)=>e.toString(),tokenize:e=>e.split(bs),processTerm:e=>e.toLowerCase(),fields:void 0,searchOptions:void 0,storeFields:[],logger:(e,t)=>{typeof console?.[e]=="function"&&console[e](t)},autoVacuum:!0},wt={combineWith:je,prefix:!1,fuzzy:!1,maxFuzzy:6,boost:{},weights:{fuzzy:.45,prefix:.375},bm25:fs},ps={combineWith:kt,prefix:(e,t,n)=>t===n.length-1},Ue={batchSize:1e3,batchWait:10},Ve={minDirtFactor:.1,minDirtCount:20},Fe={...Ue,...Ve},ms=(e,t)=>{e.includes(t)||e.push(t)},St=(e,t)=>{for(let n of t)e.includes(n)||e.push(n)},xt=({score:e},{score:t})=>t-e,At=()=>new Map,pe=e=>{let t=new Map;for(let n of Object.keys(e))t.set(parseInt(n,10),e[n]);return t},me=async e=>{let t=new Map,n=0;for(let s of Object.keys(e))t.set(parseInt(s,10),e[s]),++n%1e3===0&&await Mt(0);return t},Mt=e=>new Promise(t=>setTimeout(t,e)),bs=/[\n\r\p{Z}\p{P}]+/u;var _s=12,Ee=M("search"),Ct=M("search-results"),Es=M("search-status"),It;Ee.addEventListener("input",Lt);Ee.addEventListener("keydown",e=>{e.key==="Escape"&&(Ee.value="",Lt())});function Lt(){let e=Ee.value.trim();It??=ys();let t=e===""?[]:It.search(e).slice(0,_s);Ct.replaceChildren(...t.map(({id:n,title:s,place:i})=>{let c=k("a",s);c.setAttribute("href",`#${n}`);let r=k("li");return r.append(c,k("span",i)),r})),Ct.hidden=t.length===0,Es.textContent=e===""?"":t.length===0?"Nothing found.":`${t.length} results.`}function ys(){let e=new ae({fields:["title","text","place"],storeFields:["title","place"],searchOptions:{boost:{title:3},prefix:!0,fuzzy:.15,combineWith:"AND"}});return e.addAll([...ws()]),e}function*ws(){for(let e of V.querySelectorAll(".content section[id]")){let t=_e(e.querySelector("h2"));yield{id:e.id,title:t,place:"",text:_e(e.querySelector("p"))};for(let n of e.querySelectorAll(".params > div[id]"))yield{id:n.id,title:_e(n.querySelector("dt")),place:t,text:_e(n.querySelector("dd"))}}}function _e(e){return e?.textContent.trim()??""}function Bt(e){let t=e.regex,n={},s={begin:/\$\{/,end:/\}/,contains:["self",{begin:/:-/,contains:[n]}]};Object.assign(n,{className:"variable",variants:[{begin:t.concat(/\$[\w\d#@][\w\d_]*/,"(?![\\w\\d])(?![$])")},s]});let i={className:"subst",begin:/\$\(/,end:/\)/,contains:[e.BACKSLASH_ESCAPE]},c=e.inherit(e.COMMENT(),{match:[/(^|\s)/,/#.*$/],scope:{2:"comment"}}),r={begin:/<<-?\s*(?=\w+)/,starts:{contains:[e.END_SAME_AS_BEGIN({begin:/(\w+)/,end:/(\w+)/,className:"string"})]}},o={className:"string",begin:/"/,end:/"/,contains:[e.BACKSLASH_ESCAPE,n,i]};i.contains.push(o);let a={match:/\\"/},l={className:"string",begin:/'/,end:/'/},u={match:/\\'/},g={begin:/\$?\(\(/,end:/\)\)/,contains:[{begin:/\d+#[0-9a-f]+/,className:"number"},e.NUMBER_MODE,n]},h=["fish","bash","zsh","sh","csh","ksh","tcsh","dash","scsh"],b=e.SHEBANG({binary:`(${h.join("|")})`,relevance:10}),w={className:"function",begin:/\w[\w\d_]*\s*\(\s*\)\s*\{/,returnBegin:!0,contains:[e.inherit(e.TITLE_MODE,{begin:/\w[\w\d_]*/})],relevance:0},_=["if","then","else","elif","fi","time","for","while","until","in","do","done","case","esac","coproc","function","select"],y=["true","false"],R={match:/(\/[a-z._-]+)+/},v=["break","cd","continue","eval","exec","exit","export","getopts","hash","pwd","readonly","return","shift","test","times","trap","umask","unset"],D=["alias","bind","builtin","caller","command","declare","echo","enable","help","let","local","logout","mapfile","printf","read","readarray","source","sudo","type","typeset","ulimit","unalias"],$=["autoload","bg","bindkey","bye","cap","chdir","clone","comparguments","compcall","compctl","compdescribe","compfiles","compgroups","compquote","comptags","comptry","compvalues","dirs","disable","disown","echotc","echoti","emulate","fc","fg","float","functions","getcap","getln","history","integer","jobs","kill","limit","log","noglob","popd","print","pushd","pushln","rehash","sched","setcap","setopt","stat","suspend","ttyctl","unfunction","unhash","unlimit","unsetopt","vared","wait","whence","where","which","zcompile","zformat","zftp","zle","zmodload","zparseopts","zprof","zpty","zregexparse","zsocket","zstyle","ztcp"],F=["chcon","chgrp","chown","chmod","cp","dd","df","dir","dircolors","ln","ls","mkdir","mkfifo","mknod","mktemp","mv","realpath","rm","rmdir","shred","sync","touch","truncate","vdir","b2sum","base32","base64","cat","cksum","comm","csplit","cut","expand","fmt","fold","head","join","md5sum","nl","numfmt","od","paste","ptx","pr","sha1sum","sha224sum","sha256sum","sha384sum","sha512sum","shuf","sort","split","sum","tac","tail","tr","tsort","unexpand","uniq","wc","arch","basename","chroot","date","dirname","du","echo","env","expr","factor","groups","hostid","id","link","logname","nice","nohup","nproc","pathchk","pinky","printenv","printf","pwd","readlink","runcon","seq","sleep","stat","stdbuf","stty","tee","test","timeout","tty","uname","unlink","uptime","users","who","whoami","yes"];return{name:"Bash",aliases:["sh","zsh"],keywords:{$pattern:/\b[a-z][a-z0-9._-]+\b/,keyword:_,literal:y,built_in:[...v,...D,"set","shopt",...$,...F]},contains:[b,e.SHEBANG(),w,g,c,r,R,o,a,l,u,n]}}var Ss="([-+]?)(\\b0[xX][a-fA-F0-9]+|(\\b\\d+(\\.\\d*)?|\\.\\d+)([eE][-+]?\\d+)?)|NaN|[-+]?Infinity",xs={scope:"number",match:Ss,relevance:0};function Dt(e){let t={className:"attr",begin:/(("(\\.|[^\\"\r\n])*")|('(\\.|[^\\'\r\n])*'))(?=\s*:)/,relevance:1.01},n={match:/[{}[\],:]/,className:"punctuation",relevance:0},s=["true","false","null"],i={scope:"literal",beginKeywords:s.join(" ")};return{name:"JSON",aliases:["jsonc","json5"],keywords:{literal:s},contains:[t,n,e.APOS_STRING_MODE,e.QUOTE_STRING_MODE,i,xs,e.C_LINE_COMMENT_MODE,e.C_BLOCK_COMMENT_MODE],illegal:"\\S"}}function $t(e){let t=e.regex,n=/[\p{XID_Start}_]\p{XID_Continue}*/u,s=["and","as","assert","async","await","break","case","class","continue","def","del","elif","else","except","finally","for","from","global","if","import","in","is","lambda","match","nonlocal|10","not","or","pass","raise","return","try","while","with","yield"],o={$pattern:/[A-Za-z]\w+|__\w+__/,keyword:s,built_in:["__import__","abs","all","any","ascii","bin","bool","breakpoint","bytearray","bytes","callable","chr","classmethod","compile","complex","delattr","dict","dir","divmod","enumerate","eval","exec","filter","float","format","frozenset","getattr","globals","hasattr","hash","help","hex","id","input","int","isinstance","issubclass","iter","len","list","locals","map","max","memoryview","min","next","object","oct","open","ord","pow","print","property","range","repr","reversed","round","set","setattr","slice","sorted","staticmethod","str","sum","super","tuple","type","vars","zip"],literal:["__debug__","Ellipsis","False","None","NotImplemented","True"],type:["Any","Callable","Coroutine","Dict","List","Literal","Generic","Optional","Sequence","Set","Tuple","Type","Union"]},a={className:"meta",begin:/^(>>>|\.\.\.) /},l={className:"subst",begin:/\{/,end:/\}/,keywords:o,illegal:/#/},u={begin:/\{\{/,relevance:0},g={className:"string",contains:[e.BACKSLASH_ESCAPE],variants:[{begin:/([uU]|[bB]|[rR]|[bB][rR]|[rR][bB])?'''/,end:/'''/,contains:[e.BACKSLASH_ESCAPE,a],relevance:10},{begin:/([uU]|[bB]|[rR]|[bB][rR]|[rR][bB])?"""/,end:/"""/,contains:[e.BACKSLASH_ESCAPE,a],relevance:10},{begin:/([fF][rR]|[rR][fF]|[fF])'''/,end:/'''/,contains:[e.BACKSLASH_ESCAPE,a,u,l]},{begin:/([fF][rR]|[rR][fF]|[fF])"""/,end:/"""/,contains:[e.BACKSLASH_ESCAPE,a,u,l]},{begin:/([uU]|[rR])'/,end:/'/,relevance:10},{begin:/([uU]|[rR])"/,end:/"/,relevance:10},{begin:/([bB]|[bB][rR]|[rR][bB])'/,end:/'/},{begin:/([bB]|[bB][rR]|[rR][bB])"/,end:/"/},{begin:/([fF][rR]|[rR][fF]|[fF])'/,end:/'/,contains:[e.BACKSLASH_ESCAPE,u,l]},{begin:/([fF][rR]|[rR][fF]|[fF])"/,end:/"/,contains:[e.BACKSLASH_ESCAPE,u,l]},e.APOS_STRING_MODE,e.QUOTE_STRING_MODE]},h="[0-9](_?[0-9])*",b=`(\\b(${h}))?\\.(${h})|\\b(${h})\\.`,w=`\\b|${s.join("|")}`,_={className:"number",relevance:0,variants:[{begin:`(\\b(${h})|(${b}))[eE][+-]?(${h})[jJ]?(?=${w})`},{begin:`(${b})[jJ]?`},{begin:`\\b([1-9](_?[0-9])*|0+(_?0)*)[lLjJ]?(?=${w})`},{begin:`\\b0[bB](_?[01])+[lL]?(?=${w})`},{begin:`\\b0[oO](_?[0-7])+[lL]?(?=${w})`},{begin:`\\b0[xX](_?[0-9a-fA-F])+[lL]?(?=${w})`},{begin:`\\b(${h})[jJ](?=${w})`}]},y={className:"comment",begin:t.lookahead(/# type:/),end:/$/,keywords:o,contains:[{begin:/# type:/},{begin:/#/,end:/\b\B/,endsWithParent:!0}]},R={className:"params",variants:[{className:"",begin:/\(\s*\)/,skip:!0},{begin:/\(/,end:/\)/,excludeBegin:!0,excludeEnd:!0,keywords:o,contains:["self",a,_,g,e.HASH_COMMENT_MODE]}]};return l.contains=[g,_,a],{name:"Python",aliases:["py","gyp","ipython"],unicodeRegex:!0,keywords:o,illegal:/(<\/|\?)|=>/,contains:[a,_,{scope:"variable.language",match:/\bself\b/},{beginKeywords:"if",relevance:0},{match:/\bor\b/,scope:"keyword"},g,y,e.HASH_COMMENT_MODE,{match:[/\bdef/,/\s+/,n],scope:{1:"keyword",3:"title.function"},contains:[R]},{variants:[{match:[/\bclass/,/\s+/,n,/\s*/,/\(\s*/,n,/\s*\)/]},{match:[/\bclass/,/\s+/,n]}],scope:{1:"keyword",3:"title.class",6:"title.class.inherited"}},{className:"meta",begin:/^[\t ]*@/,end:/(?=#)|$/,contains:[_,R,g]}]}}var ye="[A-Za-z$_][0-9A-Za-z$_]*",Pt=["as","in","of","if","for","while","finally","var","new","function","do","return","void","else","break","catch","instanceof","with","throw","case","default","try","switch","continue","typeof","delete","let","yield","const","class","debugger","async","await","static","import","from","export","extends","using"],Ft=["true","false","null","undefined","NaN","Infinity"],zt=["Object","Function","Boolean","Symbol","Math","Date","Number","BigInt","String","RegExp","Array","Float32Array","Float64Array","Int8Array","Uint8Array","Uint8ClampedArray","Int16Array","Int32Array","Uint16Array","Uint32Array","BigInt64Array","BigUint64Array","Set","Map","WeakSet","WeakMap","ArrayBuffer","SharedArrayBuffer","Atomics","DataView","JSON","Promise","Generator","GeneratorFunction","AsyncFunction","Reflect","Proxy","Intl","WebAssembly"],Ut=["Error","EvalError","InternalError","RangeError","ReferenceError","SyntaxError","TypeError","URIError"],Vt=["setInterval","setTimeout","clearInterval","clearTimeout","require","exports","eval","isFinite","isNaN","parseFloat","parseInt","decodeURI","decodeURIComponent","encodeURI","encodeURIComponent","escape","unescape"],Ht=["arguments","this","super","console","window","document","localStorage","sessionStorage","module","global"],jt=[].concat(Vt,zt,Ut);function As(e){let t=e.regex,n=(E,{after:A})=>{let O="</"+E[0].slice(1);return E.input.indexOf(O,A)!==-1},s=ye,i={begin:"<>",end:"</>"},c=/<[A-Za-z0-9\\._:-]+\s*\/>/,r={begin:/<[A-Za-z0-9\\._:-]+/,end:/\/[A-Za-z0-9\\._:-]+>|\/>/,isTrulyOpeningTag:(E,A)=>{let O=E[0].length+E.index,I=E.input[O];if(I==="<"||I===","){A.ignoreMatch();return}I===">"&&(n(E,{after:O})||A.ignoreMatch());let z,Y=E.input.substring(O);if(z=Y.match(/^\s*=/)){A.ignoreMatch();return}if((z=Y.match(/^\s+extends\s+/))&&z.index===0){A.ignoreMatch();return}}},o={$pattern:ye,keyword:Pt,literal:Ft,built_in:jt,"variable.language":Ht},a="[0-9](_?[0-9])*",l=`\\.(${a})`,u="0|[1-9](_?[0-9])*|0[0-7]*[89][0-9]*",g={className:"number",variants:[{begin:`(\\b(${u})((${l})|\\.)?|(${l}))[eE][+-]?(${a})\\b`},{begin:`\\b(${u})\\b((${l})\\b|\\.)?|(${l})\\b`},{begin:"\\b(0|[1-9](_?[0-9])*)n\\b"},{begin:"\\b0[xX][0-9a-fA-F](_?[0-9a-fA-F])*n?\\b"},{begin:"\\b0[bB][0-1](_?[0-1])*n?\\b"},{begin:"\\b0[oO][0-7](_?[0-7])*n?\\b"},{begin:"\\b0[0-7]+n?\\b"}],relevance:0},h={className:"subst",begin:"\\$\\{",end:"\\}",keywords:o,contains:[]},b={begin:".?html`",end:"",starts:{end:"`",returnEnd:!1,contains:[e.BACKSLASH_ESCAPE,h],subLanguage:"xml"}},w={begin:".?css`",end:"",starts:{end:"`",returnEnd:!1,contains:[e.BACKSLASH_ESCAPE,h],subLanguage:"css"}},_={begin:".?gql`",end:"",starts:{end:"`",returnEnd:!1,contains:[e.BACKSLASH_ESCAPE,h],subLanguage:"graphql"}},y={className:"string",begin:"`",end:"`",contains:[e.BACKSLASH_ESCAPE,h]},v={className:"comment",variants:[e.COMMENT(/\/\*\*(?!\/)/,"\\*/",{relevance:0,contains:[{begin:"(?=@[A-Za-z]+)",relevance:0,contains:[{className:"doctag",begin:"@[A-Za-z]+"},{className:"type",begin:"\\{",end:"\\}",excludeEnd:!0,excludeBegin:!0,relevance:0},{className:"variable",begin:s+"(?=\\s*(-)|$)",endsParent:!0,relevance:0},{begin:/(?=[^\n])\s/,relevance:0}]}]}),e.C_BLOCK_COMMENT_MODE,e.C_LINE_COMMENT_MODE]},D=[e.APOS_STRING_MODE,e.QUOTE_STRING_MODE,b,w,_,y,{match:/\$\d+/},g];h.contains=D.concat({begin:/\{/,end:/\}/,keywords:o,contains:["self"].concat(D)});let $=[].concat(v,h.contains),F=$.concat([{begin:/(\s*)\(/,end:/\)/,keywords:o,contains:["self"].concat($)}]),B={className:"params",begin:/(\s*)\(/,end:/\)/,excludeBegin:!0,excludeEnd:!0,keywords:o,contains:F},G={variants:[{match:[/class/,/\s+/,s,/\s+/,/extends/,/\s+/,t.concat(s,"(",t.concat(/\./,s),")*")],scope:{1:"keyword",3:"title.class",5:"keyword",7:"title.class.inherited"}},{match:[/class/,/\s+/,s],scope:{1:"keyword",3:"title.class"}}]},U={relevance:0,match:t.either(/\bJSON/,/\b[A-Z][a-z]+([A-Z][a-z]*|\d)*/,/\b[A-Z]{2,}([A-Z][a-z]+|\d)+([A-Z][a-z]*)*/,/\b[A-Z]{2,}[a-z]+([A-Z][a-z]+|\d)*([A-Z][a-z]*)*/),className:"title.class",keywords:{_:[...zt,...Ut]}},de={label:"use_strict",className:"meta",relevance:10,begin:/^\s*['"]use (strict|asm)['"]/},fe={variants:[{match:[/function/,/\s+/,s,/(?=\s*\()/]},{match:[/function/,/\s*(?=\()/]}],className:{1:"keyword",3:"title.function"},label:"func.def",contains:[B],illegal:/%/},Ne={relevance:0,match:/\b[A-Z][A-Z_0-9]+\b/,className:"variable.constant"};function Oe(E){return t.concat("(?!",E.join("|"),")")}let Re={match:t.concat(/\b/,Oe([...Vt,"super","import","await"].map(E=>`${E}\\s*\\(`)),s,t.lookahead(/\s*\(/)),className:"title.function",relevance:0},ee={begin:t.concat(/\./,t.lookahead(t.concat(s,/(?![0-9A-Za-z$_(])/))),end:s,excludeBegin:!0,keywords:"prototype",className:"property",relevance:0},ve={match:[/get|set/,/\s+/,s,/(?=\()/],className:{1:"keyword",3:"title.function"},contains:[{begin:/\(\)/},B]},d="(\\([^()]*(\\([^()]*(\\([^()]*\\)[^()]*)*\\)[^()]*)*\\)|"+e.UNDERSCORE_IDENT_RE+")\\s*=>",m={match:[/const|var|let/,/\s+/,s,/\s*/,/=\s*/,/(async\s*)?/,t.lookahead(d)],keywords:"async",className:{1:"keyword",3:"title.function"},contains:[B]};return{name:"JavaScript",aliases:["js","jsx","mjs","cjs"],keywords:o,exports:{PARAMS_CONTAINS:F,CLASS_REFERENCE:U},illegal:/#(?![$_A-Za-z])/,contains:[e.SHEBANG({label:"shebang",binary:"node",relevance:5}),de,e.APOS_STRING_MODE,e.QUOTE_STRING_MODE,b,w,_,y,v,{match:/\$\d+/},g,U,{scope:"attr",match:s+t.lookahead(":"),relevance:0},m,{begin:"("+e.RE_STARTERS_RE+"|\\b(case|return|throw)\\b)\\s*",keywords:"return throw case",relevance:0,contains:[v,e.REGEXP_MODE,{className:"function",begin:d,returnBegin:!0,end:"\\s*=>",contains:[{className:"params",variants:[{begin:e.UNDERSCORE_IDENT_RE,relevance:0},{className:null,begin:/\(\s*\)/,skip:!0},{begin:/(\s*)\(/,end:/\)/,excludeBegin:!0,excludeEnd:!0,keywords:o,contains:F}]}]},{begin:/,/,relevance:0},{match:/\s+/,relevance:0},{variants:[{begin:i.begin,end:i.end},{match:c},{begin:r.begin,"on:begin":r.isTrulyOpeningTag,end:r.end}],subLanguage:"xml",contains:[{begin:r.begin,end:r.end,skip:!0,contains:["self"]}]}]},fe,{beginKeywords:"while if switch catch for"},{begin:"\\b(?!function)"+e.UNDERSCORE_IDENT_RE+"\\([^()]*(\\([^()]*(\\([^()]*\\)[^()]*)*\\)[^()]*)*\\)\\s*\\{",returnBegin:!0,label:"func.def",contains:[B,e.inherit(e.TITLE_MODE,{begin:s,className:"title.function"})]},{match:/\.\.\./,relevance:0},ee,{match:"\\$"+s,relevance:0},{match:[/\bconstructor(?=\s*\()/],className:{1:"title.function"},contains:[B]},Re,Ne,G,ve,{match:/\$[(.]/}]}}function Gt(e){let t=e.regex,n=As(e),s=ye,i=["any","void","number","boolean","string","object","never","symbol","bigint","unknown"],c={begin:[/namespace/,/\s+/,e.IDENT_RE],beginScope:{1:"keyword",3:"title.class"}},r={beginKeywords:"interface",end:/\{/,excludeEnd:!0,keywords:{keyword:"interface extends",built_in:i},contains:[n.exports.CLASS_REFERENCE]},o={className:"meta",relevance:10,begin:/^\s*['"]use strict['"]/},a=["type","interface","public","private","protected","implements","declare","abstract","readonly","enum","override","satisfies"],l={$pattern:ye,keyword:Pt.concat(a),literal:Ft,built_in:jt.concat(i),"variable.language":Ht},u={className:"meta",begin:"@"+s},g=(_,y,R)=>{let v=_.contains.findIndex(D=>D.label===y);if(v===-1)throw new Error("can not find mode to replace");_.contains.splice(v,1,R)};Object.assign(n.keywords,l),n.exports.PARAMS_CONTAINS.push(u);let h=n.contains.find(_=>_.scope==="attr"),b=Object.assign({},h,{match:t.concat(s,t.lookahead(/\s*\?:/))});n.exports.PARAMS_CONTAINS.push([n.exports.CLASS_REFERENCE,h,b]),n.contains=n.contains.concat([u,c,r,b]),g(n,"shebang",e.SHEBANG()),g(n,"use_strict",o);let w=n.contains.find(_=>_.label==="func.def");return w.relevance=0,Object.assign(n,{name:"TypeScript",aliases:["ts","tsx","mts","cts"]}),n}var hn=Bn(fn(),1);var gn=hn.default;var pn={},gi="hljs-";function et(e){let t=gn.newInstance();return e&&c(e),{highlight:n,highlightAuto:s,listLanguages:i,register:c,registerAlias:r,registered:o};function n(a,l,u){let g=u||pn,h=typeof g.prefix=="string"?g.prefix:gi;if(!t.getLanguage(a))throw new Error("Unknown language: `"+a+"` is not registered");t.configure({__emitter:Xe,classPrefix:h});let b=t.highlight(l,{ignoreIllegals:!0,language:a});if(b.errorRaised)throw new Error("Could not highlight with `Highlight.js`",{cause:b.errorRaised});let w=b._emitter.root,_=w.data;return _.language=b.language,_.relevance=b.relevance,w}function s(a,l){let g=(l||pn).subset||i(),h=-1,b=0,w;for(;++h<g.length;){let _=g[h];if(!t.getLanguage(_))continue;let y=n(_,a,l);y.data&&y.data.relevance!==void 0&&y.data.relevance>b&&(b=y.data.relevance,w=y)}return w||{type:"root",children:[],data:{language:void 0,relevance:b}}}function i(){return t.listLanguages()}function c(a,l){if(typeof a=="string")t.registerLanguage(a,l);else{let u;for(u in a)Object.hasOwn(a,u)&&t.registerLanguage(u,a[u])}}function r(a,l){if(typeof a=="string")t.registerAliases(typeof l=="string"?l:[...l],{languageName:a});else{let u;for(u in a)if(Object.hasOwn(a,u)){let g=a[u];t.registerAliases(typeof g=="string"?g:[...g],{languageName:u})}}}function o(a){return!!t.getLanguage(a)}}var Xe=class{constructor(t){this.options=t,this.root={type:"root",children:[],data:{language:void 0,relevance:0}},this.stack=[this.root]}addText(t){if(t==="")return;let n=this.stack[this.stack.length-1],s=n.children[n.children.length-1];s&&s.type==="text"?s.value+=t:n.children.push({type:"text",value:t})}startScope(t){this.openNode(String(t))}endScope(){this.closeNode()}__addSublanguage(t,n){let s=this.stack[this.stack.length-1],i=t.root.children;n?s.children.push({type:"element",tagName:"span",properties:{className:[n]},children:i}):s.children.push(...i)}openNode(t){let n=this,s=t.split(".").map(function(r,o){return o?r+"_".repeat(o):n.options.classPrefix+r}),i=this.stack[this.stack.length-1],c={type:"element",tagName:"span",properties:{className:s},children:[]};i.children.push(c),this.stack.push(c)}closeNode(){this.stack.pop()}finalize(){}toHTML(){return""}};var mn=et({bash:Bt,json:Dt,python:$t,typescript:Gt}),pi=2e4;function Te(e,t){let n=e.dataset.language??"";if(t.length>pi||!mn.registered(n)){e.textContent=t;return}e.textContent="";let s=mn.highlight(n,t);e.append(...(s.children??[]).map(bn))}function bn(e){if(e.type==="text")return e.value??"";let t=k("span"),{className:n}=e.properties??{};return t.className=Array.isArray(n)?n.join(" "):"",t.append(...(e.children??[]).map(bn)),t}var _n=2e4;for(let e of V.querySelectorAll("code[data-language]"))Te(e,e.textContent);yt();for(let e of V.querySelectorAll(".tabs input"))e.addEventListener("change",()=>mi(e.value));for(let e of En(M("try").dataset.names)){let t=M(`try-${e}`);t.addEventListener("input",()=>bi(e,t)),t.addEventListener("submit",n=>{n.preventDefault(),_i(e,t)})}function En(e){return(e??"").split(" ").filter(t=>t!=="")}function mi(e){for(let t of V.querySelectorAll(`.tabs input[value="${e}"]`))t.checked=!0}function yn(e,t){let{method:n="GET",path:s="",base:i="",fields:c}=t.dataset;return{name:e,method:n,path:s,baseUrl:i,fields:En(c).map(r=>{let[o,a]=r.split(":");return{name:o,kind:a,value:M(`${e}-${o}`).value.trim()}}).filter(({value:r})=>r!==""),body:V.getElementById(`${e}-body`)?.value}}function bi(e,t){let n=yn(e,t);for(let s of lt(e))Te(M(`${e}-${s}`),dt(s,n))}async function _i(e,t){let n=M(`${e}-status`),s=M("key").value.trim();if(s===""){n.textContent="Fill in the API key at the top of this page first.",M("key").focus({preventScroll:!1});return}n.textContent="Waiting for the answer …";try{let i=performance.now(),c=yn(e,t),r=Le(c),o=await fetch(r===""?c.path:`${c.path}?${r}`,Ei(c,s)),a=await o.text(),l=Math.round(performance.now()-i);yi(e,a,o.headers.get("Content-Type")??""),n.textContent=`${o.status} in ${l} ms`}catch(i){n.textContent=`No answer: ${i instanceof Error?i.message:String(i)}`}}function Ei({method:e,body:t},n){let s={Authorization:`Bearer ${n}`},i={method:e,headers:s,credentials:"omit"};return t===void 0?i:(s["Content-Type"]="application/json",{...i,body:t})}function yi(e,t,n){let s=n.startsWith("application/x-ndjson"),i=n.includes("json")&&!s?JSON.parse(t):void 0,c=n.startsWith("text/")||s,r=i!==void 0?ut(i):c?t:`(${n}, ${t.length} characters)`,o=r.length-_n;Te(M(`${e}-answer`),o>0?`${r.slice(0,_n)}
-… and ${o} characters more`:r),M(`${e}-reply`).hidden=!1,wi(e,i)}function wi(e,t){let n=M(`${e}-verify`);M(`${e}-checks`).replaceChildren(),n.hidden=te(t,"metadata","certificate_id")===void 0,n.onclick=()=>Si(e,n,t)}function Si(e,t,n){let s=M(`${e}-checks`);return s.replaceChildren(k("p","Checking …")),_t(t,s,async()=>{let i=k("a","Open its certificate");return i.setAttribute("href",`/verify/${te(n,"metadata","certificate_id")}`),[...Et(await mt(n)),i]})}
-// highlight.js:
-// BSD 3-Clause License
-//
-// Copyright (c) 2006, Ivan Sagalaev.
-// All rights reserved.
-//
-// Redistribution and use in source and binary forms, with or without
-// modification, are permitted provided that the following conditions are met:
-//
-// * Redistributions of source code must retain the above copyright notice, this
-//   list of conditions and the following disclaimer.
-//
-// * Redistributions in binary form must reproduce the above copyright notice,
-//   this list of conditions and the following disclaimer in the documentation
-//   and/or other materials provided with the distribution.
-//
-// * Neither the name of the copyright holder nor the names of its
-//   contributors may be used to endorse or promote products derived from
-//   this software without specific prior written permission.
-//
-// THIS SOFTWARE IS PROVIDED BY THE COPYRIGHT HOLDERS AND CONTRIBUTORS "AS IS"
-// AND ANY EXPRESS OR IMPLIED WARRANTIES, INCLUDING, BUT NOT LIMITED TO, THE
-// IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS FOR A PARTICULAR PURPOSE ARE
-// DISCLAIMED. IN NO EVENT SHALL THE COPYRIGHT HOLDER OR CONTRIBUTORS BE LIABLE
-// FOR ANY DIRECT, INDIRECT, INCIDENTAL, SPECIAL, EXEMPLARY, OR CONSEQUENTIAL
-// DAMAGES (INCLUDING, BUT NOT LIMITED TO, PROCUREMENT OF SUBSTITUTE GOODS OR
-// SERVICES; LOSS OF USE, DATA, OR PROFITS; OR BUSINESS INTERRUPTION) HOWEVER
-// CAUSED AND ON ANY THEORY OF LIABILITY, WHETHER IN CONTRACT, STRICT LIABILITY,
-// OR TORT (INCLUDING NEGLIGENCE OR OTHERWISE) ARISING IN ANY WAY OUT OF THE USE
-// OF THIS SOFTWARE, EVEN IF ADVISED OF THE POSSIBILITY OF SUCH DAMAGE.
-// lowlight:
-// (The MIT License)
-//
-// Copyright (c) Titus Wormer <tituswormer@gmail.com>
-//
-// Permission is hereby granted, free of charge, to any person obtaining
-// a copy of this software and associated documentation files (the
-// 'Software'), to deal in the Software without restriction, including
-// without limitation the rights to use, copy, modify, merge, publish,
-// distribute, sublicense, and/or sell copies of the Software, and to
-// permit persons to whom the Software is furnished to do so, subject to
-// the following conditions:
-//
-// The above copyright notice and this permission notice shall be
-// included in all copies or substantial portions of the Software.
-//
-// THE SOFTWARE IS PROVIDED 'AS IS', WITHOUT WARRANTY OF ANY KIND,
-// EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF
-// MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT.
-// IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY
-// CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT,
-// TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE
-// SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
-// minisearch:
-// Copyright 2022 Luca Ongaro
-//
-// Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated documentation files (the "Software"), to deal in the Software without restriction, including without limitation the rights to use, copy, modify, merge, publish, distribute, sublicense, and/or sell copies of the Software, and to permit persons to whom the Software is furnished to do so, subject to the following conditions:
-//
-// The above copyright notice and this permission notice shall be included in all copies or substantial portions of the Software.
-//
-// THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+// src/core/vocabulary.ts
+var DATA_ENDPOINTS = [
+  "integers",
+  "bytes",
+  "floats",
+  "uuid",
+  "bitstring",
+  "shuffle",
+  "batch",
+  "sample",
+  "weighted",
+  "strings",
+  "sequences",
+  "permutations",
+  "gaussians"
+];
+var OCTET_TYPES = ["int32", "float64", "uuid", "bytes"];
+var TEXT_TYPES = ["plain", "csv"];
+var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
+
+// src/http/pages/code-samples.ts
+var DRAWING = DATA_ENDPOINTS;
+var CLIENT_METHODS = [...DRAWING, "certificate", "health", "usage"];
+function languagesOf(name) {
+  return CLIENT_METHODS.includes(name) ? ["curl", "typescript", "python"] : ["curl"];
+}
+function prettyJson(value) {
+  return JSON.stringify(value, void 0, 2).replaceAll(
+    /\[\n\s+((?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}")(?:,\n\s+(?:-?[\d.]+(?:e[-+]\d+)?|"[^"\\\n]{0,40}"))*)\n\s+\]/g,
+    (_, members) => `[${members.replaceAll(/,\n\s+/g, ", ")}]`
+  );
+}
+function targetOf({ path, fields }) {
+  const filled = path.replaceAll(
+    /\{(\w+)\}/g,
+    (part, name) => fields.find((each) => each.name === name)?.value ?? part
+  );
+  const query = queryOf(path, fields);
+  return query === "" ? filled : `${filled}?${query}`;
+}
+function queryOf(path, fields) {
+  return fields.filter(({ name }) => !path.includes(`{${name}}`)).map(({ name, value }) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
+}
+function codeOf(language, call) {
+  switch (language) {
+    case "curl":
+      return curlOf(call);
+    case "typescript":
+      return typescriptOf(call);
+    case "python":
+      return pythonOf(call);
+  }
+}
+function curlOf(call) {
+  const origin = call.baseUrl.slice(0, -"/v1".length);
+  const method = call.method === "DELETE" ? "curl -X DELETE" : "curl";
+  const lines = [call.isKeyed ? `${method} -H "Authorization: Bearer $QRN_KEY"` : method];
+  if (call.body !== void 0) {
+    lines.push("  -H 'Content-Type: application/json'", `  -d ${quotedForShell(call.body)}`);
+  }
+  const pdf = call.fields.some(({ name, value }) => name === "format" && value === "pdf");
+  if (pdf) lines.push("  -o certificate.pdf");
+  const address = quotedForShell(origin + targetOf(call));
+  return lines.length === 1 && !call.isKeyed ? `${lines[0]} ${address}` : [...lines, `  ${address}`].join(" \\\n");
+}
+function quotedForShell(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+function typescriptOf(call) {
+  const { members, isQuote } = argumentsOf(call);
+  const parameters = objectText(members, "typescript");
+  const method = isQuote ? "quote" : call.name;
+  let given = parameters === "{}" ? "" : parameters;
+  if (isQuote) given = `'${call.name}', ${parameters}`;
+  else if (call.name === "certificate") given = literal(members["id"] ?? "cert_…", "typescript");
+  const shown = DRAWING.includes(call.name) && !isQuote ? "answer.data" : "answer";
+  return [
+    `import { QrnClient } from 'qrn-client';`,
+    "",
+    `const client = new QrnClient({ baseUrl: '${call.baseUrl}' }); // the key is in QRN_KEY`,
+    `const answer = await client.${method}(${given});`,
+    `console.log(${shown});`
+  ].join("\n");
+}
+function pythonOf(call) {
+  const { members, isQuote } = argumentsOf(call);
+  const named = Object.entries(
+    call.name === "batch" && !isQuote ? flattened(members) : snakeCased(members)
+  ).map(([name, value]) => `${name}=${literal(value, "python")}`);
+  const isPdf = call.name === "certificate" && members["format"] === "pdf";
+  let method = isPdf ? "certificate_pdf" : call.name;
+  let given = named.join(", ");
+  if (isQuote) {
+    method = "quote";
+    given = [`"${call.name}"`, ...named].join(", ");
+  } else if (call.name === "certificate") given = literal(members["id"] ?? "cert_…", "python");
+  const shown = DRAWING.includes(call.name) && !isQuote ? "answer.values" : isPdf ? "len(answer)" : "answer";
+  return [
+    "from qrn_client import QrnClient",
+    "",
+    `client = QrnClient("${call.baseUrl}")  # the key is in QRN_KEY`,
+    `answer = client.${method}(${given})`,
+    `print(${shown})`
+  ].join("\n");
+}
+function argumentsOf(call) {
+  const members = {};
+  let isQuote = false;
+  for (const { name, kind, value } of call.fields) {
+    if (name === "dry_run") isQuote = value === "true";
+    else if (name === "entropy_mode") members["entropyMode"] = value;
+    else if (name !== "format" || call.name === "certificate") members[name] = typedValue(kind, value);
+  }
+  return { members: { ...bodyOf(call), ...members }, isQuote };
+}
+function bodyOf({ body }) {
+  try {
+    const parsed = JSON.parse(body ?? "{}");
+    return typeof parsed === "object" && parsed !== null ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+function typedValue(kind, value) {
+  if (kind === "integer" && /^-?\d+$/.test(value)) return Number(value);
+  if (kind === "number" && /^-?\d+(\.\d+)?$/.test(value)) return Number(value);
+  if (kind === "boolean") return value === "true";
+  if (kind === "integer-list" && /^-?\d+(,-?\d+)*$/.test(value)) return value.split(",").map(Number);
+  return kind === "items" ? value.split(",") : value;
+}
+function snakeCased({ entropyMode, ...rest }) {
+  return entropyMode === void 0 ? rest : { ...rest, entropy_mode: entropyMode };
+}
+function flattened({ params, ...rest }) {
+  const own = typeof params === "object" && !Array.isArray(params) ? params : {};
+  return snakeCased({ ...rest, ...own });
+}
+function literal(value, language) {
+  if (typeof value === "string") {
+    const text = JSON.stringify(value);
+    return language === "python" ? text : `'${text.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+  }
+  if (typeof value === "number") return String(value);
+  if (value === null) return language === "python" ? "None" : "null";
+  if (typeof value === "boolean") return language === "python" ? value ? "True" : "False" : String(value);
+  if (Array.isArray(value)) return `[${value.map((each) => literal(each, language)).join(", ")}]`;
+  return objectText(value, language);
+}
+function objectText(members, language) {
+  const entries2 = Object.entries(members).map(([name, value]) => {
+    const key = language === "python" || !/^[A-Za-z_]\w*$/.test(name) ? JSON.stringify(name) : name;
+    return `${key}: ${literal(value, language)}`;
+  });
+  if (entries2.length === 0) return "{}";
+  return language === "python" ? `{${entries2.join(", ")}}` : `{ ${entries2.join(", ")} }`;
+}
+
+// src/http/pages/client/browser.ts
+var { document, isSecureContext, navigator } = globalThis;
+var page = document;
+var isSecure = isSecureContext;
+var clipboard = navigator.clipboard;
+function element(id) {
+  const found = page.getElementById(id);
+  if (found === null) throw new Error(`the page has no element #${id}`);
+  return found;
+}
+function banner(kind, title, text) {
+  const words = made("p");
+  words.append(made("strong", title), ` ${text}`);
+  const box = made("div");
+  box.className = `banner ${kind}`;
+  box.append(words);
+  return box;
+}
+function made(name, text = "") {
+  const node = page.createElement(name);
+  node.textContent = text;
+  return node;
+}
+
+// src/http/pages/client/checks.ts
+import { verifyAnswer } from "./qrn-verify.mjs";
+import { verifyDraw } from "./qrn-verify.mjs";
+import { readWitnessPolicy } from "./qrn-verify.mjs";
+var PROOF_ATTEMPTS = 10;
+var PROOF_WAIT_MS = 500;
+var Trouble = class extends Error {
+  name = "Trouble";
+};
+var TITLES = {
+  "certificate id": "Certificate id",
+  "request id": "Request",
+  metadata: "Time, source and mode",
+  delivered: "Values and salt",
+  label: "What the caller said of it",
+  lots: "The lots",
+  derived: "What follows from the lots",
+  status: "Withdrawals",
+  keys: "Keys of the log",
+  inclusion: "Place in the log",
+  signature: "Signature of the log",
+  fixed: "Fixed before",
+  dates: "Dates",
+  witnesses: "Witnesses",
+  statement: "What is drawn",
+  commitment: "Commitment",
+  logged: "Logged in time",
+  secret: "Committed bytes",
+  nonce: "Nonce of the caller",
+  beacon: "Round of the beacon",
+  values: "Values",
+  end: "End of the draw"
+};
+async function checkAnswer(response) {
+  const id = member(response, "metadata", "certificate_id");
+  const [certificate, keys] = await Promise.all([certificateOf(String(id)), keysOfLog()]);
+  const verification = await verifyAnswer({ response, certificate, keys });
+  return { verification, subject: "answer", status: member(certificate, "certificate", "status") };
+}
+async function certificateOf(id) {
+  for (let attempt2 = 1; ; attempt2++) {
+    const certificate = await fetched(`/verify/${id}`);
+    if (member(certificate, "certificate", "proof") !== null || attempt2 === PROOF_ATTEMPTS)
+      return certificate;
+    await new Promise((resolve) => setTimeout(resolve, PROOF_WAIT_MS));
+  }
+}
+function keysOfLog() {
+  return fetched("/.well-known/qrn-keys.json");
+}
+async function fetched(path) {
+  let response;
+  try {
+    response = await fetch(path, { headers: { accept: "application/json" } });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Trouble(`The service could not be reached (${error.message}).`);
+  }
+  if (response.status === 404) throw new Trouble("This service has nothing with that id.");
+  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
+  return response.json();
+}
+async function attempt(button, shown, work) {
+  button.disabled = true;
+  try {
+    shown.replaceChildren(...await work());
+  } catch (error) {
+    shown.replaceChildren(troubleBanner(error));
+    if (!(error instanceof Trouble)) throw error;
+  } finally {
+    button.disabled = false;
+  }
+}
+function report({ verification, subject, status: status2 }) {
+  const { checks, notCovered } = verification;
+  const isDraw = verification.ok && "standing" in verification;
+  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status2);
+  const shown = [verdict, list(checks)];
+  if (notCovered.length > 0) {
+    const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
+    hint.className = "hint";
+    shown.push(hint);
+  }
+  return shown;
+}
+function troubleBanner(error) {
+  const isTold = error instanceof Trouble;
+  return banner("bad", "Not checked.", isTold ? error.message : `The check itself failed: ${String(error)}`);
+}
+function drawSummary({ standing, advice }) {
+  if (advice === void 0) return banner("good", "Verified.", "This draw ended as its statement promised.");
+  return banner(standing === "pending" ? "wait" : "bad", STANDINGS[standing], advice);
+}
+var STANDINGS = {
+  revealed: "Verified.",
+  pending: "Pending: genuine so far.",
+  overdue: "Overdue: it has no result.",
+  cancelled: "Cancelled: genuine, without a result.",
+  failed: "Failed: genuine, without a result."
+};
+function summary(checks, subject, status2) {
+  const failed = checks.filter((check) => !check.ok);
+  if (failed.length === 0 && subject === "certificate")
+    return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
+  if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
+  if (status2 === "revoked" && failed.every((check) => check.name === "status"))
+    return banner(
+      "bad",
+      "Genuine, but revoked.",
+      "It is what was certified, and the operator withdrew a lot of it since."
+    );
+  if (!isSecure && failed.every(({ name }) => name === "signature" || name === "fixed")) {
+    const text = "This page was not loaded over https, and there a browser checks no signatures: use qrn verify.";
+    return banner("wait", "All but the signatures holds.", text);
+  }
+  const count = `${failed.length} of ${checks.length} checks failed.`;
+  return banner("bad", count, `Do not rely on this ${subject}.`);
+}
+function list(checks) {
+  const items = made("ul");
+  for (const { name, ok, why } of checks) {
+    const item = made("li");
+    item.className = ok ? "holds" : "fails";
+    const words = made("div");
+    words.append(made("strong", TITLES[name]), made("p", why));
+    item.append(made("span", ok ? "✓ holds" : "✗ fails"), words);
+    items.append(item);
+  }
+  return items;
+}
+function member(value, ...path) {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return void 0;
+    found = found[name];
+  }
+  return found;
+}
+
+// src/http/pages/client/copy.ts
+var COPIED_FOR_MS = 1500;
+function offerCopies() {
+  for (const button of page.querySelectorAll("button.copy")) {
+    button.hidden = clipboard === void 0;
+    button.addEventListener("click", () => copy(button));
+  }
+}
+async function copy(button) {
+  const blocks = [...button.closest(".code")?.querySelectorAll("pre") ?? []];
+  const chosen = button.closest(".code")?.querySelector(".tabs input:checked")?.value;
+  const block = blocks.find(({ className }) => className === chosen) ?? blocks[0];
+  await clipboard?.writeText(block.textContent);
+  button.textContent = "Copied";
+  setTimeout(() => {
+    button.textContent = "Copy";
+  }, COPIED_FOR_MS);
+}
+
+// src/http/pages/client/docs-search.ts
+var RESULTS_MAX = 12;
+var field = element("search");
+var results = element("search-results");
+var status = element("search-status");
+var entries;
+field.addEventListener("input", show);
+field.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  field.value = "";
+  show();
+});
+async function show() {
+  entries ??= fetched("/docs/search.json");
+  const all = await entries;
+  const words = field.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const found = words.length === 0 ? [] : ranked(all, words).slice(0, RESULTS_MAX);
+  results.replaceChildren(
+    ...found.map(({ path, title, place }) => {
+      const link = made("a", title);
+      link.setAttribute("href", path);
+      const item = made("li");
+      item.append(link, made("span", place));
+      return item;
+    })
+  );
+  results.hidden = found.length === 0;
+  status.textContent = words.length === 0 ? "" : found.length === 0 ? "Nothing found." : `${found.length} results.`;
+}
+function ranked(all, words) {
+  const scored = all.map((entry) => {
+    const title = entry.title.toLowerCase();
+    const text = `${title} ${entry.place} ${entry.text}`.toLowerCase();
+    const scores = words.map(
+      (word) => title === word ? 6 : title.startsWith(word) ? 4 : title.includes(word) ? 3 : text.includes(word) ? 1 : 0
+    );
+    return { entry, score: scores.includes(0) ? 0 : scores.reduce((sum, each) => sum + each, 0) };
+  });
+  return scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score).map(({ entry }) => entry);
+}
+
+// src/http/pages/client/docs-page.ts
+var SHOWN_MAX = 2e4;
+offerCopies();
+var form = page.getElementById("try-form");
+if (form !== null) {
+  form.addEventListener("input", () => writeSamples(form));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    send(form);
+  });
+}
+function callOf({ dataset }) {
+  const { name = "", method = "GET", path = "", base = "", keyed, fields = "" } = dataset;
+  return {
+    name,
+    method,
+    path,
+    baseUrl: base,
+    isKeyed: keyed === "true",
+    fields: fields.split(" ").filter((field2) => field2 !== "").map((field2) => {
+      const [id, kind] = field2.split(":");
+      return { name: id, kind, value: element(`field-${id}`).value.trim() };
+    }).filter(({ value }) => value !== ""),
+    body: page.getElementById("body")?.value
+  };
+}
+function writeSamples(shown) {
+  const call = callOf(shown);
+  for (const language of languagesOf(call.name))
+    element(`code-${language}`).textContent = codeOf(language, call);
+}
+async function send(shown) {
+  const status2 = element("try-status");
+  const call = callOf(shown);
+  const key = page.getElementById("key")?.value.trim() ?? "";
+  if (call.isKeyed && key === "") {
+    status2.textContent = "Fill in the API key first.";
+    element("key").focus({ preventScroll: false });
+    return;
+  }
+  status2.textContent = "Waiting for the answer …";
+  try {
+    const started = performance.now();
+    const response = await fetch(targetOf(call), requestOf(call, key));
+    const text = await response.text();
+    show2(text, response.headers.get("Content-Type") ?? "");
+    status2.textContent = `${response.status} in ${Math.round(performance.now() - started)} ms`;
+  } catch (error) {
+    status2.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+function requestOf({ method, body, isKeyed }, key) {
+  const headers = { Accept: "application/json, */*;q=0.5" };
+  if (isKeyed) headers["Authorization"] = `Bearer ${key}`;
+  if (body !== void 0) headers["Content-Type"] = "application/json";
+  return { method, headers, credentials: "omit", ...body === void 0 ? {} : { body } };
+}
+function show2(text, contentType) {
+  const isText = /^text\/|ndjson/.test(contentType);
+  const answer = contentType.includes("json") && !isText ? JSON.parse(text) : void 0;
+  const shown = answer !== void 0 ? prettyJson(answer) : isText ? text : `(${contentType}, ${text.length} characters)`;
+  const rest = shown.length - SHOWN_MAX;
+  element("answer").textContent = rest > 0 ? `${shown.slice(0, SHOWN_MAX)}
+… and ${rest} characters more` : shown;
+  element("reply").hidden = false;
+  offerToVerify(answer);
+}
+function offerToVerify(answer) {
+  const button = element("verify");
+  const checks = element("checks");
+  checks.replaceChildren();
+  button.hidden = member(answer, "metadata", "certificate_salt") === void 0;
+  button.onclick = () => {
+    checks.replaceChildren(made("p", "Checking …"));
+    attempt(button, checks, async () => {
+      const certificate = made("a", "Open its certificate");
+      certificate.setAttribute("href", `/verify/${member(answer, "metadata", "certificate_id")}`);
+      return [...report(await checkAnswer(answer)), certificate];
+    });
+  };
+}

@@ -1,33 +1,76 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Marked, type Tokens } from 'marked';
+import { BACKGROUND, GUIDES, type Guide } from '../src/http/pages/guides.ts';
+import type { SearchEntry } from '../src/http/pages/reference-page.ts';
 
 /**
- * Makes dist/draws.html, the text of the page /docs/draws, from docs/draws.md. Markup in the Markdown is refused, so that
- * nothing of it can become a script; links to other files of the repository become text. `node scripts/build-docs.ts`
+ * Makes dist/docs/, the pages below /docs, from docs/*.md, with the headings for the search. Markup in the Markdown is refused, so
+ * that nothing of it can become a script. Links between these files lead to their pages, links to other files of the
+ * repository become text. `node scripts/build-docs.ts`
  */
 const root = new URL('../', import.meta.url);
-const PAGE = new URL('dist/draws.html', root);
+const PAGES: readonly Guide[] = [...GUIDES, ...BACKGROUND];
 
-export function buildDraws(): string {
+export interface BuiltPage {
+  /** Below dist/docs/. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export function buildDocs(): BuiltPage[] {
+  const entries: SearchEntry[] = [];
+  const pages = PAGES.map(({ slug, title }) => {
+    const source = readFileSync(new URL(`docs/${slug}.md`, root), 'utf8');
+    return { name: `${slug}.html`, text: htmlOf(slug, title, source, entries) };
+  });
+  return [...pages, { name: 'search.json', text: `${JSON.stringify(entries, undefined, 1)}\n` }];
+}
+
+/** The id of a heading, as GitHub makes it. */
+export function anchorOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/<[^>]*>|[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(/\s/g, '-');
+}
+
+function htmlOf(slug: string, title: string, source: string, entries: SearchEntry[]): string {
+  const seen = new Map<string, number>();
+  const unique = (anchor: string) => {
+    const times = seen.get(anchor) ?? 0;
+    seen.set(anchor, times + 1);
+    return times === 0 ? anchor : `${anchor}-${times}`;
+  };
   const marked = new Marked({
     renderer: {
       html({ text }) {
-        throw new Error(`docs/draws.md has HTML, which its page does not take: ${text}`);
+        if (/^<!--[^>]*-->\s*$/.test(text)) return '';
+        if (/^<a id="[\w-]+">$|^<\/a>$/.test(text)) return text;
+        throw new Error(`docs/${slug}.md has HTML, which its page does not take: ${text}`);
       },
       image({ href }) {
-        throw new Error(`docs/draws.md has an image, which its page does not take: ${href}`);
+        throw new Error(`docs/${slug}.md has an image, which its page does not take: ${href}`);
       },
       heading({ tokens, depth, text }) {
-        const id = text.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+        const id = unique(anchorOf(text));
+        const plain = text.replaceAll('`', '');
+        entries.push({
+          path: depth === 1 ? `/docs/${slug}` : `/docs/${slug}#${id}`,
+          title: plain,
+          place: title,
+          text: '',
+        });
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
-        return /^https:\/\/[\w./-]+$/.test(href) ? `<a href="${href}">${text}</a>` : text;
+        const address = addressOf(href);
+        return address === undefined ? text : `<a href="${address}">${text}</a>`;
       },
       code({ text }) {
-        return `<pre tabindex="0" role="group" aria-label="Example">${escaped(text)}</pre>\n`;
+        return `<div class="code"><button type="button" class="copy scripted" aria-label="Copy this block">Copy</button><pre tabindex="0" role="group" aria-label="Example">${escaped(text)}</pre></div>\n`;
       },
       table({ header, rows }) {
         const cells = (row: readonly Tokens.TableCell[], tag: (column: number) => string) =>
@@ -39,15 +82,27 @@ export function buildDraws(): string {
         const body = rows.map(
           (row) => `<tr>${cells(row, (column) => (column === 0 ? 'th scope="row"' : 'td')).join('')}</tr>\n`,
         );
-        return `<table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('')}</tbody>\n</table>\n`;
+        return `<div class="tables" tabindex="0" role="region" aria-label="Table"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('')}</tbody>\n</table></div>\n`;
       },
     },
   });
-  return marked.parse(readFileSync(new URL('docs/draws.md', root), 'utf8'), { async: false });
+  return marked.parse(source, { async: false });
+}
+
+/** Where a link of a page leads; undefined for a file that has no page. */
+function addressOf(href: string): string | undefined {
+  if (/^https:\/\/[\w./#?=&%-]+$/.test(href) || href.startsWith('#')) return href;
+  const [, slug, anchor = ''] = /^([\w-]+)\.md(#[\w-]+)?$/.exec(href) ?? [];
+  return PAGES.some((each) => each.slug === slug) ? `/docs/${slug}${anchor}` : undefined;
 }
 
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(PAGE, buildDraws());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const folder = new URL('dist/docs/', root);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const { name, text } of buildDocs()) writeFileSync(new URL(name, folder), text);
+}

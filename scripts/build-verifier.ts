@@ -35,11 +35,6 @@ const VERIFIER_MODULES = [
 ] as const;
 const VERIFIER_LIBRARIES = ['@noble/curves', '@noble/ciphers', '@noble/hashes'];
 
-const LIBRARY_NAMES = ['highlight.js', 'lowlight', 'minisearch'];
-const LIBRARIES =
-  'The script of the documentation of the Quantum Random Number Service. Made from src/http/pages/client/docs-page.ts\n' +
-  `by scripts/build-verifier.ts. Licence: Apache-2.0. Inside are ${LIBRARY_NAMES.join(', ')}, whose licences stand below.`;
-
 export interface BuiltFile {
   /** Below dist/. */
   readonly name: string;
@@ -63,13 +58,7 @@ export async function buildVerifier(): Promise<BuiltFile[]> {
   const drawScript = { entryPoints: ['src/http/pages/client/draw-page.ts'], plugins: ofPages };
   const landingScript = { entryPoints: ['src/http/pages/client/landing-page.ts'], plugins: ofPages };
   const statusScript = { entryPoints: ['src/http/pages/client/status-page.ts'], plugins: ofPages };
-  const docsScript = {
-    entryPoints: ['src/http/pages/client/docs-page.ts'],
-    plugins: ofPages,
-    minify: true, // two libraries are inside, which nobody would read here
-    banner: { js: commented(LIBRARIES) },
-    footer: { js: LIBRARY_NAMES.map(licenceComment).join('\n') },
-  };
+  const docsScript = { entryPoints: ['src/http/pages/client/docs-page.ts'], plugins: ofPages };
   return Promise.all([
     bundled(VERIFIER, verifier),
     bundled(PAGE_SCRIPT, pageScript),

@@ -4,11 +4,11 @@ import { ApiError } from '../core/errors.ts';
 import { compressed } from './compression.ts';
 import type { Exchange } from './exchange.ts';
 import type { Field } from './head.ts';
-import { type OpenApiFacts, openApiDocument } from './openapi/document.ts';
+import type { OpenApiFacts } from './openapi/document.ts';
 import type { PageAssets } from './pages/assets.ts';
-import { docsMain, fairDrawsMain } from './pages/docs-page.ts';
+import { docsRoutes } from './pages/docs-pages.ts';
 import { landingMain } from './pages/landing-page.ts';
-import { FAIR_DRAWS_PATH, type Page, pageReply } from './pages/layout.ts';
+import { type Page, pageReply } from './pages/layout.ts';
 import { liveTexts, type StatusFacts, statusMain } from './pages/status-page.ts';
 import { publicReply, type Reply, replyOf } from './reply.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
@@ -63,31 +63,11 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
   const texts = atMostEvery(FRESH_MS, clock, async () =>
     publicReply('application/json', JSON.stringify(liveTexts(await facts())), 'no-store'),
   );
-  const docs = once(() =>
-    publicPage({
-      title: 'Documentation',
-      main: docsMain(sources.facts().baseUrl),
-      script: 'docs-page.mjs',
-      place: 'docs',
-    }),
-  );
-  const fairDraws = publicPage({
-    title: 'How a draw is fair',
-    main: fairDrawsMain(),
-    script: null,
-    place: 'docs',
-  });
-  const document = once(() => {
-    const text = JSON.stringify(openApiDocument(sources.facts()));
-    return publicReply('application/json', text, 'public, max-age=300');
-  });
   const routes: PlainRoute[] = [
     { ...OPEN, path: '/', handler: landing },
     { ...OPEN, path: '/status', handler: status },
     { ...OPEN, path: '/status.json', handler: texts },
-    { ...OPEN, path: '/docs', handler: docs },
-    { ...OPEN, path: FAIR_DRAWS_PATH, handler: () => fairDraws },
-    { ...OPEN, path: '/openapi.json', handler: document },
+    ...docsRoutes(sources.facts, publicPage),
   ];
   if (metrics === undefined) return routes;
   const handler = (exchange: Exchange) => {
@@ -120,10 +100,4 @@ export function metricsHandler(metrics: MetricsText): (exchange: Exchange) => Pr
     const { head, body } = compressed(await metricsReply(metrics, exchange), exchange.acceptEncoding);
     exchange.send(head, body);
   };
-}
-
-/** Made when it is first asked for, and kept. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import { EXAMPLES } from '../../src/http/openapi/examples.ts';
 import { TestServer } from '../support/server.ts';
@@ -20,56 +20,80 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     await browser?.close();
   });
 
-  /** Opens the page, and wants no other host to be asked. */
-  const visit = (act: (watched: WatchedPage) => Promise<void>, options?: Parameters<typeof visitPage>[3]) =>
+  /** Opens the page of a call, and wants no other host to be asked. */
+  const visit = <T>(
+    name: string,
+    act: (watched: WatchedPage) => Promise<T>,
+    options?: Parameters<typeof visitPage>[3],
+  ) =>
     visitPage(
       browser,
-      `${server.origin}/docs`,
+      `${server.origin}/docs/api/${name}`,
       async (watched) => {
-        await act(watched);
+        const done = await act(watched);
         const origins = watched.requests.map((each) => new URL(each.split(' ')[1]).origin);
         assert.deepEqual([...new Set(origins)], [server.origin], 'no other host is asked');
+        return done;
       },
       options,
     );
 
-  async function answerOf({ page }: WatchedPage, name: string): Promise<{ status: string; text: string }> {
-    await page.click(`#try-${name} button[type=submit]`);
+  async function send(page: Page): Promise<{ status: string; text: string }> {
+    await page.click('#try-form button[type=submit]');
     // "Waiting …" from the click on, the status once the answer is shown
-    await page.locator(`#${name}-status`, { hasText: /^\d/ }).waitFor();
+    await page.locator('#try-status', { hasText: /^\d/ }).waitFor();
     return {
-      status: (await page.textContent(`#${name}-status`)) ?? '',
-      text: (await page.textContent(`#${name}-answer`)) ?? '',
+      status: (await page.textContent('#try-status')) ?? '',
+      text: (await page.textContent('#answer')) ?? '',
     };
   }
 
-  it('tries every call with the key that is filled in', async () => {
-    await visit(async (watched) => {
-      const { page } = watched;
-      await page.fill('#key', server.key);
-      const { text } = await answerOf(watched, 'integers');
-      const { data, metadata } = JSON.parse(text);
-      assert.equal(data.values.length, 6);
-      await page.fill('#certificate-id', metadata.certificate_id);
-      for (const { name } of ENDPOINT_DEFINITIONS) {
-        assert.match((await answerOf(watched, name)).status, /^200 in \d+ ms$/, name);
-      }
-      await page.fill('#shuffle-items', 'grüße,a b,&c');
-      const shuffled = JSON.parse((await answerOf(watched, 'shuffle')).text);
-      assert.deepEqual([...shuffled.data.items].sort(), ['&c', 'a b', 'grüße']);
+  async function open(page: Page): Promise<void> {
+    await page.click('#try summary');
+    await page.fill('#key', server.key);
+  }
+
+  it('tries every call with the key that is filled in, and shows its own example', async () => {
+    let certificateId = '';
+    for (const { name, path } of ENDPOINT_DEFINITIONS) {
+      await visit(name, async ({ page }) => {
+        assert.ok((await page.textContent('h1'))?.includes(path));
+        await open(page);
+        if (name === 'certificate') await page.fill('#field-id', certificateId);
+        const { status, text } = await send(page);
+        assert.match(status, /^200 in \d+ ms$/, name);
+        if (name === 'integers') certificateId = JSON.parse(text).metadata.certificate_id;
+      });
+    }
+  });
+
+  it('commits to a draw, and reads it by an id in its path, without a key', async () => {
+    const id = await visit('createDraw', async ({ page }) => {
+      await open(page);
+      const { status, text } = await send(page);
+      assert.match(status, /^201 /);
+      return JSON.parse(text).id as string;
+    });
+    await visit('draw', async ({ page }) => {
+      await page.click('#try summary');
+      assert.equal(await page.locator('#key').count(), 0);
+      await page.fill('#field-id', id);
+      assert.match((await page.textContent('#code-curl'))!, new RegExp(`/v1/draws/${id}'$`));
+      assert.equal(JSON.parse((await send(page)).text).id, id);
     });
   });
 
   it('shows an error as the service tells it, and asks for a missing key', async () => {
     await visit(
-      async (watched) => {
-        const { page } = watched;
-        await page.click('#try-uuid button[type=submit]');
-        assert.match((await page.textContent('#uuid-status')) ?? '', /Fill in the API key/);
+      'integers',
+      async ({ page }) => {
+        await page.click('#try summary');
+        await page.click('#try-form button[type=submit]');
+        assert.match((await page.textContent('#try-status')) ?? '', /Fill in the API key/);
         assert.equal(await page.evaluate('document.activeElement.id'), 'key');
         await page.fill('#key', server.key);
-        await page.fill('#integers-count', '0');
-        const { status, text } = await answerOf(watched, 'integers');
+        await page.fill('#field-count', '0');
+        const { status, text } = await send(page);
         assert.match(status, /^400 /);
         assert.equal(JSON.parse(text).error.code, 'invalid_count');
       },
@@ -79,16 +103,15 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
 
   it('copies the sample that is shown, as it is filled in', async () => {
     await visit(
+      'integers',
       async ({ page }) => {
-        await page.fill('#integers-count', '7');
-        const button = page.locator('#integers button.copy').first();
+        await open(page);
+        await page.fill('#field-count', '7');
+        const button = page.locator('button.copy').first();
         await button.click();
         await button.filter({ hasText: 'Copied' }).waitFor();
         const copied = String(await page.evaluate('navigator.clipboard.readText()'));
-        assert.equal(
-          copied.trim(),
-          (await page.locator('#integers pre:visible').first().textContent())?.trim(),
-        );
+        assert.equal(copied, await page.textContent('#code-curl'));
         assert.match(copied, /^curl [\s\S]*count=7&/);
       },
       { permissions: ['clipboard-read', 'clipboard-write'] },
@@ -96,10 +119,9 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
   });
 
   it('keeps the key in the page alone', async () => {
-    await visit(async (watched) => {
-      const { page, requests } = watched;
-      await page.fill('#key', server.key);
-      await answerOf(watched, 'uuid');
+    await visit('uuid', async ({ page, requests }) => {
+      await open(page);
+      await send(page);
       const kept = await page.evaluate(
         'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
       );
@@ -110,106 +132,106 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('shows every endpoint without scripts, and no form that would not work', async () => {
-    await visit(
-      async ({ page }) => {
-        for (const { name, path } of ENDPOINT_DEFINITIONS) {
-          assert.ok((await page.textContent(`#${name}`))?.includes(path));
-        }
-        assert.equal(await page.isVisible('#key'), false, 'nothing is offered that would not work');
-      },
-      { javaScriptEnabled: false },
-    );
+  it('offers nothing without scripts that would not work', async () => {
+    const options = { javaScriptEnabled: false };
+    await visit('integers', async ({ page }) => assert.equal(await page.isVisible('#try'), false), options);
   });
 
-  it('labels every field, and has no broken link', async () => {
-    await visit(async ({ page }) => {
-      const unlabelled = await page.evaluate(
-        `[...document.querySelectorAll('input, select, textarea')].filter((each) => each.labels.length === 0).map((each) => each.id)`,
-      );
-      assert.deepEqual(unlabelled, []);
-      const broken = await page.evaluate(
-        `[...document.querySelectorAll('a[href^="#"]')].map((each) => each.hash.slice(1)).filter((id) => document.getElementById(id) === null)`,
-      );
-      assert.deepEqual(broken, []);
-      const ids = (await page.evaluate(
-        `[...document.querySelectorAll('[id]')].map((each) => each.id)`,
-      )) as string[];
-      assert.equal(new Set(ids).size, ids.length, 'every id is there once');
-      assert.equal(await page.locator('h1').count(), 1);
-    });
+  it('labels every field, and has each id once and one title', async () => {
+    for (const name of ['integers', 'batch', 'createDraw', 'certificate', 'tile']) {
+      await visit(name, async ({ page }) => {
+        const unlabelled = await page.evaluate(
+          `[...document.querySelectorAll('input, select, textarea')].filter((each) => each.labels.length === 0).map((each) => each.id)`,
+        );
+        assert.deepEqual(unlabelled, []);
+        const ids = (await page.evaluate(
+          `[...document.querySelectorAll('[id]')].map((each) => each.id)`,
+        )) as string[];
+        assert.deepEqual(
+          ids.filter((id, i) => ids.indexOf(id) !== i),
+          [],
+          name,
+        );
+        assert.equal(await page.locator('h1').count(), 1);
+      });
+    }
   });
 
   it('has curl examples that run unchanged and draw as much as they say', async () => {
-    await visit(async ({ page }) => {
-      const commands = await page.locator('.code pre.curl').allTextContents();
-      assert.equal(commands.length, ENDPOINT_DEFINITIONS.length);
-      for (const [i, { name }] of ENDPOINT_DEFINITIONS.entries()) {
-        if (commands[i].includes('cert_')) continue;
-        const ran = spawnSync('sh', ['-c', commands[i].replace('curl ', 'curl -sS --fail ')], {
-          env: { ...process.env, QRN_KEY: server.key },
-          encoding: 'utf8',
-        });
-        assert.equal(ran.status, 0, `${commands[i]}\n${ran.stderr}`);
-        const drawn = JSON.parse(ran.stdout.split('\n', 1)[0]).metadata?.entropy_consumed_bytes;
-        // of these kinds no draw is ever rejected, so that each answer consumes the same
-        if (['bytes', 'floats', 'uuid', 'bitstring'].includes(name)) {
-          const { answer } = EXAMPLES[name as keyof typeof EXAMPLES];
-          assert.equal(metadataOf(answer)['entropy_consumed_bytes'], drawn, name);
-        }
+    for (const { name } of ENDPOINT_DEFINITIONS) {
+      const command = (await visit(name, ({ page }) => page.textContent('#code-curl')))!;
+      if (command.includes('cert_')) continue;
+      const ran = spawnSync('sh', ['-c', command.replace('curl ', 'curl -sS --fail ')], {
+        env: { ...process.env, QRN_KEY: server.key },
+        encoding: 'utf8',
+      });
+      assert.equal(ran.status, 0, `${command}\n${ran.stderr}`);
+      const drawn = JSON.parse(ran.stdout.split('\n', 1)[0]).metadata?.entropy_consumed_bytes;
+      // of these kinds no draw is ever rejected, so that each answer consumes the same
+      if (['bytes', 'floats', 'uuid', 'bitstring'].includes(name)) {
+        const { answer } = EXAMPLES[name as keyof typeof EXAMPLES];
+        assert.equal(metadataOf(answer)['entropy_consumed_bytes'], drawn, name);
       }
-    });
+    }
     const consumed = Object.values(EXAMPLES).map(
       ({ answer }) => metadataOf(answer)['entropy_consumed_bytes'],
     );
     assert.ok(new Set(consumed).size > 2, 'recorded from answers, not copied from one');
   });
 
-  it('writes the code for what the form holds, in every language, and keeps the chosen one', async () => {
-    await visit(async ({ page }) => {
-      await page.fill('#integers-count', '3');
-      await page.selectOption('#integers-entropy_mode', 'pure');
+  it('writes the code for what the form holds, in every language', async () => {
+    await visit('integers', async ({ page }) => {
+      await open(page);
+      await page.fill('#field-count', '3');
+      await page.selectOption('#field-entropy_mode', 'pure');
       const texts = await Promise.all(
-        ['curl', 'typescript', 'python'].map((language) => page.textContent(`#integers-${language}`)),
+        ['curl', 'typescript', 'python'].map((language) => page.textContent(`#code-${language}`)),
       );
       assert.match(texts[0]!, /integers\?count=3&.*&entropy_mode=pure'$/);
       assert.match(texts[1]!, /client\.integers\(\{ count: 3, .*, entropyMode: 'pure' \}\);/);
       assert.match(texts[2]!, /client\.integers\(count=3, .*, entropy_mode="pure"\)/);
-      await page.fill('#shuffle-items', "it's,a");
-      const [curl, python] = await Promise.all(
-        ['curl', 'python'].map((language) => page.textContent(`#shuffle-${language}`)),
-      );
-      assert.ok(curl!.includes("items=it'\\''s,a'"), curl!);
-      assert.ok(python!.includes('client.shuffle(items=["it\'s", "a"])'), python!);
-      await page.locator('#uuid .tabs label', { hasText: 'Python' }).click();
-      assert.ok(await page.isVisible('#bytes-python'));
-      assert.ok(!(await page.isVisible('#bytes-curl')));
+      await page.locator('.tabs label', { hasText: 'Python' }).click();
+      assert.ok(await page.isVisible('#code-python'));
+      assert.ok(!(await page.isVisible('#code-curl')));
+    });
+    await visit('shuffle', async ({ page }) => {
+      await open(page);
+      await page.fill('#field-items', "it's,a");
+      assert.ok((await page.textContent('#code-curl'))!.includes("items=it'\\''s,a'"));
+      assert.ok((await page.textContent('#code-python'))!.includes('client.shuffle(items=["it\'s", "a"])'));
     });
   });
 
   it('verifies the reply that it shows', async () => {
-    await visit(async (watched) => {
-      const { page } = watched;
-      await page.fill('#key', server.key);
-      await answerOf(watched, 'uuid');
-      await page.click('#uuid-verify');
-      await page.locator('#uuid-checks .banner').waitFor();
-      assert.match((await page.textContent('#uuid-checks .banner'))!, /^Everything holds\./);
-      await answerOf(watched, 'usage');
-      assert.ok(!(await page.isVisible('#usage-verify')), 'has no certificate');
+    await visit('uuid', async ({ page }) => {
+      await open(page);
+      await send(page);
+      await page.click('#verify');
+      await page.locator('#checks .banner').waitFor();
+      assert.match((await page.textContent('#checks .banner'))!, /^Everything holds\./);
+    });
+    await visit('usage', async ({ page }) => {
+      await open(page);
+      await send(page);
+      assert.ok(!(await page.isVisible('#verify')), 'has no certificate');
     });
   });
 
-  it('finds parameters and errors', async () => {
-    await visit(async ({ page }) => {
-      await page.fill('#search', 'uniqu');
-      const found = await page.locator('#search-results a').allTextContents();
-      assert.ok(
-        found.includes('unique') && found.some((each) => each.startsWith('unique_impossible')),
-        String(found),
-      );
+  it('finds parameters, errors, calls and headings, on every page of it', async () => {
+    await visitPage(browser, `${server.origin}/docs/quick-start`, async ({ page }) => {
+      const found = async (asked: string) => {
+        await page.fill('#search', asked);
+        await page.locator('#search-results a').first().waitFor();
+        return page.locator('#search-results a').allTextContents();
+      };
+      const unique = await found('uniqu');
+      assert.ok(unique.includes('unique') && unique.includes('unique_impossible'), String(unique));
+      assert.ok((await found('commits draw')).includes('POST /v1/draws'));
+      assert.ok((await found('numpy')).includes('numpy'));
+      assert.equal((await found('rate_limited'))[0], 'rate_limited');
       await page.locator('#search-results a').first().click();
-      assert.match(page.url(), /#integers-query\.unique$/);
+      await page.waitForURL(/\/docs\/errors#rate_limited$/);
+      assert.equal(await page.locator('#rate_limited').count(), 1);
     });
   });
 });

@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { buildDraws } from '../../scripts/build-docs.ts';
+import { buildDocs } from '../../scripts/build-docs.ts';
 import { buildVerifier } from '../../scripts/build-verifier.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
@@ -21,8 +21,10 @@ describe('dist/', () => {
       const committed = readFileSync(new URL(name, dist), 'utf8');
       assert.ok(text === committed, `dist/${name} is stale: node scripts/build-verifier.ts`);
     }
-    const draws = readFileSync(new URL('draws.html', dist), 'utf8');
-    assert.ok(draws === buildDraws(), 'dist/draws.html is stale: node scripts/build-docs.ts');
+    for (const { name, text } of buildDocs()) {
+      const built = readFileSync(new URL(`docs/${name}`, dist), 'utf8');
+      assert.ok(built === text, `dist/docs/${name} is stale: node scripts/build-docs.ts`);
+    }
   });
 
   it('depends on nothing: the verifier imports only what Node brings, and only as a program', () => {

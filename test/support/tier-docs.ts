@@ -17,7 +17,8 @@ ${rows.join('\n')}
 /** docs/tiers.md as the tables of the service make it. */
 export function tierDocs(): string {
   const priceRows = prices.map(
-    ({ kind, bits, example, credits }) => `| ${kind} | ${bits} | \`${example}\` | ${grouped(credits)} |`,
+    ({ kind, bits, example, credits }) =>
+      `| ${kind} | ${bits.replaceAll('|', '\\|')} | \`${example}\` | ${grouped(credits)} |`,
   );
   const limitRows = Object.entries(limits).map(
     ([name, most]) => `| ${name.replace('_', ' ')} | ${grouped(most)} |`,

@@ -8,6 +8,7 @@ import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/values.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { EXAMPLES } from './examples.ts';
+import { explained } from './meanings.ts';
 import { IDEMPOTENCY_KEY, json, queryParameter, valueSchema } from './parameters.ts';
 import { publicPaths } from './public.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
@@ -42,12 +43,12 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocu
       { name: 'account', description: 'Certificates, usage and health, with a key.' },
       { name: 'public', description: 'What needs no key.' },
     ],
-    paths: {
+    paths: explained({
       ...Object.fromEntries(ENDPOINT_DEFINITIONS.map((each) => [each.path, pathItem(each)])),
       ...publicPaths(errorResponses),
-    },
+    }),
     components: {
-      schemas: COMPONENT_SCHEMAS,
+      schemas: explained(COMPONENT_SCHEMAS),
       headers: HEADERS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'Authorization: Bearer KEY' },

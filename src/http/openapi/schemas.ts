@@ -161,7 +161,7 @@ const quote = object(
   'The answer to dry_run=true: nothing was drawn.',
 );
 
-const used = object({ requests: count, values: count, bytes: count });
+const used = object({ requests: count, values: count, bytes: count }, {}, 'How much of it was used.');
 const usage = object({
   data: object({
     period: { type: 'string', pattern: '^\\d{4}-\\d{2}$' },

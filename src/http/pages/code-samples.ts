@@ -16,8 +16,10 @@ export interface Call {
   readonly method: string;
   /** Ends in /v1. */
   readonly baseUrl: string;
-  /** Starts with /v1. */
+  /** As the service has it, such as /v1/draws/{id}. */
   readonly path: string;
+  /** It needs a key. */
+  readonly isKeyed: boolean;
   /** The fields that are filled in, in the order of the definition. */
   readonly fields: readonly { readonly name: string; readonly kind: FieldKind; readonly value: string }[];
   /** The JSON text of a body. */
@@ -40,9 +42,20 @@ export function prettyJson(value: unknown): string {
   );
 }
 
-/** The query of the filled-in fields, without `?`. Commas part items, so they stay as they are. */
-export function queryOf({ fields }: Call): string {
+/** The path with its fields filled in, and the query of the other ones. */
+export function targetOf({ path, fields }: Call): string {
+  const filled = path.replaceAll(
+    /\{(\w+)\}/g,
+    (part, name: string) => fields.find((each) => each.name === name)?.value ?? part,
+  );
+  const query = queryOf(path, fields);
+  return query === '' ? filled : `${filled}?${query}`;
+}
+
+/** Commas part items, so they stay as they are. */
+function queryOf(path: string, fields: Call['fields']): string {
   return fields
+    .filter(({ name }) => !path.includes(`{${name}}`))
     .map(({ name, value }) => `${name}=${encodeURIComponent(value).replaceAll('%2C', ',')}`)
     .join('&');
 }
@@ -59,15 +72,18 @@ export function codeOf(language: Language, call: Call): string {
 }
 
 function curlOf(call: Call): string {
-  const query = queryOf(call);
-  const url = call.baseUrl + call.path.slice('/v1'.length) + (query === '' ? '' : `?${query}`);
-  const lines = ['curl -H "Authorization: Bearer $QRN_KEY"'];
+  const origin = call.baseUrl.slice(0, -'/v1'.length);
+  const method = call.method === 'DELETE' ? 'curl -X DELETE' : 'curl';
+  const lines = [call.isKeyed ? `${method} -H "Authorization: Bearer $QRN_KEY"` : method];
   if (call.body !== undefined) {
     lines.push("  -H 'Content-Type: application/json'", `  -d ${quotedForShell(call.body)}`);
   }
   const pdf = call.fields.some(({ name, value }) => name === 'format' && value === 'pdf');
   if (pdf) lines.push('  -o certificate.pdf');
-  return [...lines, `  ${quotedForShell(url)}`].join(' \\\n');
+  const address = quotedForShell(origin + targetOf(call));
+  return lines.length === 1 && !call.isKeyed
+    ? `${lines[0]} ${address}`
+    : [...lines, `  ${address}`].join(' \\\n');
 }
 
 /** A POSIX shell takes everything between single quotes as it is; a quote itself is left, escaped and entered again. */

@@ -13,7 +13,7 @@ ${problem}
 ${list === null ? null : listed(list)}
 <section aria-labelledby="more"><h2 id="more">A single draw</h2>
 <p>A committed draw has a page of its own, <code>/draws/ID</code>: its organiser publishes the address before the draw is due.
-<a href="/docs/draws">How a draw is fair</a> explains what it shows.</p></section>`;
+<a href="/docs/draws">How a draw is fair</a> explains what it shows, and <a href="/docs/raffle">the guide to a raffle</a> how to hold one.</p></section>`;
 }
 
 function listed({ purpose, series, draws, next }: DrawList): Markup {

@@ -25,7 +25,7 @@ ${hasDemo ? die() : null}
 <code>data/demo-key</code>; more come from the command line:</p>
 ${command('make-key', 'qrn accounts create --name you --tier developer')}
 ${hasDemo ? html`<p>With the key in <code>QRN_KEY</code>, six numbers out of forty-nine:</p>${command('keyed', keyed)}` : null}
-<p><a class="button" href="/docs">Documentation</a></p></section>
+<p><a class="button" href="/docs/quick-start">Quick start</a> <a class="button second" href="/docs">All calls and guides</a></p></section>
 <section aria-labelledby="proofs"><h2 id="proofs">Three things that you need not take on trust</h2>
 <div class="cards">
 <div><h3>Your values are the certified ones</h3><p>A salted hash of the values stands in a signed certificate, beside the source, its tests and its

@@ -1,18 +1,13 @@
-import MiniSearch from 'minisearch';
-import { type BrowserElement, element, made, page } from './browser.ts';
+import { element, made } from './browser.ts';
+import { fetched } from './checks.ts';
 
-/*
- * The search of the documentation: over its sections, parameters, members and errors, as they stand on the page. It is
- * built when the field is first entered.
- */
+/* The search of the documentation, over the pages, parameters, headings and errors that /docs/search.json lists. */
 
 const RESULTS_MAX = 12;
 
 interface Entry {
-  /** Of the element that it leads to. */
-  readonly id: string;
+  readonly path: string;
   readonly title: string;
-  /** Where it stands. */
   readonly place: string;
   readonly text: string;
 }
@@ -20,7 +15,7 @@ interface Entry {
 const field = element('search');
 const results = element('search-results');
 const status = element('search-status');
-let index: MiniSearch<Entry> | undefined;
+let entries: Promise<readonly Entry[]> | undefined;
 
 field.addEventListener('input', show);
 field.addEventListener('keydown', (event) => {
@@ -29,48 +24,48 @@ field.addEventListener('keydown', (event) => {
   show();
 });
 
-function show(): void {
-  const asked = field.value.trim();
-  index ??= built();
-  const found = asked === '' ? [] : index.search(asked).slice(0, RESULTS_MAX);
+async function show(): Promise<void> {
+  entries ??= fetched('/docs/search.json') as Promise<readonly Entry[]>;
+  const all = await entries;
+  const words = field.value
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const found = words.length === 0 ? [] : ranked(all, words).slice(0, RESULTS_MAX);
   results.replaceChildren(
-    ...found.map(({ id, title, place }) => {
+    ...found.map(({ path, title, place }) => {
       const link = made('a', title);
-      link.setAttribute('href', `#${id}`);
+      link.setAttribute('href', path);
       const item = made('li');
       item.append(link, made('span', place));
       return item;
     }),
   );
   results.hidden = found.length === 0;
-  status.textContent = asked === '' ? '' : found.length === 0 ? 'Nothing found.' : `${found.length} results.`;
+  status.textContent =
+    words.length === 0 ? '' : found.length === 0 ? 'Nothing found.' : `${found.length} results.`;
 }
 
-function built(): MiniSearch<Entry> {
-  const made = new MiniSearch<Entry>({
-    fields: ['title', 'text', 'place'],
-    storeFields: ['title', 'place'],
-    searchOptions: { boost: { title: 3 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+/** Those in which every word stands; a title that begins with one comes first, then a title that has it. */
+function ranked(all: readonly Entry[], words: readonly string[]): Entry[] {
+  const scored = all.map((entry) => {
+    const title = entry.title.toLowerCase();
+    const text = `${title} ${entry.place} ${entry.text}`.toLowerCase();
+    const scores = words.map((word) =>
+      title === word
+        ? 6
+        : title.startsWith(word)
+          ? 4
+          : title.includes(word)
+            ? 3
+            : text.includes(word)
+              ? 1
+              : 0,
+    );
+    return { entry, score: scores.includes(0) ? 0 : scores.reduce<number>((sum, each) => sum + each, 0) };
   });
-  made.addAll([...entries()]);
-  return made;
-}
-
-function* entries(): Generator<Entry> {
-  for (const section of page.querySelectorAll('.content section[id]')) {
-    const place = textOf(section.querySelector('h2'));
-    yield { id: section.id, title: place, place: '', text: textOf(section.querySelector('p')) };
-    for (const row of section.querySelectorAll('.params > div[id]')) {
-      yield {
-        id: row.id,
-        title: textOf(row.querySelector('dt')),
-        place,
-        text: textOf(row.querySelector('dd')),
-      };
-    }
-  }
-}
-
-function textOf(found: BrowserElement | null): string {
-  return found?.textContent.trim() ?? '';
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .map(({ entry }) => entry);
 }

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { ERRORS } from '../../core/errors.ts';
+import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from '../openapi/document.ts';
+import { publicReply, type Reply } from '../reply.ts';
+import { OPEN, type PlainRoute } from '../route-table.ts';
+import { BACKGROUND, GUIDES, type Guide } from './guides.ts';
+import { html, Markup, type Page } from './layout.ts';
+import {
+  commonMain,
+  operationGroups,
+  operationMain,
+  referenceEntries,
+  type SearchEntry,
+} from './reference-page.ts';
+
+const DIST = new URL('../../../dist/docs/', import.meta.url);
+
+/** The documentation: the guides, a page for each operation, and what the search reads. Each is made when it is first asked for. */
+export function docsRoutes(
+  facts: () => OpenApiFacts,
+  publicPage: (page: Pick<Page, 'title' | 'main' | 'script' | 'place'>) => Reply,
+): PlainRoute[] {
+  const document = once(() => openApiDocument(facts()));
+  const pageOf = (path: string, title: string, content: () => Markup): PlainRoute => {
+    const reply = once(() =>
+      publicPage({
+        title,
+        main: framed(path, document(), content()),
+        script: 'docs-page.mjs',
+        place: 'docs',
+      }),
+    );
+    return { ...OPEN, path, handler: () => reply() };
+  };
+  // the operations, but not the address in their examples, are known before the service listens
+  const operations = operationGroups(openApiDocument({ baseUrl: '/v1', version: '' })).flatMap(
+    (group) => group.operations,
+  );
+  const search = once(() =>
+    publicReply('application/json', JSON.stringify(entries(document())), 'public, max-age=300'),
+  );
+  return [
+    pageOf('/docs', 'Documentation', () => startMain()),
+    pageOf('/docs/common', 'What calls share', () => commonMain(document())),
+    ...[...GUIDES, ...BACKGROUND].map((guide) =>
+      pageOf(`/docs/${guide.slug}`, guide.title, () => guideMain(guide)),
+    ),
+    ...operations.map(({ operationId, method, path }) =>
+      pageOf(`/docs/api/${operationId}`, `${method} ${path}`, () => {
+        const all = operationGroups(document()).flatMap((group) => group.operations);
+        const found = all.find((each) => each.operationId === operationId)!;
+        return operationMain(found, document(), facts().baseUrl);
+      }),
+    ),
+    { ...OPEN, path: '/docs/search.json', handler: () => search() },
+    {
+      ...OPEN,
+      path: '/openapi.json',
+      handler: () => publicReply('application/json', JSON.stringify(document()), 'public, max-age=300'),
+    },
+  ];
+}
+
+function guideMain({ slug }: Guide): Markup {
+  return html`<article class="article">${new Markup(readFileSync(new URL(`${slug}.html`, DIST), 'utf8'))}</article>`;
+}
+
+function startMain(): Markup {
+  const list = (guides: readonly Guide[]) =>
+    html`<ul class="links">${guides.map(({ slug, title }) => html`<li><a href="/docs/${slug}">${title}</a></li>`)}</ul>`;
+  return html`<h1>Documentation</h1>
+<p class="lead">Send a key as <code>Authorization: Bearer KEY</code>. An answer has the values in <code>data</code>, where they came from in
+<code>metadata</code>, and the id of a certificate that anybody can <a href="/verify">check</a>.</p>
+<p>Whoever runs the service makes keys: <code>qrn accounts create --name you --tier developer</code>. <code>npm start</code> prints one for
+a first look, and keeps it in <code>data/demo-key</code>.</p>
+<div class="cards"><div><h2>Guides</h2>${list(GUIDES)}</div><div><h2>Background</h2>${list(BACKGROUND)}</div>
+<div><h2>Calls</h2><p>Each has a page of its own, listed here: its parameters, a request, its answer with every member explained, and its
+errors. <a href="/docs/common">What calls share</a> stands once.</p><p><a href="/openapi.json">OpenAPI 3.1</a> for code generators.</p></div></div>`;
+}
+
+/** The page between the list of all pages and the search. */
+function framed(current: string, document: OpenApiDocument, content: Markup): Markup {
+  const item = (path: string, title: string | Markup) =>
+    html`<li><a href="${path}"${path === current ? html` aria-current="page"` : null}>${title}</a></li>`;
+  const guides = (all: readonly Guide[]) => all.map(({ slug, title }) => item(`/docs/${slug}`, title));
+  const calls = operationGroups(document).map(
+    ({ title, operations }) =>
+      html`<h2>${title}</h2><ul>${operations.map(({ operationId, method, path }) =>
+        item(
+          `/docs/api/${operationId}`,
+          html`<code>${method === 'GET' ? '' : `${method} `}${path.replace(/^\/v1/, '')}</code>`,
+        ),
+      )}${title === 'Values' ? item('/docs/common', 'What calls share') : null}</ul>`,
+  );
+  return html`<div class="docs"><div class="sidebar">
+<div class="search scripted" role="search"><label for="search">Search</label>
+<input id="search" type="search" autocomplete="off" spellcheck="false" aria-describedby="search-status" placeholder="unique, 429, credits …">
+<p id="search-status" class="visually-hidden" role="status"></p><ul id="search-results" hidden></ul></div>
+<p class="to-contents"><a href="#contents">All pages</a></p></div>
+<div class="content">${content}</div>
+<nav class="contents" id="contents" aria-label="Documentation">
+<h2>Guides</h2><ul>${item('/docs', 'Start')}${guides(GUIDES)}</ul>${calls}<h2>Background</h2><ul>${guides(BACKGROUND)}</ul></nav></div>`;
+}
+
+/** Everything that can be looked for. Headings of the guides are collected when they are made into HTML. */
+function entries(document: OpenApiDocument): SearchEntry[] {
+  const headings = JSON.parse(readFileSync(new URL('search.json', DIST), 'utf8')) as SearchEntry[];
+  const errors = Object.entries(ERRORS).map(([code, { status, message }]) => ({
+    path: `/docs/errors#${code}`,
+    title: code,
+    place: `Errors, ${status}`,
+    text: message,
+  }));
+  return [...referenceEntries(document), ...headings, ...errors];
+}
+
+/** Made when it is first asked for, and kept. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}

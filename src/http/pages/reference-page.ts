@@ -1,0 +1,401 @@
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import type { Schema } from '../../core/schema.ts';
+import { COMMON_PARAMETERS } from '../endpoints/values.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
+import { EXAMPLES, type Example } from '../openapi/examples.ts';
+import { grouped } from '../params.ts';
+import { type Call, codeOf, type FieldKind, type Language, languagesOf, prettyJson } from './code-samples.ts';
+import { html, type Markup } from './layout.ts';
+
+/*
+ * The reference: a page for each operation of the OpenAPI document, which is made from the definitions that route and check
+ * requests, so that the page cannot say anything else than what the service does.
+ */
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'query' | 'path' | 'header';
+  readonly required?: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
+
+/** An operation of the document, with where it stands. */
+export interface Operation {
+  readonly operationId: string;
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+}
+
+export interface OperationGroup {
+  readonly title: string;
+  readonly operations: readonly Operation[];
+}
+
+/** The operations by what they are for, in the order of the document. HTML pages have none. */
+export function operationGroups(document: OpenApiDocument): OperationGroup[] {
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  const all = Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
+  );
+  const groups = Map.groupBy(
+    all.filter(({ responses }) => contentOf(responses) !== undefined),
+    groupOf,
+  );
+  return ['Values', 'Draws', 'Account', 'Public record', 'Operation'].map((title) => ({
+    title,
+    operations: groups.get(title) ?? [],
+  }));
+}
+
+function groupOf({ path, security }: Operation): string {
+  if (path.startsWith('/v1/draws')) return 'Draws';
+  if (path.startsWith('/v1/'))
+    return security.some(({ bearer }) => bearer?.[0]?.startsWith('entropy:')) ? 'Values' : 'Account';
+  return /^\/(?:log|verify|\.well-known)\b/.test(path) ? 'Public record' : 'Operation';
+}
+
+/** What a success answers with, its status and its main form; undefined for a page of HTML. */
+function contentOf(
+  responses: Operation['responses'],
+): { status: string; type: string; schema: Schema; example?: unknown } | undefined {
+  const status = Object.keys(responses).find((each) => each.startsWith('2')) ?? '200';
+  const content = responses[status].content ?? {};
+  const type = ['application/json', ...Object.keys(content)].find((each) => each in content) ?? '';
+  return type === 'text/html' ? undefined : { status, type, ...content[type] };
+}
+
+const COMMON_NAMES: readonly string[] = [...COMMON_PARAMETERS.map(({ name }) => name), 'Idempotency-Key'];
+/** Members of every answer of values, which /docs/common explains. */
+const COMMON_SCHEMAS = ['Metadata', 'Meta', 'Credits'];
+
+export function operationMain(operation: Operation, document: OpenApiDocument, baseUrl: string): Markup {
+  const { method, path, summary, security, parameters = [], requestBody } = operation;
+  const scope = security.flatMap(({ bearer }) => bearer ?? [])[0];
+  const own = parameters.filter(({ name }) => !COMMON_NAMES.includes(name));
+  const common = parameters.filter(({ name }) => COMMON_NAMES.includes(name));
+  return html`<h1 class="call"><code><span class="method">${method}</span> ${path}</code></h1>
+<p class="lead">${summary}</p>
+<p>${scope === undefined ? 'Needs no key.' : html`Needs a key with the scope <code>${scope}</code>.`}</p>
+${request(operation, baseUrl)}
+${own.length === 0 ? null : html`<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${parameterList(own)}</section>`}
+${requestBody === undefined ? null : bodySection(requestBody.content, document)}
+${
+  common.length === 0
+    ? null
+    : html`<p>Also takes the <a href="/docs/common">common parameters</a> ${common.map(({ name }, i) => html`${i === 0 ? '' : ', '}<a href="/docs/common#${name}"><code>${name}</code></a>`)}.</p>`
+}
+${answerSection(operation, document)}
+${errorSection(operation)}`;
+}
+
+/** The parameters, members and headers that all calls for values share. */
+export function commonMain(document: OpenApiDocument): Markup {
+  const [{ operations }] = operationGroups(document);
+  const shared = (operations[0].parameters ?? []).filter(({ name }) => COMMON_NAMES.includes(name));
+  const schemas = componentsOf(document, 'schemas');
+  const headers = Object.entries(componentsOf(document, 'headers')).map(
+    ([name, header]) => [name, 'header', String(header['description'])] as const,
+  );
+  return html`<h1>What calls for values share</h1>
+<p class="lead">Parameters that each of them takes, members that each answer has, and the fields of its head.</p>
+<section aria-labelledby="parameters"><h2 id="parameters">Parameters</h2>${parameterList(shared)}</section>
+${COMMON_SCHEMAS.map((name) => {
+  const id = name === 'Credits' ? 'quantum_credits' : name.toLowerCase();
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">Members of <code>${id}</code></h2>${fieldList(fieldsOf(schemas[name], document, ''))}</section>`;
+})}
+<section aria-labelledby="headers"><h2 id="headers">Header fields</h2>${fieldList(headers)}</section>`;
+}
+
+function componentsOf(document: OpenApiDocument, kind: string): Readonly<Record<string, Schema>> {
+  return (document['components'] as Record<string, Record<string, Schema>>)[kind];
+}
+
+const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
+  curl: 'curl',
+  typescript: 'TypeScript',
+  python: 'Python',
+};
+
+function exampleOf({ operationId, requestBody }: Operation): Example | undefined {
+  const recorded =
+    (EXAMPLES as Readonly<Record<string, Example>>)[operationId] ?? PLAIN_EXAMPLES[operationId];
+  const body = requestBody?.content['application/json']?.example as object | undefined;
+  return recorded ?? (body && { query: '', body, answer: {} });
+}
+
+/** Of the operations whose answer is not one of values. */
+const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
+  stream: { query: 'type=integers&total=6&block=3&min=1&max=6', answer: {} },
+  certificate: { query: 'id=cert_3mvc5b4r2yp8rj671bp7xp4fkg', answer: {} },
+  draws: { query: 'purpose=spring+raffle+2027', answer: {} },
+  createDraw: {
+    query: '',
+    body: {
+      winners: { count: 1, list: { items: ['ada', 'grace', 'barbara'] } },
+      purpose: 'spring raffle 2027',
+    },
+    answer: {},
+  },
+  openNonce: { query: '', body: { nonce: '00ff' }, answer: {} },
+  consistency: { query: 'from=1&to=1', answer: {} },
+};
+
+const EXAMPLE_IDS: Readonly<Record<string, string>> = {
+  '/verify/{id}': 'cert_3mvc5b4r2yp8rj671bp7xp4fkg',
+  '/log/lots/{id}': 'lot_01m8bvfkvafpz9qj9xvq69k0s4',
+};
+
+/** The call in each language, one of them shown, and a form that sends it. */
+function request(operation: Operation, baseUrl: string): Markup {
+  const { operationId: name, path, method, parameters = [], security, requestBody } = operation;
+  const example = exampleOf(operation);
+  const given = new URLSearchParams(example?.query);
+  const fields = parameters.filter((each) => each.in !== 'header');
+  const isKeyed = security.length > 0;
+  const filledIn = (each: Parameter) =>
+    each.in === 'path'
+      ? (EXAMPLE_IDS[path] ??
+        { id: 'draw_00000000000000000000000000', level: '0', index: '000' }[each.name] ??
+        '')
+      : (given.get(each.name) ?? '');
+  const body = requestBody === undefined ? undefined : JSON.stringify(example?.body ?? {});
+  const call: Call = {
+    name,
+    method,
+    path,
+    baseUrl,
+    isKeyed,
+    fields: fields
+      .map((each) => ({ name: each.name, kind: kindOf(each.schema), value: filledIn(each) }))
+      .filter(({ value }) => value !== ''),
+    body,
+  };
+  const languages = languagesOf(name);
+  const tabs = languages.map((language, i) => {
+    const checked = i === 0 ? html` checked` : null;
+    return html`<label><input type="radio" name="language" value="${language}"${checked}><span>${LANGUAGE_NAMES[language]}</span></label>`;
+  });
+  const blocks = languages.map(
+    (language) =>
+      html`<pre class="${language}" tabindex="0" role="group" aria-label="${path} in ${LANGUAGE_NAMES[language]}"><code id="code-${language}">${codeOf(language, call)}</code></pre>`,
+  );
+  const inputs = fields.map((each) => field(each, filledIn(each)));
+  return html`<section aria-labelledby="request"><h2 id="request">Request</h2>
+<div class="code"><fieldset class="tabs"><legend class="visually-hidden">Language of the example</legend>${tabs}</fieldset>
+<button type="button" class="copy scripted" aria-label="Copy the example">Copy</button>${blocks}</div>
+<details class="try scripted" id="try"><summary>Try it here</summary>
+<form id="try-form" data-name="${name}" data-method="${method}" data-path="${path}" data-base="${baseUrl}" data-keyed="${String(isKeyed)}"
+ data-fields="${fields.map((each) => `${each.name}:${kindOf(each.schema)}`).join(' ')}" aria-label="Try ${path}">
+<div class="fields">${
+    isKeyed
+      ? html`<div class="whole"><label for="key">API key</label><input id="key" type="password" autocomplete="off" autocapitalize="off" spellcheck="false" aria-describedby="key-hint" placeholder="qrn_…">
+<p class="hint" id="key-hint">Stays in this page’s memory, and goes to this service alone.</p></div>`
+      : null
+  }${inputs}${body === undefined ? null : html`<div class="whole"><label for="body">Body</label><textarea id="body" rows="4" spellcheck="false">${body}</textarea></div>`}</div>
+<div class="actions"><button type="submit">Send</button><span id="try-status" role="status"></span></div>
+<div id="reply" hidden><div class="code"><button type="button" class="copy" aria-label="Copy the answer">Copy</button><pre tabindex="0" role="group" aria-label="Answer"><code id="answer"></code></pre></div>
+<div class="actions"><button type="button" class="second" id="verify" hidden>Verify this answer</button></div>
+<div id="checks" class="checks" role="status"></div></div></form></details></section>`;
+}
+
+function kindOf({ type, enum: values, items }: Schema): FieldKind {
+  if (values !== undefined) return 'choice';
+  if (type === 'array') return (items as Schema)['type'] === 'integer' ? 'integer-list' : 'items';
+  if (type === 'integer' || type === 'number' || type === 'boolean') return type;
+  return 'text';
+}
+
+function field({ name, schema }: Parameter, value: string): Markup {
+  const id = `field-${name}`;
+  const label = html`<label for="${id}">${name}</label>`;
+  const choices =
+    (schema['enum'] as string[] | undefined) ?? (schema['type'] === 'boolean' ? ['true', 'false'] : []);
+  if (choices.length === 0) {
+    const mode = schema['type'] === 'integer' ? 'numeric' : 'text';
+    return html`<div>${label}<input id="${id}" value="${value}" inputmode="${mode}" autocomplete="off" spellcheck="false"></div>`;
+  }
+  const options = choices.map(
+    (each) => html`<option${each === value ? html` selected` : null}>${each}</option>`,
+  );
+  return html`<div>${label}<select id="${id}"><option value="">–</option>${options}</select></div>`;
+}
+
+function parameterList(parameters: readonly Parameter[]): Markup {
+  return html`<dl class="params">${parameters.map(
+    ({ name, schema, required, description }) =>
+      html`<div id="${name}"><dt><code>${name}</code></dt><dd><span class="kind">${valuesText(schema)}; ${required ? 'required' : absentText(schema)}.</span> ${description}</dd></div>`,
+  )}</dl>`;
+}
+
+/** What holds when it is left out. */
+function absentText({ default: preset }: Schema): string {
+  return preset === undefined ? 'optional' : `default ${String(preset)}`;
+}
+
+/** What a value may be, in words. */
+function valuesText(schema: Schema): string {
+  const { type, enum: values, minimum, maximum, minItems, maxItems, items, format, const: only } = schema;
+  if (only !== undefined) return String(only);
+  if (Array.isArray(values)) return values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`;
+  const types = [type].flat().filter((each) => each !== 'null');
+  const [name] = types;
+  const orNull = [type].flat().includes('null') ? ' or null' : '';
+  if (name === 'integer' || name === 'number') {
+    if (typeof maximum === 'number' && maximum < Number.MAX_SAFE_INTEGER && typeof minimum === 'number')
+      return `${name}, ${grouped(minimum)} to ${grouped(maximum)}${orNull}`;
+    return name + orNull;
+  }
+  if (name === 'array') {
+    const of = valuesText((items ?? {}) as Schema);
+    return `list of ${of === 'object' ? 'objects' : of}${typeof maxItems === 'number' ? `, ${grouped(Number(minItems ?? 0))} to ${grouped(maxItems)} of them` : ''}${orNull}`;
+  }
+  if (format === 'date-time') return `ISO 8601 in UTC${orNull}`;
+  return (types.length === 0 ? 'any' : types.join(' or ')) + orNull;
+}
+
+function bodySection(content: Content, document: OpenApiDocument): Markup {
+  const { schema } = content['application/json'];
+  const shapes = (schema['oneOf'] as Schema[] | undefined)?.filter((each) => 'properties' in each) ?? [];
+  const [first, ...others] = shapes.length === 0 ? [schema] : shapes;
+  const rest = others.map((shape) => {
+    const { params } = shape['properties'] as Record<string, Schema>;
+    return html`<h3><code>params</code> of <code>${String(shape['title'])}</code></h3>${fieldList(fieldsOf(params ?? {}, document, 'params'))}`;
+  });
+  return html`<section aria-labelledby="body-members"><h2 id="body-members">Body</h2>
+<p>JSON, sent as <code>Content-Type: application/json</code>. A member that is not listed is refused.</p>
+${shapes.length < 2 ? null : html`<h3>Of type <code>${String(first['title'])}</code></h3>`}${fieldList(fieldsOf(first, document, ''))}${rest}</section>`;
+}
+
+type Field = readonly [path: string, kind: string, meaning: string];
+
+const DEPTH_MAX = 3;
+
+/** The members of an object, and those of the objects in it, by their paths. */
+function fieldsOf(schema: Schema, document: OpenApiDocument, prefix: string, depth = 0): Field[] {
+  const required = (schema['required'] as string[] | undefined) ?? [];
+  const members = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>);
+  return members.flatMap(([name, member]): Field[] => {
+    const path = prefix === '' ? name : `${prefix}.${name}`;
+    const named = refOf(member);
+    if (named !== undefined && COMMON_SCHEMAS.includes(named))
+      return [[path, 'object', `See /docs/common#${name}.`]];
+    const found = resolved(member, document);
+    const kind = valuesText(found) + (required.includes(name) || prefix === '' ? '' : ', optional');
+    const own: Field = [path, kind, String(member['description'] ?? found['description'] ?? '')];
+    const inner = found['type'] === 'array' ? resolved((found['items'] ?? {}) as Schema, document) : found;
+    const below = found['type'] === 'array' ? `${path}[]` : path;
+    return depth === DEPTH_MAX ? [own] : [own, ...fieldsOf(inner, document, below, depth + 1)];
+  });
+}
+
+function refOf({ $ref }: Schema): string | undefined {
+  return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined;
+}
+
+function resolved(schema: Schema, document: OpenApiDocument): Schema {
+  const name = refOf(schema);
+  return name === undefined ? schema : componentsOf(document, 'schemas')[name];
+}
+
+function fieldList(fields: readonly Field[]): Markup {
+  const link = /^See (\/docs\/common#(\w+))\.$/;
+  return html`<dl class="params">${fields.map(([path, kind, meaning]) => {
+    const [, address, name] = link.exec(meaning) ?? [];
+    const words =
+      address === undefined ? meaning : html`The same in all answers: <a href="${address}">${name}</a>.`;
+    return html`<div><dt><code>${path}</code></dt><dd><span class="kind">${kind}.</span> ${words}</dd></div>`;
+  })}</dl>`;
+}
+
+function answerSection(operation: Operation, document: OpenApiDocument): Markup {
+  const { operationId, responses } = operation;
+  const content = contentOf(responses);
+  if (content === undefined) return html``;
+  const recorded = content.example ?? (EXAMPLES as Readonly<Record<string, Example>>)[operationId]?.answer;
+  const alternatives = content.schema['anyOf'] as Schema[] | undefined;
+  const schema = resolved(alternatives?.[0] ?? content.schema, document);
+  const others = Object.keys(responses[content.status].content ?? {}).filter((each) => each !== content.type);
+  const fields = fieldsOf(schema, document, '');
+  return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
+<p><strong>${content.status}</strong> as <code>${content.type}</code>. ${responses[content.status].description}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
+${recorded === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${prettyJson(recorded)}</code></pre></div>`}
+${fields.length === 0 ? (content.schema['description'] === undefined ? null : html`<p>${String(content.schema['description'])}</p>`) : fieldList(fields)}</section>`;
+}
+
+/** Codes that many calls can answer stand last, without their text. */
+const ORDINARY: readonly ErrorCode[] = [
+  'bad_request',
+  'auth_missing',
+  'auth_invalid',
+  'auth_scope',
+  'not_acceptable',
+  'head_too_large',
+  'internal_error',
+  'overloaded',
+  'shutting_down',
+  'duplicate_parameter',
+  'unknown_parameter',
+  'rate_limited',
+  'invalid_format',
+  'invalid_entropy_mode',
+  'invalid_purpose',
+  'invalid_user_data',
+  'invalid_idempotency_key',
+  'idempotency_in_flight',
+  'idempotency_mismatch',
+  'idempotency_full',
+  'pure_too_large',
+  'credits_exhausted',
+  'mode_not_allowed',
+  'quota_exceeded',
+  'entropy_unavailable',
+  'storage_unavailable',
+];
+
+function errorSection({ responses }: Operation): Markup | null {
+  const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
+    responses[ERRORS[code].status]?.description.includes(`\`${code}\``),
+  );
+  if (codes.length === 0) return null;
+  const own = codes.filter((code) => !ORDINARY.includes(code));
+  const ordinary = codes.filter((code) => ORDINARY.includes(code));
+  return html`<section aria-labelledby="errors"><h2 id="errors">Errors</h2>
+${own.length === 0 ? null : html`<dl class="params">${own.map((code) => html`<div id="error-${code}"><dt><code>${code}</code> <span class="kind">${ERRORS[code].status}</span></dt><dd>${ERRORS[code].message}</dd></div>`)}</dl>`}
+<p>And those that many calls can answer: ${ordinary.map((code, i) => html`${i === 0 ? '' : ', '}<a href="/docs/errors#${code}"><code>${code}</code></a>`)}.</p></section>`;
+}
+
+/** What the search knows of the reference. */
+export function referenceEntries(document: OpenApiDocument): SearchEntry[] {
+  return operationGroups(document).flatMap(({ operations }) =>
+    operations.flatMap((operation) => {
+      const page = `/docs/api/${operation.operationId}`;
+      const place = `${operation.method} ${operation.path}`;
+      const own = (operation.parameters ?? []).filter(({ name }) => !COMMON_NAMES.includes(name));
+      return [
+        { path: page, title: place, place: 'API', text: operation.summary },
+        ...own.map(({ name, description }) => ({
+          path: `${page}#${name}`,
+          title: name,
+          place,
+          text: description,
+        })),
+      ];
+    }),
+  );
+}
+
+export interface SearchEntry {
+  readonly path: string;
+  readonly title: string;
+  /** Where it stands. */
+  readonly place: string;
+  readonly text: string;
+}
