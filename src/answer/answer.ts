@@ -18,11 +18,22 @@ import { type AnswerForm, type DataRequest, isLarge, type Plan } from './request
 import type { DrawnFrom } from './supply.ts';
 import type { DataTemplate } from './text.ts';
 
-/**
- * Who asks for an answer, and how it is told of it. An HTTP call is one. Exactly one of its replies is
- * called, once.
- */
-export interface Asker {
+/** Who asks, for as long as the answer takes. An HTTP call is one. */
+export interface Requester {
+  /** Known from now on to whoever counts requests. */
+  mode: EntropyMode | undefined;
+  /** It waited for its turn of the loop for longer than `largeQueueMs`: an expensive answer is shed. */
+  readonly isLate?: boolean;
+  /** It has left: whatever it is told now reaches nobody. */
+  readonly isGone: boolean;
+  /** It was told that its answer comes too late. */
+  readonly isAnswered: boolean;
+  /** Does some of the work for its answer, and counts the time as its account's. */
+  spend?(work: () => void): void;
+}
+
+/** What is asked for beside the values. */
+export interface Ask {
   /** 16 bytes. */
   readonly requestId: Uint8Array<ArrayBuffer>;
   /** Unix time at which the request came in. */
@@ -31,35 +42,43 @@ export interface Asker {
   readonly form: AnswerForm;
   /** Of the form `octet-stream`. */
   readonly octets: BareType | undefined;
+  readonly mediaType: string;
   /** Names of parameters that were ignored, as X-Ignored-Parameters tells them, or ''. */
   readonly ignored: string;
-  /** Known from now on to whoever counts requests. */
-  mode: EntropyMode | undefined;
-  /** It waited for its turn of the loop for longer than `largeQueueMs`: an expensive answer is shed. */
-  readonly isLate?: boolean;
-  /** It has left: whatever it is told now reaches nobody. */
-  readonly isGone: boolean;
-  /** Does some of the work for its answer, and counts the time as its account's (http/account-shares.ts). */
-  spend?(work: () => void): void;
-  /** It was told that its answer comes too late. */
-  readonly isAnswered: boolean;
-  /** The value of Idempotency-Key; undefined without one. */
-  readonly idempotencyKey: string | undefined;
-  /** Until when its first answer is kept (Unix ms); 24 hours where it does not say. */
-  readonly keptUntilMs?: number | undefined;
+  /** Of a request under an Idempotency-Key: its answer is kept. */
+  readonly keeping: Keeping | undefined;
+  readonly by: Requester;
+}
+
+/** How an answer is kept. */
+export interface Keeping {
+  /** The value of Idempotency-Key. */
+  readonly key: string;
   /** What must be equal for a request to be a retry of this one. */
-  fingerprint(): string;
-  /** The media type of its answer. */
-  readonly mediaType: string;
-  /** What is sealed with a kept answer in the place of its header fields, where those are sent to nobody. */
-  readonly keptFields?: FirstAnswer['fields'];
-  /** Sends the answer, which is durable, and releases it when its body is not read any more. */
+  readonly fingerprint: string;
+  /** Sealed with the answer in the place of its header fields, where those are sent to nobody. */
+  readonly fields?: FirstAnswer['fields'];
+  /** Unix ms; 24 hours where it does not say. */
+  readonly untilMs?: number;
+}
+
+/** Who is told what became of an ask. Exactly one of these is called, once. */
+export interface Listener {
+  /** The answer is durable. It is to be released when its body is not read any more. */
   answered(answer: Answer, atMonotonicMs?: number): void;
-  /** Sends the first answer to the same Idempotency-Key again. */
+  /** The first answer to the same Idempotency-Key. */
   replayed(first: FirstAnswer): void;
-  /** Sends the price of the request. */
   quoted(quote: Quote): void;
   refused(error: unknown): void;
+}
+
+/** An answer for whoever formats it: its body in JSON. */
+export interface Drawn {
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** It was kept before, under the same key. */
+  readonly isReplay: boolean;
+  /** To be called once, when the body is not read any more: it is erased then. */
+  release(): void;
 }
 
 /** What a request would cost. */
@@ -78,7 +97,8 @@ const NO_BYTES = new Uint8Array(0);
  * its entry in the ledger, and what must be given back if there is none. Its steps stand in answers.ts.
  */
 export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnswer {
-  readonly asker: Asker;
+  readonly ask: Ask;
+  readonly listener: Listener;
   readonly account: Account;
   readonly reservation: Reservation;
   readonly plan: Plan;
@@ -145,7 +165,8 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
    * next one is made.
    */
   constructor(
-    asker: Asker,
+    ask: Ask,
+    listener: Listener,
     account: Account,
     reservation: Reservation,
     plan: Plan,
@@ -154,13 +175,14 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     salt: Uint8Array<ArrayBuffer>,
     delivered: Uint8Array<ArrayBuffer>,
   ) {
-    this.asker = asker;
+    this.ask = ask;
+    this.listener = listener;
     this.account = account;
     this.reservation = reservation;
     this.plan = plan;
     this.mode = mode;
-    this.form = asker.form;
-    const { octets } = asker;
+    this.form = ask.form;
+    const { octets } = ask;
     this.octets = octets;
     this.valuesBytesMax = plan.valuesBytesMax(octets);
     const packedMax = this.form === 'msgpack' ? packedBytesMax(plan.request.values, this.valuesBytesMax) : 0;
@@ -186,7 +208,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
   }
 
   get requestId(): Uint8Array<ArrayBuffer> {
-    return this.asker.requestId;
+    return this.ask.requestId;
   }
 
   /**
@@ -194,7 +216,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
    * request is counted, by a clock that never goes back over a month's end, and the date is of that month.
    */
   get issuedAtMs(): number {
-    return Math.max(withinPeriod(this.asker.atMs, this.reservation.period), this.from.availableAtMs);
+    return Math.max(withinPeriod(this.ask.atMs, this.reservation.period), this.from.availableAtMs);
   }
 
   get accountNumber(): number {
@@ -264,7 +286,7 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     this.first?.finish(failure === undefined);
     this.first = undefined;
     this.#memory?.resize(this.#madeBytesMax); // what was sealed is stored
-    if (failure === undefined) this.asker.answered(this, atMonotonicMs);
+    if (failure === undefined) this.listener.answered(this, atMonotonicMs);
     else this.refuse(failure);
   }
 
@@ -282,13 +304,13 @@ export class Answer implements WeighedAnswer, Making, PrintedAnswer, PendingAnsw
     );
   }
 
-  /** Gives back all that it holds, and tells its asker why. */
+  /** Gives back all that it holds, and tells why. */
   refuse(error: unknown): void {
     this.first?.finish(false);
     this.first = undefined;
     if (!this.#isUndecided) this.reservation.release();
     this.release();
-    this.asker.refused(error);
+    this.listener.refused(error);
   }
 
   /** Nobody reads its bytes any more. */

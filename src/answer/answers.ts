@@ -1,14 +1,16 @@
 import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
+import { InvariantError } from '../core/assert.ts';
 import { type Clock, isoTime, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { StoredAnswer } from '../ledger/records.ts';
+import type { EntropyMode } from '../core/vocabulary.ts';
+import type { AnswerEntry, StoredAnswer } from '../ledger/records.ts';
 import { type LotShare, PureSupply, sharesOf } from '../pool/supply/pure.ts';
 import type { SeedGroup } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import type { Admission } from './admission.ts';
-import { Answer, type Asker } from './answer.ts';
+import { Answer, type Ask, type Drawn, type Keeping, type Listener, type Quote } from './answer.ts';
 import type { ReplyMemory } from './buffer.ts';
 import type { Committer } from './commit.ts';
 import { keptFields, type ServiceNames } from './fields.ts';
@@ -37,6 +39,8 @@ export interface AnswersOptions {
   /** Of large answers that are kept, which take long to store: nobody else waits for them. */
   readonly keptCommitter: Committer;
   readonly idempotency: Idempotency;
+  /** Told of each answer that is drawn for a caller in the service. */
+  readonly record: { answered(entry: AnswerEntry): void };
   readonly clock: Clock;
   /** System entropy for salts, not for values. */
   readonly random: EntropyReader;
@@ -68,11 +72,28 @@ export class Answers {
   }
 
   /**
-   * Answers the asker. Never throws. What is reserved was reserved by the caller; it is released here when it
-   * is not used. `drawnAtOnce` is what is drawn at once of a quoted stream.
+   * Draws an answer in JSON for a caller that formats it itself. Resolves when it is durable, or was kept before; rejects with
+   * the reason of a refusal. What is reserved was reserved by the caller; it is released here when it is not used.
    */
+  draw(ask: Ask, account: Account, reservation: Reservation, request: DataRequest): Promise<Drawn> {
+    const { promise, resolve, reject } = Promise.withResolvers<Drawn>();
+    const listener: Listener = {
+      answered: (answer) => {
+        this.#options.record.answered(answer);
+        resolve({ body: answer.body, isReplay: false, release: () => answer.release() });
+      },
+      replayed: ({ body }) => resolve({ body, isReplay: true, release: () => {} }),
+      quoted: () => reject(new InvariantError('only a plain request of the API can be a dry run')),
+      refused: reject,
+    };
+    this.answer(ask, listener, account, reservation, request);
+    return promise;
+  }
+
+  /** The same for a listener, which also gets quotes. Never throws. `drawnAtOnce` is what is drawn at once of a quoted stream. */
   answer(
-    asker: Asker,
+    ask: Ask,
+    listener: Listener,
     account: Account,
     reservation: Reservation,
     request: DataRequest,
@@ -81,24 +102,34 @@ export class Answers {
     let answer: Answer;
     try {
       // a replay needs no quota, and whether the request is one is not known before its key was looked up
-      if (!request.dryRun && asker.idempotencyKey === undefined) requireRequest(reservation, asker.atMs);
+      if (!request.dryRun && ask.keeping === undefined) requireRequest(reservation, ask.atMs);
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
-      asker.mode = mode;
+      ask.by.mode = mode;
       const plan = this.#planOf(request);
       if (mode === 'pure') this.#requirePossible(this.#planOf(drawnAtOnce));
       if (request.dryRun) {
-        this.#quote(asker, account, reservation, request);
+        listener.quoted(this.#quote(ask, mode, account, reservation, request));
         return;
       }
       const { admission } = this.#options;
-      answer = new Answer(asker, account, reservation, plan, mode, admission, this.#salt, this.#delivered);
+      answer = new Answer(
+        ask,
+        listener,
+        account,
+        reservation,
+        plan,
+        mode,
+        admission,
+        this.#salt,
+        this.#delivered,
+      );
     } catch (error) {
       reservation.release();
-      asker.refused(error);
+      listener.refused(error);
       return;
     }
-    if (asker.idempotencyKey !== undefined) {
-      this.#beginOnce(answer, asker.idempotencyKey).catch((error: unknown) => answer.refuse(error));
+    if (ask.keeping !== undefined) {
+      this.#beginOnce(answer, ask.keeping).catch((error: unknown) => answer.refuse(error));
     } else this.#begin(answer);
   }
 
@@ -117,34 +148,40 @@ export class Answers {
     });
   }
 
-  #quote(asker: Asker, account: Account, reservation: Reservation, request: DataRequest): void {
+  #quote(
+    ask: Ask,
+    mode: EntropyMode,
+    account: Account,
+    reservation: Reservation,
+    request: DataRequest,
+  ): Quote {
     reservation.release();
-    asker.quoted({
-      mode: asker.mode!,
+    return {
+      mode,
       requiredBytes: entropyBytes(request.values),
       creditsRemaining: reservation.creditsRemaining,
       creditsTotal: account.allowance.creditsPerMonth,
-      durationMs: this.#elapsedMs(asker),
-    });
+      durationMs: this.#elapsedMs(ask),
+    };
   }
 
   /** Under an Idempotency-Key: the first answer is kept, a retry gets it again and spends nothing. */
-  async #beginOnce(answer: Answer, keyText: string): Promise<void> {
-    const { asker, accountNumber } = answer;
+  async #beginOnce(answer: Answer, { key, fingerprint }: Keeping): Promise<void> {
+    const { ask, accountNumber } = answer;
     const { idempotency, admission } = this.#options;
     const bytesMax = answer.bodyBytesMax + STORED_HEAD_BYTES_MAX;
-    const request = { accountNumber, keyText, fingerprint: asker.fingerprint(), bytesMax };
-    const look = () => idempotency.begin(request, asker.atMs);
+    const request = { accountNumber, keyText: key, fingerprint, bytesMax };
+    const look = () => idempotency.begin(request, ask.atMs);
     const outcome = await (answer.isLarge ? this.#inTurn(look) : look());
     if ('first' in outcome) {
       answer.first = outcome.first;
-      requireRequest(answer.reservation, asker.atMs);
-      if (asker.spend === undefined) this.#begin(answer);
-      else asker.spend(() => this.#begin(answer));
+      requireRequest(answer.reservation, ask.atMs);
+      if (ask.by.spend === undefined) this.#begin(answer);
+      else ask.by.spend(() => this.#begin(answer));
     } else {
       admission.requireRoom(accountNumber, outcome.replay.body.length);
       answer.reservation.release();
-      asker.replayed(outcome.replay);
+      answer.listener.replayed(outcome.replay);
     }
   }
 
@@ -308,7 +345,7 @@ export class Answers {
 
   #makeHere(answer: Answer, reader: EntropyReader): void {
     const { admission, memory } = this.#options;
-    const startedMs = admission.enterTurn(answer, answer.asker.isLate);
+    const startedMs = admission.enterTurn(answer, answer.ask.by.isLate);
     this.#newSalt(answer.salt);
     answer.hold(memory.small(answerBytesMax(answer, answer.valuesBytesMax)));
     makeFrom(reader, answer);
@@ -335,13 +372,13 @@ export class Answers {
 
   /** Gives the answer its certificate and its reply, and has it committed; it leaves when it is durable. */
   #issue(answer: Answer): void {
-    const { asker, form } = answer;
+    const { ask, form } = answer;
     const committer = this.#committerOf(answer);
     answer.certificateId = committer.nextCertificateId();
     const { issuedAtMs } = answer;
     answer.reservation.countIn(periodOf(issuedAtMs));
     answer.timestamp = this.#isoTime(issuedAtMs);
-    answer.durationMs = this.#elapsedMs(asker);
+    answer.durationMs = this.#elapsedMs(ask);
     answer.deliveredBytes = answer.dataEnd - answer.dataStart;
     const { label } = answer.request;
     if (label !== undefined) {
@@ -350,13 +387,13 @@ export class Answers {
     }
     this.#writeBody(answer);
     let stored: StoredAnswer | undefined;
-    if (form !== 'json' || asker.ignored !== '' || answer.first !== undefined) {
-      const { mediaType, ignored } = asker;
-      const fields = asker.keptFields ?? keptFields(answer, this.#options.names, mediaType, ignored);
+    if (form !== 'json' || ask.ignored !== '' || answer.first !== undefined) {
+      const { mediaType, ignored, keeping } = ask;
+      const fields = keeping?.fields ?? keptFields(answer, this.#options.names, mediaType, ignored);
       answer.fields = fields;
       stored = answer.first?.complete(
         { fields, body: answer.body },
-        asker.keptUntilMs ?? asker.atMs + IDEMPOTENCY_LIFETIME_MS,
+        keeping?.untilMs ?? ask.atMs + IDEMPOTENCY_LIFETIME_MS,
       );
     }
     answer.salt.fill(0);
@@ -410,8 +447,8 @@ export class Answers {
     return this.#iso;
   }
 
-  #elapsedMs(asker: Asker): number {
-    return Math.round(this.#options.clock.monotonicMs() - asker.startedMonotonicMs);
+  #elapsedMs(ask: Ask): number {
+    return Math.round(this.#options.clock.monotonicMs() - ask.startedMonotonicMs);
   }
 }
 
@@ -419,8 +456,8 @@ export class Answers {
  * A client that left while its request waited, for a seed, for pure bytes or for the ledger, or was refused past the
  * deadline, gets no answer: nothing is drawn for it and it pays nothing. Nobody reads the error.
  */
-function requirePresent({ asker }: Answer): void {
-  if (asker.isGone || asker.isAnswered)
+function requirePresent({ ask: { by } }: Answer): void {
+  if (by.isGone || by.isAnswered)
     throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
 }
 

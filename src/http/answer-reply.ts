@@ -22,6 +22,13 @@ export interface AnswerOffer extends Offer {
 }
 
 export const AS_JSON = offerWithMetadata('json');
+/** Of an answer in JSON that tells nothing of ignored parameters. */
+export const JSON_ASK = {
+  form: 'json',
+  octets: undefined,
+  mediaType: MEDIA_TYPES.json,
+  ignored: '',
+} as const;
 const AS_MSGPACK = offerWithMetadata('msgpack');
 const AS_PLAIN = bareOffer('plain', 'plain');
 const AS_CSV = bareOffer('csv', 'csv');

@@ -1,20 +1,18 @@
-import type { Answer, Asker, Quote } from '../answer/answer.ts';
-import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
-import type { AnswerForm, DataRequest } from '../answer/request.ts';
+import type { Ask, Drawn, Keeping, Requester } from '../answer/answer.ts';
+import { Idempotency } from '../answer/idempotency.ts';
+import type { DataRequest } from '../answer/request.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { EntropyMode } from '../core/vocabulary.ts';
-import { describedHead } from './answer-reply.ts';
+import { describedHead, JSON_ASK } from './answer-reply.ts';
 import type { StreamPlan } from './endpoint.ts';
 import { errorOf } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
-import { MEDIA_TYPES } from './representation.ts';
 import { newRequestId } from './request-id.ts';
 import type { BodyOwner } from './sender.ts';
 
 /** Takes a block through key, rate, quota and answer, as a request of its own. Never throws or rejects. */
-type AskForBlock = (block: Asker, request: DataRequest) => void;
+type AskForBlock = (request: DataRequest) => void;
 
 /** Written at once; a stalled reader makes the library hold so much. */
 const PIECE_BYTES = 128 * 1024;
@@ -33,21 +31,17 @@ const NEWLINE: Part = { bytes: Uint8Array.of(0x0a) };
 
 /**
  * A reply of many answers, a line of JSON each, of which each goes the whole way of a request: key, rate, quota, draw, commit
- * and entry. It is the asker of one block after the other. The next is asked for when the socket has taken the one before it,
+ * and entry. The next is asked for when the socket has taken the one before it,
  * so a reader that stops is charged for one block beside what its connection buffers. Its deadline is that of any reply, for
  * each block.
  */
-export class BlockStream implements Asker {
+export class BlockStream {
   // of the block that is under way
-  requestId: Asker['requestId'];
+  requestId: Ask['requestId'];
   atMs: number;
   startedMonotonicMs: number;
-  readonly form: AnswerForm = 'json';
-  readonly mediaType = MEDIA_TYPES.json;
-  readonly octets = undefined;
-  /** The head of the stream tells of ignored parameters. */
-  readonly ignored = '';
   readonly #exchange: Exchange;
+  readonly #requester: Requester;
   readonly #plan: StreamPlan;
   readonly #ask: AskForBlock;
   /** The block that is under way, or is asked for next. */
@@ -72,53 +66,50 @@ export class BlockStream implements Asker {
     this.requestId = exchange.requestId;
     this.atMs = exchange.atMs;
     this.startedMonotonicMs = exchange.startedMonotonicMs;
+    const isRefused = () => this.#isRefused;
+    this.#requester = {
+      get mode() {
+        return exchange.mode;
+      },
+      set mode(mode) {
+        exchange.mode = mode;
+      },
+      get isGone() {
+        return exchange.isGone;
+      },
+      get isAnswered() {
+        return isRefused();
+      },
+      spend: (work) => exchange.spend(work),
+    };
     exchange.onAbort = () => this.#end();
   }
 
-  get mode(): EntropyMode | undefined {
-    return this.#exchange.mode;
+  /** Asks for the block that is due. The head of the stream tells of ignored parameters, so that no block does. */
+  ask(): Ask {
+    const { requestId, atMs, startedMonotonicMs } = this;
+    return {
+      ...JSON_ASK,
+      requestId,
+      atMs,
+      startedMonotonicMs,
+      keeping: this.#keeping(),
+      by: this.#requester,
+    };
   }
 
-  set mode(mode: EntropyMode | undefined) {
-    this.#exchange.mode = mode;
-  }
-
-  get isGone(): boolean {
-    return this.#exchange.isGone;
-  }
-
-  /** The front refused the request while its first block was made, because that took too long. */
-  get isAnswered(): boolean {
-    return !this.#hasBegun && this.#exchange.isAnswered;
-  }
-
-  spend(work: () => void): void {
-    this.#exchange.spend(work);
-  }
-
-  /** Each block is kept under the stream's key and its own number. */
-  get idempotencyKey(): string | undefined {
+  /** Each block is kept under the stream's key and its own number. Where a resumed stream begins does not matter. */
+  #keeping(): Keeping | undefined {
     const { idempotencyKey } = this.#exchange;
-    return idempotencyKey === undefined ? undefined : `${idempotencyKey}/${this.#next}`;
-  }
-
-  /** Where a resumed stream begins does not matter. */
-  fingerprint(): string {
+    if (idempotencyKey === undefined) return undefined;
     const { values, mode } = this.#plan.requestOf(this.#next);
-    return Idempotency.fingerprint(['stream', JSON.stringify([values, mode ?? null])]);
+    const fingerprint = Idempotency.fingerprint(['stream', JSON.stringify([values, mode ?? null])]);
+    return { key: `${idempotencyKey}/${this.#next}`, fingerprint };
   }
 
-  answered(answer: Answer): void {
-    this.#exchange.pipeline.record.answered(answer);
-    this.#made(answer.body, answer);
-  }
-
-  replayed({ body }: FirstAnswer): void {
-    if (!this.#isOver) this.#made(body, this.#exchange.bookedBytes(body.length));
-  }
-
-  quoted(quote: Quote): void {
-    this.#exchange.quoted(quote);
+  /** The front may refuse the request while its first block is made, because that takes too long. */
+  get #isRefused(): boolean {
+    return !this.#hasBegun && this.#exchange.isAnswered;
   }
 
   refused(error: unknown): void {
@@ -130,15 +121,18 @@ export class BlockStream implements Asker {
     }
   }
 
-  #made(bytes: Uint8Array, owner: BodyOwner): void {
-    if (this.#isOver || this.#exchange.isAborted || this.isAnswered) {
+  /** The block that was asked for. */
+  made({ body, isReplay, release }: Drawn): void {
+    const exchange = this.#exchange;
+    const owner = isReplay && !this.#isOver ? exchange.bookedBytes(body.length) : { release };
+    if (this.#isOver || exchange.isAborted || this.#isRefused) {
       owner.release();
       return;
     }
     this.#next++;
     this.#isAsking = false;
     if (this.#hasBegun) this.#exchange.restartDeadline();
-    this.#send({ bytes, owner }, NEWLINE);
+    this.#send({ bytes: body, owner }, NEWLINE);
   }
 
   /** Ends the stream with an error in the place of the block that was refused. */
@@ -218,7 +212,7 @@ export class BlockStream implements Asker {
     exchange.restartDeadline();
     if (exchange.isDraining) this.#breakOff(new ApiError('shutting_down', { retryAfterS: 1 }));
     // the mode of the first block: a tier that changes meanwhile turns no mode into another
-    else this.#ask(this, { ...requestOf(this.#next), mode: exchange.mode });
+    else this.#ask({ ...requestOf(this.#next), mode: exchange.mode });
   }
 
   /** The connection is gone: gives back what was not sent. */

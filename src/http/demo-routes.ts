@@ -5,18 +5,16 @@ import { NO_STORE } from '../answer/fields.ts';
 import type { DataRequest } from '../answer/request.ts';
 import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
+import { JSON_ASK } from './answer-reply.ts';
 import { contentOfGet } from './endpoint.ts';
 import { INTEGERS } from './endpoints/values.ts';
-import { InnerAsker } from './inner-asker.ts';
 import { type Reply, replyOf } from './reply.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
-import type { RequestRecord } from './request-record.ts';
 import type { PlainRoute } from './route-table.ts';
 
 export interface DemoSources {
   readonly answers: Answers;
   readonly directory: Pick<AccountDirectory, 'demo'>;
-  readonly record: RequestRecord;
   readonly clock: Clock;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
@@ -42,27 +40,28 @@ export function demoRoute(sources: DemoSources): PlainRoute {
 }
 
 async function drawn(sources: DemoSources, request: DataRequest): Promise<Reply> {
-  const { answers, directory, clock, random, record } = sources;
+  const { answers, directory, clock, random } = sources;
   const account = directory.demo();
   if (account === undefined) throw new ApiError('not_found', { message: NO_DEMO });
   requireShare(account, clock);
   const atMs = clock.wallMs();
-  const requester = {
+  const ask = {
+    ...JSON_ASK,
     requestId: newRequestId(random, atMs),
     atMs,
     startedMonotonicMs: clock.monotonicMs(),
-    mode: undefined,
+    keeping: undefined,
     // whoever asked may leave: others get the same answer
-    isGone: false,
-    isAnswered: false,
+    by: { mode: undefined, isGone: false, isAnswered: false },
   };
-  const asker = new InnerAsker(requester, record);
   const { reservation, decision } = await account.meter.enterOrAsk(clock, periodOf(atMs));
   if (!reservation.isAllowed) throw new ApiError('rate_limited', { retryAfterS: retryAfterS(decision) });
-  answers.answer(asker, account, reservation, request);
+  const drawing = answers.draw(ask, account, reservation, request);
   answers.endTurn();
-  const { body } = await asker.outcome;
-  return { ...replyOf(200, 'application/json', body, [NO_STORE]), hasValues: true };
+  const { body, release } = await drawing;
+  const reply = replyOf(200, 'application/json', body.slice(), [NO_STORE]);
+  release();
+  return { ...reply, hasValues: true };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Account } from '../account/directory.ts';
 import { retryAfterS } from '../account/meter.ts';
 import type { RateDecision } from '../account/rate.ts';
 import type { Reservation } from '../account/reservation.ts';
-import type { Answer, Asker, Quote } from '../answer/answer.ts';
+import type { Answer, Ask, Keeping, Listener, Quote, Requester } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
@@ -10,7 +10,7 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
 import type { AccountShares } from './account-shares.ts';
-import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, quoteReply } from './answer-reply.ts';
+import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, JSON_ASK, quoteReply } from './answer-reply.ts';
 import { type Field, hasField, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import {
@@ -46,7 +46,7 @@ export interface Pipeline {
 }
 
 /** One request and its reply, and what the pipeline has learnt of them so far. */
-export class Exchange extends Sender implements Asker {
+export class Exchange extends Sender implements Ask, Listener, Requester {
   /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
   requestId: RequestId = NOT_NAMED;
   /** Unix time at which the request came in; decides its month, and is its timestamp. */
@@ -72,6 +72,7 @@ export class Exchange extends Sender implements Asker {
   replayOf: string | undefined;
   /** The code of the error that is answered. */
   error: ErrorCode | undefined;
+  #keeping: Keeping | undefined = undefined;
   #pipeline: Pipeline | undefined = undefined;
 
   /** Known from the beginning in the pipeline on. */
@@ -173,8 +174,21 @@ export class Exchange extends Sender implements Asker {
     return this.offer.octets;
   }
 
-  fingerprint(): string {
-    return Idempotency.fingerprint([this.method, this.path, this.query, this.offer.name, this.body]);
+  get by(): Requester {
+    return this;
+  }
+
+  get keeping(): Keeping | undefined {
+    const { idempotencyKey: key, method, path, query, offer, body } = this;
+    if (key === undefined) return undefined;
+    const parts = [method, path, query, offer.name, body];
+    return (this.#keeping ??= { key, fingerprint: Idempotency.fingerprint(parts) });
+  }
+
+  /** Asks for an answer in JSON that its reply is made of, and that is not the reply itself. */
+  asForJson(keeping?: Keeping): Ask {
+    const { requestId, atMs, startedMonotonicMs } = this;
+    return { ...JSON_ASK, requestId, atMs, startedMonotonicMs, keeping, by: this };
   }
 
   answered(answer: Answer, atMonotonicMs?: number): void {

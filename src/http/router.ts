@@ -1,7 +1,6 @@
-import type { AccountDirectory } from '../account/directory.ts';
+import type { Account, AccountDirectory } from '../account/directory.ts';
 import { ASKS_MAX } from '../account/meter.ts';
-import { requireRequest } from '../account/reservation.ts';
-import type { Asker } from '../answer/answer.ts';
+import { type Reservation, requireRequest } from '../account/reservation.ts';
 import type { Answers } from '../answer/answers.ts';
 import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
@@ -291,17 +290,17 @@ export class Router {
     exchange.ignored = parsed.ignored;
     const { request, stream } = parsed;
     if (stream === undefined || request.dryRun) {
-      answers.answer(exchange, account, reservation, request, stream?.requestOf(stream.first));
+      answers.answer(exchange, exchange, account, reservation, request, stream?.requestOf(stream.first));
     } else {
       const { idempotencyKey = '' } = exchange;
       if (idempotencyKey.length > STREAM_KEY_LENGTH_MAX) {
         reservation.release();
         throw new ApiError('invalid_idempotency_key', { message: STREAM_KEY_TOO_LONG });
       }
-      const blocks = new BlockStream(exchange, stream, (block, of) =>
-        this.#askForBlock(exchange, route, block, of),
+      const blocks = new BlockStream(exchange, stream, (request) =>
+        this.#askForBlock(exchange, route, blocks, request),
       );
-      answers.answer(blocks, account, reservation, stream.requestOf(stream.first));
+      this.#drawBlock(blocks, account, reservation, stream.requestOf(stream.first));
     }
   }
 
@@ -309,19 +308,31 @@ export class Router {
    * A block is a request: its key may have been revoked, its account changed, its rate or quota used up. Where the view of keys
    * is too old to tell, the ledger is asked first, as for any request.
    */
-  async #askForBlock(exchange: Exchange, route: Route, block: Asker, request: DataRequest): Promise<void> {
-    const { answers, directory } = this.#options;
+  async #askForBlock(
+    exchange: Exchange,
+    route: Route,
+    blocks: BlockStream,
+    request: DataRequest,
+  ): Promise<void> {
+    const { directory } = this.#options;
     try {
       if (directory.isOutdated) await directory.refreshInTime();
       if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
       const account = exchange.account!;
-      const reservation = await exchange.enter(account, block.atMs);
+      const reservation = await exchange.enter(account, blocks.atMs);
       if (!exchange.scopes.includes(route.scope!)) reservation.release();
       exchange.requireScope(route.scope);
-      answers.answer(block, account, reservation, request);
+      this.#drawBlock(blocks, account, reservation, request);
     } catch (error) {
-      block.refused(error);
+      blocks.refused(error);
     }
+  }
+
+  #drawBlock(blocks: BlockStream, account: Account, reservation: Reservation, request: DataRequest): void {
+    this.#options.answers.draw(blocks.ask(), account, reservation, request).then(
+      (drawn) => blocks.made(drawn),
+      (error: unknown) => blocks.refused(error),
+    );
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {

@@ -151,7 +151,7 @@ export abstract class Sender extends RequestHead implements Timed {
   }
 
   /**
-   * Sends the reply: `head` as headOf or a HeadTemplate makes it (copied before this returns), `body` whole. A HEAD request
+   * Sends the reply: `head` as headOf or a template makes it (copied before this returns), `body` whole. A HEAD request
    * gets the same head with the length that the body has. The second call, and any after the client has gone, does nothing. The
    * body must not change until its owner releases it, which happens once in any case; without an owner it never changes.
    */

@@ -192,6 +192,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     committer,
     keptCommitter,
     idempotency,
+    record,
     clock,
     random,
     names,
@@ -233,7 +234,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         usage: (account) => usageOf(account, keyedLookUps, clock),
         signer: new RpcSigner(options.keys.storedAnswers),
       }),
-      demoRoute({ answers, directory, record, clock, random }),
+      demoRoute({ answers, directory, clock, random }),
       ...infoRoutes(
         {
           status: () => mainThread.status(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Answer, Asker } from '../../src/answer/answer.ts';
+import type { Ask } from '../../src/answer/answer.ts';
 import type { DataRequest } from '../../src/answer/request.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
@@ -10,7 +10,7 @@ import type { Exchange } from '../../src/http/exchange.ts';
 /** A stream of JSON blocks whose answers come when the test says so, to a socket that it opens and shuts. */
 function streamOf(blocks: number) {
   /** The request ids of the blocks that were asked for. */
-  const asked: Asker['requestId'][] = [];
+  const asked: Ask['requestId'][] = [];
   const sent: string[] = [];
   const released: number[] = [];
   let hasRoom = true;
@@ -50,10 +50,10 @@ function streamOf(blocks: number) {
   };
   const request = {} as DataRequest;
   const plan = { blocks, first: 0, requestOf: () => request };
-  const stream = new BlockStream(exchange as unknown as Exchange, plan, ({ requestId }) =>
-    asked.push(requestId),
+  const stream = new BlockStream(exchange as unknown as Exchange, plan, () =>
+    asked.push(stream.ask().requestId),
   );
-  asked.push(stream.requestId);
+  asked.push(stream.ask().requestId);
   return {
     asked,
     released,
@@ -61,7 +61,7 @@ function streamOf(blocks: number) {
     text: () => sent.join(''),
     answer: (index: number) => {
       const body = Buffer.from(`{"block":${index}}`);
-      stream.answered({ body, release: () => released.push(index) } as unknown as Answer);
+      stream.made({ body: new Uint8Array(body), isReplay: false, release: () => released.push(index) });
     },
     refuse: (error: ApiError) => stream.refused(error),
     shut: (behind?: string) => {

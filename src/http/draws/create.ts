@@ -19,7 +19,6 @@ import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { contentOfGet } from '../endpoint.ts';
 import { BYTES } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';
-import { InnerAsker } from '../inner-asker.ts';
 import { grouped } from '../params.ts';
 import { type DrawRequest, readDrawRequest } from './request.ts';
 
@@ -49,7 +48,7 @@ export async function createDraw(
   exchange: Exchange,
 ): Promise<{ readonly id: string; readonly isNew: boolean }> {
   const { answers, committedDraws } = sources;
-  const { clock, record } = exchange.pipeline;
+  const { clock } = exchange.pipeline;
   const account = exchange.account!;
   const reservation = await exchange.enter(account);
   let isAsked = false;
@@ -89,15 +88,19 @@ export async function createDraw(
       return { id, isNew: false };
     }
     requireOpened(opening);
-    const asker = new InnerAsker(exchange, record, keepingOf(statement), toldToNobody);
+    const ask = exchange.asForJson(keepingOf(statement));
     isAsked = true; // from here on the answer releases what was reserved
-    answers.answer(asker, account, reservation, { ...COMMITTED_BYTES, label: labelOf(statement) });
+    const drawing = answers.draw(ask, account, reservation, {
+      ...COMMITTED_BYTES,
+      label: labelOf(statement),
+    });
     answers.endTurn();
-    const { isReplay } = await asker.outcome.catch(async (error: unknown) => {
+    const { isReplay, release } = await drawing.catch(async (error: unknown) => {
       // after any other failure the answer may be durable: the next start finds out
       if (error instanceof ApiError) await committedDraws.drawRefused(id);
       throw error;
     });
+    release(); // what is committed to is told to nobody
     assert(!isReplay, 'the id of a draw is used once');
     await committedDraws.drawCommitted(id);
     return { id, isNew: true };
@@ -198,11 +201,9 @@ function labelOf(statement: DrawStatement) {
 /** The answer is kept, sealed, under the id of the draw. */
 function keepingOf(statement: DrawStatement) {
   return {
-    idempotencyKey: drawKeyText(statement.id),
+    key: drawKeyText(statement.id),
     fingerprint: drawFingerprint(hashOf(statement)),
     fields: [],
-    keptUntilMs: Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS,
+    untilMs: Date.parse(statement.gives_up_at ?? statement.due_at) + KEPT_BEYOND_MS,
   };
 }
-
-const toldToNobody = () => new Uint8Array(0);

@@ -1,6 +1,7 @@
 import type { Account, AccountDirectory } from '../../account/directory.ts';
 import type { Reservation } from '../../account/reservation.ts';
 import type { Usage } from '../../account/usage.ts';
+import type { Drawn } from '../../answer/answer.ts';
 import type { Answers } from '../../answer/answers.ts';
 import { IDEMPOTENCY_LIFETIME_MS, type Idempotency } from '../../answer/idempotency.ts';
 import { type Clock, periodOf } from '../../core/clock.ts';
@@ -11,7 +12,6 @@ import type { Scope } from '../../core/vocabulary.ts';
 import { informationBits } from '../../values/value-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
-import { InnerAsker } from '../inner-asker.ts';
 import { LookUps } from '../look-ups.ts';
 import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
@@ -237,21 +237,26 @@ class JsonRpc {
     return ticket;
   }
 
-  #answer(
+  /** The body is a copy. */
+  async #answer(
     exchange: Exchange,
     account: Account,
     reservation: Reservation,
     draw: Draw,
     facts: SignedFacts | undefined,
-  ): InnerAsker['outcome'] {
+  ): Promise<Omit<Drawn, 'release'>> {
     const keeping = facts && {
-      idempotencyKey: serialKey(facts.serialNumber),
+      key: serialKey(facts.serialNumber),
       fingerprint: SIGNED_FINGERPRINT,
       fields: [['X-JSON-RPC', JSON.stringify(facts)] as const],
     };
-    const asker = new InnerAsker(exchange, exchange.pipeline.record, keeping);
-    exchange.spend(() => this.#sources.answers.answer(asker, account, reservation, draw.request));
-    return asker.outcome;
+    const ask = exchange.asForJson(keeping);
+    const { answers } = this.#sources;
+    const drawing = exchange.spend(() => answers.draw(ask, account, reservation, draw.request));
+    const { body, isReplay, release } = await drawing;
+    const kept = { body: body.slice(), isReplay };
+    release();
+    return kept;
   }
 
   #signedResult({ facts, body }: Kept, draw: Pick<Draw, 'dataOf' | 'request'>): object {

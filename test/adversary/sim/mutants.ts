@@ -1,5 +1,6 @@
 import './machine.ts';
 import { Reservation } from '../../../src/account/reservation.ts';
+import type { Listener } from '../../../src/answer/answer.ts';
 import { Answers } from '../../../src/answer/answers.ts';
 import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';
@@ -170,20 +171,24 @@ export const MUTANTS: readonly Mutant[] = [
         Answers.prototype,
         'answer',
         (own) =>
-          function (this: Answers, asker, account, reservation, request) {
-            const { refused } = asker;
-            asker.refused = (error) => {
-              asker.refused = refused;
+          function (this: Answers, ask, listener, account, reservation, request) {
+            const refused = (error: unknown) => {
               const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
-              if (!isEmpty || asker.mode !== 'pure') refused.call(asker, error);
+              if (!isEmpty || ask.by.mode !== 'pure') listener.refused(error);
               else {
                 // the refusal released what the request held, and an answer needs a request of the month
                 const { period, creditsRemaining } = reservation;
                 const held = new Reservation(account.meter, true, period, true, creditsRemaining);
-                own.call(this, asker, account, held, { ...request, mode: 'csprng' });
+                own.call(this, ask, listener, account, held, { ...request, mode: 'csprng' });
               }
             };
-            own.call(this, asker, account, reservation, request);
+            const other: Listener = {
+              answered: (answer, atMs) => listener.answered(answer, atMs),
+              replayed: (first) => listener.replayed(first),
+              quoted: (quote) => listener.quoted(quote),
+              refused,
+            };
+            own.call(this, ask, other, account, reservation, request);
           },
       ),
   },

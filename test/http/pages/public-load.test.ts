@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import type { Account } from '../../../src/account/directory.ts';
 import { createCell, Meter } from '../../../src/account/meter.ts';
 import { type Allowance, TIER_ALLOWANCES } from '../../../src/account/tiers.ts';
-import type { Asker } from '../../../src/answer/answer.ts';
+import type { Drawn } from '../../../src/answer/answer.ts';
 import type { Answers } from '../../../src/answer/answers.ts';
 import { ApiError } from '../../../src/core/errors.ts';
-import { type DemoSources, demoRoute } from '../../../src/http/demo-routes.ts';
+import { demoRoute } from '../../../src/http/demo-routes.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { type InfoRouteSources, infoRoutes } from '../../../src/http/info-routes.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
@@ -64,13 +64,12 @@ describe('the samples of the status page', () => {
   const drawing = (account: Account | undefined, clock = new ManualClock(Date.UTC(2026, 10, 1, 12))) => {
     let drawn = 0;
     const answers = {
-      answer(asker: Asker): void {
+      async draw(): Promise<Drawn> {
         drawn++;
-        asker.answered({ body: new Uint8Array([drawn]), release: () => {} } as never);
+        return { body: new Uint8Array([drawn]), isReplay: false, release: () => {} };
       },
       endTurn(): void {},
     } as unknown as Answers;
-    const record = { answered: () => {} } as unknown as DemoSources['record'];
     let looks = 0;
     const directory = {
       demo() {
@@ -78,7 +77,7 @@ describe('the samples of the status page', () => {
         return account;
       },
     };
-    const die = demoRoute({ answers, directory, record, clock, random: SYSTEM_RANDOM });
+    const die = demoRoute({ answers, directory, clock, random: SYSTEM_RANDOM });
     const roll = async () => (await die.handler({} as Exchange)).body[0];
     return { clock, roll, drawn: () => drawn, looks: () => looks };
   };
