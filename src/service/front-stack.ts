@@ -118,8 +118,14 @@ export interface HeldFront {
   holdBack(why: Readiness | null): void;
 }
 
+/** What a front serves, whichever thread it runs on. */
+export interface FrontCommands extends FrontEvents, HeldFront {
+  /** Answers what is under way and stops listening. */
+  drain(deadlineMs: number): Promise<void>;
+}
+
 /** One front with everything that belongs to it alone. */
-export interface FrontStack extends FrontEvents, HeldFront {
+export interface FrontStack extends FrontCommands {
   readonly port: number;
   readonly baseUrl: string;
   readonly supply: EntropySupply;
@@ -127,8 +133,6 @@ export interface FrontStack extends FrontEvents, HeldFront {
   /** What is held for replies. */
   readonly memory: Budget;
   readonly directory: AccountDirectory;
-  /** Answers what is under way and stops listening. */
-  drain(deadlineMs: number): Promise<void>;
   /** Erases what is left of its entropy. */
   close(): void;
 }

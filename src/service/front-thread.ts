@@ -1,13 +1,16 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import type { Cells } from '../account/cells.ts';
 import { Link } from '../workers/call.ts';
-import type { FrontEvents, HeldFront, MainThread } from './front-stack.ts';
-import type { FrontCommands, FrontWorkerData } from './front-worker.ts';
+import type { FrontCommands, MainThread } from './front-stack.ts';
+import type { FrontWorkerData } from './front-worker.ts';
 
 /** A front in a thread of its own. */
-export interface FrontThread extends FrontEvents, HeldFront {
+export interface FrontThread {
+  /** The front's own object, over the link. */
+  readonly commands: FrontCommands;
   /** Rejects when the thread dies unasked. Never resolves. */
   readonly failed: Promise<never>;
+  /** The thread ends when its front is drained. */
   drain(deadlineMs: number): Promise<void>;
 }
 
@@ -42,16 +45,9 @@ export async function startFrontThread(
   failed.catch(() => {});
   const listening = new Promise((resolve) => worker.once('message', resolve));
   await Promise.race([listening, failed]);
-  const { installSeed, installSystemLot, lotsCame, sourcesClosed, becomeReady, holdBack } = link.tells;
   return {
     failed,
-    installSeed,
-    installSystemLot,
-    lotsCame,
-    lotsRevoked: (lotIds) => link.calls.lotsRevoked(lotIds),
-    sourcesClosed,
-    becomeReady,
-    holdBack,
+    commands: link.remote(['lotsRevoked', 'drain']),
     async drain(deadlineMs) {
       draining = true;
       await link.calls.drain(deadlineMs);

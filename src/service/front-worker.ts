@@ -7,13 +7,7 @@ import { GuardedClock } from '../core/clock.ts';
 import { createLog } from '../core/log.ts';
 import { Link } from '../workers/call.ts';
 import { Workers } from '../workers/dispatch.ts';
-import {
-  type FrontEvents,
-  type FrontOptions,
-  type HeldFront,
-  type MainThread,
-  startFrontStack,
-} from './front-stack.ts';
+import { type FrontCommands, type FrontOptions, type MainThread, startFrontStack } from './front-stack.ts';
 import type { LedgerPorts } from './ledger-link.ts';
 import { type FrontSinkData, openFrontSink, openLedgerPorts } from './ledger-thread.ts';
 
@@ -27,12 +21,6 @@ export interface FrontWorkerData {
   readonly sink: FrontSinkData;
   readonly metrics: FrontOptions['metrics'];
   readonly workers: number;
-}
-
-/** What the main thread tells a front, and asks of it. */
-export interface FrontCommands extends FrontEvents, HeldFront {
-  /** Answers what is under way and stops listening; the thread ends when its ports are closed. */
-  drain(deadlineMs: number): Promise<void>;
 }
 
 // Entry of a front thread. Everything that all fronts share is asked of other threads.
@@ -49,24 +37,9 @@ answers.failed.then((error) => {
 });
 const workers = new Workers(data.workers, log);
 const link: Link<MainThread & Cells, FrontCommands> = new Link(data.mainThread, {
-  serve: {
-    installSeed: (...args) => stack.installSeed(...args),
-    installSystemLot: (...args) => stack.installSystemLot(...args),
-    lotsCame: () => stack.lotsCame(),
-    lotsRevoked: (...args) => stack.lotsRevoked(...args),
-    sourcesClosed: () => stack.sourcesClosed(),
-    becomeReady: () => stack.becomeReady(),
-    holdBack: (...args) => stack.holdBack(...args),
-    async drain(deadlineMs) {
-      await stack.drain(deadlineMs);
-      stack.close();
-      answers.close();
-      await workers.close();
-      await ledger.close();
-      data.ledger.keyed.close();
-      data.ledger.keyless.close();
-      port.close();
-    },
+  // nothing is told before this thread says that it listens
+  get serve() {
+    return commands;
   },
   after: { installSeed: (_seed, quantumSeed) => wipe(quantumSeed) },
 });
@@ -84,4 +57,18 @@ const stack = await startFrontStack({
   sink: answers.sink,
   metrics: data.metrics,
 });
+/** The thread ends when its ports are closed. */
+const commands: FrontCommands = {
+  ...stack,
+  async drain(deadlineMs) {
+    await stack.drain(deadlineMs);
+    stack.close();
+    answers.close();
+    await workers.close();
+    await ledger.close();
+    data.ledger.keyed.close();
+    data.ledger.keyless.close();
+    port.close();
+  },
+};
 port.postMessage('listening');

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { Cosigning } from '../certificate/cosigning.ts';
 import type { CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
@@ -15,7 +16,6 @@ import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { OneEachTurn } from '../workers/call.ts';
-import { Cosigning } from './cosigning.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
 /** How the ledger is opened and served. */

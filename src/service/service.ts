@@ -9,6 +9,7 @@ import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
 import type { EntropySupply } from '../answer/supply.ts';
 import type { Backend } from '../backend/backend.ts';
 import { BeaconChains } from '../beacon/chains.ts';
+import { fetchBeacon } from '../beacon/fetch.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
@@ -20,18 +21,23 @@ import { KeyFileError, openSecretFile } from '../crypto/key-files.ts';
 import { startFront } from '../http/front.ts';
 import { metricsHandler } from '../http/info-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { Retention } from '../ledger/retention.ts';
 import { Monitor } from '../observe/monitor.ts';
 import { Watch } from '../observe/watch.ts';
 import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered-sampler.ts';
 import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
-import { fetchBeacon } from './fetch-beacon.ts';
-import { type FrontStack, type HeldFront, type MainThread, startFrontStack } from './front-stack.ts';
+import {
+  type FrontCommands,
+  type FrontStack,
+  type HeldFront,
+  type MainThread,
+  startFrontStack,
+} from './front-stack.ts';
 import { type FrontThread, startFrontThread } from './front-thread.ts';
 import { type LedgerThread, openFrontSink, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
-import { Retention } from './retention.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
 
@@ -227,6 +233,7 @@ async function startOn(
       return startFrontThread(data, cells, mainThread);
     }),
   );
+  const fronts: readonly FrontCommands[] = [main, ...threads.map(({ commands }) => commands)];
   const { metricsPort } = config;
   const metricsFront =
     typeof metricsPort === 'number'
@@ -248,7 +255,7 @@ async function startOn(
     config,
     log,
     clock,
-    fronts: [main, ...threads],
+    fronts,
     fillPure: () => main.supply.pure.fill(1),
     systemStream: main.supply.system.reader,
   });
@@ -278,9 +285,7 @@ async function startOn(
   const upkeep = [
     ...startUpkeep(ledger, main, config, log, clock),
     every(DRAWS_INTERVAL_MS, log, async () => keeper.lookAtDue()),
-    ...(config.ledger === ''
-      ? []
-      : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, [main, ...threads]))]),
+    ...(config.ledger === '' ? [] : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, fronts))]),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];
   return {

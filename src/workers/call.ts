@@ -100,6 +100,15 @@ export class Link<Called, Served = object> {
     options.ends?.then((error) => this.#port.postMessage({ ended: packError(error) } satisfies Message));
   }
 
+  /** The object at the other end: methods of `asked` answer, and all others are told. */
+  remote(asked: readonly (keyof Calls<Called>)[]): Called {
+    const isAsked = (name: string) => (asked as readonly PropertyKey[]).includes(name);
+    const methodsOf = (all: object) => all as Readonly<Record<string, Method>>;
+    return proxyOf((name, args) =>
+      methodsOf(isAsked(name) ? this.calls : this.tells)[name](...(args as never[])),
+    ) as Called;
+  }
+
   /** Waits for the answers that are due, then closes the port. */
   async close(): Promise<void> {
     if (this.#closed) return;

@@ -34,6 +34,17 @@ describe('a link between threads', () => {
     await assert.rejects(far.calls.fail(), { name: 'RangeError', message: 'no' });
   });
 
+  it('is the object at the other end, whose methods are told or asked', async (t) => {
+    const words: string[] = [];
+    const served: Listener & Adder = { ...adder, heard: (word) => void words.push(word) };
+    const { far } = linked<object, Listener & Adder>(t, { serve: served }, { outstandingMax: 1 });
+    const remote = far.remote(['add', 'fail']);
+    for (const word of ['a', 'b', 'c']) remote.heard(word); // as calls, all but the first would be refused
+    assert.equal(await remote.add(2, 3), 5);
+    assert.deepEqual(words, ['a', 'b', 'c']);
+    await assert.rejects(remote.fail(), { name: 'RangeError' });
+  });
+
   it('refuses a call beyond the bound with overloaded, and takes calls again after an answer', async (t) => {
     const { far } = linked<object, Adder>(t, { serve: adder }, { outstandingMax: 2 });
     const both = [far.calls.add(1, 1), far.calls.add(2, 2)];

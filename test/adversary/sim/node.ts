@@ -13,6 +13,7 @@ import { createMetricMemory } from '../../../src/core/metrics.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
 import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
+import { Retention } from '../../../src/ledger/retention.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
 import {
@@ -23,7 +24,6 @@ import {
   startFrontStack,
 } from '../../../src/service/front-stack.ts';
 import { type Pool, startPool } from '../../../src/service/pool.ts';
-import { Retention } from '../../../src/service/retention.ts';
 import type { Chance } from '../../support/chance.ts';
 import { sequencesFrom, sinkInto } from '../../support/memory-ledger.ts';
 import { NO_DRAWS } from '../../support/no-draws.ts';

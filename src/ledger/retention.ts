@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from './ledger.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { HealthCheck } from '../../src/http/plain-routes.ts';
+import { Retention } from '../../src/ledger/retention.ts';
 import { DATABASE_ROW } from '../../src/observe/database-row.ts';
 import type { Readings } from '../../src/observe/readings.ts';
-import { Retention } from '../../src/service/retention.ts';
 import { followDatabase } from '../../src/service/service.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';

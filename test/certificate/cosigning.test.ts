@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { CertificateArchive } from '../../src/certificate/archive.ts';
+import { Cosigning } from '../../src/certificate/cosigning.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { parseLogs, Witness } from '../../src/certificate/witness.ts';
@@ -24,7 +25,6 @@ import {
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
-import { Cosigning } from '../../src/service/cosigning.ts';
 import { answerEntry, NO_SERIES, sampleLot, segmentRecord, TIME_MS } from '../certificate/fixtures.ts';
 import { LogWorld } from '../certificate/log-world.ts';
 import { fetchWhole } from '../support/http.ts';

@@ -1,4 +1,4 @@
-import { httpCall } from '../backend/http-call.ts';
+import { sendRequest } from '../core/http-request.ts';
 
 const DEADLINE_MS = 5_000;
 /** A round and the information of a chain take some hundred bytes. */
@@ -6,7 +6,7 @@ const REPLY_BYTES_MAX = 16 * 1024;
 
 /** Gets one JSON document of drand's HTTP API. Rejects when there is none to be had. */
 export async function fetchBeacon(url: string): Promise<unknown> {
-  const { status, body } = await httpCall({
+  const { status, body } = await sendRequest({
     method: 'GET',
     url,
     headers: { accept: 'application/json' },

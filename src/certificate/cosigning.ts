@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CertificateLog } from '../certificate/log.ts';
-import type { WitnessState } from '../certificate/witnessed.ts';
 import { messageOf } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
@@ -20,6 +18,8 @@ import {
   type VerifierKey,
 } from '../crypto/note.ts';
 import { verifyEd25519 } from '../crypto/signing.ts';
+import type { CertificateLog } from './log.ts';
+import type { WitnessState } from './witnessed.ts';
 
 /**
  * Has checkpoints cosigned by witnesses (c2sp.org/tlog-witness), beside everything else: no answer and no
