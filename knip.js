@@ -23,7 +23,7 @@ export default {
         'bench/peers/*.ts',
         'bench/support/no-durability.ts',
         'test/**/*.test.ts',
-        'test/**/{run,night,coverage,property-seed,first-failure}.ts',
+        'test/**/{run,night,coverage,property-seed,first-failure,write-vectors}.ts',
         'test/**/long/*.ts',
         'test/adversary/crash/*.ts',
         'test/statistical/*.ts',

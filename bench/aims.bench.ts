@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { type BareType, bareMediaType } from '../src/core/vocabulary.ts';
+import { cpuTime, residentMemory } from '../test/support/process-usage.ts';
+import { scaled, summarize } from '../test/support/statistics.ts';
 import { aimText, NO_AIM, verdictOn } from './support/aims.ts';
 import { hammered, loaded } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
-import { cpuTime, residentMemory } from './support/process-usage.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Server, startService, withServers } from './support/server.ts';
-import { scaled, summarize } from './support/statistics.ts';
 import type { Aim, BenchRun, Report, Row, Suite } from './support/suite.ts';
 import { batchBody, VALUE_KINDS } from './support/value-kinds.ts';
 

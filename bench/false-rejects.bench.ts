@@ -1,8 +1,8 @@
 import { BATTERY_BITS, runBattery, type TestRow } from '../src/stats/sp800-22/battery.ts';
 import { verdict } from '../src/stats/sp800-22/verdict.ts';
 import { verdictAcross } from '../test/support/bit-sequences.ts';
+import { summarize } from '../test/support/statistics.ts';
 import { keystream } from './support/keystream.ts';
-import { summarize } from './support/statistics.ts';
 import type { BenchRun, Report, Row, Suite } from './support/suite.ts';
 
 /** Sequences that are judged together. */

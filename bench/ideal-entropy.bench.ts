@@ -1,6 +1,6 @@
 import { assessBits } from '../src/stats/sp800-90b/assess.ts';
+import { quantile, summarize } from '../test/support/statistics.ts';
 import { keystream } from './support/keystream.ts';
-import { quantile, summarize } from './support/statistics.ts';
 import type { Report, Row, Suite } from './support/suite.ts';
 
 const BITS = 1_000_000;

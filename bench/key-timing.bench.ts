@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { checksumOfKey } from '../src/account/api-keys.ts';
+import { summarize } from '../test/support/statistics.ts';
 import { withOneKey } from './support/one-key.ts';
-import { summarize } from './support/statistics.ts';
 import type { Report, Row, Suite } from './support/suite.ts';
 
 const CALLS_A_ROUND = 70_000;

@@ -1,6 +1,6 @@
+import { residentMemory } from '../test/support/process-usage.ts';
 import { type Ask, latenciesOf, loadOn, requireAnswers } from './support/measured.ts';
 import { JSON_TWIN } from './support/peers.ts';
-import { residentMemory } from './support/process-usage.ts';
 import { comparison, nameFor } from './support/revisions.ts';
 import { alternate, type Contender } from './support/rounds.ts';
 import { type Server, startService, withServers } from './support/server.ts';

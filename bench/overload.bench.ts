@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { utf8Bytes } from '../src/core/bytes.ts';
 import { jsonBytesMax, octetBytes, octetTypeOf, type ValueRequest } from '../src/values/value-request.ts';
+import { residentMemory } from '../test/support/process-usage.ts';
 import { type Ask, latenciesOf, loadOn } from './support/measured.ts';
 import { modulesOf } from './support/modules.ts';
-import { residentMemory } from './support/process-usage.ts';
 import { nameFor } from './support/revisions.ts';
 import { alternate, Rounds } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';

@@ -1,5 +1,5 @@
+import { residentMemory } from '../test/support/process-usage.ts';
 import { type Ask, latenciesOf, loadOn, withCosts } from './support/measured.ts';
-import { residentMemory } from './support/process-usage.ts';
 import { nameFor } from './support/revisions.ts';
 import { Rounds } from './support/rounds.ts';
 import { startService } from './support/server.ts';

@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { cpuTime, cpuTimeEver, residentMemory } from '../test/support/process-usage.ts';
 import type { TestServer } from '../test/support/server.ts';
+import { scaled } from '../test/support/statistics.ts';
 import { NO_AIM } from './support/aims.ts';
 import { endWithUs } from './support/children.ts';
-import { cpuTime, cpuTimeEver, residentMemory } from './support/process-usage.ts';
 import { comparison, nameFor } from './support/revisions.ts';
 import { type Contender, Rounds, type Sample } from './support/rounds.ts';
 import { dataFolder } from './support/server.ts';
-import { scaled } from './support/statistics.ts';
 import type { BenchRun, Report, Subject, Suite } from './support/suite.ts';
 import { of, rowsOf } from './support/tables.ts';
 

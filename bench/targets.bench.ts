@@ -1,10 +1,10 @@
 import { bareMediaType } from '../src/core/vocabulary.ts';
 import { octetTypeOf } from '../src/values/value-request.ts';
+import { scaled } from '../test/support/statistics.ts';
 import { verdictOn } from './support/aims.ts';
 import { loaded } from './support/measured.ts';
 import { alternate, type Contender } from './support/rounds.ts';
 import { type Service, startService } from './support/server.ts';
-import { scaled } from './support/statistics.ts';
 import type { Aim, BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { batchBody, VALUE_KINDS, type ValueKind, valueRequest } from './support/value-kinds.ts';
 

@@ -18,7 +18,7 @@ interface SourceFile {
 
 function sourceFiles(folder: string): SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
     .map((name) => {
       const path = join(folder, name);
       const text = readFileSync(join(root, path), 'utf8');
@@ -130,6 +130,15 @@ describe('the house', () => {
       }
     }
     assert.deepEqual(wrong, [], 'a file imports its own room or a lower floor (ARCHITECTURE.md)');
+  });
+
+  it('tests know nothing of the bench, and scripts nothing of either', () => {
+    const others = ['test', 'scripts'].flatMap(sourceFiles).flatMap(({ path, imports }) => {
+      const named = imports.map((name) => relative(root, resolve(root, dirname(path), name)));
+      const forbidden = path.startsWith('scripts') ? /^(bench|test)\// : /^bench\//;
+      return named.filter((name) => forbidden.test(name)).map((name) => `${path} imports ${name}`);
+    });
+    assert.deepEqual(others, [], 'the bench runs on what tests have: share it in test/support');
   });
 
   it('a worker reaches no account, backend or http', () => {

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { Histogram } from '../../test/support/histogram.ts';
 import { ConnectionLost, HttpConnection } from '../../test/support/http.ts';
-import { Histogram } from './histogram.ts';
 import type { LoadOutcome, LoadPlan } from './load.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { Histogram } from './histogram.ts';
+import { Histogram } from '../../test/support/histogram.ts';
 
 /** A load that the client of http-client.ts puts on a server. */
 export interface LoadPlan {

@@ -1,7 +1,7 @@
 import { requestBytes } from '../../test/support/http.ts';
+import { cpuTime, residentMemory } from '../../test/support/process-usage.ts';
 import { type HammerResult, hammer } from './closed-loop.ts';
 import { type ClosedLoop, type LoadResult, type OpenLoop, putLoad } from './load.ts';
-import { cpuTime, residentMemory } from './process-usage.ts';
 import type { Contender, Sample } from './rounds.ts';
 import type { Server } from './server.ts';
 

@@ -1,4 +1,4 @@
-import { type Summary, summarize } from './statistics.ts';
+import { type Summary, summarize } from '../../test/support/statistics.ts';
 
 /** What one contender gave in one round, by the name of the quantity; undefined where it cannot be measured. */
 export type Sample = Readonly<Record<string, number | undefined>>;

@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { systemClock } from '../../src/core/clock.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
 import { SegmentWriter } from '../../src/ledger/segment.ts';
-import { quantile } from './statistics.ts';
+import { quantile } from '../../test/support/statistics.ts';
 
 const ACCOUNTS = 100;
 

@@ -1,5 +1,5 @@
+import type { Summary } from '../../test/support/statistics.ts';
 import type { Plot } from './plot.ts';
-import type { Summary } from './statistics.ts';
 
 /** A state of the project to measure: the working tree, or another revision checked out beside it. */
 export interface Subject {

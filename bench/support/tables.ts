@@ -1,5 +1,5 @@
+import { type Summary, scaled } from '../../test/support/statistics.ts';
 import { alternate, type Contender, type Rounds } from './rounds.ts';
-import { type Summary, scaled } from './statistics.ts';
 import type { BenchRun, Column, Row, Table } from './suite.ts';
 import { task } from './timing.ts';
 

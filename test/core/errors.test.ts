@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { ApiError, ERRORS } from '../../src/core/errors.ts';
-import { errorDocs } from '../support/error-docs.ts';
 
 describe('the error table', () => {
-  it('is what docs/errors.md says, word for word (node scripts/error-docs.ts writes it)', () => {
-    assert.equal(readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8'), errorDocs());
-  });
-
   it('has the codes and statuses of the specification', () => {
     const specified: Record<string, number> = {
       invalid_count: 400,

@@ -4,19 +4,12 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { qrn } from '../../src/cli/commands.ts';
 import { readSettings } from '../../src/config/config.ts';
-import { COMMIT_SLOTS } from '../../src/ledger/postgres/node.ts';
-import { SIZING_SLOTS, withSizing } from '../support/cluster-sizing.ts';
 import { runCommand } from '../support/run-command.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 const page = read('docs/cluster.md');
 
 describe('docs/cluster.md', () => {
-  it('has the sizes that the model computes (node scripts/cluster-docs.ts writes them)', () => {
-    assert.equal(page, withSizing(page));
-    assert.equal(SIZING_SLOTS, COMMIT_SLOTS);
-  });
-
   it('names settings and commands that exist', async () => {
     const variables = readSettings({}).map(({ variable }) => variable);
     const named = [...new Set(page.match(/\bQRN_[A-Z_]+\b/g))].filter(

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpuTimeEver, residentMemory } from '../../bench/support/process-usage.ts';
+import { cpuTimeEver, residentMemory } from './process-usage.ts';
 import { freshMetrics, parseExposition } from './prometheus.ts';
 import type { TestServer } from './server.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quantile } from '../../../bench/support/statistics.ts';
 import { ConnectionLost, fetchWhole, HttpConnection } from '../../support/http.ts';
 import type { TestServer } from '../../support/server.ts';
+import { quantile } from '../../support/statistics.ts';
 
 /** Floods beside requests of a paying account: what is left of the latter's rate and time. */
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMemory } from '../../../bench/support/process-usage.ts';
+import { residentMemory } from '../../support/process-usage.ts';
 import { shippedStart, type TestServer } from '../../support/server.ts';
 import { type AbuseCase, withServer } from './arena.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Histogram } from '../../../bench/support/histogram.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { Chance } from '../../support/chance.ts';
+import { Histogram } from '../../support/histogram.ts';
 import { ConnectionLost, HttpConnection, type HttpReply } from '../../support/http.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { type Asked, Mix, type Shares, wireOf } from './mix.ts';

@@ -1,7 +1,6 @@
 // `node test/adversary/soak/run.ts --minutes N [--rate R] [--seed S] [--durability fsync|commit] [--arenas N]`: a
 // long mixed load, with restarts. `--arenas` bounds the heaps of glibc's malloc (MALLOC_ARENA_MAX).
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { talk } from '../../../bench/support/reporter.ts';
 import { NOT_GIVEN, readOptions, say } from '../program.ts';
 import { type SoakOutcome, soak } from './soak.ts';
 
@@ -26,7 +25,7 @@ const outcome = await soak({
   ratePerS: rate === 0 ? undefined : rate,
   simSeed: seed,
   environment: { QRN_DURABILITY: durability, ...(arenas !== undefined && { MALLOC_ARENA_MAX: arenas }) },
-  report: talk,
+  report: say,
 });
 const failures = [...outcome.violations, ...trendFailures(outcome)];
 const out = new URL('../../../bench/out/', import.meta.url);

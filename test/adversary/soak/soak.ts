@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMemory } from '../../../bench/support/process-usage.ts';
 import { Chance } from '../../support/chance.ts';
+import { residentMemory } from '../../support/process-usage.ts';
 import { TestServer } from '../../support/server.ts';
 import { type ClientKey, Clients, WINDOW_S } from '../clients/clients.ts';
 import { checkLedger, type LedgerFindings } from '../clients/ledger-check.ts';

@@ -1,4 +1,4 @@
-import { median } from '../../../bench/support/statistics.ts';
+import { median } from '../../support/statistics.ts';
 
 /** A value at a time, in seconds. */
 export interface Point {

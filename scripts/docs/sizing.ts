@@ -1,3 +1,5 @@
+import { COMMIT_SLOTS } from '../../src/ledger/postgres/node.ts';
+
 /**
  * A simulation on paper of many nodes on one PostgreSQL server: what each part has to do at a given load, from costs
  * that were measured on two cores of a virtual machine. docs/cluster.md prints its tables.
@@ -15,10 +17,8 @@ const ANSWER_STORED_BYTES = 80;
 const COMMIT_MS = 1.19;
 /** Assumed: a round trip in one data centre. A commit takes one to the primary, and the primary one to its standby. */
 const ROUND_TRIP_MS = 0.5;
-/** Transactions that a node has in flight (COMMIT_SLOTS of src/ledger/postgres/node.ts). */
-export const SIZING_SLOTS = 4;
 /** Connections of a node: its commits, its other calls, its name and the sequencer's lock. */
-const CONNECTIONS = SIZING_SLOTS + 4 + 2;
+const CONNECTIONS = COMMIT_SLOTS + 4 + 2;
 /** A node asks for changes of the directory four times a second. */
 const POLLS_PER_S = 4;
 const POLL_US = 110;
@@ -75,12 +75,12 @@ function sizingOf({ nodes, perNodePerS }: Load): Sizing {
   const commitBudgetUs = PRIMARY_CORES * PRIMARY_SHARE * 1e6 - backgroundUs - answersPerS * ANSWER_US;
   const commitsPerS = Math.min(
     answersPerS,
-    (nodes * SIZING_SLOTS * 1e3) / freeMs,
+    (nodes * COMMIT_SLOTS * 1e3) / freeMs,
     Math.max(1, commitBudgetUs / COMMIT_US),
   );
   const commitMs = Math.max(
     freeMs,
-    answersPerS > commitsPerS ? (nodes * SIZING_SLOTS * 1e3) / commitsPerS : 0,
+    answersPerS > commitsPerS ? (nodes * COMMIT_SLOTS * 1e3) / commitsPerS : 0,
   );
   return {
     nodes,

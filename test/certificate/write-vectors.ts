@@ -1,14 +1,9 @@
-// Writes test/vectors/certificate/*.json: `node scripts/certificate-vectors.ts` after a change of the certificate's form,
-// which takes a new version and new vectors beside the old ones. `node scripts/certificate-vectors.ts FOLDER` writes the
+// Writes test/vectors/certificate/*.json: `node test/certificate/write-vectors.ts` after a change of the certificate's form,
+// which takes a new version and new vectors beside the old ones. `node test/certificate/write-vectors.ts FOLDER` writes the
 // cases that are there into another folder, each as a file of its own that holds all of it.
 import { writeFileSync } from 'node:fs';
-import { verificationCases } from '../test/certificate/example.ts';
-import {
-  VECTORS,
-  type VerificationCase,
-  vectorFile,
-  writeWholeVectors,
-} from '../test/certificate/vectors.ts';
+import { verificationCases } from './example.ts';
+import { VECTORS, type VerificationCase, vectorFile, writeWholeVectors } from './vectors.ts';
 
 const [, , folder] = process.argv;
 if (folder !== undefined) writeWholeVectors(folder);
