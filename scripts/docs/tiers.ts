@@ -1,7 +1,8 @@
-import { type TierRow, tierList } from '../../src/http/endpoints/tiers.ts';
+import { tierList } from '../../src/http/endpoints/tiers.ts';
 import { grouped } from '../../src/http/params.ts';
 
 const { tiers, prices, limits } = tierList();
+type TierRow = (typeof tiers)[number];
 
 function tierTable(): string {
   const rows = tiers.map(

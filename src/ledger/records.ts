@@ -75,7 +75,7 @@ export interface AssessedBlock<Of extends string = 'raw' | 'conditioned' | 'syst
 }
 
 /** Answers of another service, in the order in which a read was put together from them. */
-export interface UpstreamAnswers {
+interface UpstreamAnswers {
   /** Name of the log that holds their certificates. */
   readonly log: string;
   /** The weakest that the certificates name. */

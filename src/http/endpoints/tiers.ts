@@ -9,7 +9,7 @@ import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 export const TIERS_PATH = '/v1/tiers';
 
 /** What an account of a tier may do, as GET /v1/tiers tells it; null where each account agrees on a figure of its own. */
-export type TierRow = ReturnType<typeof rowOf>;
+type TierRow = ReturnType<typeof rowOf>;
 
 let list: ReturnType<typeof madeList> | undefined;
 
