@@ -8,9 +8,6 @@ import { DATA_ENDPOINT_DEFINITIONS } from './table.ts';
 
 export const TIERS_PATH = '/v1/tiers';
 
-/** What an account of a tier may do, as GET /v1/tiers tells it; null where each account agrees on a figure of its own. */
-type TierRow = ReturnType<typeof rowOf>;
-
 let list: ReturnType<typeof madeList> | undefined;
 
 /** The `data` member of GET /v1/tiers, made when it is first asked for from the tables that the service itself goes by. */
@@ -28,6 +25,7 @@ function madeList() {
   return { tiers: TIERS.map(rowOf), prices, limits: COUNT_LIMITS };
 }
 
+/** What an account of a tier may do, as GET /v1/tiers tells it; null where each account agrees on a figure of its own. */
 function rowOf(tier: Tier) {
   const allowance = TIER_ALLOWANCES[tier];
   const { seedIntervalMs } = allowance;
