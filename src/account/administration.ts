@@ -11,6 +11,9 @@ export class AdministrationError extends Error {
   override name = 'AdministrationError';
 }
 
+/** Where accounts and keys are changed. */
+type AccountBooks = Pick<Directory, 'accounts' | 'keys' | 'createAccount' | 'putAccount' | 'putKey'>;
+
 const NAME_LENGTH_MAX = 100;
 export const ROTATION_GRACE_MS = 24 * 60 * 60_000;
 
@@ -37,7 +40,7 @@ export interface CreatedKey {
 
 /** A new account without keys. Rejects with an AdministrationError. */
 export async function createAccount(
-  directory: Directory,
+  directory: AccountBooks,
   clock: Clock,
   wish: { readonly name: string; readonly tier: Tier; readonly overrides?: Partial<AccountOverrides> },
 ): Promise<AccountRecord> {
@@ -58,7 +61,7 @@ export async function createAccount(
  * that leaves Enterprise loses its overrides. What the account has used stays used.
  */
 export async function setAccount(
-  directory: Directory,
+  directory: AccountBooks,
   accountId: string,
   change: { readonly name?: string; readonly tier?: Tier; readonly overrides?: Partial<AccountOverrides> },
 ): Promise<AccountRecord> {
@@ -79,7 +82,7 @@ export async function setAccount(
 
 /** A new key of the account, with all scopes and no expiry unless told otherwise. */
 export async function createKey(
-  directory: Directory,
+  directory: AccountBooks,
   clock: Clock,
   wish: {
     readonly accountId: string;
@@ -102,7 +105,7 @@ export async function createKey(
  * The new key is stored first: an interruption between the two leaves both alive, never none.
  */
 export async function rotateKey(
-  directory: Directory,
+  directory: AccountBooks,
   clock: Clock,
   keyId: string,
   graceMs = ROTATION_GRACE_MS,
@@ -121,7 +124,7 @@ export async function rotateKey(
 }
 
 /** Ends a key forever. Revoking it again keeps the first time. */
-export async function revokeKey(directory: Directory, clock: Clock, keyId: string): Promise<KeyRecord> {
+export async function revokeKey(directory: AccountBooks, clock: Clock, keyId: string): Promise<KeyRecord> {
   const key = await keyOf(directory, keyId);
   if (key.revokedAtMs !== null) return key;
   const revoked = { ...key, revokedAtMs: clock.wallMs() };
@@ -130,7 +133,7 @@ export async function revokeKey(directory: Directory, clock: Clock, keyId: strin
 }
 
 async function putNewKey(
-  directory: Directory,
+  directory: AccountBooks,
   clock: Clock,
   account: AccountRecord,
   scopes: readonly Scope[],
@@ -151,13 +154,13 @@ async function putNewKey(
   return { record, text };
 }
 
-async function accountOf(directory: Directory, accountId: string): Promise<AccountRecord> {
+async function accountOf(directory: AccountBooks, accountId: string): Promise<AccountRecord> {
   const found = (await directory.accounts()).find((account) => account.id === accountId);
   if (found === undefined) throw new AdministrationError(`there is no account ${accountId}`);
   return found;
 }
 
-async function keyOf(directory: Directory, keyId: string): Promise<KeyRecord> {
+async function keyOf(directory: AccountBooks, keyId: string): Promise<KeyRecord> {
   const found = (await directory.keys()).find((key) => key.keyId === keyId);
   if (found === undefined) throw new AdministrationError(`there is no key ${keyId}`);
   return found;

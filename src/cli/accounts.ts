@@ -4,7 +4,7 @@ import { isoTime } from '../core/clock.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
 import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
-import { changeDirectory, withLedger } from './ledger-access.ts';
+import { changeLedger, withLedger } from './ledger-access.ts';
 
 const OVERRIDE_OF_OPTION = {
   'requests-per-minute': 'requestsPerMinute',
@@ -40,7 +40,7 @@ const create = action({
       tier: oneOf('tier', input.option('tier')!, TIERS),
       overrides: overridesOf(input),
     };
-    const { result: made } = await changeDirectory(context, async (ledger) => {
+    const { result: made } = await changeLedger(context, async (ledger) => {
       const account = await createAccount(ledger, context.clock, wish);
       const key = await createKey(ledger, context.clock, { accountId: account.id });
       return {
@@ -61,7 +61,7 @@ const list = action({
   summary: 'Lists the accounts with the limits that hold for them.',
   options: { json: { meaning: 'an array of JSON objects; 2^53 - 1 stands for unlimited' } },
   run: async (input, context) => {
-    const accounts = await withLedger(context, 'read', (ledger) => ledger.accounts());
+    const accounts = await withLedger(context, (ledger) => ledger.accounts());
     const described = accounts.map(describeAccount);
     if (input.has('json')) context.out(json(described));
     else {
@@ -109,7 +109,7 @@ const set = action({
       ...(tier === undefined ? {} : { tier: oneOf('tier', tier, TIERS) }),
       overrides,
     };
-    const { result, isConfirmed } = await changeDirectory(context, (ledger) =>
+    const { result, isConfirmed } = await changeLedger(context, (ledger) =>
       setAccount(ledger, input.operands[0], change),
     );
     const described = describeAccount(result);

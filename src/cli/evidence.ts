@@ -9,7 +9,7 @@ import { concatBytes, utf8Bytes, wipe } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { newRecipientKey, open, recipientOf } from '../crypto/sealed-box.ts';
 import type { LotRecord } from '../ledger/records.ts';
-import { acquireServerLock } from '../ledger/server-lock.ts';
+import { takeFolder } from '../ledger/server-socket.ts';
 import { decodeRawShots, rawShotsPath, sealedRawShots } from '../pool/intake/raw-shots.ts';
 import { type ReplayedFigure, recomputeLot, replayedFigures } from '../pool/intake/recompute-lot.ts';
 import { action, type CommandContext, CommandError, group, json, table } from './command.ts';
@@ -81,11 +81,11 @@ async function spentLot(lotId: string, context: CommandContext): Promise<LotReco
   const { dataDir } = loadSettings(context.environment);
   requireFolderLedger(context, 'qrn evidence publish', 'another node may hold bytes or a seed of the lot');
   // A stopped service holds nothing: what it had claimed is burned, and its seeds are gone with it.
-  const lock = await acquireServerLock(join(dataDir, 'ledger')).catch((error: unknown) => {
+  const owner = await takeFolder(join(dataDir, 'ledger'), true).catch((error: unknown) => {
     throw new CommandError(`${messageOf(error)}: a running service may hold bytes or a seed of the lot`);
   });
   try {
-    const { lot, left, identity } = await withLedger(context, 'read', async (ledger) => ({
+    const { lot, left, identity } = await withLedger(context, async (ledger) => ({
       lot: await ledger.lot(lotId),
       left: await ledger.unclaimedBlocks(lotId),
       identity: await checkIdentity(ledger, join(dataDir, 'ledger'), readAnchor(join(dataDir, 'keys'))),
@@ -105,7 +105,7 @@ async function spentLot(lotId: string, context: CommandContext): Promise<LotReco
     }
     return lot;
   } finally {
-    await lock.release();
+    await owner.release();
   }
 }
 

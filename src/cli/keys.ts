@@ -21,7 +21,7 @@ import {
   moment,
   table,
 } from './command.ts';
-import { changeDirectory, withLedger } from './ledger-access.ts';
+import { changeLedger, withLedger } from './ledger-access.ts';
 
 const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
 
@@ -42,9 +42,7 @@ const create = action({
       scopes: scopes === undefined ? SCOPES : listOf('scopes', scopes, SCOPES),
       expiresAtMs: expires === undefined ? null : moment('expires', expires),
     };
-    const { result: made } = await changeDirectory(context, (ledger) =>
-      createKey(ledger, context.clock, wish),
-    );
+    const { result: made } = await changeLedger(context, (ledger) => createKey(ledger, context.clock, wish));
     showOnce(made, {}, input, context);
   },
 });
@@ -59,7 +57,7 @@ const list = action({
   run: async (input, context) => {
     const accountId = input.option('account');
     const nowMs = context.clock.wallMs();
-    const described = await withLedger(context, 'read', async (ledger) => {
+    const described = await withLedger(context, async (ledger) => {
       if (accountId !== undefined && !(await ledger.accounts()).some(({ id }) => id === accountId)) {
         throw new CommandError(`there is no account ${accountId}`);
       }
@@ -98,7 +96,7 @@ const rotate = action({
   run: async (input, context) => {
     const grace = input.option('grace');
     const graceMs = grace === undefined ? ROTATION_GRACE_MS : duration('grace', grace);
-    const { result, isConfirmed } = await changeDirectory(context, (ledger) => {
+    const { result, isConfirmed } = await changeLedger(context, (ledger) => {
       return rotateKey(ledger, context.clock, input.operands[0], graceMs);
     });
     const { created, old } = result;
@@ -116,7 +114,7 @@ const revoke = action({
   options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
   irreversible: async (input, context) => {
     const [keyId] = input.operands;
-    const found = await withLedger(context, 'read', async (ledger) => ({
+    const found = await withLedger(context, async (ledger) => ({
       key: (await ledger.keys()).find((key) => key.keyId === keyId),
       accounts: await ledger.accounts(),
     }));
@@ -126,7 +124,7 @@ const revoke = action({
     return `This ends key ${keyId} of account ${accountId} (${name}) forever.`;
   },
   run: async (input, context) => {
-    const { result: key, isConfirmed } = await changeDirectory(context, (ledger) =>
+    const { result: key, isConfirmed } = await changeLedger(context, (ledger) =>
       revokeKey(ledger, context.clock, input.operands[0]),
     );
     const done = { key_id: key.keyId, revoked_at: isoTime(key.revokedAtMs) };

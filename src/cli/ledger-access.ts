@@ -8,25 +8,26 @@ import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
-import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
+import type { CommandCall, LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { Database } from '../ledger/postgres/connection.ts';
 import { openFailure } from '../ledger/postgres/failure.ts';
 import { openPostgresLedger } from '../ledger/postgres/postgres-ledger.ts';
-import { serverHasApplied } from '../ledger/server-lock.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
+import { FolderWriter } from './folder-writer.ts';
 
 /**
  * How commands reach the ledger: in the data folder, or in PostgreSQL where QRN_LEDGER names a database. Failures of the
  * ledger are thrown, and a command says one line.
  */
 
-/** A service looks four times a second; one that has not followed by now has trouble with its ledger. */
+/** A node looks four times a second; one that has not followed by now has trouble with its database. */
 const FOLLOW_DEADLINE_MS = 2_000;
 const FOLLOW_INTERVAL_MS = 10;
 
-const TOOL = { log: silentLog, role: 'tool', durability: 'fsync' } as const;
-const SERVER = { ...TOOL, role: 'server', growAheadBytes: 0 } as const;
+const QUIET = { log: silentLog, durability: 'fsync' } as const;
+const TOOL = { ...QUIET, role: 'tool' } as const;
+const SERVER = { ...QUIET, role: 'server', growAheadBytes: 0 } as const;
 
 /** Which database, and which of its nodes the settings are of. */
 export interface ClusterSettings {
@@ -101,7 +102,7 @@ export function openAsServer(
   path: string,
   more: Pick<LmdbLedgerOptions, 'evenImported' | 'mayLackJournals'> = {},
 ): Promise<LmdbLedger> {
-  return openLmdbLedger({ ...SERVER, ...more, clock, path });
+  return openLmdbLedger({ ...SERVER, ...more, fronts: 0, isCommand: true, clock, path });
 }
 
 /** Runs `use` as the one server of the folder, or as the node of the settings: neither can be running beside it. */
@@ -138,19 +139,18 @@ export async function asServer<T>(
 }
 
 /**
- * Runs `use` on the ledger of the settings, beside a running service or without one. What is written is on disk before
- * `use` goes on. A reader of a folder must own it too: LMDB makes a lock file when it finds none.
+ * Runs `use`, which reads the ledger of the settings, beside a running service or without one. A reader of a folder must own it
+ * too: LMDB makes a lock file when it finds none.
  */
 export async function withLedger<T>(
   context: CommandContext,
-  access: 'read' | 'write',
   use: (ledger: Ledger) => Promise<T>,
 ): Promise<T> {
   const { clock } = context;
   const cluster = clusterSettings(context);
   const ledger =
     cluster === undefined
-      ? await openLmdbLedger({ ...TOOL, clock, path: existingLedger(context), readOnly: access === 'read' })
+      ? await openLmdbLedger({ ...QUIET, role: 'reader', clock, path: existingLedger(context) })
       : await openPostgresLedger({ ...TOOL, clock, ...cluster });
   try {
     return await use(ledger);
@@ -167,32 +167,34 @@ interface Changed<T> {
 }
 
 /**
- * Runs `use`, which changes accounts or keys or withdraws a lot, and returns when every running service goes by the
- * change: a revoked key is refused from then on. Without a service it returns at once.
+ * Runs `use`, which changes accounts or keys, withdraws a lot or charges a source, and returns when every running service goes by
+ * the change: a revoked key is refused from then on. In a folder the running service makes it, or without one this command.
  */
-export async function changeDirectory<T>(
+export async function changeLedger<T>(
   context: CommandContext,
-  use: (ledger: Ledger) => Promise<T>,
+  use: (ledger: Pick<Ledger, CommandCall>) => Promise<T>,
 ): Promise<Changed<T>> {
   const cluster = clusterSettings(context);
-  if (cluster !== undefined) return changeSharedDirectory(context, cluster, use);
-  const { result, version } = await withLedger(context, 'write', async (ledger) => ({
-    result: await use(ledger),
-    version: await ledger.directoryVersion(),
-  }));
-  const path = ledgerPath(context);
-  const isConfirmed = await untilDeadline(() => serverHasApplied(path, version).catch(() => false));
-  if (!isConfirmed)
-    context.talk(
-      'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
-    );
-  return { result, isConfirmed };
+  if (cluster !== undefined) return changeSharedLedger(context, cluster, use);
+  const path = existingLedger(context);
+  const writer = new FolderWriter(path, () => openAsServer(context, path));
+  try {
+    const result = await use(writer.ledger);
+    const { isConfirmed } = writer;
+    if (!isConfirmed)
+      context.talk(
+        'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
+      );
+    return { result, isConfirmed };
+  } finally {
+    await writer.close();
+  }
 }
 
-async function changeSharedDirectory<T>(
+async function changeSharedLedger<T>(
   context: CommandContext,
   cluster: ClusterSettings,
-  use: (ledger: Ledger) => Promise<T>,
+  use: (ledger: Pick<Ledger, CommandCall>) => Promise<T>,
 ): Promise<Changed<T>> {
   const ledger = await openPostgresLedger({ ...TOOL, ...cluster, clock: context.clock });
   try {
@@ -226,9 +228,12 @@ async function untilDeadline(holds: () => Promise<boolean>): Promise<boolean> {
 /** As `withLedger`, on undefined where there is no ledger yet. */
 export async function withLedgerIfAny<T>(
   context: CommandContext,
-  access: 'read' | 'write',
   use: (ledger: Ledger | undefined) => Promise<T>,
 ): Promise<T> {
-  const isThere = clusterSettings(context) !== undefined || existsSync(ledgerPath(context));
-  return isThere ? withLedger(context, access, use) : use(undefined);
+  return isThere(context) ? withLedger(context, use) : use(undefined);
+}
+
+/** Whether there is a ledger to change. */
+export function isThere(context: CommandContext): boolean {
+  return clusterSettings(context) !== undefined || existsSync(ledgerPath(context));
 }

@@ -33,7 +33,7 @@ const audit = action({
     'Re-verifies everything in the ledger: spends, counters, owners of blocks, certificates. Reads only.',
   options: { json: { meaning: 'one JSON object' } },
   run: async (input, context) => {
-    const report = await withLedger(context, 'read', (ledger) => ledger.audit());
+    const report = await withLedger(context, (ledger) => ledger.audit());
     context.out(input.has('json') ? json(describe(report)) : facts(described(report)));
     for (const problem of report.problems) context.talk(`problem: ${problem}\n`);
     return report.ok ? 0 : 1;
@@ -46,7 +46,7 @@ const backup = action({
     'Writes a consistent copy into a new folder, while the service runs, and audits the copy. Unclaimed blocks are left out.',
   operands: [{ name: 'DIRECTORY', meaning: 'a folder that does not exist yet, or is empty' }],
   run: async (input, context) => {
-    await withLedger(context, 'read', (ledger) => ledger.backup(input.operands[0]));
+    await withLedger(context, (ledger) => ledger.backup(input.operands[0]));
     context.talk(
       `backed up and verified: ${input.operands[0]}\nThe keys folder is not part of it; keep a copy of that too.\n`,
     );

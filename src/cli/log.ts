@@ -79,7 +79,7 @@ const rotateKey = action({
   run: async (input, context) => {
     const config = loadSettings(context.environment);
     const keysPath = keysFolder(context);
-    await withLedgerIfAny(context, 'read', async () => {}); // refuses the folder of a newer version
+    await withLedgerIfAny(context, async () => {}); // refuses the folder of a newer version
     await sealRest(context);
     const { directory, origin } = logOf(keysPath, config.logName, readAnchor(keysPath)?.incarnation ?? 0);
     const { published } = rotateLogKeys(directory, origin, context.clock);
@@ -136,7 +136,7 @@ function keysFolder(context: CommandContext): string {
 
 /** The newest checkpoint in the ledger: what /log/checkpoint answers. */
 async function newestCheckpoint(context: CommandContext): Promise<string> {
-  const stored = await withLedger(context, 'read', async (ledger) => {
+  const stored = await withLedger(context, async (ledger) => {
     const newest = (await readIncarnations(ledger))?.at(-1);
     return storedStateOf(logStoreOf(ledger, newest?.number ?? 0));
   });

@@ -1,7 +1,7 @@
 import { isoTime } from '../core/clock.ts';
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
 import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
-import { changeDirectory, withLedger } from './ledger-access.ts';
+import { changeLedger, withLedger } from './ledger-access.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
 const LISTED = 50;
@@ -18,7 +18,7 @@ const list = action({
   run: async (input, context) => {
     const limit = input.option('limit');
     const count = limit === undefined ? LISTED : wholeNumber('limit', limit);
-    const described = await withLedger(context, 'read', async (ledger) => {
+    const described = await withLedger(context, async (ledger) => {
       const withdrawn = revocationsByLot(await ledger.revocations());
       return (await ledger.lots(count)).map((lot) => describeLot(lot, withdrawn.get(lot.id)));
     });
@@ -46,7 +46,7 @@ const show = action({
   options: { json: { meaning: 'one JSON object' } },
   run: async (input, context) => {
     const [lotId] = input.operands;
-    const { lot, revocation } = await withLedger(context, 'read', async (ledger) => ({
+    const { lot, revocation } = await withLedger(context, async (ledger) => ({
       lot: await ledger.lot(lotId),
       revocation: revocationsByLot(await ledger.revocations()).get(lotId),
     }));
@@ -70,14 +70,14 @@ const revoke = action({
   irreversible: async (input, context) => {
     const [lotId] = input.operands;
     reasonOf(input.option('why')!);
-    const lot = await withLedger(context, 'read', (ledger) => ledger.lot(lotId));
+    const lot = await withLedger(context, (ledger) => ledger.lot(lotId));
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
     return `This withdraws lot ${lotId}: its unused bytes are erased, and every certificate that names it answers revoked.`;
   },
   run: async (input, context) => {
     const [lotId] = input.operands;
     const why = reasonOf(input.option('why')!);
-    const { result, isConfirmed } = await changeDirectory(context, async (ledger) => {
+    const { result, isConfirmed } = await changeLedger(context, async (ledger) => {
       if ((await ledger.lot(lotId)) === undefined) throw new CommandError(`there is no lot ${lotId}`);
       const wish = { lotId, why, atMs: context.clock.wallMs() };
       const before = revocationsByLot(await ledger.revocations()).get(lotId);

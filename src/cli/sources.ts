@@ -18,7 +18,7 @@ const list = action({
   options: { json: { meaning: 'one JSON object: policy, sources, kinds, names' } },
   run: async (input, context) => {
     const { sources, sourcePolicy: policy } = loadConfig(context.environment);
-    const described = await withLedgerIfAny(context, 'read', (ledger) =>
+    const described = await withLedgerIfAny(context, (ledger) =>
       Promise.all(sources.map((setting, i) => describeSource(setting, i + 1, ledger, context))),
     );
     for (const { warnings, problem } of described) {

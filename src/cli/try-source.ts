@@ -17,7 +17,7 @@ import { wipe } from '../core/bytes.ts';
 import { Budget, estimateOf, readBackend } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
-import { withLedgerIfAny } from './ledger-access.ts';
+import { changeLedger, isThere, withLedgerIfAny } from './ledger-access.ts';
 
 /** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
 const TRIAL_BITS = 4096;
@@ -149,8 +149,10 @@ function newFile(path: string): number {
 
 /** A read that nobody keeps takes from the day's budget like any other. */
 async function charge({ name, limits }: SourceSetting, spend: Spend, context: CommandContext): Promise<void> {
-  await withLedgerIfAny(context, 'write', async (ledger) => {
-    if (ledger !== undefined) await new Budget(name, ledger, limits, context.clock).charge(spend);
+  if (!isThere(context)) return;
+  await changeLedger(context, (ledger) => {
+    const store = { ...ledger, openJob: async () => false }; // a trial opens no job
+    return new Budget(name, store, limits, context.clock).charge(spend);
   });
 }
 
@@ -197,8 +199,7 @@ function trialMemory(source: string, context: CommandContext): SourceMemory {
   const kept = new Map<string, string>();
   return {
     recall: async (key) =>
-      kept.get(key) ??
-      (await withLedgerIfAny(context, 'read', async (ledger) => ledger?.sourceNote(source, key))),
+      kept.get(key) ?? (await withLedgerIfAny(context, async (ledger) => ledger?.sourceNote(source, key))),
     keep: async (key, value) => {
       kept.set(key, value);
     },

@@ -64,10 +64,7 @@ export interface Upkeep {
   integrity(): Promise<LedgerIntegrity>;
 }
 
-/**
- * Accounts and keys. Other processes may write them beside a running service; the version tells that they
- * did.
- */
+/** Accounts and keys. Where nodes share them, others change them too: the version tells that they did. */
 export interface Directory {
   /** Grows with every change to an account, a key or a lot's revocation, by whatever process. */
   directoryVersion(): Promise<number>;
@@ -307,7 +304,7 @@ export interface LogStep {
 export interface CallRule<Part extends string = string> {
   /** The part of the ledger that answers. */
   readonly part: Part;
-  /** True when only the server of the folder may call, not a tool beside it. */
+  /** True when only the server of the folder may call, not a command or reader beside it. */
   readonly server?: true;
   /** True when the call adds data: it is refused with `storage_unavailable` while the disk is nearly full. */
   readonly room?: true;
@@ -432,8 +429,8 @@ export interface AuditReport {
  * Why the ledger says no. None of these is a client's doing, so none is in the error table: the command line
  * prints the message, the service logs it.
  * - conflict: the id is taken by different content.
- * - refused: the call breaks a rule of the ledger (unknown account, blocks of a rejected lot, a write by a
- *   tool).
+ * - refused: the call breaks a rule of the ledger (unknown account, blocks of a rejected lot, a write by
+ *   a reader).
  * - damaged: a stored record does not carry its own checksum or shape.
  * - unusable: the folder cannot be opened (newer format, another server, not a ledger).
  * - stopped: a commit failed or another server took the folder; nothing more will be written.

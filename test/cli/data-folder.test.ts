@@ -12,7 +12,6 @@ import { lots } from '../../src/cli/lots.ts';
 import { serve } from '../../src/cli/serve.ts';
 import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
 import { FORMAT } from '../../src/ledger/lmdb/tables.ts';
-import { acquireServerLock } from '../../src/ledger/server-lock.ts';
 import { plainCodec } from '../../src/ledger/store.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { runCommand } from '../support/run-command.ts';
@@ -104,14 +103,14 @@ describe('a data folder of a newer program', () => {
 describe('a change of accounts and keys', () => {
   it('says on stderr when the running service has not followed within two seconds', async (t) => {
     const dataDir = await dataFolder(t);
-    const lock = await acquireServerLock(join(dataDir, 'ledger'));
-    lock.appliedVersions.set('front', 0);
+    const server = await openTestLedger(join(dataDir, 'ledger'));
+    await server.directoryApplied('front', 0);
     const create = ['create', '--name', 'A', '--tier', 'free', '--json'];
     const { status, out, talk } = await runCommand(accounts, create, { QRN_DATA_DIR: dataDir });
     assert.equal(status, 0);
     assert.equal(JSON.parse(out).name, 'A');
     assert.match(talk, /^The change is stored, but the running service has not confirmed it[^\n]*\n$/);
-    await lock.release();
+    await server.close();
   });
 
   it('exits with 1 when the running service has not confirmed that something is taken away', async (t) => {
@@ -119,8 +118,8 @@ describe('a change of accounts and keys', () => {
     const environment = { QRN_DATA_DIR: dataDir };
     const create = ['create', '--name', 'A', '--tier', 'free', '--json'];
     const made = JSON.parse((await runCommand(accounts, create, environment)).out);
-    const lock = await acquireServerLock(join(dataDir, 'ledger'));
-    lock.appliedVersions.set('front', 0);
+    const server = await openTestLedger(join(dataDir, 'ledger'));
+    await server.directoryApplied('front', 0);
     const takes: readonly [typeof keys, string[]][] = [
       [accounts, ['set', made.account_id, '--tier', 'pro']],
       [keys, ['rotate', made.key_id, '--grace', '0']],
@@ -132,7 +131,7 @@ describe('a change of accounts and keys', () => {
       assert.match(out, /./, 'the change is told all the same');
       assert.match(talk, /The change is stored, but the running service has not confirmed it/);
     }
-    await lock.release();
+    await server.close();
     const confirmed = await runCommand(keys, ['revoke', made.key_id, '--yes'], environment);
     assert.equal(confirmed.status, 0);
   });

@@ -28,12 +28,11 @@ storeContract('LMDB', async (t: TestContext) => {
     openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase,
     transact: (body) => root.transactionSync(body),
     snapshot: () => root.useReadTransaction(),
-    refresh: () => root.resetReadTxn(),
     copyTo: () => Promise.reject(new Error('no copy is made here')),
     close: () => root.close(),
   });
   const tables = openTables(folder, openMeta(folder)!, true);
-  return new LmdbStore(folder, tables, new GroupWriter(folder, silentLog, () => {}));
+  return new LmdbStore(tables, new GroupWriter(folder, silentLog, () => {}));
 });
 
 storeContract('PostgreSQL', async (t: TestContext) => {

@@ -373,7 +373,7 @@ suite('damaged pages', () => {
       copy[page + at + 'tile/'.length] = 0x7a; // z: above every key
       const folder = temporaryFolder(t);
       writeFileSync(join(folder, 'data.mdb'), copy);
-      const damaged = await openTestLedger(folder, { role: 'tool' });
+      const damaged = await openTestLedger(folder, { role: 'reader' });
       let missed = 0;
       for (const { key } of tiles) if ((await damaged.getLog(key)) === undefined) missed++;
       found.push({ missed, problems: (await damaged.audit()).problems });
@@ -511,12 +511,12 @@ suite('damaged pages', () => {
     copyFileSync(join(path, 'journal-1-0'), join(image, 'journal-1-0'));
     await ledger.close();
     const backup = join(temporaryFolder(t), 'backup');
-    const tool = await openTestLedger(image, { role: 'tool' });
+    const tool = await openTestLedger(image, { role: 'reader' });
     await assert.rejects(tool.backup(backup), { reason: 'refused', message: /journal-1-0 holds 1 commit/ });
     assert.ok(!existsSync(backup));
     await tool.close();
     await (await openTestLedger(image)).close();
-    const again = await openTestLedger(image, { role: 'tool' });
+    const again = await openTestLedger(image, { role: 'reader' });
     await again.backup(backup);
     await again.close();
     const restored = await openTestLedger(backup);

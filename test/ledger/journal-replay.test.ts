@@ -51,7 +51,7 @@ suite('a start that stores what a killed server left in its journal', () => {
     const path = await killedFolder(t, async (ledger) => {
       await ledger.commit([filledSegment(1, 3)], []);
     });
-    const tool = await openTestLedger(path, { role: 'tool' });
+    const tool = await openTestLedger(path, { fronts: 0, isCommand: true });
     const [{ id }] = await tool.accounts();
     await tool.putKey(key(1, id, { revokedAtMs: NOON_MS }));
     await tool.close();

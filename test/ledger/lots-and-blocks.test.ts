@@ -41,7 +41,7 @@ suite('a lot and its blocks', () => {
       await assert.rejects(stopped(ledger), { reason: 'stopped' });
       await ledger.close();
 
-      const tool = await openTestLedger(path, { role: 'tool', readOnly: true });
+      const tool = await openTestLedger(path, { role: 'reader' });
       assert.deepEqual((await tool.audit()).problems, [], 'as it was left');
       await tool.close();
       const again = await openTestLedger(path);

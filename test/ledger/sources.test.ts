@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
-import { assertRejects } from '../contract/ledger.contract.ts';
 import { closeSound, openTestLedger, plant, temporaryFolder } from '../support/ledger-folder.ts';
 import { block, job, lot, lotId, NO_LIMITS, spend, submitted, TODAY } from '../support/ledger-records.ts';
 import { addReleased } from '../support/released-lots.ts';
@@ -96,7 +95,7 @@ suite('the audit of lots and sources', () => {
     test(`finds ${what}`, async (t) => {
       const path = await filledFolder(t);
       await plant(path, write);
-      const ledger = await openTestLedger(path, { role: 'tool', readOnly: true });
+      const ledger = await openTestLedger(path, { role: 'reader' });
       const { ok, problems } = await ledger.audit();
       await ledger.close();
       assert.equal(ok, false);
@@ -106,26 +105,6 @@ suite('the audit of lots and sources', () => {
 });
 
 suite('sources and who may write what', () => {
-  test('a tool keeps notes and charges beside the server, which sees them; jobs are the server’s', async (t) => {
-    const path = temporaryFolder(t);
-    const server = await openTestLedger(path);
-    const tool = await openTestLedger(path, { role: 'tool' });
-    await tool.putSourceNote('anu', 'offset', '7');
-    assert.equal(await server.sourceNote('anu', 'offset'), '7');
-    const limits = { amountPerDay: 1, callsPerDay: null };
-    assert.equal(await tool.charge('1', spend(0.7), limits), true);
-    assert.equal(await server.charge('2', spend(0.4), limits), false);
-    assert.equal(await server.charge('3', spend(0.3), limits), true);
-    assert.deepEqual(await tool.spent('simulator', TODAY), spend(1, { calls: 2 }));
-    await server.openJob(job(1, { amount: 0 }), limits);
-    assert.equal((await tool.openJobs('simulator')).length, 1);
-    await assertRejects(tool.openJob(job(2), NO_LIMITS), 'refused');
-    await assertRejects(tool.putJob(submitted(1)), 'refused');
-    await assertRejects(tool.abandonJobs('x'), 'refused');
-    await tool.close();
-    await server.close();
-  });
-
   test('on a full disk nothing is bought; what was bought goes on', async (t) => {
     let freeBytes = 100;
     const options = { freeBytes: () => freeBytes, freeBytesMin: 50 };

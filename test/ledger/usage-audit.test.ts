@@ -29,7 +29,7 @@ async function retainedFolder(t: TestContext): Promise<string> {
 
 async function problemsAfter(path: string, change: (usage: UsageTable) => void): Promise<readonly string[]> {
   await plant(path, (table) => change(table<number, UsageCounters>('usage', countersCodec)));
-  const ledger = await openTestLedger(path, { role: 'tool', readOnly: true });
+  const ledger = await openTestLedger(path, { role: 'reader' });
   const { problems } = await ledger.audit();
   await ledger.close();
   return problems;

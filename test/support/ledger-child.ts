@@ -99,7 +99,7 @@ async function read(paths: readonly string[]): Promise<void> {
     say(`opening ${path}`);
     let ledger: LmdbLedger | undefined;
     try {
-      ledger = await openTestLedger(path, { role: 'tool' });
+      ledger = await openTestLedger(path, { role: 'reader' });
       const { problems } = await ledger.audit();
       if (problems.length > 0) say(`reported ${problems[0]}`);
       else say(`digest ${await digestOf(ledger)}`);

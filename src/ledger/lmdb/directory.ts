@@ -2,34 +2,31 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Directory, type DirectoryChanges, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
 import type { GroupWriter } from './group-writer.ts';
-import type { Store } from './store.ts';
 import { count, increase, noteChange, type Tables } from './tables.ts';
 
-/**
- * Accounts and keys. Other processes write them too, so every read begins with a fresh view of the folder.
- */
+/** How long a change waits for those who serve by the directory: a front looks four times a second. */
+const FOLLOW_DEADLINE_MS = 2_000;
+
+/** Accounts and keys. */
 export class LmdbDirectory implements Directory {
-  readonly #store: Store;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
-  readonly #appliedVersions: Map<string, number>;
+  /** The version that each of those who serve by the directory goes by. */
+  readonly #applied = new Map<string, number>();
+  /** Changes that wait for them. */
+  readonly #waiting = new Set<() => void>();
 
-  /** `appliedVersions` is what the server's lock tells to commands, see ServerLock. */
-  constructor(store: Store, tables: Tables, writer: GroupWriter, appliedVersions: Map<string, number>) {
-    this.#store = store;
+  constructor(tables: Tables, writer: GroupWriter) {
     this.#tables = tables;
     this.#writer = writer;
-    this.#appliedVersions = appliedVersions;
   }
 
   async directoryVersion(): Promise<number> {
-    this.#store.refresh();
     return count(this.#tables.meta, 'directoryVersion');
   }
 
-  /** One moment of the folder: everything is read in one turn, after one fresh view. */
+  /** One moment of the folder: everything is read in one turn. */
   async directoryChanges(since: number | undefined): Promise<DirectoryChanges> {
-    this.#store.refresh();
     const { accounts, directoryChanges, keys, meta } = this.#tables;
     const version = count(meta, 'directoryVersion');
     const listed =
@@ -48,16 +45,30 @@ export class LmdbDirectory implements Directory {
   }
 
   async directoryApplied(reader: string, version: number): Promise<void> {
-    this.#appliedVersions.set(reader, version);
+    this.#applied.set(reader, version);
+    for (const look of this.#waiting) look();
+  }
+
+  /** Resolves with true when all who serve by the directory go by what it is now, with false when that takes too long. */
+  confirmed(): Promise<boolean> {
+    const version = count(this.#tables.meta, 'directoryVersion');
+    const isConfirmed = () => [...this.#applied.values()].every((applied) => applied >= version);
+    if (isConfirmed()) return Promise.resolve(true);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const look = () => isConfirmed() && resolve(true);
+    const timer = setTimeout(() => resolve(false), FOLLOW_DEADLINE_MS);
+    this.#waiting.add(look);
+    return promise.finally(() => {
+      clearTimeout(timer);
+      this.#waiting.delete(look);
+    });
   }
 
   async accounts(): Promise<AccountRecord[]> {
-    this.#store.refresh();
     return this.#accounts();
   }
 
   async keys(): Promise<KeyRecord[]> {
-    this.#store.refresh();
     return this.#keys();
   }
 

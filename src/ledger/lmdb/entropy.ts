@@ -41,7 +41,7 @@ export interface LmdbEntropyOptions {
   readonly tables: Tables;
   readonly writer: GroupWriter;
   readonly domain: LmdbStore;
-  /** Undefined for a tool, which neither stores nor claims blocks. */
+  /** Undefined for a reader, which neither stores nor claims blocks. */
   readonly keys: BlockKeys | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -117,7 +117,6 @@ export class LmdbEntropyStore implements EntropyStore {
   }
 
   async pendingLots(limit: number): Promise<LotRecord[]> {
-    this.#store.refresh();
     const pending = [...this.#tables.pending.entries({ limit })];
     return pending.map(({ value }) => this.#storedLot(value.lotId).lot);
   }
@@ -142,7 +141,6 @@ export class LmdbEntropyStore implements EntropyStore {
   }
 
   async unclaimedBlocks(lotId: string): Promise<number> {
-    this.#store.refresh();
     const { claims, lots } = this.#tables;
     const ranges = lots.get(lotId)?.blocks;
     return ranges === undefined ? 0 : keysIn(ranges).filter((key) => !claims.has(key)).length;
@@ -164,14 +162,12 @@ export class LmdbEntropyStore implements EntropyStore {
   }
 
   async revocations(): Promise<LotRevocation[]> {
-    this.#store.refresh();
     const revocations = [...this.#tables.revocations.entries()].map(({ value }) => value);
     return revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1));
   }
 
   async claimBlocks(kind: BlockKind, max: number): Promise<ClaimedBlock[]> {
     // asked again and again while nothing is there: a transaction that takes nothing would still be a durable step
-    this.#store.refresh();
     const isEmpty = this.#tables.blocks.firstKey(blocksOf(kind)) === undefined;
     const claimed = isEmpty ? [] : await this.#writer.submit(() => this.#claim(kind, max));
     try {
@@ -185,7 +181,6 @@ export class LmdbEntropyStore implements EntropyStore {
 
   async blockLevels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
     const { meta } = this.#tables;
-    this.#store.refresh();
     return {
       pure: { blocks: count(meta, 'pureBlocks'), bytes: count(meta, 'pureBytes') },
       seed: { blocks: count(meta, 'seedBlocks'), bytes: count(meta, 'seedBytes') },

@@ -95,9 +95,9 @@ export class GroupWriter {
   }
 
   /** The clean end: commits what waits, then accepts nothing more. */
-  close(): void {
+  close(why = new LedgerError('stopped', 'the ledger is closed')): void {
     this.flush();
-    this.#stopped ??= new LedgerError('stopped', 'the ledger is closed');
+    this.#stopped ??= why;
   }
 
   #runAlone(pending: Pending): () => void {

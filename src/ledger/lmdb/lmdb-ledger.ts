@@ -13,8 +13,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { BlockKeys } from '../block-keys.ts';
 import type { JobStore } from '../domain/sources.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
-import { callsOver, type DrawStore, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
-import { type ServerLock, serverLives } from '../server-lock.ts';
+import {
+  callsOver,
+  type DrawStore,
+  type FailStop,
+  type Ledger,
+  type LedgerCalls,
+  LedgerError,
+} from '../ledger.ts';
+import { type FolderOwner, type Served, serverLives } from '../server-socket.ts';
 import { SOLE_NODE } from '../sole-node.ts';
 import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
@@ -24,6 +31,7 @@ import type { LmdbEntropyStore } from './entropy.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
+import { requireNotImported } from './import-mark.ts';
 import type { Scrub } from './scrub.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
@@ -31,8 +39,8 @@ import type { Snapshot } from './table.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * The ledger in an LMDB folder: one process writes answers and claims, tools beside it write accounts and
- * keys.
+ * The ledger in an LMDB folder: one process writes it, its server. Commands call it through its socket (server-socket.ts),
+ * and read beside it.
  */
 export interface LmdbLedger extends Ledger, FailStop {
   /**
@@ -72,8 +80,8 @@ export interface LmdbLedgerParts {
   readonly scrub: Scrub | undefined;
   /** Present for a server. */
   readonly folderWatch: FolderWatch | undefined;
-  readonly role: 'server' | 'tool';
-  readonly lock: ServerLock | undefined;
+  readonly role: 'server' | 'reader';
+  readonly owner: FolderOwner | undefined;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
   readonly audited: (directory: string) => Promise<readonly string[]>;
   /**
@@ -88,7 +96,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   const journalNames = journals.map(({ path }) => basename(path));
   const requireServer = (call: string) => {
     if (role !== 'server')
-      throw new LedgerError('refused', `${call} is for the server of the folder, not for a tool`);
+      throw new LedgerError('refused', `${call} is for the server of the folder, not for a reader`);
   };
 
   /** A copy has no journals: what only those of a server that was killed hold would be missing from it. */
@@ -112,7 +120,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       throw new LedgerError('refused', `${directory} is not empty: a copy goes into a new folder`);
     }
     await following?.store();
-    if (role === 'tool') await requireStored();
+    if (role === 'reader') await requireStored();
     // The copy takes the ledger's place after the journals are gone.
     if (compact) await parts.books.finishJournals(journalNames);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -129,6 +137,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
 
   async function closeAll(): Promise<void> {
     try {
+      await parts.owner?.drain();
       // stopped first: it reads a snapshot, and an audit that is not complete is repeated at the next start
       const isSound = (await parts.startAudit?.stop()) ?? true;
       parts.folderWatch?.stop();
@@ -142,7 +151,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     } finally {
       parts.blockKeys?.close();
       await store.close();
-      await parts.lock?.release();
+      await parts.owner?.release();
     }
   }
 
@@ -165,9 +174,10 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
      */
     backup: (directory: string) => copyTo(directory, false),
   };
+  const directory = new LmdbDirectory(tables, writer);
   const calls = callsOver(
     {
-      directory: new LmdbDirectory(store, tables, writer, parts.lock?.appliedVersions ?? new Map()),
+      directory,
       entropy: parts.entropy,
       sources: parts.sources,
       books: following ?? parts.books,
@@ -182,6 +192,13 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       if (rule.room) space.require();
     },
   );
+  parts.owner?.serve(async (call, args): Promise<Served> => {
+    if (!isCommandCall(call))
+      throw new LedgerError('refused', `${call} is no call for a command: ${COMMAND_CALLS.join(', ')} are`);
+    requireNotImported(parts.path); // an import may have begun since the command started
+    const result = await (calls[call] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+    return { result, isConfirmed: await directory.confirmed() };
+  });
   let closed: Promise<void> | undefined;
   return {
     ...calls,
@@ -199,6 +216,25 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       return closed;
     },
   };
+}
+
+/** What commands may call through the socket of the folder: each call can be made again and changes nothing twice. */
+export const COMMAND_CALLS = [
+  'accounts',
+  'keys',
+  'createAccount',
+  'putAccount',
+  'putKey',
+  'lot',
+  'revocations',
+  'revokeLot',
+  'spent',
+  'charge',
+] as const satisfies readonly (keyof LedgerCalls)[];
+export type CommandCall = (typeof COMMAND_CALLS)[number];
+
+function isCommandCall(call: string): call is CommandCall {
+  return (COMMAND_CALLS as readonly string[]).includes(call);
 }
 
 const FAULTS: Readonly<Record<JournalFault, string>> = {

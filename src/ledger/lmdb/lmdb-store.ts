@@ -1,23 +1,19 @@
 import { type Body, type Key, runNow, type SharedTable, type Step, type Store } from '../store.ts';
 import type { GroupWriter } from './group-writer.ts';
-import type { Store as Folder } from './store.ts';
 import type { Table } from './table.ts';
 import type { Tables } from './tables.ts';
 
 /** The driver on LMDB: a body runs within one turn, a writing one in the transaction of its group, which is the only lock. */
 export class LmdbStore implements Store {
-  readonly #folder: Folder;
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
 
-  constructor(folder: Folder, tables: Tables, writer: GroupWriter) {
-    this.#folder = folder;
+  constructor(tables: Tables, writer: GroupWriter) {
     this.#tables = tables;
     this.#writer = writer;
   }
 
   async read<T>(body: () => Body<T>): Promise<T> {
-    this.#folder.refresh();
     return runNow(body(), this.#answer);
   }
 

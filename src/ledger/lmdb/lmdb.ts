@@ -10,7 +10,7 @@ import { drawsIn } from '../domain/draws.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
-import { acquireServerLock, type ServerLock } from '../server-lock.ts';
+import { type FolderOwner, takeFolder } from '../server-socket.ts';
 import type { Key } from '../store.ts';
 import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
@@ -43,11 +43,10 @@ export interface LmdbLedgerOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
-  /**
-   * server: the one process that answers clients; a second one is refused. tool: a command beside it, which
-   * may read, audit, back up, and write accounts, keys, revocations, and notes and charges of sources.
-   */
-  readonly role: 'server' | 'tool';
+  /** server: the one process that writes the folder; a second one is refused. reader: a command beside it, or without one. */
+  readonly role: 'server' | 'reader';
+  /** The server is a command, which has the folder for a moment: a service that starts waits for its end. */
+  readonly isCommand?: true;
   /**
    * That of the fronts' journals. With `commit` only LMDB brings answers to the disk, and within 10 ms. What is written
    * to the ledger itself is on disk before a promise resolves in either case.
@@ -57,8 +56,6 @@ export interface LmdbLedgerOptions {
   readonly fronts?: number;
   /** The folder was copied without its journals, or is taken as it lies: what only they held is given up. */
   readonly mayLackJournals?: true;
-  /** Only for a tool: changes nothing, and the folder must hold a ledger. */
-  readonly readOnly?: boolean;
   /**
    * Below this much free space on the file system, addLot is rejected with `storage_unavailable`, as every call is that needs
    * room, and fronts refuse answers.
@@ -107,18 +104,18 @@ const BLOCK_KEYS_FILE = 'block-keys';
 /** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
 export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
   const { path, role } = options;
-  const readOnly = options.readOnly ?? false;
-  assert(role === 'tool' || !readOnly, 'a server writes');
+  const readOnly = role === 'reader';
   if (options.evenImported !== true) requireNotImported(path);
   if (readOnly && !existsSync(join(path, DATA_FILE))) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
   if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = role === 'server' ? await acquireServerLock(path) : undefined;
+  const owner = role === 'server' ? await takeFolder(path, options.isCommand) : undefined;
   try {
-    return await openLocked(options, readOnly, lock);
+    return await openLocked(options, readOnly, owner);
   } catch (error) {
-    await lock?.release();
+    await owner?.drain();
+    await owner?.release();
     throw error;
   }
 }
@@ -126,7 +123,7 @@ export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLe
 async function openLocked(
   options: LmdbLedgerOptions,
   readOnly: boolean,
-  lock: ServerLock | undefined,
+  owner: FolderOwner | undefined,
 ): Promise<LmdbLedger> {
   const { path, clock, log, role } = options;
   const isServer = role === 'server';
@@ -158,11 +155,12 @@ async function openLocked(
       store.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
     }
     const writer = new GroupWriter(store, log, () => {
-      if (isServer) requireEpoch(tables, epoch);
-      else requireNotImported(path); // an import may have begun since this tool opened the folder
+      requireEpoch(tables, epoch);
     });
+    if (readOnly)
+      writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
     startAudit?.damage.then((damage) => damage && writer.stop(damage));
-    const domain = new LmdbStore(store, tables, writer);
+    const domain = new LmdbStore(tables, writer);
     blockKeys = isServer
       ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
       : undefined;
@@ -208,7 +206,7 @@ async function openLocked(
       scrub,
       folderWatch,
       role,
-      lock,
+      owner,
       audited,
       yielded,
     });
@@ -244,7 +242,7 @@ async function openLocked(
 
   /** Opens a copy beside this ledger and reads all of it. */
   async function audited(directory: string): Promise<readonly string[]> {
-    const copy = await openLmdbLedger({ path: directory, clock, log, role: 'tool', durability: 'fsync' });
+    const copy = await openLmdbLedger({ path: directory, clock, log, role: 'reader', durability: 'fsync' });
     const { problems } = await copy.audit();
     await copy.close();
     return problems;
@@ -305,7 +303,6 @@ async function openRaw(
     transact: (body) =>
       gate === undefined ? root.transactionSync(body) : gate.pass(() => root.transactionSync(body)),
     snapshot: () => root.useReadTransaction(),
-    refresh: () => root.resetReadTxn(),
     copyTo: (directory, compact) => root.backup(directory, compact),
     close: () => root.close(),
     usedBytes,

@@ -12,8 +12,6 @@ export interface RawStore {
    */
   transact(body: () => void): void;
   snapshot(): Snapshot;
-  /** Makes the next read outside a snapshot see what other processes committed. */
-  refresh(): void;
   copyTo(directory: string, compact: boolean): Promise<void>;
   close(): Promise<void>;
 }
@@ -62,10 +60,6 @@ export class Store implements WriteGate {
   /** A consistent view for a read that spans turns of the event loop; `done` must be called. */
   snapshot(): Snapshot {
     return this.#raw.snapshot();
-  }
-
-  refresh(): void {
-    this.#raw.refresh();
   }
 
   copyTo(directory: string, compact: boolean): Promise<void> {

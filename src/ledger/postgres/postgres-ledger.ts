@@ -95,7 +95,7 @@ async function nodeLedger(
   const isCurrent = epochIn(path) >= node.epoch - 1;
   // noted before anything else may fail: else the next start would take the folder for such a copy
   if (isCurrent && existsSync(path)) noteEpoch(path, node.epoch);
-  const folder = await openLmdbLedger({ ...options, durability: 'fsync', fronts: 0 });
+  const folder = await openLmdbLedger({ ...options, role: 'server', durability: 'fsync', fronts: 0 });
   opened.push(() => folder.close());
   const commitDatabase = new Database({
     url,
@@ -174,7 +174,7 @@ async function toolLedger(
   const { path, clock, log } = options;
   let folder: LmdbLedger | undefined;
   if (existsSync(join(path, 'data.mdb'))) {
-    folder = await openLmdbLedger({ path, clock, log, role: 'tool', durability: 'fsync', readOnly: true });
+    folder = await openLmdbLedger({ path, clock, log, role: 'reader', durability: 'fsync' });
     opened.push(async () => folder?.close());
   }
   const store = new PostgresStore(database, undefined);

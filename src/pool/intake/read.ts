@@ -179,11 +179,16 @@ const DAY_MS = 86_400_000;
 /** What a source may take of its provider on one UTC day: charged, durably, before anything is asked for. */
 export class Budget {
   readonly #source: string;
-  readonly #store: SourceStore;
+  readonly #store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>;
   readonly #limits: SpendLimits;
   readonly #clock: Clock;
 
-  constructor(source: string, store: SourceStore, limits: SpendLimits, clock: Clock) {
+  constructor(
+    source: string,
+    store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>,
+    limits: SpendLimits,
+    clock: Clock,
+  ) {
     this.#source = source;
     this.#store = store;
     this.#limits = limits;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, suite, type TestContext, test } from 'node:test';
+import { FolderWriter } from '../../../src/cli/folder-writer.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { writeImportMark } from '../../../src/ledger/lmdb/import-mark.ts';
@@ -181,11 +182,10 @@ suite('the import of a folder', () => {
     const { id } = await ledger.createAccount(account(1));
     await ledger.putKey(key(1, id));
     await ledger.putSourceNote('simulator', 'seen', 'yes');
-    const command = await openLmdbLedger({ ...common, path, role: 'tool' });
-    t.after(() => command.close());
+    const command = new FolderWriter(path, () => assert.fail('the import has the folder')).ledger;
     const changes = {
       'a revoked key': () => command.putKey({ ...key(1, id), revokedAtMs: NOON_MS }),
-      'another note': () => command.putSourceNote('simulator', 'seen', 'no'),
+      'another note': () => ledger.putSourceNote('simulator', 'seen', 'no'),
       'a charge': () => command.charge('a charge', spend(1.25), NO_LIMITS),
     };
     for (const [name, change] of Object.entries(changes)) {

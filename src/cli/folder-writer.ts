@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Ledger, LedgerError } from '../ledger/ledger.ts';
+import { COMMAND_CALLS, type CommandCall, type LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
+import { callOwner, serverLives } from '../ledger/server-socket.ts';
+import { CommandError } from './command.ts';
+
+/** How often a call is made again, and after what pause, when its owner stops or another one takes the folder. */
+const ATTEMPTS_MAX = 100;
+const RETRY_MS = 50;
+
+/**
+ * Makes the changes of one command. A call goes to the process that has the folder; when there is none, this one opens it and
+ * makes the call itself. An owner that ends before it answers has made the call or not: it is made again, of which nothing is
+ * changed twice, since a record names itself by the id that this command gave it.
+ */
+export class FolderWriter {
+  readonly ledger: Pick<Ledger, CommandCall>;
+  readonly #path: string;
+  readonly #open: () => Promise<LmdbLedger>;
+  #own: LmdbLedger | undefined;
+  #isConfirmed = true;
+
+  constructor(path: string, open: () => Promise<LmdbLedger>) {
+    this.#path = path;
+    this.#open = open;
+    const calls = COMMAND_CALLS.map((name) => [
+      name,
+      (...args: readonly unknown[]) => this.#call(name, args),
+    ]);
+    this.ledger = Object.fromEntries(calls) as Pick<Ledger, CommandCall>;
+  }
+
+  /** All who serve by what was changed have it. */
+  get isConfirmed(): boolean {
+    return this.#isConfirmed;
+  }
+
+  async close(): Promise<void> {
+    await this.#own?.close();
+  }
+
+  async #call(name: CommandCall, args: readonly unknown[]): Promise<unknown> {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+      if (this.#own !== undefined)
+        return (this.#own[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+      const served = await callOwner(this.#path, name, args);
+      if (served === undefined) this.#own = await this.#take();
+      else if (served === 'lost') await sleep(RETRY_MS);
+      else {
+        this.#isConfirmed &&= served.isConfirmed;
+        return served.result;
+      }
+    }
+    throw new CommandError(
+      `the service on ${this.#path} did not answer ${name}: it may have made the change or not. See its log, and look at what is stored before you repeat the command`,
+    );
+  }
+
+  /** Undefined when another process was first. */
+  async #take(): Promise<LmdbLedger | undefined> {
+    try {
+      return await this.#open();
+    } catch (error) {
+      const isTaken =
+        error instanceof LedgerError && error.reason === 'unusable' && (await serverLives(this.#path));
+      if (!isTaken) throw error;
+      return undefined;
+    }
+  }
+}

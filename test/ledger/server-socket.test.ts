@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { FolderWriter } from '../../src/cli/folder-writer.ts';
+import { ApiError } from '../../src/core/errors.ts';
+import { LedgerError } from '../../src/ledger/ledger.ts';
+import { callOwner, serverLives, takeFolder } from '../../src/ledger/server-socket.ts';
+import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
+import { account, block, key, lot, lotId, NO_LIMITS, NOON_MS, spend } from '../support/ledger-records.ts';
+import { addReleased } from '../support/released-lots.ts';
+
+test('a living server keeps a second one out, and a released folder is free', async (t) => {
+  const folder = temporaryFolder(t);
+  const owner = await takeFolder(folder);
+  assert.equal(statSync(join(folder, 'server.sock')).mode & 0o777, 0o600);
+  for (const isCommand of [false, true])
+    await assert.rejects(takeFolder(folder, isCommand), {
+      name: 'LedgerError',
+      reason: 'unusable',
+      message: `another server (process ${process.pid}) is using ${folder}: stop it first`,
+    });
+  await owner.release();
+  await (await takeFolder(folder)).release();
+});
+
+test('a path too long for a socket address is taken all the same', async (t) => {
+  const folder = join(temporaryFolder(t), 'long'.repeat(40));
+  mkdirSync(folder);
+  const owner = await takeFolder(folder);
+  await assert.rejects(takeFolder(folder), { reason: 'unusable' });
+  assert.ok(!existsSync(join(folder, 'server.sock')));
+  await owner.release();
+});
+
+test('a file that no socket listens on blocks nobody', async (t) => {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'server.sock'), '');
+  await (await takeFolder(folder)).release();
+});
+
+test('a service that starts waits for a command to end', async (t) => {
+  const folder = temporaryFolder(t);
+  const command = await takeFolder(folder, true);
+  const service = takeFolder(folder);
+  for (let i = 0; i < 5; i++) assert.equal(await serverLives(folder), true);
+  await command.release();
+  await (await service).release();
+});
+
+test('a call waits until the owner serves, and gets what it gave or threw', async (t) => {
+  const folder = temporaryFolder(t);
+  assert.equal(await callOwner(folder, 'accounts', []), undefined, 'nobody has the folder');
+  const owner = await takeFolder(folder);
+  const early = callOwner(folder, 'putKey', [{ a: 1 }]);
+  owner.serve(async (call, args) => {
+    if (call === 'api') throw new ApiError('storage_unavailable', { retryAfterS: 7 });
+    if (call === 'ledger') throw new LedgerError('conflict', 'taken');
+    return { result: { call, args }, isConfirmed: false };
+  });
+  assert.deepEqual(await early, { result: { call: 'putKey', args: [{ a: 1 }] }, isConfirmed: false });
+  await assert.rejects(callOwner(folder, 'api', []), {
+    code: 'storage_unavailable',
+    facts: { retryAfterS: 7 },
+  });
+  await assert.rejects(callOwner(folder, 'ledger', []), { reason: 'conflict', message: 'taken' });
+  await owner.release();
+});
+
+test('an owner that ends answers what is under way and takes no more calls, and says who it is to the last', async (t) => {
+  const folder = temporaryFolder(t);
+  const owner = await takeFolder(folder);
+  const call = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  owner.serve(async () => {
+    begun.resolve();
+    await call.promise;
+    return { result: 1, isConfirmed: true };
+  });
+  const first = callOwner(folder, 'accounts', []);
+  await begun.promise;
+  const drained = owner.drain();
+  assert.equal(await callOwner(folder, 'accounts', []), 'lost');
+  assert.equal(await serverLives(folder), true);
+  call.resolve();
+  await drained;
+  assert.deepEqual(await first, { result: 1, isConfirmed: true });
+  await owner.release();
+});
+
+test('a client that sends no line or no JSON is no obstacle', async (t) => {
+  const folder = temporaryFolder(t);
+  const owner = await takeFolder(folder);
+  owner.serve(async () => ({ result: 1, isConfirmed: true }));
+  const silent = connect(join(folder, 'server.sock'));
+  const garbage = connect(join(folder, 'server.sock'));
+  garbage.end('{"call":\n');
+  garbage.resume();
+  silent.on('error', () => {});
+  assert.deepEqual(await callOwner(folder, 'accounts', []), { result: 1, isConfirmed: true });
+  await owner.release();
+});
+
+const opening = (path: string) => () => openTestLedger(path, { fronts: 0, isCommand: true });
+
+test('a command changes the ledger through its server, which sees it at once, and is the only one that writes', async (t) => {
+  const path = temporaryFolder(t);
+  const server = await openTestLedger(path);
+  await addReleased(server, lot(1), [block('pure', 1)]);
+  const writer = new FolderWriter(path, () => assert.fail('the server has the folder'));
+  const created = await writer.ledger.createAccount(account(1));
+  assert.deepEqual(await server.accounts(), [created]);
+  await writer.ledger.putKey(key(1, created.id));
+  await writer.ledger.revokeLot({ lotId: lotId(1), why: 'x', atMs: NOON_MS });
+  assert.equal(await writer.ledger.charge('1', spend(0.7), NO_LIMITS), true);
+  assert.equal(await writer.ledger.lot('lot_none'), undefined);
+  assert.deepEqual(await server.claimBlocks('pure', 1), []);
+  await assert.rejects(callOwner(path, 'commit', [[], []]), {
+    reason: 'refused',
+    message: /no call for a command/,
+  });
+  await writer.close();
+  await server.close();
+});
+
+test('without a server a command opens the folder itself', async (t) => {
+  const path = temporaryFolder(t);
+  await (await openTestLedger(path)).close();
+  const writer = new FolderWriter(path, opening(path));
+  const created = await writer.ledger.createAccount(account(1));
+  await writer.close();
+  const server = await openTestLedger(path);
+  assert.deepEqual(await server.accounts(), [created]);
+  await server.close();
+});
+
+test('a change whose server ends between the write and its reply is made again, and once', async (t) => {
+  const path = temporaryFolder(t);
+  const server = await openTestLedger(path);
+  await server.createAccount(account(1)); // written, and the reply is lost
+  const writer = new FolderWriter(path, opening(path));
+  const again = writer.ledger.createAccount(account(1));
+  await server.close();
+  const created = await again;
+  assert.deepEqual(await writer.ledger.accounts(), [created]);
+  await writer.close();
+});
+
+test('a change waits until all who serve by the directory go by it', async (t) => {
+  const path = temporaryFolder(t);
+  const server = await openTestLedger(path);
+  await server.directoryApplied('front', 0);
+  const writer = new FolderWriter(path, opening(path));
+  let isDone = false;
+  const created = writer.ledger.createAccount(account(1)).finally(() => (isDone = true));
+  while ((await server.accounts()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await serverLives(path); // a round trip through the socket
+  assert.equal(isDone, false);
+  await server.directoryApplied('front', 1);
+  await created;
+  assert.equal(writer.isConfirmed, true);
+  await writer.close();
+  await server.close();
+});
