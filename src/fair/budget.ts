@@ -6,6 +6,8 @@ export type Owner = number;
 export const NO_KEY: Owner = -1;
 /** Programs on this machine that ask without a key: the operator's probes. */
 export const THIS_MACHINE: Owner = -2;
+/** PDFs for all clients without a key: a worker draws them, in time of their own. */
+export const PDFS: Owner = -3;
 
 /** What one thing takes of a budget. */
 export interface Hold {
@@ -14,19 +16,21 @@ export interface Hold {
 }
 
 /**
- * What is under way against a bound: bytes of memory, or microseconds of work that wait. No owner has more than half of it, so
- * that there is room for the next; what is above the bound by itself is let in when nothing else is there. Amounts are whole
+ * What is under way against a bound: bytes of memory, microseconds of work that wait, or look-ups. No owner has more than its
+ * part of it, so that there is room for the next; what is above the bound by itself is let in when nothing else is there. Amounts are whole
  * numbers, so that nothing is left when all is given back.
  */
 export class Budget {
   readonly #max: number;
+  readonly #ownMax: number;
   readonly #besides: () => number;
   readonly #byOwner = new Map<Owner, number>();
   #total = 0;
 
   /** `besides` is under way too, for nobody in particular. */
-  constructor(max: number, besides: () => number = () => 0) {
+  constructor(max: number, besides: () => number = () => 0, ownMax = max / 2) {
     this.#max = max;
+    this.#ownMax = ownMax;
     this.#besides = besides;
   }
 
@@ -39,12 +43,13 @@ export class Budget {
     if (total === 0) return true;
     if (total + amount > this.#max) return false;
     const own = this.#byOwner.get(owner);
-    return own === undefined || own + amount <= this.#max / 2;
+    return own === undefined || own + amount <= this.#ownMax;
   }
 
-  /** Throws 503 `overloaded` when it does not fit. */
-  hold(owner: Owner, amount: number): Hold {
-    if (!this.fits(owner, amount)) throw new ApiError('overloaded', { retryAfterS: 1 });
+  /** Throws 503 `overloaded`, with the `refusal` as its message, when it does not fit. */
+  hold(owner: Owner, amount: number, refusal?: string): Hold {
+    if (!this.fits(owner, amount))
+      throw new ApiError('overloaded', { retryAfterS: 1, ...(refusal && { message: refusal }) });
     return this.add(owner, amount);
   }
 

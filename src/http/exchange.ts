@@ -9,9 +9,9 @@ import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
-import type { AccountShares } from './account-shares.ts';
+import type { Fair } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, JSON_ASK, quoteReply } from './answer-reply.ts';
-import { type Field, hasField, statusOf, withFields } from './head.ts';
+import { type Field, hasField, isClientError, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import {
   newRequestId,
@@ -35,15 +35,15 @@ export interface Pipeline {
   readonly rateLimitFields: boolean;
   /** System entropy for request ids, not for values. */
   readonly random: RandomBytes;
-  /** Of the loop's time among accounts. */
-  readonly shares: AccountShares;
-  /** Resolves when the request has its turn among those of all accounts (draw-turns.ts). */
-  readonly awaitTurn: (exchange: Exchange) => Promise<void>;
+  readonly fair: Fair;
   /** What a client is told of anything thrown; a fault is logged. */
   readonly explain: (exchange: Exchange, error: unknown) => ApiError;
   /** Answers an error in the form that the exchange asks for. */
   readonly fail: (exchange: Exchange, error: unknown) => void;
 }
+
+/** A refusal costs its account this much beside its time: nobody pays for it. */
+const REFUSAL_US = 250;
 
 /** One request and its reply, and what the pipeline has learnt of them so far. */
 export class Exchange extends Sender implements Ask, Listener, Requester {
@@ -106,19 +106,14 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
     return reservation;
   }
 
-  /**
-   * Waits as requests for values wait for their draw: until the account has time. Throws `overloaded` when the client is known to
-   * be gone by then: it is neither counted nor charged.
-   */
-  async awaitTurn(): Promise<void> {
-    await this.pipeline.awaitTurn(this);
-    if (this.isGone || this.isAnswered)
-      throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
+  /** Does some of the work of this request, and counts its time as its owner's. */
+  override spend<T>(work: () => T): T {
+    return this.#pipeline === undefined ? work() : this.#pipeline.fair.spend(this.owner, work);
   }
 
-  /** Does some of the work of this request, and counts its time as its account's. */
-  spend<T>(work: () => T): T {
-    return this.pipeline.shares.spend(this.account, work);
+  /** The request has entered the pipeline. */
+  get hasBegun(): boolean {
+    return this.#pipeline !== undefined;
   }
 
   /** The request enters the pipeline; only the first call counts. */
@@ -215,7 +210,7 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
    * the clock where the time is known; `owner` releases the body once it is not read any more.
    */
   reply(head: Uint8Array, body: Uint8Array, atMonotonicMs?: number, owner?: BodyOwner): void {
-    const { record, shares } = this.pipeline;
+    const { record, fair } = this.pipeline;
     if (this.isAnswered || this.isAborted) {
       owner?.release();
       if (!this.isAnswered) record.aborted(); // else the front was faster: its deadline had passed
@@ -223,8 +218,10 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
     }
     const plain = this.origin === '' && this.traceparent === '';
     const fullHead = plain ? head : withFields(head, this.#fieldsBeside(head));
-    if (shares.isShared) shares.spend(this.account, () => this.send(fullHead, body, owner));
-    else this.send(fullHead, body, owner);
+    if (fair.isLimited(this.owner)) {
+      if (this.account !== undefined && isClientError(head)) fair.charge(this.owner, REFUSAL_US);
+      this.spend(() => this.send(fullHead, body, owner));
+    } else this.send(fullHead, body, owner);
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 

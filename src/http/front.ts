@@ -7,11 +7,11 @@ import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
 import { Exchange } from './exchange.ts';
-import { ReplyTurns } from './reply-turns.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
 import type { SenderHost } from './sender.ts';
+import { TurnClock } from './turn-clock.ts';
 
 /*
  * The HTTP front: everything between the engine that parses HTTP (engine.ts) and the handler of requests. It
@@ -58,7 +58,7 @@ export interface FrontOptions {
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
-  /** Bounds the replies that are held for slow readers. */
+  /** Bounds the replies that are held for slow readers; without it they are only counted. */
   readonly memory?: Budget;
 }
 
@@ -116,7 +116,7 @@ class ListeningFront implements Front, SenderHost {
   heldBytes = 0;
   port = -1;
   readonly memory: Budget;
-  readonly turns: ReplyTurns;
+  readonly turns: TurnClock;
   readonly waiting: DeadlineQueue<Exchange>;
   readonly sending: DeadlineQueue<Exchange>;
   readonly #options: FrontOptions;
@@ -130,11 +130,11 @@ class ListeningFront implements Front, SenderHost {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    this.memory = options.memory ?? new Budget(LIMITS.largeReplyBytesMax);
+    this.memory = options.memory ?? new Budget(Number.POSITIVE_INFINITY);
     this.#limits = { ...LIMITS, sweepMs: 250, ...options.limits };
     this.waiting = new DeadlineQueue(this.#limits.answerDeadlineMs);
     this.sending = new DeadlineQueue(this.#limits.replyDeadlineMs);
-    this.turns = new ReplyTurns(options.clock);
+    this.turns = new TurnClock(options.clock);
     this.nowMs = options.clock.monotonicMs();
   }
 

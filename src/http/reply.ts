@@ -10,7 +10,7 @@ export interface Reply {
   readonly body: Uint8Array<ArrayBuffer>;
   /** Random values are in the body, which is then sent as it is (http/compression.ts). */
   readonly hasValues?: true;
-  /** The body is made when it is read: not before the turn in which it is sent (http/reply-turns.ts). */
+  /** The body is made when it is read: not before the turn in which it is sent. */
   readonly isMadeLate?: true;
 }
 

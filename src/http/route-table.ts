@@ -1,3 +1,4 @@
+import type { Account } from '../account/directory.ts';
 import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
@@ -16,6 +17,8 @@ export interface PlainRoute {
   readonly scope: Scope | null;
   /** Counts against the rate limit. */
   readonly limited: boolean;
+  /** Of a resource without a scope: the account whose key is in the body, in whose turn it is read. */
+  readonly accountIn?: (body: Uint8Array) => Account | undefined;
   /** While the ledger is away a key is judged by what was known last. */
   readonly answersAlways?: true;
   readonly handler: Handler;

@@ -7,23 +7,31 @@ import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
+import type { Hold } from '../fair/budget.ts';
+import type { Fair } from '../fair/fair.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { AccountShares } from './account-shares.ts';
 import { describedHead } from './answer-reply.ts';
 import { BlockStream } from './block-stream.ts';
 import { compressed } from './compression.ts';
-import { DrawTurns } from './draw-turns.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply } from './error-reply.ts';
 import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
-import { LOOK_UPS_MAX, LookUps } from './look-ups.ts';
 import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.ts';
 import { type Reply, redirectReply } from './reply.ts';
 import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf } from './request-head.ts';
 import type { RequestRecord } from './request-record.ts';
 import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
+
+/** What reading and sending a request takes of a processor, beside the work that is measured. */
+const REQUEST_US = 25;
+/** One that nobody pays for is charged with more, so that beside paid requests about one a millisecond is served. */
+const UNPAID_US = 250;
+/** What a request holds, about, while it waits for its turn. */
+const WAITING_BYTES = 4 * 1_024;
+/** Requests of accounts are bounded by their rate; this much of them is not counted. */
+const WAITING_BYTES_UNCOUNTED = 1_024;
 
 /** Behind the key of a stream stands the number of a block. */
 const STREAM_KEY_LENGTH_MAX = LIMITS.idempotencyKeyLengthMax - `/${LIMITS.streamTotalMax}`.length;
@@ -36,6 +44,7 @@ export interface RouterOptions {
   /** Routes whose path is a prefix: tried when no exact path fits, e.g. `/verify/`. */
   readonly prefixes: readonly PlainRoute[];
   readonly answers: Answers;
+  readonly fair: Fair;
   readonly clock: Clock;
   readonly log: Log;
   /** System entropy for request ids, not for values. */
@@ -58,21 +67,15 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #routes: RouteTable;
   readonly #pipeline: Pipeline;
-  readonly #shares: AccountShares;
-  readonly #turns: DrawTurns;
   readonly #parsed: ParsedRequests;
-  readonly #lookUps = new LookUps();
 
   constructor(options: RouterOptions) {
-    const { clock, record, cors, random, rateLimitFields, answers } = options;
+    const { clock, record, cors, random, rateLimitFields, answers, fair } = options;
     this.#options = options;
-    this.#shares = new AccountShares(clock);
-    this.#turns = new DrawTurns(clock, this.#shares, () => answers.endTurn());
+    fair.afterTurn = () => answers.endTurn();
     this.#parsed = new ParsedRequests(options.dataEndpoints, options.strictParameters);
     this.#pipeline = {
-      ...{ record, clock, cors, random, rateLimitFields },
-      shares: this.#shares,
-      awaitTurn: (exchange) => new Promise((resume) => this.#turns.add(exchange, () => resume())),
+      ...{ record, clock, cors, random, rateLimitFields, fair },
       explain: (exchange, error) => this.#explain(exchange, error),
       fail: (exchange, error) => this.#fail(exchange, error),
     };
@@ -85,20 +88,22 @@ export class Router {
     try {
       this.#walk(exchange);
     } catch (error) {
-      this.#fail(exchange, error);
+      this.#inTurn(exchange, () => this.#fail(exchange, error));
     }
   }
 
   /**
-   * Answers what the front itself refuses: before it handed the request over, or past its deadline. Never
-   * throws.
+   * Answers what the front itself refuses: at once past its deadline, else in its turn. Never throws.
    */
   refuse(exchange: Exchange, error: ApiError): void {
+    const isLate = exchange.hasBegun;
     exchange.begin(this.#pipeline);
     exchange.endpoint = this.#routes.of(exchange.path)?.endpoint ?? exchange.endpoint;
-    this.#fail(exchange, error);
+    if (isLate) this.#fail(exchange, error);
+    else this.#inTurn(exchange, () => this.#fail(exchange, error));
   }
 
+  /** Finds out what is asked for and by whom, which decides in whose turn it is served. */
   #walk(exchange: Exchange): void {
     const moved = this.#routes.withoutSlash(exchange.path);
     if (moved !== undefined) {
@@ -108,21 +113,18 @@ export class Router {
     }
     const first = this.#routes.of(exchange.path);
     if (first === undefined) {
-      this.#unknown(exchange);
+      this.#inTurn(exchange, () => this.#unknown(exchange));
       return;
     }
     let route = first;
     while (!route.methods.includes(exchange.method) && route.next !== undefined) route = route.next;
     exchange.endpoint = route.endpoint;
-    if (!route.methods.includes(exchange.method)) {
-      this.#otherMethod(exchange, first);
-      return;
-    }
-    if (route.scope !== null && !this.#authenticate(exchange, route.answersAlways)) {
-      this.#lookUpKey(exchange, route);
-      return;
-    }
-    this.#admitted(exchange, route);
+    exchange.account ??= route.accountIn?.(exchange.body);
+    if (!route.methods.includes(exchange.method))
+      this.#inTurn(exchange, () => this.#otherMethod(exchange, first));
+    else if (route.scope === null || this.#authenticate(exchange, route.answersAlways))
+      this.#inTurn(exchange, (nowMs) => this.#serve(exchange, route, nowMs));
+    else this.#lookUpKey(exchange);
   }
 
   #unknown(exchange: Exchange): void {
@@ -132,24 +134,42 @@ export class Router {
     this.#sendDocument(exchange, page);
   }
 
-  /** The part of the way that follows the key. */
-  #admitted(exchange: Exchange, route: Route): void {
-    if (route.limited) this.#turns.add(exchange, (nowMs) => this.#serve(exchange, route, nowMs));
-    else this.#plain(exchange, route);
+  /** Goes on with the request in its owner's turn, unless its client is gone by then. What `go` throws is answered. */
+  #inTurn(
+    exchange: Exchange,
+    go: (nowMs: number) => void,
+    costUs = exchange.owner < 0 ? UNPAID_US : REQUEST_US,
+  ): void {
+    const { fair } = this.#options;
+    const { owner, body } = exchange;
+    const bytes = body.length + (owner < 0 ? WAITING_BYTES : 0);
+    let held: Hold | undefined;
+    if (bytes > WAITING_BYTES_UNCOUNTED) {
+      if (!fair.memory.fits(owner, bytes)) {
+        exchange.destroy(); // it can ask again without paying
+        return;
+      }
+      held = fair.memory.add(owner, bytes);
+    }
+    fair.run(owner, costUs, (nowMs) => {
+      held?.resize(0);
+      if (this.#isOver(exchange)) return;
+      exchange.isLate = nowMs - exchange.startedMonotonicMs > LIMITS.largeQueueMs;
+      try {
+        go(nowMs);
+      } catch (error) {
+        this.#fail(exchange, error);
+      }
+    });
   }
 
   #serve(exchange: Exchange, route: Route, nowMs: number): void {
-    if (this.#isOver(exchange)) return;
-    const account = exchange.account!;
-    try {
-      if (route.data !== undefined && exchange.method !== 'HEAD')
-        this.#data(exchange, route, route.data, nowMs);
-      else {
-        exchange.requireRate(account, account.meter.admit(nowMs));
-        this.#plain(exchange, route);
-      }
-    } catch (error) {
-      this.#fail(exchange, error);
+    const { account } = exchange;
+    if (route.data !== undefined && exchange.method !== 'HEAD')
+      this.#data(exchange, route, route.data, nowMs);
+    else {
+      if (route.limited && account !== undefined) exchange.requireRate(account, account.meter.admit(nowMs));
+      this.#plain(exchange, route);
     }
   }
 
@@ -199,8 +219,7 @@ export class Router {
       return;
     }
     const look = () => route.handler!(exchange);
-    const account = exchange.account?.record.number;
-    const reply = account === undefined ? look() : this.#lookUps.run(account, look, LOOK_UPS_FULL);
+    const reply = route.scope === null ? look() : this.#options.fair.lookUp(exchange.owner, look);
     if (!(reply instanceof Promise)) this.#sendDocument(exchange, reply);
     else
       reply
@@ -228,11 +247,13 @@ export class Router {
    * A key that a command has just made is not in memory yet, and after a busy time what is in memory is too old to
    * judge by: the ledger is asked before the request is refused.
    */
-  #lookUpKey(exchange: Exchange, route: Route): void {
-    void this.#goOn(exchange, this.#options.directory.refreshInTime(), () => {
-      if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
-      this.#admitted(exchange, route);
-    });
+  #lookUpKey(exchange: Exchange): void {
+    this.#options.directory.refreshInTime().then(
+      () => {
+        if (!this.#isOver(exchange)) this.handle(exchange);
+      },
+      (error: unknown) => this.#fail(exchange, error),
+    );
   }
 
   /** False when the ledger is to be asked first, which happens once. Throws for a key that is refused. */
@@ -314,9 +335,10 @@ export class Router {
     blocks: BlockStream,
     request: DataRequest,
   ): Promise<void> {
-    const { directory } = this.#options;
+    const { directory, fair } = this.#options;
     try {
       if (directory.isOutdated) await directory.refreshInTime();
+      await fair.turn(exchange.owner, REQUEST_US);
       if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
       const account = exchange.account!;
       const reservation = await exchange.enter(account, blocks.atMs);
@@ -340,17 +362,9 @@ export class Router {
       const { head, body } = compressed(reply, exchange.acceptEncoding);
       exchange.reply(head, body);
     };
-    if (exchange.account !== undefined || reply.isMadeLate === undefined) {
-      send();
-      return;
-    }
-    exchange.makeUnpaid(() => {
-      try {
-        send();
-      } catch (error) {
-        this.#fail(exchange, error);
-      }
-    });
+    // a page that waited for the ledger is made in a turn of its own
+    if (exchange.account !== undefined || reply.isMadeLate === undefined) send();
+    else this.#inTurn(exchange, send, 0);
   }
 
   /** What a client is told of anything thrown; a fault is logged. */
@@ -370,5 +384,3 @@ export class Router {
     exchange.reply(reply.head, reply.body);
   }
 }
-
-const LOOK_UPS_FULL = `At most ${LOOK_UPS_MAX} requests of an account for usage and certificates are answered at the same time; retry after Retry-After.`;

@@ -2,9 +2,9 @@ import { assert } from '../core/assert.ts';
 import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
 import type { NativeResponse } from './engine.ts';
-import { hasNoContent, isClientError } from './head.ts';
-import { type ReplyTurns, type Turn, UNMADE_REPLY_BYTES } from './reply-turns.ts';
+import { hasNoContent } from './head.ts';
 import { isLoopback, type NativeRequest, RequestHead } from './request-head.ts';
+import type { Turn, TurnClock } from './turn-clock.ts';
 
 /** Who owns the memory of a body. */
 export interface BodyOwner {
@@ -18,10 +18,10 @@ export interface SenderHost {
   readonly draining: boolean;
   /** The front's coarse monotonic clock: as of the last sweep. */
   readonly nowMs: number;
-  readonly turns: ReplyTurns;
+  readonly turns: TurnClock;
   /** Requests that nobody has answered yet. */
   readonly waiting: DeadlineQueue<Sender>;
-  /** Replies that wait for their turn, and those that their readers have not taken yet. */
+  /** Replies that wait for the end of the turn, and those that their readers have not taken yet. */
   readonly sending: DeadlineQueue<Sender>;
   /** Bytes of the bodies in `sending`. */
   heldBytes: number;
@@ -87,8 +87,7 @@ export abstract class Sender extends RequestHead implements Timed {
   /** The library's parser is on the stack, where it has corked the socket already and may hold more bytes of it. */
   #insideParser = true;
   #finished = false;
-  #hasTurn = false; // of unpaid replies
-  #isUnpaid = false;
+  #ownerWithoutKey: Owner | undefined = undefined;
   #watching = false;
   #closing = false;
   /** What the reader has not taken yet of a large body. */
@@ -119,30 +118,9 @@ export abstract class Sender extends RequestHead implements Timed {
     return this.#host.turns.current();
   }
 
-  /** Has a reply that no account pays for made and sent in one turn of those. `make` never throws. */
-  makeUnpaid(make: () => void): void {
-    const { turns, memory } = this.#host;
-    let booked: Hold | undefined;
-    const inTurn = () => {
-      booked?.resize(0);
-      this.#hasTurn = true;
-      if (!this.isAborted && !this.isAnswered) turns.spendOnUnpaid(make);
-    };
-    const isAtOnce = turns.hasRoomForUnpaid();
-    if (isAtOnce) inTurn();
-    else if (!memory.fits(this.#owned, UNMADE_REPLY_BYTES)) this.destroy();
-    if (isAtOnce || this.isAborted) return;
-    booked = memory.add(this.#owned, UNMADE_REPLY_BYTES);
-    turns.afterUnpaid(inTurn, this.#whose);
-  }
-
-  get #owned(): Owner {
-    return this.accountNumber ?? NO_KEY;
-  }
-
-  /** Whose turns of unpaid replies it waits for: its account's, those of probes of this machine, or all without a key. */
-  get #whose(): number {
-    return this.accountNumber ?? (this.isFromThisMachine ? THIS_MACHINE : NO_KEY);
+  /** Whom its work and its memory are counted for. */
+  get owner(): Owner {
+    return this.accountNumber ?? (this.#ownerWithoutKey ??= this.isFromThisMachine ? THIS_MACHINE : NO_KEY);
   }
 
   /** Closes the connection once the reply is sent; what comes behind this request is never served. */
@@ -164,17 +142,6 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#owner = owner;
     // Bytes that came behind a closing request would be served as the next one, although the reply says
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
-    const { turns } = this.#host;
-    const isPaid = this.accountNumber !== undefined && !isClientError(head);
-    if (isPaid) turns.paid();
-    this.#isUnpaid = !isPaid;
-    if (!isPaid && !this.#hasTurn) {
-      if (turns.hasRoomForUnpaid()) turns.spendOnUnpaid(() => this.#sendNow(head, body));
-      else this.#writeAfterUnpaid(head, body);
-    } else this.#sendNow(head, body);
-  }
-
-  #sendNow(head: Uint8Array, body: Uint8Array): void {
     if ((this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn))
       setImmediate(this.#laterOf(head, body));
     else if (this.#insideParser) this.write(head, body);
@@ -188,20 +155,6 @@ export abstract class Sender extends RequestHead implements Timed {
     return () => {
       if (!this.isAborted) this.#sendCorked(ownHead, body);
     };
-  }
-
-  /** What waits is booked to its account, or to all without a key, and cut where it has no room. Probes of this machine wait apart. */
-  #writeAfterUnpaid(head: Uint8Array, body: Uint8Array): void {
-    const { turns, memory } = this.#host;
-    const write = this.#laterOf(head, body);
-    if (!turns.retain(body, memory, this.#owned)) {
-      this.destroy();
-      return;
-    }
-    turns.afterUnpaid(() => {
-      turns.letGo(body);
-      turns.spendOnUnpaid(write);
-    }, this.#whose);
   }
 
   #sendCorked(head: Uint8Array, body: Uint8Array): void {
@@ -313,7 +266,7 @@ export abstract class Sender extends RequestHead implements Timed {
 
   /** Counts bytes that no answer accounts for, as long as their reader has not taken them. */
   bookedBytes(bytes: number): BodyOwner {
-    const booked = this.#host.memory.add(this.#owned, bytes);
+    const booked = this.#host.memory.add(this.owner, bytes);
     return { release: () => booked.resize(0) };
   }
 
@@ -379,16 +332,13 @@ export abstract class Sender extends RequestHead implements Timed {
   #hold(body: Uint8Array): void {
     const taken = this.#response.getWriteOffset();
     const isFree = this.#owner === undefined;
-    if (isFree && !this.#host.memory.fits(this.#owned, body.length - taken)) {
+    if (isFree && !this.#host.memory.fits(this.owner, body.length - taken)) {
       this.destroy();
       return;
     }
     this.#keep(body, taken);
     this.#enter(this.#host.sending);
-    const { turns } = this.#host;
-    this.#response.onWritable((offset) =>
-      this.#isUnpaid ? turns.spendOnUnpaid(() => this.#resume(offset)) : this.#resume(offset),
-    );
+    this.#response.onWritable((offset) => this.spend(() => this.#resume(offset)));
   }
 
   /**
@@ -405,7 +355,7 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#heldBytes = isCopied ? rest.length : unsent.length;
     host.heldBytes += this.#heldBytes;
     if (isCopied) this.#releaseBody();
-    if (this.#owner === undefined) this.#booked = host.memory.add(this.#owned, this.#heldBytes);
+    if (this.#owner === undefined) this.#booked = host.memory.add(this.owner, this.#heldBytes);
   }
 
   #uncount(): void {
@@ -415,8 +365,11 @@ export abstract class Sender extends RequestHead implements Timed {
     this.#booked = undefined;
   }
 
-  /** The account that bodies without an owner are booked to; undefined while it is not known. */
+  /** Of the account that asks; undefined while it is not known, and without one. */
   protected abstract get accountNumber(): number | undefined;
+
+  /** Does some of the work of this request, and counts its time as its owner's. */
+  abstract spend<T>(work: () => T): T;
 
   /** `offset` counts the bytes of the body that the socket has taken. */
   #resume(offset: number): boolean {

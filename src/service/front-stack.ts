@@ -20,7 +20,8 @@ import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { MetricShard } from '../core/metrics.ts';
 import { SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
-import { Budget } from '../fair/budget.ts';
+import type { Budget } from '../fair/budget.ts';
+import { Fair } from '../fair/fair.ts';
 import { demoRoute } from '../http/demo-routes.ts';
 import { drawRoutes } from '../http/draws/routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
@@ -181,12 +182,13 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const committer = new Committer(committing);
   const keptCommitter = new Committer(committing);
   const replyMemory = new ReplyMemory();
-  const memory = new Budget(LIMITS.largeReplyBytesMax, () => replyMemory.waitingBytes);
+  const fair = new Fair(clock, () => replyMemory.waitingBytes);
+  const { memory } = fair;
   const admission = new Admission({ threads: workers.threads, memory, clock });
   const random = new SystemStream().reader;
   const publicLog = logRoutes(certificates);
   const assets = loadPageAssets();
-  const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets, clock);
+  const verification = verifyRoutes(certificates, (document) => workers.drawPdf(document), assets);
   const idempotency = new Idempotency(ledger, options.keys.storedAnswers, mainThread);
   const answers = new Answers({
     supply,
@@ -256,6 +258,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     ],
     prefixes: [...publicLog.prefixes, ...verification.prefixes, ...draws.prefixes],
     answers,
+    fair,
     clock,
     log,
     random,

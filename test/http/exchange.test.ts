@@ -3,15 +3,11 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Account } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { Budget, NO_KEY } from '../../src/fair/budget.ts';
+import { Budget } from '../../src/fair/budget.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { isLoopback } from '../../src/http/request-head.ts';
 import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/sender.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
-
-const [PAYER, OTHER_PAYER] = [1, 3].map((number) => ({ record: { number } }) as Account);
-const REFUSED = new TextEncoder().encode('429 Too Many Requests');
 
 interface Sending {
   readonly head?: Uint8Array;
@@ -66,114 +62,6 @@ describe('an exchange', () => {
       }),
       { numRuns: 60 },
     );
-  });
-
-  it('does not count as unanswered while its reply waits for its turn beside paid ones', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const host = new ModelHost();
-    host.turns.paid();
-    const replies = [HEAD, HEAD].map((body) => sent(host, body));
-    assert.deepEqual([host.waiting.size, host.sending.size], [0, 1], 'a sweep would refuse it without end');
-    t.mock.timers.tick(1);
-    assert.deepEqual(
-      replies.map(({ response }) => response.ended),
-      [true, true],
-    );
-    assertNothingHeld(host);
-  });
-
-  it('waits beside paid replies with a document of any size and with the refusal of an account', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const host = new ModelHost(new ManualClock());
-    const reply = (size: number, sending?: Sending) => sent(host, new Uint8Array(size), sending).response;
-    const refusal = { head: REFUSED, account: PAYER };
-    const refused = [reply(9, refusal), reply(9, refusal)];
-    assert.deepEqual(
-      refused.map(({ ended }) => ended),
-      [true, true],
-      'nobody pays for refusals',
-    );
-    assert.ok(reply(9, { account: PAYER }).ended);
-    const first = reply(200_000);
-    const later = [reply(200_000), reply(9, refusal)];
-    assert.deepEqual(
-      [first, ...later, reply(200_000, { account: PAYER })].map(({ ended }) => ended),
-      [true, false, false, true],
-    );
-    for (const _ of later) t.mock.timers.tick(1);
-    assert.deepEqual(
-      later.map(({ ended }) => ended),
-      [true, true],
-    );
-    assertNothingHeld(host);
-  });
-
-  it('rests after a document for three times as long as it took to send, while others pay', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const clock = new ManualClock();
-    const host = new ModelHost(clock);
-    const document = () => {
-      const response = new ModelResponse([20_000]);
-      const { tryEnd } = response;
-      response.tryEnd = (...offer) => {
-        clock.advance(5);
-        return tryEnd.apply(response, offer);
-      };
-      return sent(host, new Uint8Array(40_000), {}, response).response;
-    };
-    sent(host, HEAD, { account: PAYER });
-    const [first, second, third] = [document(), document(), document()];
-    t.mock.timers.tick(1);
-    first.writable!(20_000); // the reader has taken the first half
-    assert.deepEqual([first.ended, second.sent.length, third.sent.length], [true, 20_000, 0]);
-    t.mock.timers.tick(30);
-    assert.equal(third.sent.length, 0, 'three parts of 5 ms were sent');
-    t.mock.timers.tick(16);
-    assert.equal(third.sent.length, 20_000);
-  });
-
-  it('books a document that waits for its turn, and cuts one that has no room', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const memory = new Budget(2 * 30_000);
-    const host = new ModelHost(new ManualClock(), memory);
-    const send = (body: Uint8Array) => sent(host, body).exchange;
-    host.turns.paid();
-    send(new Uint8Array(1));
-    const page = new Uint8Array(20_000);
-    const waiting = [send(page), send(page)];
-    assert.equal(memory.total, 20_000, 'both wait with the same memory');
-    assert.ok(send(new Uint8Array(20_000)).isAborted, 'there is no room for another');
-    assert.ok(waiting.every(({ isAborted }) => !isAborted));
-    waiting[1].destroy();
-    for (let i = 0; i < 3; i++) t.mock.timers.tick(1);
-    assert.equal(memory.total, 0);
-    assertNothingHeld(host);
-  });
-
-  it('books a refusal that waits to its account, whatever is held for clients without a key', (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const memory = new Budget(200);
-    memory.add(NO_KEY, 100);
-    const host = new ModelHost(systemClock, memory);
-    const refused = (account?: Account) => sent(host, new Uint8Array(100), { head: REFUSED, account });
-    host.turns.paid();
-    refused();
-    assert.ok(refused().exchange.isAborted, 'nothing more is held without a key');
-    const { response } = refused(OTHER_PAYER);
-    assert.equal(memory.total, 200);
-    t.mock.timers.tick(1);
-    assert.equal(response.sent.length, 100);
-    assert.equal(memory.total, 100);
-    assertNothingHeld(host);
-  });
-
-  it('sends the replies of an account at once, also to HEAD, which counts against its rate', () => {
-    const host = new ModelHost();
-    host.turns.paid();
-    const replies = ['HEAD', 'HEAD', 'GET'].map(
-      (method) => sent(host, new Uint8Array(0), { account: PAYER, method }).response.ended,
-    );
-    assert.deepEqual(replies, [true, true, true]);
   });
 
   it('holds a large body instead of copying it', () => {

@@ -195,31 +195,6 @@ function replyContract(engine: EngineName): void {
       }
     });
 
-    it('that nobody pays for is made one in a turn of the loop beside paid ones', async () => {
-      let made = 0;
-      let inTurn = 0;
-      let most = 0;
-      const { front } = await startOn(engine, (exchange) => {
-        if (exchange.path === '/paid') {
-          exchange.account = PAYER;
-          exchange.send(PLAIN_HEAD, OK);
-          return;
-        }
-        exchange.makeUnpaid(() => {
-          made++;
-          most = Math.max(most, ++inTurn);
-          setImmediate(() => {
-            inTurn = 0;
-          });
-          exchange.send(PLAIN_HEAD, OK);
-        });
-      });
-      await talk(front.port, getOf('/paid'), { replies: 1 });
-      const talks = Array.from({ length: 20 }, () => talk(front.port, GET, { replies: 1 }));
-      for (const { replies } of await Promise.all(talks)) assert.equal(replies[0].status, 200);
-      assert.deepEqual([made, most], [20, 1]);
-    });
-
     it('of 10 MB arrives whole at a reader that rests between its reads, although its owner then uses the memory again', async () => {
       const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
       const body = patterned(10 * MEGABYTE);

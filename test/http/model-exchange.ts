@@ -5,9 +5,9 @@ import { Budget } from '../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
 import { Exchange } from '../../src/http/exchange.ts';
-import { ReplyTurns } from '../../src/http/reply-turns.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 import type { SenderHost } from '../../src/http/sender.ts';
+import { TurnClock } from '../../src/http/turn-clock.ts';
 
 /**
  * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
@@ -105,14 +105,14 @@ export class ModelHost implements SenderHost {
   draining = false;
   nowMs = 0;
   heldBytes = 0;
-  readonly turns: ReplyTurns;
+  readonly turns: TurnClock;
   readonly waiting = new DeadlineQueue<Exchange>(10);
   readonly sending = new DeadlineQueue<Exchange>(20);
   readonly faults: unknown[] = [];
 
   constructor(clock: Clock = systemClock, memory = new Budget(LIMITS.largeReplyBytesMax)) {
     this.memory = memory;
-    this.turns = new ReplyTurns(clock);
+    this.turns = new TurnClock(clock);
   }
 
   fault(_exchange: Exchange, error: unknown): void {

@@ -15,7 +15,7 @@ import {
   MetricShard,
   MetricTotals,
 } from '../../src/core/metrics.ts';
-import { AccountShares } from '../../src/http/account-shares.ts';
+import { Fair } from '../../src/fair/fair.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { headOf } from '../../src/http/head.ts';
 import { corsPolicy } from '../../src/http/reply-fields.ts';
@@ -61,9 +61,9 @@ class World {
       fill: (bytes: Uint8Array) => new DataView(bytes.buffer).setUint32(12, options.last ?? 0),
     };
     const cors = corsPolicy(['https://a.example']);
-    const shares = new AccountShares(clock);
-    const unused = { awaitTurn: async () => {}, explain: () => assert.fail(), fail: () => {} };
-    exchange.begin({ record, clock, random, cors, shares, rateLimitFields: false, ...unused });
+    const fair = new Fair(clock);
+    const unused = { explain: () => assert.fail(), fail: () => {} };
+    exchange.begin({ record, clock, random, cors, fair, rateLimitFields: false, ...unused });
     return exchange;
   }
 

@@ -38,7 +38,7 @@ describe('more expensive answers at once than a front can make', () => {
     return statuses;
   }
 
-  /** Longer than accounts share the turns after they asked at once (http/account-shares.ts). */
+  /** Longer than accounts share the turns after they asked at once (fair/fair.ts). */
   function pass(): void {
     for (let passedMs = 0; passedMs < 1_000; passedMs += ANSWER_MS) clock.monotonicMs();
   }

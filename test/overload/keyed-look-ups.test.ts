@@ -1,14 +1,35 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { fetchWhole } from '../support/http.ts';
-import { ManualClock } from '../support/manual-clock.ts';
 import { OverloadedFront, turn } from './stack.ts';
 
-/** As http/router.ts bounds them. */
+/** As fair/fair.ts bounds them. */
 const OF_ONE_ACCOUNT = 32;
 
+/** The time of this machine, and as much as was added. */
+class AheadClock implements Clock {
+  #aheadMs = 0;
+
+  advance(ms: number): void {
+    this.#aheadMs += ms;
+  }
+
+  wallMs(): number {
+    return systemClock.wallMs() + this.#aheadMs;
+  }
+
+  monotonicMs(): number {
+    return systemClock.monotonicMs() + this.#aheadMs;
+  }
+
+  jumpMs(): number {
+    return 0;
+  }
+}
+
 describe('look-ups with a key', () => {
-  const clock = new ManualClock(Date.now());
+  const clock = new AheadClock();
   let front: OverloadedFront;
   let greedy: string;
   let other: string;

@@ -10,8 +10,8 @@ import { TestServer } from '../support/server.ts';
  * quarter of its memory at 66 KiB each (service/front-stack.ts), so each must not take more than that.
  *
  * What requests without a key leave of the rate of paid ones is measured by `npm run test:night -- abuse`. What it rests on is tested
- * without a clock: one look-up a turn is run (test/service/ledger-link.test.ts), and one reply a turn is sent
- * (test/http/reply-turns.test.ts).
+ * without a clock: one look-up a turn is run (test/service/ledger-link.test.ts), and accounts keep half of the loop
+ * (test/fair/fair.test.ts).
  */
 
 const CONNECTIONS = 1_500;

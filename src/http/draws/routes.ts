@@ -63,7 +63,6 @@ export function drawRoutes(sources: DrawRouteSources): { exact: PlainRoute[]; pr
         limited: false,
         handler: async (exchange) => {
           if (!isJson(exchange.contentType)) throw new ApiError('unsupported_media_type');
-          await exchange.awaitTurn();
           const { id, isNew } = await createDraw(sources, exchange);
           return documentOf(sources, id, isNew ? 201 : 200);
         },

@@ -12,10 +12,8 @@ import type { Scope } from '../../core/vocabulary.ts';
 import { informationBits } from '../../values/value-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
-import { LookUps } from '../look-ups.ts';
 import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
-import { UnpaidWork } from '../unpaid-work.ts';
 import { RpcError, rpcErrorOf } from './errors.ts';
 import { type Draw, type DrawMethod, drawOf, invalid, isDrawMethod, type Params } from './methods.ts';
 import {
@@ -56,6 +54,7 @@ export function jsonRpcRoute(sources: RpcSources): PlainRoute {
     methods: ['POST'],
     scope: null,
     limited: false,
+    accountIn: (body) => rpc.accountIn(body),
     handler: (exchange) => rpc.reply(exchange),
   };
 }
@@ -70,8 +69,6 @@ interface Call {
 const NO_IDEMPOTENCY_KEY =
   'Invalid Request: no Idempotency-Key is taken here; draw a signed answer with a ticketId, and fetch it again with getResult.';
 
-/** Longer bodies wait their turn to be read (unpaid-work.ts). A call of random.org's clients takes some 300 bytes. */
-const SHORT_BODY_BYTES_MAX = 1_024;
 /** Looked for before the body is read as JSON, which costs much more. */
 const KEY_IN_BODY = /"apiKey"[\t\n\r ]{0,8}:[\t\n\r ]{0,8}"(qrn_[0-9A-Za-z_]{56})"/;
 const TICKETS_MAX = 50;
@@ -81,22 +78,22 @@ const SERIAL_TRIES = 3;
 
 class JsonRpc {
   readonly #sources: RpcSources;
-  readonly #lookUps = new LookUps();
-  readonly #unpaid: UnpaidWork;
-  readonly #ofAccounts = new WeakMap<Account, UnpaidWork>();
-  /** Opens and signs kept answers, some 10 ms for a long one, for keys alone. */
-  readonly #again: UnpaidWork;
 
   constructor(sources: RpcSources) {
     this.#sources = sources;
-    this.#unpaid = new UnpaidWork(sources.clock);
-    this.#again = new UnpaidWork(sources.clock);
+  }
+
+  /** The account of the key in a body that is not read yet: the call is read in its turn, else in that of all without a key. */
+  accountIn(body: Uint8Array): Account | undefined {
+    const text = Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1');
+    const [, keyText = ''] = KEY_IN_BODY.exec(text) ?? [];
+    return this.#sources.directory.authenticate(keyText)?.account;
   }
 
   async reply(exchange: Exchange): Promise<Reply> {
     let id: Id = null;
     try {
-      const read = await this.#ofBody(exchange, readBody);
+      const read = readBody(exchange.body);
       // a notification gets no answer, so nothing is drawn for it
       if (!Object.hasOwn(read, 'id')) return { head: headOf(204, []), body: new Uint8Array(0) };
       id = readId(read['id']);
@@ -106,22 +103,6 @@ class JsonRpc {
       const { code, message, data } = this.#explain(exchange, thrown);
       return jsonReply({ jsonrpc: '2.0', error: { code, message, data }, id });
     }
-  }
-
-  /** What is found in the body: at once of a short one, else in its turn. */
-  async #ofBody<T>({ body }: Exchange, find: (body: Uint8Array) => T): Promise<T> {
-    return body.length > SHORT_BODY_BYTES_MAX ? this.#queueOf(body).run(() => find(body)) : find(body);
-  }
-
-  /** Calls that hold a known key wait for those of its account alone, however many others come without one. */
-  #queueOf(body: Uint8Array): UnpaidWork {
-    const [, keyText = ''] =
-      KEY_IN_BODY.exec(Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')) ?? [];
-    const account = this.#sources.directory.authenticate(keyText)?.account;
-    if (account === undefined) return this.#unpaid;
-    let queue = this.#ofAccounts.get(account);
-    if (queue === undefined) this.#ofAccounts.set(account, (queue = new UnpaidWork(this.#sources.clock)));
-    return queue;
   }
 
   /** What a client is told of anything thrown; a fault is logged. */
@@ -139,13 +120,13 @@ class JsonRpc {
       case 'getUsage':
         return this.#usage(exchange, params);
       case 'getResult':
-        return this.#again.run(() => this.#kept(exchange, params));
+        return this.#kept(exchange, params);
       case 'createTickets':
         return this.#tickets(exchange, params);
       case 'getTicket':
-        return this.#unpaid.run(() => this.#ticket(exchange, params));
+        return this.#ticket(exchange, params);
       case 'verifySignature':
-        return this.#unpaid.run(() => this.#verified(params));
+        return exchange.spend(() => this.#verified(params));
       default:
         throw new RpcError('methodNotFound', 'Method not found');
     }
@@ -164,7 +145,7 @@ class JsonRpc {
     }
     if (found === undefined) throw new ApiError('auth_invalid');
     // it costs as much as reading the body, so it is done for keys alone
-    await this.#ofBody(exchange, requireMembersOnce);
+    exchange.spend(() => requireMembersOnce(exchange.body));
     exchange.account = found.account;
     exchange.scopes = found.key.scopes;
     exchange.requireScope(scope);
@@ -178,7 +159,6 @@ class JsonRpc {
       kind === 'Blobs' ? 'entropy:batch' : 'entropy:read',
     );
     if (exchange.idempotencyKey !== undefined) throw new RpcError('invalidRequest', NO_IDEMPOTENCY_KEY);
-    await exchange.awaitTurn();
     const reservation = await exchange.enter(account);
     let draw: Draw;
     let signing: Omit<SignedFacts, 'serialNumber'> | undefined;
@@ -280,7 +260,7 @@ class JsonRpc {
   async #usage(exchange: Exchange, params: Params): Promise<object> {
     const account = await this.#account(exchange, params, 'usage:read');
     exchange.admit(account);
-    const { by_mode: modes, requests } = await this.#lookUps.run(account.record.number, () =>
+    const { by_mode: modes, requests } = await exchange.pipeline.fair.lookUp(exchange.owner, () =>
       this.#sources.usage(account),
     );
     const bytes = Object.values(modes).reduce((sum, mode) => sum + mode.bytes, 0);
@@ -300,17 +280,23 @@ class JsonRpc {
       throw invalid('serialNumber');
     exchange.admit(account);
     const { number } = account.record;
-    const kept = await this.#lookUps.run(number, () => this.#find(number, serialNumber, exchange.atMs));
+    const kept = await exchange.pipeline.fair.lookUp(number, () =>
+      this.#find(number, serialNumber, exchange.atMs),
+    );
     if (kept === undefined)
       throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
-    return { ...this.#resultOf(kept), bitsUsed: 0, ...this.#allowance(account) };
+    const result = await this.#resultOf(exchange, kept);
+    return { ...result, bitsUsed: 0, ...this.#allowance(account) };
   }
 
-  /** A kept answer as it was given. */
-  #resultOf(kept: Kept): object {
+  /** A kept answer as it was given. To sign a long one takes some 10 ms, so it has a turn of its own. */
+  async #resultOf(exchange: Exchange, kept: Kept): Promise<object> {
+    await exchange.pipeline.fair.turn(exchange.owner, 0);
     const { method, echo } = kept.facts;
-    const draw = drawOf(method.slice('generateSigned'.length) as DrawMethod, echo);
-    return this.#signedResult(kept, draw);
+    return exchange.spend(() => {
+      const draw = drawOf(method.slice('generateSigned'.length) as DrawMethod, echo);
+      return this.#signedResult(kept, draw);
+    });
   }
 
   async #find(accountNumber: number, serialNumber: number, nowMs: number): Promise<Kept | undefined> {
@@ -348,7 +334,9 @@ class JsonRpc {
     const facts = { ticketId, showResult, creationTime, previousTicketId: null, nextTicketId: null };
     if (kept === undefined)
       return { ...facts, hashedApiKey: null, usedTime: null, serialNumber: null, result: null };
-    const result = this.#resultOf(kept) as { readonly random: { readonly completionTime: string } };
+    const result = (await this.#resultOf(exchange, kept)) as {
+      readonly random: { readonly completionTime: string };
+    };
     return {
       ...facts,
       hashedApiKey: kept.facts.hashedApiKey,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { CertificateService, DrawList } from '../../certificate/archive.ts';
 import type { CertificateDocument } from '../../certificate/document.ts';
-import type { Clock } from '../../core/clock.ts';
 import { ApiError } from '../../core/errors.ts';
+import { PDFS } from '../../fair/budget.ts';
 import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import type { Exchange } from '../exchange.ts';
 import { parseQuery } from '../params.ts';
@@ -10,7 +10,6 @@ import { foundDocument } from '../plain-routes.ts';
 import { type Reply, redirectReply, replyOf } from '../reply.ts';
 import { parseAccept } from '../representation.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
-import { UnpaidWork } from '../unpaid-work.ts';
 import { type PageAssets, VERIFIER_PATH } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
@@ -20,8 +19,9 @@ import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
 const PDF = '.pdf';
-/** Of clients without a key, drawn or waiting in a front. With their rests these take less than `answerDeadlineMs`. */
-const PDFS_MAX = 8;
+/** Eight of them are drawn or wait in a front. With their rests these take less than `answerDeadlineMs`. */
+const LOOK_UPS_OF_A_PDF = 4;
+const PDF_US = 100_000;
 const LOTS = '/lots/';
 const LOT_ID = /^lot_[0-9a-hjkmnp-tv-z]{26}$/;
 const DRAWS = '/draws/';
@@ -37,12 +37,10 @@ export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'draws' | 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
-  clock: Pick<Clock, 'monotonicMs'>,
 ): {
   exact: PlainRoute[];
   prefixes: PlainRoute[];
 } {
-  const unpaid = new UnpaidWork(clock, PDFS_MAX);
   return {
     exact: [
       ...assets.routes,
@@ -56,7 +54,7 @@ export function verifyRoutes(
         path: PREFIX,
         handler: (exchange) =>
           exchange.path.endsWith(PDF)
-            ? pdfReply(exchange, certificates, drawPdf, unpaid)
+            ? pdfReply(exchange, certificates, drawPdf)
             : certificateReply(exchange, certificates, assets),
       },
       { ...OPEN, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
@@ -68,17 +66,18 @@ export function verifyRoutes(
 type DrawPdf = (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 
 /**
- * A certificate as PDF for anybody who has the id. Drawing takes a tenth of a second of a worker, so one is drawn at a time, in an
- * eighth of the worker's time. Clients with a key do not wait for these; their PDFs are bounded by their rate.
+ * A certificate as PDF for anybody who has the id. Drawing takes a tenth of a second of a worker: beside requests of accounts all
+ * clients without a key have an eighth of its time. PDFs of clients with a key are bounded by their rate.
  */
 function pdfReply(
   exchange: Exchange,
   certificates: Pick<CertificateService, 'find'>,
   drawPdf: DrawPdf,
-  unpaid: UnpaidWork,
 ): Promise<Reply> {
   const id = exchange.path.slice(PREFIX.length, -PDF.length);
-  return unpaid.run(async () => {
+  const { fair } = exchange.pipeline;
+  const drawn = async () => {
+    await fair.turn(PDFS, PDF_US);
     if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
     const document = foundDocument(await certificates.find(id));
     return replyOf(200, 'application/pdf', await drawPdf(document), [
@@ -86,7 +85,8 @@ function pdfReply(
       ['Cache-Control', NOT_CACHED],
       ...CAPABILITY_FIELDS,
     ]);
-  });
+  };
+  return fair.lookUp(PDFS, drawn, LOOK_UPS_OF_A_PDF);
 }
 
 async function certificateReply(

@@ -5,9 +5,9 @@ import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
 import { Exchange } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
-import { ReplyTurns } from '../../../src/http/reply-turns.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
 import type { SenderHost } from '../../../src/http/sender.ts';
+import { TurnClock } from '../../../src/http/turn-clock.ts';
 
 /** What a client sends. */
 export interface WireRequest {
@@ -37,7 +37,7 @@ export class SimFront implements Front, SenderHost {
   nowMs: number;
   heldBytes = 0;
   readonly memory: Budget;
-  readonly turns: ReplyTurns;
+  readonly turns: TurnClock;
   readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
   readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
   readonly #options: FrontOptions;
@@ -46,7 +46,7 @@ export class SimFront implements Front, SenderHost {
   constructor(options: FrontOptions) {
     this.#options = options;
     this.memory = options.memory ?? new Budget(LIMITS.largeReplyBytesMax);
-    this.turns = new ReplyTurns(options.clock);
+    this.turns = new TurnClock(options.clock);
     this.nowMs = options.clock.monotonicMs();
     this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
   }

@@ -4,7 +4,9 @@ import type { AddressInfo } from 'node:net';
 import type { CertificateService } from '../../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../../src/certificate/document.ts';
 import { certificatePdf } from '../../../src/certificate/pdf.ts';
+import { systemClock } from '../../../src/core/clock.ts';
 import { ApiError } from '../../../src/core/errors.ts';
+import { Fair } from '../../../src/fair/fair.ts';
 import { errorReply } from '../../../src/http/error-reply.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { statusOf } from '../../../src/http/head.ts';
@@ -58,6 +60,7 @@ interface Routes {
 }
 
 const assets = loadPageAssets();
+const pipeline = { fair: new Fair(systemClock) };
 const certificatePdfBytes = async (document: CertificateDocument) =>
   new Uint8Array(await certificatePdf(document));
 const known = new WeakMap<CertificateService, Routes>();
@@ -69,10 +72,7 @@ function routesOf(certificates: CertificateService): Routes {
 }
 
 function makeRoutes(certificates: CertificateService): Routes {
-  const [log, verify] = [
-    logRoutes(certificates),
-    verifyRoutes(certificates, certificatePdfBytes, assets, { monotonicMs: () => 0 }),
-  ];
+  const [log, verify] = [logRoutes(certificates), verifyRoutes(certificates, certificatePdfBytes, assets)];
   return {
     exact: new Map([...log.exact, ...verify.exact].map((route) => [route.path, route])),
     prefixes: [...log.prefixes, ...verify.prefixes],
@@ -84,7 +84,7 @@ async function answer(routes: Routes, target: string, accept: string): Promise<R
   const route = routes.exact.get(path) ?? routes.prefixes.find((each) => path.startsWith(each.path));
   try {
     if (route === undefined) throw new ApiError('not_found');
-    return await route.handler({ method: 'GET', path, query, accept } as unknown as Exchange);
+    return await route.handler({ method: 'GET', path, query, accept, pipeline } as unknown as Exchange);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return errorReply(error, { requestId: new Uint8Array(16), accept });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { systemClock } from '../../../src/core/clock.ts';
+import { Fair } from '../../../src/fair/fair.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { statusOf } from '../../../src/http/head.ts';
 import { loadPageAssets } from '../../../src/http/pages/assets.ts';
@@ -177,7 +179,7 @@ describe('the page of a certificate', () => {
 });
 
 describe('a certificate as PDF', () => {
-  it('is drawn for whoever has the id, one at a time, and refused while eight are asked for', async () => {
+  it('is drawn for whoever has the id, and refused while eight are asked for', async () => {
     const { service, id } = await scene();
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => replyOf(service, `/verify/${id}.pdf`)),
@@ -202,9 +204,11 @@ describe('a certificate as PDF for a client that has gone', () => {
       drawn++;
       return new Uint8Array(0);
     };
-    const { prefixes } = verifyRoutes(service, drawPdf, loadPageAssets(), { monotonicMs: () => 0 });
+    const { prefixes } = verifyRoutes(service, drawPdf, loadPageAssets());
+    const pipeline = { fair: new Fair(systemClock) };
     const { handler } = prefixes.find(({ path }) => path === '/verify/')!;
-    const ask = async (isGone: boolean) => handler({ path: `/verify/${id}.pdf`, isGone } as Exchange);
+    const ask = async (isGone: boolean) =>
+      handler({ path: `/verify/${id}.pdf`, isGone, pipeline } as unknown as Exchange);
     await assert.rejects(ask(true), { code: 'overloaded' });
     assert.equal(drawn, 0);
     assert.equal(statusOf((await ask(false)).head), 200);

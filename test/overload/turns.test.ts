@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../src/core/clock.ts';
+import { HttpConnection } from '../support/http.ts';
+import { OverloadedFront } from './stack.ts';
+
+const FLOOD = 48;
+
+for (const engine of ['uws', 'node'] as const)
+  describe(`requests that are ready together, on ${engine}`, () => {
+    let front: OverloadedFront;
+    let flooding: string;
+    let other: string;
+    let connections: HttpConnection[];
+
+    before(async () => {
+      front = await OverloadedFront.start(systemClock, 0, { engine });
+      flooding = await front.account();
+      other = await front.account();
+      connections = await HttpConnection.openMany(front.stack.port, FLOOD + 1);
+      // the first request of a connection may take several turns of the loop
+      await Promise.all(connections.map((each) => each.ask('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n')));
+    });
+    after(async () => {
+      for (const connection of connections) connection.leave();
+      await front.stop();
+    });
+
+    /** How many of the flood, which is written first, are answered before the HEAD of the other account. */
+    async function answeredBefore(flood: string): Promise<number> {
+      const requests = connections.map((_, i) =>
+        i < FLOOD ? flood : `HEAD /v1/uuid HTTP/1.1\r\nHost: a\r\nX-API-Key: ${other}\r\n\r\n`,
+      );
+      const order: number[] = [];
+      await Promise.all(
+        connections.map(async (connection, i) => {
+          await connection.ask(requests[i], { isHead: requests[i].startsWith('HEAD') });
+          order.push(i);
+        }),
+      );
+      return order.indexOf(FLOOD);
+    }
+
+    it('of an account that asks for HEAD wait for their turn, and not the requests of others for them', async () => {
+      const before = await answeredBefore(
+        `HEAD /v1/uuid HTTP/1.1\r\nHost: a\r\nX-API-Key: ${flooding}\r\n\r\n`,
+      );
+      assert.ok(before < FLOOD / 2, `${before} of ${FLOOD} came first`);
+    });
+
+    it('without a key wait for their turn, and not the requests of an account for them', async () => {
+      const before = await answeredBefore('GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n');
+      assert.ok(before < FLOOD / 2, `${before} of ${FLOOD} came first`);
+    });
+  });
