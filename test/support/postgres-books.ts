@@ -25,16 +25,18 @@ interface TestNodeOptions {
   readonly commitUrl?: string;
   /** Plants a fault into the statements of commits. */
   readonly rewrite?: (text: string) => string;
+  /** See DatabaseOptions. */
+  readonly patienceMs?: number;
 }
 
 /** The books of one node, as the service has them, over the real server. They are closed with the test. */
 export async function openBooks(
   t: TestContext,
   url: string,
-  { name = 'a', commitUrl = url, rewrite = (text) => text }: TestNodeOptions = {},
+  { name = 'a', commitUrl = url, rewrite = (text) => text, patienceMs }: TestNodeOptions = {},
 ): Promise<TestNode> {
   const clock = new ManualClock(NOON_MS);
-  const database = new Database({ url, log: silentLog });
+  const database = new Database({ url, log: silentLog, ...(patienceMs === undefined ? {} : { patienceMs }) });
   const writes = new RewritingDatabase(commitUrl, rewrite);
   const node = await NodeIdentity.start({ database, name, clock, log: silentLog });
   const commits = new SegmentCommits({ database: writes, node, log: silentLog });

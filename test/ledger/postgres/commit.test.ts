@@ -32,6 +32,8 @@ import { release } from '../../support/released-lots.ts';
 /** As many as there are calls at once. */
 const OPENED_CONNECTIONS = 5;
 const WRITER_CONNECTIONS = 3;
+/** The test says how long they wait, however slow the machine is. */
+const PATIENCE_MS = 60_000;
 const LABEL = { isPublic: true, purpose: 'lottery', series: `series_${'a'.repeat(26)}` } as const;
 
 for (const lost of ['request', 'reply'] as const) {
@@ -201,7 +203,7 @@ test('a node repeats no answer, shows no state of the log and follows no change 
 test('a connection that opens shows nothing that no standby has, as after a restart of the primary alone', async (t) => {
   const scene = await cancelledCommits(t);
   const { reader, readings } = scene;
-  const database = new Database({ url: scene.url, log: silentLog });
+  const database = new Database({ url: scene.url, log: silentLog, patienceMs: PATIENCE_MS });
   t.after(() => database.close());
   const books = new PostgresBooks({ ...reader, database, unsealed: new UnsealedTallies() });
   const page = () => books.seriesPage('lottery', { series: undefined, from: 1, limit: 9 });
@@ -220,10 +222,15 @@ const DRAW = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, bod
 /** Commits of every kind that wait for a standby, and can be read since an administrator cancelled their first wait. */
 async function cancelledCommits(t: TestContext) {
   const url = await emptiedDatabase(t);
-  const writer = await openBooks(t, url, { name: 'a' });
+  const writer = await openBooks(t, url, { name: 'a', patienceMs: PATIENCE_MS });
   const reader = await openBooks(t, url, { name: 'b' });
   await writer.books.commit([filledSegment(1, 1)], []);
-  const opened = new Database({ url, log: silentLog, connections: OPENED_CONNECTIONS });
+  const opened = new Database({
+    url,
+    log: silentLog,
+    connections: OPENED_CONNECTIONS,
+    patienceMs: PATIENCE_MS,
+  });
   t.after(() => opened.close());
   await openAll(opened, OPENED_CONNECTIONS);
   await openAll(writer.database, WRITER_CONNECTIONS);
