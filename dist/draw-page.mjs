@@ -178,3 +178,24 @@ button.addEventListener("click", () => {
     async () => checkDraw(await fetched(`/v1/draws/${button.dataset["draw"]}`), witnessesGiven())
   );
 });
+var countdown = page.getElementById("countdown");
+if (countdown !== null) {
+  const dueMs = Date.parse(countdown.dataset["due"] ?? "");
+  const count = () => {
+    const leftS = Math.max(0, Math.ceil((dueMs - Date.now()) / 1e3));
+    countdown.textContent = leftS === 0 ? "Now. Reload this page for the outcome." : `in ${spanText(leftS)}`;
+    if (leftS === 0) clearInterval(timer);
+  };
+  const timer = setInterval(count, 1e3);
+  count();
+}
+function spanText(seconds) {
+  const parts = [
+    [Math.floor(seconds / 86400), "d"],
+    [Math.floor(seconds / 3600) % 24, "h"],
+    [Math.floor(seconds / 60) % 60, "min"],
+    [seconds % 60, "s"]
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  return parts.slice(first).map(([amount, unit]) => `${amount} ${unit}`).join(" ");
+}

@@ -37,6 +37,7 @@ export function anchorOf(text: string): string {
 }
 
 function htmlOf(slug: string, title: string, source: string, entries: SearchEntry[]): string {
+  let tables = 0;
   const seen = new Map<string, number>();
   const unique = (anchor: string) => {
     const times = seen.get(anchor) ?? 0;
@@ -82,7 +83,7 @@ function htmlOf(slug: string, title: string, source: string, entries: SearchEntr
         const body = rows.map(
           (row) => `<tr>${cells(row, (column) => (column === 0 ? 'th scope="row"' : 'td')).join('')}</tr>\n`,
         );
-        return `<div class="tables" tabindex="0" role="region" aria-label="Table"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('')}</tbody>\n</table></div>\n`;
+        return `<div class="tables" tabindex="0" role="region" aria-label="Table ${++tables}"><table>\n<thead><tr>${head}</tr></thead>\n<tbody>\n${body.join('')}</tbody>\n</table></div>\n`;
       },
     },
   });

@@ -23,8 +23,8 @@ export function certificateMain(document: CertificateDocument): Markup {
   const lots = document.lots.map(({ leaf }) => leaf);
   return html`<h1>Certificate of provenance</h1>
 <p class="id"><code>${certificate.id}</code></p>
-${statusOf(document)}
 ${originBanners(document)}
+${statusOf(document)}
 <p class="links-inline"><a href="/verify/${certificate.id}.pdf">This certificate as PDF</a></p>
 ${checkForm(certificate.id)}
 <div class="groups drawn-groups">
@@ -39,7 +39,8 @@ ${group('Source of the raw bits', sourceRows(certificate, lots))}
 ${group('Tests', testRows(certificate))}
 ${group('Signed log', logRows(certificate.proof))}
 </div>
-<section aria-labelledby="hashes"><h2 id="hashes">Hashes</h2>
+${testedTable(lots)}
+<details class="exact"><summary>Hashes</summary>
 <dl class="wide">
 ${rows([
   ['raw_output: the raw bits as the backend delivered them', code(hashes.raw_output)],
@@ -49,7 +50,7 @@ ${rows([
     code(hashes.delivered),
   ],
 ])}
-</dl></section>
+</dl></details>
 <section aria-labelledby="lots"><h2 id="lots">${lotsTitle(lots.length)}</h2>
 ${lots.map((lot) => lotDetails(lot, false))}
 </section>
@@ -196,7 +197,10 @@ function sourceRows({ provenance }: Certificate, lots: readonly Lot[]): Row[] {
 
 function testRows({ verification, provenance }: Certificate): Row[] {
   return [
-    ['SP 800-22', `${verification.nist_sp800_22} (our run of the tests; no certification by NIST)`],
+    [
+      'SP 800-22',
+      `${verification.nist_sp800_22}, on the sequence that this answer was drawn from (our run of the tests; no certification by NIST)`,
+    ],
     ['Verified', verification.nist_verified ? 'yes' : 'no'],
     [
       'Min-entropy',
@@ -213,6 +217,29 @@ function testRows({ verification, provenance }: Certificate): Row[] {
         ],
   ];
 }
+
+/** Which sequence each run of SP 800-22 was made on, side by side: their counts differ, because the sequences do. */
+function testedTable(lots: readonly Lot[]): Markup | null {
+  const rowsOf = lots.flatMap(({ lot_id: id, tested }) =>
+    tested.map(
+      (
+        each,
+      ) => html`<tr><th scope="row">${SEQUENCES[each.of] ?? each.of}</th><td>${grouped(each.bits)} bits${placeOf(each)}</td>
+<td>${each.passed}/${each.total}</td><td>${rounded(each.smallest_p)}</td><td>${each.verified ? 'passed' : 'failed'}</td>${lots.length === 1 ? null : html`<td>${code(id)}</td>`}</tr>`,
+    ),
+  );
+  if (rowsOf.length === 0) return null;
+  return html`<section aria-labelledby="tested"><h2 id="tested">What was tested</h2>
+<details class="exact"><summary>${grouped(rowsOf.length)} runs of SP 800-22, each on another sequence of bits</summary>
+<div class="tables" tabindex="0" role="region" aria-label="Runs of SP 800-22"><table><thead><tr><th scope="col">Sequence</th><th scope="col">Which bits</th><th scope="col">Passed</th>
+<th scope="col">Smallest p</th><th scope="col">Verdict</th>${lots.length === 1 ? null : html`<th scope="col">Lot</th>`}</tr></thead><tbody>${rowsOf}</tbody></table></div></details></section>`;
+}
+
+const SEQUENCES: Readonly<Record<string, string>> = {
+  raw: 'Raw noise, as the source gave it; it may be biased',
+  conditioned: 'Conditioned bits, which answers are drawn from',
+  system: 'The csprng stream, a sample of it',
+};
 
 function claimPlace(claim: EvidenceLevel): string {
   return ['lowest', 'second', 'highest'][EVIDENCE_LEVELS.indexOf(claim)];

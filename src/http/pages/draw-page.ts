@@ -10,12 +10,13 @@ export function drawMain(draw: DrawDocument, nowMs: number): Markup {
   const origin = certificate === null ? null : originBanners(certificate);
   return html`<h1>Draw: <bdi>${statement.purpose}</bdi></h1>
 <p class="id"><code>${id}</code></p>
-${stateBanner(draw, nowMs)}
 ${origin}
-${outcome === null ? null : valuesSection(draw)}
+${stateBanner(draw, nowMs)}
+${outcome === null ? countdown(draw, nowMs) : valuesSection(draw)}
+<section aria-labelledby="trust"><h2 id="trust">What is left to trust</h2><p>${leftToTrust(statement)}</p></section>
 <section class="check" aria-labelledby="check-title"><h2 id="check-title">Check it in this browser</h2>
-<p>The check needs nobody’s word: it recomputes the values, and checks the beacon’s signature and the signed log.
-<a href="${FAIR_DRAWS_PATH}">How a draw is fair</a> says what that shows.</p>
+<p>The check takes nothing on this service’s word: it computes the values again, and checks ${statement.beacon === undefined ? '' : 'the beacon’s signature and '}the signed log.
+<a href="${FAIR_DRAWS_PATH}">How a draw is fair</a> explains each step.</p>
 <p class="unscripted">Checking runs as a script in your browser, and scripts are off. Save the draw below and run
 <code>qrn verify DRAW.json</code>.</p>
 <div class="scripted">${witnessFields('Their times say whether the commitment was logged before the beacon’s round.')}</div>
@@ -75,18 +76,42 @@ function stateBanner({ state, statement, outcome }: DrawDocument, nowMs: number)
         : banner(
             'wait',
             'Committed.',
-            html`It is fixed, and nobody knows how it ends. It is due at ${time(statement.due_at)}.`,
+            html`It is fixed${statement.beacon === undefined ? ', and cannot be changed any more' : ', and nobody knows how it ends'}. It is due at ${time(statement.due_at)}.`,
           );
   }
+}
+
+/** Two sentences: what the check shows, and what it cannot. */
+function leftToTrust({ beacon, nonce_sha256: hidden }: DrawDocument['statement']): string {
+  if (beacon !== undefined)
+    return 'The outcome was fixed before the beacon’s round was known, so neither the service nor the organiser could choose it alone. It is left to trust that the service did not learn the round beforehand from the beacon’s operators.';
+  if (hidden !== undefined)
+    return 'The outcome follows from bytes of the service and from a nonce that the organiser opened after these were fixed, so neither could choose it alone. It is left to trust that the two did not work together.';
+  return 'Nothing was changed after the commitment, and anybody can compute the outcome again. Without a beacon the service could have known the outcome when it committed, so it is left to trust that it did not choose.';
+}
+
+/** How long until the draw is due; the script of the page counts, and without it the time stands there. */
+function countdown({ statement }: DrawDocument, nowMs: number): Markup | null {
+  const dueMs = Date.parse(statement.due_at);
+  if (dueMs <= nowMs) return null;
+  return html`<section aria-labelledby="due"><h2 id="due">Due</h2>
+<p class="countdown" id="countdown" data-due="${statement.due_at}">${time(statement.due_at)}</p></section>`;
 }
 
 function valuesSection({ outcome, state, statement }: DrawDocument): Markup | null {
   if (outcome === null || !Array.isArray(outcome.values)) return null;
   const isCounted = state === 'revealed';
   const isOfList = statement.list !== undefined;
-  const title = isCounted ? (isOfList ? 'Winners' : 'Values') : 'What it would have been';
+  const title = isCounted
+    ? isOfList
+      ? outcome.values.length === 1
+        ? 'Winner'
+        : 'Winners'
+      : 'Values'
+    : 'What it would have been';
   const shown = (outcome.values as readonly unknown[]).slice(0, VALUES_SHOWN_MAX);
   const rest = outcome.values.length - shown.length;
+  const size = isCounted && shown.length <= LARGE_MAX ? html` large` : null;
   const items = shown.map(
     (value) => html`<li><bdi>${typeof value === 'string' ? value : JSON.stringify(value)}</bdi></li>`,
   );
@@ -95,10 +120,12 @@ function valuesSection({ outcome, state, statement }: DrawDocument): Markup | nu
       ? html`<p class="hint">Lines of the list, counted from 1.</p>`
       : null;
   const more = rest === 0 ? null : html`<p class="hint">And ${grouped(rest)} more, in the JSON below.</p>`;
-  return html`<section aria-labelledby="values"><h2 id="values">${title}</h2>${lines}<ol class="drawn-values">${items}</ol>${more}</section>`;
+  return html`<section aria-labelledby="values"><h2 id="values">${title}</h2>${lines}<ol class="drawn-values${size}">${items}</ol>${more}</section>`;
 }
 
 const VALUES_SHOWN_MAX = 100;
+/** So few winners are shown large. */
+const LARGE_MAX = 5;
 
 /** Weights as people read them. */
 function chancesTable({ chances }: DrawDocument): Markup | null {
@@ -126,9 +153,7 @@ function requestRows({ statement, certificate_id: certificateId }: DrawDocument)
   return [
     ['Kind', `${grouped(count)} of ${request.kind}`],
     list === undefined ? null : ['List', html`${grouped(list.size)} items, <code>${list.sha256}</code>`],
-    beacon === undefined
-      ? ['Beacon', 'none: the service knows how it ends before others do']
-      : ['Beacon', html`<code>${beacon.chain}</code>`],
+    beacon === undefined ? ['Beacon', 'none'] : ['Beacon', html`<code>${beacon.chain}</code>`],
     [
       'Nonce',
       statement.nonce !== undefined

@@ -168,7 +168,7 @@ async function drawReply(
     main: () => drawMain(draw, atMs),
     cacheControl: NOT_CACHED,
   };
-  return pageReply({ ...page, script: 'draw-page.mjs' }, assets);
+  return pageReply({ ...page, script: 'draw-page.mjs', place: 'draws' }, assets);
 }
 
 function jsonReply(document: CertificateDocument): Reply {

@@ -38,6 +38,16 @@ describe('the page of a certificate', () => {
       'Valid.',
     ];
     for (const fact of facts) assert.ok(shown(text).includes(fact), fact);
+    const [origin, standing] = [...text.matchAll(/<div class="banner \w+"><p><strong>([^<]*)/g)].map(
+      ([, title]) => title,
+    );
+    assert.match(origin, /^Simulated source/);
+    assert.equal(standing, 'Valid.', 'what was simulated is said before');
+    const tested = /id="tested".*?<\/table>/s.exec(text)?.[0] ?? '';
+    for (const { of, passed, total } of document.lots.flatMap(({ leaf }) => leaf.tested)) {
+      const words = { raw: 'Raw noise', conditioned: 'Conditioned bits', system: 'The csprng stream' }[of];
+      assert.match(tested, new RegExp(`${words}.*?${passed}/${total}`, 's'));
+    }
     const { certificate_salt: salt } = response.metadata as Record<string, string>;
     assert.ok(!text.includes(salt) && !text.includes('987654321'));
   });

@@ -1,4 +1,4 @@
-import { element } from './browser.ts';
+import { element, page } from './browser.ts';
 import { checkDraw, fetched, showCheck, witnessesGiven } from './checks.ts';
 
 /*
@@ -14,3 +14,29 @@ button.addEventListener('click', () => {
     checkDraw(await fetched(`/v1/draws/${button.dataset['draw']}`), witnessesGiven()),
   );
 });
+
+const countdown = page.getElementById('countdown');
+if (countdown !== null) {
+  const dueMs = Date.parse(countdown.dataset['due'] ?? '');
+  const count = () => {
+    const leftS = Math.max(0, Math.ceil((dueMs - Date.now()) / 1_000));
+    countdown.textContent = leftS === 0 ? 'Now. Reload this page for the outcome.' : `in ${spanText(leftS)}`;
+    if (leftS === 0) clearInterval(timer);
+  };
+  const timer = setInterval(count, 1_000);
+  count();
+}
+
+function spanText(seconds: number): string {
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3_600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ];
+  const first = parts.findIndex(([amount]) => amount > 0);
+  return parts
+    .slice(first)
+    .map(([amount, unit]) => `${amount} ${unit}`)
+    .join(' ');
+}
