@@ -472,10 +472,10 @@ const TIERS_DATA: Shape<TiersAnswer['data']> = {
   tiers: [
     {
       tier: { oneOf: TIERS },
-      requests_per_minute: 'number',
-      burst: 'number',
-      requests_per_month: 'number',
-      credits_per_month: 'number',
+      requests_per_minute: { nullable: 'number' },
+      burst: { nullable: 'number' },
+      requests_per_month: { nullable: 'number' },
+      credits_per_month: { nullable: 'number' },
       entropy_modes: [{ oneOf: ENTROPY_MODES }],
       default_entropy_mode: { oneOf: ENTROPY_MODES },
       seed_interval_s: { nullable: 'number' },

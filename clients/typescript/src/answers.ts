@@ -348,11 +348,12 @@ export interface TiersAnswer {
 
 export interface TierFigures {
   readonly tier: Tier;
-  readonly requests_per_minute: number;
-  readonly burst: number;
-  readonly requests_per_month: number;
+  /** Like the three that follow null where each account agrees on a figure of its own. */
+  readonly requests_per_minute: number | null;
+  readonly burst: number | null;
+  readonly requests_per_month: number | null;
   /** Bytes of pure mode. */
-  readonly credits_per_month: number;
+  readonly credits_per_month: number | null;
   readonly entropy_modes: readonly EntropyMode[];
   readonly default_entropy_mode: EntropyMode;
   /** Null for a tier without the seeded mode. */
