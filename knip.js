@@ -17,6 +17,7 @@ export default {
         'src/backend/local-device/reader-process.ts!',
         'src/ledger/lmdb/audit-process.ts!',
         'src/cli/standalone-verifier.ts!',
+        'src/cli/client-program.ts!',
         'src/http/pages/client/*.ts!',
         'scripts/*.{ts,mjs}',
         'bench/*.bench.ts',

@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type BuildOptions, build, transform } from 'esbuild';
+import { type BuildOptions, build, type Plugin, transform } from 'esbuild';
 
 /**
  * Makes clients/typescript/dist/, the client as Node, browsers, Deno and Bun take it: for each source file an ES module, a
  * CommonJS module and the types of both, the service's verifier as one file in the place of verifier.ts, and `index`, which
- * is what the package's name stands for. `node scripts/build-client.ts [FOLDER]`
+ * is what the package's name stands for. Beside it, the program bin/qrn.js. `node scripts/build-client.ts [FOLDER]`
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'clients/typescript/src');
@@ -89,6 +89,35 @@ async function writeVerifier(folder: string, form: Form): Promise<void> {
   writeFileSync(join(folder, `${VERIFIER}${form.script}`), outputFiles![0].text);
 }
 
+/** verifier.ts finds the service's verifier when it runs, which a single file has to hold. */
+const VERIFIER_INSIDE: Plugin = {
+  name: 'verifier inside',
+  setup: (context) =>
+    context.onResolve({ filter: /\/verifier\.ts$/ }, () => ({
+      path: join(root, 'src/certificate/verify.ts'),
+    })),
+};
+
+/** The program `qrn` of the package: one file, for Node. */
+async function writeProgram(): Promise<void> {
+  const { version } = JSON.parse(readFileSync(join(root, 'clients/typescript/package.json'), 'utf8'));
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['src/cli/client-program.ts'],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    mainFields: ['module', 'main'],
+    target: 'node18',
+    charset: 'utf8',
+    legalComments: 'inline',
+    define: { CLIENT_VERSION: JSON.stringify(version) },
+    banner: { js: '#!/usr/bin/env node' },
+    outfile: 'clients/typescript/bin/qrn.js',
+    plugins: [VERIFIER_INSIDE],
+  });
+}
+
 async function writeTypes(folder: string): Promise<void> {
   const compiler = join(root, 'node_modules/typescript/bin/tsc');
   const emit = ['--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--rootDir', source];
@@ -116,4 +145,5 @@ function importing(text: string, ending: string): string {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await buildClient(process.argv[2] ?? join(root, 'clients/typescript/dist'));
+  await writeProgram();
 }

@@ -1,57 +1,13 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import type { CommandContext } from './cli/command.ts';
 import { qrn } from './cli/commands.ts';
-import { systemClock } from './core/clock.ts';
+import { localService } from './cli/local-service.ts';
+import { runProgram } from './cli/program.ts';
 
-/** `qrn`: gives the commands the process's arguments, environment and streams. Nothing else. */
-const context: CommandContext = {
+/** `qrn` of the service: all commands, and the settings of the environment. */
+await runProgram({
+  command: qrn,
   environment: process.env,
-  clock: systemClock,
-  out: (text) => process.stdout.write(text),
-  talk: (text) => process.stderr.write(text),
-  write: (bytes) =>
-    new Promise((resolve) => {
-      process.stdout.write(bytes, (error) => resolve(error === null || error === undefined));
-    }),
-  stdin: readStdin,
-  interruption: () => {
-    const interruption = new AbortController();
-    process.once('SIGINT', () => interruption.abort());
-    return interruption.signal;
-  },
-  isTerminal: process.stdout.isTTY,
-  confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
-};
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-async function confirm(question: string): Promise<boolean> {
-  const { createInterface } = await import('node:readline/promises');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await terminal.question(`${question} [y/N] `);
-  terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
-}
-
-const args = process.argv.slice(2);
-
-// A reader that has seen enough (`qrn keys list | head`) closes the pipe, which is not a failure. The service goes on without the
-// lines that it cannot write, e.g. on a full disk.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE' || args[0] === 'serve') return;
-  context.talk(`qrn: cannot write to stdout: ${error.message}\n`);
-  process.exit(1);
+  localService,
+  version: () => JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version,
 });
-process.stderr.on('error', () => {}); // there is nobody left to tell
-
-if (args[0] === '--version') {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  context.out(`${manifest.version}\n`);
-} else {
-  process.exitCode = await qrn.run(args.length === 0 ? ['--help'] : args, context);
-}

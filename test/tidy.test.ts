@@ -185,7 +185,11 @@ describe('the house', () => {
       ],
       'take a Clock (core/clock.ts)',
     );
-    onlyIn(/\bprocess\.env\b/, ['src/main.ts', 'src/http/front.ts'], 'take the Config (config/config.ts)');
+    onlyIn(
+      /\bprocess\.env\b/,
+      ['src/main.ts', 'src/cli/client-program.ts', 'src/http/front.ts'],
+      'take the Config (config/config.ts)',
+    );
     onlyIn(
       /\bconsole\.|process\.stdout/,
       ['src/main.ts', 'src/cli/', 'src/http/pages/code-samples.ts' /* in an example that it shows */],

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Answer } from '../../clients/typescript/src/answers.ts';
 import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
 import { ConnectionFailedError, QrnError } from '../../clients/typescript/src/error.ts';
-import { loadSettings, localOrigin } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
 import { type CommandContext, CommandError, type Input, type OptionTable } from './command.ts';
 import { verdictText, verificationText } from './verification-text.ts';
@@ -32,10 +29,11 @@ export function connect(
 ): { client: QrnClient; url: string } {
   const { environment } = context;
   const given = urlGiven(input, context);
-  const url = given ?? localUrl(context);
+  const local = context.localService(environment);
+  const url = given ?? local.apiUrl;
   // the demo key is never sent to another service than the one of this data folder
   const fallback = need === 'key needed' ? undefined : NO_KEY;
-  const key = environment['QRN_KEY'] || (given === undefined ? demoKey(context) : undefined) || fallback;
+  const key = environment['QRN_KEY'] || (given === undefined ? local.demoKey() : undefined) || fallback;
   if (key === undefined || key === '') {
     const also =
       given === undefined ? ', or start the service once: it writes a demo key into its data folder' : '';
@@ -54,20 +52,6 @@ export function urlGiven(input: Input, { environment }: CommandContext): string 
   return input.option('url') ?? (environment['QRN_URL'] || undefined);
 }
 
-function localUrl({ environment }: CommandContext): string {
-  const settings = loadSettings(environment);
-  return settings.baseUrl ?? `${localOrigin(settings, settings.port)}/v1`;
-}
-
-function demoKey({ environment }: CommandContext): string | undefined {
-  try {
-    return readFileSync(join(loadSettings(environment).dataDir, 'demo-key'), 'utf8').trim();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** Runs `use`, and says what went wrong with the service in one line. */
 export async function serving<T>(url: string, use: () => Promise<T>): Promise<T> {
   try {
@@ -75,7 +59,7 @@ export async function serving<T>(url: string, use: () => Promise<T>): Promise<T>
   } catch (error) {
     if (error instanceof ConnectionFailedError) {
       throw new CommandError(
-        `no service answers at ${url}: start one with qrn serve, or set QRN_URL. ${error.message}`,
+        `no service answers at ${url}: start one with npm start, or set QRN_URL. ${error.message}`,
       );
     }
     if (!(error instanceof QrnError)) throw error;

@@ -5,7 +5,6 @@ import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
-import { loadSettings, localOrigin } from '../config/config.ts';
 import { type HttpReply, sendRequest } from '../core/http-request.ts';
 import { LIMITS } from '../core/limits.ts';
 import { repeatedMember } from '../core/repeated-member.ts';
@@ -330,10 +329,10 @@ function serviceOf(response: unknown, input: Input, context: CommandContext): Se
   const origin = originOf(input, context);
   if (urlGiven(input, context) !== undefined)
     return { origin, verifyUrlBase: `${origin}/verify`, isNamedByAnswer: false };
-  const { baseUrl, verifyUrlBase } = loadSettings(context.environment);
+  const { isNamed, verifyUrlBase } = context.localService(context.environment);
   const { metadata } = (response ?? {}) as { metadata?: { verify_url?: unknown } | null };
   const named = metadata?.verify_url;
-  if (baseUrl !== null || verifyUrlBase !== null || typeof named !== 'string' || !/^https?:/.test(named))
+  if (isNamed || typeof named !== 'string' || !/^https?:/.test(named))
     return { origin, verifyUrlBase: verifyUrlBase ?? `${origin}/verify`, isNamedByAnswer: false };
   if (!URL.canParse(named))
     throw new CommandError(`metadata.verify_url is ${JSON.stringify(named)}, not a URL`);
@@ -345,13 +344,13 @@ function serviceOf(response: unknown, input: Input, context: CommandContext): Se
 }
 
 export function originOf(input: Input, context: CommandContext): string {
+  const { apiUrl } = context.localService(context.environment); // settings that are wrong are told in any case
   const given = urlGiven(input, context);
   if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
     const name = input.has('url') ? '--url' : 'QRN_URL';
     throw new UsageError(`${name} is an http or https URL, not ${JSON.stringify(given)}`);
   }
-  const config = loadSettings(context.environment);
-  return new URL(given ?? config.baseUrl ?? localOrigin(config, config.port)).origin;
+  return new URL(given ?? apiUrl).origin;
 }
 
 export async function fetchJson(url: string): Promise<unknown> {

@@ -61,7 +61,7 @@ describe('the package', () => {
     for (const each of Object.values(manifest.exports).filter((entry) => typeof entry !== 'string'))
       for (const path of Object.values(each).flatMap((form) => Object.values(form)))
         assert.ok(existsSync(join(installed, path)), path);
-    assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
+    assert.deepEqual(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'bin', 'dist', 'package.json']);
   });
 
   it('imports nothing but itself, and no part of Node where a browser would look', () => {
@@ -137,6 +137,30 @@ describe('the package', () => {
   it('names itself to the service as its manifest does', () => {
     const [{ text }] = built('runtime.js');
     assert.ok(text.includes(`"${manifest.name}/${manifest.version}"`));
+  });
+
+  it('has a program that draws and verifies against any server, and opens no folder', async () => {
+    const program = join(project, 'node_modules/.bin/qrn');
+    const qrn = async (...args: string[]) =>
+      (await run(program, args, { cwd: project, env: environment() })).stdout;
+    assert.equal(await qrn('--version'), `${manifest.version}\n`);
+    assert.match(
+      await qrn('integers', '3', '--min', '1', '--max', '6', '--raw', '--verify'),
+      /^(?:[1-6]\n){3}$/,
+    );
+    writeFileSync(join(project, 'answer.json'), await qrn('shuffle', 'ada', 'grace', '--json'));
+    assert.match(await qrn('verify', 'answer.json'), /answer\.json: verified\n$/);
+    writeFileSync(
+      join(project, 'forged.json'),
+      readFileSync(join(project, 'answer.json'), 'utf8').replace('"count":2', '"count":3'),
+    );
+    await assert.rejects(qrn('verify', 'forged.json'), { code: 1 });
+    await assert.rejects(qrn('accounts', 'list'), { code: 2, stderr: /there is no command "accounts"/ });
+    const unset = { ...environment(), QRN_URL: '', QRN_KEY: '' };
+    await assert.rejects(run(program, ['uuid'], { cwd: project, env: unset }), {
+      code: 1,
+      stderr: /^qrn uuid: there is no API key: set QRN_KEY/,
+    });
   });
 
   it('has a README whose examples are scripts, and that names every method and option', () => {

@@ -1,10 +1,12 @@
 import type { CommandContext } from '../../src/cli/command.ts';
+import { localService } from '../../src/cli/local-service.ts';
 
-/** The streams of a command that nobody watches: an empty stdin, bytes that go nowhere, nobody to ask, and no Ctrl-C. */
+/** What surrounds a command that nobody watches: the settings, an empty stdin, bytes that go nowhere, nobody to ask, and no Ctrl-C. */
 export const NO_TERMINAL: Pick<
   CommandContext,
-  'write' | 'stdin' | 'confirm' | 'interruption' | 'isTerminal'
+  'localService' | 'write' | 'stdin' | 'confirm' | 'interruption' | 'isTerminal'
 > = {
+  localService,
   write: async () => true,
   stdin: async () => new Uint8Array(0),
   interruption: () => new AbortController().signal,

@@ -1,0 +1,22 @@
+import { type Command, later } from './command.ts';
+
+/** The commands that ask a service and open no folder: those of `npx qrn` too, against any server. */
+export const CLIENT_COMMANDS: readonly Command[] = [
+  later('verify', 'Checks a saved answer, its certificate and its proof.', () => import('./verify.ts')),
+  later('integers', 'Random integers in a range.', () => import('./draw.ts')),
+  later('bytes', 'Random bytes.', () => import('./draw.ts')),
+  later('floats', 'Random numbers from 0 to 1.', () => import('./draw.ts')),
+  later('uuid', 'Random UUIDs.', () => import('./draw.ts')),
+  later('bitstring', 'Random bits.', () => import('./draw-kinds.ts')),
+  later('sample', 'Some of the items, none twice.', () => import('./draw-kinds.ts')),
+  later('weighted', 'Items picked by weight.', () => import('./draw-kinds.ts')),
+  later('strings', 'Random strings over an alphabet.', () => import('./draw-kinds.ts')),
+  later('sequences', 'Several sequences of integers in one answer.', () => import('./draw-kinds.ts')),
+  later('permutations', 'Numbers in a random order.', () => import('./draw-kinds.ts')),
+  later('gaussians', 'Normally distributed numbers.', () => import('./draw-kinds.ts')),
+  later('shuffle', 'Items in a random order.', () => import('./draw-items.ts')),
+  later('pick', 'Items picked at random.', () => import('./draw-items.ts')),
+  later('draws', 'Commits to draws, shows, reveals and cancels them.', () => import('./draws.ts')),
+  later('usage', 'What the account has used this month.', () => import('./status.ts')),
+  later('status', 'The state of a service and its sources.', () => import('./status.ts')),
+];

@@ -1,0 +1,31 @@
+import { CLIENT_COMMANDS } from './client-commands.ts';
+import { type Command, group, later } from './command.ts';
+import { runProgram } from './program.ts';
+
+/**
+ * `qrn` of the TypeScript client: what asks a service, without a service beside it. scripts/build-client.ts makes
+ * clients/typescript/bin/qrn.js of it, one file.
+ */
+
+/** Replaced when the file is built. */
+declare const CLIENT_VERSION: string;
+
+const commands: Command[] = [
+  ...CLIENT_COMMANDS,
+  later('completions', 'Prints completions for bash, zsh or fish.', async () => ({
+    completions: (await import('./completions.ts')).completions(() => commands),
+  })),
+];
+const qrn = group('qrn', 'Random numbers of a Quantum Random Number Service, and their proofs.', commands);
+
+await runProgram({
+  command: qrn,
+  environment: process.env,
+  localService: () => ({
+    apiUrl: 'http://127.0.0.1:3000/v1',
+    isNamed: false,
+    verifyUrlBase: null,
+    demoKey: () => undefined,
+  }),
+  version: () => CLIENT_VERSION,
+});

@@ -1,0 +1,58 @@
+import { systemClock } from '../core/clock.ts';
+import type { Command, CommandContext } from './command.ts';
+
+/** What differs between the programs that are called `qrn`. */
+interface Program extends Pick<CommandContext, 'environment' | 'localService'> {
+  readonly command: Command;
+  readonly version: () => string;
+}
+
+/** Gives a command the process's arguments and streams. Nothing else. */
+export async function runProgram({ command, version, environment, localService }: Program): Promise<void> {
+  const context: CommandContext = {
+    environment,
+    localService,
+    clock: systemClock,
+    out: (text) => process.stdout.write(text),
+    talk: (text) => process.stderr.write(text),
+    write: (bytes) =>
+      new Promise((resolve) => {
+        process.stdout.write(bytes, (error) => resolve(error === null || error === undefined));
+      }),
+    stdin: readStdin,
+    interruption: () => {
+      const interruption = new AbortController();
+      process.once('SIGINT', () => interruption.abort());
+      return interruption.signal;
+    },
+    isTerminal: process.stdout.isTTY,
+    confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : undefined,
+  };
+  const args = process.argv.slice(2);
+
+  // A reader that has seen enough (`qrn keys list | head`) closes the pipe, which is not a failure. The service goes on without the
+  // lines that it cannot write, e.g. on a full disk.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' || args[0] === 'serve') return;
+    context.talk(`qrn: cannot write to stdout: ${error.message}\n`);
+    process.exit(1);
+  });
+  process.stderr.on('error', () => {}); // there is nobody left to tell
+
+  if (args[0] === '--version') context.out(`${version()}\n`);
+  else process.exitCode = await command.run(args.length === 0 ? ['--help'] : args, context);
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function confirm(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`${question} [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
