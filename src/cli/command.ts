@@ -95,6 +95,8 @@ export interface ActionDefinition {
   readonly summary: string;
   readonly operands?: readonly Operand[];
   readonly options?: OptionTable;
+  /** Ends its help. */
+  readonly footer?: () => string;
   /**
    * Of a command that cannot be undone: checks that it can be done, changes nothing, and says in a sentence what it
    * will do. The command then has --yes and --dry-run, and asks a person at a terminal before it runs.
@@ -321,7 +323,7 @@ function requireAll(definition: ActionDefinition, input: Input): void {
   }
 }
 
-function helpOf({ path, summary, operands = [], options = {} }: ActionDefinition): string {
+function helpOf({ path, summary, operands = [], options = {}, footer }: ActionDefinition): string {
   const synopsis = [
     ...operands.map(synopsisOf),
     ...Object.entries(options).map(([name, each]) => {
@@ -334,7 +336,7 @@ function helpOf({ path, summary, operands = [], options = {} }: ActionDefinition
     ['--help', 'this text'],
   ]);
   const usage = filledWords([`usage: qrn ${path}`, ...synopsis], '         ');
-  return `${usage}\n\n${filled(summary)}\n\n${lines}\n`;
+  return `${usage}\n\n${filled(summary)}\n\n${lines}\n${footer?.() ?? ''}`;
 }
 
 function synopsisOf({ name, optional, repeated }: Operand): string {

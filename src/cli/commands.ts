@@ -1,7 +1,7 @@
 import { CLIENT_COMMANDS } from './client-commands.ts';
 import { type Command, group, later } from './command.ts';
 
-const footer = 'qrn config prints every setting and where its value comes from.\n';
+const footer = 'qrn config prints the settings in force, and qrn config --help explains them.\n';
 const commands: Command[] = [
   later('serve', 'Starts the service.', () => import('./serve.ts')),
   later('accounts', 'Makes, lists and changes accounts.', () => import('./accounts.ts')),

@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { readSettings } from '../config/config.ts';
+import { describeSettings, readSettings } from '../config/config.ts';
 import { loadConfig } from '../config/sources.ts';
 import { action, json, table } from './command.ts';
+import { described } from './help-text.ts';
+
+/** A default of more characters, which the setting itself shows, would not fit a line. */
+const FALLBACK_SHOWN_MAX = 40;
 
 export const config = action({
   path: 'config',
@@ -11,6 +15,17 @@ export const config = action({
       meaning:
         'as one JSON object: by name the variable, the value and where it comes from; the same of each source under sources',
     },
+  },
+  footer: () => {
+    const rows = describeSettings(availableParallelism()).map(({ variable, fallback, meaning }) => {
+      return [
+        variable,
+        fallback === '' || fallback.length > FALLBACK_SHOWN_MAX
+          ? meaning
+          : `${meaning}; ${fallback} when not given`,
+      ] as const;
+    });
+    return `\nSettings:\n\n${described(rows)}\n`;
   },
   async run(input, context) {
     // also checks what several settings say together

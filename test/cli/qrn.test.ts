@@ -70,6 +70,8 @@ describe('the program', () => {
       for (const each of commands) await explain(`${path} ${each.name}`, each);
     };
     await explain('qrn', root);
+    const { out } = await qrn('config --help');
+    assert.match(out, /^ {2}QRN_DATA_DIR +\S.*; \.\/data when not given$/m);
   });
 
   it('fails with one line, and makes no folder by mistake', async () => {
