@@ -56,6 +56,7 @@ export type Row<K, V> = { readonly key: K; readonly value: V };
 /** What a body asks of its driver. */
 export type Step =
   | { readonly ask: 'get'; readonly table: SharedTable<Key, unknown>; readonly key: Key }
+  | { readonly ask: 'getMany'; readonly table: SharedTable<Key, unknown>; readonly keys: readonly Key[] }
   | { readonly ask: 'remove'; readonly table: SharedTable<Key, unknown>; readonly key: Key }
   | {
       readonly ask: 'put';
@@ -71,6 +72,10 @@ export type Body<T> = Generator<Step, T, unknown>;
 export const tx = {
   *get<K extends Key, V>(table: SharedTable<K, V>, key: K): Body<V | undefined> {
     return (yield { ask: 'get', table, key }) as V | undefined;
+  },
+  /** In the order of the keys. */
+  *getMany<K extends Key, V>(table: SharedTable<K, V>, keys: readonly K[]): Body<readonly (V | undefined)[]> {
+    return (yield { ask: 'getMany', table, keys }) as readonly (V | undefined)[];
   },
   *range<K extends Key, V>(table: SharedTable<K, V>, range: KeyRange): Body<readonly Row<K, V>[]> {
     return (yield { ask: 'range', table, range }) as readonly Row<K, V>[];

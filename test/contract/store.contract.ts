@@ -38,17 +38,22 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
         yield* tx.remove(DRAWS, 'c');
         yield* tx.remove(DRAWS, 'never');
         const got = [yield* tx.get(DRAWS, 'a'), yield* tx.get(DRAWS, 'c')];
+        got.push(...(yield* tx.getMany(DRAWS, ['b', 'c', 'a'])));
         return { got, listed: (yield* tx.range(DRAWS, {})).map(({ key }) => key) };
       });
-      assert.deepEqual(found, { got: [draw('a'), undefined], listed: ['a', 'b'] });
+      assert.deepEqual(found, {
+        got: [draw('a'), undefined, draw('b'), undefined, draw('a')],
+        listed: ['a', 'b'],
+      });
       await store.write(LOCKS, function* () {
         yield* tx.put(DRAWS, 'a', { ...draw('a'), state: 'ended' });
         yield* tx.remove(DRAWS, 'b');
       });
       const after = await store.read(function* () {
-        return [yield* tx.get(DRAWS, 'a'), yield* tx.get(DRAWS, 'b')];
+        return [yield* tx.get(DRAWS, 'a'), ...(yield* tx.getMany(DRAWS, ['b', 'a']))];
       });
-      assert.deepEqual(after, [{ ...draw('a'), state: 'ended' }, undefined]);
+      const ended = { ...draw('a'), state: 'ended' };
+      assert.deepEqual(after, [ended, undefined, ended]);
       assert.deepEqual(await store.read(() => tx.get(DRAWS, 'a')), after[0]);
     });
 

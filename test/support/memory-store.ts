@@ -29,8 +29,10 @@ export class MemoryStore implements Store {
   #answer(step: Step): unknown {
     const { name } = step.table;
     const rows = this.#tables[name] ?? [];
-    if (step.ask === 'get')
-      return structuredClone(rows.find(({ key }) => compared(key, step.key) === 0)?.value);
+    const valueAt = (sought: Key) =>
+      structuredClone(rows.find(({ key }) => compared(key, sought) === 0)?.value);
+    if (step.ask === 'get') return valueAt(step.key);
+    if (step.ask === 'getMany') return step.keys.map(valueAt);
     if (step.ask === 'range') {
       const { from, before, limit } = step.range;
       const within = rows

@@ -57,13 +57,11 @@ export function drawsIn(store: Store): DrawStore {
 
     openDraws: (limit) =>
       store.read(function* () {
-        const draws: DrawRecord[] = [];
-        for (const { key } of yield* tx.range(OPEN_DRAWS, { limit })) {
-          const draw = yield* tx.get(DRAWS, key[1]);
-          if (draw === undefined) throw new LedgerError('damaged', `draw ${key[1]} is listed but not stored`);
-          draws.push(draw);
-        }
-        return draws;
+        const ids = (yield* tx.range(OPEN_DRAWS, { limit })).map(({ key }) => key[1]);
+        return (yield* tx.getMany(DRAWS, ids)).map((draw, i) => {
+          if (draw === undefined) throw new LedgerError('damaged', `draw ${ids[i]} is listed but not stored`);
+          return draw;
+        });
       }),
 
     drawLeaves: (limit) =>

@@ -88,8 +88,10 @@ export function sourcesIn(store: Store, owner: JobOwner): JobStore {
       function* body(): Body<JobRecord[]> {
         jobs.length = 0;
         const range = { from: [source, 0], before: [source, Number.MAX_SAFE_INTEGER] };
-        for (const { value: key } of yield* tx.range(OPEN_JOBS, range)) {
-          const stored = yield* requireJob(key);
+        const keys = (yield* tx.range(OPEN_JOBS, range)).map(({ value }) => value);
+        for (const [i, stored] of (yield* tx.getMany(JOBS, keys)).entries()) {
+          if (stored === undefined)
+            throw new LedgerError('damaged', `job ${keys[i]} is listed but not stored`);
           if (node === undefined || stored.node === node) jobs.push(stored.job);
           else if (fenced.has(stored.node)) {
             yield* put({ ...stored, node });

@@ -8,6 +8,10 @@ import { orderedKey } from './ordered-key.ts';
 const BODY_LOCK = 0x62_6f_64_79;
 const LOCK = { name: 'store_lock', text: `SELECT pg_advisory_xact_lock(${BODY_LOCK}, hashtext($1))` };
 const GET = { name: 'store_get', text: 'SELECT value FROM qrn.record WHERE part = $1 AND key = $2' };
+const GET_MANY = {
+  name: 'store_get_many',
+  text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key = ANY($2)',
+};
 const RANGE = {
   name: 'store_range',
   text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key >= $2 AND key < $3 ORDER BY key LIMIT $4',
@@ -96,9 +100,9 @@ export async function inSession<T>(session: Session, body: Body<T>): Promise<T> 
   let next = body.next();
   while (!next.done) {
     const step = next.value;
-    const id = step.ask === 'range' ? '' : JSON.stringify([step.table.name, step.key]);
+    const id = 'key' in step ? JSON.stringify([step.table.name, step.key]) : '';
     const written = writes.get(id);
-    if (step.ask === 'range') await flush(session, writes);
+    if (id === '') await flush(session, writes);
     if (step.ask === 'put' || step.ask === 'remove') {
       writes.set(id, step);
       next = body.next();
@@ -112,6 +116,12 @@ export async function inSession<T>(session: Session, body: Body<T>): Promise<T> 
 async function answer(session: Pick<Session, 'run'>, step: Step): Promise<unknown> {
   const { table } = step;
   if (step.ask === 'range') return rangeOf(session, table, step.range);
+  if (step.ask === 'getMany') {
+    const keys = step.keys.map((key) => Buffer.from(orderedKey(key)));
+    const rows = await session.run<{ name: string; value: Uint8Array }>(GET_MANY, [table.name, keys]);
+    const found = new Map(rows.map(({ name, value }) => [name, table.codec.decode(value)]));
+    return step.keys.map((key) => found.get(JSON.stringify(key)));
+  }
   if (step.ask !== 'get') throw new TypeError(`a body that reads asks to ${step.ask}`);
   const [row] = await session.run<{ value: Uint8Array }>(GET, [table.name, orderedKey(step.key)]);
   return row && table.codec.decode(row.value);
