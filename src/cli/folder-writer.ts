@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { COMMAND_CALLS, type CommandCall, type LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
-import { callOwner, serverLives } from '../ledger/server-socket.ts';
+import { callOwner, FolderTaken } from '../ledger/server-socket.ts';
 import { CommandError } from './command.ts';
 
 /** How often a call is made again, and after what pause, when its owner stops or another one takes the folder. */
@@ -41,15 +41,23 @@ export class FolderWriter {
 
   async #call(name: CommandCall, args: readonly unknown[]): Promise<unknown> {
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-      if (this.#own !== undefined)
-        return (this.#own[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+      if (this.#own !== undefined) {
+        try {
+          return await (this.#own[name] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
+        } catch (error) {
+          // another process found the same dead owner and took the folder after this one
+          if (!isFenced(error)) throw error;
+          await this.close();
+          this.#own = undefined;
+        }
+      }
       const served = await callOwner(this.#path, name, args);
       if (served === undefined) this.#own = await this.#take();
-      else if (served === 'lost') await sleep(RETRY_MS);
-      else {
+      else if (served !== 'lost') {
         this.#isConfirmed &&= served.isConfirmed;
         return served.result;
       }
+      if (this.#own === undefined) await sleep(RETRY_MS);
     }
     throw new CommandError(
       `the service on ${this.#path} did not answer ${name}: it may have made the change or not. See its log, and look at what is stored before you repeat the command`,
@@ -61,10 +69,13 @@ export class FolderWriter {
     try {
       return await this.#open();
     } catch (error) {
-      const isTaken =
-        error instanceof LedgerError && error.reason === 'unusable' && (await serverLives(this.#path));
-      if (!isTaken) throw error;
+      if (!(error instanceof FolderTaken) && !isFenced(error)) throw error;
       return undefined;
     }
   }
+}
+
+/** Another process took the folder after this one: nothing of the call was stored. */
+function isFenced(error: unknown): boolean {
+  return error instanceof LedgerError && error.reason === 'stopped';
 }

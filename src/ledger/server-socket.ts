@@ -56,9 +56,16 @@ export interface FolderOwner {
   release(): Promise<void>;
 }
 
+/** Another process has the folder. */
+export class FolderTaken extends LedgerError {
+  constructor(message: string) {
+    super('unusable', message);
+  }
+}
+
 /**
  * Takes the folder for this process: a socket that only a living owner answers, so that what a killed process
- * left behind blocks nobody. Throws LedgerError `unusable` when another server lives.
+ * left behind blocks nobody. Throws FolderTaken when another server lives.
  */
 export async function takeFolder(directory: string, isCommand = false): Promise<FolderOwner> {
   const path = socketPathOf(directory);
@@ -70,15 +77,11 @@ export async function takeFolder(directory: string, isCommand = false): Promise<
       if (process.platform !== 'win32') rmSync(path, { force: true });
     } else if (other === 'lost' || !other.isCommand || isCommand) {
       const who = other === 'lost' ? 'unknown' : other.process;
-      throw new LedgerError(
-        'unusable',
-        `another server (process ${who}) is using ${directory}: stop it first`,
-      );
+      throw new FolderTaken(`another server (process ${who}) is using ${directory}: stop it first`);
     }
     await sleep(RETRY_MS);
   }
-  throw new LedgerError(
-    'unusable',
+  throw new FolderTaken(
     `${directory} was in use for ${COMMAND_LASTS_MS / 1_000} s by commands or by servers that start: wait until they end, and start again`,
   );
 }

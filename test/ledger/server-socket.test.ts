@@ -147,6 +147,22 @@ test('a change whose server ends between the write and its reply is made again, 
   await writer.close();
 });
 
+test('commands that find the same dead owner at once all make their change', async (t) => {
+  const path = temporaryFolder(t);
+  await (await openTestLedger(path)).close();
+  writeFileSync(join(path, 'server.sock'), ''); // as a killed server leaves it
+  const writers = Array.from({ length: 6 }, () => new FolderWriter(path, opening(path)));
+  const made = writers.map(async (writer, i) => {
+    const created = await writer.ledger.createAccount(account(i + 1));
+    await writer.ledger.putKey(key(i + 1, created.id));
+    await writer.close();
+  });
+  await Promise.all(made);
+  const server = await openTestLedger(path);
+  assert.deepEqual([(await server.accounts()).length, (await server.keys()).length], [6, 6]);
+  await server.close();
+});
+
 test('a change waits until all who serve by the directory go by it', async (t) => {
   const path = temporaryFolder(t);
   const server = await openTestLedger(path);
