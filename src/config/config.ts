@@ -318,10 +318,7 @@ function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
   throw new ConfigError('QRN_TLS_CERT_FILE and QRN_TLS_KEY_FILE belong together: give both or none');
 }
 
-/**
- * Every setting with its default and meaning.
- * @internal for tests, which read each default back
- */
+/** Every setting with its default and meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
   return [
     { variable: FILE_VARIABLE, fallback: '', meaning: 'JSON file of settings; variables win' },
