@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, 'lib');
 const SOURCES = ['src/**/*.ts', 'clients/typescript/src/**/*.ts'];
 /** What sources read at run time: styles, icons, WebAssembly, digests, scripts of pages, the version. */
-const FILES = ['src/**/*.{css,svg,wasm,json,sql}', 'dist/*', 'package.json'];
+const FILES = ['src/**/*.{css,svg,wasm,json,sql}', 'dist/**/*.*', 'package.json'];
 
 rmSync(target, { recursive: true, force: true });
 process.removeAllListeners('warning'); // that stripping is experimental: Node does the same to every file here

@@ -16,11 +16,13 @@ export const GUIDES: readonly Guide[] = [
 
 export const BACKGROUND: readonly Guide[] = [
   { slug: 'draws', title: 'How a draw is fair' },
+  { slug: 'formats', title: 'Modes and forms of answers' },
   { slug: 'tiers', title: 'Tiers and prices' },
   { slug: 'errors', title: 'Errors' },
   { slug: 'certificates', title: 'Certificates' },
   { slug: 'evidence', title: 'Tests and evidence' },
   { slug: 'sources', title: 'Entropy sources' },
+  { slug: 'settings', title: 'Settings' },
   { slug: 'operations', title: 'Operation' },
   { slug: 'cluster', title: 'Several nodes' },
   { slug: 'random-org', title: 'Clients of random.org' },
