@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { totalmem } from 'node:os';
 import { describe, it } from 'node:test';
 import { LIMITS } from '../../../src/core/limits.ts';
+import { sparingLog } from '../../../src/core/log.ts';
 import {
   connectionsMax,
   connectionsWithin,
@@ -9,6 +10,7 @@ import {
   memoryLimit,
 } from '../../../src/service/front-stack.ts';
 import { frontWith, PLAIN_HEAD, until } from '../../http/front-fixture.ts';
+import { recordingLog } from '../../pool/fixtures.ts';
 import { HttpConnection } from '../../support/http.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 
@@ -86,18 +88,22 @@ describe('connections beyond the limit', () => {
 });
 
 describe('lines about slow clients', () => {
-  it('are few in a sweep, and the rest is a number', async () => {
-    const clock = new ManualClock();
-    const { front, log } = await frontWith(() => {}, { clock, limits: { sweepMs: 5 } });
-    const waiting = await HttpConnection.openMany(front.port, 60);
-    for (const connection of waiting) connection.send(GET);
-    await until(() => front.waitingRequests === 60);
-    clock.advance(LIMITS.answerDeadlineMs);
-    await Promise.all(waiting.map(({ closed }) => closed));
-    assert.equal(log.lines.length, 26);
-    assert.deepEqual(log.lines[25].facts, { lines: 35 });
-    for (const connection of waiting) connection.leave();
-    await front.drain(0);
+  it('are five at most, and the rest is counted', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] });
+    const counted = recordingLog();
+    const log = sparingLog(counted);
+    for (let late = 0; late < 60; late++) log.warn({ late }, 'request not answered in time');
+    log.warn({}, 'reply not taken in time');
+    assert.deepEqual(
+      counted.lines.map(({ facts }) => facts),
+      [{ late: 0 }, { late: 1 }, { late: 2 }, { late: 3 }, { late: 4 }, {}],
+    );
+    t.mock.timers.tick(10_000);
+    assert.deepEqual(counted.lines.at(-1)?.facts, { lines: 55, of: 'request not answered in time' });
+    assert.equal(counted.lines.length, 7);
+    t.mock.timers.tick(10_000);
+    log.warn({ late: 60 }, 'request not answered in time');
+    assert.deepEqual(counted.lines.at(-1)?.facts, { late: 60 });
   });
 
   it('hold the beginning of what a client sent', async () => {

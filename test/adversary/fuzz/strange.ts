@@ -156,9 +156,9 @@ export async function holdStrange(world: World, request: HttpRequest): Promise<v
   const text = `${reply.status} ${reply.body.toString('utf8', 0, 300)}`;
   assert.ok(reply.status !== 500 && STATUS_LABELS.some((label) => label === String(reply.status)), text);
   assert.ok(!reply.headers.has('x-injected'), 'nothing that came stands in the head');
-  // usage and certificates carry the provenance fields of answers too
+  // usage, health and certificates carry the provenance fields of answers too
   const isAnswer =
-    reply.headers.has('x-lang-circuit') && !/^\/v1\/(usage|certificate)\b/.test(request.target);
+    reply.headers.has('x-lang-circuit') && !/^\/v1\/(usage|certificate|health)\b/.test(request.target);
   if (isAnswer) {
     assert.equal(reply.status, 200);
     // strange requests may repeat an Idempotency-Key: the answer kept for it is sent again and is not counted
