@@ -199,7 +199,7 @@ async function compiled(program: string): Promise<void> {
 }
 
 /** Other runtimes, in a folder of packages where .ci/run puts them. */
-const runtimes = process.env['QRN_TEST_RUNTIMES'];
+const runtimes = process.env['TEST_RUNTIMES'];
 const DENO = ['run', '--allow-net', '--allow-env', '--allow-read', '--node-modules-dir=manual'];
 const RUNTIMES: readonly [name: string, path: string, args: readonly string[]][] = [
   ['Node 18', 'node18/bin/node', []],
@@ -226,7 +226,7 @@ for (const [name, path, args] of [['this Node', process.execPath, []] as const, 
   const program = runtimes === undefined ? path : join(runtimes, path);
   const skip = existsSync(program)
     ? false
-    : 'not there: QRN_TEST_RUNTIMES names no folder that has it (see .ci/run)';
+    : 'not there: TEST_RUNTIMES names no folder that has it (see .ci/run)';
   describe(`the package in ${name}`, { skip: path === process.execPath ? false : skip }, () => {
     const modules: readonly [kind: string, file: string, text: string][] = [
       [

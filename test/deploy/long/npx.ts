@@ -12,11 +12,11 @@ import { until, withSmallPool } from '../../support/server.ts';
 /**
  * One line without a clone: `npx ./quantum-random-number-service-*.tgz` in an empty folder, under each Node that is here.
  * npm installs what the package names from the registry that it is configured for, into a cache of its own. Node 20 and
- * 24 are looked for in the folder of packages that QRN_TEST_RUNTIMES names.
+ * 24 are looked for in the folder of packages that TEST_RUNTIMES names.
  */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const run = promisify(execFile);
-const runtimes = process.env['QRN_TEST_RUNTIMES'] ?? '';
+const runtimes = process.env['TEST_RUNTIMES'] ?? '';
 const NODES: readonly [name: string, program: string][] = [
   ['this Node', process.execPath],
   ['Node 20', join(runtimes, 'node20/bin/node')],
@@ -64,7 +64,7 @@ function npxWith(
 }
 
 for (const [name, node] of NODES) {
-  const skip = existsSync(node) ? false : 'not there: QRN_TEST_RUNTIMES names no folder that has it';
+  const skip = existsSync(node) ? false : 'not there: TEST_RUNTIMES names no folder that has it';
   describe(`npx in an empty folder with ${name}`, { skip }, () => {
     it('starts the service, and asks it for an answer that verifies', async (t) => {
       const empty = join(folder, name.replace(' ', '-'));
