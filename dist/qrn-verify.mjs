@@ -797,9 +797,18 @@ function hashAt(hashes, index) {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
 }
 function leafHash(sha2563, entry) {
-  const input = new Uint8Array(1 + entry.length);
-  input.set(entry, 1);
-  return sha2563(input);
+  return taggedHash(sha2563, 0, entry);
+}
+var PIECE_BYTES = 16;
+var PIECE_SALT_BYTES = 16;
+function pieceHash(sha2563, salt, piece) {
+  return taggedHash(sha2563, 2, salt, piece);
+}
+function taggedHash(sha2563, tag, ...parts) {
+  const input = concatBytes2(Uint8Array.of(tag), ...parts);
+  const hash = sha2563(input);
+  input.fill(0);
+  return hash;
 }
 var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 1;
@@ -809,22 +818,30 @@ function nodeHash(sha2563, left, right) {
   nodeInput.set(right, 1 + HASH_BYTES);
   return sha2563(nodeInput);
 }
-function verifyInclusion(sha2563, leaf, index, size, proof, root) {
-  if (!isCount(index) || !isCount(size) || index >= size) return false;
-  let fn = index;
-  let sn = size - 1;
-  let hash = leaf;
-  for (const sibling of proof) {
-    if (sn === 0) return false;
-    if (fn % 2 === 1 || fn === sn) {
-      hash = nodeHash(sha2563, sibling, hash);
-      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
-    } else {
-      hash = nodeHash(sha2563, hash, sibling);
+function rootOfRun(sha2563, size, from, run2, proof) {
+  if (!isCount(size) || !isCount(from) || run2.length === 0 || from + run2.length > size) return void 0;
+  let first = from;
+  let level = [...run2];
+  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
+    const last = first + level.length - 1;
+    const hasLeft = first % 2 === 1;
+    const hasRight = last % 2 === 0 && last + 1 < width;
+    if (proof.length < Number(hasLeft) + Number(hasRight)) return void 0;
+    if (hasLeft) level.unshift(proof.shift());
+    if (hasRight) level.push(proof.shift());
+    const above = [];
+    for (let i = 0; i < level.length; i += 2) {
+      above.push(i + 1 < level.length ? nodeHash(sha2563, level[i], level[i + 1]) : level[i]);
     }
-    [fn, sn] = [half(fn), half(sn)];
+    level = above;
+    first = half(first);
   }
-  return sn === 0 && equalHashes(hash, root);
+  return level[0];
+}
+function verifyInclusion(sha2563, leaf, index, size, proof, root) {
+  const path = [...proof];
+  const own = rootOfRun(sha2563, size, index, [leaf], path);
+  return own !== void 0 && path.length === 0 && equalHashes(own, root);
 }
 function half(count2) {
   return Math.floor(count2 / 2);
@@ -1118,41 +1135,6 @@ var SYSTEM_GENERATORS = ["kernel", "openssl"];
 var OCTET_TYPES = ["int32", "float64", "uuid", "bytes"];
 var TEXT_TYPES = ["plain", "csv"];
 var BARE_TYPES = [...OCTET_TYPES, ...TEXT_TYPES];
-
-// src/crypto/hash-tree.ts
-var PIECE_BYTES = 16;
-var PIECE_SALT_BYTES = 16;
-var PIECE = 2;
-function pieceHash(sha2563, salt, piece) {
-  const input = new Uint8Array(1 + PIECE_SALT_BYTES + PIECE_BYTES);
-  input[0] = PIECE;
-  input.set(salt, 1);
-  input.set(piece, 1 + PIECE_SALT_BYTES);
-  const hash = sha2563(input);
-  input.fill(0);
-  return hash;
-}
-function rootOfRun(sha2563, size, from, run2, proof) {
-  const isPlaced = Number.isSafeInteger(size) && Number.isSafeInteger(from) && from >= 0;
-  if (!isPlaced || run2.length === 0 || from + run2.length > size) return void 0;
-  let first = from;
-  let level = [...run2];
-  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
-    const last = first + level.length - 1;
-    const hasLeft = first % 2 === 1;
-    const hasRight = last % 2 === 0 && last + 1 < width;
-    if (proof.length < Number(hasLeft) + Number(hasRight)) return void 0;
-    if (hasLeft) level.unshift(proof.shift());
-    if (hasRight) level.push(proof.shift());
-    const above = [];
-    for (let i = 0; i < level.length; i += 2) {
-      above.push(i + 1 < level.length ? nodeHash(sha2563, level[i], level[i + 1]) : level[i]);
-    }
-    level = above;
-    first = Math.floor(first / 2);
-  }
-  return level[0];
-}
 
 // src/ledger/records.ts
 var EVIDENCE_LEVELS = ["simulated", "statistical", "calibrated"];

@@ -36,7 +36,7 @@ export interface LotProof {
   readonly runs: readonly HashRun[];
 }
 
-/** Neighbouring leaves of a tree and what leads from them to its root (crypto/hash-tree.ts); hashes in base64. */
+/** Neighbouring leaves of a tree and what leads from them to its root (crypto/merkle.ts); hashes in base64. */
 interface HashRun {
   readonly first: number;
   readonly hashes: readonly string[];

@@ -6,7 +6,6 @@ import {
   equalHashes,
   type Hash,
   leafHash,
-  nodeHash,
   nodesCovering,
   type ReadNode,
 } from '../crypto/merkle.ts';
@@ -143,12 +142,8 @@ function shown(condition: boolean, why: string): FindingCheck {
 }
 
 const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<FindingCheck>>> = {
-  async fork(evidence) {
-    const [a, b] = await two(evidence);
-    const isFork =
-      a.checkpoint.size === b.checkpoint.size && !equalHashes(a.checkpoint.root, b.checkpoint.root);
-    return shown(isFork, `The log signed two trees of ${a.checkpoint.size} leaves.`);
-  },
+  fork: (evidence) => contradicts(evidence, 'fork'),
+  shrunk: (evidence) => contradicts(evidence, 'shrunk'),
 
   async rewritten(evidence) {
     const [a, b] = await two(evidence);
@@ -157,63 +152,89 @@ const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<Findi
     const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, { before, after });
     if (roots === undefined || !equalHashes(roots.whole, b.checkpoint.root))
       return failed('The nodes are not those of the second checkpoint.');
-    return shown(
-      !equalHashes(roots.beginning, a.checkpoint.root),
-      `The first ${a.checkpoint.size} leaves of the tree of ${b.checkpoint.size} that the log signed are not those that it signed before.`,
-    );
+    return shown(!equalHashes(roots.beginning, a.checkpoint.root), rewrittenWords(a, b));
   },
 
-  async shrunk(evidence) {
-    const [a, b] = await two(evidence);
-    const [older, newer] = (a.atS ?? 0) <= (b.atS ?? 0) ? [a, b] : [b, a];
-    const isShrunk =
-      older.atS !== undefined &&
-      newer.atS !== undefined &&
-      older.atS < newer.atS &&
-      older.checkpoint.size > newer.checkpoint.size;
-    return shown(
-      isShrunk,
-      `The log signed ${older.checkpoint.size} leaves at ${timeText(older.atS ?? 0)}, and ${newer.checkpoint.size} at ${timeText(newer.atS ?? 0)}.`,
-    );
-  },
-
-  async 'lot-twice'(evidence) {
-    const [a, b] = [await evidence.leaf(0), await evidence.leaf(1)];
-    const [one, other] = [lotIdOf(a.leaf), lotIdOf(b.leaf)];
-    const isTwice = one !== undefined && one === other && a.index !== b.index;
-    return shown(isTwice, `Leaves ${a.index} and ${b.index} are both of lot ${one}.`);
-  },
-
-  async 'draw-twice'(evidence) {
-    const [a, b] = [await evidence.leaf(0), await evidence.leaf(1)];
-    const [one, other] = [committedDrawOf(a.leaf), committedDrawOf(b.leaf)];
-    const isTwice = one !== undefined && one.statement === other?.statement && a.index !== b.index;
-    return shown(isTwice, `Leaves ${a.index} and ${b.index} both commit to the draw ${one?.statement}.`);
-  },
+  'lot-twice': (evidence) => isTwice(evidence, 'lot-twice'),
+  'draw-twice': (evidence) => isTwice(evidence, 'draw-twice'),
 
   async date(evidence) {
     const { leaf, index, at } = await evidence.leaf(0);
-    const toldMs = leafTimeOf(leaf);
-    if (toldMs === undefined || at.atS === undefined) return failed('There is no time to compare.');
-    if (Number.isNaN(toldMs)) return shown(true, `Leaf ${index} says no time that can be read.`);
-    // the log signs in whole seconds
-    if (Math.floor(toldMs / 1_000) > at.atS)
-      return shown(
-        true,
-        `Leaf ${index} is of ${timeText(toldMs / 1_000)}, and was signed at ${timeText(at.atS)}.`,
-      );
-    const before = await evidence.signed(0);
-    const isBackdated =
-      isStatement(leaf) &&
-      before.checkpoint.size <= index &&
-      before.atS !== undefined &&
-      toldMs < before.atS * 1_000;
-    return shown(
-      isBackdated,
-      `Leaf ${index} is of ${timeText(toldMs / 1_000)}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS ?? 0)}.`,
-    );
+    if (leafTimeOf(leaf) === undefined || at.atS === undefined) return failed('There is no time to compare.');
+    const wrong =
+      wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, await evidence.signed(0));
+    return shown(wrong !== undefined, wrong ?? '');
   },
 };
+
+async function contradicts(evidence: Evidence, kind: FindingKind): Promise<FindingCheck> {
+  const found = contradictionOf(...(await two(evidence)));
+  return shown(found?.kind === kind, found?.what ?? '');
+}
+
+async function isTwice(evidence: Evidence, kind: FindingKind): Promise<FindingCheck> {
+  const [a, b] = [await evidence.leaf(0), await evidence.leaf(1)];
+  const [one, other] = [onceOf(a.leaf), onceOf(b.leaf)];
+  const isSame = one?.kind === kind && other?.kind === kind && one.of === other.of && a.index !== b.index;
+  return shown(isSame, twiceWords(kind, a.index, b.index, one?.of));
+}
+
+/** What two checkpoints of one log show by themselves, in whatever order they are given. */
+export function contradictionOf(
+  a: SignedCheckpoint,
+  b: SignedCheckpoint,
+): { readonly kind: 'fork' | 'shrunk'; readonly what: string } | undefined {
+  const { size } = a.checkpoint;
+  if (size === b.checkpoint.size)
+    return equalHashes(a.checkpoint.root, b.checkpoint.root)
+      ? undefined
+      : { kind: 'fork', what: `The log signed two trees of ${size} leaves.` };
+  const [larger, smaller] = size > b.checkpoint.size ? [a, b] : [b, a];
+  if (larger.atS === undefined || smaller.atS === undefined || larger.atS >= smaller.atS) return undefined;
+  const what = `The log signed ${larger.checkpoint.size} leaves at ${timeText(larger.atS)}, and ${smaller.checkpoint.size} at ${timeText(smaller.atS)}.`;
+  return { kind: 'shrunk', what };
+}
+
+export function rewrittenWords(from: SignedCheckpoint, to: SignedCheckpoint): string {
+  return `The first ${from.checkpoint.size} leaves of the tree of ${to.checkpoint.size} that the log signed are not those that it signed before.`;
+}
+
+/** What a leaf fixes that must be fixed once: the bytes of a lot, or those of a draw. Undefined for other leaves. */
+export function onceOf(leaf: string): { readonly kind: 'lot-twice' | 'draw-twice'; of: string } | undefined {
+  const told = parsedObject(leaf);
+  const type = member(told, 'type');
+  const of = text(member(told, type === 'lot' ? 'lot_id' : 'statement_sha256'));
+  if (of === undefined || (type !== 'lot' && type !== 'draw_commit')) return undefined;
+  return { kind: type === 'lot' ? 'lot-twice' : 'draw-twice', of };
+}
+
+export function twiceWords(kind: FindingKind, first: number, second: number, of: string | undefined): string {
+  const words = kind === 'lot-twice' ? 'are both of lot' : 'both commit to the draw';
+  return `Leaves ${first} and ${second} ${words} ${of}.`;
+}
+
+/**
+ * Why the time that a leaf says is not between those of the checkpoint that covers it and of one that does not yet;
+ * undefined where it is, and for a leaf that says none.
+ */
+export function wrongDate(
+  leaf: string,
+  index: number,
+  { atS }: SignedCheckpoint,
+  before: SignedCheckpoint | undefined,
+): string | undefined {
+  const toldMs = leafTimeOf(leaf);
+  if (toldMs === undefined || atS === undefined) return undefined;
+  if (Number.isNaN(toldMs)) return `Leaf ${index} says no time that can be read.`;
+  const told = `Leaf ${index} is of ${timeText(toldMs / 1_000)}`;
+  // the log signs in whole seconds
+  if (Math.floor(toldMs / 1_000) > atS) return `${told}, and was signed at ${timeText(atS)}.`;
+  const isStatement = member(parsedObject(leaf), 'type') === 'statement';
+  if (!isStatement || before?.atS === undefined || before.checkpoint.size > index) return undefined;
+  return toldMs < before.atS * 1_000
+    ? `${told}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS)}.`
+    : undefined;
+}
 
 async function two({ signed }: Evidence): Promise<[SignedCheckpoint, SignedCheckpoint]> {
   const pair: [SignedCheckpoint, SignedCheckpoint] = [await signed(0), await signed(1)];
@@ -235,23 +256,12 @@ export function rootsOf(
   { before, after }: NodesBetween,
 ): { readonly beginning: Hash; readonly whole: Hash } | undefined {
   const range = rangeOf(from, before);
-  const levels = nodesCovering(from, to);
+  const added = nodesCovering(from, to);
   // of two trees the second must be the larger: else the nodes of a smaller one would pass for those of the first
-  if (range === undefined || from === 0 || from >= to || levels.length !== after.length) return undefined;
-  const stack = nodesCovering(0, from).map(({ level }, i) => ({ level, hash: before[i] }));
-  levels.forEach((each, i) => {
-    let [level, hash] = [each.level, after[i]];
-    for (let last = stack.at(-1); last?.level === level; last = stack.at(-1), level++) {
-      hash = nodeHash(sha256, last.hash, hash);
-      stack.pop();
-    }
-    stack.push({ level, hash });
-  });
-  const whole = rangeOf(
-    to,
-    stack.map(({ hash }) => hash),
-  );
-  return whole && { beginning: range.root(), whole: whole.root() };
+  if (range === undefined || from === 0 || from >= to || added.length !== after.length) return undefined;
+  const beginning = range.root();
+  for (const [i, { level }] of added.entries()) range.append(after[i], undefined, level);
+  return { beginning, whole: range.root() };
 }
 
 /** The nodes that `rootsOf` takes, from the tree of `to` leaves. */
@@ -287,31 +297,14 @@ export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
 /** Whether these are the withdrawals that a leaf counts. */
 export function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly string[]): boolean {
   const range = new CompactRange(sha256);
-  for (const leaf of withdrawals) range.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
+  for (const leaf of withdrawals) range.append(leafHash(sha256, utf8Bytes(leaf)));
   return withdrawals.length === count && toBase64(range.root()) === root;
 }
 
-export function lotIdOf(leaf: string): string | undefined {
-  const told = parsedObject(leaf);
-  return member(told, 'type') === 'lot' ? text(member(told, 'lot_id')) : undefined;
-}
-
-/** The hash of the statement that a leaf commits to, and when the draw is due (Unix ms). */
-export function committedDrawOf(leaf: string): { statement: string; dueMs: number } | undefined {
-  const told = parsedObject(leaf);
-  const statement = text(member(told, 'statement_sha256'));
-  if (member(told, 'type') !== 'draw_commit' || statement === undefined) return undefined;
-  return { statement, dueMs: timeOf(member(told, 'due_at')) };
-}
-
 /** Milliseconds since 1970 of a withdrawal or a statement; NaN for one without a time, undefined for another leaf. */
-export function leafTimeOf(leaf: string): number | undefined {
+function leafTimeOf(leaf: string): number | undefined {
   const told = parsedObject(leaf);
   if (member(told, 'type') === 'statement') return timeOf(member(told, 'at'));
   if (member(told, 'type') === 'revocation') return timeOf(member(told, 'revoked_at'));
   return undefined;
-}
-
-export function isStatement(leaf: string): boolean {
-  return member(parsedObject(leaf), 'type') === 'statement';
 }

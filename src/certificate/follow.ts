@@ -1,23 +1,23 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { CompactRange, equalHashes, type Hash, leafHash, nodesCovering } from '../crypto/merkle.ts';
+import { CompactRange, equalHashes, type Hash, leafHash } from '../crypto/merkle.ts';
 import { formatNote } from '../crypto/note.ts';
 import {
-  committedDrawOf,
+  contradictionOf,
   type Finding,
   type FindingKind,
-  isStatement,
-  leafTimeOf,
-  lotIdOf,
-  type NodesBetween,
   nodesBetween,
+  onceOf,
   rangeOf,
+  rewrittenWords,
   rootsOf,
+  twiceWords,
   withdrawalsIn,
+  wrongDate,
 } from './finding.ts';
 import { LogDoubt, LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
-import { member, parsedObject, text, timeText } from './members.ts';
+import { member, parsedObject, text, timeOf, timeText } from './members.ts';
 import type { PublicLeaf } from './public-leaves.ts';
 import { readCheckpoint, readSignatures, readSigned, type SignedCheckpoint } from './signed-checkpoint.ts';
 import { TILE_HASHES } from './tile-nodes.ts';
@@ -144,7 +144,8 @@ class Follower {
     const now = await this.#signed(note);
     const before = state && (await this.#signed(state.checkpoint));
     if (state !== undefined && before !== undefined && this.#compare(before, now)) {
-      await this.#checkBeginning(now, before);
+      const what = `the tiles do not give the ${before.checkpoint.size} leaves that the log has signed before`;
+      await this.#checkBeginning(now, before, new LogUnavailable(what));
       return this.#result(state, before, true);
     }
     // of a log that is followed a time that is ahead must not hide another history
@@ -159,15 +160,18 @@ class Follower {
       throw new LogUnavailable(`the log says that it is ${timeText(atS)}: compare the clocks`);
   }
 
-  /** An older checkpoint must be of a beginning of the tree that is known. */
-  async #checkBeginning(older: SignedCheckpoint, known: SignedCheckpoint): Promise<void> {
-    const [from, to] = [older.checkpoint, known.checkpoint];
+  /** The first of two checkpoints must be of a beginning of the tree of the second; `doubt` where the tiles do not tell. */
+  async #checkBeginning(older: SignedCheckpoint, newer: SignedCheckpoint, doubt: Error): Promise<void> {
+    const [from, to] = [older.checkpoint, newer.checkpoint];
     if (from.size === 0 || from.size >= to.size) return;
     const nodes = await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
     const roots = rootsOf(from.size, to.size, nodes);
-    if (roots === undefined || !equalHashes(roots.whole, to.root))
-      throw new LogUnavailable(`the tiles do not give the ${to.size} leaves that the log has signed before`);
-    if (!equalHashes(roots.beginning, from.root)) throw this.#rewritten(older, known, nodes);
+    if (roots === undefined || !equalHashes(roots.whole, to.root)) throw doubt;
+    if (equalHashes(roots.beginning, from.root)) return;
+    throw this.#found('rewritten', rewrittenWords(older, newer), {
+      checkpoints: [formatNote(older.note), formatNote(newer.note)],
+      nodes: { before: nodes.before.map(toBase64), after: nodes.after.map(toBase64) },
+    });
   }
 
   #result(state: FollowState, { checkpoint, atS }: SignedCheckpoint, isStale: boolean): Poll {
@@ -248,20 +252,11 @@ class Follower {
 
   /** Two checkpoints by themselves. True when the second is older than the first and says no more. */
   #compare(before: SignedCheckpoint, now: SignedCheckpoint): boolean {
-    const [from, to] = [before.checkpoint, now.checkpoint];
+    const found = contradictionOf(before, now);
     const checkpoints = [formatNote(before.note), formatNote(now.note)];
-    const times = `${timeText(before.atS ?? 0)} and ${timeText(now.atS ?? 0)}`;
-    if (from.size === to.size && !equalHashes(from.root, to.root))
-      throw this.#found('fork', `The log signed two trees of ${from.size} leaves.`, { checkpoints });
-    const isTimed = before.atS !== undefined && now.atS !== undefined;
-    const isLater = isTimed && now.atS > before.atS;
-    const isEarlier = isTimed && now.atS < before.atS;
-    const shrunk = (what: string) => this.#found('shrunk', what, { checkpoints });
-    if (to.size < from.size && isLater)
-      throw shrunk(`The log signed ${from.size} and later ${to.size} leaves, at ${times}.`);
-    if (to.size > from.size && isEarlier)
-      throw shrunk(`The log signed ${to.size} leaves before it signed ${from.size}: ${times}.`);
-    return to.size < from.size || isEarlier;
+    if (found !== undefined) throw this.#found(found.kind, found.what, { checkpoints });
+    const isEarlier = before.atS !== undefined && now.atS !== undefined && now.atS < before.atS;
+    return now.checkpoint.size < before.checkpoint.size || isEarlier;
   }
 
   /** Reads what the log has more, and holds it against both checkpoints. */
@@ -277,21 +272,25 @@ class Follower {
     if (edge === undefined) throw new RangeError('the state holds roots that do not fit its size');
     let whole = edge;
     const range = new CompactRange(sha256, whole.size, whole.roots);
-    const added = new Set(nodesCovering(from, size).map(({ level, index }) => `${level}/${index}`));
-    const after: Hash[] = [];
-    let beginning: readonly Hash[] = range.size === from ? [...range.roots] : [];
+    let beginning = range.root();
     const first = size > from ? Math.floor(whole.size / TILE_HASHES) : Number.POSITIVE_INFINITY;
     for (let index = first; index * TILE_HASHES < size; index++) {
       for (const hash of await this.#source.tile(0, index, size)) {
         if (listed.has(range.size)) hashes.set(range.size, hash);
-        range.append(hash, (level, at, node) => {
-          if (added.has(`${level}/${at}`)) after.push(node);
-        });
-        if (range.size === from) beginning = [...range.roots];
+        range.append(hash);
+        if (range.size === from) beginning = range.root();
       }
       if (range.size % TILE_HASHES === 0) whole = new CompactRange(sha256, range.size, range.roots);
     }
-    if (size > from) await this.#checkRoots(before, now, range, { before: beginning, after });
+    if (size > from) {
+      const isWhole = equalHashes(range.root(), now.checkpoint.root);
+      const isBegun = from === 0 || (before !== undefined && equalHashes(beginning, before.checkpoint.root));
+      const doubt = `The tiles do not give the root of the ${size} leaves that were signed.`;
+      // another history from before the tiles that were read: then all of it has to be asked for
+      if (before !== undefined && !(isWhole && isBegun))
+        await this.#checkBeginning(before, now, new LogDoubt(doubt));
+      if (!(isWhole && isBegun)) throw new LogDoubt(doubt);
+    }
     if (from === 0 && this.#firstLeaf !== undefined && size > 0) await this.#checkFirstLeaf(now);
     const { lots = {}, draws, withdrawals = [] } = this.#state ?? {};
     Object.assign(this.#lots, lots);
@@ -332,32 +331,30 @@ class Follower {
         `Leaf ${index} counts ${told.count} withdrawals; ${counted.size} are listed before it${others}.`,
       );
     }
-    const atMs = leafTimeOf(leaf);
-    const isLate = atMs !== undefined && now.atS !== undefined && !(Math.floor(atMs / 1_000) <= now.atS);
-    const isEarly =
-      atMs !== undefined && before?.atS !== undefined && isStatement(leaf) && atMs < before.atS * 1_000;
-    if (isLate || isEarly)
-      throw this.#found('date', `The time of leaf ${index} is not between the checkpoints around it.`, {
+    const wrong = wrongDate(leaf, index, now, before);
+    if (wrong !== undefined)
+      throw this.#found('date', wrong, {
         checkpoints: before === undefined ? [] : [formatNote(before.note)],
         leaves: [{ leaf, ...(await proof(index)) }],
       });
-    const lotId = lotIdOf(leaf) ?? '';
-    const twice = async (kind: FindingKind, first: number, words: string) =>
-      this.#found(kind, `Leaves ${first} and ${index} ${words}.`, {
-        checkpoints: [],
-        leaves: [
-          { leaf: await this.#source.publicLeaf(first), ...(await proof(first)) },
-          { leaf, ...(await proof(index)) },
-        ],
-      });
-    if (Object.hasOwn(this.#lots, lotId))
-      throw await twice('lot-twice', this.#lots[lotId], `are both of lot ${lotId}`);
-    if (lotId !== '') this.#lots[lotId] = index;
-    const { statement = '', dueMs = 0 } = committedDrawOf(leaf) ?? {};
-    if (Object.hasOwn(this.#draws, statement))
-      throw await twice('draw-twice', this.#draws[statement][0], `both commit to the draw ${statement}`);
-    if (statement !== '') this.#draws[statement] = [index, dueMs];
     const facts = parsedObject(leaf);
+    const once = onceOf(leaf);
+    if (once !== undefined) {
+      const { kind, of } = once;
+      const isLot = kind === 'lot-twice';
+      if (Object.hasOwn(isLot ? this.#lots : this.#draws, of)) {
+        const first = isLot ? this.#lots[of] : this.#draws[of][0];
+        throw this.#found(kind, twiceWords(kind, first, index, of), {
+          checkpoints: [],
+          leaves: [
+            { leaf: await this.#source.publicLeaf(first), ...(await proof(first)) },
+            { leaf, ...(await proof(index)) },
+          ],
+        });
+      }
+      if (isLot) this.#lots[of] = index;
+      else this.#draws[of] = [index, timeOf(member(facts, 'due_at'))];
+    }
     const type = member(facts, 'type');
     if (type === 'revocation') {
       this.#addWithdrawal(leaf);
@@ -369,7 +366,7 @@ class Follower {
 
   #addWithdrawal(leaf: string): void {
     this.#withdrawals.push(leaf);
-    this.#counted.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
+    this.#counted.append(leafHash(sha256, utf8Bytes(leaf)));
   }
 
   /** A log that grows says again and again which lots were withdrawn; one that hides a withdrawal cannot. */
@@ -393,38 +390,6 @@ class Follower {
     const [hash] = await this.#source.tile(0, 0, now.checkpoint.size);
     if (equalHashes(hash, leafHash(sha256, utf8Bytes(this.#firstLeaf ?? '')))) return;
     throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
-  }
-
-  /** The tiles must give both roots: `nodes` are of the second tree, as the tiles give it. */
-  async #checkRoots(
-    before: SignedCheckpoint | undefined,
-    now: SignedCheckpoint,
-    range: CompactRange,
-    nodes: NodesBetween,
-  ): Promise<void> {
-    const [from, to] = [before?.checkpoint, now.checkpoint];
-    const isWhole = equalHashes(range.root(), to.root);
-    if (from === undefined || before === undefined || from.size === 0) {
-      if (!isWhole) throw tilesDoubt(now);
-      return;
-    }
-    const own = isWhole ? rootsOf(from.size, to.size, nodes) : undefined;
-    if (isWhole && own !== undefined && equalHashes(own.beginning, from.root)) return;
-    // another history from before the tiles that were read: then all of it has to be asked for
-    const other = isWhole ? nodes : await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
-    const roots = rootsOf(from.size, to.size, other);
-    if (roots === undefined || !equalHashes(roots.whole, to.root) || equalHashes(roots.beginning, from.root))
-      throw tilesDoubt(now);
-    throw this.#rewritten(before, now, other);
-  }
-
-  #rewritten(before: SignedCheckpoint, now: SignedCheckpoint, nodes: NodesBetween): Found {
-    const [from, to] = [before.checkpoint.size, now.checkpoint.size];
-    const what = `The first ${from} leaves of the tree of ${to} are not those of the checkpoint of ${from}.`;
-    return this.#found('rewritten', what, {
-      checkpoints: [formatNote(before.note), formatNote(now.note)],
-      nodes: { before: nodes.before.map(toBase64), after: nodes.after.map(toBase64) },
-    });
   }
 
   #found(
@@ -472,10 +437,6 @@ function keysFailure(pinned: unknown, served: unknown): string | undefined {
   if (log === served && first !== undefined && member(served, 'first_leaf') !== first)
     return 'The first leaf is no longer the one that was pinned.';
   return undefined;
-}
-
-function tilesDoubt({ checkpoint }: SignedCheckpoint): LogDoubt {
-  return new LogDoubt(`The tiles do not give the root of the ${checkpoint.size} leaves that were signed.`);
 }
 
 function keysIn(document: unknown): unknown[] {

@@ -2,8 +2,7 @@ import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256 } from '../crypto/digest.ts';
-import { HashTree } from '../crypto/hash-tree.ts';
-import { type CompactRange, leafHash, splitHashes } from '../crypto/merkle.ts';
+import { type CompactRange, HashTree, leafHash, splitHashes } from '../crypto/merkle.ts';
 import {
   type DrawnRange,
   type LotCommitment,

@@ -17,7 +17,7 @@ import {
 } from '../core/schema.ts';
 import { ORIGINS } from '../core/vocabulary.ts';
 import { toBase64 } from '../crypto/base64.ts';
-import { type HashTree, PIECE_BYTES } from '../crypto/hash-tree.ts';
+import { type HashTree, PIECE_BYTES } from '../crypto/merkle.ts';
 import { EVIDENCE_LEVELS, type LotRecord, PURE_BLOCK_BYTES } from '../ledger/records.ts';
 import { canonical } from './members.ts';
 import { digestText } from './verdict.ts';

@@ -80,7 +80,7 @@ export class PublicBatch {
   addWithdrawal(index: number, leaf: string): void {
     this.addPlain(index, leaf);
     this.#records.push({ key: withdrawnKey(this.withdrawals.size), value: utf8Bytes(leaf) });
-    this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf)), () => {});
+    this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf)));
   }
 
   /** A leaf that says nothing of lots. */

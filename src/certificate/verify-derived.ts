@@ -1,5 +1,5 @@
 import { ENTROPY_MODES, type EntropyMode, isQuantum, ORIGINS } from '../core/vocabulary.ts';
-import { PIECE_BYTES } from '../crypto/hash-tree.ts';
+import { PIECE_BYTES } from '../crypto/merkle.ts';
 import { allowsEvidence, SEED_BLOCK_BYTES } from '../ledger/records.ts';
 import { CERTIFICATE_ROWS, certificateForm } from './certificate-members.ts';
 import type { DerivedFrom } from './derive.ts';

@@ -1,8 +1,17 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { PIECE_BYTES, PIECE_SALT_BYTES, pieceHash, rootOfRun } from '../crypto/hash-tree.ts';
-import { equalHashes, HASH_BYTES, type Hash, leafHash, splitHashes } from '../crypto/merkle.ts';
+import {
+  equalHashes,
+  HASH_BYTES,
+  type Hash,
+  leafHash,
+  PIECE_BYTES,
+  PIECE_SALT_BYTES,
+  pieceHash,
+  rootOfRun,
+  splitHashes,
+} from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
 import { UNSIGNED } from './document.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';

@@ -1,4 +1,5 @@
 import { assert } from '../core/assert.ts';
+import { concatBytes } from '../core/bytes.ts';
 
 /**
  * The Merkle tree of RFC 9162 §2.1, over any SHA-256: a server passes a native one, a browser a pure one. A
@@ -32,9 +33,30 @@ export function emptyRoot(sha256: Sha256): Hash {
 
 /** SHA-256(0x00 || entry): RFC 9162 §2.1.1, so that no leaf is ever a node. */
 export function leafHash(sha256: Sha256, entry: Uint8Array): Hash {
-  const input = new Uint8Array(1 + entry.length);
-  input.set(entry, 1);
-  return sha256(input);
+  return taggedHash(sha256, 0x00, entry);
+}
+
+/** Bytes that are committed to as one: every draw in pure mode takes whole pieces. */
+export const PIECE_BYTES = 16;
+/** Bytes of the salt of a piece. */
+export const PIECE_SALT_BYTES = 16;
+
+/** SHA-256(0x02 || salt || piece): a leaf of the tree over a block of pure bytes. */
+export function pieceHash(sha256: Sha256, salt: Uint8Array, piece: Uint8Array): Hash {
+  return taggedHash(sha256, 0x02, salt, piece);
+}
+
+/** SHA-256(0x03 || seed). A seed is 32 random bytes that are never told, so it needs no salt. */
+export function seedHash(sha256: Sha256, seed: Uint8Array): Hash {
+  return taggedHash(sha256, 0x03, seed);
+}
+
+/** The first byte keeps the kinds of leaves apart from each other and from nodes (0x01). Erases its input. */
+function taggedHash(sha256: Sha256, tag: number, ...parts: readonly Uint8Array[]): Hash {
+  const input = concatBytes(Uint8Array.of(tag), ...parts);
+  const hash = sha256(input);
+  input.fill(0);
+  return hash;
 }
 
 /** One input for all nodes: a hash is read before the next one is made, and a log makes one for each leaf. */
@@ -90,22 +112,29 @@ export class CompactRange {
     return this.#roots;
   }
 
-  /** Adds the hash of the next leaf; tells of every node this completes, leaf first. */
-  append(leaf: Hash, completed: (level: number, index: number, hash: Hash) => void): void {
-    let index = this.#size;
-    let level = 0;
-    let hash = leaf;
-    completed(level, index, hash);
+  /**
+   * Adds the next leaf, or the next complete subtree of `level` where the size is a multiple of its leaves; tells of every
+   * node this completes, the added one first.
+   */
+  append(
+    added: Hash,
+    completed: (level: number, index: number, hash: Hash) => void = () => {},
+    level = 0,
+  ): void {
+    let index = this.#size / 2 ** level;
+    let hash = added;
+    let at = level;
+    completed(at, index, hash);
     while (index % 2 === 1) {
       const left = this.#roots.pop();
       assert(left !== undefined, 'an odd index has a left sibling');
       hash = nodeHash(this.#sha256, left, hash);
       index = (index - 1) / 2;
-      level++;
-      completed(level, index, hash);
+      at++;
+      completed(at, index, hash);
     }
     this.#roots.push(hash);
-    this.#size++;
+    this.#size += 2 ** level;
   }
 
   root(): Hash {
@@ -117,28 +146,119 @@ export class CompactRange {
   }
 }
 
+/** All nodes of a tree that is held as a whole, from its leaves up to its root. */
+export class HashTree {
+  /** Hashes one behind the other; a node without a right sibling stands in the level above it too. */
+  readonly #levels: readonly Uint8Array[];
+  readonly #sha256: Sha256;
+
+  constructor(sha256: Sha256, leaves: readonly Hash[]) {
+    this.#sha256 = sha256;
+    let level = concatBytes(...leaves);
+    const levels = [level];
+    for (let width = leaves.length; width > 1; width = Math.ceil(width / 2)) {
+      const above = new Uint8Array(Math.ceil(width / 2) * HASH_BYTES);
+      for (let i = 0; i < width; i += 2) {
+        const left = hashAt(level, i);
+        above.set(i + 1 < width ? nodeHash(sha256, left, hashAt(level, i + 1)) : left, (i / 2) * HASH_BYTES);
+      }
+      levels.push(above);
+      level = above;
+    }
+    this.#levels = levels;
+  }
+
+  /** Leaves. */
+  get size(): number {
+    return this.#levels[0].length / HASH_BYTES;
+  }
+
+  /** Hashes that it holds, leaves and root too. */
+  get nodes(): number {
+    return this.#levels.reduce((sum, level) => sum + level.length / HASH_BYTES, 0);
+  }
+
+  get root(): Hash {
+    const top = this.#levels[this.#levels.length - 1];
+    return top.length === 0 ? emptyRoot(this.#sha256) : new Uint8Array(top);
+  }
+
+  leaf(index: number): Hash {
+    return new Uint8Array(hashAt(this.#levels[0], index));
+  }
+
+  /** The hashes that lead from the leaves [from, before) to the root, in the order of `nodesBeside`. */
+  runProof(from: number, before: number): Hash[] {
+    return nodesBeside(from, before, this.size).map(
+      ({ level, index }) => new Uint8Array(hashAt(this.#levels[level], index)),
+    );
+  }
+}
+
+/**
+ * The nodes that lead from the leaves [from, before) of a tree of `size` leaves to its root: of each level the left
+ * neighbour of the run, then the right one, where there is one that the run does not hold. For one leaf these are the
+ * nodes of RFC 9162 §2.1.3.1.
+ */
+function nodesBeside(from: number, before: number, size: number): { level: number; index: number }[] {
+  assert(from >= 0 && from < before && before <= size, 'a proof is of leaves of the tree');
+  const nodes: { level: number; index: number }[] = [];
+  let first = from;
+  let last = before - 1;
+  let level = 0;
+  for (let width = size; width > 1; width = Math.ceil(width / 2), level++) {
+    if (first % 2 === 1) nodes.push({ level, index: first - 1 });
+    if (last % 2 === 0 && last + 1 < width) nodes.push({ level, index: last + 1 });
+    first = half(first);
+    last = half(last);
+  }
+  return nodes;
+}
+
+/**
+ * The root of a tree of `size` leaves in which `run` stands at `from`. Takes from `proof`, which may hold more, what
+ * it needs, from the front. Undefined when the run does not fit or the proof is too short.
+ */
+export function rootOfRun(
+  sha256: Sha256,
+  size: number,
+  from: number,
+  run: readonly Hash[],
+  proof: Hash[],
+): Hash | undefined {
+  if (!isCount(size) || !isCount(from) || run.length === 0 || from + run.length > size) return undefined;
+  let first = from;
+  let level = [...run];
+  for (let width = size; width > 1; width = Math.ceil(width / 2)) {
+    const last = first + level.length - 1;
+    const hasLeft = first % 2 === 1;
+    const hasRight = last % 2 === 0 && last + 1 < width;
+    if (proof.length < Number(hasLeft) + Number(hasRight)) return undefined;
+    if (hasLeft) level.unshift(proof.shift()!);
+    if (hasRight) level.push(proof.shift()!);
+    const above: Hash[] = [];
+    for (let i = 0; i < level.length; i += 2) {
+      above.push(i + 1 < level.length ? nodeHash(sha256, level[i], level[i + 1]) : level[i]);
+    }
+    level = above;
+    first = half(first);
+  }
+  return level[0];
+}
+
 /** The hashes from the leaf's sibling up to the child of the root: RFC 9162 §2.1.3.1. */
-export async function inclusionProof(
+export function inclusionProof(
   sha256: Sha256,
   index: number,
   size: number,
   readNode: ReadNode,
 ): Promise<Hash[]> {
-  assert(index >= 0 && index < size, 'a proof is for a leaf of the tree');
-  const path: Promise<Hash>[] = [];
-  let start = 0;
-  let end = size;
-  while (end - start > 1) {
-    const middle = start + splitOf(end - start);
-    if (index < middle) {
-      path.push(rangeHash(sha256, middle, end, readNode));
-      end = middle;
-    } else {
-      path.push(rangeHash(sha256, start, middle, readNode));
-      start = middle;
-    }
-  }
-  return await Promise.all(path.reverse());
+  const path = nodesBeside(index, index + 1, size).map((node) => {
+    const leaves = 2 ** node.level;
+    const start = node.index * leaves;
+    return rangeHash(sha256, start, Math.min(start + leaves, size), readNode);
+  });
+  return Promise.all(path);
 }
 
 /**
@@ -175,27 +295,15 @@ export async function consistencyProof(
 /** Whether the leaf is at `index` of the tree: RFC 9162 §2.1.3.2. */
 export function verifyInclusion(
   sha256: Sha256,
-  leaf: Uint8Array,
+  leaf: Hash,
   index: number,
   size: number,
   proof: readonly Hash[],
   root: Uint8Array,
 ): boolean {
-  if (!isCount(index) || !isCount(size) || index >= size) return false;
-  let fn = index;
-  let sn = size - 1;
-  let hash: Uint8Array = leaf;
-  for (const sibling of proof) {
-    if (sn === 0) return false; // step 4a
-    if (fn % 2 === 1 || fn === sn) {
-      hash = nodeHash(sha256, sibling, hash);
-      while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)]; // step 4b ii
-    } else {
-      hash = nodeHash(sha256, hash, sibling);
-    }
-    [fn, sn] = [half(fn), half(sn)];
-  }
-  return sn === 0 && equalHashes(hash, root);
+  const path = [...proof];
+  const own = rootOfRun(sha256, size, index, [leaf], path);
+  return own !== undefined && path.length === 0 && equalHashes(own, root);
 }
 
 /** Whether the second tree is the first with leaves added: RFC 9162 §2.1.4.2. */

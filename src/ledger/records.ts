@@ -151,7 +151,7 @@ export interface LotRecord {
   readonly rejection: string;
 }
 
-/** What a lot's leaf in the log commits to, see crypto/hash-tree.ts. Hashes of 32 bytes, in base64. */
+/** What a lot's leaf in the log commits to, see crypto/merkle.ts. Hashes of 32 bytes, in base64. */
 export interface LotCommitment {
   /** Bytes of all pure blocks: whole blocks of PURE_BLOCK_BYTES, the last of which may be shorter. */
   readonly pureBytes: number;

@@ -3,7 +3,7 @@ import type { DataEndpoint } from '../../src/core/vocabulary.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
-import { seedHash } from '../../src/crypto/hash-tree.ts';
+import { seedHash } from '../../src/crypto/merkle.ts';
 import type {
   AnswerEntry,
   AssessedBlock,

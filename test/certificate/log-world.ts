@@ -224,7 +224,7 @@ export class LogWorld {
     return leaves.length;
   }
 
-  async #checkProofs(log: CertificateLog, leaves: readonly Uint8Array[]): Promise<void> {
+  async #checkProofs(log: CertificateLog, leaves: readonly Hash[]): Promise<void> {
     for (const { sequence, count } of this.segments.values()) {
       for (const index of new Set([0, count >> 1, count - 1])) {
         const text = await log.proofOf(sequence, index);
@@ -238,7 +238,7 @@ export class LogWorld {
   }
 }
 
-export function checkProof(text: string, leaves: readonly Uint8Array[]): void {
+export function checkProof(text: string, leaves: readonly Hash[]): void {
   const proof = parseProof(text);
   const note = proof && parseNote(proof.note);
   const checkpoint = note && parseCheckpoint(note.text);

@@ -13,8 +13,7 @@ import { UnseenLots } from '../../src/certificate/unseen-lots.ts';
 import { lotVerdict, verifyPublicLot } from '../../src/certificate/verify-public-lot.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
-import { HashTree, pieceHash, rootOfRun, seedHash } from '../../src/crypto/hash-tree.ts';
-import { CompactRange, leafHash } from '../../src/crypto/merkle.ts';
+import { CompactRange, HashTree, leafHash, pieceHash, rootOfRun, seedHash } from '../../src/crypto/merkle.ts';
 import { formatNote } from '../../src/crypto/note.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 import {

@@ -3,7 +3,7 @@ import { concatBytes } from '../../core/bytes.ts';
 import { toBase64 } from '../../crypto/base64.ts';
 import { BlockCommitment } from '../../crypto/block-commitment.ts';
 import { sha256 } from '../../crypto/digest.ts';
-import { seedHash } from '../../crypto/hash-tree.ts';
+import { seedHash } from '../../crypto/merkle.ts';
 import type { BlockKind, LotCommitment } from '../../ledger/records.ts';
 
 /** Blocks hashed between two turns of the event loop: half a millisecond each. */

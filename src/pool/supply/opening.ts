@@ -1,6 +1,6 @@
 import { concatBytes, secretBytes, wipe } from '../../core/bytes.ts';
 import type { BlockCommitment } from '../../crypto/block-commitment.ts';
-import { PIECE_BYTES } from '../../crypto/hash-tree.ts';
+import { PIECE_BYTES } from '../../crypto/merkle.ts';
 
 /** Bytes drawn that are opened at most: the longest answer of the bytes endpoint twice. Larger answers carry none. */
 const OPENED_BYTES_MAX = 2_048;
