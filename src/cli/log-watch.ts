@@ -10,7 +10,8 @@ import { isObject, member, printable } from '../certificate/members.ts';
 import { messageOf } from '../core/assert.ts';
 import { sendRequest } from '../core/http-request.ts';
 import { replaceFile } from '../core/replace-file.ts';
-import { counter, type ExposedFamily, exposition, gauge, labelled } from '../observe/exposition.ts';
+import { exposition } from '../observe/exposition.ts';
+import { familiesOf, type Metrics } from '../observe/row.ts';
 import {
   action,
   type CommandContext,
@@ -129,11 +130,13 @@ interface WatcherOptions {
 export class LogWatcher {
   readonly #options: WatcherOptions;
   #state: FollowState | undefined;
-  readonly #polls: Record<PollOutcome, number> = { ok: 0, unavailable: 0, doubt: 0, finding: 0 };
-  #size = 0;
-  #signedAtS: number | null = null;
-  #succeededAtS: number | null = null;
-  #tilesRead = 0;
+  readonly #seen: Seen = {
+    polls: { ok: 0, unavailable: 0, doubt: 0, finding: 0 },
+    size: 0,
+    signedAtS: null,
+    succeededAtS: null,
+    tilesRead: 0,
+  };
   /** The trouble that was told last: once, not at every poll. */
   #trouble = '';
 
@@ -144,7 +147,7 @@ export class LogWatcher {
 
   async poll(signal?: AbortSignal): Promise<PollOutcome> {
     const outcome = await this.#poll(signal);
-    this.#polls[outcome]++;
+    this.#seen.polls[outcome]++;
     return outcome;
   }
 
@@ -165,10 +168,8 @@ export class LogWatcher {
     if (this.#state === undefined) context.talk(`${url}: pinned ${pinnedText(state.keys)}\n`);
     this.#state = state;
     for (const event of events) this.#tell(event);
-    this.#size = size;
-    this.#signedAtS = atS ?? null;
-    this.#succeededAtS = Math.floor(nowMs / 1_000);
-    this.#tilesRead += tilesRead;
+    Object.assign(this.#seen, { size, signedAtS: atS ?? null, succeededAtS: Math.floor(nowMs / 1_000) });
+    this.#seen.tilesRead += tilesRead;
     return 'ok';
   }
 
@@ -220,30 +221,34 @@ export class LogWatcher {
 
   /** The Prometheus text format. */
   metrics(): string {
-    const polls: ExposedFamily = {
-      name: 'qrn_watch_polls_total',
-      type: 'counter',
-      help: 'Polls of the log by their outcome.',
-      samples: Object.entries(this.#polls).map(([outcome, value]) => ({ labels: { outcome }, value })),
-    };
-    const lots = Object.keys(this.#state?.lots ?? {}).length;
-    return exposition([
-      polls,
-      gauge('qrn_watch_log_leaves', 'Leaves of the newest checkpoint.', this.#size),
-      gauge(
-        'qrn_watch_log_signed_timestamp_seconds',
-        'When the log says that it signed it.',
-        this.#signedAtS,
-      ),
-      gauge('qrn_watch_success_timestamp_seconds', 'The last poll that found all well.', this.#succeededAtS),
-      labelled('qrn_watch_public_leaves', 'Public leaves that were checked.', 'kind', {
-        lot: lots,
-        withdrawal: this.#state?.withdrawals.length ?? 0,
-      }),
-      counter('qrn_watch_tiles_total', 'Tiles that were read.', this.#tilesRead),
-    ]);
+    const lot = Object.keys(this.#state?.lots ?? {}).length;
+    const leaves = { lot, withdrawal: this.#state?.withdrawals.length ?? 0 };
+    return exposition(familiesOf(WATCH_METRICS, [{ ...this.#seen, leaves }]));
   }
 }
+
+interface Seen {
+  readonly polls: Record<PollOutcome, number>;
+  size: number;
+  signedAtS: number | null;
+  succeededAtS: number | null;
+  tilesRead: number;
+}
+
+const WATCH_METRICS: Metrics<Seen & { readonly leaves: Readonly<Record<string, number>> }> = {
+  qrn_watch_polls_total: ['Polls of the log by their outcome.', ({ polls }) => polls, 'outcome'],
+  qrn_watch_log_leaves: ['Leaves of the newest checkpoint.', ({ size }) => size],
+  qrn_watch_log_signed_timestamp_seconds: [
+    'When the log says that it signed it.',
+    ({ signedAtS }) => signedAtS,
+  ],
+  qrn_watch_success_timestamp_seconds: [
+    'The last poll that found all well.',
+    ({ succeededAtS }) => succeededAtS,
+  ],
+  qrn_watch_public_leaves: ['Public leaves that were checked.', ({ leaves }) => leaves, 'kind'],
+  qrn_watch_tiles_total: ['Tiles that were read.', ({ tilesRead }) => tilesRead],
+};
 
 function pinnedText(keys: unknown): string {
   const listed = member(keys, 'keys');

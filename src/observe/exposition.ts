@@ -20,28 +20,6 @@ export function exposition(families: readonly ExposedFamily[]): string {
   return families.map(familyText).join('');
 }
 
-/** Without a sample where there is no value: a rate of zero has no time to empty. */
-export function gauge(name: string, help: string, value: number | null): ExposedFamily {
-  return { name, type: 'gauge', help, samples: value === null ? [] : [{ value }] };
-}
-
-export function counter(name: string, help: string, value: number): ExposedFamily {
-  return { name, type: 'counter', help, samples: [{ value }] };
-}
-
-/** A gauge with one sample for each value of one label; null values are left out. */
-export function labelled(
-  name: string,
-  help: string,
-  label: string,
-  values: Readonly<Record<string, number | null>>,
-): ExposedFamily {
-  const samples = Object.entries(values).flatMap(([each, value]) =>
-    value === null ? [] : [{ labels: { [label]: each }, value }],
-  );
-  return { name, type: 'gauge', help, samples };
-}
-
 function familyText({ name, type, help, samples }: ExposedFamily): string {
   const lines = samples.map(
     ({ suffix = '', labels, value }) => `${name}${suffix}${labelText(labels)} ${valueText(value)}\n`,

@@ -5,7 +5,6 @@ import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { MetricTotals } from '../core/metrics.ts';
-import type { HealthCheck } from '../http/plain-routes.ts';
 import type { LedgerIntegrity } from '../ledger/integrity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
@@ -14,26 +13,12 @@ import type { SourceStatus } from '../pool/intake/collector.ts';
 import type { DeliveredState } from '../pool/intake/delivered-sampler.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
-import type { ExposedFamily } from './exposition.ts';
 import type { LastMinute, ModeReading, Watch, Writability } from './watch.ts';
 
 /** The version of this service, from its manifest. */
 export const SERVICE_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
-
-/** One thing that can be read off a running service: what /v1/health says of it and what /metrics does. */
-export interface ReadingRow {
-  readonly check?: {
-    readonly name: string;
-    /** Each thing that it observes; null for nothing. */
-    readonly of: (readings: Readings) => HealthCheck | readonly HealthCheck[] | null;
-    /** Leave the check out of the report when it observes nothing. */
-    readonly optional?: true;
-  };
-  /** Null for none. */
-  readonly families?: (readings: Readings) => ExposedFamily | readonly ExposedFamily[] | null;
-}
 
 /** Where a service stands at one moment: what health, metrics and the status page are made from. */
 export interface Readings {

@@ -1,7 +1,8 @@
 import { isoTime } from '../core/clock.ts';
 import type { HealthCheck, HealthReport, HealthStatus } from '../http/plain-routes.ts';
 import { countedFamilies, type ExposedFamily, exposition } from './exposition.ts';
-import { type ReadingRow, type Readings, SERVICE_VERSION } from './readings.ts';
+import { type Readings, SERVICE_VERSION } from './readings.ts';
+import type { ReadingRow } from './row.ts';
 import { SERVICE_ROWS, SYSTEM_ROWS } from './service-rows.ts';
 import { SOURCE_ROWS } from './source-rows.ts';
 
@@ -21,10 +22,10 @@ const VITAL_CHECK = 'ledger:writable';
  */
 export function healthReport(readings: Readings): HealthReport {
   const checks: Record<string, readonly HealthCheck[]> = {};
-  for (const { check } of READING_TABLE) {
+  for (const { check, checks: checksOf } of READING_TABLE) {
     if (check === undefined) continue;
-    const observed = [check.of(readings) ?? []].flat();
-    if (observed.length > 0 || check.optional !== true) checks[check.name] = observed;
+    const observed = [...(checks[check] ?? []), ...checksOf(readings)];
+    if (observed.length > 0) checks[check] = observed;
   }
   return {
     status: overallOf(checks),
@@ -43,7 +44,7 @@ function overallOf(checks: HealthReport['checks']): HealthStatus {
 
 /** The families that are read off when Prometheus asks, beside those that the fronts count. */
 export function readingFamilies(readings: Readings): ExposedFamily[] {
-  return READING_TABLE.flatMap(({ families }) => families?.(readings) ?? []);
+  return READING_TABLE.flatMap(({ families }) => families(readings));
 }
 
 /** The text of /metrics. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HealthCheck } from '../../src/http/plain-routes.ts';
 import { Retention } from '../../src/ledger/retention.ts';
-import { DATABASE_ROW } from '../../src/observe/database-row.ts';
-import type { Readings } from '../../src/observe/readings.ts';
+import { healthReport } from '../../src/observe/table.ts';
 import { followDatabase } from '../../src/service/service.ts';
+import { SOUND } from '../observe/readings.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -49,7 +48,7 @@ describe('a node on PostgreSQL', () => {
       const front = { holdBack: (why: string | null) => void told.push(why) };
       await followDatabase({ integrity: async () => integrity }, [front, front]);
       assert.deepEqual(told, [reason, reason]);
-      const check = DATABASE_ROW.check!.of({ integrity } as Readings) as HealthCheck;
+      const [check] = healthReport({ ...SOUND, integrity }).checks['ledger:database'];
       assert.equal(check.status, status);
     });
   }

@@ -84,55 +84,15 @@ describe('evidence in health', () => {
       alarm: new LotAlarm().state(),
     };
     const checks = evidenceChecks([status({ lastLot })], [stream]);
-    const rule = { bits: 1_000_000, smallest_p: 0.001 };
-    assert.deepEqual(checks['source:raw_noise'], [
-      {
-        componentType: 'component',
-        status: 'pass', // whatever its rows say
-        observedValue: '40/188 passed',
-        details: {
-          name: 'test',
-          ...rule,
-          sha256: 'r',
-          verified: false,
-          reason: 'reason of r',
-          lot: 'lot_1',
-          min_entropy_per_bit: 0.79,
-          min_entropy_method: 'by ten estimators',
-        },
-      },
-    ]);
-    assert.deepEqual(checks['source:conditioned'], [
-      {
-        componentType: 'component',
-        status: 'pass',
-        observedValue: '187/188 passed',
-        details: {
-          name: 'test',
-          ...rule,
-          sha256: 'c2',
-          verified: true,
-          reason: 'reason of c2',
-          lot: 'lot_1',
-        },
-      },
-    ]);
-    assert.deepEqual(checks['delivery:sample'], [
-      {
-        componentType: 'component',
-        status: 'pass',
-        observedValue: '186/188 passed',
-        details: {
-          ...rule,
-          sha256: 'd',
-          verified: true,
-          reason: 'reason of d',
-          alarm: { bits: 0, alarm_bits: 20, raised_by: null },
-          group: 'pro/3600000',
-          sampled_at: '2026-11-21T00:00:00.000Z',
-        },
-      },
-    ]);
+    const told = (name: string) =>
+      checks[name].map(({ status, observedValue, details }) => {
+        const { name: of, sha256, verified } = details as Record<string, unknown>;
+        return [of, status, observedValue, sha256, verified];
+      });
+    // raw noise passes whatever its rows say
+    assert.deepEqual(told('source:raw_noise'), [['test', 'pass', '40/188 passed', 'r', false]]);
+    assert.deepEqual(told('source:conditioned'), [['test', 'pass', '187/188 passed', 'c2', true]]);
+    assert.deepEqual(told('delivery:sample'), [['pro/3600000', 'pass', '186/188 passed', 'd', true]]);
   });
 
   it('says nothing of what was not tested', () => {
@@ -143,6 +103,6 @@ describe('evidence in health', () => {
       assert.deepEqual((details as Record<string, unknown>)['verified'], false);
       assert.deepEqual((details as Record<string, unknown>)['reason'], 'no block was tested yet');
     }
-    assert.deepEqual(checks['delivery:sample'], []);
+    assert.equal(checks['delivery:sample'], undefined);
   });
 });

@@ -126,7 +126,10 @@ describe('a configured source', () => {
     assert.equal((body as { metadata: { entropy_origin: string } }).metadata.entropy_origin, 'qrng-device');
     assert.equal((await service.ledger.spent('anu', dayOf(systemClock.wallMs()))).calls, 10);
     const [spend] = (await checks())['source:spend'];
-    assert.deepEqual([spend.status, (spend.details as { calls: number }).calls], ['warn', 10]);
+    assert.deepEqual(
+      [spend.status, (spend.details as { qrn_source_calls_today: number }).qrn_source_calls_today],
+      ['warn', 10],
+    );
     const [lot] = await service.ledger.lots(2).then((lots) => lots.filter(({ source }) => source === 'anu'));
     assert.equal(lot.origin, 'qrng-device');
   });
