@@ -15,19 +15,8 @@ import type { Subject } from './support/suite.ts';
 
 const root = new URL('../', import.meta.url);
 /** Those that measure a revision's own code; the others are programs of the working tree. */
-const COMPARED = [
-  'numbers',
-  'expand',
-  'dispatch',
-  'durability',
-  'start',
-  'small',
-  'batch',
-  'latency',
-  'mixed',
-  'soak',
-];
-const USUAL = ['numbers', 'expand', 'small', 'batch', 'latency'];
+const COMPARED = ['micro', 'dispatch', 'start', 'small', 'batch', 'latency'];
+const USUAL = ['micro', 'small', 'batch', 'latency'];
 
 function git(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync('git', args, { cwd: fileURLToPath(root), encoding: 'utf8' });

@@ -1,6 +1,5 @@
 import { loaded } from './support/measured.ts';
 import { startBare } from './support/peers.ts';
-import type { Line, Plot } from './support/plot.ts';
 import { comparison, nameFor } from './support/revisions.ts';
 import { alternate, type Contender, type Rounds } from './support/rounds.ts';
 import { type Server, startService, withServers } from './support/server.ts';
@@ -41,7 +40,7 @@ export const latency: Suite = {
         byRate.set(ratePerS, rounds);
         remaining = remaining.filter(({ name }) => rounds.of(name, 'p50Us')!.median <= LOST_US);
       }
-      return { tables: [table(run, byRate)], plots: [plot(byRate)] };
+      return { tables: [table(run, byRate)] };
     }),
 };
 
@@ -83,24 +82,5 @@ function table(run: BenchRun, byRate: ReadonlyMap<number, Rounds>): Table {
     rows: [...byRate].flatMap(([rate, rounds]) =>
       rounds.names.map((name) => rowOf(columns, rounds, name, `${rate.toLocaleString('en-US')}/s  ${name}`)),
     ),
-  };
-}
-
-function plot(byRate: ReadonlyMap<number, Rounds>): Plot {
-  const names = [...byRate.values()][0].names;
-  const line = (name: string, quantile: 'p50' | 'p99'): Line => ({
-    label: `${name}, ${quantile}`,
-    dashed: quantile === 'p99',
-    points: [...byRate].flatMap(([rate, rounds]) => {
-      const measured = rounds.of(name, `${quantile}Us`);
-      return measured === undefined ? [] : [[rate, measured.median] as const];
-    }),
-  });
-  return {
-    name: 'latency',
-    title: `GET ${PATH}: latency against load (open loop)`,
-    xTitle: 'requests per second',
-    yTitle: 'µs from when the request was due',
-    lines: names.flatMap((name) => [line(name, 'p50'), line(name, 'p99')]),
   };
 }

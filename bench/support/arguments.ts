@@ -21,20 +21,24 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** Runs a program of the bench: a UsageError is one line on stderr and exit code 2. */
+/** Runs a program of the bench: arguments that make no sense are one line on stderr and exit code 2. */
 export async function main(program: () => Promise<void>): Promise<void> {
   try {
     await program();
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    talk(error.message);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (!(error instanceof UsageError) && !code.startsWith('ERR_PARSE_ARGS')) throw error;
+    talk(message);
     process.exitCode = 2;
   }
 }
 
-/** Throws a UsageError. */
+/** Throws a UsageError or one of parseArgs. */
 export function readArguments(args: readonly string[]): BenchArguments {
-  const { values, positionals } = parse(args);
+  const flag = { type: 'boolean', default: false } as const;
+  const text = { type: 'string' } as const;
+  const options = { long: flag, rounds: text, seconds: text, help: flag };
+  const { values, positionals } = parseArgs({ args: [...args], allowPositionals: true, options });
   const usual = values.long ? LONG_EFFORT : EFFORT;
   const effort = {
     rounds: wholeNumber('--rounds', values.rounds, usual.rounds),
@@ -43,19 +47,8 @@ export function readArguments(args: readonly string[]): BenchArguments {
   return { operands: positionals, effort, help: values.help };
 }
 
-function parse(args: readonly string[]) {
-  const flag = { type: 'boolean', default: false } as const;
-  const text = { type: 'string' } as const;
-  const options = { long: flag, rounds: text, seconds: text, help: flag };
-  try {
-    return parseArgs({ args: [...args], allowPositionals: true, options });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error; // ERR_PARSE_ARGS_…: its message says what is wrong
-    throw new UsageError(error.message);
-  }
-}
-
-function wholeNumber(option: string, text: string | undefined, fallback: number): number {
+/** Throws a UsageError. */
+export function wholeNumber(option: string, text: string | undefined, fallback: number): number {
   if (text === undefined) return fallback;
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${option} is a whole number from 1 on`);
   return Number(text);

@@ -14,7 +14,7 @@ export interface Ask {
 }
 
 /** Adds what the server spent on the load: CPU per answer in µs, by all its threads and by the main one, and memory. */
-export async function withCosts<T extends { readonly answers: number }>(
+async function withCosts<T extends { readonly answers: number }>(
   server: Server,
   load: () => Promise<T>,
 ): Promise<{ result: T; costs: Sample }> {
@@ -54,7 +54,7 @@ export function hammered(
 }
 
 /** The client of this bench on a server: large answers, fixed numbers of requests, fixed rates. */
-export function loadOn(
+function loadOn(
   server: Server,
   ask: Ask,
   connections: number,
@@ -111,7 +111,7 @@ export function loaded(
 }
 
 /** Fails when anything but 200 came: a server that refuses is fast. */
-export function requireAnswers(name: string, result: LoadResult): void {
+function requireAnswers(name: string, result: LoadResult): void {
   if (result.failures > 0)
     throw new Error(`${name}: ${result.failures} of ${result.answers + result.failures} failed`);
 }

@@ -1,10 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { machine, revisionOf } from './machine.ts';
-import { svgOf } from './plot.ts';
 import type { BenchRun, Cell, Column, Report, Suite, Table } from './suite.ts';
 
-/** The one place of the bench that prints: tables go to stdout, talk to stderr, JSON and plots to bench/out. */
+/** The one place of the bench that prints: tables go to stdout, talk to stderr, JSON to bench/out. */
 const out = new URL('../out/', import.meta.url);
 
 export function talk(line: string): void {
@@ -15,7 +14,7 @@ export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Prints the report's tables and writes NAME.json and its plots. */
+/** Prints the report's tables and writes NAME.json. */
 export function publish(suite: Suite, run: BenchRun, report: Report, seconds: number): void {
   for (const table of report.tables) say(textOf(table));
   mkdirSync(out, { recursive: true });
@@ -32,10 +31,6 @@ export function publish(suite: Suite, run: BenchRun, report: Report, seconds: nu
     tables: report.tables.map(plainTable),
   };
   writeFileSync(path, `${JSON.stringify(content, null, 1)}\n`);
-  for (const plot of report.plots ?? []) {
-    const svg = svgOf(plot);
-    if (svg !== undefined) writeFileSync(new URL(`${plot.name}.svg`, out), svg);
-  }
 }
 
 /** Rows as objects keyed by the columns' titles. */

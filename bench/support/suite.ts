@@ -1,5 +1,4 @@
 import type { Summary } from '../../test/support/statistics.ts';
-import type { Plot } from './plot.ts';
 
 /** A state of the project to measure: the working tree, or another revision checked out beside it. */
 export interface Subject {
@@ -46,7 +45,6 @@ export interface Report {
   readonly tables: readonly Table[];
   /** What `npm run bench:aims` puts into one table. */
   readonly aims?: readonly Aim[];
-  readonly plots?: readonly Plot[];
   /** Targets that were missed: the suite then counts as failed. */
   readonly missed?: readonly string[];
 }

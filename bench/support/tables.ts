@@ -1,4 +1,5 @@
 import { type Summary, scaled } from '../../test/support/statistics.ts';
+import { comparison } from './revisions.ts';
 import { alternate, type Contender, type Rounds } from './rounds.ts';
 import type { BenchRun, Column, Row, Table } from './suite.ts';
 import { task } from './timing.ts';
@@ -39,25 +40,24 @@ export function rowsOf(measures: readonly Measure[], rounds: Rounds): Row[] {
   return rounds.names.map((name) => rowOf(measures, rounds, name));
 }
 
-/** A call in this process, whose quantity is `ns` of one. */
-function timed(name: string, timeMs: number, call: () => unknown): Contender {
-  const { measure } = task(call);
-  return { name, measure: async () => ({ ns: await measure(timeMs) }) };
-}
-
 const NS_IN = { ns: 1, µs: 1e-3, ms: 1e-6 } as const;
 const CALL_TIME_MS = 100;
+
+/** Work in this process, alone or with how many of something one call makes: the table then tells the time of one of those. */
+export type Call = (() => unknown) | { readonly make: () => unknown; readonly per: number };
 
 /** A table of calls in this process, each timed by itself in turn with the others. */
 export async function callTable(
   run: BenchRun,
   heading: Pick<Table, 'title' | 'note'>,
   unit: keyof typeof NS_IN,
-  calls: Readonly<Record<string, () => unknown>>,
+  calls: Readonly<Record<string, Call>>,
 ): Promise<Table> {
-  const contenders = Object.entries(calls).map(([name, call]) =>
-    timed(name, CALL_TIME_MS * run.seconds, call),
-  );
-  const columns = [of(`${unit} a call`, 'ns', { spread: true, factor: NS_IN[unit] })];
+  const contenders = Object.entries(calls).map(([name, call]): Contender => {
+    const { make, per } = typeof call === 'function' ? { make: call, per: 1 } : call;
+    const { measure } = task(make);
+    return { name, measure: async () => ({ ns: (await measure(CALL_TIME_MS * run.seconds)) / per }) };
+  });
+  const columns = [of(unit, 'ns', { spread: true, factor: NS_IN[unit] }), ...comparison(run, 'time', 'ns')];
   return { ...heading, columns, rows: rowsOf(columns, await alternate(contenders, run.rounds)) };
 }

@@ -78,7 +78,7 @@ export function createCell(allowance: Allowance, isShared = false): SharedArrayB
  * over the account's cell; each call is one short critical section, so the counts are exact however many
  * threads share them. A data request enters it once, a pure one once more when its price is known. A returned
  * decision belongs to the meter and holds until the next call. 0.03 to 0.1 µs a call, measured by
- * bench/meter.bench.ts.
+ * bench/micro.bench.ts.
  *
  * A period is a calendar month as periodOf gives it. It never goes back: a request of a month before the one being
  * counted (the wall clock was set back over its beginning) is counted in the later month, and its answer is dated there

@@ -5,7 +5,7 @@ import { DATA_ENDPOINTS, ENTROPY_MODES } from './vocabulary.ts';
 /**
  * What is counted while requests are served, as cells of one shared array of doubles. Each front thread has a
  * part of it ("shard") and is its only writer, so that a count is one addition, 6 ns, without a lock
- * (bench/metrics.bench.ts); whoever reads adds the shards up. ECMAScript allows a double that another thread
+ * (bench/micro.bench.ts); whoever reads adds the shards up. ECMAScript allows a double that another thread
  * writes to be read torn; the 64-bit platforms that Node runs on store an aligned double whole.
  */
 

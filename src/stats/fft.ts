@@ -201,7 +201,7 @@ const COLUMNS_AT_ONCE = 8;
  * transformed in two sweeps (Gentleman & Sande 1966), so that each short transform stays in the first-level
  * cache: columns over r, two real ones as the parts of one complex transform; then, as the signal is real,
  * only the rows k1 = 0 .. R/2, each times e^(-2πi c·k1/n), over c. Row k1 gives the bins k1 + R·k2. At n =
- * 10^6 (R = C = 1000) the matrix takes 8 MB and bench/stats.bench.ts measures 14 ms.
+ * 10^6 (R = C = 1000) the matrix takes 8 MB and bench/micro.bench.ts measures 14 ms.
  */
 export class RealSpectrum {
   readonly length: number;

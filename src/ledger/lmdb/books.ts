@@ -33,7 +33,7 @@ import { count, increase, lower, raise, type Tables } from './tables.ts';
 
 /**
  * Records erased per transaction of `expire`, so that commits get their turn between. Eight segments of 1,000
- * certificates take 1.9 ms where a commit of one takes 0.8 ms (bench/ledger.bench.ts, table 3).
+ * certificates take 1.9 ms where a commit of one takes 0.8 ms.
  */
 const ANSWERS_PER_SWEEP = 256;
 const SEGMENTS_PER_SWEEP = 8;

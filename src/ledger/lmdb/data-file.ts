@@ -135,7 +135,7 @@ export class FreeSpace {
     this.look();
   }
 
-  /** True below the floor. One statfs, about 2 µs (bench/ledger.bench.ts). */
+  /** True below the floor. One statfs, about 2 µs. */
   look(): boolean {
     const freeBytes = this.#freeBytes();
     const isFull = freeBytes < this.#minBytes;

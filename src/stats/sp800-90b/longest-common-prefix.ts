@@ -5,7 +5,7 @@
  * A window of the next 32 bits stands for each suffix. A radix sort of the windows settles nearly all of
  * random data; what stays tied is refined by doubling (N. J. Larsson, K. Sadakane, "Faster suffix sorting",
  * 2007), so that every input is sorted in O(n log^2 n). First runs on 10^6 bits: good data 0.2 s, a
- * replayed block 0.7 s, zeros that end in a single 1 2.2 s (bench/sp800-90b.bench.ts).
+ * replayed block 0.7 s, zeros that end in a single 1 2.2 s.
  */
 
 const WINDOW_BITS = 32;
