@@ -8,8 +8,7 @@
  * Written out, with every element read once, because that is what makes them fast. Two facts about V8 shape
  * them: it does not merge two reads of one element; and once any ArrayBuffer of the process has been detached
  * (a transfer to a worker, or a WebAssembly memory that grew, as Node's type stripper does at start), every
- * access to every typed array checks for that. Plain arrays of doubles do not: 2.6 ns a point in radix 10
- * against 3.4.
+ * access to every typed array checks for that. Accesses to plain arrays of doubles do not.
  */
 
 /** A plain array that has held a fraction from the start, so that V8 keeps it unboxed; see `reals`. */
@@ -40,7 +39,6 @@ const COS_72 = Math.cos((2 * Math.PI) / 5);
 const SIN_72 = Math.sin((2 * Math.PI) / 5);
 const COS_144 = Math.cos((4 * Math.PI) / 5);
 const SIN_144 = Math.sin((4 * Math.PI) / 5);
-const SIN_60 = Math.sqrt(3) / 2;
 
 /** y[at] = (re + i im)(cos + i sin). */
 function put(yr: Reals, yi: Reals, at: number, re: number, im: number, cos: number, sin: number): void {
@@ -63,36 +61,6 @@ export const pass2: PassFunction = (xr, xi, yr, yi, blocks, stride, cos, sin) =>
       yr[o] = x0r + x1r;
       yi[o] = x0i + x1i;
       put(yr, yi, o + stride, x0r - x1r, x0i - x1i, c1, s1);
-    }
-  }
-};
-
-export const pass3: PassFunction = (xr, xi, yr, yi, blocks, stride, cos, sin) => {
-  const third = blocks * stride;
-  for (let p = 0; p < blocks; p++) {
-    const c1 = cos[2 * p];
-    const s1 = sin[2 * p];
-    const c2 = cos[2 * p + 1];
-    const s2 = sin[2 * p + 1];
-    let o = 3 * stride * p;
-    const end = stride * (p + 1);
-    for (let i = end - stride; i < end; i++, o++) {
-      const x0r = xr[i];
-      const x0i = xi[i];
-      const x1r = xr[i + third];
-      const x1i = xi[i + third];
-      const x2r = xr[i + 2 * third];
-      const x2i = xi[i + 2 * third];
-      const sumRe = x1r + x2r;
-      const sumIm = x1i + x2i;
-      const turnRe = SIN_60 * (x1i - x2i);
-      const turnIm = SIN_60 * (x2r - x1r);
-      const midRe = x0r - sumRe / 2;
-      const midIm = x0i - sumIm / 2;
-      yr[o] = x0r + sumRe;
-      yi[o] = x0i + sumIm;
-      put(yr, yi, o + stride, midRe + turnRe, midIm + turnIm, c1, s1);
-      put(yr, yi, o + 2 * stride, midRe - turnRe, midIm - turnIm, c2, s2);
     }
   }
 };
@@ -182,125 +150,6 @@ export const pass5: PassFunction = (xr, xi, yr, yi, blocks, stride, cos, sin) =>
       turnIm = SIN_72 * dRe - SIN_144 * cRe;
       put(yr, yi, o + 2 * stride, midRe + turnRe, midIm + turnIm, c2, s2);
       put(yr, yi, o + 3 * stride, midRe - turnRe, midIm - turnIm, c3, s3);
-    }
-  }
-};
-
-/**
- * Radix 10 as two radix-5 butterflies without twiddle factors between them (Good's prime-factor map): sums of
- * opposite elements give the even results, their differences (-1)^i (x_i - x_(i+5)) the odd ones, result 2k +
- * 5 modulo 10.
- */
-export const pass10: PassFunction = (xr, xi, yr, yi, blocks, stride, cos, sin) => {
-  const tenth = blocks * stride;
-  for (let p = 0; p < blocks; p++) {
-    const t = 9 * p;
-    const c1 = cos[t];
-    const s1 = sin[t];
-    const c2 = cos[t + 1];
-    const s2 = sin[t + 1];
-    const c3 = cos[t + 2];
-    const s3 = sin[t + 2];
-    const c4 = cos[t + 3];
-    const s4 = sin[t + 3];
-    const c5 = cos[t + 4];
-    const s5 = sin[t + 4];
-    const c6 = cos[t + 5];
-    const s6 = sin[t + 5];
-    const c7 = cos[t + 6];
-    const s7 = sin[t + 6];
-    const c8 = cos[t + 7];
-    const s8 = sin[t + 7];
-    const c9 = cos[t + 8];
-    const s9 = sin[t + 8];
-    let o = 10 * stride * p;
-    const end = stride * (p + 1);
-    for (let i = end - stride; i < end; i++, o++) {
-      const x0r = xr[i];
-      const x0i = xi[i];
-      const x5r = xr[i + 5 * tenth];
-      const x5i = xi[i + 5 * tenth];
-      const e0r = x0r + x5r;
-      const e0i = x0i + x5i;
-      const o0r = x0r - x5r;
-      const o0i = x0i - x5i;
-      const x1r = xr[i + tenth];
-      const x1i = xi[i + tenth];
-      const x6r = xr[i + 6 * tenth];
-      const x6i = xi[i + 6 * tenth];
-      const e1r = x1r + x6r;
-      const e1i = x1i + x6i;
-      const o1r = x6r - x1r;
-      const o1i = x6i - x1i;
-      const x2r = xr[i + 2 * tenth];
-      const x2i = xi[i + 2 * tenth];
-      const x7r = xr[i + 7 * tenth];
-      const x7i = xi[i + 7 * tenth];
-      const e2r = x2r + x7r;
-      const e2i = x2i + x7i;
-      const o2r = x2r - x7r;
-      const o2i = x2i - x7i;
-      const x3r = xr[i + 3 * tenth];
-      const x3i = xi[i + 3 * tenth];
-      const x8r = xr[i + 8 * tenth];
-      const x8i = xi[i + 8 * tenth];
-      const e3r = x3r + x8r;
-      const e3i = x3i + x8i;
-      const o3r = x8r - x3r;
-      const o3i = x8i - x3i;
-      const x4r = xr[i + 4 * tenth];
-      const x4i = xi[i + 4 * tenth];
-      const x9r = xr[i + 9 * tenth];
-      const x9i = xi[i + 9 * tenth];
-      const e4r = x4r + x9r;
-      const e4i = x4i + x9i;
-      const o4r = x4r - x9r;
-      const o4i = x4i - x9i;
-
-      let aRe = e1r + e4r;
-      let aIm = e1i + e4i;
-      let bRe = e2r + e3r;
-      let bIm = e2i + e3i;
-      let cRe = e1r - e4r;
-      let cIm = e1i - e4i;
-      let dRe = e2r - e3r;
-      let dIm = e2i - e3i;
-      yr[o] = e0r + aRe + bRe;
-      yi[o] = e0i + aIm + bIm;
-      let midRe = e0r + COS_72 * aRe + COS_144 * bRe;
-      let midIm = e0i + COS_72 * aIm + COS_144 * bIm;
-      let turnRe = SIN_72 * cIm + SIN_144 * dIm;
-      let turnIm = -SIN_72 * cRe - SIN_144 * dRe;
-      put(yr, yi, o + 2 * stride, midRe + turnRe, midIm + turnIm, c2, s2);
-      put(yr, yi, o + 8 * stride, midRe - turnRe, midIm - turnIm, c8, s8);
-      midRe = e0r + COS_144 * aRe + COS_72 * bRe;
-      midIm = e0i + COS_144 * aIm + COS_72 * bIm;
-      turnRe = SIN_144 * cIm - SIN_72 * dIm;
-      turnIm = SIN_72 * dRe - SIN_144 * cRe;
-      put(yr, yi, o + 4 * stride, midRe + turnRe, midIm + turnIm, c4, s4);
-      put(yr, yi, o + 6 * stride, midRe - turnRe, midIm - turnIm, c6, s6);
-
-      aRe = o1r + o4r;
-      aIm = o1i + o4i;
-      bRe = o2r + o3r;
-      bIm = o2i + o3i;
-      cRe = o1r - o4r;
-      cIm = o1i - o4i;
-      dRe = o2r - o3r;
-      dIm = o2i - o3i;
-      put(yr, yi, o + 5 * stride, o0r + aRe + bRe, o0i + aIm + bIm, c5, s5);
-      midRe = o0r + COS_72 * aRe + COS_144 * bRe;
-      midIm = o0i + COS_72 * aIm + COS_144 * bIm;
-      turnRe = SIN_72 * cIm + SIN_144 * dIm;
-      turnIm = -SIN_72 * cRe - SIN_144 * dRe;
-      put(yr, yi, o + 7 * stride, midRe + turnRe, midIm + turnIm, c7, s7);
-      put(yr, yi, o + 3 * stride, midRe - turnRe, midIm - turnIm, c3, s3);
-      midRe = o0r + COS_144 * aRe + COS_72 * bRe;
-      midIm = o0i + COS_144 * aIm + COS_72 * bIm;
-      turnRe = SIN_144 * cIm - SIN_72 * dIm;
-      turnIm = SIN_72 * dRe - SIN_144 * cRe;
-      put(yr, yi, o + 9 * stride, midRe + turnRe, midIm + turnIm, c9, s9);
-      put(yr, yi, o + stride, midRe - turnRe, midIm - turnIm, c1, s1);
     }
   }
 };

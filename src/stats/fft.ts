@@ -1,12 +1,12 @@
 /**
- * Discrete Fourier transforms in float64, X_k = Σ x_j e^(-2πi jk/n), unscaled: mixed radix 2, 3, 4, 5, 10 in
+ * Discrete Fourier transforms in float64, X_k = Σ x_j e^(-2πi jk/n), unscaled: mixed radix 2, 4, 5 in
  * Stockham's autosort form (no bit reversal) and Bluestein's chirp for every other length. Float64 because
  * the spectral test compares moduli with a threshold: for the digits of pi the nearest of 500,000 lies 5e-4
  * beside 1731. A plan holds tables and scratch, so it does one transform at a time and its result is valid
  * until its next call.
  */
 import { assert } from '../core/assert.ts';
-import { type PassFunction, pass2, pass3, pass4, pass5, pass10, type Reals, reals } from './fft-passes.ts';
+import { type PassFunction, pass2, pass4, pass5, type Reals, reals } from './fft-passes.ts';
 
 export interface Spectrum {
   readonly re: Reals;
@@ -30,14 +30,12 @@ interface Pass {
 
 /** The cheapest a point first. */
 const PASS_OF_RADIX = new Map<number, PassFunction>([
-  [10, pass10],
   [5, pass5],
   [4, pass4],
-  [3, pass3],
   [2, pass2],
 ]);
 
-/** The radices of a length without prime factors above 5; undefined for any other. */
+/** The radices of a length whose prime factors are 2 and 5; undefined for any other. */
 function radicesOf(length: number): number[] | undefined {
   const radices: number[] = [];
   let rest = length;
@@ -75,8 +73,8 @@ function passesOf(length: number, radices: readonly number[], batch: number): Pa
 }
 
 /**
- * `batch` interleaved transforms (element j of transform b at j·batch + b) of a length without factors above
- * 5.
+ * `batch` interleaved transforms (element j of transform b at j·batch + b) of a length whose prime factors
+ * are 2 and 5.
  */
 class StockhamFft implements ComplexFft {
   readonly length: number;
@@ -183,7 +181,7 @@ export function complexFft(length: number): ComplexFft {
   return radices === undefined ? new BluesteinFft(length) : new StockhamFft(length, radices, 1);
 }
 
-/** The largest divisor of n up to its square root that has no prime factor above 5. */
+/** The largest divisor of n up to its square root whose prime factors are 2 and 5. */
 function smoothDivisor(n: number): number {
   for (let divisor = Math.floor(Math.sqrt(n)); divisor > 1; divisor--) {
     if (n % divisor === 0 && radicesOf(divisor) !== undefined) return divisor;
@@ -201,7 +199,7 @@ const COLUMNS_AT_ONCE = 8;
  * transformed in two sweeps (Gentleman & Sande 1966), so that each short transform stays in the first-level
  * cache: columns over r, two real ones as the parts of one complex transform; then, as the signal is real,
  * only the rows k1 = 0 .. R/2, each times e^(-2πi c·k1/n), over c. Row k1 gives the bins k1 + R·k2. At n =
- * 10^6 (R = C = 1000) the matrix takes 8 MB and bench/micro.bench.ts measures 14 ms.
+ * 10^6 (R = C = 1000) the matrix takes 8 MB and bench/micro.bench.ts measures 20 ms.
  */
 export class RealSpectrum {
   readonly length: number;
