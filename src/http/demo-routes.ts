@@ -7,7 +7,7 @@ import { atMostEvery, type Clock, dayOf, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { JSON_ASK } from './answer-reply.ts';
 import { contentOfGet } from './endpoint.ts';
-import { INTEGERS } from './endpoints/values.ts';
+import { valuesEndpoint } from './endpoints/values.ts';
 import { type Reply, replyOf } from './reply.ts';
 import { newRequestId, type RandomBytes } from './request-id.ts';
 import type { PlainRoute } from './route-table.ts';
@@ -28,7 +28,7 @@ const SHARED_FOR_MS = 1_000;
 
 /** `POST /demo/die`: a throw of a die on the demo account, for anybody, without a key. 404 without such an account. */
 export function demoRoute(sources: DemoSources): PlainRoute {
-  const { request } = INTEGERS.parse(contentOfGet('count=1&min=1&max=6'));
+  const { request } = valuesEndpoint('integers').parse(contentOfGet('count=1&min=1&max=6'));
   // a refusal is shared too: finding the demo account looks at every account
   const draw = atMostEvery(SHARED_FOR_MS, sources.clock, async () => {
     const reply = drawn(sources, request);

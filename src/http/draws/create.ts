@@ -17,7 +17,7 @@ import { LIMITS } from '../../core/limits.ts';
 import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
 import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { contentOfGet } from '../endpoint.ts';
-import { BYTES } from '../endpoints/values.ts';
+import { valuesEndpoint } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';
 import { grouped } from '../params.ts';
 import { type DrawRequest, readDrawRequest } from './request.ts';
@@ -36,7 +36,9 @@ const ID_BYTES = 16;
 const KEPT_BEYOND_MS = 30 * 24 * 60 * 60 * 1_000;
 
 /** 32 pure bytes: what is committed. */
-const { request: COMMITTED_BYTES } = BYTES.parse(contentOfGet('count=32&encoding=hex&entropy_mode=pure'));
+const { request: COMMITTED_BYTES } = valuesEndpoint('bytes').parse(
+  contentOfGet('count=32&encoding=hex&entropy_mode=pure'),
+);
 
 /**
  * Commits to a draw: its statement is fixed, 32 pure bytes are drawn under a certificate that is bound to it, and kept

@@ -6,8 +6,8 @@ import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { LABEL_PARAMETERS } from '../endpoint.ts';
 import { readBatchRequest } from '../endpoints/batch.ts';
-import { SAMPLE_PARAMS, sampleRequest, WEIGHTED_PARAMS, weightedRequest } from '../endpoints/lists.ts';
-import { requirePossible } from '../endpoints/values.ts';
+import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
+import { requirePossible, sampleRequest, weightedRequest } from '../endpoints/relations.ts';
 import { membersOf, parseJsonObject } from '../json-body.ts';
 import { grouped, type ParameterDefinition, readJson, readParameters, type ValuesOf } from '../params.ts';
 
@@ -114,7 +114,7 @@ function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> 
   const { count } = readParameters([COUNT], given, readJson, 'winners.');
   const list = objectOf('winners.list', winners['list']);
   const { weights } = winners;
-  const inList = membersOf(list, [LIST_SHA256, SIZE, ...SAMPLE_PARAMS], { prefix: 'winners.list.' });
+  const inList = membersOf(list, [LIST_SHA256, SIZE, ITEMS], { prefix: 'winners.list.' });
   const { sha256 } = readParameters([LIST_SHA256], inList, readJson, 'winners.list.');
   if (!inList.has('items')) {
     if (sha256 === undefined) throw new ApiError('invalid_draw', { message: NO_LIST });
@@ -127,24 +127,21 @@ function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> 
         : readWeighted(weights, lines(size), count);
     return { values, list: { sha256: `sha256:${sha256}`, size } };
   }
-  const { items } = readParameters(SAMPLE_PARAMS, inList, readJson, 'winners.list.');
+  const { items } = readParameters([ITEMS], inList, readJson, 'winners.list.');
   const computed = listSha256(items);
   const size = inList.has('size')
     ? readParameters([SIZE], inList, readJson, 'winners.list.').size
     : items.length;
   if (size !== items.length || (sha256 !== undefined && computed !== `sha256:${sha256}`))
     throw new ApiError('list_mismatch', { details: { computed, size: items.length } });
-  const values =
-    weights === undefined ? sampleRequest({ items }, count) : readWeighted(weights, items, count);
+  const values = weights === undefined ? sampleRequest(items, count) : readWeighted(weights, items, count);
   return { values, list: { sha256: computed, size } };
 }
 
 function readWeighted(weights: unknown, items: readonly string[], count: number): ValueRequest {
-  const given = new Map<string, unknown>([
-    ['items', items],
-    ['weights', weights],
-  ]);
-  return weightedRequest(readParameters(WEIGHTED_PARAMS, given, readJson, 'winners.'), count);
+  const given = new Map([['weights', weights]]);
+  const { weights: read } = readParameters([WEIGHTS], given, readJson, 'winners.');
+  return weightedRequest(items, read, count);
 }
 
 /** The numbers of a list's lines, in place of items that stay with the caller. */

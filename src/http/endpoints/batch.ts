@@ -1,4 +1,3 @@
-import type { EchoedMembers } from '../../answer/request.ts';
 import { ApiError } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -10,92 +9,19 @@ import {
   type RequestContent,
 } from '../endpoint.ts';
 import { membersOf } from '../json-body.ts';
-import {
-  grouped,
-  type ParameterDefinition,
-  type ReadValues,
-  readJson,
-  readParameters,
-  type ValuesOf,
-} from '../params.ts';
-import {
-  GAUSSIANS_PARAMS,
-  PERMUTATIONS_PARAMS,
-  permutationsRequest,
-  SAMPLE_PARAMS,
-  SEQUENCES_PARAMS,
-  STRINGS_PARAMS,
-  sampleEcho,
-  sampleRequest,
-  sequencesRequest,
-  stringsRequest,
-  WEIGHTED_PARAMS,
-  weightedEcho,
-  weightedRequest,
-} from './lists.ts';
-import { BODY_ERRORS, COMMON_PARAMETERS, ENCODING, INTEGERS_PARAMS, PRECISION, readBody } from './values.ts';
-
-export const TYPE = {
-  name: 'type',
-  kind: 'choice',
-  values: ['integers', 'floats', 'bytes', 'uuid'],
-  required: true,
-  error: 'invalid_type',
-  description: 'What kind of values.',
-} as const satisfies ParameterDefinition;
-
-export const LENGTH = {
-  name: 'length',
-  kind: 'integer',
-  min: 1,
-  max: LIMITS.batchBytesLengthMax,
-  default: 16,
-  error: 'invalid_length',
-  description: 'Bytes per value.',
-} as const satisfies ParameterDefinition;
-
-/** What a batch draws, and the effective parameters that its answer echoes: its commitment is then bound to them. */
-interface AskedOfBatch {
-  readonly values: ValueRequest;
-  readonly params: EchoedMembers;
-}
-
-/** What `params` of a type may hold, and what they ask for; they are read with `count` known. */
-interface BatchType {
-  readonly params: readonly ParameterDefinition[];
-  readonly ask: (values: ReadValues, count: number) => AskedOfBatch;
-}
-
-function batchType<const D extends readonly ParameterDefinition[]>(
-  params: D,
-  request: (values: ValuesOf<D>, count: number) => ValueRequest,
-  echo: (values: ValuesOf<D>) => EchoedMembers = (values) => values as EchoedMembers,
-): BatchType {
-  return {
-    params,
-    ask: ({ count: _, ...own }, count) => {
-      const values = request(own as ValuesOf<D>, count);
-      return { values, params: echo(own as ValuesOf<D>) };
-    },
-  };
-}
-
-const NUMBERS_MAX = LIMITS.batchCountMax;
-const TYPES = {
-  integers: batchType(INTEGERS_PARAMS, (own, count) => ({ kind: 'integers', count, ...own })),
-  floats: batchType([PRECISION], (own, count) => ({ kind: 'floats', count, ...own })),
-  bytes: batchType([ENCODING, LENGTH], (own, count) => ({ kind: 'bytes', count, ...own, single: false })),
-  uuid: batchType([], (_, count) => ({ kind: 'uuid', count })),
-  sample: batchType(SAMPLE_PARAMS, sampleRequest, sampleEcho),
-  weighted: batchType(WEIGHTED_PARAMS, weightedRequest, weightedEcho),
-  strings: batchType(STRINGS_PARAMS, stringsRequest),
-  sequences: batchType(SEQUENCES_PARAMS, (own, count) => sequencesRequest(own, count, NUMBERS_MAX)),
-  permutations: batchType(PERMUTATIONS_PARAMS, (own, count) => permutationsRequest(own, count, NUMBERS_MAX)),
-  gaussians: batchType(GAUSSIANS_PARAMS, (own, count) => ({ kind: 'gaussians', count, ...own })),
-};
+import { grouped, type ParameterDefinition, type ReadValues, readJson, readParameters } from '../params.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS, readBody } from './common.ts';
+import { BATCH_KINDS, type BatchType, ownOf } from './kinds.ts';
 
 const MEMBERS = [
-  { ...TYPE, values: Object.keys(TYPES) as (keyof typeof TYPES)[] },
+  {
+    name: 'type',
+    kind: 'choice',
+    values: Object.keys(BATCH_KINDS) as BatchType[],
+    required: true,
+    error: 'invalid_type',
+    description: 'What kind of values.',
+  },
   {
     name: 'count',
     kind: 'integer',
@@ -116,7 +42,7 @@ export const BATCH: DataEndpointDefinition = {
   parameters: COMMON_PARAMETERS,
   body: {
     members: [...MEMBERS, ...COMMON_PARAMETERS],
-    params: Object.fromEntries(Object.entries(TYPES).map(([type, { params }]) => [type, params])),
+    params: Object.fromEntries(Object.entries(BATCH_KINDS).map(([type, { own }]) => [type, own])),
   },
   errors: [...BODY_ERRORS, 'invalid_params', 'unique_impossible', 'invalid_sequences'],
   parse,
@@ -125,7 +51,10 @@ export const BATCH: DataEndpointDefinition = {
 function parse(content: RequestContent): ParsedDataRequest {
   const { body, members, common, ignored } = readBody(content, MEMBERS, { alsoKnown: ['params'], placeOf });
   const { type, count } = readParameters(MEMBERS, members, readJson);
-  const { values, params } = readValues(type, count, body);
+  const own = readOwn(type, count, body);
+  const kind = BATCH_KINDS[type];
+  const values = kind.ask(own, count, LIMITS.batchCountMax);
+  const params = kind.echo(own, count);
   requireReplyFits(values);
   return {
     request: { endpoint: 'batch', values, valueKey: 'values', members: { count, params, type }, ...common() },
@@ -135,7 +64,7 @@ function parse(content: RequestContent): ParsedDataRequest {
 
 /** Parameters of a type are given beside `count` more often than any other mistake is made. */
 function placeOf(name: string): string | undefined {
-  const isOfType = Object.values(TYPES).some(({ params }) => params.some((each) => each.name === name));
+  const isOfType = Object.values(BATCH_KINDS).some(({ own }) => own.some((each) => each.name === name));
   return isOfType ? 'in params' : undefined;
 }
 
@@ -143,18 +72,17 @@ function placeOf(name: string): string | undefined {
 export function readBatchRequest(request: JsonObject, prefix: string): ValueRequest {
   const given = membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf });
   const { type, count } = readParameters(MEMBERS, given, readJson, prefix);
-  return readValues(type, count, request, prefix).values;
+  return BATCH_KINDS[type].ask(readOwn(type, count, request, prefix), count, LIMITS.batchCountMax);
 }
 
-function readValues(type: keyof typeof TYPES, count: number, body: JsonObject, prefix = ''): AskedOfBatch {
+/** The parameters of a type, read with `count` known. */
+function readOwn(type: BatchType, count: number, body: JsonObject, prefix = ''): ReadValues {
   const given = Object.hasOwn(body, 'params') ? body['params'] : {};
   if (!isObject(given)) throw new ApiError('invalid_params');
-  const { params, ask } = TYPES[type];
+  const kind = BATCH_KINDS[type];
   const place = { prefix: `${prefix}params.`, placeOf: placeBesideParams };
-  return ask(
-    readParameters(params, membersOf(given, params, place), readJson, place.prefix, { count }),
-    count,
-  );
+  const members = membersOf(given, kind.own, place);
+  return ownOf(kind, readParameters(kind.own, members, readJson, place.prefix, { count }));
 }
 
 function placeBesideParams(name: string): string | undefined {

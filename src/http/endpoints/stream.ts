@@ -1,4 +1,4 @@
-import type { DataRequest, EchoedMembers } from '../../answer/request.ts';
+import type { DataRequest } from '../../answer/request.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
@@ -11,22 +11,29 @@ import {
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
-import {
-  grouped,
-  type ParameterDefinition,
-  readParameters,
-  readText,
-  splitQuery,
-  type ValuesOf,
-} from '../params.ts';
-import { LENGTH, requireReplyFits, TYPE } from './batch.ts';
-import { ENCODING, PRECISION, RANGE } from './values.ts';
+import { grouped, type ParameterDefinition, readParameters, readText, splitQuery } from '../params.ts';
+import { requireReplyFits } from './batch.ts';
+import { BATCH_KINDS, type Kind, ownOf } from './kinds.ts';
 
 /** What the default size of a block keeps to, so that neither side needs much memory. */
 const BLOCK_BYTES_DEFAULT = 16 * 1024 * 1024;
 
+/** The kinds that are streamed, each with the parameters that it takes here. */
+const STREAMED = Object.entries<Kind>(BATCH_KINDS).flatMap(([type, kind]) => {
+  const names = kind.streamed;
+  if (names === undefined) return [];
+  return [{ type, kind, parameters: kind.own.filter(({ name }) => names.includes(name)) }];
+});
+
 const SIZE = [
-  TYPE,
+  {
+    name: 'type',
+    kind: 'choice',
+    values: STREAMED.map(({ type }) => type),
+    required: true,
+    error: 'invalid_type',
+    description: 'What kind of values.',
+  },
   {
     name: 'total',
     kind: 'integer',
@@ -58,16 +65,9 @@ const SIZE = [
   },
 ] as const satisfies readonly ParameterDefinition[];
 
-const OF_TYPE = {
-  integers: RANGE,
-  floats: [PRECISION],
-  bytes: [ENCODING, LENGTH],
-  uuid: [],
-} as const satisfies Record<string, readonly ParameterDefinition[]>;
-
 const COMMON = [ENTROPY_MODE, DRY_RUN, ...LABEL_PARAMETERS] as const satisfies readonly ParameterDefinition[];
 
-const PARAMETERS = [...SIZE, ...Object.values(OF_TYPE).flat(), ...COMMON];
+const PARAMETERS = [...SIZE, ...STREAMED.flatMap(({ parameters }) => parameters), ...COMMON];
 
 export const STREAM: DrawingEndpointDefinition = {
   name: 'stream',
@@ -83,7 +83,11 @@ export const STREAM: DrawingEndpointDefinition = {
 function parse({ query }: RequestContent): ParsedDataRequest {
   const { given, ignored } = splitQuery(PARAMETERS, query);
   const { type, total, block, first } = readParameters(SIZE, given, readText);
-  const { values: ofAll, params } = readValues(type, given);
+  const { kind, parameters } = STREAMED.find((each) => each.type === type)!;
+  // what a stream does not take has its default
+  const own = ownOf(kind, readParameters(kind.own, onlyOf(parameters, given), readText));
+  const ofAll = kind.ask(own, 1, 1) as BatchValues;
+  const params = kind.echo(own, 1);
   const common = readParameters(COMMON, given, readText);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);
@@ -110,7 +114,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const last = rest === size ? whole : requestOf(rest);
   return {
     request: requestOf(total),
-    ignored: [...ignored, ...namesOfOtherTypes(type, given)],
+    ignored: [...ignored, ...otherTypes(type).filter((name) => given.has(name))],
     stream: {
       blocks,
       first,
@@ -122,29 +126,8 @@ function parse({ query }: RequestContent): ParsedDataRequest {
 type Given = ReadonlyMap<string, string>;
 type BatchValues = Exclude<ValueRequest, { kind: 'bitstring' | 'shuffle' }>;
 
-/** What the parameters of the type say, and how each block echoes them; the count is put in for each block. */
-function readValues(
-  type: keyof typeof OF_TYPE,
-  given: Given,
-): { readonly values: BatchValues; readonly params: EchoedMembers } {
-  const read = <const D extends readonly ParameterDefinition[]>(definitions: D): ValuesOf<D> =>
-    readParameters(definitions, given, readText);
-  switch (type) {
-    case 'integers': {
-      const params = { ...read(OF_TYPE.integers), unique: false, sort: 'none' } as const;
-      return { values: { kind: 'integers', count: 1, ...params }, params };
-    }
-    case 'floats': {
-      const params = read(OF_TYPE.floats);
-      return { values: { kind: 'floats', count: 1, ...params }, params };
-    }
-    case 'bytes': {
-      const params = read(OF_TYPE.bytes);
-      return { values: { kind: 'bytes', count: 1, ...params, single: false }, params };
-    }
-    case 'uuid':
-      return { values: { kind: 'uuid', count: 1 }, params: {} };
-  }
+function onlyOf(parameters: readonly ParameterDefinition[], given: Given): Given {
+  return new Map([...given].filter(([name]) => parameters.some((each) => each.name === name)));
 }
 
 function defaultBlock(values: BatchValues): number {
@@ -152,9 +135,9 @@ function defaultBlock(values: BatchValues): number {
   return Math.min(LIMITS.batchCountMax, Math.floor(BLOCK_BYTES_DEFAULT / values.length));
 }
 
-function namesOfOtherTypes(type: keyof typeof OF_TYPE, given: Given): string[] {
-  return Object.entries(OF_TYPE)
-    .filter(([each]) => each !== type)
-    .flatMap(([, definitions]) => definitions.map(({ name }) => name))
-    .filter((name) => given.has(name));
+/** The parameters that other types have. */
+function otherTypes(type: string): string[] {
+  return STREAMED.filter((each) => each.type !== type).flatMap(({ parameters }) =>
+    parameters.map(({ name }) => name),
+  );
 }

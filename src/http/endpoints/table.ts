@@ -1,9 +1,9 @@
+import { DATA_ENDPOINTS } from '../../core/vocabulary.ts';
 import type { DataEndpointDefinition, DrawingEndpointDefinition, EndpointDefinition } from '../endpoint.ts';
 import { type ParameterDefinition, type ParsedQuery, parseQuery, type ValuesOf } from '../params.ts';
 import { BATCH } from './batch.ts';
-import { GAUSSIANS, PERMUTATIONS, SAMPLE, SEQUENCES, STRINGS, WEIGHTED } from './lists.ts';
 import { STREAM } from './stream.ts';
-import { BITSTRING, BYTES, FLOATS, INTEGERS, SHUFFLE, UUID } from './values.ts';
+import { valuesEndpoint } from './values.ts';
 
 const CERTIFICATE_PARAMETERS = [
   {
@@ -59,21 +59,9 @@ export const USAGE: EndpointDefinition = {
 };
 
 /** The endpoints whose reply is one answer: those of the specification in its order, then the others. */
-export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = [
-  INTEGERS,
-  BYTES,
-  FLOATS,
-  UUID,
-  BITSTRING,
-  SHUFFLE,
-  BATCH,
-  SAMPLE,
-  WEIGHTED,
-  STRINGS,
-  SEQUENCES,
-  PERMUTATIONS,
-  GAUSSIANS,
-];
+export const DATA_ENDPOINT_DEFINITIONS: readonly DataEndpointDefinition[] = DATA_ENDPOINTS.map((name) =>
+  name === 'batch' ? BATCH : valuesEndpoint(name),
+);
 
 /** Every endpoint that draws entropy. */
 export const DRAWING_ENDPOINT_DEFINITIONS: readonly DrawingEndpointDefinition[] = [

@@ -2,14 +2,14 @@ import { type HeadedField, IN_BARE_HEADS, IN_EVERY_HEAD } from '../../answer/fie
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { described, octets, ref, type Schema, text } from '../../core/schema.ts';
 import type { BodyDefinition, EndpointDefinition } from '../endpoint.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/common.ts';
 import { STREAM } from '../endpoints/stream.ts';
 import { CERTIFICATE, ENDPOINT_DEFINITIONS, HEALTH, isDrawing, USAGE } from '../endpoints/table.ts';
-import { BODY_ERRORS, COMMON_PARAMETERS } from '../endpoints/values.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
-import { EXAMPLES } from './examples.ts';
+import { withExamples } from './examples.ts';
 import { explained } from './meanings.ts';
-import { IDEMPOTENCY_KEY, json, queryParameter, valueSchema } from './parameters.ts';
+import { IDEMPOTENCY_KEY, json, parameterSchema, queryParameter } from './parameters.ts';
 import { publicPaths } from './public.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
 
@@ -43,10 +43,12 @@ export function openApiDocument({ baseUrl, version }: OpenApiFacts): OpenApiDocu
       { name: 'account', description: 'Certificates, usage and health, with a key.' },
       { name: 'public', description: 'What needs no key.' },
     ],
-    paths: explained({
-      ...Object.fromEntries(ENDPOINT_DEFINITIONS.map((each) => [each.path, pathItem(each)])),
-      ...publicPaths(errorResponses),
-    }),
+    paths: withExamples(
+      explained({
+        ...Object.fromEntries(ENDPOINT_DEFINITIONS.map((each) => [each.path, pathItem(each)])),
+        ...publicPaths(errorResponses),
+      }),
+    ),
     components: {
       schemas: explained(COMPONENT_SCHEMAS),
       headers: HEADERS,
@@ -74,7 +76,7 @@ function pathItem(endpoint: EndpointDefinition): Schema {
 }
 
 function operation(endpoint: EndpointDefinition, operationId: string, body?: BodyDefinition): Schema {
-  const { method, name, summary, scope, parameters } = endpoint;
+  const { method, summary, scope, parameters } = endpoint;
   // with a body the query has nothing but the common parameters
   const inQuery = body === undefined ? parameters : COMMON_PARAMETERS;
   const withoutBody = method === 'GET' && body === undefined;
@@ -85,7 +87,7 @@ function operation(endpoint: EndpointDefinition, operationId: string, body?: Bod
     summary,
     security: [{ bearer: [scope] }, { apiKey: [scope] }],
     parameters: [...inQuery.map(queryParameter), ...(isDrawing(endpoint) ? [IDEMPOTENCY_KEY] : [])],
-    ...(body === undefined ? {} : { requestBody: requestBody(body, name) }),
+    ...(body === undefined ? {} : { requestBody: requestBody(body) }),
     responses: { 200: success(endpoint), ...failures(endpoint, codes) },
   };
 }
@@ -95,7 +97,7 @@ function isOfBody(code: ErrorCode): boolean {
 }
 
 /** One shape for each type: `params` of one is not a `params` of another. */
-function requestBody({ members, params }: BodyDefinition, name: string): Schema {
+function requestBody({ members, params }: BodyDefinition): Schema {
   const common = members.filter((member) => member.name !== 'type');
   const required = members.filter((member) => member.required === true).map((member) => member.name);
   const schemaOf = (properties: Readonly<Record<string, Schema>>) => ({
@@ -113,14 +115,11 @@ function requestBody({ members, params }: BodyDefinition, name: string): Schema 
     required,
   }));
   const schema = shapes.length === 0 ? { ...schemaOf(memberSchemas(members)), required } : { oneOf: shapes };
-  const example = EXAMPLES[name as keyof typeof EXAMPLES].body;
-  return { required: true, content: { [MEDIA_TYPES.json]: { schema, example } } };
+  return { required: true, content: json(schema) };
 }
 
 function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {
-  return Object.fromEntries(
-    definitions.map((each) => [each.name, { description: each.description, ...valueSchema(each) }]),
-  );
+  return Object.fromEntries(definitions.map((each) => [each.name, parameterSchema(each)]));
 }
 
 function success(endpoint: EndpointDefinition): Schema {
@@ -170,13 +169,12 @@ function streamSuccess(): Schema {
 
 function dataSuccess(endpoint: EndpointDefinition): Schema {
   const schema = { anyOf: [ref(`${nameOf(endpoint.name)}Answer`), ref('Quote')] };
-  const example = EXAMPLES[endpoint.name as keyof typeof EXAMPLES].answer;
   const hasOctets = endpoint.name === 'bytes' || endpoint.name === 'batch';
   return {
     description: 'The values; with dry_run=true the price.',
     headers: headers([...DATA_HEADERS, ...namesOf(IN_BARE_HEADS)]),
     content: {
-      [MEDIA_TYPES.json]: { schema, example },
+      ...json(schema),
       [MEDIA_TYPES.msgpack]: { schema },
       ...(hasOctets ? { [MEDIA_TYPES['octet-stream']]: { schema: described(octets, OCTETS) } } : {}),
       'text/plain': {

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../core/errors.ts';
-import type { Schema } from '../../core/schema.ts';
+import { orNull, type Schema } from '../../core/schema.ts';
 import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 
@@ -22,6 +22,12 @@ export function queryParameter(definition: ParameterDefinition): Schema {
 export function valueSchema(definition: ParameterDefinition): Schema {
   const preset = ('default' in definition ? definition.default : undefined) ?? undefined;
   return { ...typeOf(definition), ...(preset === undefined ? {} : { default: preset }) };
+}
+
+/** The same with what the parameter means: as a member of a body, or of an answer that echoes it. */
+export function parameterSchema(definition: ParameterDefinition): Schema {
+  const schema = { description: definition.description, ...valueSchema(definition) };
+  return 'default' in definition && definition.default === null ? orNull(schema) : schema;
 }
 
 function typeOf(definition: ParameterDefinition): Schema {

@@ -4,7 +4,6 @@ import {
   boolean,
   count,
   described,
-  integer,
   listOf,
   object,
   oneOfWords,
@@ -15,9 +14,8 @@ import {
   time,
 } from '../../core/schema.ts';
 import { DATA_ENDPOINTS, type DataEndpoint, ENTROPY_MODES, SCOPES, TIERS } from '../../core/vocabulary.ts';
-import { BATCH } from '../endpoints/batch.ts';
+import { BATCH_KINDS, KINDS, type Kind } from '../endpoints/kinds.ts';
 import { COUNT_LIMITS } from '../endpoints/tiers.ts';
-import { ENCODING, SORT } from '../endpoints/values.ts';
 import {
   answerLabel,
   certificateDocument,
@@ -25,6 +23,7 @@ import {
   drawList,
   LOG_SCHEMAS,
 } from './certificate-schemas.ts';
+import { parameterSchema } from './parameters.ts';
 
 /*
  * The shapes of answers as JSON Schema (draft 2020-12, as OpenAPI 3.1 takes it). test/api/openapi.test.ts
@@ -34,96 +33,33 @@ import {
 /** Of every `data` member that was drawn. */
 const drawnFrom = schemaOf('drawn');
 
-const listSha256 = described(
-  { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
-  'Of the list that was drawn from: SHA-256 of its JSON without spaces.',
-);
+/** The members of `data` that a kind's answer has beside the values. */
+function echoedBy(kind: Kind): Record<string, Schema> {
+  const echoed = kind.echoed.map((each) => {
+    if (typeof each !== 'string') return each;
+    const { default: _, ...schema } = parameterSchema(kind.own.find(({ name }) => name === each)!);
+    return [each, schema] as const;
+  });
+  return Object.fromEntries(echoed);
+}
 
-/** The members of `data` beside its metadata, of the endpoints of one kind of values. */
-const DATA_OF_KIND = {
-  integers: {
-    values: listOf(integer),
-    count,
-    min: integer,
-    max: integer,
-    unique: boolean,
-    sort: oneOfWords(SORT.values),
-  },
-  bytes: {
-    bytes: described(text, 'In the encoding asked for.'),
-    count,
-    encoding: oneOfWords(ENCODING.values),
-    bits: described(count, 'Eight times count.'),
-  },
-  floats: {
-    values: listOf({ type: 'number', minimum: 0, exclusiveMaximum: 1 }),
-    count,
-    precision: orNull({ type: 'integer', minimum: 1, maximum: 15 }),
-  },
-  uuid: {
-    uuids: listOf({
-      type: 'string',
-      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
-    }),
-    count,
-    version: { type: 'integer', const: 4 },
-  },
-  bitstring: {
-    bitstring: { type: 'string', pattern: '^[01]+$' },
-    length: count,
-  },
-  shuffle: { items: listOf(text), count },
-  sample: {
-    items: listOf(text),
-    count,
-    list_sha256: listSha256,
-    of: described(count, 'How many items there were.'),
-  },
-  weighted: { items: listOf(text), count, list_sha256: listSha256, weights: listOf(count) },
-  strings: { values: listOf(text), alphabet: text, count, length: count },
-  sequences: {
-    values: described(listOf(listOf(listOf(integer))), 'Each entry holds one list for each sequence.'),
-    count,
-    length: listOf(count),
-    max: listOf(integer),
-    min: listOf(integer),
-    sort: oneOfWords(SORT.values),
-    unique: boolean,
-  },
-  permutations: {
-    values: listOf(listOf(count)),
-    count,
-    length: count,
-  },
-  gaussians: {
-    values: listOf({ type: 'number' }),
-    count,
-    digits: count,
-    mean: { type: 'number' },
-    stddev: { type: 'number' },
-  },
-} satisfies Readonly<Record<string, Readonly<Record<string, Schema>>>>;
+function dataOf(endpoint: DataEndpoint): Record<string, Schema> {
+  if (endpoint === 'batch') return BATCH_DATA;
+  const kind = KINDS[endpoint];
+  return { ...(kind.count && { count }), ...echoedBy(kind), [kind.valueKey]: kind.value };
+}
 
-const NOT_ECHOED = ['count', 'values', 'items', 'uuids', 'version'];
-
-/** What a batch echoes of each type: what the answer of its endpoint has beside count and values. */
-const ECHOED = (Object.keys(BATCH.body!.params) as Exclude<DataEndpoint, 'batch'>[]).map((type) => {
-  if (type === 'bytes') return object({ encoding: oneOfWords(ENCODING.values), length: count });
-  const params = Object.entries<Schema>(DATA_OF_KIND[type]).filter(([name]) => !NOT_ECHOED.includes(name));
-  return object(Object.fromEntries(params));
-});
-
-const DATA: Readonly<Record<DataEndpoint, Readonly<Record<string, Schema>>>> = {
-  ...DATA_OF_KIND,
-  batch: {
-    values: described(
-      listOf({ type: ['integer', 'number', 'string', 'array'] }),
-      'Lists of numbers for permutations, lists of such lists for sequences.',
-    ),
-    count,
-    type: oneOfWords(Object.keys(BATCH.body!.params)),
-    params: described({ oneOf: ECHOED }, 'The effective parameters of the type, defaults included.'),
-  },
+const BATCH_DATA = {
+  values: described(
+    listOf({ type: ['integer', 'number', 'string', 'array'] }),
+    'Lists of numbers for permutations, lists of such lists for sequences.',
+  ),
+  count,
+  type: oneOfWords(Object.keys(BATCH_KINDS)),
+  params: described(
+    { oneOf: Object.values(BATCH_KINDS).map((kind) => object(echoedBy(kind))) },
+    'The effective parameters of the type, defaults included.',
+  ),
 };
 
 const opening = object(
@@ -319,7 +255,7 @@ export const COMPONENT_SCHEMAS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(
     DATA_ENDPOINTS.map((endpoint) => [
       `${nameOf(endpoint)}Data`,
-      object({ ...DATA[endpoint], metadata: drawnFrom }),
+      object({ ...dataOf(endpoint), metadata: drawnFrom }),
     ]),
   ),
   ...Object.fromEntries(DATA_ENDPOINTS.map((endpoint) => [`${nameOf(endpoint)}Answer`, answerOf(endpoint)])),

@@ -1,8 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { Schema } from '../../core/schema.ts';
-import { COMMON_PARAMETERS } from '../endpoints/values.ts';
+import { COMMON_PARAMETERS } from '../endpoints/common.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
-import { EXAMPLES, type Example } from '../openapi/examples.ts';
 import { grouped } from '../params.ts';
 import { type Call, codeOf, type FieldKind, type Language, languagesOf, prettyJson } from './code-samples.ts';
 import { html, type Markup } from './layout.ts';
@@ -18,6 +17,7 @@ interface Parameter {
   readonly required?: boolean;
   readonly description: string;
   readonly schema: Schema;
+  readonly example?: unknown;
 }
 
 type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
@@ -124,49 +124,13 @@ const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
   python: 'Python',
 };
 
-function exampleOf({ operationId, requestBody }: Operation): Example | undefined {
-  const recorded =
-    (EXAMPLES as Readonly<Record<string, Example>>)[operationId] ?? PLAIN_EXAMPLES[operationId];
-  const body = requestBody?.content['application/json']?.example as object | undefined;
-  return recorded ?? (body && { query: '', body, answer: {} });
-}
-
-/** Of the operations whose answer is not one of values. */
-const PLAIN_EXAMPLES: Readonly<Record<string, Example>> = {
-  stream: { query: 'type=integers&total=6&block=3&min=1&max=6', answer: {} },
-  certificate: { query: 'id=cert_3mvc5b4r2yp8rj671bp7xp4fkg', answer: {} },
-  draws: { query: 'purpose=spring+raffle+2027', answer: {} },
-  createDraw: {
-    query: '',
-    body: {
-      winners: { count: 1, list: { items: ['ada', 'grace', 'barbara'] } },
-      purpose: 'spring raffle 2027',
-    },
-    answer: {},
-  },
-  openNonce: { query: '', body: { nonce: '00ff' }, answer: {} },
-  consistency: { query: 'from=1&to=1', answer: {} },
-};
-
-const EXAMPLE_IDS: Readonly<Record<string, string>> = {
-  '/verify/{id}': 'cert_3mvc5b4r2yp8rj671bp7xp4fkg',
-  '/log/lots/{id}': 'lot_01m8bvfkvafpz9qj9xvq69k0s4',
-};
-
 /** The call in each language, one of them shown, and a form that sends it. */
 function request(operation: Operation, baseUrl: string): Markup {
   const { operationId: name, path, method, parameters = [], security, requestBody } = operation;
-  const example = exampleOf(operation);
-  const given = new URLSearchParams(example?.query);
   const fields = parameters.filter((each) => each.in !== 'header');
   const isKeyed = security.length > 0;
-  const filledIn = (each: Parameter) =>
-    each.in === 'path'
-      ? (EXAMPLE_IDS[path] ??
-        { id: 'draw_00000000000000000000000000', level: '0', index: '000' }[each.name] ??
-        '')
-      : (given.get(each.name) ?? '');
-  const body = requestBody === undefined ? undefined : JSON.stringify(example?.body ?? {});
+  const filledIn = ({ example = '' }: Parameter) => String(example);
+  const body = requestBody && JSON.stringify(requestBody.content['application/json'].example);
   const call: Call = {
     name,
     method,
@@ -316,17 +280,16 @@ function fieldList(fields: readonly Field[]): Markup {
 }
 
 function answerSection(operation: Operation, document: OpenApiDocument): Markup {
-  const { operationId, responses } = operation;
+  const { responses } = operation;
   const content = contentOf(responses);
   if (content === undefined) return html``;
-  const recorded = content.example ?? (EXAMPLES as Readonly<Record<string, Example>>)[operationId]?.answer;
   const alternatives = content.schema['anyOf'] as Schema[] | undefined;
   const schema = resolved(alternatives?.[0] ?? content.schema, document);
   const others = Object.keys(responses[content.status].content ?? {}).filter((each) => each !== content.type);
   const fields = fieldsOf(schema, document, '');
   return html`<section aria-labelledby="answer-title"><h2 id="answer-title">Answer</h2>
 <p><strong>${content.status}</strong> as <code>${content.type}</code>. ${responses[content.status].description}${others.length === 0 ? '' : html` Other forms by <code>Accept</code>: ${others.map((each, i) => html`${i === 0 ? '' : ', '}<code>${each}</code>`)}.`}</p>
-${recorded === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${prettyJson(recorded)}</code></pre></div>`}
+${content.example === undefined ? null : html`<div class="code"><pre tabindex="0" role="group" aria-label="Example of an answer"><code>${prettyJson(content.example)}</code></pre></div>`}
 ${fields.length === 0 ? (content.schema['description'] === undefined ? null : html`<p>${String(content.schema['description'])}</p>`) : fieldList(fields)}</section>`;
 }
 

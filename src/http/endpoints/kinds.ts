@@ -1,0 +1,481 @@
+import type { EchoedMembers } from '../../answer/request.ts';
+import { utf8Bytes } from '../../core/bytes.ts';
+import { ApiError, type ErrorCode } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { count, described, integer, listOf, type Schema, text } from '../../core/schema.ts';
+import type { DataEndpoint } from '../../core/vocabulary.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
+import type { ValueRequest } from '../../values/value-request.ts';
+import type {
+  ChoiceParameter,
+  IntegerParameter,
+  ParameterDefinition,
+  ReadValues,
+  ValuesOf,
+} from '../params.ts';
+import {
+  requireNumbers,
+  requirePossible,
+  requireRange,
+  sampleRequest,
+  weightedRequest,
+} from './relations.ts';
+
+/**
+ * The kinds of values, a row each: what its own endpoint, POST /v1/batch, GET /v1/stream, GET /v1/tiers and the OpenAPI
+ * document say of it is read here.
+ */
+export interface Kind {
+  readonly summary: string;
+  /** How many values; undefined where its own parameters tell. */
+  readonly count?: IntegerParameter;
+  /** Its own parameters in the order in which they are checked, after `count`. A batch takes them in `params`. */
+  readonly own: readonly ParameterDefinition[];
+  /** Codes beside those of its parameters. */
+  readonly errors: readonly ErrorCode[];
+  /** POST with its parameters in a JSON body works too: a list of items may be longer than a URL. */
+  readonly takesBody: boolean;
+  /** The member of `data` with the values, and its shape. */
+  readonly valueKey: 'values' | 'bytes' | 'uuids' | 'bitstring' | 'items';
+  readonly value: Schema;
+  /** What `data` echoes beside the count: names of parameters, or members that are none. */
+  readonly echoed: readonly (string | readonly [name: string, schema: Schema])[];
+  /** The parameters that a stream of the kind takes; undefined where there is none. */
+  readonly streamed?: readonly string[];
+  /** What pure mode costs: of what, how many bits, and a query of the endpoint for an example. */
+  readonly prices: readonly (readonly [of: string, bits: string, query: string])[];
+  /** What the parameters, which are valid, ask for. Throws an ApiError where they do not fit each other, or make more than so many numbers. */
+  ask(own: ReadValues, count: number, numbersMax: number): ValueRequest;
+  echo(own: ReadValues, count: number): EchoedMembers;
+}
+
+interface KindRow<Own extends readonly ParameterDefinition[]>
+  extends Partial<Pick<Kind, 'errors' | 'takesBody' | 'valueKey' | 'echoed'>>,
+    Pick<Kind, 'summary' | 'value' | 'prices'> {
+  readonly count?: IntegerParameter;
+  readonly own: Own;
+  readonly streamed?: readonly Own[number]['name'][];
+  readonly ask: (own: ValuesOf<Own>, count: number, numbersMax: number) => ValueRequest;
+  /** Left out: the parameters themselves. */
+  readonly echo?: (own: ValuesOf<Own>, count: number) => EchoedMembers;
+}
+
+function kind<const Own extends readonly ParameterDefinition[]>(row: KindRow<Own>): Kind {
+  return {
+    errors: [],
+    takesBody: false,
+    valueKey: 'values',
+    echoed: row.own.map(({ name }) => name),
+    echo: (own) => own as EchoedMembers,
+    ...row,
+  } as Kind;
+}
+
+/** How many values; one when it is left out. */
+function countUpTo(max: number, description: string): IntegerParameter {
+  return { name: 'count', kind: 'integer', min: 1, max, default: 1, error: 'invalid_count', description };
+}
+
+const BOUND = {
+  kind: 'integer',
+  min: -LIMITS.integerMagnitudeMax,
+  max: LIMITS.integerMagnitudeMax,
+  error: 'invalid_range',
+} as const;
+
+const UNIQUE = {
+  name: 'unique',
+  kind: 'boolean',
+  default: false,
+  error: 'invalid_boolean',
+  description: 'No value twice; the range must hold at least count values.',
+} as const satisfies ParameterDefinition;
+
+const SORT = {
+  name: 'sort',
+  kind: 'choice',
+  values: ['none', 'ascending', 'descending'],
+  default: 'none',
+  error: 'invalid_sort',
+  description: 'Order of the values.',
+} as const satisfies ParameterDefinition;
+
+const ENCODING = {
+  name: 'encoding',
+  kind: 'choice',
+  values: ['hex', 'base64'],
+  default: 'hex',
+  error: 'invalid_encoding',
+  description: 'hex in lower case, or base64 with padding (RFC 4648 §4).',
+} as const satisfies ChoiceParameter;
+
+export const ITEMS = {
+  name: 'items',
+  kind: 'items',
+  min: LIMITS.shuffleItemsMin,
+  max: LIMITS.shuffleItemsMax,
+  required: true,
+  error: 'invalid_items',
+  description:
+    'In a query comma-separated items, each percent-encoded UTF-8; an item may be empty. %2C is a comma in an item, unless the value has no literal comma: then it separates items, as form encoders write it. + is a blank. In a body a list of strings.',
+} as const satisfies ParameterDefinition;
+
+export const WEIGHTS = {
+  name: 'weights',
+  kind: 'integer-list',
+  lengthMin: LIMITS.shuffleItemsMin,
+  lengthMax: LIMITS.shuffleItemsMax,
+  min: 1,
+  max: LIMITS.integerMagnitudeMax,
+  required: true,
+  error: 'invalid_weights',
+  description:
+    'A whole number from 1 on for each item, in their order. Item i is drawn with probability weights[i] / sum, exactly; the sum is at most 2^53.',
+} as const satisfies ParameterDefinition;
+
+const LIST_SHA256 = [
+  'list_sha256',
+  described(
+    { type: 'string', pattern: '^sha256:[0-9a-f]{64}$' },
+    'Of the list that was drawn from: SHA-256 of its JSON without spaces.',
+  ),
+] as const;
+
+/**
+ * Names the list that items were drawn from, so that the certificate is bound to it: SHA-256 of its canonical JSON, as items
+ * may hold line breaks.
+ */
+function sourceHash(items: readonly string[]): string {
+  return `sha256:${sha256Hex(utf8Bytes(JSON.stringify(items)))}`;
+}
+
+const PER_SEQUENCE = {
+  kind: 'integer-list',
+  lengthMin: 1,
+  lengthMax: LIMITS.sequencesMax,
+  required: true,
+} as const;
+
+export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
+  integers: kind({
+    summary: 'Random integers in a range, each equally likely.',
+    count: countUpTo(LIMITS.integersCountMax, 'How many integers.'),
+    own: [
+      { ...BOUND, name: 'min', default: 0, description: 'Lower bound, inclusive.' },
+      {
+        ...BOUND,
+        name: 'max',
+        default: 100,
+        description: 'Upper bound, inclusive; more than min, and at most 2^53 - 1 above it.',
+        check: requireRange,
+      },
+      { ...UNIQUE, check: (values) => requirePossible(values, values['count'] as number) },
+      SORT,
+    ],
+    errors: ['unique_impossible'],
+    value: listOf(integer),
+    streamed: ['min', 'max'],
+    prices: [
+      ['integers', 'count × log2(max - min + 1)', 'count=100&min=1&max=6'],
+      [
+        'integers without repeats',
+        'log2(n! / (n - count)!), n = max - min + 1',
+        'count=6&min=1&max=49&unique=true',
+      ],
+    ],
+    ask: ({ min, max, unique, sort }, count) => ({ kind: 'integers', count, min, max, unique, sort }),
+  }),
+  bytes: kind({
+    summary: 'Random bytes. format=hex and format=base64 are accepted for encoding.',
+    count: { ...countUpTo(LIMITS.bytesCountMax, 'How many bytes.'), default: 16 },
+    own: [ENCODING],
+    valueKey: 'bytes',
+    value: described(text, 'In the encoding asked for.'),
+    echoed: ['encoding', ['bits', described(count, 'Eight times count.')]],
+    prices: [['bytes', '8 × count', 'count=32']],
+    ask: ({ encoding }, length) => ({ kind: 'bytes', count: 1, length, encoding, single: true }),
+    echo: ({ encoding }, length) => ({ bits: 8 * length, encoding }),
+  }),
+  floats: kind({
+    summary: 'Random IEEE 754 doubles in [0, 1).',
+    count: countUpTo(LIMITS.floatsCountMax, 'How many floats.'),
+    own: [
+      {
+        name: 'precision',
+        kind: 'integer',
+        min: 1,
+        max: LIMITS.floatPrecisionMax,
+        default: null,
+        error: 'invalid_precision',
+        description:
+          'Decimal places p: values are uniform on k / 10^p, 0 <= k < 10^p. Left out: uniform multiples of 2^-53.',
+      },
+    ],
+    value: listOf({ type: 'number', minimum: 0, exclusiveMaximum: 1 }),
+    streamed: ['precision'],
+    prices: [
+      ['floats', '53 × count', 'count=10'],
+      ['floats with a precision', 'count × precision × log2(10)', 'count=10&precision=3'],
+    ],
+    ask: ({ precision }, count) => ({ kind: 'floats', count, precision }),
+  }),
+  uuid: kind({
+    summary: 'Random UUIDs of version 4 (RFC 9562 §5.4).',
+    count: countUpTo(LIMITS.uuidCountMax, 'How many UUIDs.'),
+    own: [],
+    valueKey: 'uuids',
+    value: listOf({
+      type: 'string',
+      pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$',
+    }),
+    echoed: [['version', { type: 'integer', const: 4 }]],
+    streamed: [],
+    prices: [['uuid', '122 × count', 'count=1']],
+    ask: (_, count) => ({ kind: 'uuid', count }),
+    echo: () => ({ version: 4 }),
+  }),
+  bitstring: kind({
+    summary: 'A random string of the digits 0 and 1.',
+    own: [
+      {
+        name: 'length',
+        kind: 'integer',
+        min: 1,
+        max: LIMITS.bitstringLengthMax,
+        default: 128,
+        error: 'invalid_length',
+        description: 'How many bits.',
+      },
+    ],
+    valueKey: 'bitstring',
+    value: { type: 'string', pattern: '^[01]+$' },
+    prices: [['bitstring', 'length', 'length=128']],
+    ask: ({ length }) => ({ kind: 'bitstring', length }),
+  }),
+  shuffle: kind({
+    summary: 'The items in a random order, each order equally likely.',
+    own: [ITEMS],
+    takesBody: true,
+    valueKey: 'items',
+    value: listOf(text),
+    echoed: [['count', count]],
+    prices: [['shuffle', 'log2(n!), n items', 'items=ada,grace,barbara,shafi']],
+    ask: ({ items }) => ({ kind: 'shuffle', items }),
+    echo: ({ items }) => ({ count: items.length }),
+  }),
+  sample: kind({
+    summary: 'Some of the items in the order drawn, each sequence equally likely; no item twice.',
+    count: countUpTo(LIMITS.integersCountMax, 'How many of the items; at most all of them.'),
+    own: [ITEMS],
+    errors: ['unique_impossible'],
+    takesBody: true,
+    valueKey: 'items',
+    value: listOf(text),
+    echoed: [LIST_SHA256, ['of', described(count, 'How many items there were.')]],
+    prices: [['sample', 'log2(n! / (n - count)!), n items', 'count=2&items=ada,grace,barbara,shafi']],
+    ask: ({ items }, count) => sampleRequest(items, count),
+    echo: ({ items }) => ({ list_sha256: sourceHash(items), of: items.length }),
+  }),
+  weighted: kind({
+    summary: 'Independent picks from weighted items; an item may be picked more than once.',
+    count: countUpTo(LIMITS.integersCountMax, 'How many picks.'),
+    own: [ITEMS, WEIGHTS],
+    takesBody: true,
+    valueKey: 'items',
+    value: listOf(text),
+    echoed: [LIST_SHA256, 'weights'],
+    prices: [
+      [
+        'weighted',
+        'count × log2(sum of the weights / their greatest common divisor)',
+        'count=10&items=gold,silver,bronze&weights=1,10,100',
+      ],
+    ],
+    ask: ({ items, weights }, count) => weightedRequest(items, weights, count),
+    echo: ({ items, weights }) => ({ list_sha256: sourceHash(items), weights }),
+  }),
+  strings: kind({
+    summary: 'Random strings over an alphabet, each character equally likely.',
+    count: countUpTo(LIMITS.integersCountMax, 'How many strings.'),
+    own: [
+      {
+        name: 'length',
+        kind: 'integer',
+        min: 1,
+        max: LIMITS.stringLengthMax,
+        default: 16,
+        error: 'invalid_length',
+        description: 'Characters of each string.',
+      },
+      {
+        name: 'alphabet',
+        kind: 'text',
+        pattern: /^.{2,1000}$/su,
+        default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
+        error: 'invalid_alphabet',
+        description: 'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',
+      },
+    ],
+    value: listOf(text),
+    prices: [['strings', 'count × length × log2(characters of the alphabet)', 'count=1&length=16']],
+    ask: ({ length, alphabet }, count) => {
+      const characters = [...alphabet];
+      if (!alphabet.isWellFormed() || new Set(characters).size < characters.length) {
+        throw new ApiError('invalid_alphabet', { details: { parameter: 'alphabet' } });
+      }
+      return { kind: 'strings', count, length, alphabet: characters };
+    },
+  }),
+  sequences: kind({
+    summary: 'Sequences of integers, each with a length and a range of its own, drawn together.',
+    count: countUpTo(LIMITS.integersCountMax, 'How often all sequences are drawn.'),
+    own: [
+      {
+        ...PER_SEQUENCE,
+        name: 'length',
+        min: 1,
+        max: LIMITS.integersCountMax,
+        error: 'invalid_length',
+        description: 'How many numbers each sequence has.',
+      },
+      { ...BOUND, ...PER_SEQUENCE, name: 'min', description: 'Lower bound of each sequence, inclusive.' },
+      {
+        ...BOUND,
+        ...PER_SEQUENCE,
+        name: 'max',
+        description:
+          'Upper bound of each sequence, inclusive; more than its min, and at most 2^53 - 1 above it.',
+      },
+      {
+        ...UNIQUE,
+        description: 'No number twice in a sequence; each range must hold its length of values.',
+      },
+      { ...SORT, description: 'Order of the numbers in each sequence.' },
+    ],
+    errors: ['invalid_sequences', 'unique_impossible'],
+    value: described(listOf(listOf(listOf(integer))), 'Each entry holds one list for each sequence.'),
+    prices: [
+      [
+        'sequences',
+        'count × the sum over the sequences, each priced as integers',
+        'length=5,1&min=1,1&max=69,26&unique=true',
+      ],
+    ],
+    ask: ({ length: lengths, min: mins, max: maxs, unique, sort }, count, numbersMax) => {
+      if (mins.length !== lengths.length || maxs.length !== lengths.length) {
+        throw new ApiError('invalid_sequences', {
+          details: { length: lengths.length, min: mins.length, max: maxs.length },
+        });
+      }
+      const ranges = lengths.map((length, i) => {
+        const range = { length, min: mins[i], max: maxs[i], unique };
+        requireRange(range);
+        requirePossible(range, length);
+        return range;
+      });
+      requireNumbers(count * lengths.reduce((sum, length) => sum + length, 0), numbersMax);
+      return { kind: 'sequences', count, ranges, sort };
+    },
+  }),
+  permutations: kind({
+    summary: 'The numbers from 0 to length - 1 in a random order, each order equally likely.',
+    count: countUpTo(LIMITS.integersCountMax, 'How many permutations.'),
+    own: [
+      {
+        name: 'length',
+        kind: 'integer',
+        min: 2,
+        max: LIMITS.shuffleItemsMax,
+        required: true,
+        error: 'invalid_length',
+        description: 'Each permutation is of the numbers from 0 to length - 1.',
+      },
+    ],
+    value: listOf(listOf(count)),
+    prices: [['permutations', 'count × log2(length!)', 'length=52']],
+    ask: ({ length }, count, numbersMax) => {
+      requireNumbers(count * length, numbersMax);
+      return { kind: 'permutations', count, length };
+    },
+  }),
+  gaussians: kind({
+    summary: 'Normally distributed numbers, exactly sampled and exactly rounded.',
+    count: countUpTo(LIMITS.integersCountMax, 'How many numbers.'),
+    own: [
+      {
+        name: 'mean',
+        kind: 'number',
+        min: -LIMITS.gaussianMagnitudeMax,
+        max: LIMITS.gaussianMagnitudeMax,
+        default: 0,
+        error: 'invalid_mean',
+        description: 'Mean of the normal distribution: exactly the decimal that the answer echoes.',
+      },
+      {
+        name: 'stddev',
+        kind: 'number',
+        min: LIMITS.gaussianStddevMin,
+        max: LIMITS.gaussianMagnitudeMax,
+        default: 1,
+        error: 'invalid_stddev',
+        description: 'Standard deviation, likewise.',
+      },
+      {
+        name: 'digits',
+        kind: 'integer',
+        min: LIMITS.gaussianDigitsMin,
+        max: LIMITS.gaussianDigitsMax,
+        default: LIMITS.gaussianDigitsMax,
+        error: 'invalid_digits',
+        description: 'Significant decimal digits that each value is rounded to, exactly.',
+      },
+    ],
+    value: listOf({ type: 'number' }),
+    prices: [
+      [
+        'gaussians',
+        'count × log2(√(2πe) × stddev / spacing), spacing of decimals of so many digits at |mean| + stddev',
+        'count=10&mean=100&stddev=15&digits=5',
+      ],
+    ],
+    ask: ({ mean, stddev, digits }, count) => ({ kind: 'gaussians', count, mean, stddev, digits }),
+  }),
+};
+
+/** The kinds that a batch draws, by their `type`: those that are counted. Bytes are there values of a length. */
+export const BATCH_KINDS = {
+  integers: KINDS.integers,
+  floats: KINDS.floats,
+  bytes: kind({
+    ...KINDS.bytes,
+    own: [
+      ENCODING,
+      {
+        name: 'length',
+        kind: 'integer',
+        min: 1,
+        max: LIMITS.batchBytesLengthMax,
+        default: 16,
+        error: 'invalid_length',
+        description: 'Bytes per value.',
+      },
+    ],
+    echoed: ['encoding', 'length'],
+    streamed: ['encoding', 'length'],
+    ask: ({ encoding, length }, count) => ({ kind: 'bytes', count, length, encoding, single: false }),
+    echo: (own) => own,
+  }),
+  uuid: { ...KINDS.uuid, echoed: [], echo: () => ({}) },
+  sample: KINDS.sample,
+  weighted: KINDS.weighted,
+  strings: KINDS.strings,
+  sequences: KINDS.sequences,
+  permutations: KINDS.permutations,
+  gaussians: KINDS.gaussians,
+} satisfies Readonly<Record<string, Kind>>;
+export type BatchType = keyof typeof BATCH_KINDS;
+
+/** The values of a kind's own parameters, of all that were read. */
+export function ownOf({ own }: Kind, values: ReadValues): ReadValues {
+  return Object.fromEntries(own.map(({ name }) => [name, values[name]]));
+}

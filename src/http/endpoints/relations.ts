@@ -1,0 +1,86 @@
+import { ApiError } from '../../core/errors.ts';
+import { LIMITS } from '../../core/limits.ts';
+import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
+import { ENVELOPE_BYTES_MAX } from '../endpoint.ts';
+import { grouped, type ReadValues } from '../params.ts';
+
+/** What parameters that are each valid must be to each other. */
+
+/** Throws 400 `invalid_range` unless min < max and the range holds at most 2^53 values. */
+export function requireRange(values: ReadValues): void {
+  const min = values['min'] as number;
+  const max = values['max'] as number;
+  // The difference of two safe integers is rounded only above 2^53, where it is too large either way
+  if (min < max && max - min <= LIMITS.integerSpanMax - 1) return;
+  throw new ApiError('invalid_range', { details: { min, max } });
+}
+
+/**
+ * Throws 400 `unique_impossible` when the range that was read holds fewer values than are asked for without
+ * repeats.
+ */
+export function requirePossible(values: ReadValues, count: number): void {
+  if (values['unique'] !== true) return;
+  const span = (values['max'] as number) - (values['min'] as number) + 1;
+  if (span >= count) return;
+  throw new ApiError('unique_impossible', {
+    message: `The range holds ${grouped(span)} values, fewer than the ${grouped(count)} asked for without repeats.`,
+    details: { available: span, count },
+  });
+}
+
+/** Throws `unique_impossible` when there are fewer items than are to be drawn. */
+export function sampleRequest(items: readonly string[], count: number): ValueRequest {
+  if (count > items.length) {
+    throw new ApiError('unique_impossible', {
+      message: `The list holds ${grouped(items.length)} items, fewer than the ${grouped(count)} asked for without repeats.`,
+      details: { available: items.length, count },
+    });
+  }
+  return { kind: 'sample', count, items };
+}
+
+/** Items that are picked again and again make a long answer of a short request: a worker writes this much in half a second. */
+const WEIGHTED_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Throws `invalid_weights` where they do not fit the items, and `invalid_count` for an answer that is too long. */
+export function weightedRequest(
+  items: readonly string[],
+  weights: readonly number[],
+  count: number,
+): ValueRequest {
+  const details = { items: items.length, weights: weights.length };
+  if (weights.length !== items.length) {
+    throw new ApiError('invalid_weights', {
+      message: `Give one weight for each item: there are ${grouped(items.length)} items and ${grouped(weights.length)} weights.`,
+      details,
+    });
+  }
+  // compared before it is added: a sum beyond 2^53 would be rounded
+  let sum = 0;
+  for (const weight of weights) {
+    if (weight > LIMITS.integerSpanMax - sum) {
+      throw new ApiError('invalid_weights', {
+        message: 'Give weights whose sum is at most 9,007,199,254,740,992 (2^53).',
+        details,
+      });
+    }
+    sum += weight;
+  }
+  const request = { kind: 'weighted', count, items, weights } as const;
+  const bytes = jsonBytesMax(request) + ENVELOPE_BYTES_MAX;
+  if (bytes <= WEIGHTED_BYTES_MAX) return request;
+  throw new ApiError('invalid_count', {
+    message: `The answer could take ${grouped(bytes)} bytes; at most ${grouped(WEIGHTED_BYTES_MAX)} are sent. Lower count or shorten the items.`,
+    details: { parameter: 'count', bytes, limit: WEIGHTED_BYTES_MAX },
+  });
+}
+
+/** Throws 400 `invalid_count` for more numbers than are drawn at once. */
+export function requireNumbers(numbers: number, numbersMax: number): void {
+  if (numbers <= numbersMax) return;
+  throw new ApiError('invalid_count', {
+    message: `The answer would hold ${grouped(numbers)} numbers; at most ${grouped(numbersMax)} are drawn in one request. Lower count or length.`,
+    details: { parameter: 'count', numbers, limit: numbersMax },
+  });
+}
