@@ -27,13 +27,13 @@ import { drawRoutes } from '../http/draws/routes.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS } from '../http/endpoints/table.ts';
 import { startFront } from '../http/front.ts';
 import { infoRoutes, type MetricsText } from '../http/info-routes.ts';
-import { jsonRpcRoute } from '../http/json-rpc/invoke.ts';
-import { RpcSigner } from '../http/json-rpc/signed.ts';
 import { logRoutes } from '../http/log-routes.ts';
 import { loadPageAssets } from '../http/pages/assets.ts';
 import type { StatusFacts } from '../http/pages/status-page.ts';
 import { unknownPage, verifyRoutes } from '../http/pages/verify-routes.ts';
 import { type HealthReport, plainRoutes, type Readiness } from '../http/plain-routes.ts';
+import { randomOrgRoute } from '../http/random-org/invoke.ts';
+import { RpcSigner } from '../http/random-org/signed.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
@@ -232,7 +232,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
         drawPdf: (document) => workers.drawPdf(document),
       }),
       ...draws.exact,
-      jsonRpcRoute({
+      randomOrgRoute({
         answers,
         directory,
         idempotency,

@@ -10,7 +10,7 @@ import { readDrawRequest, readNonce } from '../../src/http/draws/request.ts';
 import { contentOfGet } from '../../src/http/endpoint.ts';
 import { DRAWING_ENDPOINT_DEFINITIONS, parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
-import { canonicalText, RpcSigner } from '../../src/http/json-rpc/signed.ts';
+import { canonicalText, RpcSigner } from '../../src/http/random-org/signed.ts';
 import { logRoutes } from '../../src/http/log-routes.ts';
 import { isJson, negotiate } from '../../src/http/representation.ts';
 import { bearerOf, RequestHead } from '../../src/http/request-head.ts';

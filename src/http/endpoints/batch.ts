@@ -11,7 +11,7 @@ import {
 import { membersOf } from '../json-body.ts';
 import { grouped, type ParameterDefinition, type ReadValues, readJson, readParameters } from '../params.ts';
 import { BODY_ERRORS, COMMON_PARAMETERS, readBody } from './common.ts';
-import { BATCH_KINDS, type BatchType, ownOf } from './kinds.ts';
+import { BATCH_KINDS, type BatchType, type Kind, ownOf } from './kinds.ts';
 
 const MEMBERS = [
   {
@@ -51,15 +51,20 @@ export const BATCH: DataEndpointDefinition = {
 function parse(content: RequestContent): ParsedDataRequest {
   const { body, members, common, ignored } = readBody(content, MEMBERS, { alsoKnown: ['params'], placeOf });
   const { type, count } = readParameters(MEMBERS, members, readJson);
-  const own = readOwn(type, count, body);
-  const kind = BATCH_KINDS[type];
-  const values = kind.ask(own, count, LIMITS.batchCountMax);
-  const params = kind.echo(own, count);
-  requireReplyFits(values);
+  const request = batchRequest(type, readOwn(type, count, body), count);
+  requireReplyFits(request.values);
+  return { request: { ...request, ...common() }, ignored };
+}
+
+/** What a batch asks for, of the parameters of its type, which are valid. Throws an ApiError where they do not fit each other. */
+export function batchRequest(type: BatchType, own: ReadValues, count: number) {
+  const kind: Kind = BATCH_KINDS[type];
   return {
-    request: { endpoint: 'batch', values, valueKey: 'values', members: { count, params, type }, ...common() },
-    ignored,
-  };
+    endpoint: 'batch',
+    values: kind.ask(own, count, LIMITS.batchCountMax),
+    valueKey: 'values',
+    members: { count, params: kind.echo(own, count), type },
+  } as const;
 }
 
 /** Parameters of a type are given beside `count` more often than any other mistake is made. */
@@ -72,7 +77,7 @@ function placeOf(name: string): string | undefined {
 export function readBatchRequest(request: JsonObject, prefix: string): ValueRequest {
   const given = membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf });
   const { type, count } = readParameters(MEMBERS, given, readJson, prefix);
-  return BATCH_KINDS[type].ask(readOwn(type, count, request, prefix), count, LIMITS.batchCountMax);
+  return batchRequest(type, readOwn(type, count, request, prefix), count).values;
 }
 
 /** The parameters of a type, read with `count` known. */

@@ -13,21 +13,24 @@ import {
 import { BODY_ERRORS, COMMON_PARAMETERS, commonRequest, readBody } from './common.ts';
 import { KINDS, ownOf } from './kinds.ts';
 
+/** What the endpoint of a kind asks for, of its own parameters, which are valid. Throws an ApiError where they do not fit each other. */
+export function valuesRequest(name: keyof typeof KINDS, own: ReadValues, count: number) {
+  const kind = KINDS[name];
+  return {
+    endpoint: name,
+    values: kind.ask(own, count, kind.count?.max ?? 1),
+    valueKey: kind.valueKey,
+    members: { ...(kind.count && { count }), ...kind.echo(own, count) },
+  };
+}
+
 /** The endpoint of one kind of values. */
 export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpointDefinition {
   const kind = KINDS[name];
   const own = kind.count === undefined ? kind.own : [kind.count, ...kind.own];
   const parameters = [...own, ...COMMON_PARAMETERS];
-  const asked = (values: ReadValues) => {
-    const given = ownOf(kind, values);
-    const count = kind.count === undefined ? 1 : (values['count'] as number);
-    return {
-      endpoint: name,
-      values: kind.ask(given, count, kind.count?.max ?? 1),
-      valueKey: kind.valueKey,
-      members: { ...(kind.count && { count }), ...kind.echo(given, count) },
-    };
-  };
+  const asked = (values: ReadValues) =>
+    valuesRequest(name, ownOf(kind, values), kind.count === undefined ? 1 : (values['count'] as number));
   return {
     name,
     method: 'GET',

@@ -63,10 +63,6 @@ export function rpcTime(iso: string): string {
   return `${iso.slice(0, 10)} ${iso.slice(11, 19)}Z`;
 }
 
-export function unixRpcTime(atMs: number): string {
-  return rpcTime(new Date(atMs).toISOString());
-}
-
 export function hashedKey(apiKey: string): string {
   return createHash('sha512').update(apiKey).digest('base64');
 }

@@ -1,0 +1,255 @@
+import type { DataRequest, EchoedMembers } from '../../answer/request.ts';
+import type { JsonObject } from '../../core/json.ts';
+import { LIMITS } from '../../core/limits.ts';
+import type { ListRequest } from '../../values/value-request.ts';
+import { batchRequest, requireReplyFits } from '../endpoints/batch.ts';
+import { requirePossible, requireRange } from '../endpoints/relations.ts';
+import { valuesRequest } from '../endpoints/values.ts';
+import {
+  type ParameterDefinition,
+  type ReadValues,
+  readJson,
+  readParameters,
+  type ValuesOf,
+} from '../params.ts';
+import { RpcError } from './errors.ts';
+
+/**
+ * The methods of random.org that draw values: each asks an endpoint of the service, whose bounds hold for its parameters, and
+ * costs, counts and is certified as that.
+ */
+
+type Asked = Pick<DataRequest, 'endpoint' | 'values' | 'valueKey' | 'members'>;
+
+/** A call that draws. */
+export interface Draw {
+  /** The parameters as a signed answer repeats them, defaults filled in. */
+  readonly echo: JsonObject;
+  readonly asked: Asked;
+  /** From the values of the service's answer to `data` as random.org gives it. */
+  readonly dataOf: (values: unknown) => unknown;
+}
+
+type Plan = readonly [asked: Asked, dataOf?: (values: never) => unknown];
+type Method = (params: JsonObject) => Draw;
+
+function drawOfPlan(echo: JsonObject, [asked, dataOf = (values: unknown) => values]: Plan): Draw {
+  return { echo, asked, dataOf: dataOf as Draw['dataOf'] };
+}
+
+/** A method whose parameters are read as those of an endpoint are. */
+function method<const D extends readonly ParameterDefinition[]>(
+  definitions: D,
+  plan: (given: ValuesOf<D>) => Plan,
+): Method {
+  return (params) => {
+    const echo = readParameters(definitions, givenIn(params), readJson);
+    return drawOfPlan(echo, plan(echo));
+  };
+}
+
+/** A member that is null counts as left out. */
+function givenIn(params: JsonObject): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(params).filter(([, value]) => value !== null));
+}
+
+const REQUIRED = { required: true, error: 'invalid_params', description: '' } as const;
+
+export function whole<const Name extends string>(name: Name, min: number, max: number) {
+  return { ...REQUIRED, kind: 'integer', name, min, max } as const;
+}
+
+function decimal<const Name extends string>(name: Name, min: number, max: number) {
+  return { ...REQUIRED, kind: 'number', name, min, max } as const;
+}
+
+export function flag<const Name extends string>(name: Name) {
+  return { ...REQUIRED, kind: 'boolean', name } as const;
+}
+
+const N = whole('n', 1, LIMITS.integersCountMax);
+const MIN = whole('min', -LIMITS.integerMagnitudeMax, LIMITS.integerMagnitudeMax);
+const MAX = { ...MIN, name: 'max' } as const;
+const REPLACEMENT = { ...flag('replacement'), required: false, default: true } as const;
+const BASE = {
+  ...whole('base', 2, 16),
+  required: false,
+  default: 10,
+  check: ({ base }: ReadValues) => {
+    if (![2, 8, 10, 16].includes(base as number)) throw refused('base', '2, 8, 10 or 16');
+  },
+} as const;
+const MAGNITUDE_MAX = LIMITS.gaussianMagnitudeMax;
+
+const METHODS: Readonly<Record<string, Method>> = {
+  Integers: method(
+    [N, MIN, { ...MAX, check: requireRange }, REPLACEMENT, BASE],
+    ({ n, min, max, replacement, base }) => [
+      integers(n, min, max, !replacement),
+      (values: number[]) => inBase(values, base),
+    ],
+  ),
+
+  IntegerSequences: (params) => {
+    const { n } = readParameters([whole('n', 1, LIMITS.sequencesMax)], givenIn(params), readJson);
+    const lists = {
+      length: each(params, n, whole('length', 1, LIMITS.integersCountMax)),
+      min: each(params, n, MIN),
+      max: each(params, n, MAX),
+      replacement: each(params, n, REPLACEMENT),
+      base: each(params, n, BASE),
+    };
+    const { replacement: replacements, base: bases, ...own } = lists;
+    const isMixed = new Set(replacements).size > 1;
+    const unique = !isMixed && !replacements[0];
+    const asked = valuesRequest('sequences', { ...own, unique, sort: 'none' }, 1);
+    const { unique: _, ...mixed } = asked.members as EchoedMembers;
+    const values = asked.values as Extract<ListRequest, { kind: 'sequences' }>;
+    const ranges = values.ranges.map((range, i) => ({ ...range, unique: !replacements[i] }));
+    for (const range of ranges) requirePossible(range, range.length);
+    // as the caller gave them: one value for all, or one for each
+    const echo = Object.entries(lists).map(([name, list]) => [
+      name,
+      Array.isArray(params[name]) ? list : list[0],
+    ]);
+    return drawOfPlan({ n, ...Object.fromEntries(echo) }, [
+      { ...asked, values: { ...values, ranges }, members: isMixed ? mixed : asked.members },
+      ([sequences]: number[][][]) => sequences.map((sequence, i) => inBase(sequence, bases[i])),
+    ]);
+  },
+
+  DecimalFractions: method(
+    [N, whole('decimalPlaces', 1, LIMITS.floatPrecisionMax), REPLACEMENT],
+    ({ n, decimalPlaces: precision, replacement }) =>
+      replacement
+        ? [valuesRequest('floats', { precision }, n)]
+        : [
+            integers(n, 0, 10 ** precision - 1, true),
+            (values: number[]) => values.map((value) => Number(`${value}e-${precision}`)),
+          ],
+  ),
+
+  Gaussians: method(
+    [
+      N,
+      { ...decimal('mean', -MAGNITUDE_MAX, MAGNITUDE_MAX), error: 'invalid_mean' },
+      {
+        ...decimal('standardDeviation', -MAGNITUDE_MAX, MAGNITUDE_MAX),
+        error: 'invalid_stddev',
+        check: ({ standardDeviation }) => {
+          if (Math.abs(standardDeviation as number) < LIMITS.gaussianStddevMin)
+            throw refused('standardDeviation', `at least ${LIMITS.gaussianStddevMin} from 0`);
+        },
+      },
+      whole('significantDigits', LIMITS.gaussianDigitsMin, LIMITS.gaussianDigitsMax),
+    ],
+    // a negative deviation has the same distribution
+    ({ n, mean, standardDeviation, significantDigits: digits }) => [
+      valuesRequest('gaussians', { mean, stddev: Math.abs(standardDeviation), digits }, n),
+    ],
+  ),
+
+  Strings: method(
+    [
+      N,
+      whole('length', 1, LIMITS.stringLengthMax),
+      { ...REQUIRED, kind: 'text', name: 'characters', pattern: /^.{2,1000}$/su, error: 'invalid_alphabet' },
+      REPLACEMENT,
+    ],
+    ({ n, length, characters, replacement }) => {
+      const strings = valuesRequest('strings', { length, alphabet: characters }, n);
+      if (replacement) return [strings];
+      const alphabet = [...characters];
+      const domain = alphabet.length ** length;
+      requirePossible({ min: 1, max: domain, unique: true }, n);
+      return domain <= LIMITS.integerSpanMax
+        ? [
+            integers(n, 0, domain - 1, true),
+            (values: number[]) => values.map((value) => spelled(value, alphabet, length)),
+          ]
+        : [strings, requireDistinct];
+    },
+  ),
+
+  UUIDs: method([whole('n', 1, LIMITS.uuidCountMax)], ({ n }) => [valuesRequest('uuid', {}, n)]),
+
+  Blobs: method(
+    [
+      whole('n', 1, LIMITS.batchCountMax),
+      {
+        ...whole('size', 8, 8 * LIMITS.batchBytesLengthMax),
+        check: ({ size }) => {
+          if ((size as number) % 8 !== 0) throw refused('size', 'a multiple of 8 bits');
+        },
+      },
+      {
+        ...REQUIRED,
+        required: false,
+        kind: 'choice',
+        name: 'format',
+        values: ['base64', 'hex'],
+        default: 'base64',
+      },
+    ],
+    ({ n, size, format: encoding }) => {
+      const asked = batchRequest('bytes', { encoding, length: size / 8 }, n);
+      requireReplyFits(asked.values);
+      return [asked];
+    },
+  ),
+};
+
+export function isDrawMethod(name: string): boolean {
+  return Object.hasOwn(METHODS, name);
+}
+
+/** Throws an RpcError or ApiError for parameters that are wrong; nothing is drawn. */
+export function drawOf(name: string, params: JsonObject): Draw {
+  return METHODS[name](params);
+}
+
+function integers(count: number, min: number, max: number, unique: boolean): Asked {
+  requirePossible({ min, max, unique }, count);
+  return valuesRequest('integers', { min, max, unique, sort: 'none' }, count);
+}
+
+/** One value for all sequences, or a list with one for each. */
+function each<const D extends ParameterDefinition>(params: JsonObject, n: number, definition: D) {
+  const { name } = definition;
+  const value = params[name] ?? undefined;
+  const list: unknown[] = Array.isArray(value) ? value : Array.from({ length: n }, () => value);
+  if (list.length !== n)
+    throw new RpcError('conflict', `Give ${name} once, or once for each of the ${n} sequences.`, [name]);
+  return list.map((given) => {
+    const read = readParameters([definition], new Map(given === undefined ? [] : [[name, given]]), readJson);
+    return read[name as keyof typeof read] as ValuesOf<[D]>[D['name']];
+  });
+}
+
+function refused(name: string, form: string): RpcError {
+  return new RpcError('outOfRange', `Give ${name} as ${form}.`, [name]);
+}
+
+/**
+ * Strings without replacement that are too many to be numbered with a double: they are drawn independently, and a draw
+ * with two alike, of probability below 10^8 / 2^53, is refused. The lists that are left are equally likely.
+ */
+function requireDistinct(values: readonly string[]): readonly string[] {
+  if (new Set(values).size === values.length) return values;
+  throw new RpcError('later', 'Two of the strings were alike; send the request again.', [0]);
+}
+
+/** Base 10 gives numbers, the other bases strings. */
+function inBase(values: readonly number[], base: number): readonly (number | string)[] {
+  return base === 10 ? values : values.map((value) => value.toString(base));
+}
+
+/** A whole number as so many digits of an alphabet, the highest first. */
+function spelled(value: number, alphabet: readonly string[], length: number): string {
+  let text = '';
+  for (let rest = value, i = 0; i < length; i++) {
+    text = alphabet[rest % alphabet.length] + text;
+    rest = Math.floor(rest / alphabet.length);
+  }
+  return text;
+}
