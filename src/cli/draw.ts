@@ -1,4 +1,4 @@
-import type { Answer, DataEndpoint, EntropyMode, SortOrder } from '../../clients/typescript/src/answers.ts';
+import type { Answer, DataEndpoint, EntropyMode } from '../../clients/typescript/src/answers.ts';
 import type { QrnClient } from '../../clients/typescript/src/client.ts';
 import type { DataParameters, DrawParameters } from '../../clients/typescript/src/parameters.ts';
 import type { PendingCall } from '../../clients/typescript/src/pending-call.ts';
@@ -8,18 +8,19 @@ import {
   byteCount,
   type Command,
   type CommandContext,
+  CommandError,
   type Input,
   json,
   type OptionTable,
   oneOf,
   UsageError,
+  wholeNumber,
 } from './command.ts';
-import { printValues, type ShownValues } from './print-values.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
-import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
+import { checked, connect, provenanceText, SERVICE_OPTIONS, serving } from './service-client.ts';
 
 /** Every command that draws values. */
-export const DRAW_OPTIONS = {
+const DRAW_OPTIONS = {
   mode: {
     value: 'MODE',
     meaning: `${ENTROPY_MODES.join(', ')}; the tier decides when not given, and never for pure`,
@@ -43,174 +44,159 @@ export const DRAW_OPTIONS = {
 /** Values of one answer of GET /v1/integers, floats or uuid; beyond it --raw sends them in blocks. */
 const ANSWER_VALUES_MAX = 10_000;
 const ANSWER_BYTES_MAX = 1_024;
+const LINE_WIDTH = 80;
 
-export const COUNT = { name: 'COUNT', meaning: 'how many; 1 when not given', optional: true } as const;
-
-export const integers: Command = action({
-  path: 'integers',
-  summary: 'Random integers in a range, each equally likely.',
-  operands: [COUNT],
-  options: {
-    min: { value: 'N', meaning: 'lower bound, inclusive; 0 when not given' },
-    max: { value: 'N', meaning: 'upper bound, inclusive; 100 when not given' },
-    unique: { meaning: 'no value twice' },
-    sort: { value: 'ORDER', meaning: 'none, ascending or descending' },
-    ...DRAW_OPTIONS,
-  },
-  run: (input, context) => {
-    const count = countOf(input);
-    const [min, max] = [numberOption(input, 'min'), numberOption(input, 'max')];
-    const unique = input.has('unique') ? true : undefined;
-    const order = input.option('sort');
-    const sort =
-      order === undefined ? undefined : oneOf('sort', order, ['none', 'ascending', 'descending'] as const);
-    const common = commonOf(input);
-    if (isTooMany(input, count)) {
-      if (unique === true || sort !== undefined)
-        throw new UsageError('--unique and --sort take up to 10,000 values');
-      return streaming(input, context, (client) =>
-        streamLines(client.stream.integers({ total: count, min, max, ...common }), input, client, context),
-      );
-    }
-    const parameters = { count, min, max, unique, sort: sort as SortOrder | undefined, ...common };
-    return drawn(input, context, 'integers', parameters, (client) => client.integers(parameters), numbersOf);
-  },
-});
-
-export const floats: Command = action({
-  path: 'floats',
-  summary: 'Random numbers from 0 on and below 1.',
-  operands: [COUNT],
-  options: {
-    precision: { value: 'N', meaning: 'decimal places, 1 to 15; all 53 bits when not given' },
-    ...DRAW_OPTIONS,
-  },
-  run: (input, context) => {
-    const count = countOf(input);
-    const precision = numberOption(input, 'precision');
-    const common = commonOf(input);
-    if (isTooMany(input, count)) {
-      return streaming(input, context, (client) =>
-        streamLines(client.stream.floats({ total: count, precision, ...common }), input, client, context),
-      );
-    }
-    const parameters = { count, precision, ...common };
-    return drawn(input, context, 'floats', parameters, (client) => client.floats(parameters), numbersOf);
-  },
-});
-
-export const uuid: Command = action({
-  path: 'uuid',
-  summary: 'Random UUIDs of version 4.',
-  operands: [COUNT],
-  options: DRAW_OPTIONS,
-  run: (input, context) => {
-    const parameters = { count: countOf(input), ...commonOf(input) };
-    if (parameters.count > ANSWER_VALUES_MAX) throw new UsageError('COUNT is at most 10,000');
-    const call = (client: QrnClient) => client.uuid(parameters);
-    return drawn(input, context, 'uuid', parameters, call, ({ uuids }) => ({ lines: uuids }));
-  },
-});
-
-export const bytes: Command = action({
-  path: 'bytes',
-  summary: 'Random bytes. With --raw any number of them, in blocks, for another program to read.',
-  operands: [{ name: 'SIZE', meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given', optional: true }],
-  options: {
-    encoding: { value: 'E', meaning: 'hex or base64; hex when not given' },
-    ...DRAW_OPTIONS,
-  },
-  run: (input, context) => {
-    const [size = '16'] = input.operands;
-    const count = byteCount('SIZE', size);
-    const common = commonOf(input);
-    if (input.has('raw') && !input.has('dry-run')) {
-      if (context.isTerminal)
-        throw new UsageError('--raw sends bytes that a terminal cannot show: redirect it');
-      if (input.has('json') || input.has('encoding'))
-        throw new UsageError('--raw goes with neither --json nor --encoding');
-      return streaming(input, context, (client) => streamBytes(count, common, input, client, context));
-    }
-    if (count > ANSWER_BYTES_MAX) throw tooMany(input, '1,024 bytes');
-    const encoding = oneOf('encoding', input.option('encoding') ?? 'hex', ['hex', 'base64'] as const);
-    const parameters = { count, encoding, ...common };
-    const call = (client: QrnClient) => client.bytes(parameters);
-    return drawn(input, context, 'bytes', parameters, call, ({ bytes: text }) => ({ lines: [text] }));
-  },
-});
-
-export function numbersOf({ values }: { readonly values: readonly number[] }): ShownValues {
-  return { words: values.map(String) };
+/** An option that becomes the parameter of its name. A switch has no `read`. */
+interface KindOption {
+  readonly value?: string;
+  readonly required?: true;
+  readonly meaning: string;
+  readonly read?: (name: string, text: string) => unknown;
 }
 
-/** Draws one answer and prints it, or its price. */
-export async function drawn<E extends DataEndpoint, T>(
-  input: Input,
-  context: CommandContext,
-  endpoint: E,
-  parameters: DataParameters[E],
-  call: (client: QrnClient) => PendingCall<Answer<T>>,
-  shownOf: (data: T) => ShownValues,
-): Promise<number> {
-  if (input.has('raw') && input.has('json')) throw new UsageError('give --raw or --json, not both');
-  const { client, url } = connect(input, context);
-  return serving(url, async () => {
-    if (!input.has('dry-run')) {
-      const drawn = await call(client).withResponse();
-      return printValues(drawn, shownOf(drawn.answer.data), input, client, context);
-    }
-    const { data, credits } = await client.quote(endpoint, parameters);
-    const { mode, required_bytes: required } = data;
-    if (input.has('json')) context.out(json({ mode, required_bytes: required, credits }));
-    else if (mode !== 'pure') context.out(`free: only pure mode costs credits, and this is ${mode}\n`);
-    else context.out(`${required} credits of ${credits.remaining} left\n`);
-    return 0;
+/** What stands behind the name of a command, and the parameter that it becomes. */
+interface KindOperand {
+  readonly name: string;
+  readonly meaning: string;
+  readonly optional?: true;
+  readonly repeated?: true;
+  readonly read: (input: Input, context: CommandContext) => Promise<object> | object;
+}
+
+/** Values as they are printed: each on a line of its own, or for people as words in lines. */
+type ShownValues = { readonly lines: readonly string[] } | { readonly words: readonly string[] };
+
+type Parameters = DrawParameters & Record<string, unknown>;
+
+/** A command that draws one kind of value. What this leaves to the service is refused by it, and printed as it says it. */
+interface Kind<E extends DataEndpoint, T> {
+  readonly summary: string;
+  /** That which answers; the command's name when not given. */
+  readonly endpoint?: E;
+  readonly operand: KindOperand;
+  readonly options?: Readonly<Record<string, KindOption>>;
+  /** Of the data of an answer, and of what was asked on the command line. */
+  readonly shown: (data: T, asked: Parameters) => ShownValues;
+  /** The parameters that the service is sent, where they are others. Throws where it could not tell what is wrong. */
+  readonly prepared?: (asked: Parameters) => Parameters;
+  /** Sends with --raw what one answer does not hold, and gives the exit status. */
+  readonly streamed?: (
+    parameters: Parameters & { readonly count: number },
+    input: Input,
+    client: QrnClient,
+    context: CommandContext,
+  ) => Promise<number>;
+}
+
+function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition: Kind<E, T>): Command {
+  const { summary, operand, options = {}, shown, prepared, streamed } = definition;
+  const endpoint = definition.endpoint ?? (name as E);
+  return action({
+    path: name,
+    summary,
+    operands: [operand],
+    options: { ...options, ...DRAW_OPTIONS },
+    run: async (input, context) => {
+      const asked: Parameters = {
+        ...(await operand.read(input, context)),
+        ...optionsOf(options, input),
+        ...commonOf(input),
+      };
+      const parameters = prepared?.(asked) ?? asked;
+      if (input.has('raw') && input.has('json')) throw new UsageError('give --raw or --json, not both');
+      const isStreamed =
+        streamed !== undefined && exceedsAnswer(endpoint, Number(asked['count']), input, context);
+      const { client, url } = connect(input, context);
+      return serving(url, async () => {
+        if (isStreamed)
+          return streamed({ ...parameters, count: Number(parameters['count']) }, input, client, context);
+        if (input.has('dry-run')) return quote(endpoint, parameters, input, client, context);
+        const call = client[endpoint] as (parameters: object) => PendingCall<Answer<T>>;
+        const { answer, response } = await call.call(client, parameters).withResponse();
+        if (input.has('verify')) {
+          const status = await checked(client, answer, context);
+          if (status !== 0) return status;
+        }
+        if (input.has('json')) context.out(`${new TextDecoder().decode(response.body)}\n`);
+        else print(answer, shown(answer.data, asked), input, context);
+        return 0;
+      });
+    },
   });
 }
 
-function streaming(
+async function quote<E extends DataEndpoint>(
+  endpoint: E,
+  parameters: Parameters,
+  input: Input,
+  client: QrnClient,
+  context: CommandContext,
+): Promise<number> {
+  const { data, credits } = await client.quote(endpoint, parameters as unknown as DataParameters[E]);
+  const { mode, required_bytes: required } = data;
+  if (input.has('json')) context.out(json({ mode, required_bytes: required, credits }));
+  else if (mode !== 'pure') context.out(`free: only pure mode costs credits, and this is ${mode}\n`);
+  else context.out(`${required} credits of ${credits.remaining} left\n`);
+  return 0;
+}
+
+function print(answer: Answer<unknown>, shown: ShownValues, input: Input, context: CommandContext): void {
+  const texts = 'lines' in shown ? shown.lines : shown.words;
+  const isRaw = input.has('raw');
+  if (isRaw && texts.some((text) => text.includes('\n')))
+    throw new CommandError(
+      'a value holds a line break, so --raw cannot print one value to a line; use --json',
+    );
+  context.out(isRaw || 'lines' in shown ? `${texts.join('\n')}\n` : wrapped(texts));
+  if (!isRaw) context.talk(provenanceText(answer));
+}
+
+/** Words with blanks between them, in lines of LINE_WIDTH. */
+function wrapped(words: readonly string[]): string {
+  const lines = [''];
+  for (const word of words) {
+    const line = lines.at(-1)!;
+    if (line === '') lines[lines.length - 1] = word;
+    else if (line.length + 1 + word.length <= LINE_WIDTH) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Whether --raw sends it in blocks. Throws a UsageError for more than one answer holds where there is no --raw. */
+function exceedsAnswer(
+  endpoint: DataEndpoint,
+  count: number,
   input: Input,
   context: CommandContext,
-  stream: (client: QrnClient) => Promise<number>,
-): Promise<number> {
-  const { client, url } = connect(input, context);
-  return serving(url, () => stream(client));
-}
-
-/** More than one answer holds, which only --raw sends. */
-function isTooMany(input: Input, count: number): boolean {
-  if (count <= ANSWER_VALUES_MAX) return false;
-  if (input.has('raw') && !input.has('dry-run')) return true;
-  throw tooMany(input, '10,000 values');
-}
-
-function tooMany(input: Input, most: string): UsageError {
-  return new UsageError(
-    input.has('dry-run')
-      ? `--dry-run asks for the price of one answer, which holds at most ${most}`
-      : `more than ${most} are sent with --raw alone`,
+): boolean {
+  const isDry = input.has('dry-run');
+  const [max, most] = endpoint === 'bytes' ? [ANSWER_BYTES_MAX, 'bytes'] : [ANSWER_VALUES_MAX, 'values'];
+  if (input.has('raw') && !isDry) {
+    if (endpoint !== 'bytes') return count > max;
+    if (context.isTerminal)
+      throw new UsageError('--raw sends bytes that a terminal cannot show: redirect it');
+    if (input.has('encoding')) throw new UsageError('--raw does not go with --encoding');
+    return true;
+  }
+  if (count <= max) return false;
+  const held = `${max.toLocaleString('en')} ${most}`;
+  throw new UsageError(
+    isDry
+      ? `--dry-run asks for the price of one answer, which holds at most ${held}`
+      : `more than ${held} are sent with --raw alone`,
   );
 }
 
-export function countOf(input: Input, name = 'COUNT', fallback = '1'): number {
-  const [text = fallback] = input.operands;
-  const count = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-  if (count < 1) throw new UsageError(`${name} is a whole number from 1 on, not ${JSON.stringify(text)}`);
-  return count;
-}
-
-export function numberOption(input: Input, name: string): number | undefined {
-  const text = input.option(name);
-  if (text === undefined) return undefined;
-  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!Number.isSafeInteger(value)) {
-    throw new UsageError(`--${name} is a whole number, not ${JSON.stringify(text)}`);
-  }
-  return value;
+function optionsOf(options: Readonly<Record<string, KindOption>>, input: Input): Record<string, unknown> {
+  const given = Object.entries(options).filter(([name]) => input.has(name));
+  return Object.fromEntries(
+    given.map(([name, { read }]) => [name, read?.(name, input.option(name)!) ?? true]),
+  );
 }
 
 /** What every command that draws values is told of them. */
-export function commonOf(input: Input): DrawParameters {
+function commonOf(input: Input): DrawParameters {
   return {
     entropyMode: modeOf(input),
     purpose: input.option('purpose'),
@@ -225,3 +211,233 @@ function modeOf(input: Input): EntropyMode | undefined {
   if (text === 'hybrid') return 'quantum-seeded'; // its alias, also at the service
   return text === undefined ? undefined : oneOf('mode', text, ENTROPY_MODES);
 }
+
+/** A number of things, read into `parameter`. */
+function countOf(name: string, parameter: string, meaning: string, fallback?: number): KindOperand {
+  return {
+    name,
+    meaning,
+    ...(fallback === undefined ? {} : { optional: true }),
+    read: ({ operands: [text = String(fallback)] }) => {
+      const count = /^\d{1,16}$/.test(text) ? Number(text) : 0;
+      if (count < 1) throw new UsageError(`${name} is a whole number from 1 on, not ${JSON.stringify(text)}`);
+      return { [parameter]: count };
+    },
+  };
+}
+
+const COUNT = countOf('COUNT', 'count', 'how many; 1 when not given', 1);
+
+const SIZE: KindOperand = {
+  name: 'SIZE',
+  meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given',
+  optional: true,
+  read: ({ operands: [size = '16'] }) => ({ count: byteCount('SIZE', size) }),
+};
+
+const ITEMS: KindOperand = {
+  name: 'ITEM',
+  meaning: 'the items; without any they are the lines of stdin',
+  optional: true,
+  repeated: true,
+  read: async ({ operands }, context) => {
+    const items = operands.length > 0 ? operands : linesOf(await context.stdin());
+    if (items.length < 2) throw new UsageError('give at least two items, as words or as lines of stdin');
+    return { items };
+  },
+};
+
+function linesOf(bytes: Uint8Array): string[] {
+  const lines = new TextDecoder('utf-8', { fatal: true }).decode(bytes).split(/\r?\n/);
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+const number = (meaning: string): KindOption => ({ value: 'N', meaning, read: integerOf });
+const decimal = (meaning: string): KindOption => ({ value: 'X', meaning, read: decimalOf });
+const numbers = (meaning: string): KindOption => ({
+  value: 'N,…',
+  required: true,
+  meaning,
+  read: integersOf,
+});
+
+const SORT: KindOption = {
+  value: 'ORDER',
+  meaning: 'none, ascending or descending',
+  read: (name, text) => oneOf(name, text, ['none', 'ascending', 'descending']),
+};
+
+function integerOf(name: string, text: string): number {
+  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw new UsageError(`--${name} is a whole number, not ${JSON.stringify(text)}`);
+}
+
+function integersOf(name: string, text: string): number[] {
+  const all = text.split(',').map((each) => (/^-?\d{1,16}$/.test(each) ? Number(each) : Number.NaN));
+  if (all.every(Number.isSafeInteger)) return all;
+  throw new UsageError(`--${name} is whole numbers with commas between them, not ${JSON.stringify(text)}`);
+}
+
+function decimalOf(name: string, text: string): number {
+  if (/^-?\d{1,7}(\.\d{1,17})?$/.test(text)) return Number(text);
+  throw new UsageError(`--${name} is a decimal number such as -0.5, not ${JSON.stringify(text)}`);
+}
+
+interface Numbers {
+  readonly values: readonly number[];
+}
+interface Items {
+  readonly items: readonly string[];
+}
+
+const words = ({ values }: Numbers) => ({ words: values.map(String) });
+const lines = ({ items }: Items) => ({ lines: items });
+
+export const integers = kind<Numbers>('integers', {
+  summary: 'Random integers in a range, each equally likely.',
+  operand: COUNT,
+  options: {
+    min: number('lower bound, inclusive; 0 when not given'),
+    max: number('upper bound, inclusive; 100 when not given'),
+    unique: { meaning: 'no value twice' },
+    sort: SORT,
+  },
+  shown: words,
+  streamed: ({ count, unique, sort, ...rest }, input, client, context) => {
+    if (unique !== undefined || sort !== undefined)
+      throw new UsageError('--unique and --sort take up to 10,000 values');
+    return streamLines(client.stream.integers({ total: count, ...rest }), input, client, context);
+  },
+});
+
+export const floats = kind<Numbers>('floats', {
+  summary: 'Random numbers from 0 on and below 1.',
+  operand: COUNT,
+  options: { precision: number('decimal places, 1 to 15; all 53 bits when not given') },
+  shown: words,
+  streamed: ({ count, ...rest }, input, client, context) =>
+    streamLines(client.stream.floats({ total: count, ...rest }), input, client, context),
+});
+
+export const uuid = kind<{ readonly uuids: readonly string[] }>('uuid', {
+  summary: 'Random UUIDs of version 4.',
+  operand: COUNT,
+  shown: ({ uuids }) => ({ lines: uuids }),
+});
+
+export const bytes = kind<{ readonly bytes: string }>('bytes', {
+  summary: 'Random bytes. With --raw any number of them, in blocks, for another program to read.',
+  operand: SIZE,
+  options: {
+    encoding: {
+      value: 'E',
+      meaning: 'hex or base64; hex when not given',
+      read: (name, text) => oneOf(name, text, ['hex', 'base64']),
+    },
+  },
+  shown: (data) => ({ lines: [data.bytes] }),
+  streamed: ({ count, ...common }, input, client, context) =>
+    streamBytes(count, common, input, client, context),
+});
+
+export const bitstring = kind<{ readonly bitstring: string }>('bitstring', {
+  summary: 'Random bits, as a text of 0 and 1.',
+  operand: countOf('LENGTH', 'length', 'how many, up to 100,000; 128 when not given', 128),
+  shown: (data) => ({ lines: [data.bitstring] }),
+});
+
+export const sample = kind<Items>('sample', {
+  summary:
+    'Some of the items, none twice, in random order. The items are sent to the service, and its certificate covers them; ' +
+    'qrn pick sends none of them.',
+  operand: ITEMS,
+  options: { count: number('how many; 1 when not given') },
+  shown: lines,
+});
+
+export const weighted = kind<Items>('weighted', {
+  summary: 'Items picked by weight, each pick independent of the others.',
+  operand: ITEMS,
+  options: {
+    weights: numbers('a whole number from 1 on for each item, with commas'),
+    count: number('how many picks; 1 when not given'),
+  },
+  shown: lines,
+  prepared: (parameters) => {
+    const [items, weights] = [parameters['items'] as readonly string[], parameters['weights'] as number[]];
+    if (weights.length === items.length) return parameters;
+    throw new UsageError(`--weights has ${weights.length} numbers for ${items.length} items`);
+  },
+});
+
+export const strings = kind<{ readonly values: readonly string[] }>('strings', {
+  summary: 'Random strings over an alphabet, each character equally likely.',
+  operand: COUNT,
+  options: {
+    length: number('characters of each, up to 128; 16 when not given'),
+    alphabet: {
+      value: 'TEXT',
+      meaning: 'its characters, none twice; A-Z, a-z and 0-9 when not given',
+      read: (_name, text) => text,
+    },
+  },
+  shown: ({ values }) => ({ lines: values }),
+});
+
+export const sequences = kind<{ readonly values: readonly (readonly (readonly number[])[])[] }>('sequences', {
+  summary:
+    'Several sequences of integers in one answer, such as lottery tickets: each option has a number for each sequence.',
+  operand: COUNT,
+  options: {
+    length: numbers('how many numbers each sequence has'),
+    min: numbers('their lower bounds, inclusive'),
+    max: numbers('their upper bounds, inclusive'),
+    unique: { meaning: 'no number twice in a sequence' },
+    sort: SORT,
+  },
+  shown: ({ values }) => ({ lines: values.map((each) => each.map((one) => one.join(' ')).join('  ')) }),
+});
+
+export const permutations = kind<{ readonly values: readonly (readonly number[])[] }>('permutations', {
+  summary: 'The numbers from 0 to LENGTH - 1 in a random order, each order equally likely.',
+  operand: countOf('LENGTH', 'length', '2 to 10,000'),
+  options: { count: number('how many orders; 1 when not given') },
+  shown: ({ values }) => ({ lines: values.map((each) => each.join(' ')) }),
+});
+
+export const gaussians = kind<Numbers>('gaussians', {
+  summary: 'Normally distributed numbers, rounded exactly.',
+  operand: COUNT,
+  options: {
+    mean: decimal('0 when not given'),
+    stddev: decimal('1 when not given'),
+    digits: number('significant digits of each, 2 to 14; 14 when not given'),
+  },
+  shown: words,
+});
+
+export const shuffle = kind<Items>('shuffle', {
+  summary:
+    'The items in a random order, each order equally likely. They are sent to the service in one request of at most 64 KiB;\n' +
+    'qrn pick with the --count of all items orders longer ones, and sends none of them.',
+  operand: ITEMS,
+  shown: lines,
+});
+
+export const pick = kind<Numbers>('pick', {
+  summary:
+    'Items picked at random, none twice. The service draws their numbers, counted from 0 in the order they are given, and\n' +
+    'never sees the items; its certificate is of the numbers.',
+  endpoint: 'integers',
+  operand: ITEMS,
+  options: { count: { ...number('how many; 1 when not given'), read: wholeNumber } },
+  prepared: ({ items, count = 1, ...common }) => {
+    const { length } = items as readonly string[];
+    if (!(Number(count) >= 1 && Number(count) <= length))
+      throw new UsageError(`--count is 1 to ${length}, the number of items`);
+    return { count, min: 0, max: length - 1, unique: true, ...common };
+  },
+  shown: ({ values }, { items }) => ({ lines: values.map((index) => (items as readonly string[])[index]) }),
+});
