@@ -8,12 +8,12 @@ import socket
 import ssl
 from threading import Lock
 from time import monotonic
-from typing import Dict, List, Optional, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 from . import _wire
 from .answers import RawResponse
 
-_IDLE_MAX = 16
+_IDLE_MAX = 64
 _CHUNK_BYTES = 1 << 18
 #: How a connection that the server closed while it was idle shows itself.
 _STALE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
@@ -29,8 +29,13 @@ class Transport:
         self._lock = Lock()
         self._process = os.getpid()
 
-    def exchange(self, request: _wire.Request, timeout: float) -> RawResponse:
-        """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`."""
+    def exchange(
+        self, request: _wire.Request, timeout: float, under_way: Callable[[socket.socket], None] = lambda sock: None
+    ) -> RawResponse:
+        """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`.
+
+        under_way: is told of the socket before anything is sent; whoever closes it from another thread ends the exchange
+        """
         deadline = monotonic() + timeout
         with self._lock:
             if self._process != os.getpid():  # a fork: the parent goes on with these connections
@@ -41,13 +46,13 @@ class Transport:
             connection = self._connection(timeout)
         try:
             try:
-                response, sock = _ask(connection, request, timeout)
+                response, sock = _ask(connection, request, timeout, under_way)
             except _STALE:
                 if not reused:
                     raise
                 connection.close()
                 connection = self._connection(timeout)
-                response, sock = _ask(connection, request, timeout)
+                response, sock = _ask(connection, request, timeout, under_way)
             body = _read(response, sock, deadline)
         except BaseException as error:
             connection.close()
@@ -82,7 +87,10 @@ class Transport:
 
 
 def _ask(
-    connection: http.client.HTTPConnection, request: _wire.Request, timeout: float
+    connection: http.client.HTTPConnection,
+    request: _wire.Request,
+    timeout: float,
+    under_way: Callable[[socket.socket], None],
 ) -> Tuple[http.client.HTTPResponse, socket.socket]:
     headers = dict(request.headers)
     if request.idempotency_key is not None:
@@ -93,6 +101,7 @@ def _ask(
     sock = connection.sock
     assert isinstance(sock, socket.socket)
     sock.settimeout(timeout)
+    under_way(sock)
     connection.request(request.method, request.target, request.body, headers)
     return connection.getresponse(), sock
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import socket
 import ssl
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from itertools import count
-from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Deque, Generator, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Deque, Generator, List, Optional, TypeVar
 
 from . import _wire
 from ._calls import Calls
 from ._draw_calls import DrawCalls
 from ._flow import Compute, Exchange, Flow, Step, Stream
-from ._aio_http import Transport
+from ._http import Transport
+from .answers import RawResponse
 from .errors import QrnError
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 T = TypeVar("T")
+
+#: Requests that are under way at once; further ones wait for their turn.
+_THREADS_MAX = 64
 
 
 def _call(make: Callable[Concatenate[Calls, P], Flow[T]]) -> Callable[Concatenate[AsyncQrnClient, P], Coroutine[Any, Any, T]]:
@@ -59,7 +65,7 @@ def _draw_call(make: Callable[Concatenate[DrawCalls, P], Flow[T]]) -> Callable[C
 class AsyncQrnClient:
     """`QrnClient` for asyncio: the same methods, each to be awaited.
 
-    Any number of tasks of one event loop may use one client.
+    Any number of tasks may use one client. Requests are sent by threads of its own, 64 at a time.
     """
 
     def __init__(
@@ -74,6 +80,7 @@ class AsyncQrnClient:
     ) -> None:
         self._settings = _wire.Settings.of(url, key, timeout, retries, retry_wait_max)
         self._transport = Transport(self._settings, ssl_context)
+        self._threads = ThreadPoolExecutor(_THREADS_MAX, "qrn-client")
 
     def with_options(
         self, *, timeout: Optional[float] = None, retries: Optional[int] = None, retry_wait_max: Optional[float] = None
@@ -84,8 +91,9 @@ class AsyncQrnClient:
         return other
 
     async def close(self) -> None:
-        """Closes idle connections."""
-        await self._transport.close()
+        """Waits for requests that are under way, and closes the connections. The client makes no further call."""
+        await asyncio.to_thread(self._threads.shutdown)
+        self._transport.close()
 
     async def __aenter__(self) -> "AsyncQrnClient":
         return self
@@ -158,10 +166,27 @@ class AsyncQrnClient:
 
     async def _perform(self, step: Step) -> Any:
         if isinstance(step, Exchange):
-            return await self._transport.exchange(step.request, step.timeout)
+            return await self._exchange(step)
         if isinstance(step, Compute):
             return await asyncio.to_thread(step.function)
         return await asyncio.sleep(step.seconds)
+
+    async def _exchange(self, step: Exchange) -> RawResponse:
+        sockets: List[socket.socket] = []
+        exchange = partial(self._transport.exchange, step.request, step.timeout, sockets.append)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, exchange)
+        except asyncio.CancelledError:
+            for each in sockets:
+                _end(each)  # else the thread waits for an answer that nobody wants
+            raise
+
+
+def _end(sock: socket.socket) -> None:
+    try:
+        sock.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass  # it has ended by itself
 
 
 def _looked_at(task: asyncio.Task[Any]) -> None:

@@ -5,6 +5,8 @@ Verification handles public data alone, so it need not take the same time for al
 
 from __future__ import annotations
 
+import logging
+from functools import lru_cache
 from hashlib import sha512
 from typing import Optional, Tuple
 
@@ -25,12 +27,19 @@ def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     except Exception:  # absent, or there and broken
+        _say_slow()
         return verify_in_python(public_key, message, signature)
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, message)
     except (InvalidSignature, ValueError):
         return False
     return True
+
+
+@lru_cache(maxsize=1)  # says it once
+def _say_slow() -> None:
+    text = "signatures are verified in Python, some milliseconds each; install the package cryptography to make it fast"
+    logging.getLogger("qrn_client").warning(text)
 
 
 def verify_in_python(public_key: bytes, message: bytes, signature: bytes) -> bool:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Dict, Mapping, Optional, Type
 
+#: The class of each code.
+BY_CODE: Dict[str, Type[QrnError]] = {}
+
 
 class QrnError(Exception):
     """A call that has no answer.
@@ -41,6 +44,11 @@ class QrnError(Exception):
         self.attempts = 1
         self.idempotency_key: Optional[str] = None
 
+    def __init_subclass__(cls, code: Optional[str] = None) -> None:
+        super().__init_subclass__()
+        if code is not None:
+            BY_CODE[code] = cls
+
     def __str__(self) -> str:
         named = f" ({self.request_id})" if self.request_id is not None else ""
         return f"{self.code}: {self.message}{named}"
@@ -55,15 +63,15 @@ def _restored(kind: Type[QrnError], members: Dict[str, Any]) -> QrnError:
     return error
 
 
-class ConnectionFailedError(QrnError):
+class ConnectionFailedError(QrnError, code="network_error"):
     """The connection failed or was cut (`network_error`), or no answer came in time (`timeout`)."""
 
 
-class TimeoutExceededError(ConnectionFailedError):
+class TimeoutExceededError(ConnectionFailedError, code="timeout"):
     """`timeout`: no answer within the timeout of one attempt, or a draw that did not end within that of a wait."""
 
 
-class InvalidAnswerError(QrnError):
+class InvalidAnswerError(QrnError, code="invalid_answer"):
     """`invalid_answer`: what came is not an answer of the service, such as a proxy's page."""
 
 
@@ -95,326 +103,94 @@ class ServiceError(QrnError):
     """5xx: the service cannot answer now."""
 
 
-class BadRequestError(InvalidRequestError):
-    """`bad_request`"""
-
-
-class InvalidCountError(InvalidRequestError):
-    """`invalid_count`"""
-
-
-class InvalidRangeError(InvalidRequestError):
-    """`invalid_range`"""
-
-
-class UniqueImpossibleError(InvalidRequestError):
-    """`unique_impossible`"""
-
-
-class InvalidBooleanError(InvalidRequestError):
-    """`invalid_boolean`"""
-
-
-class InvalidSortError(InvalidRequestError):
-    """`invalid_sort`"""
-
-
-class InvalidEncodingError(InvalidRequestError):
-    """`invalid_encoding`"""
-
-
-class InvalidPrecisionError(InvalidRequestError):
-    """`invalid_precision`"""
-
-
-class InvalidLengthError(InvalidRequestError):
-    """`invalid_length`"""
-
-
-class InvalidItemsError(InvalidRequestError):
-    """`invalid_items`"""
-
-
-class InvalidWeightsError(InvalidRequestError):
-    """`invalid_weights`"""
-
-
-class InvalidAlphabetError(InvalidRequestError):
-    """`invalid_alphabet`"""
-
-
-class InvalidMeanError(InvalidRequestError):
-    """`invalid_mean`"""
-
-
-class InvalidStddevError(InvalidRequestError):
-    """`invalid_stddev`"""
-
-
-class InvalidDigitsError(InvalidRequestError):
-    """`invalid_digits`"""
-
-
-class InvalidSequencesError(InvalidRequestError):
-    """`invalid_sequences`"""
-
-
-class InvalidPurposeError(InvalidRequestError):
-    """`invalid_purpose`"""
-
-
-class InvalidSeriesError(InvalidRequestError):
-    """`invalid_series`"""
-
-
-class InvalidUserDataError(InvalidRequestError):
-    """`invalid_user_data`"""
-
-
-class InvalidDrawError(InvalidRequestError):
-    """`invalid_draw`"""
-
-
-class InvalidDrawIdError(InvalidRequestError):
-    """`invalid_draw_id`"""
-
-
-class ListMismatchError(InvalidRequestError):
-    """`list_mismatch`"""
-
-
-class InvalidNonceError(InvalidRequestError):
-    """`invalid_nonce`"""
-
-
-class InvalidBeaconError(InvalidRequestError):
-    """`invalid_beacon`"""
-
-
-class BeaconRoundPastError(InvalidRequestError):
-    """`beacon_round_past`"""
-
-
-class InvalidRevealAtError(InvalidRequestError):
-    """`invalid_reveal_at`"""
-
-
-class InvalidTypeError(InvalidRequestError):
-    """`invalid_type`"""
-
-
-class InvalidParamsError(InvalidRequestError):
-    """`invalid_params`"""
-
-
-class PureTooLargeError(InvalidRequestError):
-    """`pure_too_large`"""
-
-
-class InvalidJsonError(InvalidRequestError):
-    """`invalid_json`"""
-
-
-class InvalidIdError(InvalidRequestError):
-    """`invalid_id`"""
-
-
-class InvalidFormatError(InvalidRequestError):
-    """`invalid_format`"""
-
-
-class InvalidEntropyModeError(InvalidRequestError):
-    """`invalid_entropy_mode`"""
-
-
-class InvalidIdempotencyKeyError(InvalidRequestError):
-    """`invalid_idempotency_key`"""
-
-
-class DuplicateParameterError(InvalidRequestError):
-    """`duplicate_parameter`"""
-
-
-class UnknownParameterError(InvalidRequestError):
+# A class for each code, a line each where the code says it all.
+class BadRequestError(InvalidRequestError, code="bad_request"): ...
+class InvalidCountError(InvalidRequestError, code="invalid_count"): ...
+class InvalidRangeError(InvalidRequestError, code="invalid_range"): ...
+class UniqueImpossibleError(InvalidRequestError, code="unique_impossible"): ...
+class InvalidBooleanError(InvalidRequestError, code="invalid_boolean"): ...
+class InvalidSortError(InvalidRequestError, code="invalid_sort"): ...
+class InvalidEncodingError(InvalidRequestError, code="invalid_encoding"): ...
+class InvalidPrecisionError(InvalidRequestError, code="invalid_precision"): ...
+class InvalidLengthError(InvalidRequestError, code="invalid_length"): ...
+class InvalidItemsError(InvalidRequestError, code="invalid_items"): ...
+class InvalidWeightsError(InvalidRequestError, code="invalid_weights"): ...
+class InvalidAlphabetError(InvalidRequestError, code="invalid_alphabet"): ...
+class InvalidMeanError(InvalidRequestError, code="invalid_mean"): ...
+class InvalidStddevError(InvalidRequestError, code="invalid_stddev"): ...
+class InvalidDigitsError(InvalidRequestError, code="invalid_digits"): ...
+class InvalidSequencesError(InvalidRequestError, code="invalid_sequences"): ...
+class InvalidPurposeError(InvalidRequestError, code="invalid_purpose"): ...
+class InvalidSeriesError(InvalidRequestError, code="invalid_series"): ...
+class InvalidUserDataError(InvalidRequestError, code="invalid_user_data"): ...
+class InvalidDrawError(InvalidRequestError, code="invalid_draw"): ...
+class InvalidDrawIdError(InvalidRequestError, code="invalid_draw_id"): ...
+class ListMismatchError(InvalidRequestError, code="list_mismatch"): ...
+class InvalidNonceError(InvalidRequestError, code="invalid_nonce"): ...
+class InvalidBeaconError(InvalidRequestError, code="invalid_beacon"): ...
+class BeaconRoundPastError(InvalidRequestError, code="beacon_round_past"): ...
+class InvalidRevealAtError(InvalidRequestError, code="invalid_reveal_at"): ...
+class InvalidTypeError(InvalidRequestError, code="invalid_type"): ...
+class InvalidParamsError(InvalidRequestError, code="invalid_params"): ...
+class PureTooLargeError(InvalidRequestError, code="pure_too_large"): ...
+class InvalidJsonError(InvalidRequestError, code="invalid_json"): ...
+class InvalidIdError(InvalidRequestError, code="invalid_id"): ...
+class InvalidFormatError(InvalidRequestError, code="invalid_format"): ...
+class InvalidEntropyModeError(InvalidRequestError, code="invalid_entropy_mode"): ...
+class InvalidIdempotencyKeyError(InvalidRequestError, code="invalid_idempotency_key"): ...
+class DuplicateParameterError(InvalidRequestError, code="duplicate_parameter"): ...
+
+
+class UnknownParameterError(InvalidRequestError, code="unknown_parameter"):
     """`unknown_parameter`: this service checks parameters strictly."""
 
 
-class NotAcceptableError(InvalidRequestError):
-    """`not_acceptable`"""
+class NotAcceptableError(InvalidRequestError, code="not_acceptable"): ...
+class MethodNotAllowedError(InvalidRequestError, code="method_not_allowed"): ...
+class PayloadTooLargeError(InvalidRequestError, code="payload_too_large"): ...
+class UnsupportedMediaTypeError(InvalidRequestError, code="unsupported_media_type"): ...
+class HeadTooLargeError(InvalidRequestError, code="head_too_large"): ...
+class AuthMissingError(AuthenticationError, code="auth_missing"): ...
+class AuthInvalidError(AuthenticationError, code="auth_invalid"): ...
 
 
-class MethodNotAllowedError(InvalidRequestError):
-    """`method_not_allowed`"""
-
-
-class PayloadTooLargeError(InvalidRequestError):
-    """`payload_too_large`"""
-
-
-class UnsupportedMediaTypeError(InvalidRequestError):
-    """`unsupported_media_type`"""
-
-
-class HeadTooLargeError(InvalidRequestError):
-    """`head_too_large`"""
-
-
-class AuthMissingError(AuthenticationError):
-    """`auth_missing`"""
-
-
-class AuthInvalidError(AuthenticationError):
-    """`auth_invalid`"""
-
-
-class CreditsExhaustedError(QrnError):
+class CreditsExhaustedError(QrnError, code="credits_exhausted"):
     """`credits_exhausted`: `details` has `required` and `remaining`, in bytes."""
 
 
-class AuthScopeError(PermissionDeniedError):
-    """`auth_scope`"""
+class AuthScopeError(PermissionDeniedError, code="auth_scope"): ...
+class ModeNotAllowedError(PermissionDeniedError, code="mode_not_allowed"): ...
+class PathNotFoundError(NotFoundError, code="not_found"): ...
+class CertificateNotFoundError(NotFoundError, code="cert_not_found"): ...
+class DrawNotFoundError(NotFoundError, code="draw_not_found"): ...
+class DrawEndedError(InvalidRequestError, code="draw_ended"): ...
+class DrawDueError(InvalidRequestError, code="draw_due"): ...
+class DrawsFullError(RateLimitError, code="draws_full"): ...
+class BeaconUnavailableError(ServiceError, code="beacon_unavailable"): ...
+class IdempotencyInFlightError(IdempotencyError, code="idempotency_in_flight"): ...
+class IdempotencyFullError(RateLimitError, code="idempotency_full"): ...
+class IdempotencyMismatchError(IdempotencyError, code="idempotency_mismatch"): ...
 
 
-class ModeNotAllowedError(PermissionDeniedError):
-    """`mode_not_allowed`"""
-
-
-class PathNotFoundError(NotFoundError):
-    """`not_found`"""
-
-
-class CertificateNotFoundError(NotFoundError):
-    """`cert_not_found`"""
-
-
-class DrawNotFoundError(NotFoundError):
-    """`draw_not_found`"""
-
-
-class DrawEndedError(InvalidRequestError):
-    """`draw_ended`"""
-
-
-class DrawDueError(InvalidRequestError):
-    """`draw_due`"""
-
-
-class DrawsFullError(RateLimitError):
-    """`draws_full`"""
-
-
-class BeaconUnavailableError(ServiceError):
-    """`beacon_unavailable`"""
-
-
-class IdempotencyInFlightError(IdempotencyError):
-    """`idempotency_in_flight`"""
-
-
-class IdempotencyFullError(RateLimitError):
-    """`idempotency_full`"""
-
-
-class IdempotencyMismatchError(IdempotencyError):
-    """`idempotency_mismatch`"""
-
-
-class RateLimitedError(RateLimitError):
+class RateLimitedError(RateLimitError, code="rate_limited"):
     """`rate_limited`: too many requests in a minute."""
 
 
-class QuotaExceededError(RateLimitError):
+class QuotaExceededError(RateLimitError, code="quota_exceeded"):
     """`quota_exceeded`: the requests of the month are used up."""
 
 
-class InternalServiceError(ServiceError):
-    """`internal_error`"""
+class InternalServiceError(ServiceError, code="internal_error"): ...
 
 
-class EntropyUnavailableError(ServiceError):
+class EntropyUnavailableError(ServiceError, code="entropy_unavailable"):
     """`entropy_unavailable`: the mode cannot be served now; the service never replaces it by another."""
 
 
-class OverloadedError(ServiceError):
-    """`overloaded`"""
+class OverloadedError(ServiceError, code="overloaded"): ...
+class ShuttingDownError(ServiceError, code="shutting_down"): ...
+class StorageUnavailableError(ServiceError, code="storage_unavailable"): ...
 
-
-class ShuttingDownError(ServiceError):
-    """`shutting_down`"""
-
-
-class StorageUnavailableError(ServiceError):
-    """`storage_unavailable`"""
-
-
-BY_CODE: Mapping[str, Type[QrnError]] = {
-    "network_error": ConnectionFailedError,
-    "timeout": TimeoutExceededError,
-    "invalid_answer": InvalidAnswerError,
-    "bad_request": BadRequestError,
-    "invalid_count": InvalidCountError,
-    "invalid_range": InvalidRangeError,
-    "unique_impossible": UniqueImpossibleError,
-    "invalid_boolean": InvalidBooleanError,
-    "invalid_sort": InvalidSortError,
-    "invalid_encoding": InvalidEncodingError,
-    "invalid_precision": InvalidPrecisionError,
-    "invalid_length": InvalidLengthError,
-    "invalid_items": InvalidItemsError,
-    "invalid_weights": InvalidWeightsError,
-    "invalid_alphabet": InvalidAlphabetError,
-    "invalid_mean": InvalidMeanError,
-    "invalid_stddev": InvalidStddevError,
-    "invalid_digits": InvalidDigitsError,
-    "invalid_sequences": InvalidSequencesError,
-    "invalid_purpose": InvalidPurposeError,
-    "invalid_series": InvalidSeriesError,
-    "invalid_user_data": InvalidUserDataError,
-    "invalid_draw": InvalidDrawError,
-    "invalid_draw_id": InvalidDrawIdError,
-    "list_mismatch": ListMismatchError,
-    "invalid_nonce": InvalidNonceError,
-    "invalid_beacon": InvalidBeaconError,
-    "beacon_round_past": BeaconRoundPastError,
-    "invalid_reveal_at": InvalidRevealAtError,
-    "invalid_type": InvalidTypeError,
-    "invalid_params": InvalidParamsError,
-    "pure_too_large": PureTooLargeError,
-    "invalid_json": InvalidJsonError,
-    "invalid_id": InvalidIdError,
-    "invalid_format": InvalidFormatError,
-    "invalid_entropy_mode": InvalidEntropyModeError,
-    "invalid_idempotency_key": InvalidIdempotencyKeyError,
-    "duplicate_parameter": DuplicateParameterError,
-    "unknown_parameter": UnknownParameterError,
-    "auth_missing": AuthMissingError,
-    "auth_invalid": AuthInvalidError,
-    "credits_exhausted": CreditsExhaustedError,
-    "auth_scope": AuthScopeError,
-    "mode_not_allowed": ModeNotAllowedError,
-    "not_found": PathNotFoundError,
-    "cert_not_found": CertificateNotFoundError,
-    "draw_not_found": DrawNotFoundError,
-    "draw_ended": DrawEndedError,
-    "draw_due": DrawDueError,
-    "draws_full": DrawsFullError,
-    "beacon_unavailable": BeaconUnavailableError,
-    "method_not_allowed": MethodNotAllowedError,
-    "not_acceptable": NotAcceptableError,
-    "idempotency_in_flight": IdempotencyInFlightError,
-    "idempotency_full": IdempotencyFullError,
-    "payload_too_large": PayloadTooLargeError,
-    "unsupported_media_type": UnsupportedMediaTypeError,
-    "idempotency_mismatch": IdempotencyMismatchError,
-    "rate_limited": RateLimitedError,
-    "quota_exceeded": QuotaExceededError,
-    "head_too_large": HeadTooLargeError,
-    "internal_error": InternalServiceError,
-    "entropy_unavailable": EntropyUnavailableError,
-    "overloaded": OverloadedError,
-    "shutting_down": ShuttingDownError,
-    "storage_unavailable": StorageUnavailableError,
-}
 
 _BY_STATUS: Mapping[int, Type[QrnError]] = {
     401: AuthenticationError,

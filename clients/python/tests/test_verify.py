@@ -5,8 +5,10 @@ from __future__ import annotations
 import copy
 import json
 import os
+import sys
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from qrn_client import VerificationFailed, WitnessPolicy, ed25519, verify_answer
 from qrn_client.canonical import canonical_json
@@ -152,6 +154,13 @@ class Canonical(unittest.TestCase):
 
 
 class Ed25519(unittest.TestCase):
+    def test_says_once_when_it_is_slow_for_want_of_cryptography(self) -> None:
+        row = [bytes.fromhex(part) for part in NODE["signatures"][0]]
+        ed25519._say_slow.cache_clear()
+        with mock.patch.dict(sys.modules, {"cryptography.exceptions": None}), self.assertLogs("qrn_client") as logs:
+            self.assertTrue(ed25519.verify(*row) and ed25519.verify(*row))
+        self.assertEqual(len(logs.output), 1)
+
     def test_accepts_what_node_signed_and_nothing_else(self) -> None:
         self.assertGreaterEqual(len(NODE["signatures"]), 8)
         for public_key, message, signature in ([bytes.fromhex(part) for part in row] for row in NODE["signatures"]):
