@@ -46,7 +46,6 @@ const FIRST: readonly string[] = [
   'test/certificate/incarnation.test.ts',
   'test/clients/python.test.ts',
   'test/secrets/secrets.test.ts',
-  'test/adversary/cluster/cluster.test.ts',
 ];
 /** Every thread that a test starts takes its sources without types too. Every property has the run's seed. */
 const PRELOADED: readonly string[] = ['./scripts/stripped.mjs', './test/support/property-seed.ts'].flatMap(
@@ -62,8 +61,8 @@ const LONGEST_NAMED = 12;
 const NAME_LENGTH = 100;
 /** What a process that hung wrote last is shown. */
 const HUNG_LINES = 10;
-/** One more than there are cores, for a sixth of the time of most groups is waiting. */
-const LANES = Math.min(4, availableParallelism() + 1);
+/** More than there are cores, for a quarter of the time of most groups is waiting. */
+const LANES = Math.min(4, availableParallelism() + 2);
 
 const { values: asked, positionals: operands } = parseArgs({
   options: {

@@ -4,7 +4,6 @@
  */
 const FULL_ONLY: readonly string[] = [
   'test/adversary/abuse/',
-  'test/adversary/cluster/',
   'test/adversary/crash/',
   'test/adversary/draws.test.ts',
   'test/adversary/fuzz/',
@@ -28,7 +27,6 @@ const FULL_ONLY: readonly string[] = [
   'test/ledger/crash.test.ts',
   'test/ledger/postgres/',
   'test/overload/stalled.test.ts',
-  'test/overload/without-key.test.ts',
   'test/pool/intake/job-crash.test.ts',
   'test/secrets/',
   'test/service/cluster.test.ts',

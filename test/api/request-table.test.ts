@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
-import { outcomeOf } from '../adversary/fuzz/model.ts';
 import { fetchWhole, HttpConnection, type HttpReply, requestBytes } from '../support/http.ts';
 import {
   AS_BATCHES,
@@ -76,29 +75,6 @@ describe('the table of requests', () => {
         code,
         request,
       );
-  });
-
-  it('is what the model of the fuzzer makes of queries and batches', () => {
-    const none = { contentType: 'application/json', body: new Uint8Array(0) };
-    const modelled = (row: TableRow<string>, how: { query?: string; body?: Uint8Array }, method: string) => {
-      const outcome = outcomeOf({ endpoint: row.endpoint, query: '', ...none, ...how }, 'pure', method);
-      if ('refused' in outcome) return otherThan(outcome.refused, row.code);
-      return (
-        otherThan(undefined, row.code) ?? (isQuote(row) ? undefined : wrongData(row, outcome.asked.echoed))
-      );
-    };
-    const queries = QUERIES.map((row) => {
-      const { items: _, ...data } = withoutValues(row.data) ?? {};
-      return { ...row, ...(row.data !== undefined && { data }) };
-    });
-    const batches = [...BODIES.filter(({ endpoint }) => endpoint === 'batch'), ...AS_BATCHES];
-    assert.deepEqual(
-      [
-        ...wrongOnes(queries, (row) => modelled(row, { query: row.request }, 'GET')),
-        ...wrongOnes(batches, (row) => modelled(row, { body: Buffer.from(row.request) }, 'POST')),
-      ],
-      [],
-    );
   });
 });
 

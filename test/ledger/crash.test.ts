@@ -47,7 +47,7 @@ import { SmallDisk } from '../support/small-disk.ts';
 const CHILD = fileURLToPath(new URL('../support/ledger-child.ts', import.meta.url));
 const ENTRIES = 20;
 /** For each durability; `node test/adversary/crash/run.ts` has as many as one likes. */
-const KILL_ROUNDS = 3;
+const KILL_ROUNDS = 2;
 
 /** What a child said, by its first word. */
 interface Said {
@@ -122,7 +122,7 @@ suite('kill -9', () => {
       const claimed: string[] = [];
       for (let round = 0; round < KILL_ROUNDS; round++) {
         const said = start(['write', path, durability, '0']);
-        await said.heard('ack', 1 + round * 50);
+        await said.heard('ack', 1 + round * 100);
         said.child.kill('SIGKILL');
         assert.equal((await said.ended()).signal, 'SIGKILL');
         for (const sequence of wordsOf(said, 'ack')) {
@@ -168,7 +168,7 @@ suite('a power cut', () => {
       }
       return written;
     };
-    for (let n = 1; n <= 24; n++) {
+    for (let n = 1; n <= 12; n++) {
       const isInTransaction = n % 3 === 0;
       if (isInTransaction) await ledger.balances(202611); // so that the next one has one transaction to store
       await ledger.commit([childSegment(n, ENTRIES)], []);

@@ -142,7 +142,7 @@ async function startServer(): Promise<TestServer> {
   const settings = [
     'listen_addresses=',
     `unix_socket_directories=${folder}`,
-    'max_connections=50',
+    'max_connections=100',
     ...FORGETFUL,
   ].flatMap((setting) => ['-c', setting]);
   const shell = spawn('sh', ['-c', script, postgres, '-D', data, ...settings], {

@@ -1,10 +1,13 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIMITS } from '../../../src/core/limits.ts';
+import { HttpConnection } from '../../support/http.ts';
 import { residentMemory } from '../../support/process-usage.ts';
+import { Target } from '../../support/raw-http.ts';
 import { shippedStart, type TestServer } from '../../support/server.ts';
 import { type AbuseCase, withServer } from './arena.ts';
 
-/** Ordinary accounts that ask for the largest replies there are. */
+/** What takes memory: the largest replies that ordinary accounts may ask for, and heads that are never finished. */
 
 /** 1,000 characters of four bytes each: the longest reply for its number of draws. */
 const WIDE_ALPHABET = Array.from({ length: 1_000 }, (_, i) => String.fromCodePoint(0x2_0000 + i)).join('');
@@ -18,7 +21,7 @@ const WIDE_STRINGS = {
 const WIDE_BODY = Buffer.from(JSON.stringify(WIDE_STRINGS));
 
 /** The aim for the whole process, where the unit and the image allow 1,536. */
-export const RESIDENT_MIB_MAX = 560;
+const RESIDENT_MIB_MAX = 560;
 
 interface MemoryAttack {
   /** An account of each of these tiers. */
@@ -45,7 +48,7 @@ interface MemoryFinding {
 }
 
 /** Attacks the server with wide strings while another account asks for a number again and again. */
-export async function attackMemory(server: TestServer, attack: MemoryAttack): Promise<MemoryFinding> {
+async function attackMemory(server: TestServer, attack: MemoryAttack): Promise<MemoryFinding> {
   const { tiers, connections, seconds, requestsMax, accept } = attack;
   const counts = { answered: 0, shed: 0, limited: 0 };
   const keys = await Promise.all(tiers.map(async (tier) => (await server.account(tier)).key));
@@ -144,7 +147,7 @@ function attacked(who: string, attack: Pick<MemoryAttack, 'tiers' | 'connections
   };
 }
 
-export function memoryFigure(found: MemoryFinding): string {
+function memoryFigure(found: MemoryFinding): string {
   const { peakMib, endMib, answered, shed, limited, othersServed, othersAsked, othersSlowestMs } = found;
   return (
     `${Math.round(peakMib)} MiB at most, ${Math.round(endMib)} in the end; ${answered} answered, ${shed} shed, ${limited} limited; ` +
@@ -152,7 +155,41 @@ export function memoryFigure(found: MemoryFinding): string {
   );
 }
 
+const HEADS = 1_500;
+/** As much of a head as the engines wait for. */
+const PARTIAL_HEAD = `GET / HTTP/1.1\r\nHost: a\r\nA: ${'a'.repeat(65_000)}`;
+/** Sockets and objects of each connection beside its head; memory that was spare before the connections came hides some of it. */
+const BESIDE_BYTES = 40 * 1024;
+const HEAD_BYTES_MAX = LIMITS.requestHeadBytesMax + LIMITS.requestHeadSpareBytes + BESIDE_BYTES;
+
+/** The service accepts as many connections as fit into a quarter of its memory at that size (service/front-stack.ts). */
+const UNFINISHED_HEADS: AbuseCase = {
+  name: `memory: ${HEADS} unfinished heads`,
+  bound: `at most ${HEAD_BYTES_MAX} bytes each, others are served`,
+  run: ({ environment }) =>
+    // one lot fills the reservoir, so that none is made while memory is measured
+    withServer({ ...environment, QRN_SOURCE_SIMULATOR_LOT_BITS: '900000' }, async (server) => {
+      const target = new Target(server, server.key);
+      await target.get('/integers');
+      const before = target.residentBytes();
+      const open = await HttpConnection.openMany(target.port, HEADS);
+      for (const connection of open) connection.send(PARTIAL_HEAD);
+      let most = 0;
+      const looking = setInterval(() => (most = Math.max(most, target.residentBytes())), 50);
+      await Promise.all(open.map(({ closed }) => closed)); // each is cut after 10 s
+      clearInterval(looking);
+      for (const connection of open) connection.leave();
+      const eachBytes = Math.round((most - before) / HEADS);
+      const { status } = await target.get('/integers');
+      return {
+        figure: `${eachBytes} bytes each, then ${status}`,
+        isMet: eachBytes <= HEAD_BYTES_MAX && status === 200,
+      };
+    }),
+};
+
 export const MEMORY: readonly AbuseCase[] = [
+  UNFINISHED_HEADS,
   attacked('one developer', { tiers: ['developer'], connections: 4 }),
   attacked('three developers', { tiers: ['developer', 'developer', 'developer'], connections: 8 }),
   attacked('six on Free', { tiers: Array<string>(6).fill('free'), connections: 4 }),

@@ -1,7 +1,16 @@
 import fc from 'fast-check';
+import type { DataEndpoint } from '../../../src/core/vocabulary.ts';
 import type { HttpRequest } from '../../support/http.ts';
-import type { DataAsk } from './model.ts';
-import { ROLES, type Role } from './roles.ts';
+import type { Role } from './roles.ts';
+
+/** The parts of a request to a data endpoint that say what is asked for. */
+export interface DataAsk {
+  readonly endpoint: DataEndpoint;
+  /** After `?`, as it is sent: each character a byte. */
+  readonly query: string;
+  readonly contentType: string;
+  readonly body: Uint8Array;
+}
 
 const mistyped = (key: string) => key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 
@@ -64,11 +73,6 @@ export const ACCEPTS: readonly Accept[] = [
 export const anyAccept: fc.Arbitrary<Accept> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(ACCEPTS[0]) },
   { weight: 1, arbitrary: fc.constantFrom(...ACCEPTS) },
-);
-
-export const anyRole: fc.Arbitrary<Role> = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom<Role>('csprng', 'seeded', 'pure') },
-  { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(ROLES) as Role[])) },
 );
 
 export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(

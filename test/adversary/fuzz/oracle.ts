@@ -5,13 +5,14 @@ import { unpack } from 'msgpackr';
 import { UNLIMITED } from '../../../src/account/tiers.ts';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
-import { bareMediaType } from '../../../src/core/vocabulary.ts';
+import { bareMediaType, type DataEndpoint } from '../../../src/core/vocabulary.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { octetTypeOf } from '../../../src/values/value-request.ts';
 import type { HttpReply } from '../../support/http.ts';
-import { type Accept, type Form, type FuzzCase, formOf, type KeyWay, wireRequest } from './cases.ts';
-import { type Asked, type Format, type Outcome, outcomeOf } from './model.ts';
+import { type TableRow, wrongData } from '../../support/request-table.ts';
+import { type Accept, type Form, type FuzzCase, formOf, wireRequest } from './cases.ts';
 import { factsOf } from './roles.ts';
+import type { Asked } from './valid.ts';
 import { assertValues, priceOf, valuesOfOctets } from './values-model.ts';
 import type { Actor, World } from './world.ts';
 
@@ -20,11 +21,16 @@ const ANSWER_BYTES_MAX = 2_500_000;
 /** A pool that holds more than what was asked for and this, which is more than two lots, does not send anybody away. */
 const NEARLY_DRY_BYTES = 1024 * 1024;
 
-/** Sends a request and holds everything that can be known of its answer against the model. */
-export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
+/** What is due for the request itself: values, a row of the table, or, of a wild one, anything that keeps the rules of all replies. */
+export type Due = { readonly asked: Asked } | { readonly row: TableRow<string> } | 'anything';
+type Expected = Due | { readonly refused: ErrorCode } | { readonly allows: string };
+
+/** Sends a request and holds everything that can be known of its answer against what is due. */
+export async function hold(world: World, fuzzed: FuzzCase, due: Due): Promise<void> {
   const actor = world.actor(fuzzed.role);
-  const outcome = acceptable(expected(fuzzed), fuzzed);
-  if ('asked' in outcome) fc.pre(answerBytesAbout(outcome.asked) <= ANSWER_BYTES_MAX);
+  const outcome = expected(fuzzed, due);
+  if (typeof outcome === 'object' && 'asked' in outcome)
+    fc.pre(answerBytesAbout(outcome.asked) <= ANSWER_BYTES_MAX);
   const faults = world.faults.length;
   const drawnBefore = world.meter.drawnBytes;
   const reply = await world.send(wireRequest(fuzzed, actor.key));
@@ -34,38 +40,39 @@ export async function hold(world: World, fuzzed: FuzzCase): Promise<void> {
   assertReplyHead(reply, fuzzed.accept);
   if (reply.status === 200) {
     world.saw(`200 ${fuzzed.ask.endpoint}`);
-    if (!('asked' in outcome))
-      assert.fail(`${'refused' in outcome ? outcome.refused : 'OPTIONS'} is due: ${textOf(reply)}`);
-    await holdAnswer(world, actor, fuzzed, outcome.asked, reply, drawn);
+    if (outcome === 'anything') holdTold(world, actor, fuzzed, reply, drawn);
+    else if ('row' in outcome) {
+      const data = holdTold(world, actor, fuzzed, reply, drawn);
+      if (data !== undefined) assert.equal(wrongData(outcome.row, data), undefined);
+    } else if ('asked' in outcome) await holdAnswer(world, actor, fuzzed, outcome.asked, reply, drawn);
+    else assert.fail(`${'refused' in outcome ? outcome.refused : 'OPTIONS'} is due: ${textOf(reply)}`);
     return;
   }
   assert.equal(drawn, 0, 'a refused request draws nothing');
-  if ('allows' in outcome) {
-    assert.equal(reply.status, 204);
+  if (reply.status === 204) {
+    if (outcome === 'anything') return;
+    assert.ok('allows' in outcome, textOf(reply));
     assert.equal(reply.headers.get('allow'), outcome.allows);
     return;
   }
   const code = holdRefusal(world, fuzzed, outcome, reply);
   world.saw(code);
-  const isUnacceptable = 'refused' in outcome && formOf(fuzzed.accept, false) === undefined;
-  if (isUnacceptable && outcome.refused === 'mode_not_allowed' && code === 'not_acceptable') return;
-  if (await mayRefuse(world, code, outcome, actor, reply)) return;
+  if (outcome === 'anything' || (await mayRefuse(world, code, outcome, actor, reply))) return;
   assert.equal(code, 'refused' in outcome ? outcome.refused : 'an answer', textOf(reply));
 }
 
-/** What is due once the Accept field is looked at, behind the request's own parameters. */
-function acceptable(outcome: Expected, { accept }: FuzzCase): Expected {
-  if (!('asked' in outcome)) return outcome;
-  const { values, format, dryRun } = outcome.asked;
-  const texts = 'items' in values ? values.items : values.kind === 'strings' ? values.alphabet : [];
-  const hasBreaks = texts.some((text) => /[\r\n]/.test(text));
-  if (format === 'plain' && hasBreaks && !dryRun) return { refused: 'invalid_format' };
-  return formFor(outcome.asked, accept) === undefined ? { refused: 'not_acceptable' } : outcome;
+/** What the request itself cannot have once its Accept field is looked at. */
+function acceptable(due: Due, { accept, ask }: FuzzCase): Expected {
+  if (due === 'anything') return due;
+  if ('asked' in due) return formFor(due.asked, accept) === undefined ? { refused: 'not_acceptable' } : due;
+  const asksForForm = ask.query.includes('format=') || Buffer.from(ask.body).includes('"format"');
+  const isUnacceptable = !asksForForm && formOf(accept, false) === undefined;
+  // where values have octets, a row whose Accept field names nothing but them is answered
+  return isUnacceptable && accept.wants.length === 0 ? { refused: 'not_acceptable' } : due;
 }
 
 /** The form of the answer; undefined where nothing is acceptable. */
-function formFor({ endpoint, values, format, dryRun }: Asked, accept: Accept): Form | Format | undefined {
-  if (format !== undefined) return dryRun ? 'json' : format;
+function formFor({ endpoint, values, dryRun }: Asked, accept: Accept): Form | undefined {
   const hasOctets = endpoint === 'bytes' || (endpoint === 'batch' && OCTET_KINDS.has(values.kind));
   return formOf(accept, !dryRun && hasOctets);
 }
@@ -73,37 +80,50 @@ function formFor({ endpoint, values, format, dryRun }: Asked, accept: Accept): F
 /** The kinds of values that have octets (SPEC-NOTES). */
 const OCTET_KINDS: ReadonlySet<string> = new Set(['integers', 'floats', 'uuid', 'bytes']);
 
-type Expected = Outcome | { readonly allows: string };
+const BODY_BYTES_MAX = 65_536;
 
 /** The whole of what comes before the request's own parameters, in the order of the decisions. */
-function expected({ role, keyWay, method, ask }: FuzzCase): Expected {
-  const isList = ['shuffle', 'sample', 'weighted'].includes(ask.endpoint);
-  const methods = ask.endpoint === 'batch' ? ['POST'] : ['GET', 'HEAD', ...(isList ? ['POST'] : [])];
-  if (method === 'POST' && ask.body.length > 65_536) return { refused: 'payload_too_large' };
+function expected(fuzzed: FuzzCase, due: Due): Expected {
+  const { role, keyWay, method, ask } = fuzzed;
+  const { endpoint } = ask;
+  if (due === 'anything') return due;
+  const isList = ['shuffle', 'sample', 'weighted'].includes(endpoint);
+  const methods = endpoint === 'batch' ? ['POST'] : ['GET', 'HEAD', ...(isList ? ['POST'] : [])];
+  if (method === 'POST' && ask.body.length > BODY_BYTES_MAX) return { refused: 'payload_too_large' };
   if (!methods.includes(method)) {
     return method === 'OPTIONS'
       ? { allows: [...methods, 'OPTIONS'].join(', ') }
       : { refused: 'method_not_allowed' };
   }
-  return keyRefusal(keyWay) ?? outcomeOf(ask, role, method);
-}
-
-function keyRefusal(way: KeyWay): Outcome | undefined {
-  if (way === 'missing' || way === 'other scheme') return { refused: 'auth_missing' };
-  if (way === 'mistyped' || way === 'never given out') return { refused: 'auth_invalid' };
-  return undefined;
+  if (keyWay === 'missing' || keyWay === 'other scheme') return { refused: 'auth_missing' };
+  if (keyWay === 'mistyped' || keyWay === 'never given out') return { refused: 'auth_invalid' };
+  const { scopes, modes } = factsOf(role);
+  if (scopes?.includes(endpoint === 'batch' ? 'entropy:batch' : 'entropy:read') === false)
+    return { refused: 'auth_scope' };
+  if ('asked' in due)
+    return modes.includes(due.asked.mode) ? acceptable(due, fuzzed) : { refused: 'mode_not_allowed' };
+  // a row of a query has no body, and one of a body no query: other methods than its own ask for something else
+  if (method === 'POST' && ask.contentType === '') return { refused: 'unsupported_media_type' };
+  if (method !== 'POST' && ask.contentType !== '') return 'anything';
+  return due.row.code === undefined ? acceptable(due, fuzzed) : { refused: due.row.code as ErrorCode };
 }
 
 /** Refusals that depend on what came before this request. */
 async function mayRefuse(
   { service }: World,
   code: ErrorCode,
-  outcome: Expected,
+  outcome: Exclude<Expected, string>,
   { role, credits: spent }: Actor,
   reply: HttpReply,
 ): Promise<boolean> {
   const { credits, isThrottled } = factsOf(role);
   if (code === 'rate_limited') return isThrottled === true && !isBeforeRate(outcome);
+  if ('row' in outcome) {
+    const isPure = /pure/i.test(outcome.row.request);
+    return (
+      isPure && (code === 'entropy_unavailable' || (code === 'credits_exhausted' && credits !== undefined))
+    );
+  }
   if (!('asked' in outcome) || outcome.asked.mode !== 'pure' || outcome.asked.dryRun) return false;
   const price = priceOf(outcome.asked.values);
   if (code === 'entropy_unavailable') {
@@ -124,7 +144,7 @@ const BEFORE_RATE: readonly ErrorCode[] = [
   'auth_invalid',
 ];
 
-function isBeforeRate(outcome: Expected): boolean {
+function isBeforeRate(outcome: Exclude<Expected, string>): boolean {
   return 'allows' in outcome || ('refused' in outcome && BEFORE_RATE.includes(outcome.refused));
 }
 
@@ -185,10 +205,13 @@ function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: H
 
 /** A HEAD request is refused without a word: the status must do. */
 function codeOfHead(status: number, outcome: Expected): ErrorCode {
+  if (outcome === 'anything') return CODES.find((code) => ERRORS[code].status === status)!;
   if ('refused' in outcome && ERRORS[outcome.refused].status === status) return outcome.refused;
   if (status === 406) return 'not_acceptable';
   return LATER_CODES.get(status) ?? assert.fail(`${status} is no refusal of a HEAD request`);
 }
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** What can come after a request was found valid. */
 const LATER_CODES: ReadonlyMap<number, ErrorCode> = new Map([
@@ -229,14 +252,6 @@ async function holdAnswer(
   assert.ok(fromSource * 8 >= 1, 'values come from entropy');
   const form = formFor(asked, accept)!;
   world.consumedBytes += fromSource;
-  if (form === 'plain' || form === 'csv') {
-    assert.equal(headers.get('content-type'), bareMediaType(form));
-    if (!LISTS.includes(asked.values.kind))
-      assertValues(asked.values, valuesOfLines(asked, form, reply.body));
-    assert.equal(headers.get('x-entropy-consumed-bytes'), String(fromSource));
-    assert.equal(headers.get('x-quantum-credits-used'), String(used));
-    return;
-  }
   const type = form === 'octet-stream' ? octetTypeOf(asked.values) : undefined;
   assert.equal(headers.get('content-type'), type === undefined ? `application/${form}` : bareMediaType(type));
   if (type !== undefined) {
@@ -246,10 +261,9 @@ async function holdAnswer(
     return;
   }
   const body = (form === 'json' ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
-  holdSchema(world, asked, form, body);
+  holdSchema(world, asked.endpoint, method, `application/${form}`, body);
   const { metadata: source, [valueKey(asked)]: values, ...echoed } = body.data;
   assert.deepEqual(echoed, asked.echoed);
-  assert.equal(body.label !== undefined, asked.hasLabel, 'a label is told');
   assert.equal((source as { entropy_mode: string }).entropy_mode, asked.mode);
   assertValues(asked.values, values);
   assert.equal(body.metadata.entropy_consumed_bytes, fromSource, 'what was drawn is what is told');
@@ -258,24 +272,48 @@ async function holdAnswer(
     assert.ok(reply.body.toString().startsWith(`{"data":${canonicalize(body.data)},`), 'data is canonical');
 }
 
-/** Kinds of texts with quotes and commas, and of rows: their lines are read in test/values/text-lines.test.ts. */
-const LISTS: readonly string[] = ['shuffle', 'sample', 'weighted', 'strings', 'sequences', 'permutations'];
-
-/** The values of lines of text, as JSON would have had them. */
-function valuesOfLines({ values }: Asked, form: 'plain' | 'csv', body: Buffer): unknown {
-  const lines = body.toString().split(form === 'csv' ? '\r\n' : '\n');
-  assert.equal(lines.pop(), '', 'every line ends');
-  if (form === 'csv') assert.equal(lines.shift(), 'value');
-  if (values.kind === 'integers' || values.kind === 'floats' || values.kind === 'gaussians')
-    return lines.map(Number);
-  return values.kind === 'bitstring' || (values.kind === 'bytes' && values.single) ? lines[0] : lines;
+/**
+ * What holds of any answer: what it says that it consumed was drawn, its body is what the document describes, and its price is kept
+ * for the books. Gives `data`, where it has one.
+ */
+function holdTold(
+  world: World,
+  actor: Actor,
+  { method, ask }: FuzzCase,
+  reply: HttpReply,
+  fromSource: number,
+) {
+  const { headers } = reply;
+  if (method === 'HEAD') {
+    assert.equal(fromSource, 0, 'HEAD draws nothing');
+    return undefined;
+  }
+  const type = headers.get('content-type');
+  const isText = type === 'application/json';
+  if (!isText && type !== 'application/msgpack') {
+    actor.answers++;
+    actor.credits += Number(headers.get('x-quantum-credits-used'));
+    world.consumedBytes += fromSource;
+    assert.equal(headers.get('x-entropy-consumed-bytes'), String(fromSource));
+    return undefined;
+  }
+  const body = (isText ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
+  if ('required_bytes' in body.data) {
+    assert.equal(fromSource, 0, 'a quote draws nothing');
+    return body.data;
+  }
+  actor.answers++;
+  actor.credits += body.quantum_credits.used;
+  world.consumedBytes += fromSource;
+  holdSchema(world, ask.endpoint, method, type, body);
+  assert.equal(body.metadata.entropy_consumed_bytes, fromSource, 'what was drawn is what is told');
+  return body.data;
 }
 
 interface AnswerBody {
   readonly data: Readonly<Record<string, unknown>>;
   readonly metadata: { readonly entropy_consumed_bytes: number };
-  readonly quantum_credits: unknown;
-  readonly label?: unknown;
+  readonly quantum_credits: { readonly used: number };
 }
 
 function holdQuote(world: World, asked: Asked, accept: Accept, reply: HttpReply): void {
@@ -286,9 +324,9 @@ function holdQuote(world: World, asked: Asked, accept: Accept, reply: HttpReply)
   assert.deepEqual(body.data, { mode: asked.mode, required_bytes: priceOf(asked.values) });
 }
 
-function holdSchema(world: World, { endpoint }: Asked, form: string, body: unknown): void {
-  const operation = world.document.paths[`/v1/${endpoint}`][endpoint === 'batch' ? 'post' : 'get'];
-  const { schema } = operation.responses['200'].content![`application/${form}`];
+function holdSchema(world: World, endpoint: DataEndpoint, method: string, type: string, body: unknown): void {
+  const operation = world.document.paths[`/v1/${endpoint}`][method === 'POST' ? 'post' : 'get'];
+  const { schema } = operation.responses['200'].content![type];
   assert.equal(world.schemas.complaint(schema, body), '');
 }
 

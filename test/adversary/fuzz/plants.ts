@@ -19,12 +19,12 @@ export interface Plant {
 export const PLANTS: readonly Plant[] = [
   {
     bug: 'a bound that is one too high',
-    foundBy: 'hostile',
+    foundBy: 'table',
     plant: () => replaced(definitionOf('uuid').parameters[0] as { max: number }, 'max', () => 10_001),
   },
   {
     bug: 'entropy drawn before the parameters are checked',
-    foundBy: 'hostile',
+    foundBy: 'table',
     plant: (world) =>
       parsing('floats', (parse, content) => {
         world.meter.supply.system.reader.u32();
@@ -33,7 +33,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: 'a parser that throws what is no ApiError',
-    foundBy: 'hostile',
+    foundBy: 'table',
     plant: () =>
       parsing('bytes', (parse, content) => {
         decodeURIComponent(content.query);
@@ -42,7 +42,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: 'a refusal that is swallowed and served with defaults',
-    foundBy: 'nearly-valid',
+    foundBy: 'table',
     plant: () =>
       parsing('bitstring', (parse, content) => {
         try {

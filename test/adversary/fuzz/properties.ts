@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { hostileCase, nearlyValidCase } from './hostile.ts';
-import { outcomeOf } from './model.ts';
 import { assertBooks, hold } from './oracle.ts';
 import { holdRetries, retryStory } from './retries.ts';
 import { holdStrange, strangeRequest } from './strange.ts';
-import { type ValidCase, validCase } from './valid.ts';
+import { tableCase, wildCase } from './table-cases.ts';
+import { validCase } from './valid.ts';
 import type { World } from './world.ts';
 
 /** What is tried: arbitrary requests, and what must hold of each. */
@@ -31,24 +30,12 @@ function fuzzed<T>(
 }
 
 export const FUZZ_PROPERTIES: readonly FuzzProperty[] = [
-  fuzzed('valid', 300, validCase, holdValid),
-  fuzzed('hostile', 800, hostileCase, hold),
-  fuzzed('nearly-valid', 250, nearlyValidCase, hold),
+  fuzzed('valid', 300, validCase, (world, each) => hold(world, each, { asked: each })),
+  fuzzed('table', 500, tableCase, (world, each) => hold(world, each, each)),
+  fuzzed('wild', 400, wildCase, (world, each) => hold(world, each, 'anything')),
   fuzzed('strange', 300, strangeRequest, holdStrange),
   fuzzed('retries', 25, retryStory, holdRetries),
 ];
-
-/** Valid by construction: refused by neither model nor service. */
-async function holdValid(world: World, valid: ValidCase): Promise<void> {
-  const outcome = outcomeOf(valid.ask, valid.role);
-  if (!('asked' in outcome)) assert.fail(`the model refuses a valid request: ${outcome.refused}`);
-  const { values, mode, dryRun } = outcome.asked;
-  assert.deepEqual(
-    { values, mode, dryRun },
-    { values: valid.values, mode: valid.mode, dryRun: valid.dryRun },
-  );
-  await hold(world, valid);
-}
 
 export interface FuzzRun {
   readonly name: string;

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CoverageProbe } from './coverage-probe.ts';
 import { fuzzGuided } from './guided.ts';
-import { MAZE } from './maze.ts';
 import { corpusOf, FUZZ_TARGETS } from './targets/table.ts';
 
 /** The short form of `node test/adversary/fuzz/coverage.ts`: the inputs to begin with and a few hundred changes of them. */
@@ -34,18 +32,3 @@ describe('a reader of what others wrote', () => {
 function hexOf(input: Uint8Array): string {
   return Buffer.from(input).toString('hex');
 }
-
-describe('coverage guides the next inputs', () => {
-  const EXECUTIONS_MAX = 60_000;
-  const isDone = ({ executions }: { executions: number }) => executions >= EXECUTIONS_MAX;
-
-  it('finds the end of a maze with coverage', async () => {
-    const probe = new CoverageProbe(/\/fuzz\/maze\.ts$/);
-    const { finding, executions } = await fuzzGuided(MAZE, { seed: SEED, seeds: [], probe, isDone });
-    assert.match(finding?.why ?? `not found in ${executions}`, /the way out/);
-  });
-
-  it('does not find the end without coverage', async () => {
-    assert.equal((await fuzzGuided(MAZE, { seed: SEED, seeds: [], isDone })).finding, undefined);
-  });
-});

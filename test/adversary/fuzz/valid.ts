@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { DataEndpoint, EntropyMode } from '../../../src/core/vocabulary.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
@@ -14,16 +15,71 @@ import {
   uuidRequest,
   weightedRequest,
 } from '../../values/requests.ts';
-import { anyAccept, type FuzzCase, type KeyWay } from './cases.ts';
-import type { DataAsk } from './model.ts';
+import { anyAccept, type DataAsk, type FuzzCase, type KeyWay } from './cases.ts';
 import { factsOf, type Role } from './roles.ts';
 import { bit, jsonObject, jsonText, jsonWhole, percentEncoded, reordered, wholeText } from './spelling.ts';
 
 /** Requests that no rule refuses, and only an empty account can: first what is asked for, then one of the many ways to write it. */
-export interface ValidCase extends FuzzCase {
+export interface ValidCase extends FuzzCase, Asked {}
+
+/** What a request asks for, whatever way it is written. */
+export interface Asked {
+  readonly endpoint: DataEndpoint;
   readonly values: ValueRequest;
+  /** Members of `data` beside values and metadata. */
+  readonly echoed: Readonly<Record<string, unknown>>;
   readonly mode: EntropyMode;
   readonly dryRun: boolean;
+  /** Some names in the request mean nothing. */
+  readonly hasIgnored: boolean;
+}
+
+/** What an answer says again of the values: what stands in the request, or its default. */
+function echoedOf(endpoint: DataEndpoint, values: ValueRequest): Asked['echoed'] {
+  if (endpoint === 'batch') {
+    const { count, version: _, ...params } = echoedInQuery(values);
+    return { type: values.kind, count, params };
+  }
+  return echoedInQuery(values);
+}
+
+function echoedInQuery(values: ValueRequest): Asked['echoed'] {
+  const { kind: _, ...members } = values;
+  switch (values.kind) {
+    case 'bytes': {
+      const { count, length, encoding, single } = values;
+      return single ? { count: length, encoding, bits: 8 * length } : { count, length, encoding };
+    }
+    case 'uuid':
+      return { ...members, version: 4 };
+    case 'shuffle':
+      return { count: values.items.length };
+    case 'sample':
+      return { count: values.count, list_sha256: hashed(values.items), of: values.items.length };
+    case 'weighted':
+      return { count: values.count, list_sha256: hashed(values.items), weights: values.weights };
+    case 'strings':
+      return { ...members, alphabet: values.alphabet.join('') };
+    case 'sequences': {
+      const { count, ranges, sort } = values;
+      const each = <K extends keyof (typeof ranges)[number]>(name: K) => ranges.map((range) => range[name]);
+      return {
+        count,
+        length: each('length'),
+        min: each('min'),
+        max: each('max'),
+        unique: ranges[0].unique,
+        sort,
+      };
+    }
+    default:
+      return members;
+  }
+}
+
+/** Of the list that was drawn from. */
+function hashed(items: readonly string[]): string {
+  return `sha256:${createHash('sha256').update(JSON.stringify(items)).digest('hex')}`;
 }
 
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -142,6 +198,9 @@ export const validCase: fc.Arbitrary<ValidCase> = fc
   )
   .map(({ endpoint, isHead, mode, style, ...rest }) => ({
     ...rest,
+    endpoint,
+    echoed: echoedOf(endpoint, rest.values),
+    hasIgnored: style.unknown,
     mode: mode ?? factsOf(rest.role).defaultMode,
     method: endpoint === 'batch' ? 'POST' : isHead ? 'HEAD' : 'GET',
     ask: spelt(endpoint, rest.values, mode, rest.dryRun, style),

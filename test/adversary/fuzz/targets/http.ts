@@ -9,29 +9,21 @@ import { headOf, statusOf } from '../../../../src/http/head.ts';
 import { logRoutes } from '../../../../src/http/log-routes.ts';
 import { negotiate, parseAccept } from '../../../../src/http/representation.ts';
 import { parseTraceparent } from '../../../../src/http/request-id.ts';
-import { type DataAsk, outcomeOf } from '../model.ts';
+import type { DataAsk } from '../cases.ts';
 import { type FuzzTarget, JSON_WORDS, latin1Of, magnitude, refusalOf, textOf } from './target.ts';
 
 const NO_BODY = new Uint8Array(0);
 
-/** What the endpoint makes of a request, held against the model. */
+/** What the endpoint makes of a request: an order, or a refusal of the table of errors. */
 function parsed(definition: DataEndpointDefinition, ask: DataAsk): string {
-  const due = outcomeOf(ask, 'pure');
   const label = codeOrLabel(() => {
     const { request, ignored } = definition.parse({
       ...ask,
       method: ask.endpoint === 'batch' ? 'POST' : 'GET',
     });
     headOf(200, [['X-Ignored-Parameters', ignored.join(', ')]]); // throws for what would leave its line
-    if (!('asked' in due)) assert.fail(`served, and ${due.refused} is due`);
-    const { values, mode, echoed, dryRun, hasIgnored } = due.asked;
-    assert.deepEqual(request.values, values);
-    assert.deepEqual({ ...request.members }, echoed);
-    assert.deepEqual([request.mode ?? 'quantum-seeded', request.dryRun], [mode, dryRun]);
-    assert.equal(ignored.length > 0, hasIgnored, 'names that mean nothing are told');
     return `served ${request.values.kind} ${ignored.length}`;
   });
-  if (!label.startsWith('served')) assert.equal(label, 'refused' in due ? due.refused : 'an answer');
   return `${definition.name}: ${label}`;
 }
 

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Chance } from '../../support/chance.ts';
+import { crashRounds } from '../crash/crash-rounds.ts';
+import { CoverageProbe } from '../fuzz/coverage-probe.ts';
+import { fuzzGuided } from '../fuzz/guided.ts';
+import { MAZE } from '../fuzz/maze.ts';
+import { PLANTS, UNRELEASED_QUOTA } from '../fuzz/plants.ts';
+import { bookFailure, FUZZ_PROPERTIES, tryProperty } from '../fuzz/properties.ts';
+import { World } from '../fuzz/world.ts';
+
+/** The instruments can fail: each finds the bugs that are planted for it. */
+const SEED = 20_261_122;
+
+describe('the crash test finds', () => {
+  it('answers that are sent before the commit', async () => {
+    const plant = new URL('../crash/plant-early-answer.ts', import.meta.url).href;
+    const rounds = await crashRounds({
+      rounds: 5,
+      chance: new Chance('planted'),
+      environment: { NODE_OPTIONS: `--import=${plant}` },
+    });
+    const violations = rounds.flatMap((round) => round.violations);
+    assert.match(violations.join('\n'), /acknowledged certificates are lost/);
+  });
+});
+
+describe('coverage guides the next inputs', () => {
+  const EXECUTIONS_MAX = 60_000;
+  const isDone = ({ executions }: { executions: number }) => executions >= EXECUTIONS_MAX;
+
+  it('finds the end of a maze with coverage, and does not without', async () => {
+    const probe = new CoverageProbe(/\/fuzz\/maze\.ts$/);
+    const { finding, executions } = await fuzzGuided(MAZE, { seed: SEED, seeds: [], probe, isDone });
+    assert.match(finding?.why ?? `not found in ${executions}`, /the way out/);
+    assert.equal((await fuzzGuided(MAZE, { seed: SEED, seeds: [], isDone })).finding, undefined);
+  });
+});
+
+/** What they break in the books of their world stays broken. */
+describe('the fuzzer finds', () => {
+  let world: World;
+  before(async () => {
+    world = await World.start();
+  });
+  after(() => world.stop());
+  const propertyOf = (name: string) => FUZZ_PROPERTIES.find((each) => each.name === name)!;
+
+  for (const { bug, foundBy, plant } of PLANTS) {
+    it(bug, async () => {
+      const property = propertyOf(foundBy);
+      const undo = plant(world);
+      try {
+        const runs = 3 * property.runs;
+        const found = await tryProperty(world, property, SEED, runs, { stopsAtFirst: true });
+        assert.ok(found.failure, `not found in ${runs} cases`);
+      } finally {
+        undo();
+      }
+    });
+  }
+
+  it('a quota that refused requests use up', async () => {
+    const undo = UNRELEASED_QUOTA();
+    try {
+      await tryProperty(world, propertyOf('table'), SEED + 1, 50, { stopsAtFirst: true });
+      assert.match((await bookFailure(world)) ?? '', /the books of/);
+    } finally {
+      undo();
+    }
+  });
+});
