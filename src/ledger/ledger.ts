@@ -98,9 +98,6 @@ export interface DirectoryChanges {
   readonly keys: readonly KeyRecord[];
 }
 
-/** Newest lots of all sources among which those of one source are looked for. */
-export const LOTS_SEARCHED_MAX = 10_000;
-
 /** Lots and the blocks of conditioned bytes that came from them: each block is claimed once. */
 export interface EntropyStore {
   /** Blocks of the lot that nobody has claimed; 0 for a lot that was withdrawn or is not known. */
@@ -126,10 +123,7 @@ export interface EntropyStore {
     jobKey?: string,
   ): Promise<boolean>;
   lot(id: string): Promise<LotRecord | undefined>;
-  /**
-   * The newest lots first; of one source alone when `source` is given, which are looked for among the newest
-   * LOTS_SEARCHED_MAX lots of all.
-   */
+  /** The newest lots first; of one source alone when `source` is given. */
   lots(limit: number, source?: string): Promise<LotRecord[]>;
   revokeLot(revocation: LotRevocation): Promise<void>;
   revocations(): Promise<LotRevocation[]>;

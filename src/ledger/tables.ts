@@ -1,5 +1,6 @@
+import type { SeededTier } from '../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord } from './draw-records.ts';
-import type { JobRecord, SourceSpend } from './records.ts';
+import type { BlockKind, JobRecord, LotRecord, LotRevocation, SourceSpend } from './records.ts';
 import type { DaySpend } from './spending.ts';
 import { type Body, type Key, plainCodec, type SharedTable, tx } from './store.ts';
 
@@ -9,8 +10,25 @@ function table<K extends Key, V>(name: string, codec = plainCodec<V>()): SharedT
 }
 
 /** Numbers that are changed with what they count, so that an audit notices when records are missing. */
-export const COUNT_NAMES = ['draws', 'drawLeaves', 'jobs', 'charges', 'sourceNotes'] as const;
-export type CountName = (typeof COUNT_NAMES)[number];
+export type CountName =
+  | 'draws'
+  | 'drawLeaves'
+  /** Jobs opened so far: also the highest ordinal of a job. */
+  | 'jobs'
+  | 'charges'
+  | 'sourceNotes'
+  /** Lots stored so far: also the highest ordinal of one. */
+  | 'lots'
+  | 'revocations'
+  /** The last generation number given to a seed of the tier. */
+  | `seedGeneration/${SeededTier}`
+  /** Lots whose blocks were stored in this folder so far: also the highest ordinal of one. */
+  | 'stagedLots'
+  /** Blocks stored so far, of both kinds: also the highest ordinal of one. */
+  | 'blocks'
+  /** Of blocks that nobody has claimed. */
+  | `${BlockKind}Blocks`
+  | `${BlockKind}Bytes`;
 export const COUNTS = table<CountName, number>('meta');
 
 /** domain/draws.ts */
@@ -30,6 +48,73 @@ export const JOBS = table<string, StoredJob>('jobs');
 /** Source, ordinal: jobs that have not ended. */
 export const OPEN_JOBS = table<readonly [string, number], string>('openJobs');
 
+/** domain/lots.ts */
+export const LOTS = table<string, LotRecord>('lots');
+export const LOT_STATES = table<string, LotState>('lotStates');
+/** Source, or nothing for those of all sources; ordinal below zero, so that the newest one is the first: id. */
+export const LOT_ORDER = table<readonly [string, number], string>('lotOrder');
+/** By ordinal: lots that are not released. */
+export const PENDING_LOTS = table<number, string>('pendingLots');
+/** By id of the lot. */
+export const REVOCATIONS = table<string, LotRevocation>('revocations');
+
+/** domain/blocks.ts: tables of the folder of one node. By id of the lot: where its blocks are. */
+export const LOT_BLOCKS = table<string, LotBlocks>('lotBlocks');
+/** By ordinal: lots with blocks that nobody has claimed. */
+export const HELD_LOTS = table<number, HeldLot>('heldLots');
+/** By id of the lot: the sealed blocks of a lot that is not cut, in the order of their ordinals. See BlockKeys. */
+export const STAGED_BLOCKS = table<string, Readonly<Record<BlockKind, readonly Uint8Array[]>>>(
+  'stagedBlocks',
+);
+/** Blocks that are cut and that nobody has claimed. */
+export const BLOCKS = table<BlockKey, StoredBlock>('blocks');
+export const CLAIMS = table<BlockKey, BlockClaim>('claims');
+
+/** What changes of a lot after it was stored. */
+export interface LotState {
+  /** The number of the node that has its blocks. */
+  readonly node: number;
+  /** Null while it is pending (EntropyStore.addLot). */
+  readonly releasedAtMs: number | null;
+  readonly isWithdrawn: boolean;
+}
+
+/** Kind, ordinal. */
+export type BlockKey = readonly [BlockKind, number];
+
+/** The place of a lot in the folder, and of each kind its blocks: `count` ordinals from `first`. */
+export interface LotBlocks
+  extends Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>> {
+  readonly ordinal: number;
+}
+
+export interface HeldLot {
+  readonly lotId: string;
+  /** Blocks that nobody has claimed. */
+  readonly left: number;
+  /** Its blocks are not cut yet. */
+  readonly isStaged: boolean;
+}
+
+interface StoredBlock {
+  readonly lotId: string;
+  /** Which block of its kind it is in its lot, from 0. */
+  readonly index: number;
+  readonly releasedAtMs: number;
+  /** See BlockKeys. */
+  readonly sealed: Uint8Array;
+}
+
+/** Who took a block. Its bytes are gone. */
+interface BlockClaim {
+  readonly lotId: string;
+  /** Bytes that the block held. */
+  readonly size: number;
+  /** Epoch of the server that took it; 0 when it went away with its lot. */
+  readonly epoch: number;
+  readonly atMs: number;
+}
+
 /** A job, its place in the order of all jobs, the lot that it gave, and the number of the node that goes on with it. */
 export interface StoredJob {
   readonly job: JobRecord;
@@ -38,21 +123,40 @@ export interface StoredJob {
   readonly node: number;
 }
 
-/** All of them but COUNTS. */
-export const DOMAIN_TABLES: readonly SharedTable<Key, unknown>[] = [
-  DRAWS,
-  OPEN_DRAWS,
-  DRAW_LEAVES,
-  SOURCE_NOTES,
-  CHARGES,
-  SPENDS,
-  JOBS,
-  OPEN_JOBS,
-];
+/** Those of the books, without COUNTS. */
+export const BOOK_TABLES = {
+  draws: DRAWS,
+  openDraws: OPEN_DRAWS,
+  drawLeaves: DRAW_LEAVES,
+  sourceNotes: SOURCE_NOTES,
+  charges: CHARGES,
+  spends: SPENDS,
+  jobs: JOBS,
+  openJobs: OPEN_JOBS,
+  lots: LOTS,
+  lotStates: LOT_STATES,
+  lotOrder: LOT_ORDER,
+  pendingLots: PENDING_LOTS,
+  revocations: REVOCATIONS,
+};
+
+/** Those of the folder of a node's blocks. */
+export const BLOCK_TABLES = {
+  lotBlocks: LOT_BLOCKS,
+  heldLots: HELD_LOTS,
+  stagedBlocks: STAGED_BLOCKS,
+  blocks: BLOCKS,
+  claims: CLAIMS,
+};
 
 /** Adds to a number, and gives the sum. */
 export function* increase(name: CountName, by: number): Body<number> {
   const sum = ((yield* tx.get(COUNTS, name)) ?? 0) + by;
   yield* tx.put(COUNTS, name, sum);
   return sum;
+}
+
+/** Lifts a number to at least `to`. */
+export function* raise(name: CountName, to: number): Body<void> {
+  if (to > ((yield* tx.get(COUNTS, name)) ?? 0)) yield* tx.put(COUNTS, name, to);
 }

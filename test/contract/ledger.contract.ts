@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 import { dayOf } from '../../src/core/clock.ts';
 import {
   type Ledger,
@@ -281,6 +282,22 @@ export function ledgerContract(
         fills.sort((a, b) => a - b),
         Array.from({ length: 60 }, (_, i) => i),
       );
+    });
+
+    check('lots that are added while others ask for blocks lose none', async ({ ledger }) => {
+      const blocks = Array.from({ length: 8 }, (_, i) => block('pure', i));
+      let isAdded = false;
+      const adding = Promise.all(blocks.map((each, i) => ledger.addLot(lot(i + 1), [each])));
+      const added = adding.then(() => (isAdded = true));
+      while (!isAdded) {
+        assert.deepEqual(await ledger.claimBlocks('pure', 9), []);
+        await turn();
+      }
+      await added;
+      const lotIds = (await ledger.pendingLots(9)).map(({ id }) => id);
+      await ledger.putLog([], undefined, { lotIds, atMs: NOON_MS });
+      assert.equal((await ledger.claimBlocks('pure', 9)).length, blocks.length);
+      await assertSound(ledger, { lots: 8, blocksUnclaimed: 0, blocksClaimed: 8 });
     });
 
     check('a revoked lot gives no more blocks; its first revocation stays', async ({ ledger, reopen }) => {

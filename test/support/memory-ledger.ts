@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { concatBytes } from '../../src/core/bytes.ts';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
-import type { SeededTier } from '../../src/core/vocabulary.ts';
+import { silentLog } from '../../src/core/log.ts';
+import { SEAL_BYTES } from '../../src/ledger/block-keys.ts';
+import type { BlockSeals } from '../../src/ledger/domain/blocks.ts';
 import { drawsIn } from '../../src/ledger/domain/draws.ts';
-import { admissionOf, lotStored, ONLY_OWNER, sourcesIn } from '../../src/ledger/domain/sources.ts';
+import { type LotStore, lotsIn, releaseLots } from '../../src/ledger/domain/lots.ts';
+import { type JobOwner, type JobStore, ONLY_OWNER, sourcesIn } from '../../src/ledger/domain/sources.ts';
 import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
@@ -22,11 +26,7 @@ import type {
   AccountRecord,
   AnswerEntry,
   Balance,
-  BlockKind,
-  ClaimedBlock,
   KeyRecord,
-  LotRecord,
-  LotRevocation,
   RateRecord,
   SegmentRecord,
   StoredAnswer,
@@ -36,6 +36,8 @@ import type {
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
+import { tx } from '../../src/ledger/store.ts';
+import { CLAIMS, LOTS } from '../../src/ledger/tables.ts';
 import { MemoryStore } from './memory-store.ts';
 
 interface MutableUsageDay {
@@ -54,6 +56,15 @@ export interface Writer {
   readonly epoch: number;
 }
 
+/** In place of keys: what is sealed is in memory alone. */
+const OPEN_SEALS: BlockSeals = {
+  oldest: () => 1,
+  seal: (_kind, _ordinal, _lotId, bytes) => concatBytes(new Uint8Array(SEAL_BYTES), bytes),
+  open: (_kind, _ordinal, _lotId, sealed) => sealed.slice(SEAL_BYTES) as Uint8Array<ArrayBuffer>,
+  passOver() {},
+  erase() {},
+};
+
 const SOLE_WRITER: Writer = { node: '', epoch: 0 };
 
 /**
@@ -69,15 +80,8 @@ export class MemoryLedger implements Ledger {
   readonly #directoryChanges: string[] = [];
   readonly #accounts = new Map<string, AccountRecord>();
   readonly #keys = new Map<string, KeyRecord>();
-  readonly #lots = new Map<string, LotRecord>();
-  readonly #revocations = new Map<string, LotRevocation>();
-  readonly #unclaimed: Record<BlockKind, ClaimedBlock[]> = { pure: [], seed: [] };
-  /** Pending lots, in the order in which they came, and when the others were released. */
-  readonly #pending = new Set<string>();
-  readonly #releasedAtMs = new Map<string, number>();
-  #blocksClaimed = 0;
-  readonly #seedGenerations = new Map<SeededTier, number>();
   readonly #store = new MemoryStore();
+  readonly #lots: LotStore;
   readonly #sources = sourcesIn(this.#store, ONLY_OWNER);
   readonly #draws = drawsIn(this.#store);
   readonly #segments = new Map<number, SegmentRecord>();
@@ -100,6 +104,8 @@ export class MemoryLedger implements Ledger {
   constructor(clock: Clock, { keepsPending = false } = {}) {
     this.#clock = clock;
     this.#keepsPending = keepsPending;
+    this.#lots = this.lotsOf(ONLY_OWNER.node, this.#store);
+    Object.assign(this, this.#lots, { addLot: this.addLot.bind(this) });
   }
 
   readonly isShared = SOLE_NODE.isShared;
@@ -113,6 +119,15 @@ export class MemoryLedger implements Ledger {
   readonly openJob = this.#sources.openJob;
   readonly putJob = this.#sources.putJob;
   readonly openJobs = this.#sources.openJobs;
+  declare readonly lot: Ledger['lot'];
+  declare readonly lots: Ledger['lots'];
+  declare readonly revokeLot: Ledger['revokeLot'];
+  declare readonly revocations: Ledger['revocations'];
+  declare readonly unclaimedBlocks: Ledger['unclaimedBlocks'];
+  declare readonly claimBlocks: Ledger['claimBlocks'];
+  declare readonly pendingLots: Ledger['pendingLots'];
+  declare readonly nextSeedGeneration: Ledger['nextSeedGeneration'];
+  declare readonly blockLevels: Ledger['blockLevels'];
   readonly openDraw = this.#draws.openDraw;
   readonly putDraw = this.#draws.putDraw;
   readonly dropDraw = this.#draws.dropDraw;
@@ -189,93 +204,27 @@ export class MemoryLedger implements Ledger {
     this.#directoryChanges.push(key.keyId);
   }
 
-  async addLot(
-    lot: LotRecord,
-    blocks: readonly { kind: BlockKind; bytes: Uint8Array }[],
-    jobKey?: string,
-  ): Promise<boolean> {
-    if (!lot.accepted && blocks.length > 0)
-      throw new LedgerError('refused', `lot ${lot.id} was not accepted`);
-    const known = this.#store.within(admissionOf(lot.id, this.#lots.has(lot.id), jobKey));
-    if (known !== 'new') return known === 'given';
-    this.#lots.set(lot.id, structuredClone(lot));
-    const stored = { pure: 0, seed: 0 };
-    for (const { kind, bytes } of blocks) {
-      const index = stored[kind]++;
-      this.#unclaimed[kind].push({ lotId: lot.id, bytes: new Uint8Array(bytes), index, releasedAtMs: 0 });
-    }
-    if (lot.accepted && this.#keepsPending) this.#pending.add(lot.id);
-    else this.#releasedAtMs.set(lot.id, 0);
-    if (jobKey !== undefined) this.#store.within(lotStored(jobKey, lot.id));
-    return true;
+  async addLot(...[lot, blocks, jobKey]: Parameters<Ledger['addLot']>): Promise<boolean> {
+    const isStored = await this.#lots.addLot(lot, blocks, jobKey);
+    if (!this.#keepsPending) this.#store.within(releaseLots({ lotIds: [lot.id], atMs: 0 }));
+    return isStored;
   }
 
-  async lot(id: string): Promise<LotRecord | undefined> {
-    return structuredClone(this.#lots.get(id));
+  /** The lots of these books as a node has them whose blocks lie in `folder`. */
+  lotsOf(node: number, folder: MemoryStore): LotStore {
+    return lotsIn({
+      books: this.#store,
+      folder: { store: folder, seals: OPEN_SEALS, epoch: 0, clock: this.#clock, log: silentLog },
+      node,
+      revoking: async (lotId, body) => {
+        if (await this.#store.write([], body)) this.#directoryChanges.push(lotId);
+      },
+    });
   }
 
-  async lots(limit: number, source?: string): Promise<LotRecord[]> {
-    const newest = [...this.#lots.values()].reverse();
-    return structuredClone(
-      newest.filter((lot) => source === undefined || lot.source === source).slice(0, limit),
-    );
-  }
-
-  async revokeLot(revocation: LotRevocation): Promise<void> {
-    const { lotId } = revocation;
-    if (!this.#lots.has(lotId)) throw new LedgerError('refused', `there is no lot ${lotId}`);
-    if (this.#revocations.has(lotId)) return;
-    this.#revocations.set(lotId, { ...revocation });
-    for (const kind of ['pure', 'seed'] as const) {
-      const kept = this.#unclaimed[kind].filter((block) => block.lotId !== lotId);
-      this.#blocksClaimed += this.#unclaimed[kind].length - kept.length;
-      this.#unclaimed[kind] = kept;
-    }
-    this.#directoryChanges.push(lotId);
-  }
-
-  async revocations(): Promise<LotRevocation[]> {
-    const revocations = [...this.#revocations.values()];
-    return structuredClone(revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1)));
-  }
-
-  async unclaimedBlocks(lotId: string): Promise<number> {
-    return Object.values(this.#unclaimed)
-      .flat()
-      .filter((block) => block.lotId === lotId).length;
-  }
-
-  /** `isOwn` tells the lots whose blocks the node has. */
-  async claimBlocks(
-    kind: BlockKind,
-    max: number,
-    isOwn: (lotId: string) => boolean = () => true,
-  ): Promise<ClaimedBlock[]> {
-    const isFree = ({ lotId }: ClaimedBlock) => isOwn(lotId) && this.#releasedAtMs.has(lotId);
-    const claimed = this.#unclaimed[kind].filter(isFree).slice(0, Math.max(0, max));
-    this.#unclaimed[kind] = this.#unclaimed[kind].filter((block) => !claimed.includes(block));
-    this.#blocksClaimed += claimed.length;
-    return claimed.map((block) => ({ ...block, releasedAtMs: this.#releasedAtMs.get(block.lotId) ?? 0 }));
-  }
-
-  async pendingLots(limit: number): Promise<LotRecord[]> {
-    return structuredClone([...this.#pending].slice(0, limit).map((id) => this.#lots.get(id)!));
-  }
-
-  async nextSeedGeneration(tier: SeededTier): Promise<number> {
-    const next = (this.#seedGenerations.get(tier) ?? 0) + 1;
-    this.#seedGenerations.set(tier, next);
-    return next;
-  }
-
-  async blockLevels(
-    isOwn: (lotId: string) => boolean = () => true,
-  ): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
-    const level = (all: readonly ClaimedBlock[]) => {
-      const blocks = all.filter(({ lotId }) => isOwn(lotId));
-      return { blocks: blocks.length, bytes: blocks.reduce((sum, { bytes }) => sum + bytes.length, 0) };
-    };
-    return { pure: level(this.#unclaimed.pure), seed: level(this.#unclaimed.seed) };
+  /** The sources of these books as one of several nodes has them. */
+  sourcesOf(owner: JobOwner): JobStore {
+    return sourcesIn(this.#store, owner);
   }
 
   async leaseSequences(): Promise<SequenceLease> {
@@ -494,11 +443,7 @@ export class MemoryLedger implements Ledger {
       for (const sequence of step.sealed) this.#sealed.add(sequence);
     }
     for (const { key, value } of records) this.#log.set(key, new Uint8Array(value));
-    for (const id of [...this.#pending]) {
-      if (released?.lotIds.includes(id) !== true) break;
-      this.#pending.delete(id);
-      this.#releasedAtMs.set(id, released.atMs);
-    }
+    if (released !== undefined) this.#store.within(releaseLots(released));
   }
 
   async getLog(key: string): Promise<Uint8Array | undefined> {
@@ -523,16 +468,19 @@ export class MemoryLedger implements Ledger {
     return structuredClone(sorted.map((segment) => this.#withSerials(segment)));
   }
 
-  async audit(): Promise<AuditReport> {
+  async audit(folder = this.#store): Promise<AuditReport> {
+    const lots = await this.#store.read(() => tx.range(LOTS, {}));
+    const claims = await folder.read(() => tx.range(CLAIMS, {}));
+    const { pure, seed } = await this.lotsOf(ONLY_OWNER.node, folder).blockLevels();
     return {
       ok: true,
       problems: [],
       segments: this.#segments.size,
       certificates: [...this.#segments.values()].reduce((sum, { count }) => sum + count, 0),
       creditsSpent: this.#entries.reduce((sum, { credits }) => sum + credits, 0),
-      lots: this.#lots.size,
-      blocksUnclaimed: this.#unclaimed.pure.length + this.#unclaimed.seed.length,
-      blocksClaimed: this.#blocksClaimed,
+      lots: lots.length,
+      blocksUnclaimed: pure.blocks + seed.blocks,
+      blocksClaimed: claims.length,
     };
   }
 

@@ -2,6 +2,7 @@ import { type Clock, periodOf } from '../../src/core/clock.ts';
 import { LEDGER_CALLS, type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
 import { MemoryLedger, type Writer } from './memory-ledger.ts';
 import { type LimitFaults, MemoryLimits } from './memory-limits.ts';
+import { MemoryStore } from './memory-store.ts';
 
 /** What may be broken, to show that the tests find it. */
 export interface NodeFaults extends LimitFaults {
@@ -41,9 +42,8 @@ export class MemoryNodes {
   readonly #live = new Map<string, Writer>();
   readonly #epochs = new Map<string, number>();
   readonly #claims = new Map<string, { readonly fingerprint: string; readonly writer: Writer }>();
-  /** The nodes of lots and of jobs, by id and key. */
-  readonly #nodeOfLot = new Map<string, string>();
-  readonly #nodeOfJob = new Map<string, string>();
+  /** The folder of each node's blocks, in the order of their numbers. */
+  readonly #folders = new Map<string, MemoryStore>();
 
   constructor(clock: Clock, faults: NodeFaults = {}) {
     this.#clock = clock;
@@ -73,29 +73,18 @@ export class MemoryNodes {
   #ledgerOf(writer: Writer): Ledger {
     const { books } = this;
     const { node } = writer;
-    const isOwn = (lotId: string) => this.#nodeOfLot.get(lotId) === node;
+    const folder = this.#folders.get(node) ?? new MemoryStore();
+    this.#folders.set(node, folder);
+    const number = [...this.#folders.keys()].indexOf(node);
+    const fenced = async () => {
+      const names = [...this.#folders.keys()];
+      return new Set([...names.keys()].filter((other) => !this.#live.has(names[other])));
+    };
     const own: Partial<Ledger> = {
       ...this.limits.node(node),
-      addLot: async (lot, blocks, jobKey) => {
-        const isNew = (await books.lot(lot.id)) === undefined;
-        const isStored = await books.addLot(lot, blocks, jobKey);
-        if (isNew && isStored) this.#nodeOfLot.set(lot.id, node);
-        return isStored;
-      },
-      claimBlocks: (kind, max) => books.claimBlocks(kind, max, isOwn),
-      blockLevels: () => books.blockLevels(isOwn),
-      unclaimedBlocks: async (lotId) => (isOwn(lotId) ? books.unclaimedBlocks(lotId) : 0),
-      openJob: async (job, limits) => {
-        const isOpen = await books.openJob(job, limits);
-        if (isOpen && !this.#nodeOfJob.has(job.key)) this.#nodeOfJob.set(job.key, node);
-        return isOpen;
-      },
-      openJobs: async (source) => {
-        const open = await books.openJobs(source);
-        for (const { key } of open)
-          if (!this.#live.has(this.#nodeOfJob.get(key)!)) this.#nodeOfJob.set(key, node);
-        return open.filter(({ key }) => this.#nodeOfJob.get(key) === node);
-      },
+      ...books.lotsOf(number, folder),
+      ...books.sourcesOf({ node: number, fenced }),
+      audit: () => books.audit(folder),
       commit: async (segments, answers) => {
         await books.commit(segments, answers, writer);
         for (const { keyDigest } of answers) this.#claims.delete(keyDigest);

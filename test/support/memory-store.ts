@@ -1,50 +1,76 @@
 import { type Body, type Key, runNow, type Step, type Store } from '../../src/ledger/store.ts';
 
-type Rows = readonly { readonly key: Key; readonly value: unknown }[];
+interface Row {
+  readonly key: Key;
+  readonly value: unknown;
+}
 
 /** The driver over lists in memory, each in the order of its keys. */
 export class MemoryStore implements Store {
-  #tables: Readonly<Record<string, Rows>> = {};
+  readonly #tables = new Map<string, Row[]>();
+  /** Takes back what the body that runs has written, the last first. */
+  #undo: (() => void)[] = [];
 
   async read<T>(body: () => Body<T>): Promise<T> {
-    return this.within(body());
+    return runNow(body(), this.#answer);
   }
 
   async write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
     await Promise.resolve(); // never between two steps of another body
-    const before = this.#tables;
-    try {
-      return this.within(body());
-    } catch (error) {
-      this.#tables = before;
-      throw error;
-    }
+    return this.within(body());
   }
 
   /** Runs a body as a part of another call. */
   within<T>(body: Body<T>): T {
-    return runNow(body, (step) => this.#answer(step));
+    this.#undo = [];
+    try {
+      return runNow(body, this.#answer);
+    } catch (error) {
+      for (const undo of this.#undo.toReversed()) undo();
+      throw error;
+    }
   }
 
-  #answer(step: Step): unknown {
-    const { name } = step.table;
-    const rows = this.#tables[name] ?? [];
-    const valueAt = (sought: Key) =>
-      structuredClone(rows.find(({ key }) => compared(key, sought) === 0)?.value);
+  readonly #answer = (step: Step): unknown => {
+    const rows = this.#rowsOf(step.table.name);
+    const valueAt = (key: Key) => {
+      const { row } = placeOf(rows, key);
+      return structuredClone(row?.value);
+    };
     if (step.ask === 'get') return valueAt(step.key);
     if (step.ask === 'getMany') return step.keys.map(valueAt);
     if (step.ask === 'range') {
       const { from, before, limit } = step.range;
-      const within = rows
-        .filter(({ key }) => from === undefined || compared(key, from) >= 0)
-        .filter(({ key }) => before === undefined || compared(key, before) < 0);
-      return structuredClone(within.slice(0, limit));
+      const first = from === undefined ? 0 : placeOf(rows, from).at;
+      const end = before === undefined ? rows.length : placeOf(rows, before).at;
+      return structuredClone(rows.slice(first, end).slice(0, limit));
     }
-    const others = rows.filter(({ key }) => compared(key, step.key) !== 0);
-    if (step.ask === 'put') others.push({ key: step.key, value: structuredClone(step.value) });
-    this.#tables = { ...this.#tables, [name]: others.sort((a, b) => compared(a.key, b.key)) };
+    const { key } = step;
+    const { at, row } = placeOf(rows, key);
+    const put = step.ask === 'put' ? [{ key, value: structuredClone(step.value) }] : [];
+    const before = row === undefined ? [] : [row];
+    rows.splice(at, before.length, ...put);
+    this.#undo.push(() => rows.splice(at, put.length, ...before));
     return undefined;
+  };
+
+  #rowsOf(name: string): Row[] {
+    const rows = this.#tables.get(name) ?? [];
+    this.#tables.set(name, rows);
+    return rows;
   }
+}
+
+/** The row of a key, and the place where it is or would be. */
+function placeOf(rows: readonly Row[], key: Key): { at: number; row: Row | undefined } {
+  let [at, end] = [0, rows.length];
+  while (at < end) {
+    const middle = (at + end) >> 1;
+    if (compared(rows[middle].key, key) < 0) at = middle + 1;
+    else end = middle;
+  }
+  const isThere = at < rows.length && compared(rows[at].key, key) === 0;
+  return { at, row: isThere ? rows[at] : undefined };
 }
 
 /** The order that the seam gives keys (ledger/store.ts). */

@@ -26,7 +26,7 @@ export interface JobOwner {
 }
 
 /** The one node of a ledger that has no others. */
-export const ONLY_OWNER: JobOwner = { node: 0, fenced: async () => new Set() };
+export const ONLY_OWNER = { node: 0, fenced: async () => new Set<number>() } satisfies JobOwner;
 
 export interface JobStore extends SourceStore {
   /** Ends the jobs of all sources that have no lot yet. */

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { SEAL_BYTES } from '../block-keys.ts';
 import type { Auditor } from '../domain/auditor.ts';
+import { auditBlocks } from '../domain/blocks.ts';
 import { auditDraws } from '../domain/draws.ts';
+import { auditLots } from '../domain/lots.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
-import { type AccountRecord, BLOCK_KINDS, type BlockKind, type SegmentRecord } from '../records.ts';
+import type { AccountRecord, SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import type { Key } from '../store.ts';
@@ -20,14 +21,7 @@ import {
 import { tableOf } from './lmdb-store.ts';
 import { SeriesAudit } from './series.ts';
 import type { Snapshot, Table } from './table.ts';
-import {
-  type BlockRanges,
-  count,
-  type MetaName,
-  type StoredLot,
-  type TableAuditor,
-  type Tables,
-} from './tables.ts';
+import { count, type MetaName, type TableAuditor, type Tables } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 16;
@@ -70,15 +64,13 @@ class Audit implements TableAuditor {
     const accounts = await this.#readAll(this.#tables.accounts);
     this.#checkAccounts([...accounts.values()]);
     await this.#checkKeys(accounts);
-    const lots = await this.#readAll(this.#tables.lots);
-    await this.#checkLotOrder(lots);
-    const revoked = await this.#checkRevocations(lots);
-    const blocks = await this.#checkBlocks(lots, revoked);
     const auditor: Auditor = {
       walk: (table, visit) => this.walk(tableOf(this.#tables, table), visit),
       problem: (text) => this.problem(text),
       checkCount: async (name, stored) => this.checkCount(name, stored),
     };
+    const lots = await auditLots(auditor);
+    const blocks = await auditBlocks(auditor, lots);
     await auditSources(lots, auditor);
     await auditDraws(auditor);
     const tally = new UsageTally();
@@ -151,87 +143,8 @@ class Audit implements TableAuditor {
     this.checkCount('keys', keys);
   }
 
-  async #checkLotOrder(lots: ReadonlyMap<string, StoredLot>): Promise<void> {
-    const ordered = new Set<string>();
-    await this.walk(this.#tables.lotOrder, (_ordinal, id) => ordered.add(id));
-    for (const id of lots.keys()) if (!ordered.has(id)) this.problem(`lot ${id} has no place in the order`);
-    for (const id of ordered)
-      if (!lots.has(id)) this.problem(`the order names lot ${id}, which is not stored`);
-    this.checkCount('lots', lots.size);
-  }
-
-  async #checkRevocations(lots: ReadonlyMap<string, StoredLot>): Promise<Set<string>> {
-    const revoked = new Set<string>();
-    await this.walk(this.#tables.revocations, (lotId) => {
-      revoked.add(lotId);
-      if (!lots.has(lotId)) this.problem(`a revocation names lot ${lotId}, which is not stored`);
-    });
-    this.checkCount('revocations', revoked.size);
-    return revoked;
-  }
-
-  /** Every block of every lot is pending, unclaimed or claimed, once, and no block comes from elsewhere. */
-  async #checkBlocks(lots: ReadonlyMap<string, StoredLot>, revoked: ReadonlySet<string>) {
-    const lotOfBlock = new Map<string, string>();
-    const expect = (id: string, ranges: BlockRanges) => {
-      for (const kind of BLOCK_KINDS) {
-        const { first, count } = ranges[kind];
-        for (let ordinal = first; ordinal < first + count; ordinal++)
-          lotOfBlock.set(`${kind} ${ordinal}`, id);
-      }
-    };
-    for (const [id, { lot, blocks }] of lots) {
-      expect(id, blocks);
-      if (!lot.accepted && blocks.pure.count + blocks.seed.count > 0)
-        this.problem(`lot ${id} was not accepted and has blocks`);
-    }
-    const found = new Map<string, string>();
-    const find = (key: string, lotId: string) => {
-      if (found.has(key)) this.problem(`block ${key} has two owners`);
-      if (lotOfBlock.get(key) !== lotId)
-        this.problem(`block ${key} is not of the lot ${lotId} that it names`);
-      found.set(key, lotId);
-    };
-    const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
-    const findUnclaimed = (kind: BlockKind, ordinal: number, lotId: string, sealed: Uint8Array) => {
-      find(`${kind} ${ordinal}`, lotId);
-      if (revoked.has(lotId)) this.problem(`block ${kind} ${ordinal} is of the revoked lot ${lotId}`);
-      levels[kind].blocks++;
-      levels[kind].bytes += sealed.length - SEAL_BYTES;
-    };
-    await this.walk(this.#tables.blocks, ([kind, ordinal], { lotId, sealed }) =>
-      findUnclaimed(kind, ordinal, lotId, sealed),
-    );
-    await this.walk(this.#tables.pending, (_ordinal, { lotId, sealed }) => {
-      for (const kind of BLOCK_KINDS) {
-        const first = lots.get(lotId)?.blocks[kind].first ?? 0;
-        for (const [index, each] of sealed[kind].entries()) findUnclaimed(kind, first + index, lotId, each);
-      }
-    });
-    let blocksClaimed = 0;
-    await this.walk(this.#tables.claims, ([kind, ordinal], { lotId }) => {
-      find(`${kind} ${ordinal}`, lotId);
-      blocksClaimed++;
-    });
-    for (const key of lotOfBlock.keys()) if (!found.has(key)) this.problem(`block ${key} is lost`);
-    this.#checkLevels(levels);
-    return { blocksUnclaimed: levels.pure.blocks + levels.seed.blocks, blocksClaimed };
-  }
-
-  #checkLevels(levels: Record<BlockKind, { blocks: number; bytes: number }>): void {
-    for (const kind of BLOCK_KINDS) {
-      const blocks = count(this.#tables.meta, `${kind}Blocks`, this.#at);
-      const bytes = count(this.#tables.meta, `${kind}Bytes`, this.#at);
-      if (blocks === levels[kind].blocks && bytes === levels[kind].bytes) continue;
-      this.problem(
-        `${kind}: ${levels[kind].blocks} blocks of ${levels[kind].bytes} bytes are stored, ` +
-          `${blocks} of ${bytes} are counted`,
-      );
-    }
-  }
-
   async #checkSegments(
-    lots: ReadonlyMap<string, StoredLot>,
+    lots: ReadonlyMap<string, boolean>,
     tally: UsageTally,
     series: SeriesAudit,
   ): Promise<{ segments: number; oldestMs: number }> {
@@ -279,13 +192,14 @@ class Audit implements TableAuditor {
     }
   }
 
-  #checkSources({ sequence, sources }: SegmentRecord, lots: ReadonlyMap<string, StoredLot>): void {
+  #checkSources({ sequence, sources }: SegmentRecord, lots: ReadonlyMap<string, boolean>): void {
     for (const { mode, lotIds } of sources) {
       if (mode === 'csprng') continue; // the system source need not have a lot in the ledger
       for (const id of lotIds) {
-        const lot = lots.get(id)?.lot;
-        if (lot === undefined) this.problem(`segment ${sequence} drew on lot ${id}, which is not stored`);
-        else if (!lot.accepted) this.problem(`segment ${sequence} drew on lot ${id}, which was not accepted`);
+        const isAccepted = lots.get(id);
+        if (isAccepted === undefined)
+          this.problem(`segment ${sequence} drew on lot ${id}, which is not stored`);
+        else if (!isAccepted) this.problem(`segment ${sequence} drew on lot ${id}, which was not accepted`);
       }
     }
   }

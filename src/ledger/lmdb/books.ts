@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { releaseLots } from '../domain/lots.ts';
 import type { SeriesPage } from '../label-records.ts';
 import {
   type Books,
@@ -26,8 +27,8 @@ import {
   usageKey,
 } from '../usage-counters.ts';
 import { balancesIn } from './balances.ts';
-import type { LmdbEntropyStore } from './entropy.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { LmdbStore } from './lmdb-store.ts';
 import { dropNumbers, numberAnswers, seriesPage, withSerials } from './series.ts';
 import { count, increase, lower, raise, type Tables } from './tables.ts';
 
@@ -69,18 +70,18 @@ export class LmdbBooks implements Books, LogStore {
   readonly #tables: Tables;
   readonly #writer: GroupWriter;
   readonly #clock: Clock;
-  readonly #entropy: LmdbEntropyStore;
+  readonly #domain: LmdbStore;
   /**
    * Usage records as the last transaction left them: only this process writes them, and after a failed
    * transaction it writes nothing more. Saves reading each before it is written again.
    */
   readonly #current = new Map<number, UsageCounters>();
 
-  constructor(tables: Tables, writer: GroupWriter, clock: Clock, entropy: LmdbEntropyStore) {
+  constructor(tables: Tables, writer: GroupWriter, clock: Clock, domain: LmdbStore) {
     this.#tables = tables;
     this.#writer = writer;
     this.#clock = clock;
-    this.#entropy = entropy;
+    this.#domain = domain;
   }
 
   leaseSequences(): Promise<SequenceLease> {
@@ -222,7 +223,7 @@ export class LmdbBooks implements Books, LogStore {
     return this.#writer.submit(() => {
       const { log, meta, unsealed } = this.#tables;
       if (step !== undefined && !mayStep(log.get(step.key), records, step)) return;
-      if (released !== undefined) this.#entropy.release(released);
+      if (released !== undefined) this.#domain.within(releaseLots(released));
       for (const sequence of step?.sealed ?? []) unsealed.remove(sequence);
       for (const { key, value } of records) {
         if (!log.has(key)) increase(meta, 'logRecords', 1);

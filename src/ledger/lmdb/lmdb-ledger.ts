@@ -11,11 +11,13 @@ import {
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BlockKeys } from '../block-keys.ts';
+import type { BlockFolder } from '../domain/blocks.ts';
 import type { JobStore } from '../domain/sources.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
 import {
   callsOver,
   type DrawStore,
+  type EntropyStore,
   type FailStop,
   type Ledger,
   type LedgerCalls,
@@ -27,7 +29,6 @@ import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { LmdbDirectory } from './directory.ts';
-import type { LmdbEntropyStore } from './entropy.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
@@ -48,6 +49,8 @@ export interface LmdbLedger extends Ledger, FailStop {
    * down.
    */
   compactTo(directory: string): Promise<void>;
+  /** Where its blocks lie: for a node whose books lie elsewhere. */
+  readonly folder: BlockFolder;
   /** Where its fronts write their journals. */
   readonly journals: readonly JournalPlace[];
   /** All records as they are now, for a copy into another ledger. `at.done` must be called. */
@@ -66,7 +69,8 @@ export interface LmdbLedgerParts {
   readonly books: LmdbBooks;
   readonly sources: JobStore;
   readonly draws: DrawStore;
-  readonly entropy: LmdbEntropyStore;
+  readonly entropy: EntropyStore;
+  readonly folder: BlockFolder;
   /** Present for a server. */
   readonly blockKeys: BlockKeys | undefined;
   readonly path: string;
@@ -203,6 +207,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   return {
     ...calls,
     failed: writer.failed,
+    folder: parts.folder,
     journals,
     compactTo: (directory) => copyTo(directory, true),
     records: () => ({ tables, at: store.snapshot() }),

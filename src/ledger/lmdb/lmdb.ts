@@ -6,7 +6,9 @@ import { assert, messageOf } from '../../core/assert.ts';
 import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
+import { type BlockFolder, type BlockSeals, Blocks } from '../domain/blocks.ts';
 import { drawsIn } from '../domain/draws.ts';
+import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
@@ -24,7 +26,6 @@ import {
   makePrivate,
   requireLmdbFile,
 } from './data-file.ts';
-import { LmdbEntropyStore } from './entropy.ts';
 import { FolderWatch } from './folder-watch.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
@@ -35,7 +36,7 @@ import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { RawDatabase } from './table.ts';
-import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, increase, noteChange, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
@@ -164,11 +165,22 @@ async function openLocked(
     blockKeys = isServer
       ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
       : undefined;
-    const entropy = new LmdbEntropyStore({
-      ...{ store, tables, writer, domain, clock, log, epoch },
-      keys: blockKeys,
+    const folder: BlockFolder = {
+      store: domain,
+      seals: blockKeys && sealsOf(blockKeys, writer),
+      ...{ epoch, clock, log },
+    };
+    if (isServer) await new Blocks(folder).begin();
+    const entropy = lotsIn({
+      books: domain,
+      folder,
+      node: ONLY_OWNER.node,
+      revoking: (lotId, body) =>
+        domain.write([], function* () {
+          if (yield* body()) noteChange(tables, ['lot', lotId]);
+        }),
     });
-    const books = new LmdbBooks(tables, writer, clock, entropy);
+    const books = new LmdbBooks(tables, writer, clock, domain);
     const { following, journals } = isServer
       ? await startJournals({
           path,
@@ -197,6 +209,7 @@ async function openLocked(
       sources: sourcesIn(domain, ONLY_OWNER),
       draws: drawsIn(domain),
       entropy,
+      folder,
       blockKeys,
       path,
       following,
@@ -383,6 +396,23 @@ function watchFolder(
       writer.stop(gone);
     }
   });
+}
+
+/** The keys of the folder. When the disk refuses them, nothing more is written, as after any write that it refused. */
+function sealsOf(keys: BlockKeys, writer: GroupWriter): BlockSeals {
+  return {
+    oldest: (kind) => keys.oldest(kind),
+    seal: (kind, ordinal, lotId, bytes) => keys.seal(kind, ordinal, lotId, bytes),
+    open: (kind, ordinal, lotId, sealed) => keys.open(kind, ordinal, lotId, sealed),
+    passOver: (kind, ordinal) => keys.passOver(kind, ordinal),
+    erase() {
+      try {
+        keys.erase();
+      } catch (error) {
+        throw writer.stop(error);
+      }
+    },
+  };
 }
 
 /** The fencing token: a server whose number is no longer the highest may not write. */

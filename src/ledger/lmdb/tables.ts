@@ -1,17 +1,8 @@
 import { pack, unpack } from 'msgpackr';
-import type { SeededTier } from '../../core/vocabulary.ts';
 import { LedgerError } from '../ledger.ts';
-import type {
-  AccountRecord,
-  BlockKind,
-  KeyRecord,
-  LotRecord,
-  LotRevocation,
-  RateRecord,
-  StoredAnswer,
-} from '../records.ts';
+import type { AccountRecord, KeyRecord, RateRecord, StoredAnswer } from '../records.ts';
 import { type Codec, type Key, plainCodec, type TableKind } from '../store.ts';
-import { CHARGES, DRAW_LEAVES, DRAWS, JOBS, OPEN_DRAWS, OPEN_JOBS, SOURCE_NOTES, SPENDS } from '../tables.ts';
+import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
 import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
@@ -30,21 +21,9 @@ export type MetaName =
   | 'epoch'
   | 'directoryVersion'
   | 'keys'
-  | 'revocations'
   | 'logRecords'
-  | 'sourceNotes'
-  | 'charges'
-  | 'draws'
-  /** Leaves of draws that ever waited for the log: also the highest ordinal of one. */
-  | 'drawLeaves'
-  /** Jobs opened so far: also the highest ordinal of a job. */
-  | 'jobs'
   /** Accounts created so far: also the highest account number. */
   | 'accounts'
-  /** Lots stored so far: also the highest ordinal of lotOrder. */
-  | 'lots'
-  /** Blocks stored so far, of both kinds: also the highest block ordinal. */
-  | 'blocks'
   /** The highest segment sequence that was ever stored. */
   | 'lastSegment'
   /** Sequences below are leased, or were before there were leases (Books.leaseSequences). */
@@ -60,47 +39,7 @@ export type MetaName =
   | 'journalOwner'
   /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
   | `journal/${string}`
-  /** The last generation number given to a seed of the tier. */
-  | `seedGeneration/${SeededTier}`
-  | `${BlockKind}Blocks`
-  | `${BlockKind}Bytes`;
-
-/** Where the blocks of a lot are: `count` ordinals from `first`, per kind. */
-export type BlockRanges = Readonly<Record<BlockKind, { readonly first: number; readonly count: number }>>;
-
-/** A lot and its blocks. */
-export interface StoredLot {
-  readonly lot: LotRecord;
-  readonly blocks: BlockRanges;
-}
-
-/** The blocks of a lot that is not released, in the order of their ordinals. None are left of one that was withdrawn. */
-interface PendingBlocks {
-  readonly lotId: string;
-  /** See BlockKeys. */
-  readonly sealed: Readonly<Record<BlockKind, readonly Uint8Array[]>>;
-}
-
-interface StoredBlock {
-  readonly lotId: string;
-  /** Which block of its kind it is in its lot, from 0. */
-  readonly index: number;
-  readonly releasedAtMs: number;
-  /** See BlockKeys. */
-  readonly sealed: Uint8Array;
-}
-
-/** Who took a block. Its bytes are gone. */
-interface BlockClaim {
-  readonly lotId: string;
-  /** Bytes that the block held. */
-  readonly size: number;
-  /** Epoch of the server that took it; WITHDRAWN when it went away with its lot's revocation. */
-  readonly epoch: number;
-  readonly atMs: number;
-}
-
-export const WITHDRAWN = 0;
+  | CountName;
 
 /** What was changed, and its id. */
 export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
@@ -124,14 +63,6 @@ const answerCodec: Codec<StoredAnswer> = {
   },
 };
 
-const blockCodec: Codec<StoredBlock> = {
-  encode: (block) => pack([block.lotId, block.index, block.releasedAtMs, block.sealed]),
-  decode: (bytes) => {
-    const [lotId, index, releasedAtMs, sealed] = unpack(bytes);
-    return { lotId, index, releasedAtMs, sealed: new Uint8Array(sealed) };
-  },
-};
-
 function table<K extends Key, V>(codec = plainCodec<V>()): TableKind<K, V> {
   return { codec };
 }
@@ -142,15 +73,6 @@ const TABLES = {
   keys: table<string, KeyRecord>(),
   /** By the version that each led to; the newest ones alone (noteChange). */
   directoryChanges: table<number, DirectoryChange>(),
-  lots: table<string, StoredLot>(),
-  /** Ordinal (from 1) to lot id, in the order of arrival. */
-  lotOrder: table<number, string>(),
-  revocations: table<string, LotRevocation>(),
-  /** By the ordinal of the lot: those that are not released. */
-  pending: table<number, PendingBlocks>(),
-  /** Blocks of released lots that nobody has claimed: kind, ordinal. */
-  blocks: table<[BlockKind, number], StoredBlock>(blockCodec),
-  claims: table<[BlockKind, number], BlockClaim>(),
   /** Segments as `encodeSegment` wrote them. */
   segments: table<number, Uint8Array>(bytesCodec),
   /** committedAtMs, sequence. */
@@ -165,11 +87,6 @@ const TABLES = {
   answerExpiry: table<[number, number, string], number>(),
   rates: table<number, RateRecord>(),
   log: table<string, Uint8Array>(bytesCodec),
-  sourceNotes: SOURCE_NOTES,
-  charges: CHARGES,
-  spends: SPENDS,
-  jobs: JOBS,
-  openJobs: OPEN_JOBS,
   /** Series, serial. */
   series: table<readonly [string, number], SeriesRow>(),
   seriesCounts: table<string, SeriesCount>(),
@@ -177,9 +94,8 @@ const TABLES = {
   serials: table<readonly [number, number], number>(),
   /** Public purpose, series. */
   publicSeries: table<readonly [string, string], number>(),
-  draws: DRAWS,
-  openDraws: OPEN_DRAWS,
-  drawLeaves: DRAW_LEAVES,
+  ...BOOK_TABLES,
+  ...BLOCK_TABLES,
 };
 
 export type Tables = { readonly meta: Table<MetaName, number> } & {

@@ -50,11 +50,6 @@ const CLUSTER = {
   floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "atMs", pg_database_size(current_database()) AS "databaseBytes"
 FROM qrn.meta`,
 };
-const BURN_LOTS = {
-  name: 'cluster_burn_lots',
-  text: 'UPDATE qrn.lot SET burned = true WHERE node = $1 AND NOT burned',
-};
-
 export async function clusterState(database: Database): Promise<ClusterState> {
   const nodes = await database.run<NodeState>(NODES);
   const [cluster] = await database.run<Omit<ClusterState, 'nodes'>>(CLUSTER);
@@ -62,11 +57,10 @@ export async function clusterState(database: Database): Promise<ClusterState> {
 }
 
 /**
- * Fences a node: what it may still send is refused, what it was granted and did not spend goes back, its blocks are burned,
- * and its open jobs are the next node's. False for an unknown name.
+ * Fences a node: what it may still send is refused, what it was granted and did not spend goes back, and its open jobs are the
+ * next node's. Its blocks are given up: its next start finds a folder of an epoch that is not the last one. False for an
+ * unknown name.
  */
 export function fence(database: Database, name: string, log: Log): Promise<boolean> {
-  return fenceNode(database, name, log, async (session, node) => {
-    await session.run(BURN_LOTS, [node.number]);
-  });
+  return fenceNode(database, name, log);
 }

@@ -1,8 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
+import { LOTS_LOCK } from '../domain/lots.ts';
 import { type Directory, type DirectoryChanges, LedgerError } from '../ledger.ts';
 import type { AccountRecord, KeyRecord } from '../records.ts';
+import type { Body } from '../store.ts';
 import { type Database, kept, type Session } from './connection.ts';
+import { inSession, lockIn } from './postgres-store.ts';
 
 /** Changes that a reader may be behind; one that is further behind reads all of the directory. */
 const CHANGES_MAX = 1_024;
@@ -80,9 +83,19 @@ export function lockDirectory(session: Session): Promise<unknown> {
 }
 
 /** Begins the next version of the directory, in the transaction of the change, which has locked the directory. */
-export async function nextDirectoryVersion(session: Session): Promise<number> {
+async function nextDirectoryVersion(session: Session): Promise<number> {
   const [{ version }] = await session.run<{ version: number }>(NEXT_VERSION);
   return version;
+}
+
+/** See EntropyOptions of domain/lots.ts. */
+export function revokingIn(database: Database) {
+  return (_lotId: string, body: () => Body<boolean>): Promise<void> =>
+    database.transact(async (session) => {
+      await lockDirectory(session);
+      await lockIn(session, [LOTS_LOCK]);
+      if (await inSession(session, body())) await nextDirectoryVersion(session);
+    });
 }
 
 /** Names of the live nodes on which somebody serves by an older version of the directory than this one. */

@@ -1,11 +1,10 @@
-import { LedgerError } from '../ledger.ts';
 import { balancesIn } from '../lmdb/balances.ts';
 import { tableOf } from '../lmdb/lmdb-store.ts';
 import type { Snapshot, Table } from '../lmdb/table.ts';
 import { count, type Tables } from '../lmdb/tables.ts';
 import { decodeSegment } from '../segment.ts';
-import type { Key } from '../store.ts';
-import { COUNT_NAMES, COUNTS, DOMAIN_TABLES, JOBS, type StoredJob } from '../tables.ts';
+import type { Key, SharedTable } from '../store.ts';
+import { BOOK_TABLES, COUNTS, JOBS, LOT_STATES } from '../tables.ts';
 import { accountOfKey, countersCodec, dayOfKey, periodOfDay, type UsageCounters } from '../usage-counters.ts';
 import { rowOf } from './postgres-store.ts';
 
@@ -18,6 +17,12 @@ export interface FolderRecords {
 /** Segments of the folder were committed in no epoch of the node: nothing that they spent was granted to it. */
 export const NO_EPOCH = 0;
 
+/** Tables whose records name their node. */
+const OF_NODES: ReadonlySet<string> = new Set([JOBS.name, LOT_STATES.name]);
+/** Numbers that are not of the books, or that the database has in tables of its own. */
+const OF_FOLDER =
+  /^(?:format|epoch|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|directoryVersion|keys|accounts|logRecords|\w+Segment|leasedBefore|\w+UsageDay|probedAtMs)$/;
+
 /** Rows of one table, in the order in which they are inserted. */
 export interface Copy {
   readonly table: string;
@@ -28,7 +33,7 @@ export interface Copy {
 
 /** All records of a folder, as rows of the tables that hold them. */
 export function copiesOf(records: FolderRecords, node: number): Copy[] {
-  return [...directoryCopies(records), ...bookCopies(records, node), ...sourceCopies(records, node)];
+  return [...directoryCopies(records), ...bookCopies(records, node)];
 }
 
 function directoryCopies(records: FolderRecords): Copy[] {
@@ -115,42 +120,6 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
   ];
 }
 
-function sourceCopies(records: FolderRecords, node: number): Copy[] {
-  const { tables, at } = records;
-  const copy = copierOf(records);
-  const version = directoryVersionOf(records);
-  const revocations = [...tables.revocations.entries({}, at)].map(({ value }) => value);
-  revocations.sort((a, b) => a.atMs - b.atMs);
-  return [
-    copy(
-      'lot',
-      'id text, node int, source text, record json, is_pending bool',
-      tables.lotOrder,
-      (ordinal, id) => {
-        const stored = tables.lots.get(id, at);
-        if (stored === undefined) throw new LedgerError('damaged', `lot ${id} is listed but not stored`);
-        const { lot } = stored;
-        return [id, node, lot.source, JSON.stringify(lot), tables.pending.has(ordinal, at)];
-      },
-    ),
-    {
-      table: 'revocation',
-      columns: 'lot_id text, why text, at_ms bigint, version bigint',
-      rows: revocations.map(({ lotId, why, atMs }, i) => [
-        lotId,
-        why,
-        atMs,
-        version - revocations.length + 1 + i,
-      ]),
-    },
-    {
-      table: 'seed_generation',
-      columns: 'tier text, last bigint',
-      rows: generationRows(records),
-    },
-  ];
-}
-
 /** Makes copies of tables, of which `row` gives the values of the columns. */
 function copierOf(records: FolderRecords) {
   return <K extends Key, V>(
@@ -169,26 +138,17 @@ export function* rowsOf<K extends Key, V>(
   for (const { key, value } of table.entries({}, at)) yield row(key, value);
 }
 
-function* generationRows({ tables, at }: FolderRecords): Generator<readonly unknown[]> {
-  const prefix = 'seedGeneration/' as const;
-  for (const { key, value } of tables.meta.entries(
-    { from: prefix as never, before: 'seedGeneration0' as never },
-    at,
-  ))
-    yield [key.slice(prefix.length), value];
-}
-
 /** What the rules in ledger/domain keep, as it is. */
 function* recordRows({ tables, at }: FolderRecords, node: number): Generator<readonly unknown[]> {
-  for (const each of DOMAIN_TABLES)
+  for (const each of Object.values<SharedTable<Key, unknown>>(BOOK_TABLES))
     for (const { key, value } of tableOf(tables, each).entries({}, at))
-      yield rowOf(each, key, each.name === JOBS.name ? { ...(value as StoredJob), node } : value);
-  for (const name of COUNT_NAMES) yield rowOf(COUNTS, name, count(tables.meta, name, at));
+      yield rowOf(each, key, OF_NODES.has(each.name) ? { ...(value as object), node } : value);
+  for (const { key, value } of tableOf(tables, COUNTS).entries({}, at))
+    if (!OF_FOLDER.test(key)) yield rowOf(COUNTS, key, value);
 }
 
-/** Each revocation has a version of its own, and all of them are below that of the directory or its own. */
 export function directoryVersionOf({ tables, at }: FolderRecords): number {
-  return Math.max(count(tables.meta, 'directoryVersion', at), count(tables.meta, 'revocations', at));
+  return count(tables.meta, 'directoryVersion', at);
 }
 
 /** All months that anything was charged to. */

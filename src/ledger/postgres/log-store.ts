@@ -1,8 +1,10 @@
+import { LOTS_LOCK, releaseLots } from '../domain/lots.ts';
 import { LedgerError, type LogRecord, type LogStep, type LogStore, type ReleasedLots } from '../ledger.ts';
 import { mayStep } from '../log-step.ts';
 import { type Database, kept, type Session } from './connection.ts';
 import { foldSegments, LOCK_FOLD, packedColumn } from './fold.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
+import { inSession, lockIn } from './postgres-store.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresLogStoreOptions {
@@ -23,10 +25,6 @@ const PUT = {
   text: `INSERT INTO qrn.log (key, value)
     SELECT key, substring($2::bytea FROM first FOR size) FROM unnest($1::text[], $3::int[], $4::int[]) AS r(key, first, size)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
-};
-const RELEASE = {
-  name: 'log_release',
-  text: 'UPDATE qrn.lot SET is_pending = false, released_at_ms = $2 WHERE id = ANY($1) AND is_pending',
 };
 
 /**
@@ -58,9 +56,9 @@ export class PostgresLogStore implements LogStore {
           throw new LedgerError('conflict', 'segments that were to be logged are not in the books any more');
       }
       await put(session, records);
-      // the node that has the blocks learns of it at its next claim
-      if (released !== undefined && released.lotIds.length > 0)
-        await session.run(RELEASE, [released.lotIds, released.atMs]);
+      if (released === undefined || released.lotIds.length === 0) return;
+      await lockIn(session, [LOTS_LOCK]);
+      await inSession(session, releaseLots(released)); // the node that has the blocks learns of it at its next claim
     });
     this.#unsealed.forget(step?.sealed ?? []);
   }

@@ -149,18 +149,12 @@ export class NodeIdentity implements NamedEpoch {
 }
 
 /** Fences a node that runs no more, and settles what it did: see settleFormerEpochs. False for an unknown name. */
-export function fenceNode(
-  database: Database,
-  name: string,
-  log: Log,
-  also: (session: Session, node: NodeEpoch) => Promise<void> = async () => {},
-): Promise<boolean> {
+export function fenceNode(database: Database, name: string, log: Log): Promise<boolean> {
   return database.transact(async (session) => {
     const [node] = await session.run<NodeEpoch>(FENCE, [name]);
     if (node === undefined) return false;
     await session.run(SET_SLOTS, [node.number, node.epoch, SLOTS]);
     await settleFormerEpochs(session, node, log);
-    await also(session, node);
     return true;
   });
 }

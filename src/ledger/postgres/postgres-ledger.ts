@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { drawsIn } from '../domain/draws.ts';
+import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
@@ -13,11 +14,10 @@ import { PostgresClaims } from './claims.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
-import { nodesBehind, PostgresDirectory } from './directory.ts';
+import { nodesBehind, PostgresDirectory, revokingIn } from './directory.ts';
 import { openFailure } from './failure.ts';
 import { PostgresLimits } from './limits.ts';
 import { PostgresLogStore } from './log-store.ts';
-import { PostgresLots } from './lots.ts';
 import { migrate, requireSchema } from './migrate.ts';
 import { COMMIT_SLOTS, jobOwner, NodeIdentity } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
@@ -117,7 +117,12 @@ async function nodeLedger(
   await directory.forgetReaders();
   const unsealed = new UnsealedTallies();
   const store = new PostgresStore(database, node);
-  const lots = new PostgresLots(database, { node, folder });
+  const lots = lotsIn({
+    books: store,
+    folder: folder.folder,
+    node: node.number,
+    revoking: revokingIn(database),
+  });
   if (!isCurrent) await lots.giveUpAll();
   noteEpoch(path, node.epoch);
   const calls = callsOver(
@@ -182,7 +187,12 @@ async function toolLedger(
   const calls = callsOver(
     {
       directory: new PostgresDirectory(database, undefined, clock),
-      entropy: new PostgresLots(database, undefined),
+      entropy: lotsIn({
+        books: store,
+        folder: undefined,
+        node: NO_NODE.number,
+        revoking: revokingIn(database),
+      }),
       sources: sourcesIn(store, jobOwner(database, undefined)),
       books: new PostgresBooks({
         database,

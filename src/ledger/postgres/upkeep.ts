@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Auditor } from '../domain/auditor.ts';
 import { auditDraws } from '../domain/draws.ts';
+import { auditLots } from '../domain/lots.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
@@ -38,15 +39,10 @@ ORDER BY sequence`,
 );
 const DAYS = long('audit_days', 'SELECT account, day, counters FROM qrn.usage_day');
 const DROPPED = { name: 'audit_dropped', text: 'SELECT dropped_segment FROM qrn.retention' };
-const UNKNOWN_LOTS = {
-  name: 'audit_unknown_lots',
-  text: `SELECT id FROM unnest($1::text[]) AS named(id) WHERE NOT EXISTS (SELECT FROM qrn.lot WHERE lot.id = named.id)`,
-};
 const UNKNOWN_ACCOUNTS = long(
   'audit_unknown_accounts',
   `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
 );
-const LOT_IDS = long('audit_lot_ids', 'SELECT id FROM qrn.lot');
 /** Records read at a time. */
 const RECORDS_READ = 256;
 
@@ -136,13 +132,13 @@ class BooksAudit implements Auditor {
   }
 
   async run(): Promise<BooksReport> {
-    await this.#walkSegments();
+    const lots = await auditLots(this);
+    await this.#walkSegments(lots);
     await this.#compareDays();
     await this.#find(UNSEALED_ALONE, ({ sequence }) => {
       return `segment ${String(sequence)} is to be logged, and is not stored with as many certificates`;
     });
     await this.#find(UNKNOWN_ACCOUNTS, ({ key_id }) => `key ${String(key_id)} is not stored as what it is`);
-    const lots = new Set((await this.#session.run<{ id: string }>(LOT_IDS)).map(({ id }) => id));
     await auditSources(lots, this);
     await auditDraws(this);
     return {
@@ -154,23 +150,17 @@ class BooksAudit implements Auditor {
     };
   }
 
-  async #walkSegments(): Promise<void> {
+  async #walkSegments(lots: ReadonlyMap<string, boolean>): Promise<void> {
     for (let last = -1; ; ) {
       const rows = await this.#session.run<SegmentRow>(SEGMENTS, [last]);
-      const lotIds = new Set<string>();
-      for (const row of rows) {
-        for (const id of this.#checkSegment(row)) lotIds.add(id);
-        last = row.sequence;
-      }
-      const unknown = await this.#session.run<{ id: string }>(UNKNOWN_LOTS, [[...lotIds]]);
-      for (const { id } of unknown)
-        this.#problems.push(`segments up to ${last} name lot ${id}, which is not stored`);
-      if (rows.length === 0) return;
+      for (const row of rows) this.#checkSegment(row, lots);
+      const end = rows.at(-1);
+      if (end === undefined) return;
+      last = end.sequence;
     }
   }
 
-  /** Gives the lots that it names. */
-  #checkSegment(row: SegmentRow): string[] {
+  #checkSegment(row: SegmentRow, lots: ReadonlyMap<string, boolean>): void {
     const { sequence } = row;
     this.#segments++;
     try {
@@ -181,10 +171,10 @@ class BooksAudit implements Auditor {
       this.#oldestMs = Math.min(this.#oldestMs, segment.committedAtMs);
       if (row.is_unsealed) this.#addCredits(segment.entries);
       else this.#sealed.addSegment(segment.entries);
-      return segment.sources.flatMap(({ lotIds }) => lotIds);
+      for (const id of segment.sources.flatMap(({ lotIds }) => lotIds))
+        if (!lots.has(id)) this.#problems.push(`segment ${sequence} names lot ${id}, which is not stored`);
     } catch (error) {
       this.#problems.push(`segment ${sequence}: ${messageOf(error)}`);
-      return [];
     }
   }
 

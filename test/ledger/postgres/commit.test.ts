@@ -7,27 +7,22 @@ import { PostgresBooks } from '../../../src/ledger/postgres/books.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresDirectory } from '../../../src/ledger/postgres/directory.ts';
 import { PostgresLogStore } from '../../../src/ledger/postgres/log-store.ts';
-import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { UnsealedTallies } from '../../../src/ledger/postgres/unsealed.ts';
 import { encodeSegment } from '../../../src/ledger/segment.ts';
 import { CuttingProxy } from '../../support/cutting-proxy.ts';
 import {
+  account,
   answer,
-  block,
   entry,
   filledSegment,
-  lot,
-  lotId,
   NOON_MS,
   segment,
   TODAY,
 } from '../../support/ledger-records.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
 import { administer, databaseOf, emptiedDatabase, socketOf } from '../../support/postgres.ts';
 import { openBooks, type TestNode } from '../../support/postgres-books.ts';
-import { release } from '../../support/released-lots.ts';
 
 /** As many as there are calls at once. */
 const OPENED_CONNECTIONS = 5;
@@ -194,10 +189,9 @@ test('a node repeats no answer, shows no state of the log and follows no change 
     readings.show('the directory', scene.directory.directoryChanges(scene.version)),
     readings.show('its version', scene.directory.directoryVersion()),
     readings.show('the log', logStore.getLog('state')),
-    readings.show('the lots', scene.lots.claimBlocks('pure', 1)),
   ]);
   assert.deepEqual(shownBefore, []);
-  assert.equal(readings.shown.length, 5);
+  assert.equal(readings.shown.length, 4);
 });
 
 test('a connection that opens shows nothing that no standby has, as after a restart of the primary alone', async (t) => {
@@ -235,14 +229,10 @@ async function cancelledCommits(t: TestContext) {
   await openAll(opened, OPENED_CONNECTIONS);
   await openAll(writer.database, WRITER_CONNECTIONS);
   const directory = new PostgresDirectory(opened, undefined, reader.clock);
-  const folder = new MemoryLedger(reader.clock, { keepsPending: true });
-  const lots = new PostgresLots(opened, { node: reader.node, folder });
-  await lots.addLot(lot(1), [block('pure', 1)]);
-  await release(writer.logStore, lotId(1));
   const { version } = await directory.directoryChanges(undefined);
   const noLongerAwaited = await awaitNobody(t, url);
-  const written = [
-    new PostgresLots(writer.database, undefined).revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS }),
+  const written: Promise<unknown>[] = [
+    new PostgresDirectory(writer.database, undefined, writer.clock).createAccount(account(1)),
     writer.books.commit([segment(2, [entry(1, { label: LABEL })])], [answer(1, 7, NOON_MS + 1_000)]),
     writer.logStore.putLog([{ key: 'state', value: Uint8Array.of(1) }]),
     drawsIn(new PostgresStore(writer.database, writer.node)).openDraw(DRAW, 9),
@@ -254,7 +244,7 @@ async function cancelledCommits(t: TestContext) {
     url,
     "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
   );
-  const tables = ['answer', 'log', 'series_answer', "record WHERE part = 'draws'", 'revocation'];
+  const tables = ['answer', 'log', 'series_answer', "record WHERE part = 'draws'", 'account'];
   const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
   await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];
@@ -273,7 +263,7 @@ async function cancelledCommits(t: TestContext) {
     await Promise.all([...written, ...begun]);
     return shownBefore;
   };
-  return { url, reader, opened, directory, lots, version, readings, shownBeforeStandby };
+  return { url, reader, opened, directory, version, readings, shownBeforeStandby };
 }
 
 /** Each call holds its connection until all have one. */

@@ -212,9 +212,9 @@ suite('the import of a folder', () => {
   test('refuses a database that holds anything', async (t) => {
     const ledger = await openFolder(t);
     const other = await freshDatabase();
-    await administer(other, "INSERT INTO qrn.seed_generation VALUES ('pro', 1)");
-    await assert.rejects(importOf(t, ledger, other), /not empty: there are records in qrn\.seed_generation/);
-    await administer(other, 'TRUNCATE qrn.seed_generation');
+    await administer(other, "INSERT INTO qrn.public_series VALUES ('a', 'b')");
+    await assert.rejects(importOf(t, ledger, other), /not empty: there are records in qrn\.public_series/);
+    await administer(other, 'TRUNCATE qrn.public_series');
     assert.equal((await importOf(t, ledger, other)).account, 0);
   });
 

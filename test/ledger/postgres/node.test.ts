@@ -3,9 +3,10 @@ import { test } from 'node:test';
 import { periodOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { drawsIn } from '../../../src/ledger/domain/draws.ts';
+import { lotsIn } from '../../../src/ledger/domain/lots.ts';
 import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { PostgresLots } from '../../../src/ledger/postgres/lots.ts';
+import { revokingIn } from '../../../src/ledger/postgres/directory.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fenceNode, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
@@ -104,17 +105,17 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
   const { node, database } = await openBooks(t, url, { name: 'a' });
   const folder = await openTestLedger(temporaryFolder(t));
   t.after(() => folder.close());
-  const sources = sourcesIn(new PostgresStore(database, node), jobOwner(database, node));
-  const draws = drawsIn(new PostgresStore(database, node));
-  const lots = new PostgresLots(database, { node, folder });
+  const books = new PostgresStore(database, node);
+  const sources = sourcesIn(books, jobOwner(database, node));
+  const draws = drawsIn(books);
+  const revoking = revokingIn(database);
+  const lots = lotsIn({ books, folder: folder.folder, node: node.number, revoking });
   const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
   assert.equal(await sources.openJob(job(1), NO_LIMITS), true);
   assert.equal(await draws.openDraw(draw, 9), true);
   assert.equal(await lots.addLot(lot(1), [block('seed', 1)]), true);
   assert.equal(await fenceNode(database, 'a', silentLog), true);
-  const tables = ['record', 'lot'];
-  const content = () =>
-    Promise.all(tables.map(async (table) => (await administer(url, `SELECT * FROM qrn.${table}`)).rows));
+  const content = async () => (await administer(url, 'SELECT * FROM qrn.record')).rows;
   const before = await content();
   const calls: Record<string, () => Promise<unknown>> = {
     openJob: () => sources.openJob(job(2), NO_LIMITS),

@@ -160,30 +160,6 @@ CREATE TABLE qrn.directory_reader (
   PRIMARY KEY (node, reader)
 ) WITH (fillfactor = 10);
 
--- Lots. Their blocks lie in the folder of the node that has them.
-CREATE TABLE qrn.lot (
-  id text PRIMARY KEY,
-  ordinal bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
-  node int NOT NULL,
-  source text NOT NULL,
-  record json NOT NULL,
-  is_pending bool NOT NULL,
-  -- Of a lot that was released.
-  released_at_ms bigint,
-  -- Its node was fenced: what of its blocks was left is given up.
-  burned bool NOT NULL DEFAULT false
-);
-CREATE INDEX lot_source ON qrn.lot (source, ordinal);
-CREATE INDEX lot_pending ON qrn.lot (ordinal) WHERE is_pending;
-CREATE TABLE qrn.revocation (
-  lot_id text PRIMARY KEY REFERENCES qrn.lot (id),
-  why text NOT NULL,
-  at_ms bigint NOT NULL,
-  -- The version of the directory that it led to.
-  version bigint NOT NULL UNIQUE
-);
-CREATE TABLE qrn.seed_generation (tier text PRIMARY KEY, last bigint NOT NULL);
-
 -- What the rules in ledger/domain keep: a row for each record. `key` has the order of the keys, `name` is the key as JSON.
 CREATE TABLE qrn.record (
   part text COLLATE "C",

@@ -1,0 +1,364 @@
+import { assert } from '../../core/assert.ts';
+import { wipe } from '../../core/bytes.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { SEAL_BYTES } from '../block-keys.ts';
+import { BLOCK_KINDS, type BlockKind, type ClaimedBlock } from '../records.ts';
+import { type Body, type Store, tx } from '../store.ts';
+import {
+  BLOCKS,
+  type BlockKey,
+  CLAIMS,
+  COUNTS,
+  HELD_LOTS,
+  type HeldLot,
+  increase,
+  LOT_BLOCKS,
+  type LotBlocks,
+  raise,
+  STAGED_BLOCKS,
+} from '../tables.ts';
+import type { Auditor } from './auditor.ts';
+
+/** What seals stored blocks: see BlockKeys. */
+export interface BlockSeals {
+  oldest(kind: BlockKind): number;
+  seal(kind: BlockKind, ordinal: number, lotId: string, bytes: Uint8Array): Uint8Array;
+  open(
+    kind: BlockKind,
+    ordinal: number,
+    lotId: string,
+    sealed: Uint8Array,
+  ): Uint8Array<ArrayBuffer> | undefined;
+  passOver(kind: BlockKind, ordinal: number): void;
+  /** What this throws is as grave as a write that the disk refused, and nothing may be written after it. */
+  erase(): void;
+}
+
+export interface BlockFolder {
+  /** On this machine. */
+  readonly store: Store;
+  /** Undefined for a reader, which neither stores nor claims blocks. */
+  readonly seals: BlockSeals | undefined;
+  /** Written into each claim: says which start of the server took the block. */
+  readonly epoch: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What becomes of lots that the folder holds: when each was released (Unix ms), or that nothing may be drawn from it any more. */
+export type LotFates = ReadonlyMap<string, number | 'lost'>;
+
+interface StoredBlock {
+  readonly key: BlockKey;
+  readonly lotId: string;
+  readonly sealed: Uint8Array;
+}
+
+const LOCKS = ['blocks'];
+/** In place of an epoch, in the claims of a block that went away with its lot. */
+const WITHDRAWN = 0;
+
+/**
+ * The blocks of one node. One record stores all blocks of a lot, sealed, and is cut into blocks once the lot is released;
+ * each of them can be claimed once: the transaction that claims a block removes it, and then its key is erased, because the
+ * file may keep the sealed bytes (BlockKeys). Lots are cut in the order in which they came, and every block that is cut is
+ * therefore older than every block that is not: the keys are a chain.
+ */
+export class Blocks {
+  readonly #folder: BlockFolder;
+
+  constructor(folder: BlockFolder) {
+    this.#folder = folder;
+  }
+
+  get store(): Store {
+    return this.#folder.store;
+  }
+
+  /**
+   * For a start: gives up blocks whose keys are erased, as in a copy, and lots that are not cut with such a block; erases keys
+   * of blocks that the last server had claimed.
+   */
+  async begin(): Promise<void> {
+    const { store, log } = this.#folder;
+    const seals = this.#seals;
+    const givenUp = await store.write(LOCKS, () => this.#giveUpKeyless(seals));
+    if (givenUp > 0) log.warn({ blocks: givenUp }, 'ledger: blocks without a key given up');
+    await this.#eraseKeys();
+  }
+
+  /** Stores the blocks of a lot that has none yet. */
+  *stage(lotId: string, blocks: readonly { kind: BlockKind; bytes: Uint8Array }[]): Body<void> {
+    if (blocks.length === 0 || (yield* tx.get(LOT_BLOCKS, lotId)) !== undefined) return;
+    const [pure, seed] = [yield* this.#seal(lotId, 'pure', blocks), yield* this.#seal(lotId, 'seed', blocks)];
+    const ordinal = yield* increase('stagedLots', 1);
+    yield* tx.put(LOT_BLOCKS, lotId, { ordinal, pure: pure.range, seed: seed.range });
+    yield* tx.put(STAGED_BLOCKS, lotId, { pure: pure.sealed, seed: seed.sealed });
+    yield* tx.put(HELD_LOTS, ordinal, { lotId, left: blocks.length, isStaged: true });
+  }
+
+  /** Lots with blocks that nobody has claimed, in the order in which they came. */
+  held(): Promise<readonly HeldLot[]> {
+    return this.#folder.store.read(function* () {
+      return (yield* tx.range(HELD_LOTS, {})).map(({ value }) => value);
+    });
+  }
+
+  /** Cuts lots that are released and takes what is left of those that are lost. Those that are not named wait. */
+  async settle(fates: LotFates): Promise<void> {
+    await this.#folder.store.write(LOCKS, () => this.#settle(fates));
+    await this.#eraseKeys();
+  }
+
+  /** As settle, and then takes the oldest blocks that are cut. */
+  async claim(kind: BlockKind, max: number, fates: LotFates): Promise<ClaimedBlock[]> {
+    const { store, epoch, log } = this.#folder;
+    const seals = this.#seals;
+    const settle = () => this.#settle(fates);
+    const take = (blocks: readonly StoredBlock[]) => this.#take(blocks, epoch);
+    const taken = await store.write(LOCKS, function* () {
+      yield* settle();
+      const oldest = yield* tx.range(BLOCKS, { ...allOf(kind), limit: Math.max(0, max) });
+      yield* take(oldest.map(({ key, value: { lotId, sealed } }) => ({ key, lotId, sealed })));
+      return oldest;
+    });
+    const claimed: ClaimedBlock[] = [];
+    for (const { key, value } of taken) {
+      const { lotId, index, releasedAtMs, sealed } = value;
+      const bytes = seals.open(kind, key[1], lotId, sealed);
+      if (bytes !== undefined) claimed.push({ lotId, bytes, index, releasedAtMs });
+      else log.error({ kind, ordinal: key[1] }, 'ledger: a block that its key does not open given up');
+    }
+    try {
+      await this.#eraseKeys();
+    } catch (error) {
+      for (const { bytes } of claimed) wipe(bytes);
+      throw error;
+    }
+    return claimed;
+  }
+
+  /** Whether blocks of this kind are cut. */
+  hasAny(kind: BlockKind): Promise<boolean> {
+    return this.#folder.store.read(function* () {
+      return (yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 })).length > 0;
+    });
+  }
+
+  unclaimed(lotId: string): Promise<number> {
+    return this.#folder.store.read(function* () {
+      const blocks = yield* tx.get(LOT_BLOCKS, lotId);
+      return blocks === undefined ? 0 : ((yield* tx.get(HELD_LOTS, blocks.ordinal))?.left ?? 0);
+    });
+  }
+
+  levels(): Promise<Record<BlockKind, { blocks: number; bytes: number }>> {
+    const names = ['pureBlocks', 'pureBytes', 'seedBlocks', 'seedBytes'] as const;
+    return this.#folder.store.read(function* () {
+      const [pure, pureBytes, seed, seedBytes] = yield* tx.getMany(COUNTS, names);
+      return {
+        pure: { blocks: pure ?? 0, bytes: pureBytes ?? 0 },
+        seed: { blocks: seed ?? 0, bytes: seedBytes ?? 0 },
+      };
+    });
+  }
+
+  get #seals(): BlockSeals {
+    assert(this.#folder.seals !== undefined, 'a server stores and claims blocks');
+    return this.#folder.seals;
+  }
+
+  *#seal(lotId: string, kind: BlockKind, all: readonly { kind: BlockKind; bytes: Uint8Array }[]) {
+    const ours = all.filter((block) => block.kind === kind);
+    const first = (yield* increase('blocks', ours.length)) - ours.length + 1;
+    yield* this.#count(
+      kind,
+      ours.length,
+      ours.reduce((sum, { bytes }) => sum + bytes.length, 0),
+    );
+    const sealed = ours.map(({ bytes }, index) => this.#seals.seal(kind, first + index, lotId, bytes));
+    return { range: { first, count: ours.length }, sealed };
+  }
+
+  *#settle(fates: LotFates): Body<void> {
+    let isWaiting = false;
+    for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
+      const fate = fates.get(lot.lotId);
+      if (fate === 'lost') yield* this.#withdraw(lot, WITHDRAWN);
+      else if (lot.isStaged && fate !== undefined && !isWaiting) yield* cut(lot, fate);
+      else isWaiting ||= lot.isStaged;
+    }
+  }
+
+  /** Takes what is left of a lot. */
+  *#withdraw({ lotId, isStaged }: HeldLot, epoch: number): Body<number> {
+    const blocks = yield* blocksOf(lotId);
+    const keys = keysIn(blocks);
+    const staged = isStaged ? yield* tx.get(STAGED_BLOCKS, lotId) : undefined;
+    const cutBlocks = yield* tx.getMany(BLOCKS, keys);
+    const left = keys.flatMap((key, i) => {
+      const sealed = staged?.[key[0]][key[1] - blocks[key[0]].first] ?? cutBlocks[i]?.sealed;
+      return sealed === undefined ? [] : [{ key, lotId, sealed }];
+    });
+    if (isStaged) yield* tx.remove(STAGED_BLOCKS, lotId);
+    yield* this.#take(left, epoch);
+    return left.length;
+  }
+
+  /** The stored bytes go and the claims come in one transaction: a block has no second owner. */
+  *#take(blocks: readonly StoredBlock[], epoch: number): Body<void> {
+    const atMs = this.#folder.clock.wallMs();
+    const claims = yield* tx.getMany(
+      CLAIMS,
+      blocks.map(({ key }) => key),
+    );
+    for (const [i, { key, lotId, sealed }] of blocks.entries()) {
+      assert(claims[i] === undefined, `block ${key.join(' ')} is claimed and unclaimed at once`);
+      yield* tx.remove(BLOCKS, key);
+      yield* tx.put(CLAIMS, key, { lotId, size: sealed.length - SEAL_BYTES, epoch, atMs });
+    }
+    for (const [kind, ours] of Map.groupBy(blocks, ({ key }) => key[0])) {
+      const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
+      yield* this.#count(kind, -ours.length, -bytes);
+    }
+    for (const [lotId, { length }] of Map.groupBy(blocks, (block) => block.lotId)) {
+      const { ordinal } = yield* blocksOf(lotId);
+      const held = yield* tx.get(HELD_LOTS, ordinal);
+      assert(held !== undefined && held.left >= length, `lot ${lotId} has no such blocks left`);
+      if (held.left === length) yield* tx.remove(HELD_LOTS, ordinal);
+      else yield* tx.put(HELD_LOTS, ordinal, { ...held, left: held.left - length });
+    }
+  }
+
+  *#count(kind: BlockKind, blocks: number, bytes: number): Body<void> {
+    yield* increase(`${kind}Blocks`, blocks);
+    yield* increase(`${kind}Bytes`, bytes);
+  }
+
+  *#giveUpKeyless(seals: BlockSeals): Body<number> {
+    let givenUp = 0;
+    for (const kind of BLOCK_KINDS) {
+      const oldest = seals.oldest(kind);
+      yield* raise('blocks', oldest - 1); // an older data file in the place of the newer one
+      const keyless = yield* tx.range(BLOCKS, { ...allOf(kind), before: [kind, oldest] });
+      const blocks = keyless.map(({ key, value: { lotId, sealed } }) => ({ key, lotId, sealed }));
+      yield* this.#take(blocks, this.#folder.epoch);
+      givenUp += blocks.length;
+      for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
+        const { first, count } = (yield* blocksOf(lot.lotId))[kind];
+        if (lot.isStaged && count > 0 && first < oldest)
+          givenUp += yield* this.#withdraw(lot, this.#folder.epoch);
+      }
+    }
+    return givenUp;
+  }
+
+  /** After each transaction that took blocks, and before anybody gets one. */
+  async #eraseKeys(): Promise<void> {
+    const seals = this.#seals;
+    const [pure, seed] = await this.#folder.store.read(function* () {
+      return [yield* oldestOf('pure'), yield* oldestOf('seed')];
+    });
+    seals.passOver('pure', pure);
+    seals.passOver('seed', seed);
+    seals.erase();
+  }
+}
+
+function* cut(lot: HeldLot, releasedAtMs: number): Body<void> {
+  const { lotId } = lot;
+  const blocks = yield* blocksOf(lotId);
+  const staged = yield* tx.get(STAGED_BLOCKS, lotId);
+  assert(staged !== undefined, `the blocks of lot ${lotId} wait to be cut`);
+  for (const kind of BLOCK_KINDS)
+    for (const [index, sealed] of staged[kind].entries())
+      yield* tx.put(BLOCKS, [kind, blocks[kind].first + index], { lotId, index, releasedAtMs, sealed });
+  yield* tx.remove(STAGED_BLOCKS, lotId);
+  yield* tx.put(HELD_LOTS, blocks.ordinal, { ...lot, isStaged: false });
+}
+
+function* blocksOf(lotId: string): Body<LotBlocks> {
+  const blocks = yield* tx.get(LOT_BLOCKS, lotId);
+  assert(blocks !== undefined, `lot ${lotId} has blocks`);
+  return blocks;
+}
+
+/** The ordinal of the oldest block of the kind that may still be claimed. */
+function* oldestOf(kind: BlockKind): Body<number> {
+  const [first] = yield* tx.range(BLOCKS, { ...allOf(kind), limit: 1 });
+  if (first !== undefined) return first.key[1];
+  for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
+    const range = (yield* blocksOf(lot.lotId))[kind];
+    if (lot.isStaged && range.count > 0) return range.first;
+  }
+  return ((yield* tx.get(COUNTS, 'blocks')) ?? 0) + 1;
+}
+
+/** The keys of one kind's blocks, oldest first. */
+function allOf(kind: BlockKind) {
+  return { from: [kind, 0] as BlockKey, before: [kind, Number.MAX_SAFE_INTEGER] as BlockKey };
+}
+
+/** The keys of all blocks of a lot. */
+function keysIn(blocks: LotBlocks): BlockKey[] {
+  return BLOCK_KINDS.flatMap((kind) => {
+    const { first, count } = blocks[kind];
+    return Array.from({ length: count }, (_, i): BlockKey => [kind, first + i]);
+  });
+}
+
+/** Every block of every lot is staged, unclaimed or claimed, once, and no block comes from elsewhere. `lots`: whether each was accepted. */
+export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
+  const blocksByLot = new Map<string, LotBlocks>();
+  const lotOfBlock = new Map<string, string>();
+  await auditor.walk(LOT_BLOCKS, (lotId, blocks) => {
+    blocksByLot.set(lotId, blocks);
+    for (const key of keysIn(blocks)) lotOfBlock.set(key.join(' '), lotId);
+    if (lots.get(lotId) === false) auditor.problem(`lot ${lotId} was not accepted and has blocks`);
+  });
+  const found = new Set<string>();
+  const find = (key: BlockKey, lotId: string) => {
+    const name = key.join(' ');
+    if (found.has(name)) auditor.problem(`block ${name} has two owners`);
+    if (lotOfBlock.get(name) !== lotId)
+      auditor.problem(`block ${name} is not of the lot ${lotId} that it names`);
+    found.add(name);
+  };
+  const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
+  const left = new Map<string, number>();
+  const findUnclaimed = (key: BlockKey, lotId: string, sealed: Uint8Array) => {
+    find(key, lotId);
+    left.set(lotId, (left.get(lotId) ?? 0) + 1);
+    levels[key[0]].blocks++;
+    levels[key[0]].bytes += sealed.length - SEAL_BYTES;
+  };
+  await auditor.walk(BLOCKS, (key, { lotId, sealed }) => findUnclaimed(key, lotId, sealed));
+  const staged = new Set<string>();
+  await auditor.walk(STAGED_BLOCKS, (lotId, sealed) => {
+    staged.add(lotId);
+    for (const kind of BLOCK_KINDS) {
+      const first = blocksByLot.get(lotId)?.[kind].first ?? 0;
+      for (const [index, each] of sealed[kind].entries()) findUnclaimed([kind, first + index], lotId, each);
+    }
+  });
+  let blocksClaimed = 0;
+  await auditor.walk(CLAIMS, (key, { lotId }) => {
+    find(key, lotId);
+    blocksClaimed++;
+  });
+  for (const name of lotOfBlock.keys()) if (!found.has(name)) auditor.problem(`block ${name} is lost`);
+  await auditor.walk(HELD_LOTS, (ordinal, lot) => {
+    if (left.get(lot.lotId) !== lot.left || staged.has(lot.lotId) !== lot.isStaged)
+      auditor.problem(`lot ${lot.lotId} is listed with ${lot.left} blocks left, which it has not`);
+    if (blocksByLot.get(lot.lotId)?.ordinal !== ordinal)
+      auditor.problem(`lot ${lot.lotId} is listed as ${ordinal}, which it is not`);
+    left.delete(lot.lotId);
+  });
+  for (const lotId of left.keys()) auditor.problem(`lot ${lotId} has blocks and is not listed`);
+  for (const kind of BLOCK_KINDS) {
+    await auditor.checkCount(`${kind}Blocks`, levels[kind].blocks);
+    await auditor.checkCount(`${kind}Bytes`, levels[kind].bytes);
+  }
+  return { blocksUnclaimed: levels.pure.blocks + levels.seed.blocks, blocksClaimed };
+}

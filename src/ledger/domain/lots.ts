@@ -1,0 +1,259 @@
+import { type EntropyStore, LedgerError, type ReleasedLots } from '../ledger.ts';
+import type { LotRecord, LotRevocation } from '../records.ts';
+import { type Body, type Store, tx } from '../store.ts';
+import {
+  type HeldLot,
+  increase,
+  LOT_ORDER,
+  LOT_STATES,
+  LOTS,
+  type LotState,
+  PENDING_LOTS,
+  REVOCATIONS,
+} from '../tables.ts';
+import type { Auditor } from './auditor.ts';
+import { type BlockFolder, Blocks, type LotFates } from './blocks.ts';
+import { admissionOf, lotStored, SOURCES_LOCK } from './sources.ts';
+
+/** Lots are stored seldom: all of them take turns. */
+export const LOTS_LOCK = 'lots';
+const LOCKS = [LOTS_LOCK];
+/** In place of a source, in the order of the lots of all sources. */
+const ALL_SOURCES = '';
+
+export interface EntropyOptions {
+  readonly books: Store;
+  /** The blocks of this node; undefined for a command, which has none. Its store may be that of the books. */
+  readonly folder: BlockFolder | undefined;
+  /** The number of this node. Of a lot that another one stored, the folder gives nothing: it was copied. */
+  readonly node: number;
+  /** Runs a body in a transaction that begins the next version of the directory when the body gives true. */
+  readonly revoking: (lotId: string, body: () => Body<boolean>) => Promise<void>;
+}
+
+export interface LotStore extends EntropyStore {
+  /** Gives up all blocks of the folder: it is older than what this node did since, and some may have been delivered. */
+  giveUpAll(): Promise<void>;
+}
+
+/**
+ * Lots, and the blocks that came from them. PostgreSQL would keep what was delivered in its log, its standbys and its
+ * backups, so the blocks of a node lie in a folder of its own, under keys of its own. Where that folder has the books too, a
+ * lot is stored with its blocks in one transaction. Else the blocks are stored first: after a crash the folder has blocks of
+ * a lot that the books do not have, and gives them up. What the books say of its lots, the folder learns before each claim.
+ */
+export function lotsIn({ books, folder, node, revoking }: EntropyOptions): LotStore {
+  const blocks = folder && new Blocks(folder);
+  const isOneStore = blocks?.store === books;
+  /** Lots whose blocks are stored and which the books do not have yet. */
+  const adding = new Set<string>();
+
+  function requireBlocks(): Blocks {
+    if (blocks === undefined) throw new LedgerError('refused', 'blocks are for a node, not for a tool');
+    return blocks;
+  }
+
+  /** What the books say of the lots that the folder holds, and whether the folder does not know it yet. */
+  async function fatesOf(own: Blocks): Promise<{ fates: LotFates; isNews: boolean }> {
+    const held = await own.held();
+    const known = held.filter(({ lotId }) => !adding.has(lotId)); // the others are in the books by now, or never will be
+    const ids = known.map(({ lotId }) => lotId);
+    const states = ids.length === 0 ? [] : await books.read(() => tx.getMany(LOT_STATES, ids));
+    const fates = new Map<string, number | 'lost'>();
+    let isNews = false;
+    for (const [i, lot] of known.entries()) {
+      const fate = fateOf(lot, states[i], node);
+      if (fate === undefined) continue;
+      fates.set(lot.lotId, fate);
+      isNews ||= fate === 'lost' || lot.isStaged;
+    }
+    return { fates, isNews };
+  }
+
+  async function follow(): Promise<void> {
+    if (blocks === undefined) return;
+    const { fates, isNews } = await fatesOf(blocks);
+    if (isNews) await blocks.settle(fates);
+  }
+
+  return {
+    async addLot(lot, bytes, jobKey) {
+      const own = requireBlocks();
+      if (!lot.accepted && bytes.length > 0)
+        throw new LedgerError('refused', `lot ${lot.id} was not accepted: nothing may be drawn from it`);
+      function* add(): Body<boolean> {
+        const known = yield* admission(lot.id, jobKey);
+        if (known !== 'new') return known === 'given';
+        if (isOneStore) yield* own.stage(lot.id, bytes);
+        yield* put(lot, node);
+        if (jobKey !== undefined) yield* lotStored(jobKey, lot.id);
+        return true;
+      }
+      const locks = jobKey === undefined ? LOCKS : [...LOCKS, SOURCES_LOCK];
+      if (isOneStore) return books.write(locks, add);
+      // before the blocks are stored: what is refused leaves nothing behind
+      const known = await books.read(() => admission(lot.id, jobKey));
+      if (known !== 'new') return known === 'given';
+      adding.add(lot.id);
+      try {
+        await own.store.write([], () => own.stage(lot.id, bytes));
+        return await books.write(locks, add);
+      } finally {
+        adding.delete(lot.id);
+      }
+    },
+
+    lot: (id) => books.read(() => tx.get(LOTS, id)),
+
+    lots: (limit, source = ALL_SOURCES) =>
+      books.read(function* () {
+        const range = { from: [source, -Number.MAX_SAFE_INTEGER], before: [source, 0], limit };
+        return yield* recordsOf(yield* tx.range(LOT_ORDER, range));
+      }),
+
+    pendingLots: (limit) =>
+      books.read(function* () {
+        return yield* recordsOf(yield* tx.range(PENDING_LOTS, { limit }));
+      }),
+
+    unclaimedBlocks: async (lotId) => (await blocks?.unclaimed(lotId)) ?? 0,
+
+    /** The first revocation of a lot stays; its unclaimed blocks are erased with it. */
+    async revokeLot(revocation) {
+      const { lotId } = revocation;
+      await revoking(lotId, function* () {
+        const state = yield* tx.get(LOT_STATES, lotId);
+        if (state === undefined) throw new LedgerError('refused', `there is no lot ${lotId}`);
+        if (state.isWithdrawn) return false;
+        yield* tx.put(LOT_STATES, lotId, { ...state, isWithdrawn: true });
+        yield* tx.put(REVOCATIONS, lotId, revocation);
+        yield* increase('revocations', 1);
+        return true;
+      });
+      await follow();
+    },
+
+    async revocations() {
+      const rows = await books.read(() => tx.range(REVOCATIONS, {}));
+      const revocations: LotRevocation[] = rows.map(({ value }) => value);
+      return revocations.sort((a, b) => a.atMs - b.atMs || (a.lotId < b.lotId ? -1 : 1));
+    },
+
+    /** Gives nothing while the books are away: a lot may have been withdrawn. */
+    async claimBlocks(kind, max) {
+      const own = requireBlocks();
+      const { fates, isNews } = await fatesOf(own);
+      // asked again and again while nothing is there: a transaction that takes nothing would still be a durable step
+      return isNews || (await own.hasAny(kind)) ? own.claim(kind, max, fates) : [];
+    },
+
+    blockLevels: async () => {
+      const none = { blocks: 0, bytes: 0 };
+      return (await blocks?.levels()) ?? { pure: none, seed: none };
+    },
+
+    nextSeedGeneration: (tier) =>
+      books.write(['seed generations'], () => increase(`seedGeneration/${tier}`, 1)),
+
+    async giveUpAll() {
+      const own = requireBlocks();
+      await own.settle(new Map((await own.held()).map(({ lotId }) => [lotId, 'lost'])));
+    },
+  };
+}
+
+/**
+ * In the transaction that logs the lots: those of the oldest pending lots that are among these wait no more. One behind a lot
+ * that is not among them stays pending.
+ */
+export function* releaseLots({ lotIds, atMs }: ReleasedLots): Body<void> {
+  const oldest = yield* tx.range(PENDING_LOTS, { limit: lotIds.length });
+  const held = oldest.findIndex(({ value }) => !lotIds.includes(value));
+  const released = held < 0 ? oldest : oldest.slice(0, held);
+  const states = yield* tx.getMany(
+    LOT_STATES,
+    released.map(({ value }) => value),
+  );
+  for (const [i, { key, value: id }] of released.entries()) {
+    const state = states[i];
+    if (state === undefined) throw notStored(id);
+    yield* tx.remove(PENDING_LOTS, key);
+    yield* tx.put(LOT_STATES, id, { ...state, releasedAtMs: atMs });
+  }
+}
+
+/**
+ * Undefined for a lot that waits for its release. Nothing may be drawn any more from one that was withdrawn, or that the books
+ * do not have as a lot of this node, or as one that is not released although it was cut, as after the restore of an earlier
+ * database.
+ */
+function fateOf(lot: HeldLot, state: LotState | undefined, node: number): number | 'lost' | undefined {
+  if (state === undefined || state.isWithdrawn || state.node !== node) return 'lost';
+  if (state.releasedAtMs !== null) return state.releasedAtMs;
+  return lot.isStaged ? undefined : 'lost';
+}
+
+function* admission(lotId: string, jobKey: string | undefined): Body<'new' | 'given' | 'not given'> {
+  const state = yield* tx.get(LOT_STATES, lotId);
+  return yield* admissionOf(lotId, state !== undefined, jobKey);
+}
+
+function* put(lot: LotRecord, node: number): Body<void> {
+  const ordinal = yield* increase('lots', 1);
+  const state: LotState = { node, releasedAtMs: lot.accepted ? null : 0, isWithdrawn: false };
+  yield* tx.put(LOTS, lot.id, lot);
+  yield* tx.put(LOT_STATES, lot.id, state);
+  for (const source of [ALL_SOURCES, lot.source]) yield* tx.put(LOT_ORDER, [source, -ordinal], lot.id);
+  if (lot.accepted) yield* tx.put(PENDING_LOTS, ordinal, lot.id);
+}
+
+function* recordsOf(rows: readonly { readonly value: string }[]): Body<LotRecord[]> {
+  const ids = rows.map(({ value }) => value);
+  return (yield* tx.getMany(LOTS, ids)).map((lot, i) => {
+    if (lot === undefined) throw notStored(ids[i]);
+    return lot;
+  });
+}
+
+function notStored(id: string): LedgerError {
+  return new LedgerError('damaged', `lot ${id} is listed but not stored`);
+}
+
+/** Lots, their states, their order and their revocations: each says what the others imply. Gives whether each was accepted. */
+export async function auditLots(auditor: Auditor): Promise<ReadonlyMap<string, boolean>> {
+  const lots = new Map<string, boolean>();
+  const places = new Set<string>();
+  const pending = new Set<string>();
+  const withdrawn = new Set<string>();
+  await auditor.walk(LOTS, (id, { accepted, source }) => {
+    lots.set(id, accepted);
+    for (const each of [ALL_SOURCES, source]) places.add(`${each} ${id}`);
+  });
+  await auditor.checkCount('lots', lots.size);
+  let states = 0;
+  await auditor.walk(LOT_STATES, (id, { releasedAtMs, isWithdrawn }) => {
+    if (lots.has(id)) states++;
+    else auditor.problem(`the states name lot ${id}, which is not stored`);
+    if (releasedAtMs === null) pending.add(id);
+    if (isWithdrawn) withdrawn.add(id);
+  });
+  if (states !== lots.size)
+    auditor.problem(`${lots.size} lots are stored, and ${states} of them have a state`);
+  await auditor.walk(LOT_ORDER, ([source], id) => {
+    if (!places.delete(`${source} ${id}`))
+      auditor.problem(`the order names lot ${id} of "${source}", which is not stored`);
+  });
+  for (const place of places) auditor.problem(`lot ${place} has no place in the order`);
+  await auditor.walk(PENDING_LOTS, (_ordinal, id) => {
+    if (!pending.delete(id)) auditor.problem(`lot ${id} is listed as pending, which it is not`);
+  });
+  for (const id of pending) auditor.problem(`lot ${id} is pending and would never be released`);
+  let revocations = 0;
+  await auditor.walk(REVOCATIONS, (id) => {
+    revocations++;
+    if (!withdrawn.delete(id)) auditor.problem(`a revocation names lot ${id}, which is not withdrawn`);
+  });
+  for (const id of withdrawn) auditor.problem(`lot ${id} is withdrawn without a revocation`);
+  await auditor.checkCount('revocations', revocations);
+  return lots;
+}
