@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uniforms } from '../../support/chance.ts';
+import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
 import { freePort } from '../../support/programs.ts';
 import { Target } from '../../support/raw-http.ts';
@@ -26,7 +27,6 @@ import {
   growthMb,
 } from './http-long.ts';
 import { CaseRunner, SilentCases } from './http-malformed.ts';
-import { hostileCases } from './http-table.ts';
 import { Besieged, type Flood, type Shares } from './look-ups.ts';
 import { MEMORY } from './memory.ts';
 import { OPERATORS } from './operators.ts';

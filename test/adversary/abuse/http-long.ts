@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
 import { assertServes, restingReaders } from './http-clients.ts';
 import { CaseRunner, cut } from './http-malformed.ts';
-import { hostileCases } from './http-table.ts';
 
 /** What only the long form looks at: memory, processor time, and limits that take half a minute. */
 

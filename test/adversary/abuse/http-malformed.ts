@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { HostileCase } from '../../support/hostile-requests.ts';
 import { HttpConnection, talk } from '../../support/http.ts';
 import type { Books, Target } from '../../support/raw-http.ts';
-import type { HostileCase } from './http-table.ts';
 
 /** Sends cases one after the other and compares the books of the service from each to the next. */
 export class CaseRunner {

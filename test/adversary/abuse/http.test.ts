@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { hostileCases } from '../../support/hostile-requests.ts';
 import { Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
 import {
@@ -10,7 +11,6 @@ import {
   SlowClients,
 } from './http-clients.ts';
 import { CaseRunner, SilentCases } from './http-malformed.ts';
-import { hostileCases } from './http-table.ts';
 
 /** The short form of `node test/adversary/abuse/run.ts`: the real service against clients that mean harm or know no better. */
 let server: TestServer;
