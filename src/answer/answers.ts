@@ -2,6 +2,7 @@ import type { Account } from '../account/directory.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import { type Allowance, seededTier } from '../account/tiers.ts';
 import { InvariantError } from '../core/assert.ts';
+import { eraseBytes } from '../core/bytes.ts';
 import { type Clock, isoTime, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { EntropyMode } from '../core/vocabulary.ts';
@@ -56,14 +57,14 @@ export interface AnswersOptions {
  */
 export class Answers {
   readonly #options: AnswersOptions;
-  /** What was worked out of each request; most come from the router's cache of parsed queries. */
-  readonly #plans = new WeakMap<DataRequest, Plan>();
   /** The same group object for the same account, so that the supply finds its keystream by identity. */
   readonly #groups = new WeakMap<Allowance, SeedGroup>();
   /** Of the answer that this thread makes now; it is read before the next one is made. */
   readonly #salt = new Uint8Array(SALT_BYTES);
   readonly #delivered = new Uint8Array(DIGEST_BYTES);
   #lastLook: Promise<unknown> = Promise.resolve();
+  /** A reading of the clock for the answer that is made at once; undefined for one that has waited. */
+  #nowMs: number | undefined;
   #isoAtMs = Number.NaN;
   #iso = '';
 
@@ -86,27 +87,33 @@ export class Answers {
       quoted: () => reject(new InvariantError('only a plain request of the API can be a dry run')),
       refused: reject,
     };
-    this.answer(ask, listener, account, reservation, request);
+    const nowMs = this.#options.clock.monotonicMs();
+    this.answer(ask, listener, account, reservation, new Plan(request), nowMs);
     return promise;
   }
 
-  /** The same for a listener, which also gets quotes. Never throws. `drawnAtOnce` is what is drawn at once of a quoted stream. */
+  /**
+   * The same for a listener, which also gets quotes. Never throws. `nowMs` is a reading of the monotonic clock in this turn of the
+   * loop; `drawnAtOnce` is what is drawn at once of a quoted stream.
+   */
   answer(
     ask: Ask,
     listener: Listener,
     account: Account,
     reservation: Reservation,
-    request: DataRequest,
-    drawnAtOnce = request,
+    plan: Plan,
+    nowMs: number,
+    drawnAtOnce = plan,
   ): void {
+    const { request } = plan;
+    const { keeping } = ask;
     let answer: Answer;
     try {
       // a replay needs no quota, and whether the request is one is not known before its key was looked up
-      if (!request.dryRun && ask.keeping === undefined) requireRequest(reservation, ask.atMs);
+      if (!request.dryRun && keeping === undefined) requireRequest(reservation, ask.atMs);
       const mode = resolveMode(request.mode, account.record.tier, account.allowance);
       ask.by.mode = mode;
-      const plan = this.#planOf(request);
-      if (mode === 'pure') this.#requirePossible(this.#planOf(drawnAtOnce));
+      if (mode === 'pure') this.#requirePossible(drawnAtOnce);
       if (request.dryRun) {
         listener.quoted(this.#quote(ask, mode, account, reservation, request));
         return;
@@ -128,9 +135,13 @@ export class Answers {
       listener.refused(error);
       return;
     }
-    if (ask.keeping !== undefined) {
-      this.#beginOnce(answer, ask.keeping).catch((error: unknown) => answer.refuse(error));
-    } else this.#begin(answer);
+    if (keeping !== undefined) {
+      this.#beginOnce(answer, keeping).catch((error: unknown) => answer.refuse(error));
+    } else {
+      this.#nowMs = nowMs;
+      this.#begin(answer);
+      this.#nowMs = undefined;
+    }
   }
 
   /** To be called when all requests of a turn of the loop were taken: their answers become one segment now. */
@@ -228,7 +239,7 @@ export class Answers {
     const { supply } = this.#options;
     const group = this.#seedGroupOf(answer.account);
     if (group === undefined) throw unavailable('quantum-seeded');
-    const held = supply.seeded(group);
+    const held = supply.seeded(group, this.#nowMs);
     if (held !== undefined) this.#drawFromSeed(answer, held);
     else this.#wait(answer, async () => this.#drawFromSeed(answer, await supply.awaitSeed(group)));
   }
@@ -396,7 +407,7 @@ export class Answers {
         keeping?.untilMs ?? ask.atMs + IDEMPOTENCY_LIFETIME_MS,
       );
     }
-    answer.salt.fill(0);
+    eraseBytes(answer.salt, 0, SALT_BYTES);
     answer.source = committer.sourceOf(answer.drawSource ?? answer.from);
     committer.add(answer, stored);
   }
@@ -422,12 +433,6 @@ export class Answers {
     if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));
   }
 
-  #planOf(request: DataRequest): Plan {
-    let plan = this.#plans.get(request);
-    if (plan === undefined) this.#plans.set(request, (plan = new Plan(request)));
-    return plan;
-  }
-
   #seedGroupOf({ record, allowance }: Account): SeedGroup | undefined {
     const known = this.#groups.get(allowance);
     if (known !== undefined) return known;
@@ -448,7 +453,7 @@ export class Answers {
   }
 
   #elapsedMs(ask: Ask): number {
-    return Math.round(this.#options.clock.monotonicMs() - ask.startedMonotonicMs);
+    return Math.round((this.#nowMs ?? this.#options.clock.monotonicMs()) - ask.startedMonotonicMs);
   }
 }
 

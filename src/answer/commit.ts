@@ -57,6 +57,9 @@ export class Committer {
   #idBatch = -1;
   #sources: DrawSource[] = [];
   #sourceIndex = new Map<DrawSource, number>();
+  /** Most answers of a segment have the source of the one before. */
+  #lastFrom: DrawSource | undefined;
+  #lastSource = -1;
   #answers: StoredAnswer[] = [];
   #waiting: PendingAnswer[] = [];
   #isCommitting = false;
@@ -106,12 +109,15 @@ export class Committer {
 
   /** The index of a source among those of the open segment, for the entry of the next `add`. */
   sourceOf(from: DrawSource): number {
+    if (from === this.#lastFrom) return this.#lastSource;
     let source = this.#sourceIndex.get(from);
     if (source === undefined) {
       const { mode, lotIds, drawn } = from; // and nothing else of what it may be
       source = this.#sources.push({ mode, lotIds, drawn }) - 1;
       this.#sourceIndex.set(from, source);
     }
+    this.#lastFrom = from;
+    this.#lastSource = source;
     return source;
   }
 
@@ -188,6 +194,7 @@ export class Committer {
     this.#idBatch = -1;
     this.#sources = [];
     this.#sourceIndex = new Map();
+    this.#lastFrom = undefined;
     return segment;
   }
 

@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { wipe } from '../core/bytes.ts';
+import { copyBytes, eraseBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
@@ -181,9 +181,9 @@ function writeData(reader: EntropyReader, making: Making): void {
 function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): void {
   assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
   const saltStart = dataStart - SALT_BYTES;
-  bytes.set(salt, saltStart);
+  copyBytes(salt, 0, bytes, saltStart, SALT_BYTES);
   sha256(bytes.subarray(saltStart, dataEnd), delivered);
-  bytes.fill(0, saltStart, saltStart + SALT_BYTES);
+  eraseBytes(bytes, saltStart, saltStart + SALT_BYTES);
 }
 
 /** Bytes for one answer. */

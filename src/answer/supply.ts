@@ -87,10 +87,13 @@ export class EntropySupply {
    * The group's keystream, or undefined when its seed must be waited for (`awaitSeed`), which is in vain once the supply is
    * closed: a request may wait for the ledger for longer than the service waits for requests when it stops.
    */
-  seeded(group: SeedGroup): { stream: SeededKeystream; from: DrawnFrom } | undefined {
+  seeded(
+    group: SeedGroup,
+    nowMs = this.#options.clock.monotonicMs(),
+  ): { stream: SeededKeystream; from: DrawnFrom } | undefined {
     const held = this.#seeded.get(this.#nameOf(group));
     if (held === undefined || !held.stream.seeded) return undefined;
-    if (this.#options.clock.monotonicMs() < held.seed.dueAtMonotonicMs) return held;
+    if (nowMs < held.seed.dueAtMonotonicMs) return held;
     held.stream.erase(); // the interval ended and no new seed came: an old seed is never stretched
     return undefined;
   }

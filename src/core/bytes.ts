@@ -28,6 +28,31 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array<ArrayBu
   return out;
 }
 
+/** Up to here a loop is faster than a call into the engine, or than making the view that `set` needs (bench `values`). */
+const LOOP_MAX = 48;
+
+/** Copies `size` bytes between arrays that do not share them. */
+export function copyBytes(
+  from: Uint8Array,
+  fromAt: number,
+  to: Uint8Array,
+  toAt: number,
+  size: number,
+): void {
+  if (size <= LOOP_MAX) {
+    for (let i = 0; i < size; i++) to[toAt + i] = from[fromAt + i];
+  } else {
+    to.set(from.subarray(fromAt, fromAt + size), toAt);
+  }
+}
+
+/** Erases the bytes from `from` to `to`. */
+export function eraseBytes(bytes: Uint8Array, from: number, to: number): void {
+  if (to - from <= LOOP_MAX) {
+    for (let i = from; i < to; i++) bytes[i] = 0;
+  } else bytes.fill(0, from, to);
+}
+
 /**
  * Zeros for a secret, off the engine's heap. A typed array of up to 64 bytes that is made without a buffer
  * lives on the heap (V8): the garbage collector moves it about, and the first native call that takes it moves it off,

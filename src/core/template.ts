@@ -1,5 +1,5 @@
 import { assert } from './assert.ts';
-import { utf8Bytes } from './bytes.ts';
+import { copyBytes, utf8Bytes } from './bytes.ts';
 import { decimalDigits, writeNumber } from './text-bytes.ts';
 
 /** A whole number from 0 to 2^53 - 1, printed in decimal. */
@@ -28,13 +28,15 @@ interface Layout {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Where each slot starts. */
   readonly at: readonly number[];
+  /** The numbers that stand in it. */
+  readonly values: number[];
   /** What the slot that seldom changes was made of last. */
   madeOf: string | undefined;
 }
 
 /**
  * A text whose fixed parts are made once: it is laid out for each combination of the widths of its numbers, and each text
- * writes its own values over the layout. So neither a head nor the end of a body needs a string or an object, and every
+ * writes what is new in it over the layout. So neither a head nor the end of a body needs a string or an object, and every
  * number is printed without padding. `A` and `B` are what the slots read.
  */
 export class Template<A, B> {
@@ -108,31 +110,26 @@ export class Template<A, B> {
   }
 
   #fill({ at }: Layout, a: A, b: B, target: Uint8Array, start: number): void {
-    const numberSlots = this.#numberSlots;
     const wideSlots = this.#wideSlots;
-    const values = this.#values;
-    for (let i = 0; i < numberSlots.length; i++) {
-      const { number, place } = numberSlots[i];
-      writeNumber(values[number], target, start + at[place]);
-    }
     for (let i = 0; i < wideSlots.length; i++) {
       const { write, width, place, first } = wideSlots[i];
       const from = start + at[first];
       if (first === place) write(a, b, target, from);
-      else target.copyWithin(start + at[place], from, from + width);
+      else copyBytes(target, from, target, start + at[place], width);
     }
   }
 
-  /** Texts mostly have the widths of the one before. */
+  /** A layout that holds the numbers of this text: mostly those of the one before. */
   #layoutOf(a: A, b: B): Layout {
     const values = this.#values;
-    let key = 0;
-    for (let i = 0; i < values.length; i++) {
-      values[i] = this.#numbers[i](a, b);
-      key = key * (DIGITS_MAX + 1) + decimalDigits(values[i]);
-    }
+    const numbers = this.#numbers;
     let layout = this.#last;
-    if (layout.key !== key) this.#last = layout = this.#layoutFor(key);
+    let isSame = true;
+    for (let i = 0; i < numbers.length; i++) {
+      values[i] = numbers[i](a, b);
+      if (values[i] !== layout.values[i]) isSame = false;
+    }
+    if (!isSame) this.#last = layout = this.#layoutFor(values);
     const seldom = this.#seldom;
     if (seldom === undefined) return layout;
     const madeOf = seldom.slot.madeOf!(a, b);
@@ -142,7 +139,20 @@ export class Template<A, B> {
     return layout;
   }
 
-  #layoutFor(key: number): Layout {
+  #layoutFor(values: readonly number[]): Layout {
+    let key = 0;
+    for (const value of values) key = key * (DIGITS_MAX + 1) + decimalDigits(value);
+    const layout = this.#last.key === key ? this.#last : this.#keptLayout(key);
+    for (const { number, place } of this.#numberSlots)
+      if (layout.values[number] !== values[number])
+        writeNumber(values[number], layout.bytes, layout.at[place]);
+    values.forEach((value, i) => {
+      layout.values[i] = value;
+    });
+    return layout;
+  }
+
+  #keptLayout(key: number): Layout {
     let layout = this.#layouts.get(key);
     if (layout !== undefined) return layout;
     if (this.#layouts.size >= LAYOUTS_MAX) this.#layouts.clear();
@@ -166,6 +176,6 @@ export class Template<A, B> {
       at.push(end);
       end += widths[i];
     });
-    return { key, bytes, at, madeOf: undefined };
+    return { key, bytes, at, values: digits.map(() => Number.NaN), madeOf: undefined };
   }
 }

@@ -2,8 +2,13 @@ import type { Clock } from '../core/clock.ts';
 import { LIMITS } from '../core/limits.ts';
 import { Budget, type Owner, PDFS } from './budget.ts';
 
-/** Does one piece of its owner's work, and never throws. `nowMs` is one reading of the monotonic clock for the whole turn. */
-export type Work = (nowMs: number) => void;
+/** A piece of its owner's work. */
+export interface Piece {
+  /** What it takes of a processor beside its own time, which is measured. */
+  readonly costUs: number;
+  /** Does it, and never throws. `nowMs` is one reading of the monotonic clock for the whole turn. */
+  run(nowMs: number): void;
+}
 
 /** What owners of one kind may use of the loop's time while others want it too. */
 interface Terms {
@@ -36,11 +41,6 @@ const REST_MS = 1;
 const PIECES_REMEMBERED = 64;
 /** Where more pieces of an owner wait, each is charged with less, so that none waits for more than a few seconds. */
 const MANY_WAITING = 1_024;
-
-interface Piece {
-  readonly costUs: number;
-  readonly work: Work;
-}
 
 /** One owner: its work that waits, and the time that it used. */
 class Line {
@@ -122,17 +122,17 @@ export class Fair {
     this.memory = new Budget(LIMITS.largeReplyBytesMax, besideBytes);
   }
 
-  /** Has the work run in its owner's turn. `costUs` is what it takes of a processor beside its own time, which is measured. */
-  run(owner: Owner, costUs: number, work: Work): void {
+  /** Has the piece run in its owner's turn. */
+  run(owner: Owner, piece: Piece): void {
     const line = this.#lineOf(owner);
-    line.waiting.push({ costUs, work });
+    line.waiting.push(piece);
     this.#makeReady(line);
     this.#schedule();
   }
 
   /** Resolves in the owner's turn. */
   turn(owner: Owner, costUs: number): Promise<void> {
-    return new Promise((resolve) => this.run(owner, costUs, () => resolve()));
+    return new Promise((resolve) => this.run(owner, { costUs, run: () => resolve() }));
   }
 
   /**
@@ -193,7 +193,7 @@ export class Fair {
       hasRun = true;
       const { waiting } = line;
       line.waiting = [];
-      for (const { work } of waiting) work(nowMs);
+      for (const piece of waiting) piece.run(nowMs);
     }
     if (this.#runShares(limited) || hasRun) this.afterTurn();
     if (nowMs - this.#forgottenAtMs > SHARED_MS) this.#forget();
@@ -216,8 +216,10 @@ export class Fair {
       if (round.length === 0) break;
       hasRun = true;
       for (const line of round) {
-        const { work } = line.take(nowMs);
-        this.spend(line.owner, () => work(nowMs));
+        const piece = line.take(nowMs);
+        const startedMs = this.#clock.monotonicMs();
+        piece.run(nowMs);
+        line.usedMs += this.#clock.monotonicMs() - startedMs;
       }
     }
     for (const line of lines) if (line.waiting.length > 0) this.#makeReady(line);

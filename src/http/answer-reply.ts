@@ -156,9 +156,24 @@ const WITHOUT_RATE = '';
 const TEMPLATES_MAX = 64;
 
 function templateOf(from: DrawnFrom, rate: RateFacts | undefined) {
+  const policy = rate === undefined ? WITHOUT_RATE : rate.policy;
+  if (last?.from !== from || last.policy !== policy)
+    last = { from, policy, template: keptTemplate(from, policy) };
+  return last.template;
+}
+
+/** Most answers have the template of the one before. */
+let last:
+  | {
+      readonly from: DrawnFrom;
+      readonly policy: string | undefined;
+      readonly template: ReturnType<typeof keptTemplate>;
+    }
+  | undefined;
+
+function keptTemplate(from: DrawnFrom, policy: string | undefined) {
   let ofSource = templates.get(from);
   if (ofSource === undefined) templates.set(from, (ofSource = new Map()));
-  const policy = rate === undefined ? WITHOUT_RATE : rate.policy;
   let template = ofSource.get(policy);
   if (template === undefined) {
     if (ofSource.size >= TEMPLATES_MAX) ofSource.clear();

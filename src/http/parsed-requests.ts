@@ -1,4 +1,4 @@
-import type { DataRequest } from '../answer/request.ts';
+import { Plan } from '../answer/request.ts';
 import { type AnswerOffer, answerOfferOf, streamOfferOf } from './answer-reply.ts';
 import type { DrawingEndpointDefinition, StreamPlan } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -6,10 +6,13 @@ import { unknownParameters } from './params.ts';
 
 /** A request for values as its parameters say it. */
 export interface ParsedRequest {
-  readonly request: DataRequest;
+  /** Of all values that are asked for. */
+  readonly plan: Plan;
   readonly stream: StreamPlan | undefined;
   /** The value of X-Ignored-Parameters, or ''. */
   readonly ignored: string;
+  /** How it is answered where Accept does not matter, once that was worked out. */
+  usualOffer: AnswerOffer | undefined;
 }
 
 /** Parsed queries kept per endpoint; clients repeat a few shapes. Long ones are not worth the memory. */
@@ -41,7 +44,7 @@ export class ParsedRequests {
     if (known !== undefined) return known;
     const parsed = parsedOf(endpoint, exchange);
     // a label is mostly of one request alone: it would take the room from those that are repeated
-    if (parsed.request.label !== undefined) return parsed;
+    if (parsed.plan.request.label !== undefined) return parsed;
     if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
       cache.set(exchange.query, parsed);
     return parsed;
@@ -49,11 +52,14 @@ export class ParsedRequests {
 }
 
 /** The media type that answers the request. Throws `not_acceptable`. */
-export function offerOf(accept: string, { request, stream }: ParsedRequest): AnswerOffer {
-  return stream === undefined ? answerOfferOf(accept, request) : streamOfferOf(accept, request);
+export function offerOf(accept: string, parsed: ParsedRequest): AnswerOffer {
+  const { plan, stream } = parsed;
+  if (stream !== undefined) return streamOfferOf(accept, plan.request);
+  if (accept !== '' && accept !== '*/*') return answerOfferOf(accept, plan.request);
+  return (parsed.usualOffer ??= answerOfferOf(accept, plan.request));
 }
 
 function parsedOf(endpoint: DrawingEndpointDefinition, exchange: Exchange): ParsedRequest {
   const { request, ignored, stream } = endpoint.parse(exchange);
-  return { request, ignored: ignored.join(', '), stream };
+  return { plan: new Plan(request), ignored: ignored.join(', '), stream, usualOffer: undefined };
 }

@@ -50,8 +50,9 @@ const READ_FIELDS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'x-api-key',
 ]);
-/** Clients name few hosts, and most of them one. */
+/** Clients name few hosts, and most of them one; most requests are for the path of the one before. */
 let lastHost = '';
+let lastPath = '';
 const DIGITS = /^[0-9]{1,15}$/;
 /** `close` among connection options, in any case (RFC 9110 §7.6.1). The library knows it only alone. */
 const CLOSE_OPTION = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
@@ -142,7 +143,7 @@ export class RequestHead {
       const refused = this.#framingRefusal();
       if (refused !== undefined) return refused;
     }
-    if (INVISIBLE.test(this.path)) return malformed('The path holds a byte that is not visible ASCII.');
+    if (!isVisible(this.path)) return malformed('The path holds a byte that is not visible ASCII.');
     if (this.headBytes > bytesMax) return new ApiError('head_too_large');
     return undefined;
   }
@@ -257,6 +258,13 @@ function isHost(host: string): boolean {
   return true;
 }
 
+function isVisible(path: string): boolean {
+  if (path === lastPath) return true;
+  if (INVISIBLE.test(path)) return false;
+  lastPath = path;
+  return true;
+}
+
 function fieldTooLong(name: string): ApiError {
   return new ApiError('head_too_large', {
     message: `Send at most ${LIMITS.requestFieldBytesMax} bytes of the header field ${name}. The connection is closed.`,
@@ -273,9 +281,21 @@ function malformed(message: string): ApiError {
  * none.
  */
 export function bearerOf(authorization: string): string {
+  const { length } = authorization;
+  if (length === 0) return '';
+  const place = (authorization.charCodeAt(length - 1) ^ (authorization.charCodeAt(length - 2) << 3)) & 0xff;
+  const known = bearers[place];
+  if (known !== undefined && known.authorization === authorization) return known.token;
   const scheme = authorization.slice(0, 7);
-  return scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ' ? authorization.slice(7).trim() : '';
+  const isBearer = scheme === 'Bearer ' || scheme.toLowerCase() === 'bearer ';
+  const token = isBearer ? authorization.slice(7).trim() : '';
+  if (length <= KNOWN_LENGTH_MAX) bearers[place] = { authorization, token };
+  return token;
 }
+
+/** Fields that came of late: the token is then the same string, of which a Map need not work out the hash again. */
+const bearers: ({ readonly authorization: string; readonly token: string } | undefined)[] = new Array(256);
+const KNOWN_LENGTH_MAX = 256;
 
 /** 127.0.0.0/8, ::1, and the former as IPv6 writes it (RFC 4291 §2.5.5.2). */
 export function isLoopback(address: Uint8Array): boolean {

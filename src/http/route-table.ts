@@ -37,6 +37,8 @@ export interface Route extends Omit<PlainRoute, 'path' | 'handler'> {
   next?: Route;
 }
 
+const SLASH = 0x2f;
+
 /** The resources of the service, by path. */
 export class RouteTable {
   readonly #routes = new Map<string, Route>();
@@ -72,7 +74,7 @@ export class RouteTable {
 
   /** The path of a page whose address was typed with slashes behind it; undefined for any other. */
   withoutSlash(path: string): string | undefined {
-    if (!path.endsWith('/') || path.startsWith('/v1/')) return undefined;
+    if (path.charCodeAt(path.length - 1) !== SLASH || path.startsWith('/v1/')) return undefined;
     const stripped = path.replace(/\/{1,8}$/, '');
     return stripped !== '' && this.of(stripped) !== undefined ? stripped : undefined;
   }

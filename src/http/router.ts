@@ -2,13 +2,13 @@ import type { Account, AccountDirectory } from '../account/directory.ts';
 import { ASKS_MAX } from '../account/meter.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import type { Answers } from '../answer/answers.ts';
-import { type DataRequest, entropyBytes, resolveMode } from '../answer/request.ts';
+import { type DataRequest, entropyBytes, Plan, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import type { Hold } from '../fair/budget.ts';
-import type { Fair } from '../fair/fair.ts';
+import type { Fair, Piece } from '../fair/fair.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { describedHead } from './answer-reply.ts';
 import { BlockStream } from './block-stream.ts';
@@ -56,6 +56,34 @@ export interface RouterOptions {
   readonly cors: CorsPolicy;
   /** The page for a reader who asks for a path that is not there; undefined for programs. */
   readonly unknownPage: (exchange: Exchange) => Reply | undefined;
+}
+
+/** A request that waits for its owner's turn. */
+class WaitingRequest implements Piece {
+  readonly costUs: number;
+  readonly #router: Router;
+  readonly #exchange: Exchange;
+  readonly #next: Route | (() => void);
+  readonly #held: Hold | undefined;
+
+  constructor(
+    router: Router,
+    exchange: Exchange,
+    next: Route | (() => void),
+    costUs: number,
+    held: Hold | undefined,
+  ) {
+    this.costUs = costUs;
+    this.#router = router;
+    this.#exchange = exchange;
+    this.#next = next;
+    this.#held = held;
+  }
+
+  run(nowMs: number): void {
+    this.#held?.resize(0);
+    this.#router.take(this.#exchange, this.#next, nowMs);
+  }
 }
 
 /**
@@ -123,7 +151,7 @@ export class Router {
     if (!route.methods.includes(exchange.method))
       this.#inTurn(exchange, () => this.#otherMethod(exchange, first));
     else if (route.scope === null || this.#authenticate(exchange, route.answersAlways))
-      this.#inTurn(exchange, (nowMs) => this.#serve(exchange, route, nowMs));
+      this.#inTurn(exchange, route);
     else this.#lookUpKey(exchange);
   }
 
@@ -134,10 +162,10 @@ export class Router {
     this.#sendDocument(exchange, page);
   }
 
-  /** Goes on with the request in its owner's turn, unless its client is gone by then. What `go` throws is answered. */
+  /** Goes on with the request in its owner's turn, unless its client is gone by then. What `next` throws is answered. */
   #inTurn(
     exchange: Exchange,
-    go: (nowMs: number) => void,
+    next: Route | (() => void),
     costUs = exchange.owner < 0 ? UNPAID_US : REQUEST_US,
   ): void {
     const { fair } = this.#options;
@@ -151,16 +179,19 @@ export class Router {
       }
       held = fair.memory.add(owner, bytes);
     }
-    fair.run(owner, costUs, (nowMs) => {
-      held?.resize(0);
-      if (this.#isOver(exchange)) return;
-      exchange.isLate = nowMs - exchange.startedMonotonicMs > LIMITS.largeQueueMs;
-      try {
-        go(nowMs);
-      } catch (error) {
-        this.#fail(exchange, error);
-      }
-    });
+    fair.run(owner, new WaitingRequest(this, exchange, next, costUs, held));
+  }
+
+  /** For WaitingRequest: its turn has come. Never throws. */
+  take(exchange: Exchange, next: Route | (() => void), nowMs: number): void {
+    if (this.#isOver(exchange)) return;
+    exchange.isLate = nowMs - exchange.startedMonotonicMs > LIMITS.largeQueueMs;
+    try {
+      if (typeof next === 'function') next();
+      else this.#serve(exchange, next, nowMs);
+    } catch (error) {
+      this.#fail(exchange, error);
+    }
   }
 
   #serve(exchange: Exchange, route: Route, nowMs: number): void {
@@ -175,8 +206,9 @@ export class Router {
 
   /** Its client is gone, or the front has refused it: nothing is drawn for it any more. */
   #isOver(exchange: Exchange): boolean {
-    if (exchange.isGone) this.#options.record.aborted();
-    return exchange.isGone || exchange.isAnswered;
+    const { isGone } = exchange;
+    if (isGone) this.#options.record.aborted();
+    return isGone || exchange.isAnswered;
   }
 
   /** Goes on with a request that waited for the ledger, unless that took it too long. */
@@ -198,7 +230,7 @@ export class Router {
     const { record, allowance, meter } = account;
     const left = meter.left(periodOf(exchange.atMs));
     const parsed = this.#parsed.of(exchange, endpoint);
-    const { request } = parsed;
+    const { request } = parsed.plan;
     exchange.ignored = parsed.ignored;
     exchange.offer = offerOf(exchange.accept, parsed);
     exchange.mode = resolveMode(request.mode, record.tier, allowance);
@@ -263,7 +295,8 @@ export class Router {
     if (keyText === '') throw new ApiError('auth_missing');
     const mayLookUp = !exchange.isKeyLookedUp;
     exchange.isKeyLookedUp = true;
-    const nowMs = clock.monotonicMs();
+    // the first time is in the turn in which the request came
+    const nowMs = mayLookUp ? exchange.startedMonotonicMs : clock.monotonicMs();
     const known = isByAnyView ? directory.authenticateByView(keyText) : undefined;
     if (known === undefined && mayLookUp && directory.isOutdatedAt(nowMs)) return false;
     const found = known ?? directory.authenticate(keyText, nowMs);
@@ -309,9 +342,11 @@ export class Router {
       throw error;
     }
     exchange.ignored = parsed.ignored;
-    const { request, stream } = parsed;
-    if (stream === undefined || request.dryRun) {
-      answers.answer(exchange, exchange, account, reservation, request, stream?.requestOf(stream.first));
+    const { plan, stream } = parsed;
+    if (stream === undefined) answers.answer(exchange, exchange, account, reservation, plan, nowMs);
+    else if (plan.request.dryRun) {
+      const first = new Plan(stream.requestOf(stream.first));
+      answers.answer(exchange, exchange, account, reservation, plan, nowMs, first);
     } else {
       const { idempotencyKey = '' } = exchange;
       if (idempotencyKey.length > STREAM_KEY_LENGTH_MAX) {

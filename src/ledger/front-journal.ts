@@ -53,6 +53,8 @@ export class FrontJournal implements SegmentSink {
   readonly #announceFailure: (error: Error) => void;
   #end = 0;
   #flushedTo = 0;
+  /** What LMDB had when it was last asked how far it has come, which it was not further behind than. */
+  #storedTo = 0;
   #record = new Uint8Array(64 * 1_024);
   /** Commits run one after the other: a record is acknowledged after all before it. */
   #last: Promise<void> = Promise.resolve();
@@ -75,7 +77,8 @@ export class FrontJournal implements SegmentSink {
   }
 
   get isBehind(): boolean {
-    return this.#waitingBytes() > BEHIND_SHARE * this.#options.place.ringBytes;
+    const bytesMax = BEHIND_SHARE * this.#options.place.ringBytes;
+    return this.#end - this.#storedTo > bytesMax && this.#waitingBytes() > bytesMax;
   }
 
   /** The ledger's thread looks at the disk. A journal that cannot be written stops the service. */
@@ -192,7 +195,8 @@ export class FrontJournal implements SegmentSink {
   }
 
   #waitingBytes(): number {
-    return this.#end - this.#board.stored(this.#options.place.front);
+    this.#storedTo = this.#board.stored(this.#options.place.front);
+    return this.#end - this.#storedTo;
   }
 
   #stop(cause: unknown): LedgerError {

@@ -89,12 +89,13 @@ const HURRY = 2;
 /** What the fronts and the ledger's thread tell each other without a message. */
 export class JournalBoard {
   readonly shared: SharedArrayBuffer;
-  readonly #wake: Int32Array<SharedArrayBuffer>;
+  /** The halves of the words: what is no more than a flag is read without a BigInt, since each answer asks for one. */
+  readonly #flags: Int32Array<SharedArrayBuffer>;
   readonly #words: BigInt64Array<SharedArrayBuffer>;
 
   constructor(shared: SharedArrayBuffer) {
     this.shared = shared;
-    this.#wake = new Int32Array(shared, 0, 1);
+    this.#flags = new Int32Array(shared);
     this.#words = new BigInt64Array(shared);
   }
 
@@ -148,38 +149,38 @@ export class JournalBoard {
 
   /** From now on the ledger itself takes every segment: the journals are not what they were. */
   closeJournals(): void {
-    Atomics.store(this.#words, CLOSED, 1n);
+    Atomics.store(this.#flags, 2 * CLOSED, 1);
   }
 
   get isClosed(): boolean {
-    return Atomics.load(this.#words, CLOSED) !== 0n;
+    return Atomics.load(this.#flags, 2 * CLOSED) !== 0;
   }
 
   setDiskFull(isFull: boolean): void {
-    Atomics.store(this.#words, FULL, isFull ? 1n : 0n);
+    Atomics.store(this.#flags, 2 * FULL, isFull ? 1 : 0);
   }
 
   get isDiskFull(): boolean {
-    return Atomics.load(this.#words, FULL) !== 0n;
+    return Atomics.load(this.#flags, 2 * FULL) !== 0;
   }
 
   /** Tells the ledger's thread that there is something to store: in its own time, or at once. */
   wake(atOnce: boolean): void {
     const wanted = atOnce ? HURRY : NEW;
-    if (Atomics.load(this.#wake, WAKE) >= wanted) return;
-    Atomics.store(this.#wake, WAKE, wanted);
-    Atomics.notify(this.#wake, WAKE);
+    if (Atomics.load(this.#flags, WAKE) >= wanted) return;
+    Atomics.store(this.#flags, WAKE, wanted);
+    Atomics.notify(this.#flags, WAKE);
   }
 
   /** Resolves after the first wake, and then `delayMs` later or as soon as somebody wakes at once. */
   async awaitWork(delayMs: number): Promise<void> {
     await this.#changed(NOTHING_NEW);
     await this.#changed(NEW, delayMs);
-    Atomics.store(this.#wake, WAKE, NOTHING_NEW); // before the positions are read: what follows wakes again
+    Atomics.store(this.#flags, WAKE, NOTHING_NEW); // before the positions are read: what follows wakes again
   }
 
   async #changed(from: number, timeoutMs?: number): Promise<void> {
-    const waiting = Atomics.waitAsync(this.#wake, WAKE, from, timeoutMs);
+    const waiting = Atomics.waitAsync(this.#flags, WAKE, from, timeoutMs);
     if (waiting.async) await waiting.value;
   }
 }

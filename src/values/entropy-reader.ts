@@ -1,6 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { secretCopy } from '../core/bytes.ts';
-import { copyBytes } from './copy-bytes.ts';
+import { copyBytes, eraseBytes, secretCopy } from '../core/bytes.ts';
 
 const EMPTY = new Uint8Array(0);
 
@@ -62,7 +61,7 @@ export class EntropyReader {
 
   /** Zeroes everything of the current chunk that was read. Chunks before it are zero already. */
   erase(): void {
-    this.#chunk.fill(0, this.#erasedTo, this.#at);
+    eraseBytes(this.#chunk, this.#erasedTo, this.#at);
     this.#erasedTo = this.#at;
   }
 

@@ -1,5 +1,5 @@
+import { copyBytes } from '../core/bytes.ts';
 import { compileWasm, instantiate, type WasmMemory } from '../core/wasm.ts';
-import { copyBytes } from './copy-bytes.ts';
 
 /**
  * The samplers and writers that take an answer's time, in WebAssembly: 100,000 numbers take a third to an

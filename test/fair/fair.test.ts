@@ -23,11 +23,12 @@ class Loop {
 
   /** Work that takes so long; `next` runs behind it. */
   add(owner: Owner, tookMs: number, { costUs = 0, next }: { costUs?: number; next?: () => void } = {}): void {
-    this.fair.run(owner, costUs, () => {
+    const run = () => {
       this.ran.push(owner);
       this.use(owner, tookMs);
       next?.();
-    });
+    };
+    this.fair.run(owner, { costUs, run });
   }
 
   use(owner: Owner, ms: number): void {

@@ -2,6 +2,7 @@ import './machine.ts';
 import { Reservation } from '../../../src/account/reservation.ts';
 import type { Listener } from '../../../src/answer/answer.ts';
 import { Answers } from '../../../src/answer/answers.ts';
+import { Plan } from '../../../src/answer/request.ts';
 import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ApiError } from '../../../src/core/errors.ts';
 import type { Ledger, SequenceLease } from '../../../src/ledger/ledger.ts';
@@ -171,7 +172,7 @@ export const MUTANTS: readonly Mutant[] = [
         Answers.prototype,
         'answer',
         (own) =>
-          function (this: Answers, ask, listener, account, reservation, request) {
+          function (this: Answers, ask, listener, account, reservation, plan, nowMs) {
             const refused = (error: unknown) => {
               const isEmpty = error instanceof ApiError && error.code === 'entropy_unavailable';
               if (!isEmpty || ask.by.mode !== 'pure') listener.refused(error);
@@ -179,7 +180,8 @@ export const MUTANTS: readonly Mutant[] = [
                 // the refusal released what the request held, and an answer needs a request of the month
                 const { period, creditsRemaining } = reservation;
                 const held = new Reservation(account.meter, true, period, true, creditsRemaining);
-                own.call(this, ask, listener, account, held, { ...request, mode: 'csprng' });
+                const other = new Plan({ ...plan.request, mode: 'csprng' });
+                own.call(this, ask, listener, account, held, other, nowMs);
               }
             };
             const other: Listener = {
@@ -188,7 +190,7 @@ export const MUTANTS: readonly Mutant[] = [
               quoted: (quote) => listener.quoted(quote),
               refused,
             };
-            own.call(this, ask, other, account, reservation, request);
+            own.call(this, ask, other, account, reservation, plan, nowMs);
           },
       ),
   },
