@@ -126,20 +126,6 @@ describe('methods and paths', () => {
     assert.equal(batch.headers.get('allow'), 'POST, OPTIONS');
     assert.equal(await codeOf(batch), '405 method_not_allowed');
   });
-
-  it('include HEAD, which answers like GET without a body, and OPTIONS, which lists the allowed methods', async () => {
-    const head = await fetchWhole(`${server.baseUrl}/integers`, {
-      method: 'HEAD',
-      headers: { 'x-api-key': server.key },
-    });
-    assert.equal(head.status, 200);
-    assert.equal(head.headers.get('x-entropy-mode'), 'quantum-seeded');
-    assert.equal(head.headers.get('content-length'), null, 'not known without a draw');
-    assert.equal(await head.text(), '');
-    const options = await fetchWhole(`${server.baseUrl}/batch`, { method: 'OPTIONS' });
-    assert.equal(options.status, 204);
-    assert.equal(options.headers.get('allow'), 'POST, OPTIONS');
-  });
 });
 
 describe('a key that a command has just made', () => {

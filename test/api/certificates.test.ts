@@ -98,28 +98,6 @@ describe('certificates of a running service', () => {
     });
   });
 
-  describe('qrn verify', () => {
-    it('names what does not fit in the certificate of another answer, and keys of another log', async () => {
-      const [one, other] = await Promise.all(
-        [0, 1].map(async () => JSON.parse(await bodyOf(await server.get('/integers'))) as Answer),
-      );
-      const failed = async ({ metadata }: Answer, keyText: string) => {
-        const certificate = save(JSON.stringify(await certificateOf(metadata.certificate_id)));
-        const args = [save(JSON.stringify(one)), '--certificate', certificate, '--keys', save(keyText)];
-        const { status, talk } = await runCommand(verify, args);
-        assert.equal(status, 1);
-        return /: not verified: (.*) failed\n$/.exec(talk)?.[1];
-      };
-      assert.match(
-        (await failed(other, await keys()))!,
-        /^certificate id, request id, (metadata, )?delivered$/,
-      );
-      const forged = JSON.parse(await keys());
-      forged.keys[0].public_key = Buffer.alloc(32, 9).toString('base64');
-      assert.equal(await failed(one, JSON.stringify(forged)), 'keys, signature, fixed');
-    });
-  });
-
   describe('a coin flip', () => {
     const sha256 = (...parts: (Uint8Array | string)[]) => {
       const hash = createHash('sha256');
@@ -160,36 +138,6 @@ describe('certificates of a running service', () => {
         `the record of ${requestId} is there, so a salt would be seen`,
       );
       for (const file of kept) assert.ok(!file.includes(Buffer.from(salt, 'hex')) && !file.includes(salt));
-    });
-  });
-
-  describe('what a certificate is answered as', () => {
-    it('is a page for a browser, which opens with the id alone', async () => {
-      const answer = JSON.parse(await bodyOf(await server.get('/uuid'))) as Answer;
-      const { certificate } = await certificateOf(answer.metadata.certificate_id);
-      assert.equal(certificate.verify_url, `${server.origin}/verify/${certificate.id}`);
-      const response = await fetchWhole(certificate.verify_url, { headers: { accept: 'text/html' } });
-      assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.match(response.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-      const page = await bodyOf(response);
-      assert.match(page, /Simulated source: no quantum hardware was involved\./);
-      const head = await fetchWhole(certificate.verify_url, { method: 'HEAD' });
-      assert.deepEqual([head.status, await head.text()], [200, '']);
-      for (const [, path] of page.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g))
-        assert.equal((await fetchWhole(`${server.origin}${path}`)).status, 200, path);
-    });
-
-    it('is one PDF page for a key with the scope', async () => {
-      const answer = JSON.parse(await bodyOf(await server.get('/uuid'))) as Answer;
-      const { certificate_id: id } = answer.metadata;
-      await certificateOf(id);
-      const response = await server.get(`/certificate?id=${id}&format=pdf`);
-      assert.equal(response.status, 200);
-      assert.equal(response.headers.get('content-type'), 'application/pdf');
-      const pdf = Buffer.from(await response.arrayBuffer());
-      assert.equal(pdf.subarray(0, 5).toString('latin1'), '%PDF-');
-      const refused = await fetchWhole(`${server.baseUrl}/certificate?id=${id}&format=pdf`);
-      assert.equal(refused.status, 401);
     });
   });
 });

@@ -65,38 +65,6 @@ describe('/v1/health', () => {
     assert.equal(checks['source:last_lot'][0].observedValue, 'accepted');
     assert.equal(checks['ledger:writable'][0].observedValue, true);
   });
-
-  it('is the envelope of every answer, and by its own media type the report alone', async () => {
-    const response = await server.get('/health');
-    const { data, metadata, ...others } = (await response.json()) as Record<string, Record<string, unknown>>;
-    assert.deepEqual(others, {});
-    assert.equal(response.headers.get('content-type'), 'application/json');
-    const provenance = {
-      lang_circuit: 'none',
-      lang_version: 'none',
-      quantum_backend: 'none',
-      nist_verified: false,
-    };
-    const { request_id: requestId, timestamp, powered_by: poweredBy, ...drawn } = metadata;
-    assert.deepEqual(drawn, provenance);
-    assert.match(String(requestId), /^req_/);
-    assert.ok(Math.abs(Date.parse(String(timestamp)) - Date.now()) < 60_000);
-    assert.equal(typeof poweredBy, 'string');
-    assert.equal(response.headers.get('x-quantum-backend'), 'none');
-    const bare = await server.get('/health', { accept: 'application/health+json' });
-    assert.deepEqual(Object.keys((await bare.json()) as object), Object.keys(data));
-  });
-
-  it('needs a key with its scope', async () => {
-    assert.equal((await fetchWhole(`${server.baseUrl}/health`)).status, 401);
-    const accounts = JSON.parse(await server.qrn('accounts', 'list', '--json'));
-    const id = accounts[0].account_id;
-    const made = JSON.parse(
-      await server.qrn('keys', 'create', '--account', id, '--scopes', 'entropy:read', '--json'),
-    );
-    await server.knows(made.key);
-    assert.equal((await server.get('/health', bearer(made.key))).status, 403);
-  });
 });
 
 describe('a page of another origin', () => {

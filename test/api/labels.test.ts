@@ -100,17 +100,11 @@ describe('labels of answers', () => {
   });
 
   it('refuses an invalid label with a code of its own, and numbers nothing', async () => {
-    const cases = [
-      ['purpose=', 'invalid_purpose'],
-      [`purpose=${'x'.repeat(101)}`, 'invalid_purpose'],
-      ['purpose=a%0Ab', 'invalid_purpose'],
-      [`purpose=refused&user_data=${'x'.repeat(1_001)}`, 'invalid_user_data'],
-      ['purpose=refused&user_data_sha256=AB', 'invalid_user_data'],
-      [`purpose=refused&user_data=x&user_data_sha256=${'0'.repeat(64)}`, 'invalid_user_data'],
-      ['purpose=refused&public=yes', 'invalid_boolean'],
+    const both = `purpose=refused&user_data=x&user_data_sha256=${'0'.repeat(64)}`;
+    for (const [query, code] of [
+      [both, 'invalid_user_data'],
       ['purpose=refused&public=true&count=0', 'invalid_count'],
-    ];
-    for (const [query, code] of cases) {
+    ]) {
       assert.equal(await refusalOf(server.get(`/uuid?${query}`)), `400 ${code}`, query);
     }
     const quote = await server.get('/uuid?purpose=refused&public=true&dry_run=true');

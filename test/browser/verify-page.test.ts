@@ -162,39 +162,23 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     }
   });
 
-  it('names what was changed in an answer', async () => {
+  it('names what was changed in an answer, and finds that a forged certificate does not stand in the log', async () => {
     const served = await scene();
     const { response } = served;
-    const cases: [changed: unknown, fails: string][] = [
-      [changed(response, 'data.values', [0]), 'Values and salt'],
-      [changed(response, 'metadata.entropy_origin', 'quantum-processor'), 'Time, source and mode'],
-      [changed(response, 'metadata.request_id', 'req_0'), 'Request'],
-      [changed(response, 'metadata.certificate_id', `cert_${'0'.repeat(26)}`), 'Certificate id'],
-    ];
-    await visit(served, `/verify/${served.id}`, async (watched) => {
-      for (const [pasted, fails] of cases) {
-        const summary = '1 of 12 checks failed. Do not rely on this answer.';
-        assert.deepEqual(await paste(watched, pasted), { summary, failed: [fails], held: 11 });
-      }
-    });
-  });
-
-  it('finds that a forged certificate does not stand in the log', async () => {
-    const served = await scene();
     const forged = changed(served.document, 'certificate.provenance.origin', 'quantum-processor');
     await visit(served, `/verify/${served.id}`, async (watched) => {
+      assert.deepEqual(await paste(watched, changed(response, 'data.values', [0])), {
+        summary: '1 of 12 checks failed. Do not rely on this answer.',
+        failed: ['Values and salt'],
+        held: 11,
+      });
       const pasted = await paste(watched, forged);
       assert.deepEqual(pasted.failed, ['What follows from the lots', 'Place in the log']);
       assert.equal(pasted.summary, '2 of 8 checks failed. Do not rely on this certificate.');
       // and when the server itself serves the forgery
-      const find = async () => forged;
-      current = { ...served, service: { ...served.service, find } };
-      const answered = await paste(watched, served.response);
-      assert.deepEqual(answered.failed, [
-        'Time, source and mode',
-        'What follows from the lots',
-        'Place in the log',
-      ]);
+      current = { ...served, service: { ...served.service, find: async () => forged } };
+      const { failed } = await paste(watched, response);
+      assert.deepEqual(failed, ['Time, source and mode', 'What follows from the lots', 'Place in the log']);
     });
   });
 

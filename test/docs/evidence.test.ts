@@ -39,15 +39,6 @@ function says(sentence: string): void {
   assert.ok(text.includes(sentence), `docs/evidence.md does not say: ${sentence}`);
 }
 
-/** A constant of a file that nobody else needs by name. */
-function constantOf(file: string, name: string): string {
-  const found = new RegExp(`^(?:export )?const ${name} = ([\\d._+ ]+);$`, 'm').exec(
-    readFileSync(join(root, file), 'utf8'),
-  );
-  assert.ok(found !== null, `${file} has no ${name}`);
-  return found[1];
-}
-
 const e = digitsOf('e', BATTERY_BITS);
 const { rows, total } = runBattery(e, BATTERY_BITS);
 const folder = scratchFolder();
@@ -64,13 +55,6 @@ describe('docs/evidence.md', () => {
   it('has the bounds of the code', () => {
     says(`the alarm of the last ${HISTORY_BLOCKS} lots`);
     says(`At **${ALARM_BITS}** bits it makes a warning`);
-    says(`at **${constantOf('src/pool/intake/lot-alarm.ts', 'CLOSING_BITS')}** bits, a sound one`);
-    says(
-      `when ${constantOf('src/pool/intake/collector.ts', 'REJECTED_IN_A_ROW_MAX')} lots in a row are refused`,
-    );
-    says(`A lot below **${constantOf('src/pool/intake/lots.ts', 'MIN_ENTROPY_FLOOR')}** is refused`);
-    const outputBits = Number(constantOf('src/pool/intake/conditioner.ts', 'OUTPUT_BITS'));
-    says(`at least ${outputBits + 64} bits of assessed entropy for every ${outputBits} bits`);
     says(`Fewer than ${BATTERY_BITS.toLocaleString('en')} bits are never \`true\``);
     says(`returns to zero at least ${minimumCycles(BATTERY_BITS)} times`);
     says(`p-values at or above ${ALPHA}, of all that apply`);
@@ -106,9 +90,6 @@ describe('docs/evidence.md', () => {
       readoutMinEntropy({ e01: sum, e10: 0 }, (1 + sum) / 2, (1 - sum) / 2).toFixed(3),
     );
     says(`| bits, ideal qubit | ${ideal.join(' | ')} |`);
-    const file = 'src/pool/intake/evidence/evidence.ts';
-    says(`less than **${constantOf(file, 'MIN_ENTROPY_MIN')}** bits per raw bit`);
-    says(`wrong with probability at most 2^-${constantOf(file, 'FAILURE_BITS')}.`);
   });
 
   it('answers a laboratory with commands that work', async () => {

@@ -15,13 +15,14 @@ import { grouped, type ParameterDefinition, readJson, readParameters, type Value
 export interface DrawRequest {
   readonly values: ValueRequest;
   readonly list: { readonly sha256: string; readonly size: number } | undefined;
-  readonly said: ValuesOf<typeof MEMBERS>;
+  readonly said: ValuesOf<typeof DRAW_MEMBERS>;
   readonly beacon: { readonly chain: string; readonly round: number } | undefined;
 }
 
 const [PURPOSE, ...OTHER_LABELS] = LABEL_PARAMETERS;
 
-const MEMBERS = [
+/** The members of POST /v1/draws beside those that hold objects. */
+export const DRAW_MEMBERS = [
   { ...PURPOSE, required: true },
   ...OTHER_LABELS,
   {
@@ -53,7 +54,7 @@ const MEMBERS = [
   },
 ] as const satisfies readonly ParameterDefinition[];
 
-const COUNT = {
+export const COUNT = {
   name: 'count',
   kind: 'integer',
   min: 1,
@@ -63,7 +64,7 @@ const COUNT = {
   description: 'How many winners.',
 } as const satisfies ParameterDefinition;
 
-const LIST_SHA256 = {
+export const LIST_SHA256 = {
   name: 'sha256',
   kind: 'text',
   pattern: /^[0-9a-f]{64}$/,
@@ -71,7 +72,7 @@ const LIST_SHA256 = {
   description: 'SHA-256 of the list, every item in UTF-8 with a line feed behind it.',
 } as const satisfies ParameterDefinition;
 
-const SIZE = {
+export const SIZE = {
   name: 'size',
   kind: 'integer',
   min: 2,
@@ -89,7 +90,7 @@ const OBJECTS = ['request', 'winners', 'beacon'];
  */
 export function readDrawRequest(body: Uint8Array): DrawRequest {
   const object = parseJsonObject(body);
-  const given = membersOf(object, MEMBERS, { alsoKnown: OBJECTS });
+  const given = membersOf(object, DRAW_MEMBERS, { alsoKnown: OBJECTS });
   const { request, winners } = object;
   if ((request === undefined) === (winners === undefined)) throw new ApiError('invalid_draw');
   const drawn =
@@ -99,7 +100,7 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
   requireShort(drawn.values);
   const fault = requestFault(drawn.values);
   if (fault !== undefined) throw new ApiError('invalid_draw', { message: fault });
-  const said = readParameters(MEMBERS, given, readJson);
+  const said = readParameters(DRAW_MEMBERS, given, readJson);
   const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon']);
   return { ...drawn, said, beacon };
 }
@@ -175,7 +176,7 @@ function readBeacon(value: unknown): { chain: string; round: number } {
 
 /** What `POST /v1/draws/<id>/reveal` brings. */
 export function readNonce(body: Uint8Array): string {
-  const [NONCE] = MEMBERS.filter(({ name }) => name === 'nonce');
+  const [NONCE] = DRAW_MEMBERS.filter(({ name }) => name === 'nonce');
   const object = parseJsonObject(body);
   const given = membersOf(object, [NONCE]);
   const { nonce } = readParameters([{ ...NONCE, required: true }], given, readJson) as { nonce: string };

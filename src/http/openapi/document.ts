@@ -9,7 +9,7 @@ import type { ParameterDefinition } from '../params.ts';
 import { MEDIA_TYPES } from '../representation.ts';
 import { withExamples } from './examples.ts';
 import { explained } from './meanings.ts';
-import { IDEMPOTENCY_KEY, json, parameterSchema, queryParameter } from './parameters.ts';
+import { IDEMPOTENCY_KEY, json, memberSchemas, queryParameter } from './parameters.ts';
 import { publicPaths } from './public.ts';
 import { COMPONENT_SCHEMAS, nameOf } from './schemas.ts';
 
@@ -98,28 +98,27 @@ function isOfBody(code: ErrorCode): boolean {
 
 /** One shape for each type: `params` of one is not a `params` of another. */
 function requestBody({ members, params }: BodyDefinition): Schema {
-  const common = members.filter((member) => member.name !== 'type');
-  const required = members.filter((member) => member.required === true).map((member) => member.name);
-  const schemaOf = (properties: Readonly<Record<string, Schema>>) => ({
-    type: 'object',
-    properties,
-    additionalProperties: false,
+  const shapes = Object.entries(params).map(([type, definitions]) => {
+    const own = bodySchema(definitions);
+    const { properties, required } = bodySchema(members);
+    return {
+      title: type,
+      type: 'object',
+      properties: { ...properties, type: { type: 'string', const: type }, params: own },
+      required: own.required.length === 0 ? required : [...required, 'params'],
+      additionalProperties: false,
+    };
   });
-  const shapes = Object.entries(params).map(([type, definitions]) => ({
-    title: type,
-    ...schemaOf({
-      type: { type: 'string', const: type },
-      ...memberSchemas(common),
-      params: schemaOf(memberSchemas(definitions)),
-    }),
-    required,
-  }));
-  const schema = shapes.length === 0 ? { ...schemaOf(memberSchemas(members)), required } : { oneOf: shapes };
-  return { required: true, content: json(schema) };
+  return { required: true, content: json(shapes.length === 0 ? bodySchema(members) : { oneOf: shapes }) };
 }
 
-function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {
-  return Object.fromEntries(definitions.map((each) => [each.name, parameterSchema(each)]));
+function bodySchema(members: readonly ParameterDefinition[]) {
+  return {
+    type: 'object',
+    properties: memberSchemas(members),
+    required: members.filter(({ required }) => required === true).map(({ name }) => name),
+    additionalProperties: false,
+  };
 }
 
 function success(endpoint: EndpointDefinition): Schema {

@@ -71,3 +71,8 @@ export function json(schema: Schema): Schema {
 
 /** Makes the responses of error codes. */
 export type Failures = (codes: readonly ErrorCode[]) => Readonly<Record<string, Schema>>;
+
+/** The members of an object that parameters are read from. */
+export function memberSchemas(definitions: readonly ParameterDefinition[]): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(definitions.map((each) => [each.name, parameterSchema(each)]));
+}

@@ -10,118 +10,121 @@ import { type Failures, inPath, json, queryParameter } from './parameters.ts';
 const plain: Schema = { 'text/plain': { schema: text } };
 const page: Schema = { 'text/html': { schema: text } };
 
+function size(name: string): Schema {
+  const schema = { type: 'integer', minimum: 1 };
+  return { name, in: 'query', required: true, description: 'A size of the log.', schema };
+}
+
+type Row = readonly [
+  path: string,
+  operationId: string,
+  summary: string,
+  content: Schema,
+  codes?: readonly ErrorCode[],
+  parameters?: readonly Schema[],
+];
+
+/** What needs no key and is read, beside draws. */
+const ROWS: readonly Row[] = [
+  [
+    TIERS_PATH,
+    'tiers',
+    'Tiers with their rates, quotas, credits and modes; the price of pure mode; the limits of one request.',
+    { ...json(ref('Tiers')), 'application/msgpack': { schema: ref('Tiers') } },
+    ['not_acceptable'],
+  ],
+  ['/livez', 'livez', 'The process runs.', plain],
+  ['/readyz', 'readyz', 'Every mode can be served that will be.', plain],
+  ['/metrics', 'metrics', 'Prometheus text format, when it is served on this port.', plain, ['not_found']],
+  ['/openapi.json', 'openapi', 'This document.', json({ type: 'object' })],
+  ['/docs', 'docs', 'Documentation for people.', page],
+  ['/status', 'status', 'How the service does, for people.', page],
+  [
+    '/verify/{id}',
+    'verify',
+    'The public page of a certificate; JSON with Accept: application/json.',
+    { ...page, ...json(ref('CertificateDocument')) },
+    ['invalid_id', 'cert_not_found'],
+    [inPath('id', 'The id of a certificate.', certificateIdSchema)],
+  ],
+  ['/.well-known/qrn-keys.json', 'keys', 'Every key that ever signed for the log.', json(ref('Keys'))],
+  [
+    '/log/checkpoint',
+    'checkpoint',
+    'The newest signed checkpoint of the log (c2sp.org/tlog-checkpoint).',
+    plain,
+  ],
+  [
+    '/log/tile/{level}/{index}',
+    'tile',
+    'A tile of the log (c2sp.org/tlog-tiles); of an index of several groups each is a path segment.',
+    { 'application/octet-stream': { schema: octets } },
+    ['not_found'],
+    [
+      inPath('level', 'From 0, the leaves, up.', { type: 'integer', minimum: 0, maximum: 63 }),
+      inPath('index', 'Three digits, a partial tile with .p/WIDTH behind.', { type: 'string' }),
+    ],
+  ],
+  [
+    '/log/leaves',
+    'leaves',
+    'The public leaves of the log, at most 64 from an index on: lots, withdrawals and statements.',
+    json(ref('PublicLeaves')),
+    ['not_found'],
+    [
+      {
+        name: 'from',
+        in: 'query',
+        description: 'The index of a leaf.',
+        schema: { type: 'integer', minimum: 0, default: 0 },
+      },
+    ],
+  ],
+  [
+    '/log/lots/{id}',
+    'lot',
+    'The leaf of a lot, what certificates say of it, and which lots have been withdrawn.',
+    json(ref('PublicLot')),
+    ['not_found'],
+    [inPath('id', 'The id of a lot.', lotId)],
+  ],
+  [
+    '/log/consistency',
+    'consistency',
+    'The proof that the log only grew from one size to another (RFC 9162 §2.1.4).',
+    json(ref('Consistency')),
+    ['not_found'],
+    [size('from'), size('to')],
+  ],
+];
+
+const DRAWS: Row = [
+  '',
+  'draws',
+  'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
+  json(ref('Draws')),
+  DRAWS_PARAMETERS.map(({ error }) => error),
+  DRAWS_PARAMETERS.map(queryParameter),
+];
+
+const NOT_READY = { description: 'Not ready: the body is a word that says why.', content: plain };
+
 /** The paths that need no key. */
 export function publicPaths(failures: Failures): Readonly<Record<string, Schema>> {
-  const get = (
-    operationId: string,
-    summary: string,
-    content: Schema,
-    codes: readonly ErrorCode[] = [],
-    parameters: readonly Schema[] = [],
-  ): Schema => ({
+  const itemOf = ([, operationId, summary, content, codes = [], parameters]: Row): Schema => ({
     get: {
       operationId,
       tags: ['public'],
       summary,
       security: [],
-      ...(parameters.length === 0 ? {} : { parameters }),
+      ...(parameters && { parameters }),
       responses: {
         200: { description: 'OK', content },
         ...failures(['bad_request', 'internal_error', ...codes]),
+        ...(operationId === 'readyz' && { 503: NOT_READY }),
       },
     },
   });
-  return {
-    [TIERS_PATH]: get(
-      'tiers',
-      'Tiers with their rates, quotas, credits and modes; the price of pure mode; the limits of one request.',
-      { ...json(ref('Tiers')), 'application/msgpack': { schema: ref('Tiers') } },
-      ['not_acceptable'],
-    ),
-    ...drawPaths(
-      get(
-        'draws',
-        'What was drawn for a public purpose: every serial of a series, at most 100 at a time.',
-        json(ref('Draws')),
-        DRAWS_PARAMETERS.map(({ error }) => error),
-        DRAWS_PARAMETERS.map(queryParameter),
-      ),
-      failures,
-    ),
-    '/livez': get('livez', 'The process runs.', plain),
-    '/readyz': readyz(get('readyz', 'Every mode can be served that will be.', plain)),
-    '/metrics': get('metrics', 'Prometheus text format, when it is served on this port.', plain, [
-      'not_found',
-    ]),
-    '/openapi.json': get('openapi', 'This document.', json({ type: 'object' })),
-    '/docs': get('docs', 'Documentation for people.', page),
-    '/status': get('status', 'How the service does, for people.', page),
-    '/verify/{id}': get(
-      'verify',
-      'The public page of a certificate; JSON with Accept: application/json.',
-      { ...page, ...json(ref('CertificateDocument')) },
-      ['invalid_id', 'cert_not_found'],
-      [inPath('id', 'The id of a certificate.', certificateIdSchema)],
-    ),
-    '/.well-known/qrn-keys.json': get('keys', 'Every key that ever signed for the log.', json(ref('Keys'))),
-    '/log/checkpoint': get(
-      'checkpoint',
-      'The newest signed checkpoint of the log (c2sp.org/tlog-checkpoint).',
-      plain,
-    ),
-    '/log/tile/{level}/{index}': get(
-      'tile',
-      'A tile of the log (c2sp.org/tlog-tiles); of an index of several groups each is a path segment.',
-      { 'application/octet-stream': { schema: octets } },
-      ['not_found'],
-      [
-        inPath('level', 'From 0, the leaves, up.', { type: 'integer', minimum: 0, maximum: 63 }),
-        inPath('index', 'Three digits, a partial tile with .p/WIDTH behind.', { type: 'string' }),
-      ],
-    ),
-    '/log/leaves': get(
-      'leaves',
-      'The public leaves of the log, at most 64 from an index on: lots, withdrawals and statements.',
-      json(ref('PublicLeaves')),
-      ['not_found'],
-      [
-        {
-          name: 'from',
-          in: 'query',
-          description: 'The index of a leaf.',
-          schema: { type: 'integer', minimum: 0, default: 0 },
-        },
-      ],
-    ),
-    '/log/lots/{id}': get(
-      'lot',
-      'The leaf of a lot, what certificates say of it, and which lots have been withdrawn.',
-      json(ref('PublicLot')),
-      ['not_found'],
-      [inPath('id', 'The id of a lot.', lotId)],
-    ),
-    '/log/consistency': get(
-      'consistency',
-      'The proof that the log only grew from one size to another (RFC 9162 §2.1.4).',
-      json(ref('Consistency')),
-      ['not_found'],
-      [size('from'), size('to')],
-    ),
-  };
-}
-
-function readyz(item: Schema): Schema {
-  const { get } = item as { get: { responses: Schema } };
-  const notReady = { description: 'Not ready: the body is a word that says why.', content: plain };
-  return { get: { ...get, responses: { ...get.responses, 503: notReady } } };
-}
-
-function size(name: string): Schema {
-  return {
-    name,
-    in: 'query',
-    required: true,
-    description: 'A size of the log.',
-    schema: { type: 'integer', minimum: 1 },
-  };
+  const [tiers, ...others] = ROWS.map((row) => [row[0], itemOf(row)] as const);
+  return Object.fromEntries([tiers, ...Object.entries(drawPaths(itemOf(DRAWS), failures)), ...others]);
 }
