@@ -25,14 +25,18 @@ export class FakeService {
   readonly requests: FakeRequest[] = [];
   readonly #server: Server;
   #replies: FakeReply[] = [];
+  /** What is served below /0, /1, …, each with what was asked there. */
+  #cases: { readonly replies: FakeReply[]; readonly requests: FakeRequest[] }[] = [];
 
   private constructor() {
     this.#server = createServer(async (request, response) => {
       let body = '';
       for await (const chunk of request) body += chunk;
-      const { method = '', url = '', headers } = request;
-      this.requests.push({ method, url, headers, body });
-      const reply = this.#replies.shift();
+      const { method = '', url: asked = '', headers } = request;
+      const [, place, below] = /^\/(\d+)(\/.*)$/.exec(asked) ?? [];
+      const { replies, requests } = place === undefined ? this.#script : this.#cases[Number(place)];
+      requests.push({ method, url: below ?? asked, headers, body });
+      const reply = replies.shift();
       if (reply === undefined) response.writeHead(418).end('no reply is left');
       else if (reply === 'cut') response.destroy();
       else if (reply === 'cut in the body') {
@@ -69,20 +73,53 @@ export class FakeService {
     this.#replies = replies;
   }
 
+  /** Answers what is asked below /0, /1, … by these scripts. */
+  scriptCases(scripts: readonly (readonly FakeReply[])[]): void {
+    this.#cases = scripts.map((replies) => ({ replies: [...replies], requests: [] }));
+  }
+
+  requestsOf(place: number): readonly FakeRequest[] {
+    return this.#cases[place].requests;
+  }
+
+  get #script(): { readonly replies: FakeReply[]; readonly requests: FakeRequest[] } {
+    return { replies: this.#replies, requests: this.requests };
+  }
+
   stop(): Promise<void> {
     this.#server.closeAllConnections();
     return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 }
 
+const MODE = { entropy_mode: 'quantum-seeded', quantum_source: 'none' };
+
 /** A data answer with nothing of interest in it. */
 export function someAnswer(data: object = { values: [1], count: 1 }): FakeReply {
-  const metadata = { request_id: 'req_00000000000000000000000000', certificate_id: 'cert_0' };
+  const metadata = {
+    request_id: 'req_00000000000000000000000000',
+    timestamp: '2026-11-21T00:00:00.000Z',
+    lang_circuit: 'none',
+    lang_version: 'none',
+    quantum_backend: 'none',
+    entropy_origin: 'simulated',
+    nist_verified: false,
+    certificate_id: 'cert_0',
+    certificate_salt: '00',
+    verify_url: 'http://127.0.0.1/verify/cert_0',
+    processing_time_ms: 1,
+    entropy_consumed_bytes: 1,
+  };
   const meta = { request_id: '00000000-0000-7000-8000-000000000000', duration_ms: 1 };
   return {
     status: 200,
     headers: { 'x-ratelimit-remaining': '7', 'x-ratelimit-reset': '1800000000' },
-    body: { data, metadata, meta, quantum_credits: { remaining: 5, used: 0, total: 5 } },
+    body: {
+      data: { ...data, metadata: MODE },
+      metadata,
+      meta,
+      quantum_credits: { remaining: 5, used: 0, total: 5 },
+    },
   };
 }
 

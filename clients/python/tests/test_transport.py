@@ -1,4 +1,4 @@
-"""Retries, time-outs and errors, over sockets, for both clients."""
+"""What clients/conformance.json does not say of these clients: bytes on the wire, settings, and Python's own types."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 from unittest import mock
 
-from qrn_client import AsyncQrnClient, QrnClient, QrnError, QrnWarning, errors
+from qrn_client import AsyncQrnClient, QrnClient, QrnError, errors
 from qrn_client import _wire
 from scripted_server import ScriptedServer, http_reply
 
@@ -41,38 +41,6 @@ BOTH = (sync_keys, async_keys)
 
 
 class Retries(unittest.TestCase):
-    def test_follow_a_cut_connection_and_an_answer_that_says_later(self) -> None:
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([None], [LATER], [KEYS]) as server:
-                with mock.patch.object(_wire, "_BACKOFF_FIRST", 0.001):
-                    self.assertEqual(call(server.url), {"keys": []})
-                self.assertEqual(len(server.requests), 3)
-
-    def test_end_when_there_are_none_left(self) -> None:
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([LATER], [LATER]) as server:
-                with self.assertRaises(errors.OverloadedError) as caught:
-                    with mock.patch.object(_wire, "_BACKOFF_FIRST", 0.001):
-                        call(server.url, retries=1)
-                error = caught.exception
-                self.assertEqual((error.attempts, error.status, error.request_id, error.retry_after), (2, 503, "req_1", 0))
-
-    def test_do_not_follow_what_will_be_wrong_again(self) -> None:
-        wrong = http_reply(400, b'{"error": {"code": "invalid_count", "message": "No."}}')
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([wrong], [KEYS]) as server:
-                with self.assertRaises(errors.InvalidCountError):
-                    call(server.url)
-                self.assertEqual(len(server.requests), 1)
-
-    def test_do_not_wait_longer_than_they_may(self) -> None:
-        late = http_reply(429, b'{"error": {"code": "quota_exceeded", "message": "No."}}', "Retry-After: 61")
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([late], [KEYS]) as server:
-                with self.assertRaises(errors.QuotaExceededError) as caught:
-                    call(server.url)
-                self.assertEqual(caught.exception.retry_after, 61)
-
     def test_wait_as_asked_and_else_ever_longer(self) -> None:
         def failure(**members: object) -> QrnError:
             return QrnError("", code="overloaded", status=503, **members)  # type: ignore[arg-type]
@@ -100,14 +68,12 @@ class Retries(unittest.TestCase):
 
 
 class Failures(unittest.TestCase):
-    def test_are_a_time_out_when_no_answer_comes_or_its_body_does_not_end(self) -> None:
+    def test_are_a_time_out_when_the_body_does_not_end(self) -> None:
         slow = http_reply(200, b'{"keys": []}')[:-3]
         for call in BOTH:
-            for answer in ([2.0], [slow, 2.0]):
-                with self.subTest(call.__name__), ScriptedServer(answer) as server:
-                    with self.assertRaises(errors.TimeoutExceededError) as caught:
-                        call(server.url, timeout=0.2, retries=0)
-                    self.assertEqual(caught.exception.code, "timeout")
+            with self.subTest(call.__name__), ScriptedServer([slow, 2.0]) as server:
+                with self.assertRaises(errors.TimeoutExceededError):
+                    call(server.url, timeout=0.2, retries=0)
 
     def test_are_a_network_error_when_the_answer_is_cut_or_is_no_http(self) -> None:
         for call in BOTH:
@@ -117,18 +83,11 @@ class Failures(unittest.TestCase):
                         call(server.url, retries=0)
                     self.assertEqual(caught.exception.code, "network_error")
 
-    def test_are_an_invalid_answer_when_a_proxy_answers(self) -> None:
+    def test_are_an_invalid_answer_when_it_is_elsewhere(self) -> None:
         for call in BOTH:
-            for reply in (http_reply(404, b"<html>"), http_reply(301, b"", "Location: /"), http_reply(200, b"[]")):
-                with self.subTest(call.__name__), ScriptedServer([reply]) as server:
-                    with self.assertRaises(errors.InvalidAnswerError):
-                        call(server.url, retries=0)
-
-    def test_name_a_head_that_is_too_long(self) -> None:
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([http_reply(431, b"<html>")]) as server:
-                with self.assertRaises(errors.HeadTooLargeError):
-                    call(server.url)
+            with self.subTest(call.__name__), ScriptedServer([http_reply(301, b"", "Location: /")]) as server:
+                with self.assertRaises(errors.InvalidAnswerError):
+                    call(server.url, retries=0)
 
     def test_name_a_service_that_is_not_there(self) -> None:
         for call in BOTH:
@@ -192,12 +151,6 @@ class Settings(unittest.TestCase):
 
 
 class Talk(unittest.TestCase):
-    def test_warns_of_parameters_that_the_service_ignored(self) -> None:
-        reply = http_reply(200, b'{"keys": []}', "X-Ignored-Parameters: precison")
-        for call in BOTH:
-            with ScriptedServer([reply]) as server, self.assertWarnsRegex(QrnWarning, "precison"):
-                call(server.url)
-
     def test_of_a_cancelled_task_ends_its_request(self) -> None:
         async def run() -> float:
             async with AsyncQrnClient(server.url, "k", timeout=20) as client:
@@ -223,13 +176,6 @@ class Talk(unittest.TestCase):
         self.assertIn(b"Authorization: Bearer secret-key", server.requests[0])
         self.assertRegex(server.requests[0], rb"User-Agent: qrn_client-python/[0-9.]+ Python/3")
 
-    def test_sends_no_key_for_the_public_keys(self) -> None:
-        for call in BOTH:
-            with ScriptedServer([KEYS]) as server:
-                call(server.url)
-                self.assertNotIn(b"uthorization", server.requests[0])
-                self.assertTrue(server.requests[0].startswith(b"GET /.well-known/qrn-keys.json "))
-
 
 class Interface(unittest.TestCase):
     def test_is_the_same_for_asyncio(self) -> None:
@@ -252,10 +198,6 @@ class Interface(unittest.TestCase):
         known = {code for code, _ in codes} | {"network_error", "timeout", "invalid_answer"}
         self.assertEqual(set(errors.BY_CODE), known)
         self.assertEqual(len(set(errors.BY_CODE.values())), len(errors.BY_CODE))
-
-    def test_gives_a_code_of_a_newer_service_the_class_of_its_status(self) -> None:
-        for status in (400, 401, 402, 403, 404, 406, 409, 422, 429, 500, 503):
-            self.assertIs(errors.class_of("new", status), _kind(status))
 
     def test_takes_integers_of_other_types(self) -> None:
         class Five:  # as numpy's are
