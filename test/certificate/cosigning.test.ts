@@ -194,31 +194,6 @@ describe('cosigned checkpoints', () => {
     assert.match(why, /w11 at 2026-11-21T08:30:02.000Z, \S+w12 at 2026-11-21T09:30:02.000Z: logged between/);
   });
 
-  it('need the quorum', async (t) => {
-    const { w, log, grow, cosigning } = await scene();
-    const one = await witnessOf(t, w, 11);
-    const segment = await grow(3);
-    const before = await log.proofOf(segment, 0);
-    await cosigning(2, one, { address: `${(await witnessOf(t, w, 12)).key}@http://127.0.0.1:9` }).round();
-    assert.equal(await log.proofOf(segment, 0), before);
-  });
-
-  it('are had from a witness that was used before, or was set back, with a proof from its size', async (t) => {
-    const { w, grow, verified, cosigning, warned } = await scene();
-    const directory = temporaryFolder(t);
-    const witness = await witnessOf(t, w, 11, directory);
-    await grow(3);
-    await cosigning(1, witness).round();
-    await grow(300);
-    const setBack = await witnessOf(t, w, 11, directory);
-    const fresh = cosigning(1, setBack); // a service that was started again knows no size
-    const segment = await grow(2);
-    await fresh.round();
-    assert.deepEqual(warned, []);
-    const { ok, why } = await verified(segment, [witness.key], 1);
-    assert.ok(ok, why);
-  });
-
   it('are refused by a witness that has seen more of the log, and the service says so', async (t) => {
     const one = await scene();
     const witness = await witnessOf(t, one.w, 11);

@@ -7,7 +7,6 @@ import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { CertificateLogError, readVouchers } from '../../src/certificate/log-state.ts';
 import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
-import { readLotsOf } from '../../src/certificate/lot-release.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
 import { verifyConsistency } from '../../src/crypto/merkle.ts';
@@ -70,17 +69,6 @@ describe('CertificateLog', () => {
     assert.equal(w.writes, writes + 1);
     assert.ok(turns >= 2, `${turns} turns`);
     assert.equal(await w.check(log), 4_000);
-  });
-
-  it('keeps the lots of all segments of a batch at hand, however many it knows from earlier ones', async () => {
-    const w = world();
-    const known = new Map(Array.from({ length: 1_025 }, (_, i) => [`known-${i}`, CERTIFIED]));
-    w.lots.set('new', lotRecord('new'));
-    const segments = ['new', LOT.id].map((id, i) =>
-      segmentRecord(i + 1, [seededSource(id)], [answerEntry(answers++)]),
-    );
-    await readLotsOf(segments, w.store, known);
-    assert.deepEqual([...known.keys()], ['new', LOT.id]);
   });
 
   it('logs what is committed, in one write a batch, and proves every certificate', async () => {
@@ -186,39 +174,6 @@ describe('CertificateLog', () => {
     await w.check(log);
   });
 
-  it('goes on exactly where it stopped', async () => {
-    const w = world();
-    const twin = world();
-    const log = await w.open();
-    for (let sequence = 1; sequence <= 30; sequence++) {
-      const next = segment(sequence, 1 + (sequence % 40));
-      w.commit(next);
-      twin.commit(next);
-      // one is opened anew for every batch, the other stays open
-      const reopened = await twin.open();
-      await Promise.all([log.seal(), reopened.seal()]);
-      assert.equal(reopened.checkpoint, log.checkpoint, `after segment ${sequence}`);
-    }
-    assert.deepEqual(twin.records, w.records);
-  });
-
-  it('logs a withdrawal once, and proves it', async () => {
-    const w = world();
-    const log = await w.open();
-    w.commit(segment(1, 3));
-    await log.seal();
-    w.withdrawn.push({ lotId: LOT.id, why: 'detector fault', atMs: TIME_MS });
-    assert.equal(await log.revocationOf(LOT.id), undefined);
-    assert.equal(await log.seal(), 2, 'and a statement');
-    assert.equal(await log.seal(), 0);
-    assert.equal(await (await w.open()).seal(), 0, 'nor after a restart');
-    assert.equal(await w.check(log), 5);
-    assert.equal(
-      (await log.revocationOf(LOT.id))?.text,
-      `{"lot_id":"${LOT.id}","reason":"detector fault","revoked_at":"2026-11-21T08:30:00.123Z","type":"revocation","version":1}`,
-    );
-  });
-
   it('logs the leaves of a draw once, publicly, whatever becomes of a write, and proves them', async () => {
     const w = world();
     const log = await w.open();
@@ -250,38 +205,6 @@ describe('CertificateLog', () => {
     w.commit(segment(1, 3));
     assert.deepEqual(await Promise.all([log.seal(), log.seal(), log.seal()]), [3, 0, 0]);
     await w.check(log);
-  });
-});
-
-describe('segments of several fronts', () => {
-  it('come in any order, each front with numbers of its own', async () => {
-    const w = world();
-    const log = await w.open();
-    const lanes = [1, 1_000_000, 2_000_000];
-    for (let round = 0; round < 5; round++) {
-      // the later lane is there before the earlier one
-      for (const lane of lanes.toReversed()) {
-        w.commit(segment(lane + round, 2));
-        assert.equal(await log.seal(), 2);
-      }
-    }
-    assert.equal(await w.check(log), 30);
-  });
-
-  it('are logged however late a lower number comes, also after a restart', async () => {
-    const w = world();
-    const log = await w.open();
-    w.commit(segment(1, 1));
-    w.commit(segment(3, 1));
-    assert.equal(await log.seal(), 2);
-    w.commit(segment(2, 1));
-    assert.equal(await log.seal(), 1);
-    w.commit(segment(12, 1));
-    assert.equal(await log.seal(), 1);
-    const again = await w.open();
-    w.commit(segment(10, 1));
-    assert.equal(await again.seal(), 1);
-    assert.equal(await w.check(again), 5);
   });
 });
 
@@ -349,24 +272,6 @@ describe('two writers of one log', () => {
 });
 
 describe('faults', () => {
-  for (const outcome of ['lost', 'done, but said to have failed'] as const) {
-    it(`reach the caller when a write is ${outcome}, and the log goes on from what is stored`, async () => {
-      const w = world();
-      const log = await w.open();
-      w.commit(segment(1, 3));
-      await log.seal();
-      const proof = await log.proofOf(1, 2);
-      w.commit(segment(2, 4));
-      w.withdrawn.push({ lotId: LOT.id, why: 'test', atMs: TIME_MS });
-      w.nextWrite = outcome;
-      await assert.rejects(log.seal(), StoreFault);
-      w.commit(segment(3, 2));
-      await sealAll(log);
-      assert.equal(await w.check(log), 11);
-      assert.equal(await log.proofOf(1, 2), proof);
-    });
-  }
-
   it('leave the log whole after any history of commits, withdrawals and restarts', async () => {
     const step = fc.oneof(
       {

@@ -35,8 +35,18 @@ export function vectorNames(): string[] {
     .map((name) => name.replace(/\.json$/, ''));
 }
 
+/** The case that a file changes; undefined for one that holds all of its case. */
+export function baseOf(name: string): string | undefined {
+  const stored = storedVector(name);
+  return 'of' in stored ? (stored as ChangedCase).of : undefined;
+}
+
+function storedVector(name: string): object {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, VECTORS), 'utf8')) as object;
+}
+
 export function readVector(name: string): VerificationCase {
-  const stored = JSON.parse(readFileSync(new URL(`${name}.json`, VECTORS), 'utf8')) as object;
+  const stored = storedVector(name);
   if (!('of' in stored)) return stored as VerificationCase;
   const { of, changes = {}, removed = [], ...own } = stored as ChangedCase;
   const whole = readVector(of) as unknown as Record<string, unknown>;

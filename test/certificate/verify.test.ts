@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
-import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { type CheckName, type Verification, verifyAnswer } from '../../src/certificate/verify.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
-import { answerEntry, lotRecord, lotWithEvidence, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
-import { logKeys } from './log-world.ts';
+import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
 import { changed, SALT, scene } from './scene.ts';
 
 /** An answer in pure mode with its certificate and keys, each through JSON as a client has it. */
@@ -91,44 +89,16 @@ describe('verifyAnswer', () => {
     assert.deepEqual(failed(bare), ['lots', 'derived', 'status', 'dates', 'fixed']);
     assert.match(bare.checks[0].why, /names 2 lots, and its file has not as many under lots/);
   });
+});
 
-  it('passes one lot and test sources, and says that those are not random', async () => {
-    const one = await pureAnswer([lotRecord('a')]);
-    assert.ok((await verifyAnswer(one)).ok);
-    const test = await pureAnswer([lotRecord('a', { deterministic: true })]);
-    const verification = await verifyAnswer(test);
-    assert.ok(verification.ok);
-    assert.match(verification.checks.find((check) => check.name === 'status')?.why ?? '', /not random/);
-  });
-
-  it('passes after a rotation, with the old key still listed, and not without it', async () => {
-    const s = await pureAnswer();
-    assert.ok((await verifyAnswer({ ...s, keys: keysDocument(logKeys(1, 2)) })).ok);
-    const without = await verifyAnswer({ ...s, keys: keysDocument(logKeys(2)) });
-    assert.deepEqual(failed(without), ['signature', 'fixed']);
-  });
-
-  it('says that a certificate is not logged yet', async () => {
-    const s = await pureAnswer();
-    const verification = await verifyAnswer({
-      ...s,
-      certificate: changed(s.certificate, 'certificate.proof', null),
-    });
-    assert.deepEqual(failed(verification), ['inclusion', 'signature']);
-    assert.match(
-      verification.checks.find((check) => check.name === 'inclusion')?.why ?? '',
-      /fetch it again/,
-    );
-  });
-
-  it('fails the status of a withdrawn lot, and nothing else', async () => {
-    const s = await pureAnswer();
-    s.world.withdrawn.push({ lotId: lotRecord('b').id, why: 'detector fault', atMs: TIME_MS });
-    const certificate = await s.service.find(s.world.ids.textOf(4, 13));
-    const verification = await verifyAnswer({ ...s, certificate });
-    assert.deepEqual(failed(verification), ['status']);
-    assert.match(verification.checks.find((check) => check.name === 'status')?.why ?? '', /detector fault/);
-  });
+it('says why a lot was withdrawn', async () => {
+  const s = await pureAnswer();
+  s.world.withdrawn.push({ lotId: lotRecord('b').id, why: 'detector fault', atMs: TIME_MS });
+  const certificate = await s.service.find(s.world.ids.textOf(4, 13));
+  const { checks } = await verifyAnswer({ ...s, certificate });
+  const [failure, ...others] = checks.filter(({ ok }) => !ok);
+  assert.deepEqual([failure.name, others], ['status', []]);
+  assert.match(failure.why, /detector fault/);
 });
 
 describe('an answer of which something was changed', () => {
@@ -190,39 +160,6 @@ describe('an answer of which something was changed', () => {
       assert.ok(!verification.ok);
     });
   }
-
-  describe('of the evidence', () => {
-    const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'statistical')];
-    const evidence = 'certificate.provenance.evidence';
-    for (const to of ['calibrated', 'simulated', undefined]) {
-      it(`fails derived and inclusion where it is ${to}`, async () => {
-        const s = await pureAnswer(lots);
-        const certificate = changed<unknown>(s.certificate, evidence, to);
-        const verification = await verifyAnswer({ ...s, certificate });
-        assert.deepEqual(failed(verification), ['derived', 'inclusion']);
-        const why = verification.checks.find(({ name }) => name === 'derived')?.why ?? '';
-        assert.match(
-          why,
-          to === undefined ? /evidence is missing/ : /and "statistical" follows from the lots/,
-        );
-      });
-    }
-  });
-
-  it('refuses the proof of another certificate of the same log', async () => {
-    const s = await pureAnswer();
-    const other = await s.service.find(s.world.ids.textOf(4, 12));
-    assert.ok(typeof other === 'object');
-    const swapped = changed(s.certificate, 'certificate.proof', other.certificate.proof);
-    assert.deepEqual(failed(await verifyAnswer({ ...s, certificate: swapped })), ['inclusion']);
-    assert.deepEqual(failed(await verifyAnswer({ ...s, certificate: other })), [
-      'certificate id',
-      'request id',
-      'metadata',
-      'delivered',
-      'fixed',
-    ]);
-  });
 
   it('refuses a checkpoint of another log with the same keys', async () => {
     const s = await pureAnswer();
@@ -304,16 +241,6 @@ describe('one flipped bit', () => {
       assert.ok(caught > 200, `${caught} flips were still JSON`);
     });
   }
-
-  it('is caught in each bit of data, salt and hash', async () => {
-    const s = await pureAnswer();
-    for (let bit = 0; bit < 256; bit++) {
-      const salt = new Uint8Array(SALT);
-      salt[bit >> 3] ^= 1 << (bit & 7);
-      const response = changed(s.response, 'metadata.certificate_salt', toHex(salt));
-      assert.deepEqual(failed(await verifyAnswer({ ...s, response })), ['delivered']);
-    }
-  });
 });
 
 describe('what cannot be read', () => {
@@ -378,27 +305,4 @@ describe('the archive of certificates', () => {
     assert.equal(found.certificate.proof, null);
     assert.equal(found.certificate.status, 'valid');
   });
-});
-
-it('imports nothing of Node: only its own files and packages that run everywhere', async () => {
-  const { readFileSync } = await import('node:fs');
-  const seen = new Set<string>();
-  const outside = new Set<string>();
-  const visit = (url: URL) => {
-    if (seen.has(url.href)) return;
-    seen.add(url.href);
-    const source = readFileSync(url, 'utf8');
-    for (const [, name] of source.matchAll(/from '([^']+)'/g)) {
-      if (name.startsWith('.')) visit(new URL(name, url));
-      else outside.add(name);
-    }
-  };
-  visit(new URL('../../src/certificate/verify.ts', import.meta.url));
-  assert.deepEqual([...outside].sort(), [
-    '@noble/ciphers/chacha.js',
-    '@noble/hashes/hkdf.js',
-    '@noble/hashes/sha2.js',
-    '@noble/hashes/utils.js',
-    'canonicalize',
-  ]);
 });
