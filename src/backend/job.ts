@@ -11,7 +11,7 @@ import {
   type Spend,
 } from './backend.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
-import { SeenResults } from './seen.ts';
+import { jobNotes, type RecentEntries, SeenResults } from './seen.ts';
 import type { Shots } from './shots.ts';
 
 /** What the plan of a job says at every provider. A plan is JSON, and the memo of its job. */
@@ -32,6 +32,20 @@ interface JobSource {
   readonly isDeclared: boolean;
 }
 
+/** One submission, kept before anything is sent. JSON. */
+interface Submission<Plan> {
+  readonly bits: number;
+  readonly plan: Plan;
+  /** Unix ms of the last request for it; null when there was none, or when it was refused. */
+  readonly sentAtMs: number | null;
+  readonly jobId: string | null;
+}
+
+/** A request that may or may not have made a job. */
+export class UnknownOutcome extends BackendError {
+  override name = 'UnknownOutcome';
+}
+
 export interface JobResults {
   readonly shots: Shots;
   readonly width: number;
@@ -43,9 +57,13 @@ export interface JobResults {
 }
 
 /**
- * The base of the backends whose reads are jobs of a provider: it names jobs, asks for their state, and turns
- * their results into a read. A provider adds how a job is started, found, decoded, cancelled and priced. How
+ * The base of the backends whose reads are jobs of a provider: it submits each job once, asks for its state, and turns
+ * its results into a read. A provider adds how a job is planned, created, found, decoded, cancelled and priced. How
  * often each step is tried again is the business of pool/intake/jobs.ts.
+ *
+ * One idempotency key is one job, whatever gets lost: the plan is kept before it is sent, so that a repeated request is the
+ * same to the byte although the device was calibrated in between, and what may have been sent is looked for at the provider
+ * before it is sent again.
  */
 export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBackend {
   readonly kind = 'job';
@@ -59,7 +77,11 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   protected readonly device: string;
   protected readonly clock: Clock;
   protected readonly memory: SourceMemory;
+  /** How long a request without an answer may still be at work, and make a job that no search finds yet. */
+  protected readonly settleMs: number = 0;
   readonly #seen: SeenResults;
+  /** By idempotency key, those of jobs under way among them. */
+  readonly #submissions: RecentEntries;
 
   constructor(source: JobSource, { clock, memory }: SourceParts) {
     this.name = source.name;
@@ -71,6 +93,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     this.clock = clock;
     this.memory = memory;
     this.#seen = new SeenResults(memory);
+    this.#submissions = jobNotes(memory, 'submissions');
   }
 
   abstract estimate(bits: number): Spend;
@@ -78,12 +101,19 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   abstract cancel(job: JobReference): Promise<void>;
   abstract forget(job: JobReference, signal: AbortSignal): Promise<void>;
 
-  /** Starts the job with this key, or finds it. The plan is null when it is lost. */
-  protected abstract start(
-    bits: number,
+  /** What is to be sent for so many bits, on the device as it is now. */
+  protected abstract plan(bits: number, signal: AbortSignal): Promise<Plan>;
+  /** Sends it and gives the id of the job. Rejects with UnknownOutcome when there may be a job all the same. */
+  protected abstract create(plan: Plan, idempotencyKey: string, signal: AbortSignal): Promise<string>;
+  /**
+   * The job that carries the key; undefined when there is none, and at a provider that itself knows a key again.
+   * `wasSent`: this service has sent a request with the key and knows no answer.
+   */
+  protected abstract search(
     idempotencyKey: string,
+    wasSent: boolean,
     signal: AbortSignal,
-  ): Promise<{ readonly jobId: string; readonly plan: Plan | null }>;
+  ): Promise<string | undefined>;
   /** The job as the provider describes it; undefined when it does not know the job. */
   protected abstract find(jobId: string, signal: AbortSignal): Promise<Found | undefined>;
   protected abstract stateOf(found: Found, plan: Plan): JobState;
@@ -95,8 +125,43 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
 
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
     signal.throwIfAborted();
-    const { jobId, plan } = await this.start(bits, idempotencyKey, signal);
-    return { jobId, idempotencyKey, bits, memo: plan === null ? '' : JSON.stringify(plan) };
+    const referenceOf = (jobId: string, plan: Plan | undefined): JobReference => {
+      return { jobId, idempotencyKey, bits, memo: plan === undefined ? '' : JSON.stringify(plan) };
+    };
+    const note = async (submission: Submission<Plan>) => {
+      this.#submissions.set(idempotencyKey, JSON.stringify(submission));
+      await this.#submissions.keep();
+    };
+    await this.#submissions.load();
+    const text = this.#submissions.get(idempotencyKey);
+    const kept = text === undefined ? undefined : (JSON.parse(text) as Submission<Plan>);
+    const noted = kept?.bits === bits ? kept : undefined;
+    if (noted !== undefined && noted.jobId !== null) return referenceOf(noted.jobId, noted.plan);
+    const own = noted !== undefined && this.isOwn(noted.plan) ? noted.plan : undefined;
+    const sentAtMs = noted?.sentAtMs ?? null;
+    const found = await this.search(idempotencyKey, sentAtMs !== null, signal);
+    if (found !== undefined) {
+      const job = referenceOf(found, noted?.plan);
+      if (own === undefined) await this.cancel(job); // nobody will read its results
+      if (noted !== undefined) await note({ ...noted, jobId: found });
+      return job;
+    }
+    const waitMs = sentAtMs === null ? 0 : sentAtMs + this.settleMs - this.clock.wallMs();
+    if (this.settleMs > 0 && waitMs > 0) {
+      const why = 'a job was sent and is not listed: it is not sent again while it may still be made';
+      throw new BackendError('retryable', why, waitMs);
+    }
+    const plan = own ?? (await this.plan(bits, signal));
+    const submission = { bits, plan, sentAtMs: this.clock.wallMs(), jobId: null };
+    await note(submission);
+    const jobId = await this.create(plan, idempotencyKey, signal).catch(async (error: unknown) => {
+      // a refusal in so many words made no job: the next try need not look for one
+      const isRefusal = error instanceof BackendError && !(error instanceof UnknownOutcome);
+      if (isRefusal) await note({ ...submission, sentAtMs: null });
+      throw error;
+    });
+    await note({ ...submission, jobId });
+    return referenceOf(jobId, plan);
   }
 
   async poll({ jobId, memo }: JobReference, signal: AbortSignal): Promise<JobState> {

@@ -14,7 +14,7 @@ import type { SourceMemory } from './definition.ts';
  * | `SeenResults` (ibm, braket, ionq) | SHA-256 of a result → job | the last 64 results | all | a permanent error, unless the same job is fetched again |
  * | `SeenResponses` (qrng-http) | SHA-256 of the decoded bytes, 128 bits of it | the last 10,000 responses | the newest 128 | false, and the call is made again |
  * | `SeenAnswers` (qrn) | SHA-256 of an answer's bytes, 128 bits of it → call | the last 4,096 answers | the newest 512 | false, unless the same call is made again |
- * | plans of IBM jobs | idempotency key → plan | the last 4 | all | the plan of the first submission |
+ * | submissions (ibm, braket, ionq) | idempotency key → plan and job | the last 4 | all | the job of the first submission |
  * | begun readings of private IBM jobs | job | the last 4 | all | a result that may be gone |
  * | raw results of lots (pool/intake) | SHA-256 of a result → lot | the last 256 lots of the source | all, from the lots themselves | a refused lot |
  *
@@ -92,7 +92,7 @@ function isText(value: unknown): value is string {
 const DIGEST_CHARACTERS = 32;
 
 /** Small notes of one job each, by its key or id. */
-export function jobNotes(memory: SourceMemory, name: 'plans' | 'begun'): RecentEntries {
+export function jobNotes(memory: SourceMemory, name: 'submissions' | 'begun'): RecentEntries {
   return new RecentEntries(4, { memory, name });
 }
 

@@ -94,10 +94,10 @@ test('a submission that IBM never took is the same job later, whatever the calib
   const subject = await IbmSubject.start(t);
   subject.server.inject('reset', 'POST /api/v1/jobs');
   await assert.rejects(submit(subject, 'key-1'), failsWith('retryable'));
-  const [, kept] = JSON.parse(subject.memory.notes.get('plans')!).at(-1);
+  const [, kept] = JSON.parse(subject.memory.notes.get('submissions')!).at(-1);
   subject.server.calibrate('2026-11-21', { ...TEST_DEVICE, table: [...TEST_DEVICE.table].reverse() });
   const job = await submit(subject, 'key-1', subject.restarted());
-  assert.equal(job.memo, kept);
+  assert.equal(job.memo, JSON.stringify(JSON.parse(kept).plan));
 });
 
 test('a job whose plan is lost is cancelled and has failed', async (t) => {

@@ -22,12 +22,12 @@ describe('the store of recent entries', () => {
 
   it('keeps the newest plan of four after a restart, and forgets one that is deleted', async () => {
     const memory = new MemoryNotes();
-    const plans = jobNotes(memory, 'plans');
+    const plans = jobNotes(memory, 'submissions');
     await plans.load();
     for (const key of ['a', 'b', 'c', 'd', 'e']) plans.set(key, `plan ${key}`);
     assert.ok(plans.delete('b'));
     await plans.keep();
-    const later = jobNotes(memory, 'plans');
+    const later = jobNotes(memory, 'submissions');
     await later.load();
     later.set('f', 'plan f');
     later.set('g', 'plan g');

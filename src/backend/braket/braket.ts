@@ -40,15 +40,6 @@ const RUN_POLL_MS = 2_000;
  */
 const RESULT_BYTES_PER_BIT = 8;
 const RESULT_BYTES_FREE = 4 * 1024 * 1024;
-/** The plan of the last task, noted before it is submitted. */
-const PLAN_NOTE = 'plan';
-
-interface PlanNote {
-  readonly key: string;
-  readonly bits: number;
-  readonly plan: TaskPlan;
-}
-
 class Braket extends ProviderJobs<TaskPlan, Task> {
   readonly origin: 'quantum-processor' | 'simulated';
   readonly #options: BraketOptions;
@@ -86,10 +77,13 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     return factsOf(await this.#device(signal), this.clock.wallMs());
   }
 
-  protected async start(bits: number, idempotencyKey: string, signal: AbortSignal) {
+  protected async plan(bits: number, signal: AbortSignal): Promise<TaskPlan> {
+    return planTask(await this.#device(signal), this.#options, this.#pricePerShot, bits);
+  }
+
+  protected create(plan: TaskPlan, idempotencyKey: string, signal: AbortSignal): Promise<string> {
     assert(idempotencyKey.length <= CLIENT_TOKEN_LENGTH_MAX, 'an idempotency key fits in a client token');
-    const plan = await this.#planOf(bits, idempotencyKey, signal);
-    const jobId = await this.#service.createTask(
+    return this.#service.createTask(
       {
         clientToken: idempotencyKey,
         deviceArn: this.device,
@@ -100,25 +94,10 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
       },
       signal,
     );
-    return { jobId, plan };
   }
 
-  /**
-   * The plan of the task with this key. It is noted before the first submission: a second one after a crash
-   * would choose other qubits if the device was calibrated in between, and one client token with two requests
-   * is an error.
-   */
-  async #planOf(bits: number, key: string, signal: AbortSignal): Promise<TaskPlan> {
-    const note = await this.memory.recall(PLAN_NOTE);
-    if (note !== undefined) {
-      const noted = JSON.parse(note) as PlanNote;
-      if (noted.key === key && noted.bits === bits && this.isOwn(noted.plan)) return noted.plan;
-    }
-    const device = await this.#device(signal);
-    const plan = planTask(device, this.#options, this.#pricePerShot, bits);
-    await this.memory.keep(PLAN_NOTE, JSON.stringify({ key, bits, plan } satisfies PlanNote));
-    return plan;
-  }
+  /** One client token is one task to Braket, as long as the request is the same to the byte. */
+  protected async search(): Promise<undefined> {}
 
   protected deviceOf({ device }: TaskPlan): string {
     return device;

@@ -12,7 +12,6 @@ import {
 } from '../backend.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { ProviderJobs, planIn } from '../job.ts';
-import { jobNotes, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
 import { apiUrlOf, IBM_OPTIONS, type IbmOptions } from './options.ts';
@@ -70,8 +69,6 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   readonly #cloud: IbmCloud;
   readonly #device: Device;
   readonly #reader: ResultReader;
-  /** Plans by idempotency key, those of jobs under way among them. */
-  readonly #plans: RecentEntries;
   /** When jobs were submitted in the last minute, on the monotonic clock. */
   #submittedAtMs: number[] = [];
   #isSimulator = false;
@@ -101,7 +98,6 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     });
     this.#device = new Device(options.device, this.#cloud);
     this.#reader = new ResultReader(this.#cloud, this.#device, parts);
-    this.#plans = jobNotes(parts.memory, 'plans');
     this.#width = options.qubits;
   }
 
@@ -124,46 +120,27 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     return seconds_per_job + seconds_per_shot * executions;
   }
 
-  /**
-   * Looks for a job that carries the key as a tag before it starts one. The plan is kept first: what the
-   * results mean is known whatever happens between IBM's taking the job and its answer.
-   */
-  protected async start(bits: number, idempotencyKey: string, signal: AbortSignal) {
-    const tag = `qrn-${idempotencyKey}`;
-    assert(tag.length <= TAG_LENGTH_MAX, 'an idempotency key fits into a tag');
-    await this.#plans.load();
-    const known = planIn<Plan>(this.#plans.get(idempotencyKey) ?? '');
-    const kept = known !== null && this.isOwn(known) ? known : null;
-    const found = await this.#jobTagged(tag, signal);
-    if (found !== null) {
-      if (kept === null) await this.cancel({ jobId: found }); // nobody will read its results
-      return { jobId: found, plan: known };
-    }
-    this.#checkRate();
-    const plan = kept ?? (await this.#plan(bits, signal));
-    if (kept === null) {
-      this.#plans.set(idempotencyKey, JSON.stringify(plan));
-      await this.#plans.keep();
-    }
-    return { jobId: await this.#send(plan, tag, signal), plan };
-  }
-
   protected deviceOf({ device }: Plan): string {
     return device;
   }
 
   /**
-   * The oldest job with the tag, or null. The tag is compared again: an API that ignores the filter lists
-   * every job.
+   * The oldest job with the key as a tag, whatever is known of it here: a service that lost its notes must not pay twice.
+   * The tag is compared again: an API that ignores the filter lists every job.
    */
-  async #jobTagged(tag: string, signal: AbortSignal): Promise<string | null> {
+  protected async search(
+    idempotencyKey: string,
+    _wasSent: boolean,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const tag = tagOf(idempotencyKey);
     const query = `tags=${encodeURIComponent(tag)}&exclude_params=true&limit=200`;
     const { jobs } = await this.#cloud.get(`/jobs?${query}`, signal);
     const tagged = listIn(jobs)
       .map(objectIn)
       .filter(({ tags }) => listIn(tags).includes(tag));
     tagged.sort((a, b) => (instantIn(a.created) ?? 0) - (instantIn(b.created) ?? 0));
-    return textIn(tagged[0]?.id);
+    return textIn(tagged[0]?.id) ?? undefined;
   }
 
   /** A job that IBM would refuse is not sent: each refusal counts as well. */
@@ -175,7 +152,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     throw new BackendError('retryable', `IBM Quantum takes ${JOBS_PER_MINUTE} jobs a minute`, waitMs);
   }
 
-  async #plan(bits: number, signal: AbortSignal): Promise<Plan> {
+  protected async plan(bits: number, signal: AbortSignal): Promise<Plan> {
     const { max_seconds, device, result_form } = this.#options;
     const state = await this.#device.state(signal);
     if (state.word !== null && state.word.toLowerCase() !== 'online') {
@@ -208,12 +185,13 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     };
   }
 
-  async #send(plan: Plan, tag: string, signal: AbortSignal): Promise<string> {
+  protected async create(plan: Plan, idempotencyKey: string, signal: AbortSignal): Promise<string> {
+    this.#checkRate();
     this.#submittedAtMs.push(this.clock.monotonicMs());
     const reply = await this.#cloud.send({
       method: 'POST',
       path: '/jobs',
-      body: this.#jobOf(plan, tag),
+      body: this.#jobOf(plan, tagOf(idempotencyKey)),
       accepts: [409],
       signal,
     });
@@ -316,6 +294,12 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
       usage_remaining_seconds: numberIn(usage.usage_remaining_seconds),
     };
   }
+}
+
+function tagOf(idempotencyKey: string): string {
+  const tag = `qrn-${idempotencyKey}`;
+  assert(tag.length <= TAG_LENGTH_MAX, 'an idempotency key fits into a tag');
+  return tag;
 }
 
 const CANCEL_TIMEOUT_MS = 10_000;

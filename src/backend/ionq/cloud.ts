@@ -4,6 +4,7 @@ import { type JsonObject, objectIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import type { Secret } from '../definition.ts';
 import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { UnknownOutcome } from '../job.ts';
 
 const REPLY_BYTES_MAX = 4 * 1024 * 1024;
 /** GET /jobs gives at most so many at a time. */
@@ -17,11 +18,6 @@ const PAGES_MAX = 40;
  */
 function isAmbiguous(status: number): boolean {
   return status === 408 || status === 409 || status >= 500;
-}
-
-/** A request that may or may not have been carried out. */
-export class UnknownOutcome extends BackendError {
-  override name = 'UnknownOutcome';
 }
 
 /** The calls on IonQ's API, v0.4. Rejects with a BackendError, or with the signal's reason. */

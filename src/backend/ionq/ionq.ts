@@ -20,11 +20,11 @@ import {
   inputSha256,
   ionqOptions,
   jobBody,
+  KEY_METADATA,
   priceOf,
   shotsAskedOf,
 } from './program.ts';
 import { decodeShots, type ShotFormat } from './shots.ts';
-import { Submissions } from './submission.ts';
 
 export const ionqBackend = defineBackend({
   type: 'ionq',
@@ -54,11 +54,17 @@ interface IonqPlan extends JobPlan {
   readonly calibration: Provenance['calibration'];
 }
 
+/**
+ * A request that got no answer may still be at work behind the gateway for so long; a job that is not listed
+ * after that was never made. Cloudflare gives up on an origin after 100 s (its status 524).
+ */
+const SETTLE_MS = 120_000;
+
 class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
+  protected override readonly settleMs = SETTLE_MS;
   readonly origin: 'quantum-processor' | 'simulated';
   readonly #options: IonqOptions;
   readonly #cloud: IonqCloud;
-  readonly #submissions: Submissions<IonqPlan>;
 
   constructor(name: string, options: IonqOptions, parts: SourceParts) {
     const { backend, qubits, shots } = options;
@@ -76,7 +82,6 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     this.origin = backend === 'simulator' ? 'simulated' : 'quantum-processor';
     this.#options = options;
     this.#cloud = new IonqCloud(options.base_url, options.api_key, parts.clock);
-    this.#submissions = new Submissions(this.#cloud, parts.memory, parts.clock);
   }
 
   estimate(bits: number): Spend {
@@ -122,17 +127,22 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     return this.#cloud.estimate(Object.fromEntries(texts), signal);
   }
 
-  protected start(bits: number, idempotencyKey: string, signal: AbortSignal) {
-    return this.#submissions.submit(
-      idempotencyKey,
-      bits,
-      () => this.#plan(bits, signal),
-      (made) => jobBody(made.qubits, made.backend, made.shots, idempotencyKey),
-      signal,
-    );
+  protected create(plan: IonqPlan, idempotencyKey: string, signal: AbortSignal): Promise<string> {
+    return this.#cloud.createJob(jobBody(plan.qubits, plan.backend, plan.shots, idempotencyKey), signal);
   }
 
-  async #plan(bits: number, signal: AbortSignal): Promise<IonqPlan> {
+  /** IonQ knows no idempotency keys: the job is looked for by the key in its metadata. */
+  protected async search(
+    idempotencyKey: string,
+    wasSent: boolean,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    if (!wasSent) return undefined;
+    const found = await this.#cloud.findJob(this.device, KEY_METADATA, idempotencyKey, signal);
+    return textIn(found?.id) ?? undefined;
+  }
+
+  protected async plan(bits: number, signal: AbortSignal): Promise<IonqPlan> {
     const { backend: name, qubits } = this.#options;
     const backend = await this.#cloud.backend(name, signal);
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
