@@ -194,6 +194,32 @@ function assert(condition, what) {
   if (!condition) throw new InvariantError(what);
 }
 
+// src/core/text-bytes.ts
+var BASE32 = Uint8Array.from("0123456789abcdefghjkmnpqrstvwxyz", (each) => each.charCodeAt(0));
+var HEX = Uint8Array.from("0123456789abcdef", (each) => each.charCodeAt(0));
+function writeBase32(id, target, at, from = 0) {
+  target[at] = BASE32[id[from] >>> 5];
+  target[at + 1] = BASE32[id[from] & 31];
+  let end = at + 2;
+  for (let i = from + 1; i < from + 16; i += 5) {
+    const a = id[i];
+    const b = id[i + 1];
+    const c = id[i + 2];
+    const d = id[i + 3];
+    const e = id[i + 4];
+    target[end] = BASE32[a >>> 3];
+    target[end + 1] = BASE32[(a << 2 | b >>> 6) & 31];
+    target[end + 2] = BASE32[b >>> 1 & 31];
+    target[end + 3] = BASE32[(b << 4 | c >>> 4) & 31];
+    target[end + 4] = BASE32[(c << 1 | d >>> 7) & 31];
+    target[end + 5] = BASE32[d >>> 2 & 31];
+    target[end + 6] = BASE32[(d << 3 | e >>> 5) & 31];
+    target[end + 7] = BASE32[e & 31];
+    end += 8;
+  }
+  return end;
+}
+
 // src/core/ids.ts
 var ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 var VALUE_OF = new Int8Array(128).fill(-1);
@@ -201,20 +227,10 @@ for (let i = 0; i < ALPHABET.length; i++) VALUE_OF[ALPHABET.charCodeAt(i)] = i;
 var ID_TEXT_LENGTH = 26;
 function base32Of(id) {
   assert(id.length === 16, "an id has 16 bytes");
-  let text3 = "";
-  let bits = 2;
-  let accumulator = 0;
-  for (const byte of id) {
-    accumulator = accumulator << 8 | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text3 += ALPHABET[accumulator >>> bits & 31];
-      accumulator &= (1 << bits) - 1;
-    }
-  }
-  return text3;
+  writeBase32(id, printed, 0);
+  return String.fromCharCode(...printed);
 }
+var printed = new Uint8Array(ID_TEXT_LENGTH);
 function bytesOfBase32(text3) {
   if (text3.length !== ID_TEXT_LENGTH) return void 0;
   const id = new Uint8Array(16);

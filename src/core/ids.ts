@@ -1,4 +1,5 @@
 import { assert } from './assert.ts';
+import { writeBase32 } from './text-bytes.ts';
 
 /**
  * Identifiers are 128-bit values printed in lower-case Crockford base32 (26 characters; the first carries the
@@ -13,20 +14,11 @@ const ID_TEXT_LENGTH = 26;
 /** 16 bytes as 26 characters, most significant bits first. */
 export function base32Of(id: Uint8Array): string {
   assert(id.length === 16, 'an id has 16 bytes');
-  let text = '';
-  let bits = 2; // 130 = 26 * 5 bits hold 128: two zero bits lead
-  let accumulator = 0;
-  for (const byte of id) {
-    accumulator = (accumulator << 8) | byte;
-    bits += 8;
-    while (bits >= 5) {
-      bits -= 5;
-      text += ALPHABET[(accumulator >>> bits) & 31];
-      accumulator &= (1 << bits) - 1;
-    }
-  }
-  return text;
+  writeBase32(id, printed, 0);
+  return String.fromCharCode(...printed);
 }
+
+const printed = new Uint8Array(ID_TEXT_LENGTH);
 
 /** The 16 bytes behind 26 characters; undefined when the text is not one that `base32Of` can print. */
 export function bytesOfBase32(text: string): Uint8Array<ArrayBuffer> | undefined {

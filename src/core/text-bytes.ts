@@ -56,13 +56,11 @@ export function writeHex(
 
 /** 16 bytes in the 8-4-4-4-12 form of RFC 9562. */
 export function writeUuid(id: Uint8Array, target: Uint8Array, at: number): number {
-  let end = at;
-  for (let i = 0; i < 16; i++) {
-    if (i === 4 || i === 6 || i === 8 || i === 10) target[end++] = HYPHEN;
-    target[end++] = HEX[id[i] >> 4];
-    target[end++] = HEX[id[i] & 15];
-  }
-  return end;
+  target[writeHex(id, target, at, 0, 4)] = HYPHEN;
+  target[writeHex(id, target, at + 9, 4, 2)] = HYPHEN;
+  target[writeHex(id, target, at + 14, 6, 2)] = HYPHEN;
+  target[writeHex(id, target, at + 19, 8, 2)] = HYPHEN;
+  return writeHex(id, target, at + 24, 10, 6);
 }
 
 /** Latin-1 text, a byte a character. */

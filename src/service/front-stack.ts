@@ -161,7 +161,11 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   directory.start();
   const shard = new MetricShard(options.metrics.memory, options.metrics.shard);
   const gauges = new FrontGauges(shard);
-  const record = new RequestRecord({ shard, log, clock, logSample: config.accessLogSample });
+  const isLogged = config.logLevel === 'debug' || config.logLevel === 'info';
+  const record = new RequestRecord({
+    ...{ shard, log, clock },
+    logSample: isLogged ? config.accessLogSample : 0, // a line that nobody reads is not made
+  });
   let ready = false;
   let heldBack: Readiness | null = null;
   const names = { poweredBy: config.poweredBy, baseUrl: '', verifyUrlBase: '' };
