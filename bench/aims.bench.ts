@@ -63,7 +63,6 @@ export const aims: Suite = {
         aim: NO_AIM,
       });
       return {
-        aims: figures,
         tables: [
           {
             title: 'Aims',

@@ -2,8 +2,6 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpuTime, cpuTimeEver, residentMemory } from '../test/support/process-usage.ts';
 import type { TestServer } from '../test/support/server.ts';
-import { scaled } from '../test/support/statistics.ts';
-import { NO_AIM } from './support/aims.ts';
 import { endWithUs } from './support/children.ts';
 import { comparison, nameFor } from './support/revisions.ts';
 import { type Contender, Rounds, type Sample } from './support/rounds.ts';
@@ -21,7 +19,6 @@ const SETTINGS = {
   QRN_SOURCE_SIMULATOR_LOT_BITS: undefined,
   QRN_LOG_LEVEL: 'error',
 };
-const READY_AIM_S = 1;
 const STARTS = ['empty folder', 'restart'] as const;
 
 /** What a start of the service costs until it can serve every mode, and in the seconds after. */
@@ -47,13 +44,6 @@ export const start: Suite = {
       ...comparison(run, 'CPU to ready', 'cpuMs'),
     ];
     return {
-      aims: rounds.names.flatMap((name) => {
-        const [ready, cpu] = ['readyMs', 'cpuMs'].map((quantity) => scaled(rounds.of(name, quantity), 1e-3));
-        return [
-          { what: `start, ${name}: ready`, unit: 's', measured: ready, aim: READY_AIM_S },
-          { what: `start, ${name}: CPU to ready`, unit: 's', measured: cpu, aim: NO_AIM },
-        ];
-      }),
       tables: [
         {
           title: 'A start of the service',

@@ -35,9 +35,10 @@ const GROUPS: readonly (readonly string[])[] = [
 const ALONE: readonly string[] = ['adversary', 'secrets'];
 /** Simulated collectors, which share nothing and patch nothing: they make a group. */
 const LIARS = 'test/adversary/liars/';
-const CHECKS: readonly (readonly string[])[] = [
+/** The full tier also looks for what nothing but tests uses. */
+const CHECKS = (isFast: boolean): readonly (readonly string[])[] => [
   ['npm', 'run', '-s', 'types'],
-  ['npm', 'run', '-s', 'lint'],
+  ['npm', 'run', '-s', isFast ? 'lint' : 'lint:full'],
 ];
 /** Those that take longest are begun first, each in a process of its own, so that none runs on by itself at the end. */
 const FIRST: readonly string[] = [
@@ -167,7 +168,7 @@ function tasks(): (readonly string[])[] {
   const tests = [...inGroup.slice(0, 2), ...first, ...inGroup.slice(2), liars, ...alone, rest].filter(
     (task) => task.length > 0,
   );
-  return [...(asked.checks ? CHECKS : []), ...tests.map(testCommand)];
+  return [...(asked.checks ? CHECKS(asked.fast) : []), ...tests.map(testCommand)];
 }
 
 function testCommand(task: readonly string[]): readonly string[] {

@@ -8,9 +8,11 @@ const FULL_ONLY: readonly string[] = [
   'test/adversary/draws.test.ts',
   'test/adversary/fuzz/',
   'test/adversary/liars/',
+  'test/api/fronts.test.ts',
   'test/api/stream.test.ts',
   'test/api/tls.test.ts',
   'test/browser/',
+  'test/certificate/cosigning.test.ts',
   'test/certificate/incarnation.test.ts',
   'test/cli/assess.test.ts',
   'test/cli/client.test.ts',
@@ -24,6 +26,8 @@ const FULL_ONLY: readonly string[] = [
   'test/docs/evidence.test.ts',
   'test/docs/pages.test.ts',
   'test/docs/readme.test.ts',
+  'test/http/openapi-types.test.ts',
+  'test/http/parsing-time.test.ts',
   'test/ledger/crash.test.ts',
   'test/ledger/postgres/',
   'test/overload/stalled.test.ts',
@@ -39,6 +43,7 @@ const FULL_ONLY: readonly string[] = [
   'test/service/self-test.test.ts',
   'test/service/told-faults.test.ts',
   'test/sources/',
+  'test/stats/sp800-90b/known-answers.test.ts',
 ];
 
 export function isInFastTier(file: string): boolean {

@@ -1,15 +1,8 @@
 import { publish, talk } from './reporter.ts';
-import type { Aim, BenchRun, Suite } from './suite.ts';
+import type { BenchRun, Suite } from './suite.ts';
 
-/**
- * Runs the suites one after the other. One that fails is told, and the others go on; gives how many failed. `onAims` takes
- * the aims of each suite that has some.
- */
-export async function runSuites(
-  suites: readonly Suite[],
-  run: BenchRun,
-  onAims: (suite: Suite, aims: readonly Aim[]) => void = () => {},
-): Promise<number> {
+/** Runs the suites one after the other. One that fails is told, and the others go on; gives how many failed. */
+export async function runSuites(suites: readonly Suite[], run: BenchRun): Promise<number> {
   let failures = 0;
   for (const suite of suites) {
     const startedMs = performance.now();
@@ -18,7 +11,6 @@ export async function runSuites(
     try {
       const report = await suite.run(run);
       if (report !== undefined) publish(suite, run, report, seconds());
-      if (report?.aims !== undefined) onAims(suite, report.aims);
       const missed = report?.missed ?? [];
       for (const target of missed) talk(`${suite.name}: missed: ${target}`);
       if (missed.length > 0) failures++;

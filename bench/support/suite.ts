@@ -43,8 +43,6 @@ export interface Aim {
 
 export interface Report {
   readonly tables: readonly Table[];
-  /** What `npm run bench:aims` puts into one table. */
-  readonly aims?: readonly Aim[];
   /** Targets that were missed: the suite then counts as failed. */
   readonly missed?: readonly string[];
 }
