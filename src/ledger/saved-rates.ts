@@ -1,5 +1,7 @@
 import type { RateRecord } from './records.ts';
 import { EntryCursor } from './segment.ts';
+import { type Body, type Store, tx } from './store.ts';
+import { RATES } from './tables.ts';
 
 /**
  * Saved limiter states, joined with the entries of segments that were committed since. An entry issued after the newest
@@ -10,7 +12,14 @@ import { EntryCursor } from './segment.ts';
 export class SavedRates {
   readonly #rates = new Map<number, JoinedRate>();
 
-  addSaved(node: number, { accountNumber, tatMs, admittedAtMs }: RateRecord): void {
+  /** Those of all nodes. */
+  static async in(store: Store): Promise<SavedRates> {
+    const rates = new SavedRates();
+    for (const { key, value } of await store.read(() => tx.range(RATES, {}))) rates.#addSaved(key[0], value);
+    return rates;
+  }
+
+  #addSaved(node: number, { accountNumber, tatMs, admittedAtMs }: RateRecord): void {
     const rate = this.#rateOf(accountNumber);
     rate.tatMs = Math.max(rate.tatMs, tatMs);
     rate.admittedAtMs.push(...admittedAtMs);
@@ -41,6 +50,11 @@ export class SavedRates {
     }
     return rate;
   }
+}
+
+/** In place of what the node saved before. */
+export function* putRates(node: number, rates: readonly RateRecord[]): Body<void> {
+  for (const rate of rates) yield* tx.put(RATES, [node, rate.accountNumber], rate);
 }
 
 interface JoinedRate {

@@ -8,6 +8,8 @@ import { pack, unpack } from 'msgpackr';
 export interface Store {
   /** What the body reads is of one moment. It may be run more than once, and writes nothing. */
   read<T>(body: () => Body<T>): Promise<T>;
+  /** As `read`, of what no failover can take back: for what is signed or given again by being read. */
+  kept<T>(body: () => Body<T>): Promise<T>;
   /**
    * Resolves when what the body wrote is durable. Bodies that name a common lock run one after the other, as if each was
    * alone; a lock is named after what it guards. The body checks before it writes: what it throws is thrown to the caller,
@@ -31,6 +33,9 @@ export interface Codec<V> {
 export function plainCodec<V>(): Codec<V> {
   return { encode: (value) => pack(value), decode: (bytes) => unpack(bytes) as V };
 }
+
+/** Bytes as they are; what comes back is a view of a buffer that nobody else has. */
+export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
 /** How a table is stored. */
 export interface TableKind<K extends Key, V> {

@@ -1,8 +1,17 @@
+import { pack, unpack } from 'msgpackr';
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord } from './draw-records.ts';
-import type { BlockKind, JobRecord, LotRecord, LotRevocation, SourceSpend } from './records.ts';
+import type {
+  BlockKind,
+  JobRecord,
+  LotRecord,
+  LotRevocation,
+  RateRecord,
+  SourceSpend,
+  StoredAnswer,
+} from './records.ts';
 import type { DaySpend } from './spending.ts';
-import { type Body, type Key, plainCodec, type SharedTable, tx } from './store.ts';
+import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTable, tx } from './store.ts';
 
 /** The tables of the rules in `domain`, each under the name that its records have in every store. */
 function table<K extends Key, V>(name: string, codec = plainCodec<V>()): SharedTable<K, V> {
@@ -17,6 +26,7 @@ export type CountName =
   | 'jobs'
   | 'charges'
   | 'sourceNotes'
+  | 'logRecords'
   /** Lots stored so far: also the highest ordinal of one. */
   | 'lots'
   | 'revocations'
@@ -69,6 +79,34 @@ export const STAGED_BLOCKS = table<string, Readonly<Record<BlockKind, readonly U
 /** Blocks that are cut and that nobody has claimed. */
 export const BLOCKS = table<BlockKey, StoredBlock>('blocks');
 export const CLAIMS = table<BlockKey, BlockClaim>('claims');
+
+/** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
+const answerCodec: Codec<StoredAnswer> = {
+  encode: ({ accountNumber, keyDigest, fingerprint, expiresAtMs, sealed }) => {
+    const head = pack([accountNumber, keyDigest, fingerprint, expiresAtMs]);
+    return [Uint8Array.of(head.length & 0xff, head.length >> 8), head, sealed];
+  },
+  decode: (bytes) => {
+    const end = 2 + bytes[0] + (bytes[1] << 8);
+    const [accountNumber, keyDigest, fingerprint, expiresAtMs] = unpack(bytes.subarray(2, end));
+    return {
+      accountNumber,
+      keyDigest,
+      fingerprint,
+      expiresAtMs,
+      sealed: new Uint8Array(bytes.subarray(end)),
+    };
+  },
+};
+
+/** domain/answers.ts. Account number, digest of the key. */
+export const ANSWERS = table<readonly [number, string], StoredAnswer>('answers', answerCodec);
+/** When it expires (Unix ms), account number, digest of the key: bytes of the sealed answer. */
+export const ANSWER_EXPIRY = table<readonly [number, number, string], number>('answerExpiry');
+/** Node, account number. */
+export const RATES = table<readonly [number, number], RateRecord>('rates');
+/** domain/log.ts */
+export const LOG = table<string, Uint8Array>('log', bytesCodec);
 
 /** What changes of a lot after it was stored. */
 export interface LotState {
@@ -138,6 +176,10 @@ export const BOOK_TABLES = {
   lotOrder: LOT_ORDER,
   pendingLots: PENDING_LOTS,
   revocations: REVOCATIONS,
+  answers: ANSWERS,
+  answerExpiry: ANSWER_EXPIRY,
+  rates: RATES,
+  log: LOG,
 };
 
 /** Those of the folder of a node's blocks. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvariantError } from '../../src/core/assert.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
-import { bytesCodec, type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
-import { type Key, plainCodec } from '../../src/ledger/store.ts';
+import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { bytesCodec, type Key, plainCodec } from '../../src/ledger/store.ts';
 
 /** A database of one table, with its stored bytes open to damage. */
 function mapDatabase() {

@@ -3,8 +3,10 @@ import { concatBytes } from '../../src/core/bytes.ts';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { SEAL_BYTES } from '../../src/ledger/block-keys.ts';
+import { answersIn, putAnswers } from '../../src/ledger/domain/answers.ts';
 import type { BlockSeals } from '../../src/ledger/domain/blocks.ts';
 import { drawsIn } from '../../src/ledger/domain/draws.ts';
+import { mayStep, putLogRecords, readLog } from '../../src/ledger/domain/log.ts';
 import { type LotStore, lotsIn, releaseLots } from '../../src/ledger/domain/lots.ts';
 import { type JobOwner, type JobStore, ONLY_OWNER, sourcesIn } from '../../src/ledger/domain/sources.ts';
 import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
@@ -20,7 +22,6 @@ import {
   SEQUENCES_PER_LEASE,
   type SequenceLease,
   type SeriesPart,
-  type StoredAnswerSize,
 } from '../../src/ledger/ledger.ts';
 import type {
   AccountRecord,
@@ -33,10 +34,11 @@ import type {
   UsageCount,
   UsageDay,
 } from '../../src/ledger/records.ts';
+import { putRates, SavedRates } from '../../src/ledger/saved-rates.ts';
 import { encodeSegment, readEntries } from '../../src/ledger/segment.ts';
 import type { SegmentSink, SinkRefusal } from '../../src/ledger/segment-sink.ts';
 import { SOLE_NODE } from '../../src/ledger/sole-node.ts';
-import { tx } from '../../src/ledger/store.ts';
+import { type Body, tx } from '../../src/ledger/store.ts';
 import { CLAIMS, LOTS } from '../../src/ledger/tables.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -95,17 +97,17 @@ export class MemoryLedger implements Ledger {
   #lastSegment = 0;
   #leasedBefore = 0;
   #droppedSegment = 0;
-  readonly #answers = new Map<string, StoredAnswer>();
-  /** By node, and then by account. */
-  readonly #rates = new Map<string, Map<number, RateRecord>>();
-  readonly #log = new Map<string, Uint8Array>();
+  readonly #answers: ReturnType<typeof answersIn>;
+  /** In the order of their numbers. */
+  readonly #nodes: string[] = [];
 
   /** Without `keepsPending`, lots are released at once: where no log releases them. */
   constructor(clock: Clock, { keepsPending = false } = {}) {
     this.#clock = clock;
     this.#keepsPending = keepsPending;
+    this.#answers = answersIn(this.#store, clock);
     this.#lots = this.lotsOf(ONLY_OWNER.node, this.#store);
-    Object.assign(this, this.#lots, { addLot: this.addLot.bind(this) });
+    Object.assign(this, this.#answers, this.#lots, { addLot: this.addLot.bind(this) });
   }
 
   readonly isShared = SOLE_NODE.isShared;
@@ -119,6 +121,8 @@ export class MemoryLedger implements Ledger {
   readonly openJob = this.#sources.openJob;
   readonly putJob = this.#sources.putJob;
   readonly openJobs = this.#sources.openJobs;
+  declare readonly storedAnswer: Ledger['storedAnswer'];
+  declare readonly storedAnswerSizes: Ledger['storedAnswerSizes'];
   declare readonly lot: Ledger['lot'];
   declare readonly lots: Ledger['lots'];
   declare readonly revokeLot: Ledger['revokeLot'];
@@ -261,13 +265,7 @@ export class MemoryLedger implements Ledger {
       this.#number(segment);
       for (const entry of readEntries(segment.entries)) this.#entries.push({ ...entry, writer });
     }
-    for (const answer of answers) {
-      const key = `${answer.accountNumber} ${answer.keyDigest}`;
-      const stored = this.#answers.get(key);
-      if (stored === undefined || stored.expiresAtMs < answer.expiresAtMs) {
-        this.#answers.set(key, structuredClone(answer));
-      }
-    }
+    this.#store.within(putAnswers(answers));
   }
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
@@ -359,69 +357,33 @@ export class MemoryLedger implements Ledger {
     return [...days.values()].sort((a, b) => a.day - b.day);
   }
 
-  async saveRates(rates: readonly RateRecord[], { node } = SOLE_WRITER): Promise<void> {
-    const saved = this.#rates.get(node) ?? new Map<number, RateRecord>();
-    this.#rates.set(node, saved);
-    for (const rate of rates) saved.set(rate.accountNumber, structuredClone(rate));
+  saveRates(rates: readonly RateRecord[], { node } = SOLE_WRITER): Promise<void> {
+    return this.#store.write([], () => putRates(this.#numberOf(node), rates));
   }
 
   /** What a node saved lacks what that node committed later. */
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    const saved = [...this.#rates.values()];
-    const admitted = saved.flatMap((rates) =>
-      [...rates.values()].flatMap(({ accountNumber, admittedAtMs }) =>
-        admittedAtMs.map((atMs) => ({ accountNumber, atMs })),
-      ),
-    );
+    const rates = await SavedRates.in(this.#store);
     for (const { sequence, committedAtMs, entries } of this.#segments.values()) {
       if (committedAtMs < sinceMs) continue;
-      const rates = this.#rates.get(this.#writers.get(sequence)!.node);
-      for (const { accountNumber, issuedAtMs: atMs } of readEntries(entries)) {
-        const newestMs = rates?.get(accountNumber)?.admittedAtMs.at(-1) ?? Number.NEGATIVE_INFINITY;
-        if (atMs > newestMs) admitted.push({ accountNumber, atMs });
-      }
+      rates.addEntries(this.#numberOf(this.#writers.get(sequence)!.node), entries);
     }
-    const accounts = new Set([
-      ...saved.flatMap((rates) => [...rates.keys()]),
-      ...admitted.map((each) => each.accountNumber),
-    ]);
-    return [...accounts]
-      .sort((a, b) => a - b)
-      .map((accountNumber) => ({
-        accountNumber,
-        tatMs: Math.max(0, ...saved.map((rates) => rates.get(accountNumber)?.tatMs ?? 0)),
-        admittedAtMs: admitted
-          .filter((each) => each.accountNumber === accountNumber)
-          .map(({ atMs }) => atMs)
-          .sort((a, b) => a - b),
-      }));
+    return rates.records();
   }
 
-  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
-    const answer = this.#answers.get(`${accountNumber} ${keyDigest}`);
-    if (answer === undefined || answer.expiresAtMs <= this.#clock.wallMs()) return undefined;
-    return structuredClone(answer);
-  }
-
-  async storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
-    return [...this.#answers.values()]
-      .filter(({ expiresAtMs }) => expiresAtMs > nowMs)
-      .map(({ accountNumber, expiresAtMs, sealed }) => ({
-        accountNumber,
-        expiresAtMs,
-        bytes: sealed.length,
-      }));
+  #numberOf(node: string): number {
+    if (!this.#nodes.includes(node)) this.#nodes.push(node);
+    return this.#nodes.indexOf(node);
   }
 
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
-    const answers = [...this.#answers].filter(([, { expiresAtMs }]) => expiresAtMs <= nowMs);
-    for (const [key] of answers) this.#answers.delete(key);
+    const answers = await this.#answers.expireAnswers(nowMs);
     const segments = [...this.#segments].filter(([, { committedAtMs }]) => committedAtMs < segmentsBeforeMs);
     for (const [sequence] of segments) {
       this.#segments.delete(sequence);
       this.#droppedSegment = Math.max(this.#droppedSegment, sequence);
     }
-    return { answers: answers.length, segments: segments.length };
+    return { answers, segments: segments.length };
   }
 
   async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
@@ -433,21 +395,11 @@ export class MemoryLedger implements Ledger {
   async probe(): Promise<void> {}
 
   async putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void> {
-    if (step !== undefined) {
-      const stored = this.#log.get(step.key);
-      const after = records.find(({ key }) => key === step.key)?.value;
-      if (!isDeepStrictEqual(stored, step.expected)) {
-        if (isDeepStrictEqual(stored, after)) return;
-        throw new LedgerError('conflict', `the record ${step.key} of the log has changed`);
-      }
-      for (const sequence of step.sealed) this.#sealed.add(sequence);
-    }
-    for (const { key, value } of records) this.#log.set(key, new Uint8Array(value));
-    if (released !== undefined) this.#store.within(releaseLots(released));
+    await this.#store.write([], () => putLog(this.#sealed, records, step, released));
   }
 
-  async getLog(key: string): Promise<Uint8Array | undefined> {
-    return structuredClone(this.#log.get(key));
+  getLog(key: string): Promise<Uint8Array | undefined> {
+    return readLog(this.#store, key);
   }
 
   async unsealed(certificates: number): Promise<SegmentRecord[]> {
@@ -497,6 +449,15 @@ export class MemoryLedger implements Ledger {
   }
 
   async close(): Promise<void> {}
+}
+
+function* putLog(
+  sealed: Set<number>,
+  ...[records, step, released]: Parameters<Ledger['putLog']>
+): Body<void> {
+  if (step !== undefined && !(yield* mayStep(records, step))) return;
+  for (const sequence of step?.sealed ?? []) sealed.add(sequence);
+  yield* putLogRecords(records, released);
 }
 
 function plus(count: UsageCount | undefined, entry: AnswerEntry): UsageCount {

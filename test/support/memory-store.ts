@@ -15,6 +15,10 @@ export class MemoryStore implements Store {
     return runNow(body(), this.#answer);
   }
 
+  kept<T>(body: () => Body<T>): Promise<T> {
+    return this.read(body);
+  }
+
   async write<T>(_locks: readonly string[], body: () => Body<T>): Promise<T> {
     await Promise.resolve(); // never between two steps of another body
     return this.within(body());

@@ -1,9 +1,10 @@
 import type { TestContext } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
+import type { LogStore } from '../../src/ledger/ledger.ts';
 import { PostgresBooks } from '../../src/ledger/postgres/books.ts';
 import { SegmentCommits } from '../../src/ledger/postgres/commit.ts';
 import { Database, type Session } from '../../src/ledger/postgres/connection.ts';
-import { PostgresLogStore } from '../../src/ledger/postgres/log-store.ts';
+import { postgresLogStore } from '../../src/ledger/postgres/log-store.ts';
 import { NodeIdentity } from '../../src/ledger/postgres/node.ts';
 import { UnsealedTallies } from '../../src/ledger/postgres/unsealed.ts';
 import { NOON_MS } from './ledger-records.ts';
@@ -14,7 +15,7 @@ export interface TestNode {
   readonly database: Database;
   readonly commits: SegmentCommits;
   readonly books: PostgresBooks;
-  readonly logStore: PostgresLogStore;
+  readonly logStore: LogStore;
   readonly clock: ManualClock;
   close(): Promise<void>;
 }
@@ -42,7 +43,7 @@ export async function openBooks(
   const commits = new SegmentCommits({ database: writes, node, log: silentLog });
   const unsealed = new UnsealedTallies();
   const books = new PostgresBooks({ database, node, clock, commits, unsealed });
-  const logStore = new PostgresLogStore({ database, node, unsealed });
+  const logStore = postgresLogStore({ database, node, unsealed });
   let isClosed = false;
   const close = async () => {
     if (isClosed) return;

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { auditAnswers } from '../domain/answers.ts';
 import type { Auditor } from '../domain/auditor.ts';
 import { auditBlocks } from '../domain/blocks.ts';
 import { auditDraws } from '../domain/draws.ts';
+import { auditLog } from '../domain/log.ts';
 import { auditLots } from '../domain/lots.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
@@ -9,6 +11,7 @@ import type { AccountRecord, SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import type { Key } from '../store.ts';
+import { RATES } from '../tables.ts';
 import {
   accountOfKey,
   creditsOf,
@@ -78,10 +81,10 @@ class Audit implements TableAuditor {
     const { segments, oldestMs } = await this.#checkSegments(lots, tally, series);
     await series.check(this.#tables, this);
     await this.#checkUsage(tally, oldestMs);
-    await this.#checkAnswers();
-    await this.#readAll(this.#tables.rates);
+    await auditAnswers(auditor);
+    await auditor.walk(RATES, () => {});
     await this.walk(this.#tables.publicSeries, () => {});
-    await this.#checkLog();
+    await auditLog(auditor);
     await this.walk(this.#tables.meta, () => {});
     if (this.#problemCount > PROBLEMS_MAX)
       this.#problems.push(`and ${this.#problemCount - PROBLEMS_MAX} more`);
@@ -103,12 +106,6 @@ class Audit implements TableAuditor {
   checkCount(name: MetaName, stored: number): void {
     const counted = count(this.#tables.meta, name, this.#at);
     if (counted !== stored) this.problem(`${name}: ${stored} are stored, ${counted} are counted`);
-  }
-
-  async #checkLog(): Promise<void> {
-    let records = 0;
-    await this.walk(this.#tables.log, () => records++);
-    this.checkCount('logRecords', records);
   }
 
   async walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void> {
@@ -233,17 +230,5 @@ class Audit implements TableAuditor {
       this.#creditsSpent += creditsOf(counters);
     });
     for (const key of expected.counters.keys()) check(key);
-  }
-
-  async #checkAnswers(): Promise<void> {
-    const listed = new Set<string>();
-    await this.walk(this.#tables.answerExpiry, ([atMs, account, digest]) =>
-      listed.add(`${account} ${digest} ${atMs}`),
-    );
-    await this.walk(this.#tables.answers, ([account, digest], { expiresAtMs }) => {
-      const key = `${account} ${digest} ${expiresAtMs}`;
-      if (!listed.delete(key)) this.problem(`the stored answer ${account} ${digest} would never expire`);
-    });
-    for (const key of listed) this.problem(`the expiry of answer ${key} names no stored answer`);
   }
 }

@@ -1,5 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
-import { releaseLots } from '../domain/lots.ts';
+import { answersIn, putAnswers } from '../domain/answers.ts';
+import { LOG_LOCKS, mayStep, putLogRecords, readLog } from '../domain/log.ts';
+import { ONLY_OWNER } from '../domain/sources.ts';
 import type { SeriesPage } from '../label-records.ts';
 import {
   type Books,
@@ -11,11 +13,9 @@ import {
   SEQUENCES_PER_LEASE,
   type SequenceLease,
   type SeriesPart,
-  type StoredAnswerSize,
 } from '../ledger.ts';
-import { mayStep } from '../log-step.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
-import { SavedRates } from '../saved-rates.ts';
+import { putRates, SavedRates } from '../saved-rates.ts';
 import { decodeSegment, encodeSegment } from '../segment.ts';
 import {
   addCounters,
@@ -30,18 +30,15 @@ import { balancesIn } from './balances.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { dropNumbers, numberAnswers, seriesPage, withSerials } from './series.ts';
-import { count, increase, lower, raise, type Tables } from './tables.ts';
+import { count, lower, raise, type Tables } from './tables.ts';
 
 /**
  * Records erased per transaction of `expire`, so that commits get their turn between. Eight segments of 1,000
  * certificates take 1.9 ms where a commit of one takes 0.8 ms.
  */
-const ANSWERS_PER_SWEEP = 256;
 const SEGMENTS_PER_SWEEP = 8;
 /** Usage records kept at hand. Each takes 0.6 KB. */
 const CURRENT_MAX = 65_536;
-const MINUTE_MS = 60_000;
-const ONLY_NODE = 0;
 
 export interface EncodedSegment {
   readonly segment: SegmentRecord;
@@ -71,6 +68,9 @@ export class LmdbBooks implements Books, LogStore {
   readonly #writer: GroupWriter;
   readonly #clock: Clock;
   readonly #domain: LmdbStore;
+  readonly #answers: ReturnType<typeof answersIn>;
+  readonly storedAnswer: Books['storedAnswer'];
+  readonly storedAnswerSizes: Books['storedAnswerSizes'];
   /**
    * Usage records as the last transaction left them: only this process writes them, and after a failed
    * transaction it writes nothing more. Saves reading each before it is written again.
@@ -82,6 +82,9 @@ export class LmdbBooks implements Books, LogStore {
     this.#writer = writer;
     this.#clock = clock;
     this.#domain = domain;
+    this.#answers = answersIn(domain, clock);
+    this.storedAnswer = this.#answers.storedAnswer;
+    this.storedAnswerSizes = this.#answers.storedAnswerSizes;
   }
 
   leaseSequences(): Promise<SequenceLease> {
@@ -171,39 +174,18 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   saveRates(rates: readonly RateRecord[]): Promise<void> {
-    return this.#writer.submit(() => {
-      for (const rate of rates) this.#tables.rates.put(rate.accountNumber, rate);
-    });
+    return this.#domain.write([], () => putRates(ONLY_OWNER.node, rates));
   }
 
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    const rates = new SavedRates();
-    for (const { value } of this.#tables.rates.entries()) rates.addSaved(ONLY_NODE, value);
+    const rates = await SavedRates.in(this.#domain);
     for (const { key } of this.#tables.segmentTimes.entries({ from: [sinceMs, 0] }))
-      rates.addEntries(ONLY_NODE, this.#storedSegment(key[1]).entries);
+      rates.addEntries(ONLY_OWNER.node, this.#storedSegment(key[1]).entries);
     return rates.records();
   }
 
-  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
-    const answer = this.#tables.answers.get([accountNumber, keyDigest]);
-    return answer !== undefined && answer.expiresAtMs > this.#clock.wallMs() ? answer : undefined;
-  }
-
-  async storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
-    const sums = new Map<string, StoredAnswerSize>();
-    for (const { key } of this.#tables.answerExpiry.entries({ from: [nowMs + 1, 0, ''] })) {
-      const [expiresAtMs, accountNumber, keyDigest] = key;
-      // a damaged one takes room too, and is reported when it is asked for
-      const more = this.#tables.answers.storedBytes([accountNumber, keyDigest]);
-      const name = `${accountNumber} ${Math.floor(expiresAtMs / MINUTE_MS)}`;
-      const sum = sums.get(name) ?? { accountNumber, expiresAtMs, bytes: 0 };
-      sums.set(name, { ...sum, bytes: sum.bytes + more });
-    }
-    return [...sums.values()];
-  }
-
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
-    const answers = await this.#sweep(() => this.#expireAnswers(nowMs));
+    const answers = await this.#answers.expireAnswers(nowMs);
     const segments = await this.#sweep(() => this.#dropSegments(segmentsBeforeMs));
     return { answers, segments };
   }
@@ -220,21 +202,16 @@ export class LmdbBooks implements Books, LogStore {
   }
 
   putLog(records: readonly LogRecord[], step?: LogStep, released?: ReleasedLots): Promise<void> {
-    return this.#writer.submit(() => {
-      const { log, meta, unsealed } = this.#tables;
-      if (step !== undefined && !mayStep(log.get(step.key), records, step)) return;
-      if (released !== undefined) this.#domain.within(releaseLots(released));
+    const { unsealed } = this.#tables;
+    return this.#domain.write(LOG_LOCKS, function* () {
+      if (step !== undefined && !(yield* mayStep(records, step))) return;
       for (const sequence of step?.sealed ?? []) unsealed.remove(sequence);
-      for (const { key, value } of records) {
-        if (!log.has(key)) increase(meta, 'logRecords', 1);
-        log.put(key, value);
-      }
+      yield* putLogRecords(records, released);
     });
   }
 
-  async getLog(key: string): Promise<Uint8Array | undefined> {
-    const value = this.#tables.log.get(key);
-    return value === undefined ? undefined : new Uint8Array(value);
+  getLog(key: string): Promise<Uint8Array | undefined> {
+    return readLog(this.#domain, key);
   }
 
   async unsealed(certificates: number): Promise<SegmentRecord[]> {
@@ -267,7 +244,7 @@ export class LmdbBooks implements Books, LogStore {
       raise(meta, 'lastSegment', segment.sequence);
     }
     for (const [key, counters] of tally.counters) this.#addUsage(key, counters);
-    for (const answer of answers) this.#putAnswer(answer);
+    if (answers.length > 0) this.#domain.within(putAnswers(answers));
   }
 
   #addUsage(key: number, more: UsageCounters): void {
@@ -305,19 +282,6 @@ export class LmdbBooks implements Books, LogStore {
     return [...fresh.values()];
   }
 
-  /** The answer that lives longer stays: a late repeat of an old commit cannot bring back an old answer. */
-  #putAnswer(answer: StoredAnswer): void {
-    const { answers, answerExpiry } = this.#tables;
-    const { accountNumber, keyDigest, expiresAtMs } = answer;
-    const stored = answers.get([accountNumber, keyDigest]);
-    if (stored !== undefined) {
-      if (stored.expiresAtMs >= expiresAtMs) return;
-      answerExpiry.remove([stored.expiresAtMs, accountNumber, keyDigest]);
-    }
-    answers.put([accountNumber, keyDigest], answer);
-    answerExpiry.put([expiresAtMs, accountNumber, keyDigest], 0);
-  }
-
   /** Repeats an erasing transaction until it finds nothing; other writers have their turn between. */
   async #sweep(erase: () => number): Promise<number> {
     let erased = 0;
@@ -326,16 +290,6 @@ export class LmdbBooks implements Books, LogStore {
       if (now === 0) return erased;
       erased += now;
     }
-  }
-
-  #expireAnswers(nowMs: number): number {
-    const { answers, answerExpiry } = this.#tables;
-    const due = [...answerExpiry.entries({ limit: ANSWERS_PER_SWEEP })].filter(({ key }) => key[0] <= nowMs);
-    for (const { key } of due) {
-      answerExpiry.remove(key);
-      answers.remove([key[1], key[2]]);
-    }
-    return due.length;
   }
 
   #dropSegments(beforeMs: number): number {

@@ -17,6 +17,10 @@ export class LmdbStore implements Store {
     return runNow(body(), this.#answer);
   }
 
+  kept<T>(body: () => Body<T>): Promise<T> {
+    return this.read(body);
+  }
+
   /** Runs a body within the transaction of the caller. */
   within<T>(body: Body<T>): T {
     return runNow(body, this.#answer);

@@ -3,9 +3,6 @@ import { assert } from '../../core/assert.ts';
 import { LedgerError } from '../ledger.ts';
 import type { Codec, Key, KeyRange } from '../store.ts';
 
-/** Bytes as they are; what comes back is a view of a buffer that nobody else has. */
-export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
-
 /** A consistent view of all tables at one moment. */
 export interface Snapshot {
   done(): void;
@@ -79,11 +76,6 @@ export class Table<K extends Key, V> {
 
   has(key: K, at?: Snapshot): boolean {
     return this.#raw.get(key, at === undefined ? undefined : { transaction: at }) !== undefined;
-  }
-
-  /** Bytes that the encoded value takes, whatever they hold; 0 without one. */
-  storedBytes(key: K): number {
-    return Math.max(0, (this.#raw.get(key)?.length ?? 0) - CRC_BYTES);
   }
 
   /** True when exactly this value is stored under the key. */

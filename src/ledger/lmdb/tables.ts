@@ -1,12 +1,11 @@
-import { pack, unpack } from 'msgpackr';
 import { LedgerError } from '../ledger.ts';
-import type { AccountRecord, KeyRecord, RateRecord, StoredAnswer } from '../records.ts';
-import { type Codec, type Key, plainCodec, type TableKind } from '../store.ts';
+import type { AccountRecord, KeyRecord } from '../records.ts';
+import { bytesCodec, type Key, plainCodec, type TableKind } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
 import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
-import { bytesCodec, type Snapshot, type Table } from './table.ts';
+import type { Snapshot, Table } from './table.ts';
 
 /**
  * The format of the folder. A change that an older program would misread takes the next number, and a program
@@ -21,7 +20,6 @@ export type MetaName =
   | 'epoch'
   | 'directoryVersion'
   | 'keys'
-  | 'logRecords'
   /** Accounts created so far: also the highest account number. */
   | 'accounts'
   /** The highest segment sequence that was ever stored. */
@@ -44,25 +42,6 @@ export type MetaName =
 /** What was changed, and its id. */
 export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
 
-/** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
-const answerCodec: Codec<StoredAnswer> = {
-  encode: ({ accountNumber, keyDigest, fingerprint, expiresAtMs, sealed }) => {
-    const head = pack([accountNumber, keyDigest, fingerprint, expiresAtMs]);
-    return [Uint8Array.of(head.length & 0xff, head.length >> 8), head, sealed];
-  },
-  decode: (bytes) => {
-    const end = 2 + bytes[0] + (bytes[1] << 8);
-    const [accountNumber, keyDigest, fingerprint, expiresAtMs] = unpack(bytes.subarray(2, end));
-    return {
-      accountNumber,
-      keyDigest,
-      fingerprint,
-      expiresAtMs,
-      sealed: new Uint8Array(bytes.subarray(end)),
-    };
-  },
-};
-
 function table<K extends Key, V>(codec = plainCodec<V>()): TableKind<K, V> {
   return { codec };
 }
@@ -81,12 +60,6 @@ const TABLES = {
   unsealed: table<number, number>(),
   /** usageKey: day and account. Months are sums over their days. */
   usage: table<number, UsageCounters>(countersCodec),
-  /** accountNumber, keyDigest. */
-  answers: table<[number, string], StoredAnswer>(answerCodec),
-  /** expiresAtMs, accountNumber, keyDigest. */
-  answerExpiry: table<[number, number, string], number>(),
-  rates: table<number, RateRecord>(),
-  log: table<string, Uint8Array>(bytesCodec),
   /** Series, serial. */
   series: table<readonly [string, number], SeriesRow>(),
   seriesCounts: table<string, SeriesCount>(),

@@ -1,15 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
+import { answersIn } from '../domain/answers.ts';
 import type { SeriesPage } from '../label-records.ts';
-import {
-  type Books,
-  SEQUENCES_PER_LEASE,
-  type SequenceLease,
-  type SeriesPart,
-  type StoredAnswerSize,
-} from '../ledger.ts';
+import { type Books, SEQUENCES_PER_LEASE, type SequenceLease, type SeriesPart } from '../ledger.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
-import { SavedRates } from '../saved-rates.ts';
+import { putRates, SavedRates } from '../saved-rates.ts';
 import { decodeSegment } from '../segment.ts';
 import {
   accountOfKey,
@@ -21,16 +16,16 @@ import {
 } from '../usage-counters.ts';
 import { balancesIn } from './balances.ts';
 import type { SegmentCommits } from './commit.ts';
-import { type Database, kept } from './connection.ts';
-import { columns } from './fold.ts';
-import type { NodeEpoch } from './node.ts';
-import { dropSegments, expireAnswers } from './retention.ts';
+import type { Database } from './connection.ts';
+import type { NamedEpoch } from './node.ts';
+import { PostgresStore } from './postgres-store.ts';
+import { dropSegments } from './retention.ts';
 import { seriesPageIn, withSerials } from './series.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresBooksOptions {
   readonly database: Database;
-  readonly node: NodeEpoch;
+  readonly node: NamedEpoch;
   readonly clock: Clock;
   readonly commits: Pick<SegmentCommits, 'commit'>;
   readonly unsealed: UnsealedTallies;
@@ -69,32 +64,9 @@ const USAGE = {
   text: `SELECT (SELECT coalesce(array_agg(sequence), '{}') FROM qrn.unsealed) AS unsealed, d.day, d.counters
     FROM (SELECT) AS one LEFT JOIN qrn.usage_day d ON d.account = $1 AND d.day >= $2`,
 };
-const SAVE_RATES = {
-  name: 'books_save_rates',
-  text: `INSERT INTO qrn.saved_rate (node, account, tat_ms, admitted_at_ms)
-    SELECT $1, r.account, r.tat, ARRAY(SELECT json_array_elements_text(r.admitted::json)::double precision)
-    FROM unnest($2::bigint[], $3::double precision[], $4::text[]) AS r(account, tat, admitted)
-    ON CONFLICT (node, account) DO UPDATE SET tat_ms = excluded.tat_ms, admitted_at_ms = excluded.admitted_at_ms`,
-};
-const RATES = {
-  name: 'books_rates',
-  text: `SELECT node, account AS "accountNumber", tat_ms AS "tatMs", admitted_at_ms AS "admittedAtMs" FROM qrn.saved_rate`,
-};
 const RECENT = {
   name: 'books_recent',
   text: `SELECT node, sequence, at_ms, body FROM qrn.segment WHERE (at_ms, sequence) > ($1, $2) ORDER BY at_ms, sequence LIMIT ${SEGMENTS_PER_READ}`,
-};
-const ANSWER = {
-  name: 'books_answer',
-  text: `SELECT account AS "accountNumber", key_digest AS "keyDigest", fingerprint, expires_at_ms AS "expiresAtMs", sealed
-    FROM qrn.answer WHERE account = $1 AND key_digest = $2 AND expires_at_ms > $3`,
-};
-const KEPT_ANSWER = kept(ANSWER);
-const ANSWER_SIZES = {
-  name: 'books_answer_sizes',
-  text: `SELECT account AS "accountNumber", min(expires_at_ms) AS "expiresAtMs",
-      sum(octet_length(sealed) + octet_length(key_digest) + octet_length(fingerprint) + 16)::bigint AS bytes
-    FROM qrn.answer WHERE expires_at_ms > $1 GROUP BY account, floor(expires_at_ms / 60000)`,
 };
 const SPAN = {
   name: 'books_span',
@@ -105,10 +77,14 @@ const PROBE = { name: 'books_probe', text: 'UPDATE qrn.meta SET probed_at_ms = $
 /** Answers: segments of certificates, the counters that follow from them, idempotent answers, limiter states. */
 export class PostgresBooks implements Books {
   readonly #database: Database;
-  readonly #node: NodeEpoch;
+  readonly #node: NamedEpoch;
   readonly #clock: Clock;
   readonly #commits: Pick<SegmentCommits, 'commit'>;
   readonly #unsealed: UnsealedTallies;
+  readonly #store: PostgresStore;
+  readonly #answers: ReturnType<typeof answersIn>;
+  readonly storedAnswer: Books['storedAnswer'];
+  readonly storedAnswerSizes: Books['storedAnswerSizes'];
 
   constructor({ database, node, clock, commits, unsealed }: PostgresBooksOptions) {
     this.#database = database;
@@ -116,6 +92,10 @@ export class PostgresBooks implements Books {
     this.#clock = clock;
     this.#commits = commits;
     this.#unsealed = unsealed;
+    this.#store = new PostgresStore(database, node);
+    this.#answers = answersIn(this.#store, clock);
+    this.storedAnswer = this.#answers.storedAnswer;
+    this.storedAnswerSizes = this.#answers.storedAnswerSizes;
   }
 
   async leaseSequences(): Promise<SequenceLease> {
@@ -177,18 +157,12 @@ export class PostgresBooks implements Books {
     return [...days].sort(([a], [b]) => a - b).map(([day, counters]) => usageDayOf(day, counters));
   }
 
-  async saveRates(rates: readonly RateRecord[]): Promise<void> {
-    if (rates.length === 0) return;
-    await this.#database.run(SAVE_RATES, [
-      this.#node.number,
-      ...columns(rates, 'accountNumber', 'tatMs'),
-      rates.map(({ admittedAtMs }) => JSON.stringify(admittedAtMs)),
-    ]);
+  saveRates(rates: readonly RateRecord[]): Promise<void> {
+    return this.#store.write([], () => putRates(this.#node.number, rates));
   }
 
   async loadRates(sinceMs: number): Promise<RateRecord[]> {
-    const rates = new SavedRates();
-    for (const { node, ...saved } of await this.#database.run<SavedRate>(RATES)) rates.addSaved(node, saved);
+    const rates = await SavedRates.in(this.#store);
     let after: readonly [number, number] = [sinceMs, -1];
     for (;;) {
       const rows = await this.#database.run<RecentSegment>(RECENT, after);
@@ -199,26 +173,15 @@ export class PostgresBooks implements Books {
     }
   }
 
-  async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
-    const values = [accountNumber, keyDigest, this.#clock.wallMs()];
-    const [readable] = await this.#database.run<StoredAnswer>(ANSWER, values);
-    if (readable === undefined) return undefined;
-    const [answer] = await this.#database.run<StoredAnswer>(KEPT_ANSWER, values);
-    if (answer === undefined) return undefined;
-    const { fingerprint, expiresAtMs, sealed } = answer;
-    return { accountNumber, keyDigest, fingerprint, expiresAtMs, sealed: new Uint8Array(sealed) };
-  }
-
-  storedAnswerSizes(nowMs: number): Promise<StoredAnswerSize[]> {
-    return this.#database.run<StoredAnswerSize>(ANSWER_SIZES, [nowMs]);
-  }
-
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
-    const answers = await untilNone(() => expireAnswers(this.#database, nowMs));
-    const segments = await untilNone(() =>
-      this.#database.transact((session) => dropSegments(session, this.#unsealed, segmentsBeforeMs)),
-    );
-    return { answers, segments };
+    const answers = await this.#answers.expireAnswers(nowMs);
+    for (let segments = 0; ; ) {
+      const now = await this.#database.transact((session) =>
+        dropSegments(session, this.#unsealed, segmentsBeforeMs),
+      );
+      if (now === 0) return { answers, segments };
+      segments += now;
+    }
   }
 
   async segmentSpan(): Promise<{ oldestMs: number; newestMs: number } | undefined> {
@@ -238,16 +201,6 @@ export class PostgresBooks implements Books {
   }
 }
 
-/** Repeats an erasing transaction until it finds nothing. */
-async function untilNone(erase: () => Promise<number>): Promise<number> {
-  let erased = 0;
-  for (;;) {
-    const now = await erase();
-    if (now === 0) return erased;
-    erased += now;
-  }
-}
-
 interface Body {
   readonly body: Uint8Array;
 }
@@ -256,10 +209,6 @@ interface UsageRow {
   readonly unsealed: readonly string[];
   readonly day: number;
   readonly counters: Uint8Array | null;
-}
-
-interface SavedRate extends RateRecord {
-  readonly node: number;
 }
 
 interface RecentSegment extends Body {

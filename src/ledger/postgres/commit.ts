@@ -1,12 +1,14 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
+import { putAnswers } from '../domain/answers.ts';
 import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { encodeSegment } from '../segment.ts';
 import type { Database, Session } from './connection.ts';
-import { columns } from './fold.ts';
 import { COMMIT_SLOTS, fencedError, type NamedEpoch } from './node.ts';
+import { inSession } from './postgres-store.ts';
 import { numberAnswers } from './series.ts';
+import { columns } from './statements.ts';
 
 /** Segments and bytes of one transaction, at most; a single call may have more. */
 const SEGMENTS_PER_COMMIT = 32;
@@ -225,14 +227,6 @@ const STORED = {
   text: 'SELECT sequence, body FROM qrn.segment WHERE sequence = ANY($1)',
 };
 const DROPPED = { name: 'commit_dropped', text: 'SELECT dropped_segment FROM qrn.retention' };
-const PUT_ANSWERS = {
-  name: 'commit_answers',
-  text: `INSERT INTO qrn.answer (account, key_digest, fingerprint, expires_at_ms, sealed)
-    SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])
-    ON CONFLICT (account, key_digest) DO UPDATE
-    SET fingerprint = excluded.fingerprint, expires_at_ms = excluded.expires_at_ms, sealed = excluded.sealed
-    WHERE answer.expires_at_ms < excluded.expires_at_ms`,
-};
 const DROP_CLAIMS = { name: 'commit_claims', text: 'DELETE FROM qrn.claim WHERE key_digest = ANY($1)' };
 
 const inserts: { name: string; text: string }[] = [];
@@ -256,7 +250,7 @@ function insertOf(count: number): { name: string; text: string } {
   return inserts[count];
 }
 
-/** What is stored with segments that are stored for the first time. The answer that lives longer stays. */
+/** What is stored with segments that are stored for the first time. */
 async function storeFollowing(
   session: Session,
   fresh: readonly EncodedSegment[],
@@ -267,23 +261,8 @@ async function storeFollowing(
     fresh.map(({ segment }) => segment),
   );
   if (answers.length === 0) return;
-  const rows = newestAnswers(answers);
-  await session.run(PUT_ANSWERS, [
-    ...columns(rows, 'accountNumber', 'keyDigest', 'fingerprint', 'expiresAtMs'),
-    rows.map(({ sealed }) => bufferOf(sealed)),
-  ]);
-  await session.run(DROP_CLAIMS, columns(rows, 'keyDigest'));
-}
-
-/** One answer for each key, in the order in which all commits lock them. */
-function newestAnswers(answers: readonly StoredAnswer[]): StoredAnswer[] {
-  const newest = new Map<string, StoredAnswer>();
-  for (const answer of answers) {
-    const key = `${answer.accountNumber} ${answer.keyDigest}`;
-    const known = newest.get(key);
-    if (known === undefined || known.expiresAtMs < answer.expiresAtMs) newest.set(key, answer);
-  }
-  return [...newest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, answer]) => answer);
+  await inSession(session, putAnswers(answers));
+  await session.run(DROP_CLAIMS, columns(answers, 'keyDigest'));
 }
 
 function requireDistinct(segments: readonly SegmentRecord[]): void {

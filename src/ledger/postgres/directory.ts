@@ -5,7 +5,8 @@ import { type Directory, type DirectoryChanges, LedgerError } from '../ledger.ts
 import type { AccountRecord, KeyRecord } from '../records.ts';
 import type { Body } from '../store.ts';
 import { type Database, kept, type Session } from './connection.ts';
-import { inSession, lockIn } from './postgres-store.ts';
+import { inSession } from './postgres-store.ts';
+import { lockIn } from './statements.ts';
 
 /** Changes that a reader may be behind; one that is further behind reads all of the directory. */
 const CHANGES_MAX = 1_024;

@@ -8,13 +8,13 @@ import {
   usageKey,
 } from '../usage-counters.ts';
 import type { Session } from './connection.ts';
+import { columns, packedColumn } from './statements.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 /**
  * Counters are sums over segments. No commit writes one: the transaction that seals segments adds them to the counters
- * and takes them from `unsealed`, and whoever reads a counter adds what is still unsealed. All who fold take this lock.
+ * and takes them from `unsealed`, and whoever reads a counter adds what is still unsealed. All who fold hold LOG_LOCK.
  */
-export const LOCK_FOLD = { name: 'fold_lock', text: 'SELECT steps FROM qrn.log_state FOR UPDATE' };
 
 const TAKE_UNSEALED = {
   name: 'fold_take',
@@ -102,26 +102,6 @@ async function addDays(session: Session, counters: ReadonlyMap<number, UsageCoun
     return countersCodec.encode(sum);
   });
   await session.run(WRITE_DAYS, [accounts, days, ...packedColumn(packed)]);
-}
-
-/** The rows as one array for each column, for `unnest`. */
-export function columns<R extends object>(rows: readonly R[], ...names: readonly (keyof R)[]): unknown[][] {
-  return names.map((name) => rows.map((row) => row[name]));
-}
-
-/**
- * Many values as one, with where each begins (from 1) and its size: one value is sent as it is, and an array of them would
- * be sent as text.
- */
-export function packedColumn(values: readonly Uint8Array[]): [Buffer, number[], number[]] {
-  const sizes = values.map(({ length }) => length);
-  let next = 1;
-  const firsts = sizes.map((size) => {
-    const first = next;
-    next += size;
-    return first;
-  });
-  return [Buffer.concat(values), firsts, sizes];
 }
 
 interface Unsealed {

@@ -2,9 +2,10 @@ import { balancesIn } from '../lmdb/balances.ts';
 import { tableOf } from '../lmdb/lmdb-store.ts';
 import type { Snapshot, Table } from '../lmdb/table.ts';
 import { count, type Tables } from '../lmdb/tables.ts';
+import type { RateRecord } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { Key, SharedTable } from '../store.ts';
-import { BOOK_TABLES, COUNTS, JOBS, LOT_STATES } from '../tables.ts';
+import { BOOK_TABLES, COUNTS, JOBS, LOT_STATES, RATES } from '../tables.ts';
 import { accountOfKey, countersCodec, dayOfKey, periodOfDay, type UsageCounters } from '../usage-counters.ts';
 import { rowOf } from './postgres-store.ts';
 
@@ -21,7 +22,7 @@ export const NO_EPOCH = 0;
 const OF_NODES: ReadonlySet<string> = new Set([JOBS.name, LOT_STATES.name]);
 /** Numbers that are not of the books, or that the database has in tables of its own. */
 const OF_FOLDER =
-  /^(?:format|epoch|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|directoryVersion|keys|accounts|logRecords|\w+Segment|leasedBefore|\w+UsageDay|probedAtMs)$/;
+  /^(?:format|epoch|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|directoryVersion|keys|accounts|\w+Segment|leasedBefore|\w+UsageDay|probedAtMs)$/;
 
 /** Rows of one table, in the order in which they are inserted. */
 export interface Copy {
@@ -81,24 +82,6 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
       rows: balanceRows(records),
     },
     copy(
-      'answer',
-      'account bigint, key_digest text, fingerprint text, expires_at_ms float8, sealed bytea',
-      tables.answers,
-      ([account, digest], { fingerprint, expiresAtMs, sealed }) => [
-        account,
-        digest,
-        fingerprint,
-        expiresAtMs,
-        sealed,
-      ],
-    ),
-    copy(
-      'saved_rate',
-      'node int, account bigint, tat_ms float8, admitted_at_ms float8[]',
-      tables.rates,
-      (account, { tatMs, admittedAtMs }) => [node, account, tatMs, `{${admittedAtMs.join(',')}}`],
-    ),
-    copy(
       'series_count',
       'series text, count bigint, dropped bigint',
       tables.seriesCounts,
@@ -116,7 +99,6 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
       columns: 'part text, key bytea, name text, value bytea',
       rows: recordRows(records, node),
     },
-    copy('log', 'key text, value bytea', tables.log, (key, value) => [key, value]),
   ];
 }
 
@@ -139,12 +121,19 @@ export function* rowsOf<K extends Key, V>(
 }
 
 /** What the rules in ledger/domain keep, as it is. */
-function* recordRows({ tables, at }: FolderRecords, node: number): Generator<readonly unknown[]> {
-  for (const each of Object.values<SharedTable<Key, unknown>>(BOOK_TABLES))
-    for (const { key, value } of tableOf(tables, each).entries({}, at))
-      yield rowOf(each, key, OF_NODES.has(each.name) ? { ...(value as object), node } : value);
+export function* recordRows({ tables, at }: FolderRecords, node: number): Generator<readonly unknown[]> {
+  for (const table of Object.values<SharedTable<Key, unknown>>(BOOK_TABLES))
+    for (const { key, value } of tableOf(tables, table).entries({}, at)) {
+      if (table.name === RATES.name)
+        yield cells(rowOf(RATES, [node, (key as [number, number])[1]], value as RateRecord));
+      else yield cells(rowOf(table, key, OF_NODES.has(table.name) ? { ...(value as object), node } : value));
+    }
   for (const { key, value } of tableOf(tables, COUNTS).entries({}, at))
-    if (!OF_FOLDER.test(key)) yield rowOf(COUNTS, key, value);
+    if (!OF_FOLDER.test(key)) yield cells(rowOf(COUNTS, key, value));
+}
+
+function cells({ part, key, name, value }: ReturnType<typeof rowOf>): readonly unknown[] {
+  return [part, key, name, value];
 }
 
 export function directoryVersionOf({ tables, at }: FolderRecords): number {

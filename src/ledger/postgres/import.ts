@@ -12,6 +12,7 @@ import {
   type FolderRecords,
   NO_EPOCH,
   periodsOf,
+  recordRows,
   rowsOf,
 } from './import-rows.ts';
 import { UnsealedTallies } from './unsealed.ts';
@@ -53,7 +54,10 @@ const SET_VERSION = { name: 'import_version', text: 'UPDATE qrn.directory_versio
 const SET_LEASED = { name: 'import_leased', text: 'UPDATE qrn.sequence_lease SET leased_before = $1' };
 const SET_DROPPED = { name: 'import_dropped', text: 'UPDATE qrn.retention SET dropped_segment = $1' };
 const SET_IMPORTED = { name: 'import_done', text: 'UPDATE qrn.meta SET import_id = $1' };
-const LOG_VALUES = { name: 'import_log', text: 'SELECT key, value FROM qrn.log WHERE key = ANY($1)' };
+const RECORDS = {
+  name: 'import_records',
+  text: 'SELECT wanted.name AS key, value FROM qrn.record JOIN unnest($1::text[], $2::text[], $3::bytea[]) AS wanted(name, part, key) USING (part, key)',
+};
 const SEGMENT_BODIES = {
   name: 'import_segments',
   text: 'SELECT sequence AS key, body AS value FROM qrn.segment WHERE sequence = ANY($1)',
@@ -97,7 +101,7 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
     const copied: Record<string, number> = {};
     for (const each of copiesOf(records, number)) copied[each.table] = await copy(session, each);
     await setNumbers(session, records);
-    await requireSame(session, records, copied, copies);
+    await requireSame(session, records, copied, copies, number);
     await session.run(SET_IMPORTED, [id]);
     beforeCommit();
     return copied;
@@ -187,16 +191,13 @@ async function requireSame(
   records: FolderRecords,
   copied: ImportCounts,
   copies: readonly Copy[],
+  node: number,
 ): Promise<void> {
   const stored = await storedCounts(session, copies);
   if (!isDeepStrictEqual(stored, copied))
     throw damaged(`records: ${JSON.stringify(stored)} are stored of ${JSON.stringify(copied)}`);
-  const { log, segments } = records.tables;
-  await requireSameBytes(
-    session,
-    LOG_VALUES,
-    rowsOf(records, log, (key, value) => [key, value]),
-  );
+  const { segments } = records.tables;
+  await requireSameBytes(session, RECORDS, namedRecords(records, node));
   await requireSameBytes(
     session,
     SEGMENT_BODIES,
@@ -211,15 +212,23 @@ async function requireSame(
   if (problems.length > 0) throw damaged(problems.join('; '));
 }
 
+/** Name, value, table and key of each record. */
+function* namedRecords(records: FolderRecords, node: number): Generator<readonly unknown[]> {
+  for (const [part, key, name, value] of recordRows(records, node))
+    yield [`${part} ${name}`, value, part, key];
+}
+
+/** Each row is a key, the value that it has, and what else the statement asks by. */
 async function requireSameBytes(
   session: Session,
   statement: { readonly name: string; readonly text: string },
   rows: Iterable<readonly unknown[]>,
 ): Promise<void> {
   for (const batch of batchesOf(rows)) {
-    const found = await session.run<{ key: string | number; value: Uint8Array }>(statement, [
-      batch.map(([key]) => key),
-    ]);
+    const columns = batch[0].flatMap((_, column) =>
+      column === 1 ? [] : [batch.map((row) => bytesOf(row[column]))],
+    );
+    const found = await session.run<{ key: string | number; value: Uint8Array }>(statement, columns);
     const values = new Map<unknown, Uint8Array>(found.map(({ key, value }) => [key, value]));
     for (const [key, value] of batch) {
       const stored = values.get(key);

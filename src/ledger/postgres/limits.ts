@@ -1,8 +1,8 @@
 import { ApiError } from '../../core/errors.ts';
 import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../sharing.ts';
 import type { Database } from './connection.ts';
-import { columns } from './fold.ts';
 import { CALL_SLOT, fencedError, type NamedEpoch } from './node.ts';
+import { columns } from './statements.ts';
 
 /** Requests that one ask may bring beyond those that wait, for an account with a limit and for one without. */
 const CHUNK_MAX = 1_024;

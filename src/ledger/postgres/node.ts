@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { LOG_LOCK } from '../domain/log.ts';
 import type { JobOwner } from '../domain/sources.ts';
 import { LedgerError } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
 import { UsageTally } from '../usage-counters.ts';
 import type { Database, HeldSession, Session } from './connection.ts';
-import { LOCK_FOLD } from './fold.ts';
+import { lockIn } from './statements.ts';
 
 /** Slots 0 to 3 are for commits: each has one transaction in flight at most. */
 export const COMMIT_SLOTS = 4;
@@ -219,7 +220,7 @@ interface Sum {
  * any more, and what they committed is all here, as `spent` or unsealed. Its slots are locked by the caller.
  */
 async function settleFormerEpochs(session: Session, { number, epoch }: NodeEpoch, log: Log): Promise<void> {
-  await session.run(LOCK_FOLD); // what is unsealed stays so until this is through
+  await lockIn(session, [LOG_LOCK]); // what is unsealed stays so until this is through
   const tally = new UsageTally();
   for (let after = -1; ; ) {
     const rows = await session.run<{ sequence: number; body: Uint8Array }>(UNSEALED_OF, [

@@ -17,7 +17,7 @@ import { DatabaseWatch } from './database-watch.ts';
 import { nodesBehind, PostgresDirectory, revokingIn } from './directory.ts';
 import { openFailure } from './failure.ts';
 import { PostgresLimits } from './limits.ts';
-import { PostgresLogStore } from './log-store.ts';
+import { postgresLogStore } from './log-store.ts';
 import { migrate, requireSchema } from './migrate.ts';
 import { COMMIT_SLOTS, jobOwner, NodeIdentity } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
@@ -132,7 +132,7 @@ async function nodeLedger(
       sources: sourcesIn(store, jobOwner(database, node)),
       books: new PostgresBooks({ database, node, clock, commits, unsealed }),
       draws: drawsIn(store),
-      log: new PostgresLogStore({ database, node, unsealed }),
+      log: postgresLogStore({ database, node, unsealed }),
       limits: new PostgresLimits({ database, node }),
       claims: new PostgresClaims({ database, node }),
       upkeep: new PostgresUpkeep(database, folder, watch),
@@ -202,7 +202,7 @@ async function toolLedger(
         unsealed,
       }),
       draws: drawsIn(store),
-      log: new PostgresLogStore({ database, node: NO_NODE, unsealed }),
+      log: postgresLogStore({ database, node: NO_NODE, unsealed }),
       limits: new PostgresLimits({ database, node: NO_NODE }),
       claims: new PostgresClaims({ database, node: NO_NODE }),
       upkeep: new PostgresUpkeep(database, folder, undefined),

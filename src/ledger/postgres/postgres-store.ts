@@ -1,12 +1,10 @@
 import { concatBytes } from '../../core/bytes.ts';
 import type { Body, Key, KeyRange, Row, SharedTable, Step, Store } from '../store.ts';
-import type { Database, Session } from './connection.ts';
+import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { type NamedEpoch, requireEpoch } from './node.ts';
 import { orderedKey } from './ordered-key.ts';
+import { columns, lockIn, packedColumn } from './statements.ts';
 
-/** Names the locks of bodies: "body" in ASCII. */
-const BODY_LOCK = 0x62_6f_64_79;
-const LOCK = { name: 'store_lock', text: `SELECT pg_advisory_xact_lock(${BODY_LOCK}, hashtext($1))` };
 const GET = { name: 'store_get', text: 'SELECT value FROM qrn.record WHERE part = $1 AND key = $2' };
 const GET_MANY = {
   name: 'store_get_many',
@@ -18,7 +16,10 @@ const RANGE = {
 };
 const PUT = {
   name: 'store_put',
-  text: `INSERT INTO qrn.record (part, key, name, value) SELECT * FROM unnest($1::text[], $2::bytea[], $3::text[], $4::bytea[])
+  text: `INSERT INTO qrn.record (part, key, name, value)
+SELECT part, substring($3::bytea FROM key_first FOR key_size), name, substring($6::bytea FROM value_first FOR value_size)
+FROM unnest($1::text[], $2::text[], $4::int[], $5::int[], $7::int[], $8::int[])
+  AS t(part, name, key_first, key_size, value_first, value_size)
 ON CONFLICT (part, key) DO UPDATE SET value = excluded.value`,
 };
 const REMOVE = {
@@ -27,6 +28,7 @@ const REMOVE = {
 WHERE record.part = gone.part AND record.key = gone.key`,
 };
 /** One moment of the database for all statements of a transaction. */
+const SAME_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' };
 export const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
 
 const FIRST = Buffer.alloc(0);
@@ -60,6 +62,14 @@ export class PostgresStore implements Store {
     });
   }
 
+  kept<T>(body: () => Body<T>): Promise<T> {
+    return this.#database.transact(async (session) => {
+      await session.run(SAME_MOMENT);
+      await session.run(COMMIT_NOTHING);
+      return inSession(session, body());
+    });
+  }
+
   write<T>(locks: readonly string[], body: () => Body<T>): Promise<T> {
     return this.#database.transact(async (session) => {
       await requireEpoch(session, this.#node);
@@ -67,10 +77,6 @@ export class PostgresStore implements Store {
       return inSession(session, body());
     });
   }
-}
-
-export async function lockIn(session: Session, locks: readonly string[]): Promise<void> {
-  for (const lock of [...locks].sort()) await session.run(LOCK, [lock]);
 }
 
 /** The rows of a table in the order of their keys. */
@@ -127,27 +133,29 @@ async function answer(session: Pick<Session, 'run'>, step: Step): Promise<unknow
   return row && table.codec.decode(row.value);
 }
 
+/** In one order, in which all who write wait for each other. */
 async function flush(session: Session, writes: Map<string, Write>): Promise<void> {
-  const puts = [...writes.values()].filter((each) => each.ask === 'put');
-  const removes = [...writes.values()].filter((each) => each.ask === 'remove');
-  writes.clear();
-  if (puts.length > 0)
-    await session.run(PUT, columnsOf(puts.map(({ table, key, value }) => rowOf(table, key, value))));
-  if (removes.length > 0)
-    await session.run(REMOVE, columnsOf(removes.map(({ table, key }) => [table.name, orderedKey(key)])));
-}
-
-function columnsOf(rows: readonly (readonly (string | Uint8Array)[])[]): unknown[][] {
-  return rows[0].map((_, column) =>
-    rows.map((row) => (typeof row[column] === 'string' ? row[column] : Buffer.from(row[column]))),
+  const sorted = [...writes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, write]) => write);
+  const rows = sorted.flatMap((each) =>
+    each.ask === 'put' ? [rowOf(each.table, each.key, each.value)] : [],
   );
+  const removes = sorted.filter((each) => each.ask === 'remove');
+  writes.clear();
+  if (rows.length > 0)
+    await session.run(PUT, [
+      ...columns(rows, 'part', 'name'),
+      ...packedColumn(rows.map(({ key }) => key)),
+      ...packedColumn(rows.map(({ value }) => value)),
+    ]);
+  if (removes.length > 0)
+    await session.run(REMOVE, [
+      removes.map(({ table }) => table.name),
+      removes.map(({ key }) => Buffer.from(orderedKey(key))),
+    ]);
 }
 
-/** The row of a record, as `qrn.record` has it: for a copy. */
-export function rowOf<K extends Key, V>(
-  { name, codec }: SharedTable<K, V>,
-  key: K,
-  value: V,
-): (string | Uint8Array)[] {
-  return [name, orderedKey(key), JSON.stringify(key), concatBytes(...[codec.encode(value)].flat())];
+/** A record as a row of `qrn.record`. */
+export function rowOf<K extends Key, V>({ name: part, codec }: SharedTable<K, V>, key: K, value: V) {
+  const encoded = concatBytes(...[codec.encode(value)].flat());
+  return { part, key: orderedKey(key), name: JSON.stringify(key), value: encoded };
 }

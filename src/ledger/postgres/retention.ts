@@ -1,18 +1,13 @@
+import { LOG_LOCK } from '../domain/log.ts';
 import type { Session } from './connection.ts';
-import { foldSegments, LOCK_FOLD } from './fold.ts';
+import { foldSegments } from './fold.ts';
 import { dropNumbers } from './series.ts';
+import { lockIn } from './statements.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 /** What one transaction erases at most. */
-const ANSWERS_PER_SWEEP = 1_000;
 const SEGMENTS_PER_SWEEP = 100;
 
-const EXPIRE_ANSWERS = {
-  name: 'expire_answers',
-  text: `DELETE FROM qrn.answer WHERE (account, key_digest) IN
-    (SELECT account, key_digest FROM qrn.answer WHERE expires_at_ms <= $1 ORDER BY expires_at_ms LIMIT ${ANSWERS_PER_SWEEP})
-    RETURNING 1`,
-};
 const DUE_SEGMENTS = {
   name: 'expire_due',
   text: `SELECT sequence FROM qrn.segment WHERE at_ms < $1 ORDER BY at_ms, sequence LIMIT ${SEGMENTS_PER_SWEEP}`,
@@ -23,18 +18,13 @@ const RAISE_DROPPED = {
   text: 'UPDATE qrn.retention SET dropped_segment = greatest(dropped_segment, $1)',
 };
 
-/** Erases some answers that expired, and tells how many. */
-export async function expireAnswers(session: Session, nowMs: number): Promise<number> {
-  return (await session.run(EXPIRE_ANSWERS, [nowMs])).length;
-}
-
 /** Erases some of the segments that were committed before, within a transaction, and tells how many. The counters stay. */
 export async function dropSegments(
   session: Session,
   unsealed: UnsealedTallies,
   beforeMs: number,
 ): Promise<number> {
-  await session.run(LOCK_FOLD);
+  await lockIn(session, [LOG_LOCK]);
   const due = await session.run<{ sequence: number }>(DUE_SEGMENTS, [beforeMs]);
   if (due.length === 0) return 0;
   const sequences = due.map(({ sequence }) => sequence);

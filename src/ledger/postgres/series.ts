@@ -3,7 +3,7 @@ import type { SeriesPart } from '../ledger.ts';
 import type { SegmentRecord } from '../records.ts';
 import { EntryCursor } from '../segment.ts';
 import type { Session } from './connection.ts';
-import { columns } from './fold.ts';
+import { columns } from './statements.ts';
 
 /**
  * The serials of labelled answers, given in the transaction that stores their segment: so no number is left out and none

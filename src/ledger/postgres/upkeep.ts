@@ -1,6 +1,8 @@
 import { messageOf } from '../../core/assert.ts';
+import { auditAnswers } from '../domain/answers.ts';
 import type { Auditor } from '../domain/auditor.ts';
 import { auditDraws } from '../domain/draws.ts';
+import { auditLog } from '../domain/log.ts';
 import { auditLots } from '../domain/lots.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
@@ -141,6 +143,8 @@ class BooksAudit implements Auditor {
     await this.#find(UNKNOWN_ACCOUNTS, ({ key_id }) => `key ${String(key_id)} is not stored as what it is`);
     await auditSources(lots, this);
     await auditDraws(this);
+    await auditAnswers(this);
+    await auditLog(this);
     return {
       problems: this.#problems,
       segments: this.#segments,

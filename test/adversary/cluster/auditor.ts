@@ -176,7 +176,10 @@ async function logOf(
   const tree = new CompactRange(sha256);
   for (let index = 0; ; index++) {
     const key = `tile/0/${paddedNumber(index)}`;
-    const { rows } = await client.query<{ value: Buffer }>('SELECT value FROM qrn.log WHERE key = $1', [key]);
+    const { rows } = await client.query<{ value: Buffer }>(
+      "SELECT value FROM qrn.record WHERE part = 'log' AND name = $1",
+      [JSON.stringify(key)],
+    );
     if (rows.length === 0) break;
     const [{ value }] = rows;
     for (let at = 0; at < value.length; at += HASH_BYTES) {

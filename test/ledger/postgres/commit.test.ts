@@ -6,7 +6,7 @@ import { drawsIn } from '../../../src/ledger/domain/draws.ts';
 import { PostgresBooks } from '../../../src/ledger/postgres/books.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { PostgresDirectory } from '../../../src/ledger/postgres/directory.ts';
-import { PostgresLogStore } from '../../../src/ledger/postgres/log-store.ts';
+import { postgresLogStore } from '../../../src/ledger/postgres/log-store.ts';
 import { fenceNode } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { UnsealedTallies } from '../../../src/ledger/postgres/unsealed.ts';
@@ -183,7 +183,7 @@ test('a node repeats no answer, shows no state of the log and follows no change 
   const scene = await cancelledCommits(t);
   const { reader, opened: database, readings } = scene;
   const books = new PostgresBooks({ ...reader, database, unsealed: new UnsealedTallies() });
-  const logStore = new PostgresLogStore({ database, node: reader.node, unsealed: new UnsealedTallies() });
+  const logStore = postgresLogStore({ database, node: reader.node, unsealed: new UnsealedTallies() });
   const shownBefore = await scene.shownBeforeStandby([
     readings.show('the answer', books.storedAnswer(1, answer(1, 7, 0).keyDigest)),
     readings.show('the directory', scene.directory.directoryChanges(scene.version)),
@@ -244,7 +244,8 @@ async function cancelledCommits(t: TestContext) {
     url,
     "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
   );
-  const tables = ['answer', 'log', 'series_answer', "record WHERE part = 'draws'", 'account'];
+  const records = ['answers', 'log', 'draws'].map((part) => `record WHERE part = '${part}'`);
+  const tables = [...records, 'series_answer', 'account'];
   const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
   await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];

@@ -222,7 +222,7 @@ suite('the import of a folder', () => {
     const ledger = await openFolder(t);
     await fill(ledger);
     for (const damage of [
-      "UPDATE qrn.log SET value = 'x' WHERE key = 'state'",
+      "UPDATE qrn.record SET value = 'x' WHERE part = 'log' AND name = '\"state\"'",
       "DELETE FROM qrn.record WHERE part = 'charges'",
       'UPDATE qrn.balance SET credits = credits + 1 WHERE account = 1',
       'UPDATE qrn.segment SET body = substring(body FOR 20) WHERE sequence = (SELECT max(sequence) FROM qrn.segment)',

@@ -109,24 +109,8 @@ CREATE TABLE qrn.granted (
   call_order bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (node, epoch, account, period)
 ) WITH (fillfactor = 50);
-CREATE TABLE qrn.saved_rate (
-  node int NOT NULL,
-  account bigint NOT NULL,
-  tat_ms double precision NOT NULL,
-  admitted_at_ms double precision[] NOT NULL,
-  PRIMARY KEY (node, account)
-) WITH (fillfactor = 50);
 
--- Idempotent answers, and who is making one.
-CREATE TABLE qrn.answer (
-  account bigint NOT NULL,
-  key_digest text NOT NULL,
-  fingerprint text NOT NULL,
-  expires_at_ms double precision NOT NULL,
-  sealed bytea NOT NULL,
-  PRIMARY KEY (account, key_digest)
-);
-CREATE INDEX answer_expires_at_ms ON qrn.answer (expires_at_ms);
+-- Who is making the answer to an Idempotency-Key.
 CREATE TABLE qrn.claim (
   key_digest text PRIMARY KEY,
   fingerprint text NOT NULL,
@@ -167,10 +151,5 @@ CREATE TABLE qrn.record (
   name text NOT NULL,
   value bytea NOT NULL,
   PRIMARY KEY (part, key)
-);
-
--- The transparency log. `log_state` is the row that two writers of a step contend for.
-CREATE TABLE qrn.log (key text PRIMARY KEY, value bytea NOT NULL) WITH (toast_tuple_target = 8160);
-ALTER TABLE qrn.log ALTER value SET STORAGE EXTERNAL;
-CREATE TABLE qrn.log_state (one bool PRIMARY KEY DEFAULT true CHECK (one), steps bigint NOT NULL) WITH (fillfactor = 10);
-INSERT INTO qrn.log_state (steps) VALUES (0);
+) WITH (toast_tuple_target = 8160);
+ALTER TABLE qrn.record ALTER value SET STORAGE EXTERNAL;
