@@ -32,6 +32,14 @@ export const LEAGUE_OF_ENTROPY: Readonly<Record<string, string>> = {
   '8990e7a9aaed2ffed73dbd7092123d6f289930540d7651336225dc172e51b2ce': 'default',
 };
 
+/** When the rounds of quicknet are due, which its hash fixes. */
+const QUICKNET_ROUNDS = { genesisS: 1_692_803_367, periodS: 3 };
+
+/** The first round of quicknet that is due at a time, or after it. */
+export function quicknetRoundFrom(atMs: number): number {
+  return Math.max(1, roundAt(QUICKNET_ROUNDS, atMs - 1) + 1);
+}
+
 /** A chain that is what its hash says. */
 export interface BeaconChain {
   /** 64 hex digits: names the chain, and is all that needs to be trusted. */
@@ -99,7 +107,10 @@ export function dueMs(
 }
 
 /** The latest round that is due; 0 before the first. */
-export function roundAt({ genesisS, periodS }: BeaconChain, nowMs: number): number {
+export function roundAt(
+  { genesisS, periodS }: Pick<BeaconChain, 'genesisS' | 'periodS'>,
+  nowMs: number,
+): number {
   return Math.max(0, Math.floor((nowMs / 1_000 - genesisS) / periodS) + 1);
 }
 

@@ -5,6 +5,7 @@ import type {
   DrawSubject,
   DrawValues,
 } from '../../clients/typescript/src/draws.ts';
+import { quicknetRoundFrom } from '../beacon/drand.ts';
 import { listSha256 } from '../certificate/draw.ts';
 import { printable } from '../certificate/members.ts';
 import { fromHex } from '../core/bytes.ts';
@@ -33,7 +34,7 @@ const create = action({
   path: 'draws create',
   summary:
     'Commits to a draw for 32 credits: the service fixes what is drawn, and its secret bytes, before anybody can know how the\n' +
-    'draw ends. Without --beacon, --at and --nonce-sha256 it is revealed a moment later.',
+    'draw ends. Without a beacon, --at and --nonce-sha256 it is revealed a moment later.',
   options: {
     winners: { value: 'N', meaning: 'how many winners are drawn of a list' },
     list: { value: 'FILE', meaning: 'the list, one item a line; - is stdin. The items become public' },
@@ -57,6 +58,10 @@ const create = action({
     nonce: { value: 'HEX', meaning: '1 to 64 bytes that enter the values' },
     'nonce-sha256': { value: 'HEX', meaning: 'its SHA-256 instead; qrn draws reveal opens it later' },
     beacon: { value: 'CHAIN:ROUND', meaning: 'a round of a public beacon that enters the values' },
+    'beacon-at': {
+      value: 'TIME',
+      meaning: 'instead the first round of quicknet that is due then or later, e.g. 2027-03-20T18:00:00Z',
+    },
     at: { value: 'TIME', meaning: 'not revealed before, e.g. 2027-01-31T12:00:00Z' },
     ...OPTIONS,
   },
@@ -134,7 +139,7 @@ async function creationOf(input: Input, context: CommandContext): Promise<DrawCr
     public: input.has('public') ? true : undefined,
     nonce: nonce === undefined ? undefined : nonceOf('--nonce', nonce),
     nonceSha256: input.option('nonce-sha256'),
-    beacon: beaconOf(input.option('beacon')),
+    beacon: beaconOf(input),
     revealAt: at === undefined ? undefined : new Date(moment('at', at)),
   };
 }
@@ -200,7 +205,12 @@ function nonceOf(name: string, hex: string): Uint8Array {
   throw new UsageError(`${name} is 1 to 64 bytes in hex, in lower case`);
 }
 
-function beaconOf(text: string | undefined): DrawCreation['beacon'] {
+function beaconOf(input: Input): DrawCreation['beacon'] {
+  const [text, at] = [input.option('beacon'), input.option('beacon-at')];
+  if (at !== undefined) {
+    if (text !== undefined) throw new UsageError('give --beacon or --beacon-at, not both');
+    return { chain: 'quicknet', round: quicknetRoundFrom(moment('beacon-at', at)) };
+  }
   if (text === undefined) return undefined;
   const [, chain, round] = /^([^:]+):([1-9]\d{0,14})$/.exec(text) ?? [];
   if (chain === undefined)

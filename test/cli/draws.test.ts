@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { before, describe, it } from 'node:test';
 import type { DrawDocument } from '../../clients/typescript/src/draws.ts';
 import type { CommandContext } from '../../src/cli/command.ts';
@@ -86,6 +90,29 @@ describe('qrn draws', () => {
     assert.deepEqual(weighted.statement.request['weights'], [1, 2, 3, 4]);
     const { stderr } = await draws('create', ...RAFFLE, '--beacon', 'nowhere:7');
     assert.match(stderr, /^qrn draws create: invalid_beacon: .* \(req_\w{26}\)\n$/);
+  });
+
+  it('computes the first round of quicknet that is due at a time', async () => {
+    const bodies: string[] = [];
+    const service = createServer(async (request, reply) => {
+      bodies.push(await text(request));
+      reply.writeHead(404).end();
+    });
+    await once(service.listen(0, '127.0.0.1'), 'listening');
+    const { port } = service.address() as AddressInfo;
+    // round 1 was due at second 1692803367, and one follows every 3 seconds
+    for (const [at, round] of [
+      ['2023-08-23T15:09:27Z', 1],
+      ['2023-08-23T15:09:28Z', 2],
+      ['2023-08-23T15:09:30Z', 2],
+      ['2027-03-20T18:00:00Z', 37_587_412],
+    ] as const) {
+      await draws('create', ...RAFFLE, '--beacon-at', at, '--url', `http://127.0.0.1:${port}/v1`);
+      assert.deepEqual(JSON.parse(bodies.at(-1)!).beacon, { chain: 'quicknet', round }, at);
+    }
+    service.close();
+    const both = await draws('create', ...RAFFLE, '--beacon-at', LATER, '--beacon', 'quicknet:7');
+    assert.match(both.stderr, /give --beacon or --beacon-at, not both/);
   });
 
   it('opens the nonce that was promised', async () => {
