@@ -2,8 +2,9 @@ import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, statSync,
 import { join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
+import { objectIn } from '../core/json.ts';
 import { sha256, sha256Hex } from '../crypto/digest.ts';
-import type { PublishedKey } from '../crypto/key-files.ts';
+import { KeyFileError, type PublishedKey } from '../crypto/key-files.ts';
 import { equalHashes, rootOf } from '../crypto/merkle.ts';
 import type { Checkpoint } from '../crypto/note.ts';
 import type { LogStore } from '../ledger/ledger.ts';
@@ -149,9 +150,16 @@ export function readAnchor(keysPath: string): Anchor | undefined {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const anchor = JSON.parse(text) as Anchor;
-  assert(anchor.version === 1, `${anchorPath(keysPath)} is of a later release`);
-  return anchor;
+  let anchor: Partial<Anchor> = {};
+  try {
+    anchor = objectIn(JSON.parse(text)) as Partial<Anchor>;
+  } catch {
+    // told below
+  }
+  const { version = 0, checkpoint, folder } = anchor;
+  if (version > 1) throw new KeyFileError(`${anchorPath(keysPath)} is of a later release`);
+  if (checkpoint !== undefined && folder !== undefined) return anchor as Anchor;
+  throw new KeyFileError(`${anchorPath(keysPath)} is damaged: put it back from a backup`);
 }
 
 /**

@@ -53,6 +53,7 @@ export class FolderWriter {
       }
       const served = await callOwner(this.#path, name, args);
       if (served === undefined) this.#own = await this.#take();
+      else if (served === 'late') break;
       else if (served !== 'lost') {
         this.#isConfirmed &&= served.isConfirmed;
         return served.result;

@@ -97,18 +97,28 @@ export function openLogKeys(directory: string, name: string, clock: Clock): LogK
   // Never a new key in its place: whoever lost one decides (rotateLogKeys).
   if (pem === undefined)
     throw new KeyFileError(`${path}: the private key of the log is gone; restore or rotate it`);
-  const current = SigningKey.fromPem(pem);
+  const current = signingKeyOf(path, pem);
   if (toBase64(current.publicKey) !== published[published.length - 1].public_key) {
     throw new KeyFileError(`${path}: is not the private key of log-${last}.json`);
   }
   return { name, current, currentKeyId: published[published.length - 1].key_id, published };
 }
 
+function signingKeyOf(path: string, pem: string): SigningKey {
+  try {
+    return SigningKey.fromPem(pem);
+  } catch (error) {
+    throw new KeyFileError(`${path} is damaged, it holds no Ed25519 key: put it back from a backup`, {
+      cause: error,
+    });
+  }
+}
+
 /** The Ed25519 key in the file, as PEM; makes one when there is no such file yet. */
 export function openSigningKey(path: string): SigningKey {
   mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER_MODE });
   const stored = readPrivate(path);
-  if (stored !== undefined) return SigningKey.fromPem(stored);
+  if (stored !== undefined) return signingKeyOf(path, stored);
   const key = SigningKey.generate();
   createOnce(path, key.toPem(), PRIVATE_MODE);
   return key;
@@ -144,7 +154,7 @@ function addKey(
   // A crash between the two files leaves a private key that nobody has seen: it is used, not overwritten.
   const path = join(directory, `log-${number}.pem`);
   const left = readPrivate(path);
-  const current = left === undefined ? SigningKey.generate() : SigningKey.fromPem(left);
+  const current = left === undefined ? SigningKey.generate() : signingKeyOf(path, left);
   if (left === undefined) createOnce(path, current.toPem(), PRIVATE_MODE);
   const key: PublishedKey = {
     key_id: noteKeyId(sha256, name, current.publicKey),

@@ -191,14 +191,26 @@ export class Fair {
         continue;
       }
       hasRun = true;
-      const { waiting } = line;
-      line.waiting = [];
-      for (const piece of waiting) piece.run(nowMs);
+      this.#runAll(line);
     }
+    const isCut = this.#ready.length > 0;
     if (this.#runShares(limited) || hasRun) this.afterTurn();
     if (nowMs - this.#forgottenAtMs > SHARED_MS) this.#forget();
-    if (this.#ready.length > 0) this.#rest ??= setTimeout(this.#afterRest, REST_MS);
+    if (isCut) this.#schedule();
+    else if (this.#ready.length > 0) this.#rest ??= setTimeout(this.#afterRest, REST_MS);
   };
+
+  /** All pieces of an owner who is alone; what takes long leaves the rest to the next turn, behind what came meanwhile. */
+  #runAll(line: Line): void {
+    const { waiting } = line;
+    line.waiting = [];
+    let done = 0;
+    do waiting[done++].run(this.#nowMs);
+    while (done < waiting.length && this.#clock.monotonicMs() - this.#nowMs < LIMITS.frontTurnMs);
+    if (done === waiting.length) return;
+    line.waiting = waiting.slice(done).concat(line.waiting);
+    this.#makeReady(line);
+  }
 
   /** Turns that run nothing would take a processor from the threads that commit and make answers. */
   readonly #afterRest = (): void => {

@@ -11,7 +11,7 @@ import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
 import type { Fair } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, JSON_ASK, quoteReply } from './answer-reply.ts';
-import { type Field, hasField, isClientError, statusOf, withFields } from './head.ts';
+import { type Field, hasField, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import {
   newRequestId,
@@ -219,7 +219,7 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
     const plain = this.origin === '' && this.traceparent === '';
     const fullHead = plain ? head : withFields(head, this.#fieldsBeside(head));
     if (fair.isLimited(this.owner)) {
-      if (this.account !== undefined && isClientError(head)) fair.charge(this.owner, REFUSAL_US);
+      if (this.account !== undefined && this.error !== undefined) fair.charge(this.owner, REFUSAL_US);
       this.spend(() => this.send(fullHead, body, owner));
     } else this.send(fullHead, body, owner);
     record.replied(this, statusOf(head), atMonotonicMs);

@@ -83,8 +83,3 @@ export function statusOf(head: Uint8Array): number {
 export function hasNoContent(head: Uint8Array): boolean {
   return (head[0] === 0x32 || head[0] === 0x33) && head[1] === 0x30 && head[2] === 0x34;
 }
-
-/** No account pays for a refusal: one that has used up its rate would else take the loop from those that pay. */
-export function isClientError(head: Uint8Array): boolean {
-  return head[0] === 0x34;
-}

@@ -258,7 +258,8 @@ function isHost(host: string): boolean {
   return true;
 }
 
-function isVisible(path: string): boolean {
+/** All of its characters are visible ASCII, as those of a path and of a field are. */
+export function isVisible(path: string): boolean {
   if (path === lastPath) return true;
   if (INVISIBLE.test(path)) return false;
   lastPath = path;

@@ -20,7 +20,7 @@ import { type Field, headOf } from './head.ts';
 import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.ts';
 import { type Reply, redirectReply } from './reply.ts';
 import { type CorsPolicy, rateFields } from './reply-fields.ts';
-import { bearerOf } from './request-head.ts';
+import { bearerOf, isVisible } from './request-head.ts';
 import type { RequestRecord } from './request-record.ts';
 import { type PlainRoute, type Route, RouteTable } from './route-table.ts';
 
@@ -133,15 +133,9 @@ export class Router {
 
   /** Finds out what is asked for and by whom, which decides in whose turn it is served. */
   #walk(exchange: Exchange): void {
-    const moved = this.#routes.withoutSlash(exchange.path);
-    if (moved !== undefined) {
-      const location = exchange.query === '' ? moved : `${moved}?${exchange.query}`;
-      this.#sendDocument(exchange, redirectReply(308, location));
-      return;
-    }
     const first = this.#routes.of(exchange.path);
     if (first === undefined) {
-      this.#inTurn(exchange, () => this.#unknown(exchange));
+      this.#inTurn(exchange, () => this.#elsewhere(exchange));
       return;
     }
     let route = first;
@@ -155,7 +149,15 @@ export class Router {
     else this.#lookUpKey(exchange);
   }
 
-  #unknown(exchange: Exchange): void {
+  /** A path with a slash too many has moved; any other is not there. */
+  #elsewhere(exchange: Exchange): void {
+    const moved = this.#routes.withoutSlash(exchange.path);
+    if (moved !== undefined) {
+      // a field holds no other characters, and a page asks for none
+      const query = isVisible(exchange.query) && exchange.query !== '' ? `?${exchange.query}` : '';
+      this.#sendDocument(exchange, redirectReply(308, `${moved}${query}`));
+      return;
+    }
     const page = this.#options.unknownPage(exchange);
     if (page === undefined) throw new ApiError('not_found');
     exchange.error = 'not_found';

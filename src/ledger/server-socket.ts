@@ -75,8 +75,8 @@ export async function takeFolder(directory: string, isCommand = false): Promise<
     const other = await ask(path, {}, ANSWER_TIMEOUT_MS);
     if (other === undefined) {
       if (process.platform !== 'win32') rmSync(path, { force: true });
-    } else if (other === 'lost' || !other.isCommand || isCommand) {
-      const who = other === 'lost' ? 'unknown' : other.process;
+    } else if (typeof other === 'string' || !other.isCommand || isCommand) {
+      const who = typeof other === 'string' ? 'unknown' : other.process;
       throw new FolderTaken(`another server (process ${who}) is using ${directory}: stop it first`);
     }
     await sleep(RETRY_MS);
@@ -92,16 +92,18 @@ export async function serverLives(directory: string): Promise<boolean> {
 }
 
 /**
- * Has the owner of the folder make a call. Undefined when nobody has the folder; `lost` when the owner ended before it answered,
- * or did not answer in time: the call was made or not, and may be made again. Throws what the call threw.
+ * Has the owner of the folder make a call. Undefined when nobody has the folder; `lost` when the owner ended before it answered:
+ * the call was made or not, and may be made again; `late` when the owner lives and did not answer in time. Throws what the call
+ * threw.
  */
 export async function callOwner(
   directory: string,
   call: string,
   args: readonly unknown[],
-): Promise<Served | 'lost' | undefined> {
-  const reply = await ask(socketPathOf(directory), { call, args }, CALL_TIMEOUT_MS);
-  if (reply === undefined || reply === 'lost') return reply;
+  timeoutMs = CALL_TIMEOUT_MS,
+): Promise<Served | 'lost' | 'late' | undefined> {
+  const reply = await ask(socketPathOf(directory), { call, args }, timeoutMs);
+  if (reply === undefined || typeof reply === 'string') return reply;
   if (reply.error !== undefined) {
     const error = unpacked(reply.error);
     if (error instanceof LedgerError && error.reason === 'stopped') return 'lost';
@@ -213,7 +215,8 @@ function unpacked(error: PackedError): Error {
   return 'reason' in error ? new LedgerError(error.reason, error.message) : new Error(error.message);
 }
 
-function socketPathOf(directory: string): string {
+/** Where the owner of the folder listens. */
+export function socketPathOf(directory: string): string {
   const name = createHash('sha256').update(resolve(directory)).digest('hex').slice(0, 32);
   if (process.platform === 'win32') return `\\\\.\\pipe\\qrn-${name}`;
   const inside = join(resolve(directory), 'server.sock');
@@ -221,14 +224,18 @@ function socketPathOf(directory: string): string {
   return join(tmpdir(), `qrn-${name}.sock`);
 }
 
-/** Undefined when nobody listens; `lost` when the owner hung up or took too long. */
-function ask(path: string, request: Request, timeoutMs: number): Promise<Reply | 'lost' | undefined> {
-  const { promise, resolve: settle, reject } = Promise.withResolvers<Reply | 'lost' | undefined>();
+/** Undefined when nobody listens; `lost` when the owner hung up, `late` when it took too long. */
+function ask(
+  path: string,
+  request: Request,
+  timeoutMs: number,
+): Promise<Reply | 'lost' | 'late' | undefined> {
+  const { promise, resolve: settle, reject } = Promise.withResolvers<Reply | 'lost' | 'late' | undefined>();
   const socket = connect(path);
   let text = '';
   socket.setEncoding('utf8');
   const timer = setTimeout(() => {
-    settle('lost');
+    settle('late');
     socket.destroy();
   }, timeoutMs);
   socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`));

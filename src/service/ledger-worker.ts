@@ -10,7 +10,7 @@ import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import type { Durability } from '../ledger/front-journal.ts';
-import type { JournalPlace } from '../ledger/journal.ts';
+import { isDiskFull, type JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
@@ -63,6 +63,9 @@ export type LedgerWorkerOrder = 'open' | 'close';
 
 /** How often certificates are logged: a certificate gets its proof at most this long after its answer. */
 const SEAL_INTERVAL_MS = 150;
+
+/** Certificates without a proof are given for so long where nothing but the log's own files can be at fault. */
+const UNLOGGED_MAX_MS = 10_000;
 
 /** How long a client waits before it asks a service again whose operator must act first. */
 const HELD_RETRY_AFTER_S = 300;
@@ -228,6 +231,7 @@ async function keepSealing(
   signal: AbortSignal,
 ): Promise<void> {
   let sealedLast = true;
+  let sealedAtMs = clock.monotonicMs();
   while (!signal.aborted) {
     let sealed = 0;
     try {
@@ -236,7 +240,15 @@ async function keepSealing(
       if (isMine && !sealedLast) await certificateLog.follow(); // what the last one sealed meanwhile
       if (isMine) sealed = await certificateLog.seal();
       sealedLast = isMine;
+      sealedAtMs = clock.monotonicMs();
     } catch (error) {
+      const isLasting = clock.monotonicMs() - sealedAtMs > UNLOGGED_MAX_MS;
+      if (isLasting && data.cluster === null && !isDiskFull(error)) {
+        const reason = `for ${UNLOGGED_MAX_MS / 1_000} s no certificate could be logged (${messageOf(error)}): mend ${data.keysPath}, then start again`;
+        log.error({ reason }, 'transparency log');
+        tell({ state: 'failed', reason });
+        return;
+      }
       sealedLast = false;
       await resign(); // another node may have what this one lacks, such as a newer key of the log
       log.error(

@@ -536,7 +536,15 @@ describe('keys', () => {
     const data = folder(t);
     await data.serve(1);
     const path = join(data.keysPath, 'anchor.json');
-    writeFileSync(path, readFileSync(path, 'utf8').slice(0, 40));
-    await assert.rejects(data.open());
+    const whole = readFileSync(path, 'utf8');
+    for (const text of [whole.slice(0, 40), '', '{"version":1}', 'null']) {
+      writeFileSync(path, text);
+      await assert.rejects(data.open(), { message: `${path} is damaged: put it back from a backup` });
+    }
+    writeFileSync(path, '{"version":2}');
+    await assert.rejects(data.open(), { message: `${path} is of a later release` });
+    writeFileSync(path, whole);
+    writeFileSync(join(data.keysPath, 'log-1.pem'), '');
+    await assert.rejects(data.open(), /log-1\.pem is damaged, it holds no Ed25519 key: put it back/);
   });
 });

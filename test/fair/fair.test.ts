@@ -71,9 +71,22 @@ function isAbout(share: number, expected: number): void {
 describe('the time of a front’s loop', () => {
   it('is that of an account that is alone, which is not measured', async (t) => {
     const loop = new Loop(t);
-    for (let i = 0; i < 500; i++) loop.add(1, 1);
+    for (let i = 0; i < 500; i++) loop.add(1, 0.05);
     await loop.turn();
     assert.equal(loop.ran.length, 500, 'all that came together is one turn');
+  });
+
+  it('is given back after 50 ms by an owner who is alone, and the rest runs in its order', async (t) => {
+    const loop = new Loop(t);
+    const ran: number[] = [];
+    for (let i = 0; i < 30; i++) loop.add(NO_KEY, 10, { next: () => ran.push(i) });
+    await loop.turn();
+    assert.equal(ran.length, 5);
+    loop.add(1, 0);
+    await loop.turn();
+    assert.ok(loop.ran.indexOf(1) < 12, 'an account that asks meanwhile is served');
+    await loop.pass(2_000);
+    assert.deepEqual(ran, [...Array(30).keys()]);
   });
 
   it('is shared by two busy accounts, a third each, whatever their work costs and however much of it waits', async (t) => {
@@ -126,7 +139,7 @@ describe('the time of a front’s loop', () => {
 
   it('is that of clients without a key while no account asks', async (t) => {
     const loop = new Loop(t);
-    for (let i = 0; i < 300; i++) loop.add(NO_KEY, 1, { costUs: 250 });
+    for (let i = 0; i < 300; i++) loop.add(NO_KEY, 0.1, { costUs: 250 });
     await loop.turn();
     assert.equal(loop.ran.length, 300);
   });

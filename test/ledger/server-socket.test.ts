@@ -68,6 +68,15 @@ test('a call waits until the owner serves, and gets what it gave or threw', asyn
   await owner.release();
 });
 
+test('an owner that does not answer in time is told from one that ended', async (t) => {
+  const folder = temporaryFolder(t);
+  const owner = await takeFolder(folder); // it serves nobody
+  assert.equal(await callOwner(folder, 'putKey', [], 20), 'late');
+  const asked = callOwner(folder, 'putKey', []);
+  setTimeout(() => void owner.release(), 20);
+  assert.equal(await asked, 'lost');
+});
+
 test('an owner that ends answers what is under way and takes no more calls, and says who it is to the last', async (t) => {
   const folder = temporaryFolder(t);
   const owner = await takeFolder(folder);

@@ -48,8 +48,20 @@ for (const engine of ['uws', 'node'] as const)
       assert.ok(before < FLOOD / 2, `${before} of ${FLOOD} came first`);
     });
 
-    it('without a key wait for their turn, and not the requests of an account for them', async () => {
-      const before = await answeredBefore('GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n');
-      assert.ok(before < FLOOD / 2, `${before} of ${FLOOD} came first`);
+    for (const path of ['/nothing', '/livez/'])
+      it(`without a key, for ${path}, wait for their turn, and not the requests of an account for them`, async () => {
+        const before = await answeredBefore(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+        assert.ok(before < FLOOD / 2, `${before} of ${FLOOD} came first`);
+      });
+
+    it('with a slash too many are sent to the path without it, whatever their query holds', async () => {
+      // node:http itself refuses what no field may hold
+      const hostile = engine === 'uws' ? [['?\xe9', '/livez']] : [];
+      for (const [query, location] of [['?a=b', '/livez?a=b'], ['', '/livez'], ...hostile]) {
+        const { status, headers } = await connections[0].ask(
+          `GET /livez/${query} HTTP/1.1\r\nHost: a\r\n\r\n`,
+        );
+        assert.deepEqual([status, headers.get('location')], [308, location]);
+      }
     });
   });

@@ -9,19 +9,16 @@ const ENDED_WITHIN_MS = 20_000;
 
 /** Faults of the data folder: each is a refusal or a stop in one sentence, with status 1. */
 suite('a real service', () => {
-  for (const [name, isJournal] of [
-    ['a journal', true],
-    ['the data file', false],
-  ] as const) {
+  for (const name of ['the journal', 'data.mdb', 'server.sock']) {
     test(`stops when ${name} is removed while it runs, and keeps what it acknowledged`, async (t) => {
       const { server, key, ledgerPath } = await servedOnce(t);
-      const file = isJournal ? journalOf(ledgerPath) : 'data.mdb';
+      const file = name === 'the journal' ? journalOf(ledgerPath) : name;
       rmSync(join(ledgerPath, file));
       const ids = await askedUntilEnd(server, key);
       assert.equal(await server.ended, 1);
       assert.match(server.output(), new RegExp(`${file} was removed or replaced while the service ran`));
       const again = TestServer.spawnFor(t, {}, server.dataDir);
-      if (!isJournal) {
+      if (name === 'data.mdb') {
         assert.equal(await again.ended, 1, 'no empty ledger in the place of the one that is gone');
         return;
       }
@@ -32,6 +29,14 @@ suite('a real service', () => {
       }
     });
   }
+
+  test('stops when it can log no certificates any more', async (t) => {
+    const { server, key } = await servedOnce(t);
+    rmSync(join(server.dataDir, 'keys'), { recursive: true });
+    await askedUntilEnd(server, key);
+    assert.equal(await server.ended, 1);
+    assert.match(server.output(), /for 10 s no certificate could be logged .*keys, then start again/);
+  });
 
   test('does not start on a journal that was cut to nothing, and does once the folder is taken as it lies', async (t) => {
     const { server, ledgerPath } = await servedOnce(t);

@@ -78,7 +78,10 @@ class RandomOrg {
     getResult: (exchange, params) => this.#kept(exchange, params),
     createTickets: (exchange, params) => this.#tickets(exchange, params),
     getTicket: (exchange, params) => this.#ticket(exchange, params),
-    verifySignature: async (exchange, params) => exchange.spend(() => this.#verified(params)),
+    verifySignature: async (exchange, params) => {
+      this.#admit(exchange);
+      return exchange.spend(() => this.#verified(params));
+    },
   };
 
   constructor(sources: RpcSources) {
@@ -108,7 +111,10 @@ class RandomOrg {
 
   /** What a client is told of anything thrown; a fault is logged. */
   #explain(exchange: Exchange, thrown: unknown): RpcError {
-    if (thrown instanceof RpcError) return thrown;
+    if (thrown instanceof RpcError) {
+      exchange.error = 'invalid_params';
+      return thrown;
+    }
     const error = exchange.pipeline.explain(exchange, thrown);
     exchange.error = error.code;
     return rpcErrorOf(error);
@@ -122,6 +128,11 @@ class RandomOrg {
     if (isDrawMethod(kind)) return this.#drawn(exchange, kind, params, signed !== undefined);
     if (!Object.hasOwn(this.#methods, method)) throw new RpcError('methodNotFound', 'Method not found');
     return this.#methods[method](exchange, params);
+  }
+
+  /** A call that needs no key counts against the rate of the account in whose turn it is served. */
+  #admit(exchange: Exchange): void {
+    if (exchange.account !== undefined) exchange.admit(exchange.account);
   }
 
   /** The account of a key that has the scope. */
@@ -230,7 +241,7 @@ class RandomOrg {
         );
   }
 
-  #signedResult({ facts, body }: Kept, draw: Draw): object {
+  #signedResult({ facts, body }: Kept, draw: Draw) {
     const { data, completedAt, certificate } = valuesOf(body, draw);
     const random = randomObject(facts, data, completedAt);
     return { random, signature: this.#sources.signer.sign(random), certificate };
@@ -267,22 +278,27 @@ class RandomOrg {
     const account = await this.#account(exchange, params, 'entropy:read');
     const { serialNumber } = readParameters(OF_RESULT, new Map(Object.entries(params)), readJson);
     exchange.admit(account);
-    const { number } = account.record;
-    const kept = await exchange.pipeline.fair.lookUp(number, () =>
-      this.#find(number, serialNumber, exchange.atMs),
-    );
-    if (kept === undefined)
+    const result = await this.#resultOf(exchange, account.record.number, serialNumber);
+    if (result === undefined)
       throw new RpcError('resultUnknown', 'There is no result with this serial number of the last 24 hours.');
-    return { ...(await this.#resultOf(exchange, kept)), bitsUsed: 0, ...this.#allowance(account) };
+    return { ...result, bitsUsed: 0, ...this.#allowance(account) };
   }
 
-  /** A kept answer as it was given. To sign a long one takes some 10 ms, so it has a turn of its own. */
-  async #resultOf(exchange: Exchange, kept: Kept): Promise<object> {
-    await exchange.pipeline.fair.turn(exchange.owner, 0);
-    const { method, echo } = kept.facts;
-    return exchange.spend(() =>
-      this.#signedResult(kept, drawOf(method.slice('generateSigned'.length), echo)),
-    );
+  /**
+   * A kept answer as it was given. To sign a long one takes some 10 ms, so it has a turn of its own; until then it holds a
+   * megabyte, so it is a look-up to the end.
+   */
+  #resultOf(exchange: Exchange, accountNumber: number, serialNumber: number) {
+    const { fair } = exchange.pipeline;
+    return fair.lookUp(exchange.owner, async () => {
+      const kept = await this.#find(accountNumber, serialNumber, exchange.atMs);
+      if (kept === undefined) return undefined;
+      await fair.turn(exchange.owner, 0);
+      if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
+      const { method, echo } = kept.facts;
+      const draw = drawOf(method.slice('generateSigned'.length), echo);
+      return exchange.spend(() => this.#signedResult(kept, draw));
+    });
   }
 
   async #find(accountNumber: number, serialNumber: number, nowMs: number): Promise<Kept | undefined> {
@@ -304,20 +320,20 @@ class RandomOrg {
 
   /** Needs no key: whoever has a ticket may see what became of it. */
   async #ticket(exchange: Exchange, { ticketId }: JsonObject): Promise<object> {
+    this.#admit(exchange);
     if (typeof ticketId !== 'string') throw invalid('ticketId');
     const { accountNumber, serialNumber, showResult, createdAtMs } =
       this.#sources.signer.openTicket(ticketId);
-    const kept = await this.#find(accountNumber, serialNumber, exchange.atMs);
-    const result = kept && ((await this.#resultOf(exchange, kept)) as { random: { completionTime: string } });
+    const result = await this.#resultOf(exchange, accountNumber, serialNumber);
     return {
       ticketId,
       showResult,
       creationTime: timeOf(createdAtMs),
       previousTicketId: null,
       nextTicketId: null,
-      hashedApiKey: kept?.facts.hashedApiKey ?? null,
-      usedTime: result?.random.completionTime ?? null,
-      serialNumber: kept === undefined ? null : serialNumber,
+      hashedApiKey: result?.random['hashedApiKey'] ?? null,
+      usedTime: result?.random['completionTime'] ?? null,
+      serialNumber: result === undefined ? null : serialNumber,
       result: showResult ? (result ?? null) : null,
     };
   }
@@ -358,11 +374,19 @@ function readBody(body: Uint8Array): JsonObject {
   } catch {
     throw new RpcError('parseError', 'Parse error');
   }
-  if (isObject(value)) return value;
+  if (isObject(value) && !isDeeper(value, DEPTH_MAX)) return value;
   throw new RpcError(
     'invalidRequest',
-    'Invalid Request: send one call as an object; batches are not served.',
+    `Invalid Request: send one call as an object, nested at most ${DEPTH_MAX} deep; batches are not served.`,
   );
+}
+
+/** To make a text canonical takes time in proportion to the square of its depth. */
+const DEPTH_MAX = 64;
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return depth === 0 || Object.values(value).some((each) => isDeeper(each, depth - 1));
 }
 
 /** Throws `invalidRequest` when an object in the body, which is valid JSON, has a member twice. */

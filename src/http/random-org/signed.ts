@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { utf8Bytes, wipe } from '../../core/bytes.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { deriveKey } from '../../crypto/digest.ts';
 import { SigningKey, verifyEd25519 } from '../../crypto/signing.ts';
 import { drawSystemInteger } from '../../crypto/system-entropy.ts';
@@ -39,7 +40,7 @@ const LICENSE = {
 };
 
 /** The object that is signed. `completedAt` is ISO 8601. */
-export function randomObject(facts: SignedFacts, data: unknown, completedAt: string): object {
+export function randomObject(facts: SignedFacts, data: unknown, completedAt: string): JsonObject {
   const { method, hashedApiKey, echo, userData, ticket, serialNumber } = facts;
   const ticketData =
     ticket === null ? null : { ticketId: ticket.ticketId, previousTicketId: null, nextTicketId: null };

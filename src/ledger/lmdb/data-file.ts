@@ -97,13 +97,17 @@ export function growAhead(file: string, usedBytes: number, aheadBytes: number): 
   }
 }
 
+/** The log's anchor and a backup need some; below it the file system counts as full. */
+const FREE_FILES_MIN = 16;
+
 /**
- * Bytes that this process may still write to the file system of `path`.
+ * Bytes that this process may still write to the file system of `path`; none when it has no room for more files.
  * Throws what the system call says.
  */
 export function freeBytesOf(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
+  const { bavail, bsize, files, ffree } = statfsSync(path);
+  // some file systems count no files
+  return files > 0 && ffree < FREE_FILES_MIN ? 0 : bavail * bsize;
 }
 
 const RETRY_AFTER_S = 30;

@@ -12,7 +12,7 @@ import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
-import { type FolderOwner, takeFolder } from '../server-socket.ts';
+import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts';
 import type { Key } from '../store.ts';
 import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
@@ -384,10 +384,14 @@ function watchFolder(
 ): FolderWatch {
   const { path, log, writer, following, journals, space } = parts;
   const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
-  return new FolderWatch([...names, ...journals.map((each) => each.path)], space, async (file) => {
+  const socket = socketPathOf(path);
+  const all = [...names, socket, ...journals.map((each) => each.path)];
+  return new FolderWatch(all, space, async (file) => {
+    const what =
+      file === socket ? 'start it again' : 'put it back, or restore a backup with `qrn ledger restore`';
     const gone = new LedgerError(
       'stopped',
-      `${file} was removed or replaced while the service ran, and nothing more is acknowledged: put it back, or restore a backup with \`qrn ledger restore\``,
+      `${file} was removed or replaced while the service ran, and nothing more is acknowledged: ${what}`,
     );
     log.error({ file }, gone.message);
     try {
