@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { cpuTimeEver, residentMemory } from './process-usage.ts';
 import { freshMetrics, parseExposition } from './prometheus.ts';
 import type { TestServer } from './server.ts';
@@ -97,17 +96,6 @@ export class Target {
   /** Processor time that the service has used, in seconds. */
   cpuSeconds(): number {
     return cpuTimeEver(this.#pid)! / 1_000;
-  }
-
-  /** Processor time that its main thread has used, which is its first front. */
-  mainThreadCpuMs(): number {
-    const [onCpuNs] = readFileSync(`/proc/${this.#pid}/task/${this.#pid}/schedstat`, 'utf8').split(' ');
-    return Number(onCpuNs) / 1e6;
-  }
-
-  /** File descriptors that the service has open. */
-  descriptors(): number {
-    return readdirSync(`/proc/${this.#pid}/fd`).length;
   }
 
   get #pid(): number {

@@ -7,7 +7,6 @@ import { freePort } from '../../support/programs.ts';
 import { Target } from '../../support/raw-http.ts';
 import { TestServer } from '../../support/server.ts';
 import { type AbuseCase, type Arena, type Finding, withServer } from './arena.ts';
-import { cpuMsOfCostliest } from './costly-texts.ts';
 import { LOOK_UPS, PAGES, TENANT } from './floods.ts';
 import {
   assertCutsEndless,
@@ -93,14 +92,6 @@ export const CASES: readonly AbuseCase[] = [
     name: 'malformed requests',
     bound: 'each as the table says; refused is not booked',
     run: withstandsTable,
-  },
-  {
-    name: 'heads and bodies that are dear to read',
-    bound: 'at most 20 ms of a processor each',
-    async run(arena) {
-      const costliestMs = await cpuMsOfCostliest(await arena.target());
-      return { figure: `${costliestMs.toFixed(1)} ms`, isMet: costliestMs <= 20 };
-    },
   },
   { name: 'requests cut into packets', bound: 'the same answers', run: withstandsCuts },
   bounded('clients that leave', 300, async (target) => `${await assertSurvivesLeavers(target, 20)} clients`),

@@ -1,18 +1,17 @@
 /*
  * Attacks on the real service over real sockets, on each HTTP engine, with a table at the end:
- *   node test/adversary/abuse/run.ts [--engine uws,node] [--cases TEXT] [--results FILE] [--seed N]
- * About a quarter of an hour an engine on two cores. With --results each finding is appended to the file as a line of JSON, and cases that
- * stand there as passed are not run again: an interrupted run is continued by the same command.
+ *   node test/adversary/abuse/run.ts [--engine uws,node] [--cases TEXT] [--seed N]
+ * About a quarter of an hour an engine on two cores.
  */
 import assert from 'node:assert/strict';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { noProc } from '../../support/raw-http.ts';
-import { NOT_GIVEN, ResultFile, readOptions, say } from '../program.ts';
+import { readOptions, say } from '../program.ts';
 import { type AbuseCase, Arena, type Finding } from './arena.ts';
 import { BOOKS, CASES } from './cases.ts';
 
 assert.equal(noProc, false, 'the long form needs /proc of Linux');
-const options = readOptions({ engine: 'uws,node', cases: '', results: NOT_GIVEN, seed: 1 });
+const options = readOptions({ engine: 'uws,node', cases: '', seed: 1 });
 
 interface Row extends Finding {
   readonly engine: string;
@@ -22,23 +21,20 @@ interface Row extends Finding {
 }
 
 const CASE_LIMIT_S = 120;
-const results = new ResultFile<Row>(options.results);
-/** The last finding of each case counts. */
-const rows = new Map(results.all.map((row) => [`${row.engine} ${row.name}`, row]));
+const rows: Row[] = [];
 
 for (const engine of ['uws', 'node'] as const)
   if (options.engine.split(',').includes(engine)) await attack(engine);
-const failed = [...rows.values()].filter(({ isMet }) => !isMet);
-say(table([...rows.values()]));
-say(failed.length === 0 ? 'all within their bounds' : `${failed.length} of ${rows.size} beyond their bounds`);
+const failed = rows.filter(({ isMet }) => !isMet);
+say(table(rows));
+say(
+  failed.length === 0 ? 'all within their bounds' : `${failed.length} of ${rows.length} beyond their bounds`,
+);
 process.exit(failed.length === 0 ? 0 : 1);
 
 async function attack(engine: EngineName): Promise<void> {
   const arena = new Arena(engine, options.seed);
-  for (const each of CASES) {
-    if (!each.name.includes(options.cases) || rows.get(`${engine} ${each.name}`)?.isMet) continue;
-    await run(arena, each);
-  }
+  for (const each of CASES) if (each.name.includes(options.cases)) await run(arena, each);
   if (arena.isStarted) await run(arena, BOOKS);
   await arena.close();
 }
@@ -49,8 +45,7 @@ async function run(arena: Arena, each: AbuseCase): Promise<void> {
   const finding = await found(arena, each);
   const seconds = Math.round((performance.now() - startedMs) / 1000);
   const row: Row = { engine: arena.engine, name, bound, ...finding, seconds };
-  rows.set(`${row.engine} ${row.name}`, row);
-  results.add(row);
+  rows.push(row);
   say(
     `${arena.engine}: ${name}: ${finding.figure} (${bound}): ${finding.isMet ? 'pass' : 'FAIL'}, ${seconds} s`,
   );

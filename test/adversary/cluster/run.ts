@@ -1,19 +1,18 @@
-// `node test/adversary/cluster/run.ts [--kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --seed N --out FILE --minutes 9]`: nodes on
-// Debian's PostgreSQL with a synchronous standby, under load and under faults, each series of faults audited. With `--out` the
-// result of each series is added to the file, and what it has already is not run again. After `--minutes`, and at SIGTERM or
-// SIGINT, no further fault begins: the series under way is audited and counts.
+// `node test/adversary/cluster/run.ts [--kills 200 --failovers 50 --partitions 50 --pauses 30 --nodes 3 --seed N --minutes 9]`: nodes on
+// Debian's PostgreSQL with a synchronous standby, under load and under faults, each series of faults audited.
+// After `--minutes`, and at SIGTERM or SIGINT, no further fault begins: the series under way is audited and counts.
 // With `--planted yes` only the planted bugs are run, each of which must be found; with `--planted TEXT` those whose name has
 // the text. With `--scenarios yes` the rest of what goes wrong with several nodes is run (see scenarios.ts), with
 // `--scenarios TEXT` what has the text in its name. Needs the package `postgresql`, and runs its servers as nobody when root runs it.
 import { randomInt } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Chance } from '../../support/chance.ts';
-import { NOT_GIVEN, readOptions, say } from '../program.ts';
+import { readOptions, say } from '../program.ts';
 import type { Totals } from './cluster.ts';
 import { type FaultName, faultsOf, GROUPS } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { PostgresPair, serverPrograms } from './postgres-pair.ts';
-import { Results, type SeriesResult } from './results.ts';
+import { linesOf, type SeriesResult } from './results.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
 import { scenariosHere } from './scenarios.ts';
 
@@ -27,7 +26,7 @@ const PAUSE_MS = 500;
 
 const values = readOptions({
   ...{ kills: 20, failovers: 5, partitions: 5, pauses: 5 },
-  ...{ nodes: 3, out: NOT_GIVEN, minutes: 600, seed: randomInt(2 ** 31), planted: 'no', scenarios: 'no' },
+  ...{ nodes: 3, minutes: 600, seed: randomInt(2 ** 31), planted: 'no', scenarios: 'no' },
 });
 const programs = serverPrograms();
 if (programs === undefined) {
@@ -78,15 +77,15 @@ function runSeries(
   );
 }
 
-/** What is left of so many of each group, its faults in turn, in an order of chance. */
-function faultsLeft(results: Results): FaultName[] {
+/** So many of each group, its faults in turn, in an order of chance. */
+function faultsAsked(): FaultName[] {
   const left: FaultName[] = [];
   for (const group of GROUPS) {
     const names = faultsOf(group);
     const asked = values[group];
     for (const [at, name] of names.entries()) {
       const share = Math.floor(asked / names.length) + (at < asked % names.length ? 1 : 0);
-      for (let i = results.countOf(name); i < share; i++) left.push(name);
+      for (let i = 0; i < share; i++) left.push(name);
     }
   }
   return left
@@ -96,29 +95,25 @@ function faultsLeft(results: Results): FaultName[] {
 }
 
 async function faultRuns(): Promise<boolean> {
-  const results = new Results(values.out);
-  const left = faultsLeft(results);
-  say(`${left.length} faults are left to run`);
+  const results: SeriesResult[] = [];
+  const left = faultsAsked();
   let isGood = true;
   let isBroken = false;
   for (let at = 0; at < left.length && mayGoOn() && !isBroken; at += FAULTS_EACH) {
     const faults = left.slice(at, at + FAULTS_EACH);
     const result = await resultOf(faults, chance.chance(0.5) ? SCARCE : AMPLE);
-    results.add(result);
+    results.push(result);
     isBroken = result.violations.length > 0;
     isGood &&= result.isAudited && !isBroken;
   }
-  for (const line of results.lines()) say(line);
+  for (const line of linesOf(results)) say(line);
   return isGood;
 }
 
 /** A series that throws counts for nothing, and is told as a failure. */
 async function resultOf(faults: readonly FaultName[], totals: Totals): Promise<SeriesResult> {
   const begunMs = performance.now();
-  const ended = () => ({
-    endedAt: new Date().toISOString(),
-    seconds: Math.round((performance.now() - begunMs) / 1_000),
-  });
+  const seconds = () => Math.round((performance.now() - begunMs) / 1_000);
   try {
     const outcome = await runSeries(faults, {}, totals);
     const counts: Partial<Record<FaultName, number>> = {};
@@ -129,7 +124,7 @@ async function resultOf(faults: readonly FaultName[], totals: Totals): Promise<S
     const { acknowledged, stored, leaves, checkpoints, starts, answeredAfterMs, violations } = outcome;
     const sums = { acknowledged, stored, leaves, checkpoints, starts };
     return {
-      ...ended(),
+      seconds: seconds(),
       faults: counts,
       isAudited: true,
       ...sums,
@@ -137,10 +132,9 @@ async function resultOf(faults: readonly FaultName[], totals: Totals): Promise<S
       violations,
     };
   } catch (error) {
-    const failure = inspect(error);
-    say(`  FAILED ${failure}`);
+    say(`  FAILED ${inspect(error)}`);
     const none = { acknowledged: 0, stored: 0, leaves: 0, checkpoints: 0, starts: 0, answeredAfterMs: [] };
-    return { ...ended(), faults: {}, isAudited: false, ...none, violations: [], failure };
+    return { seconds: seconds(), faults: {}, isAudited: false, ...none, violations: [] };
   }
 }
 

@@ -3,7 +3,6 @@ import { systemClock } from '../../../src/core/clock.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
 import { LotAlarm, refusalChance } from '../../../src/pool/intake/lot-alarm.ts';
 import { binomialAtLeast, FALSE_REJECT_RATE } from '../../../src/stats/sp800-22/verdict.ts';
-import { ResultFile } from '../program.ts';
 import { lotOf, soundRead } from './attacks.ts';
 
 /** Lots of 1.55 Mbit give 10^6 conditioned bits at an estimate of 0.82, so that every lot has verdicts on both kinds of bits. */
@@ -21,20 +20,17 @@ interface HonestLots {
   readonly lots: number;
   /** Stops after so many seconds, between two lots. */
   readonly seconds: number;
-  /** Keeps the records, one a line, and goes on behind those that it holds. */
-  readonly path: string | undefined;
 }
 
 /** Makes honest lots over the whole chain: read, health tests, evidence, all tests of raw and conditioned bits, hashing. */
-export async function honestLots({ lots, seconds, path }: HonestLots): Promise<LotRecord[]> {
-  const results = new ResultFile<LotRecord>(path);
-  const records = results.all;
+export async function honestLots({ lots, seconds }: HonestLots): Promise<LotRecord[]> {
+  const records: LotRecord[] = [];
   const endMs = systemClock.monotonicMs() + 1000 * seconds;
   while (records.length < lots && systemClock.monotonicMs() < endMs) {
     const { record } = await lotOf(honestRead(records.length));
-    results.add(record);
+    records.push(record);
   }
-  return records.slice(0, lots);
+  return records;
 }
 
 /** What was seen of one kind of alarm, and how often the rule says that it may be; `p` of so many or more. */

@@ -11,14 +11,14 @@ import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
 import { lotRecord } from '../../pool/fixtures.ts';
 import { fixedBytes, rawRead } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
-import { NOT_GIVEN, readOptions, say } from '../program.ts';
+import { readOptions, say } from '../program.ts';
 import { firstLot, MODELS, POOR_AMONG_SHORT, shortLotCredits } from './attacks.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
 import { alarmsOf, honestLots } from './honest-lots.ts';
 import { biased, type Model, markov, neighbours, periodic, sound, stuck } from './models.ts';
 
 /**
- * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...] [--long] [--lots N] [--seconds N] [--records FILE]`,
+ * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...] [--long] [--lots N] [--seconds N]`,
  * all parts when none is named.
  *   alarms     false alarms of the health tests among 2^30 sound bits (--long: 2^34), and their rates at larger alphas
  *   models     first lots of every model, and of periods to 64: what is credited against what is there
@@ -27,11 +27,11 @@ import { biased, type Model, markov, neighbours, periodic, sound, stuck } from '
  *   attacks    sources that are worse than they say, over the whole chain
  *   independence  honest lots of one window, half of them biased (40; --long: 2,000): none is refuted by its own bits
  *   lots       honest lots over the whole chain (40; --long: 2,000): every alarm against the rate that docs/evidence.md states.
- *              --seconds stops between two lots; --records keeps the records, and a later run goes on behind them
+ *              --seconds stops between two lots
  * Figures on stdout; exits with 1 when one is beyond what theory allows. All parts take two to three minutes of one core, and --long half an hour.
  */
 
-const options = readOptions({ long: false, lots: 0, seconds: Number.POSITIVE_INFINITY, records: NOT_GIVEN });
+const options = readOptions({ long: false, lots: 0, seconds: Number.POSITIVE_INFINITY });
 const { long: isLong, operands: named } = options;
 
 /** Two windows of raw bits in each order, or five. */
@@ -202,7 +202,7 @@ async function independence(): Promise<void> {
 
 async function lots(): Promise<void> {
   const count = options.lots || (isLong ? 2000 : 40);
-  const records = await honestLots({ lots: count, seconds: options.seconds, path: options.records });
+  const records = await honestLots({ lots: count, seconds: options.seconds });
   say(`  ${records.length} of ${count} lots made`);
   for (const { what, seen, of, rate, p } of alarmsOf(records)) {
     const line = `${what}: ${seen} of ${of}, at most ${(of * rate).toPrecision(3)} expected, p ${p.toPrecision(2)}`;
