@@ -8,7 +8,7 @@ const IS_ALIVE = { name: 'sequencer_alive', text: 'SELECT 1' };
 /**
  * Picks the node that seals, folds and expires for all. Its lock lives as long as its connection. Two nodes may both
  * believe for a moment that they hold it, when PostgreSQL has noticed the loss of a connection before its node has: the
- * step of the log (PostgresLogStore) makes the second one harmless.
+ * step of the log (postgresLogStore) makes the second one harmless.
  */
 export class Sequencer {
   readonly #database: Database;

@@ -36,7 +36,7 @@ export const PLANTED = {
   'no compare-and-set of the log': {
     faults: ['pause of a node', 'pause of a node'],
     environment: planted({
-      'src/ledger/log-step.ts': ['if (isSame(stored, expected)) return true;', 'return true;'],
+      'src/ledger/domain/log.ts': ['if (isSame(stored, expected)) return true;', 'return true;'],
       [`${POSTGRES}/sequencer.ts`]: ['return this.#isHeld;', 'return true;'],
     }),
     isSynchronous: true,
@@ -56,7 +56,7 @@ export const PLANTED = {
       () => 'failover after cancelled commits and the kill of all nodes' as const,
     ),
     environment: planted({
-      [`${POSTGRES}/log-store.ts`]: ['!STATE.test(key)', 'key.length > 0'],
+      'src/ledger/domain/log.ts': ['STATE.test(key)', 'key.length < 0'],
     }),
     isSynchronous: true,
     finds: /signed for last/,
