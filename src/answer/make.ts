@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { copyBytes, eraseBytes, wipe } from '../core/bytes.ts';
+import { eraseBytes, putBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { Expander, expandPiece } from '../crypto/expander.ts';
@@ -159,17 +159,16 @@ export function makeFrom(reader: EntropyReader, making: Making): void {
 /** Writes the `data` member, and of MessagePack its values again behind it. */
 function writeData(reader: EntropyReader, making: Making): void {
   const { values, form, before, after, bytes, end, dataStart } = making;
-  bytes.set(before, dataStart);
+  const valuesStart = putBytes(before, bytes, dataStart);
   let packed: Output | undefined;
   if (form === 'msgpack') {
     const textMax = before.length + jsonBytesMax(values) + after.length;
     making.packedStart = dataStart + textMax + REPLY_TAIL_BYTES_MAX + PACKED_HEAD_BYTES_MAX;
     packed = { bytes, at: making.packedStart };
   }
-  const valuesEnd = drawJson(values, reader, bytes, dataStart + before.length, packed);
+  const valuesEnd = drawJson(values, reader, bytes, valuesStart, packed);
   if (packed !== undefined) making.packedEnd = packed.at;
-  bytes.set(after, valuesEnd);
-  making.dataEnd = valuesEnd + after.length;
+  making.dataEnd = putBytes(after, bytes, valuesEnd);
   const textEnd = packed === undefined ? end : making.packedStart - PACKED_HEAD_BYTES_MAX;
   assert(making.dataEnd + REPLY_TAIL_BYTES_MAX <= textEnd, 'an answer keeps to its bound');
 }
@@ -181,7 +180,7 @@ function writeData(reader: EntropyReader, making: Making): void {
 function commitInPlace({ bytes, dataStart, dataEnd, salt, delivered }: Making): void {
   assert(salt.length === SALT_BYTES, 'a salt has 32 bytes');
   const saltStart = dataStart - SALT_BYTES;
-  copyBytes(salt, 0, bytes, saltStart, SALT_BYTES);
+  putBytes(salt, bytes, saltStart);
   sha256(bytes.subarray(saltStart, dataEnd), delivered);
   eraseBytes(bytes, saltStart, saltStart + SALT_BYTES);
 }

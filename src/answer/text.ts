@@ -1,6 +1,6 @@
 import { pack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
-import { concatBytes, utf8Bytes } from '../core/bytes.ts';
+import { concatBytes, putBytes, utf8Bytes } from '../core/bytes.ts';
 import { isObject } from '../core/json.ts';
 import { Template } from '../core/template.ts';
 import {
@@ -113,7 +113,7 @@ export function completeJson(
   dataEnd: number,
 ): Uint8Array<ArrayBuffer> {
   const replyStart = start + DATA_START - REPLY_OPENING.length;
-  bytes.set(REPLY_OPENING, replyStart);
+  putBytes(REPLY_OPENING, bytes, replyStart);
   return bytes.subarray(replyStart, template.write(answer, undefined, bytes, dataEnd));
 }
 

@@ -46,6 +46,14 @@ export function copyBytes(
   }
 }
 
+/** Writes all of `from` at `at`; returns where it ends. */
+export function putBytes(from: Uint8Array, to: Uint8Array, at: number): number {
+  const size = from.length;
+  if (size > LOOP_MAX) to.set(from, at);
+  else for (let i = 0; i < size; i++) to[at + i] = from[i];
+  return at + size;
+}
+
 /** Erases the bytes from `from` to `to`. */
 export function eraseBytes(bytes: Uint8Array, from: number, to: number): void {
   if (to - from <= LOOP_MAX) {

@@ -19,35 +19,34 @@ export interface ParsedRequest {
 const PARSED_MAX = 2_048;
 const PARSED_QUERY_LENGTH_MAX = 256;
 
-/** Parses requests for values, and keeps what it made of the queries that are repeated. */
+/** Parses the requests of an endpoint for values, and keeps what it made of the queries that are repeated. */
 export class ParsedRequests {
+  readonly #endpoint: DrawingEndpointDefinition;
   readonly #isStrict: boolean;
-  readonly #byEndpoint: ReadonlyMap<DrawingEndpointDefinition, Map<string, ParsedRequest>>;
+  readonly #known = new Map<string, ParsedRequest>();
 
   /** With `isStrict`, parameters that are not known are refused. */
-  constructor(endpoints: readonly DrawingEndpointDefinition[], isStrict: boolean) {
+  constructor(endpoint: DrawingEndpointDefinition, isStrict: boolean) {
+    this.#endpoint = endpoint;
     this.#isStrict = isStrict;
-    this.#byEndpoint = new Map(endpoints.map((endpoint) => [endpoint, new Map()]));
   }
 
   /** Throws what is wrong with the parameters. */
-  of(exchange: Exchange, endpoint: DrawingEndpointDefinition): ParsedRequest {
-    const parsed = this.#parsedOf(exchange, endpoint);
+  of(exchange: Exchange): ParsedRequest {
+    const isQuery = exchange.method !== 'POST';
+    let parsed = isQuery ? this.#known.get(exchange.query) : undefined;
+    if (parsed === undefined) {
+      parsed = parsedOf(this.#endpoint, exchange);
+      if (isQuery) this.#keep(exchange.query, parsed);
+    }
     if (this.#isStrict && parsed.ignored !== '') throw unknownParameters(parsed.ignored.split(', '));
     return parsed;
   }
 
-  #parsedOf(exchange: Exchange, endpoint: DrawingEndpointDefinition): ParsedRequest {
-    if (exchange.method === 'POST') return parsedOf(endpoint, exchange);
-    const cache = this.#byEndpoint.get(endpoint)!;
-    const known = cache.get(exchange.query);
-    if (known !== undefined) return known;
-    const parsed = parsedOf(endpoint, exchange);
-    // a label is mostly of one request alone: it would take the room from those that are repeated
-    if (parsed.plan.request.label !== undefined) return parsed;
-    if (cache.size < PARSED_MAX && exchange.query.length <= PARSED_QUERY_LENGTH_MAX)
-      cache.set(exchange.query, parsed);
-    return parsed;
+  /** A label is mostly of one request alone: it would take the room from those that are repeated. */
+  #keep(query: string, parsed: ParsedRequest): void {
+    if (this.#known.size >= PARSED_MAX || query.length > PARSED_QUERY_LENGTH_MAX) return;
+    if (parsed.plan.request.label === undefined) this.#known.set(query, parsed);
   }
 }
 

@@ -3,6 +3,7 @@ import { ENDPOINT_LABELS } from '../core/metrics.ts';
 import type { Scope } from '../core/vocabulary.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
+import { ParsedRequests } from './parsed-requests.ts';
 import type { Reply } from './reply.ts';
 import { endpointRow } from './request-record.ts';
 
@@ -27,11 +28,11 @@ export interface PlainRoute {
 /** What a resource that anybody may read says of its requests. */
 export const OPEN = { methods: ['GET', 'HEAD'], scope: null, limited: false } as const;
 
-/** A resource as its requests are walked through: one that draws, or one with a handler. */
+/** A resource as its requests are walked through: one that draws, which has `data`, or one with a handler. */
 export interface Route extends Omit<PlainRoute, 'path' | 'handler'> {
   /** The endpoint that its requests are counted under. */
   readonly endpoint: number;
-  readonly data?: DrawingEndpointDefinition;
+  readonly data?: ParsedRequests;
   readonly handler?: Handler;
   /** Of the same path, for other methods. */
   next?: Route;
@@ -48,6 +49,7 @@ export class RouteTable {
     dataEndpoints: readonly DrawingEndpointDefinition[],
     plainRoutes: readonly PlainRoute[],
     plainPrefixes: readonly PlainRoute[],
+    strictParameters: boolean,
   ) {
     for (const endpoint of dataEndpoints) {
       const methods: string[] = endpoint.method === 'GET' ? ['GET', 'HEAD'] : [endpoint.method];
@@ -57,7 +59,7 @@ export class RouteTable {
         methods,
         scope: endpoint.scope,
         limited: true,
-        data: endpoint,
+        data: new ParsedRequests(endpoint, strictParameters),
       });
     }
     for (const route of plainRoutes) addRoute(this.#routes, route);

@@ -17,7 +17,7 @@ import type { DrawingEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply } from './error-reply.ts';
 import type { Exchange, Pipeline } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
-import { offerOf, type ParsedRequest, ParsedRequests } from './parsed-requests.ts';
+import { offerOf, type ParsedRequest, type ParsedRequests } from './parsed-requests.ts';
 import { type Reply, redirectReply } from './reply.ts';
 import { type CorsPolicy, rateFields } from './reply-fields.ts';
 import { bearerOf, isVisible } from './request-head.ts';
@@ -95,19 +95,18 @@ export class Router {
   readonly #options: RouterOptions;
   readonly #routes: RouteTable;
   readonly #pipeline: Pipeline;
-  readonly #parsed: ParsedRequests;
 
   constructor(options: RouterOptions) {
     const { clock, record, cors, random, rateLimitFields, answers, fair } = options;
     this.#options = options;
     fair.afterTurn = () => answers.endTurn();
-    this.#parsed = new ParsedRequests(options.dataEndpoints, options.strictParameters);
     this.#pipeline = {
       ...{ record, clock, cors, random, rateLimitFields, fair },
       explain: (exchange, error) => this.#explain(exchange, error),
       fail: (exchange, error) => this.#fail(exchange, error),
     };
-    this.#routes = new RouteTable(options.dataEndpoints, options.routes, options.prefixes);
+    const { dataEndpoints, routes, prefixes, strictParameters } = options;
+    this.#routes = new RouteTable(dataEndpoints, routes, prefixes, strictParameters);
   }
 
   /** Takes a request from the front. Never throws. */
@@ -227,11 +226,11 @@ export class Router {
    * HEAD of a data endpoint: checked as GET is, and answered with the fields that are known without a draw. It counts against
    * the rate, and not against the quota.
    */
-  #describe(exchange: Exchange, endpoint: DrawingEndpointDefinition): void {
+  #describe(exchange: Exchange, data: ParsedRequests): void {
     const account = exchange.account!;
     const { record, allowance, meter } = account;
     const left = meter.left(periodOf(exchange.atMs));
-    const parsed = this.#parsed.of(exchange, endpoint);
+    const parsed = data.of(exchange);
     const { request } = parsed.plan;
     exchange.ignored = parsed.ignored;
     exchange.offer = offerOf(exchange.accept, parsed);
@@ -311,13 +310,7 @@ export class Router {
     return true;
   }
 
-  #data(
-    exchange: Exchange,
-    route: Route,
-    endpoint: DrawingEndpointDefinition,
-    nowMs: number,
-    asks = 0,
-  ): void {
+  #data(exchange: Exchange, route: Route, data: ParsedRequests, nowMs: number, asks = 0): void {
     const account = exchange.account!;
     const { answers, clock } = this.#options;
     const reservation = account.meter.enter(nowMs, periodOf(exchange.atMs));
@@ -325,7 +318,7 @@ export class Router {
       if (asks === ASKS_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
       // this node takes another chunk of the month, and the request enters once more
       void this.#goOn(exchange, account.meter.ask(0), () => {
-        this.#data(exchange, route, endpoint, clock.monotonicMs(), asks + 1);
+        this.#data(exchange, route, data, clock.monotonicMs(), asks + 1);
         answers.endTurn();
       });
       return;
@@ -334,7 +327,7 @@ export class Router {
     let parsed: ParsedRequest;
     try {
       exchange.requireScope(route.scope);
-      parsed = this.#parsed.of(exchange, endpoint);
+      parsed = data.of(exchange);
       exchange.offer = offerOf(exchange.accept, parsed); // throws not_acceptable
     } catch (error) {
       // a used-up quota comes before what is wrong with the request; a quote and a replay need none

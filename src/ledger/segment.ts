@@ -1,6 +1,6 @@
 import { pack, unpack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
-import { copyBytes } from '../core/bytes.ts';
+import { putBytes } from '../core/bytes.ts';
 import {
   BARE_TYPES,
   type BareType,
@@ -131,8 +131,8 @@ export class SegmentWriter {
     const at = this.#count * ENTRY_BYTES;
     if (at + ENTRY_BYTES > this.#bytes.length) this.#grow();
     const view = this.#view;
-    copyBytes(entry.requestId, 0, this.#bytes, at, REQUEST_ID_BYTES);
-    copyBytes(entry.delivered, 0, this.#bytes, at + AT_DELIVERED, DELIVERED_BYTES);
+    putBytes(entry.requestId, this.#bytes, at);
+    putBytes(entry.delivered, this.#bytes, at + AT_DELIVERED);
     view.setFloat64(at + AT_ISSUED, entry.issuedAtMs, true);
     view.setUint32(at + AT_ACCOUNT, entry.accountNumber, true);
     const octetCode = entry.octets === undefined ? 0 : OCTET_CODES[entry.octets];
