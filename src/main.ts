@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { qrn } from './cli/commands.ts';
-import { localService } from './cli/local-service.ts';
+import { localService } from './cli/data-folder.ts';
 import { runProgram } from './cli/program.ts';
 
 /** `qrn` of the service: all commands, and the settings of the environment. */

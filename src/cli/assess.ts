@@ -273,7 +273,7 @@ export async function assessFile(
 
 /** By bytes, so that it holds for text too; by sequences when only so many are asked for. */
 function fractionDone(file: BitFile, sequences: number, sequencesMax: number): number | null {
-  const ofFile = file.sizeBytes === null ? null : file.readBytes() / file.sizeBytes;
+  const ofFile = file.sizeBytes === null ? null : file.readBytes / file.sizeBytes;
   if (sequencesMax === Number.POSITIVE_INFINITY) return ofFile;
   return Math.max(ofFile ?? 0, sequences / sequencesMax);
 }

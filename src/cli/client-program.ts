@@ -1,6 +1,5 @@
-import { CLIENT_COMMANDS } from './client-commands.ts';
 import { type Command, group, later } from './command.ts';
-import { runProgram } from './program.ts';
+import { CLIENT_COMMANDS, runProgram } from './program.ts';
 
 /**
  * `qrn` of the TypeScript client: what asks a service, without a service beside it. scripts/build-client.ts makes

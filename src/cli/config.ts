@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { describeSettings, readSettings } from '../config/config.ts';
 import { loadConfig } from '../config/sources.ts';
-import { action, json, table } from './command.ts';
-import { described } from './help-text.ts';
+import { action, described, json, table } from './command.ts';
 
 /** A default of more characters, which the setting itself shows, would not fit a line. */
 const FALLBACK_SHOWN_MAX = 40;

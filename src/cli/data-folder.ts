@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { CommandError } from './command.ts';
+import { loadSettings, localOrigin } from '../config/config.ts';
+import { CommandError, type LocalService } from './command.ts';
 
 /** Root's user id. A folder that a platform mounts may belong to root and be shared by its group. */
 const ROOT = 0;
@@ -38,4 +39,23 @@ function nameOf(user: number): string | undefined {
   }
   const lines = list.split('\n').map((line) => line.split(':'));
   return lines.find((fields) => fields[2] === String(user))?.[0];
+}
+
+/** The service of these settings, whose data folder this machine has. */
+export function localService(environment: Readonly<Record<string, string | undefined>>): LocalService {
+  const settings = loadSettings(environment);
+  const { baseUrl, verifyUrlBase, dataDir } = settings;
+  return {
+    apiUrl: baseUrl ?? `${localOrigin(settings, settings.port)}/v1`,
+    isNamed: baseUrl !== null || verifyUrlBase !== null,
+    verifyUrlBase,
+    demoKey: () => {
+      try {
+        return readFileSync(join(dataDir, 'demo-key'), 'utf8').trim();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+  };
 }

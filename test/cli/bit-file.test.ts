@@ -45,11 +45,11 @@ describe('a file of bits', () => {
   it('knows its size, and how much of it was read', async () => {
     writeFileSync(path, Uint8Array.of(1, 2, 3, 4));
     const file = await openBitFile(path, 'packed', 24);
-    const read = [file.sizeBytes, file.readBytes()];
+    const read = [file.sizeBytes, file.readBytes];
     await file.next();
-    read.push(file.readBytes());
+    read.push(file.readBytes);
     await file.next();
-    read.push(file.readBytes());
+    read.push(file.readBytes);
     await file.close();
     assert.deepEqual(read, [4, 0, 3, 4]);
   });

@@ -7,21 +7,6 @@ const failure = (code: string, status: number | null, waitMs: number | null = nu
   new QrnError(code, { message: 'failed', status, retryAfterMs: waitMs });
 
 describe('retryDelayMs', () => {
-  it('is null for errors that another attempt cannot change', () => {
-    const final: [code: string, status: number | null][] = [
-      ['invalid_count', 400],
-      ['auth_invalid', 401],
-      ['credits_exhausted', 402],
-      ['mode_not_allowed', 403],
-      ['cert_not_found', 404],
-      ['idempotency_mismatch', 422],
-      ['internal_error', 500],
-      ['invalid_answer', 200],
-    ];
-    for (const [code, status] of final)
-      assert.equal(retryDelayMs(failure(code, status), 1, 0.5, 60_000), null, code);
-  });
-
   it('doubles from 125 to 250 ms up to eight seconds when the service asks for no delay', () => {
     const passing: [code: string, status: number | null][] = [
       ['network_error', null],

@@ -114,30 +114,6 @@ describe('a cut connection', () => {
     await assert.rejects(other, { code: 'idempotency_mismatch', status: 422, attempts: 1 });
     assert.equal(await used(), before + 8);
   });
-
-  it('is followed by a fresh answer in other modes', async () => {
-    proxy.cuts = 1;
-    assert.equal((await distant.uuid({ count: 2 })).data.uuids.length, 2);
-  });
-});
-
-describe('an error of the service', () => {
-  it('comes with its code, status, request id and details', async () => {
-    const error = await client.bytes({ count: 1_025 }).catch((each: unknown) => each);
-    assert.ok(error instanceof QrnError);
-    assert.deepEqual([error.code, error.status], ['invalid_count', 400]);
-    assert.match(error.requestId ?? '', /^req_/);
-    const large = { type: 'bytes', count: 20, params: { length: 1_024 }, entropyMode: 'pure' } as const;
-    const dear = await client.batchBinary(large).catch((each: unknown) => each);
-    assert.ok(dear instanceof QrnError && dear.code === 'credits_exhausted');
-    assert.equal(dear.details?.['required'], 20_480);
-  });
-
-  it('is auth_invalid for an unknown key', async () => {
-    const stranger = new QrnClient({ baseUrl: server.baseUrl, key: 'qrn_nobody' });
-    await assert.rejects(stranger.health(), { code: 'auth_invalid', status: 401, attempts: 1 });
-    await assert.rejects(client.certificate('cert_none'), { code: 'invalid_id' });
-  });
 });
 
 describe('Random', () => {

@@ -1,5 +1,5 @@
 import type { CommandContext } from '../../src/cli/command.ts';
-import { localService } from '../../src/cli/local-service.ts';
+import { localService } from '../../src/cli/data-folder.ts';
 
 /** What surrounds a command that nobody watches: the settings, an empty stdin, bytes that go nowhere, nobody to ask, and no Ctrl-C. */
 export const NO_TERMINAL: Pick<

@@ -161,23 +161,6 @@ class Answers(unittest.TestCase):
         self.assertIn(self.client.health()["status"], ("pass", "warn"))  # warn on a machine that is busy
         self.assertEqual(sum(block.count for block in self.client.stream("floats", 150_000)), 150_000)
 
-    def test_refused_raise_the_class_of_their_code(self) -> None:
-        for call, kind in (
-            (lambda: self.client.integers(0), errors.InvalidCountError),
-            (lambda: self.client.integers(min=5, max=4), errors.InvalidRangeError),
-            (lambda: self.client.integers(3, min=0, max=1, unique=True), errors.UniqueImpossibleError),
-            (lambda: self.client.bytes(entropy_mode="quantum"), errors.InvalidEntropyModeError),
-            (lambda: self.client.certificate("cert_none"), errors.InvalidIdError),
-            (lambda: self.client.certificate("cert_" + "0" * 26), errors.CertificateNotFoundError),
-            (lambda: QrnClient(key="qrn_nobody").usage(), errors.AuthInvalidError),
-        ):
-            with self.assertRaises(kind) as caught:
-                call()
-            self.assertRegex(caught.exception.request_id or "", "^req_")
-        with self.assertRaises(errors.CreditsExhaustedError) as caught:
-            self.client.batch_octets("bytes", 11, length=1_000, entropy_mode="pure")
-        self.assertEqual((caught.exception.details or {})["required"], 11_000)
-
     @needs_numpy
     def test_of_octets_are_arrays_without_a_copy(self) -> None:
         for answer, kind, shape in (
@@ -256,11 +239,6 @@ class LostAnswers(unittest.TestCase):
         self.assertEqual(self.used(), before + 8)
         with self.assertRaises(errors.IdempotencyMismatchError):
             self.distant.bytes(9, entropy_mode="pure", idempotency_key=key)
-
-    def test_of_other_modes_are_followed_by_fresh_ones(self) -> None:
-        self.proxy.cuts = 1
-        self.assertEqual(len(self.distant.uuid(2).values), 2)
-        self.assertEqual(self.proxy.idempotency_keys, [None, None])
 
 
 class Sampling(unittest.TestCase):
