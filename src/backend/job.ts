@@ -11,7 +11,7 @@ import {
   type Spend,
 } from './backend.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
-import { jobNotes, type RecentEntries, SeenResults } from './seen.ts';
+import { jobNotes, type RecentEntries, SeenBits } from './seen.ts';
 import type { Shots } from './shots.ts';
 
 /** What the plan of a job says at every provider. A plan is JSON, and the memo of its job. */
@@ -79,7 +79,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   protected readonly memory: SourceMemory;
   /** How long a request without an answer may still be at work, and make a job that no search finds yet. */
   protected readonly settleMs: number = 0;
-  readonly #seen: SeenResults;
+  readonly #seen: SeenBits;
   /** By idempotency key, those of jobs under way among them. */
   readonly #submissions: RecentEntries;
 
@@ -92,7 +92,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     this.isDeclared = source.isDeclared;
     this.clock = clock;
     this.memory = memory;
-    this.#seen = new SeenResults(memory);
+    this.#seen = new SeenBits(memory, 'results');
     this.#submissions = jobNotes(memory, 'submissions');
   }
 
@@ -213,7 +213,8 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   protected async readOf(job: JobReference, results: JobResults): Promise<RawRead> {
     const { rawSha256, provenance } = results;
     const { jobId } = job;
-    await this.#seen.admit(rawSha256, jobId);
+    const repeats = (earlier: string) => `the result of job ${jobId} repeats that of job ${earlier}`;
+    await this.#seen.admit(rawSha256, repeats, jobId);
     const { width } = results;
     const { bits, shots } = results.shots;
     if (width * shots < job.bits) {

@@ -1,5 +1,4 @@
 import { assert } from '../core/assert.ts';
-import { sha256Hex } from '../crypto/digest.ts';
 import { BackendError } from './backend.ts';
 import type { SourceMemory } from './definition.ts';
 
@@ -10,10 +9,10 @@ import type { SourceMemory } from './definition.ts';
  *
  * | use | key → value | remembered | after a restart | a repetition is |
  * |---|---|---|---|---|
- * | `SeenReads` (device, replay) | SHA-256 of a read | the last 64 reads of 128 assessed bits or more | all | a permanent error |
- * | `SeenResults` (ibm, braket, ionq) | SHA-256 of a result → job | the last 64 results | all | a permanent error, unless the same job is fetched again |
- * | `SeenResponses` (qrng-http) | SHA-256 of the decoded bytes, 128 bits of it | the last 10,000 responses | the newest 128 | false, and the call is made again |
- * | `SeenAnswers` (qrn) | SHA-256 of an answer's bytes, 128 bits of it → call | the last 4,096 answers | the newest 512 | false, unless the same call is made again |
+ * | reads (device, replay) | SHA-256 of a read of 128 assessed bits or more | the last 64 | all | a permanent error |
+ * | results (ibm, braket, ionq) | SHA-256 of a result → job | the last 64 | all | a permanent error, unless the same job is fetched again |
+ * | responses (qrng-http) | 128 bits of SHA-256 of the decoded bytes | the last 10,000 | the newest 128 | refused, and the call is made again |
+ * | answers (qrn) | 128 bits of SHA-256 of an answer's bytes → call | the last 4,096 | the newest 512 | refused, unless the same call is made again |
  * | submissions (ibm, braket, ionq) | idempotency key → plan and job | the last 4 | all | the job of the first submission |
  * | begun readings of private IBM jobs | job | the last 4 | all | a result that may be gone |
  * | raw results of lots (pool/intake) | SHA-256 of a result → lot | the last 256 lots of the source | all, from the lots themselves | a refused lot |
@@ -88,16 +87,67 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Half of SHA-256: 128 bits, enough never to take one response for another. */
-const DIGEST_CHARACTERS = 32;
-
 /** Small notes of one job each, by its key or id. */
 export function jobNotes(memory: SourceMemory, name: 'submissions' | 'begun'): RecentEntries {
   return new RecentEntries(4, { memory, name });
 }
 
-/** As many reads and results as the health tests remember; weeks of jobs, and 4 KiB on disk. */
-const REMEMBERED = 64;
+/** How much is remembered of what is seen: entries, those of them that are kept over a restart, and digits of a digest. */
+const SEEN = {
+  /** As many as the health tests remember; weeks of jobs, and 4 KiB on disk. */
+  seen_reads: { max: 64, keptMax: 64, characters: 64 },
+  results: { max: 64, keptMax: 64, characters: 64 },
+  /** A week of the smallest calls at one a minute are 10,080; kept is one small note a read. */
+  responses: { max: 10_000, keptMax: 128, characters: 32 },
+  /** Those of eight lots of the largest size, and of one. */
+  answers: { max: 4_096, keptMax: 512, characters: 32 },
+} as const;
+
+/**
+ * Bits that a source gave before, by their SHA-256. It goes over decoded bytes where a provider wraps one result in differing
+ * envelopes: the same bytes with another time or id are as used as a response that came twice.
+ */
+export class SeenBits {
+  readonly #entries: RecentEntries;
+  readonly #characters: number;
+
+  constructor(memory: SourceMemory, name: keyof typeof SEEN) {
+    const { max, keptMax, characters } = SEEN[name];
+    this.#entries = new RecentEntries(max, { memory, name, keptMax });
+    this.#characters = characters;
+  }
+
+  /** Before the first use: what an earlier run saw. */
+  load(): Promise<void> {
+    return this.#entries.load();
+  }
+
+  /**
+   * Remembers a digest (hex), and the job or call that gave it. Gives who gave it before: what is fetched again gives the
+   * same bits, since a crash between fetching and storing must not lose what was paid for. Undefined for new bits.
+   */
+  add(sha256: string, from?: string): { readonly by: string } | undefined {
+    const key = sha256.slice(0, this.#characters);
+    const by = this.#entries.get(key);
+    if (by !== undefined && by !== from) return { by };
+    this.#entries.set(key, from ?? '');
+    return undefined;
+  }
+
+  /** Resolves when the newest are on disk. */
+  keep(): Promise<void> {
+    return this.#entries.keep();
+  }
+
+  /** Remembers a digest durably. Rejects with a permanent BackendError, `words` in it, for one that came before. */
+  async admit(sha256: string, words: (earlier: string) => string, from?: string): Promise<void> {
+    await this.load();
+    const earlier = this.add(sha256, from);
+    if (earlier !== undefined) throw new BackendError('permanent', words(earlier.by));
+    await this.keep();
+  }
+}
+
 /** Two reads of so many assessed bits agree by chance once in 2^128 / 64; shorter ones are not compared. */
 const COMPARED_BITS_MIN = 128;
 
@@ -106,125 +156,16 @@ const COMPARED_BITS_MIN = 128;
  * seed repeats itself each time it is started.
  */
 export class SeenReads {
-  readonly #digests: RecentEntries;
+  readonly #seen: SeenBits;
   readonly #minEntropyPerBit: number;
 
   constructor(memory: SourceMemory, minEntropyPerBit: number) {
-    this.#digests = new RecentEntries(REMEMBERED, { memory, name: 'seen_reads' });
+    this.#seen = new SeenBits(memory, 'seen_reads');
     this.#minEntropyPerBit = minEntropyPerBit;
   }
 
-  /**
-   * Remembers a read, durably. Rejects with a permanent BackendError when it is one of those that are
-   * remembered.
-   */
   async admit(rawSha256: string, bits: number): Promise<void> {
     if (bits * this.#minEntropyPerBit < COMPARED_BITS_MIN) return;
-    await this.#digests.load();
-    if (this.#digests.get(rawSha256) !== undefined) {
-      throw new BackendError('permanent', `the same ${bits} bits came before: the source repeats itself`);
-    }
-    this.#digests.set(rawSha256, '');
-    await this.#digests.keep();
-  }
-}
-
-/**
- * Knows a result that was delivered before: a provider, a proxy or a cache that repeats one would have bits
- * used twice. The same job may be fetched again, since a crash between fetching and storing must not lose
- * what was paid for.
- */
-export class SeenResults {
-  readonly #jobs: RecentEntries;
-
-  constructor(memory: SourceMemory) {
-    this.#jobs = new RecentEntries(REMEMBERED, { memory, name: 'results' });
-  }
-
-  /**
-   * Rejects with a permanent BackendError when another job gave these very bytes; else remembers them,
-   * durably.
-   */
-  async admit(rawSha256: string, jobId: string): Promise<void> {
-    await this.#jobs.load();
-    const earlier = this.#jobs.get(rawSha256);
-    if (earlier === jobId) return;
-    if (earlier !== undefined) {
-      throw new BackendError('permanent', `the result of job ${jobId} repeats that of job ${earlier}`);
-    }
-    this.#jobs.set(rawSha256, jobId);
-    await this.#jobs.keep();
-  }
-}
-
-/** Responses known again while the service runs; a week of the smallest calls at one a minute are 10,080. */
-const RESPONSES_MAX = 10_000;
-/** Known again after a restart: one small note a read. */
-const RESPONSES_KEPT_MAX = 128;
-
-/**
- * The bits that a service delivered before, by their hash. It goes over the decoded bytes: the same bytes in
- * a fresh envelope, with another time or id, are as used as a response that came twice.
- */
-export class SeenResponses {
-  readonly #digests: RecentEntries;
-
-  constructor(memory: SourceMemory) {
-    const note = { memory, name: 'responses', keptMax: RESPONSES_KEPT_MAX };
-    this.#digests = new RecentEntries(RESPONSES_MAX, note);
-  }
-
-  /** Before the first use: what an earlier run saw. */
-  load(): Promise<void> {
-    return this.#digests.load();
-  }
-
-  /** False when these bytes came before. */
-  add(bytes: Uint8Array): boolean {
-    const digest = sha256Hex(bytes).slice(0, DIGEST_CHARACTERS);
-    if (this.#digests.get(digest) !== undefined) return false;
-    this.#digests.set(digest, '');
-    return true;
-  }
-
-  /** Resolves when the newest are on disk. */
-  keep(): Promise<void> {
-    return this.#digests.keep();
-  }
-}
-
-/** Answers known again while the service runs, and after a restart: those of eight lots of the largest size, and of one. */
-const ANSWERS_MAX = 4_096;
-const ANSWERS_KEPT_MAX = 512;
-
-/**
- * The bytes that another service delivered before, and for which call. A call that is made again gives the same bytes;
- * another one must not.
- */
-export class SeenAnswers {
-  readonly #calls: RecentEntries;
-
-  constructor(memory: SourceMemory) {
-    const note = { memory, name: 'answers', keptMax: ANSWERS_KEPT_MAX };
-    this.#calls = new RecentEntries(ANSWERS_MAX, note);
-  }
-
-  /** Before the first use: what an earlier run saw. */
-  load(): Promise<void> {
-    return this.#calls.load();
-  }
-
-  /** False when another call gave these bytes. */
-  add(octets: Uint8Array, call: string): boolean {
-    const digest = sha256Hex(octets).slice(0, DIGEST_CHARACTERS);
-    const earlier = this.#calls.get(digest);
-    if (earlier !== undefined && earlier !== call) return false;
-    this.#calls.set(digest, call);
-    return true;
-  }
-
-  /** Resolves when the newest are on disk. */
-  keep(): Promise<void> {
-    return this.#calls.keep();
+    await this.#seen.admit(rawSha256, () => `the same ${bits} bits came before: the source repeats itself`);
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { jobNotes, RecentEntries, SeenReads, SeenResponses, SeenResults } from '../../src/backend/seen.ts';
+import { jobNotes, RecentEntries, SeenBits, SeenReads } from '../../src/backend/seen.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { failsWith } from '../support/backend-contract.ts';
 import { MemoryNotes } from '../support/source-parts.ts';
@@ -65,47 +65,41 @@ describe('reads', () => {
 });
 
 describe('results of jobs', () => {
+  const words = (earlier: string) => `repeats that of job ${earlier}`;
+
   it('refuses a result that another job gave, also after a restart, and takes the same job again', async () => {
     const memory = new MemoryNotes();
-    const seen = new SeenResults(memory);
-    await seen.admit('aa', 'job 1');
-    await seen.admit('aa', 'job 1');
-    await assert.rejects(seen.admit('aa', 'job 2'), REPETITION);
-    await assert.rejects(new SeenResults(memory).admit('aa', 'job 2'), REPETITION);
-    await new SeenResults(memory).admit('aa', 'job 1');
-  });
-
-  it('remembers the last 64', async () => {
-    const seen = new SeenResults(new MemoryNotes());
-    for (let job = 0; job < 65; job++) await seen.admit(`hash ${job}`, `job ${job}`);
-    await seen.admit('hash 0', 'another job');
-    await assert.rejects(seen.admit('hash 2', 'another job'), REPETITION);
+    const seen = new SeenBits(memory, 'results');
+    await seen.admit('aa', words, 'job 1');
+    await seen.admit('aa', words, 'job 1');
+    await assert.rejects(seen.admit('aa', words, 'job 2'), REPETITION);
+    await assert.rejects(new SeenBits(memory, 'results').admit('aa', words, 'job 2'), REPETITION);
+    await new SeenBits(memory, 'results').admit('aa', words, 'job 1');
   });
 });
 
 describe('responses of a service', () => {
-  const response = (index: number) => new TextEncoder().encode(`response ${index}`);
+  const response = (index: number) => String(index).padStart(64, '0').split('').reverse().join('');
 
   it('knows ten thousand responses again and then forgets the oldest', async () => {
-    const seen = new SeenResponses(new MemoryNotes());
+    const seen = new SeenBits(new MemoryNotes(), 'responses');
     await seen.load();
-    for (let index = 0; index < 10_000; index++) assert.ok(seen.add(response(index)));
-    assert.equal(seen.add(response(0)), false);
-    assert.ok(seen.add(response(10_000)));
-    assert.equal(seen.add(response(1)), false);
+    for (let index = 0; index < 10_000; index++) assert.equal(seen.add(response(index)), undefined);
     assert.ok(seen.add(response(0)));
+    assert.equal(seen.add(response(10_000)), undefined);
+    assert.ok(seen.add(response(1)));
+    assert.equal(seen.add(response(0)), undefined);
   });
 
   it('knows the newest 128 after a restart', async () => {
     const memory = new MemoryNotes();
-    const seen = new SeenResponses(memory);
+    const seen = new SeenBits(memory, 'responses');
     for (let index = 0; index < 200; index++) seen.add(response(index));
     await seen.keep();
-    const later = new SeenResponses(memory);
+    const later = new SeenBits(memory, 'responses');
     await later.load();
-    assert.equal(later.add(response(199)), false);
-    assert.equal(later.add(response(72)), false);
-    assert.ok(later.add(response(71)));
+    assert.ok(later.add(response(199)) && later.add(response(72)));
+    assert.equal(later.add(response(71)), undefined);
     assert.ok([...memory.notes.values()].every((note) => note.length <= 8192));
   });
 
@@ -113,7 +107,7 @@ describe('responses of a service', () => {
     const memory = new MemoryNotes();
     for (const note of ['{}', '["aa"]', '[["aa",1]]']) {
       memory.notes.set('responses', note);
-      await assert.rejects(new SeenResponses(memory).load(), InvariantError, note);
+      await assert.rejects(new SeenBits(memory, 'responses').load(), InvariantError, note);
     }
   });
 });

@@ -14,7 +14,7 @@ import {
   type Spend,
 } from '../backend.ts';
 import type { BackendParts, CertifiedFacts, OctetAnswer } from '../definition.ts';
-import { SeenAnswers } from '../seen.ts';
+import { SeenBits } from '../seen.ts';
 import { Upstream, type UpstreamCall, type UpstreamSettings, userDataSha256 } from './upstream.ts';
 
 export interface QrnSettings {
@@ -72,7 +72,7 @@ export class Qrn implements JobBackend {
   readonly #settings: QrnSettings;
   readonly #parts: BackendParts;
   readonly #upstream: Upstream;
-  readonly #seen: SeenAnswers;
+  readonly #seen: SeenBits;
   #weakest: CertifiedFacts | undefined;
   #underWay: UnderWay | undefined;
 
@@ -82,7 +82,7 @@ export class Qrn implements JobBackend {
     this.#settings = settings;
     this.#parts = parts;
     this.#upstream = new Upstream(name, settings.upstream, parts.clock, parts.wait);
-    this.#seen = new SeenAnswers(parts.memory);
+    this.#seen = new SeenBits(parts.memory, 'answers');
   }
 
   get origin(): Origin {
@@ -191,7 +191,7 @@ export class Qrn implements JobBackend {
       throw this.#untrue(`certificate ${id} is of ${endpoint} in mode ${mode}, not of bytes in mode pure`);
     if (!PRINTABLE.test(quantumBackend))
       throw this.#untrue(`certificate ${id} names a quantum_backend that is not printable`);
-    if (!this.#seen.add(octets, call.key))
+    if (this.#seen.add(sha256Hex(octets), call.key) !== undefined)
       throw this.#untrue(`certificate ${id} is of bytes that came before`);
     return { octets, certificateId: id, facts };
   }

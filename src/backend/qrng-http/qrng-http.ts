@@ -4,6 +4,7 @@ import { concatBytes, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { systemWait, type Wait } from '../../core/clock.ts';
 import type { HttpReply } from '../../core/http-request.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
   MAX_READ_BITS,
@@ -16,7 +17,7 @@ import {
 } from '../backend.ts';
 import type { Secret, SourceParts } from '../definition.ts';
 import { httpCall, jsonOf, retryAfterMs, safeWords, statusError, wordsOf } from '../http-call.ts';
-import { SeenResponses } from '../seen.ts';
+import { SeenBits } from '../seen.ts';
 import { decodeReply } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
 
@@ -75,7 +76,7 @@ export class QrngHttp implements StreamBackend {
   readonly #settings: QrngHttpSettings;
   readonly #clock: Clock;
   readonly #wait: Wait;
-  readonly #seen: SeenResponses;
+  readonly #seen: SeenBits;
   /** What came for a read that failed. */
   #left: readonly Taken[] = [];
   /** On the monotonic clock. */
@@ -93,7 +94,7 @@ export class QrngHttp implements StreamBackend {
     this.#settings = settings;
     this.#clock = parts.clock;
     this.#wait = parts.wait ?? systemWait;
-    this.#seen = new SeenResponses(parts.memory);
+    this.#seen = new SeenBits(parts.memory, 'responses');
   }
 
   estimate(bits: number): Spend {
@@ -173,7 +174,8 @@ export class QrngHttp implements StreamBackend {
     const bytes = this.#decoded(reply, json, items);
     const draws = this.#settings.service.draws?.(json) ?? [];
     this.#assertCertified(draws);
-    if (!this.#seen.add(bytes)) throw this.#error('retryable', 'bits that it delivered before');
+    if (this.#seen.add(sha256Hex(bytes)) !== undefined)
+      throw this.#error('retryable', 'bits that it delivered before');
     return { body: reply.body, bytes, draws, startedAtMs, finishedAtMs };
   }
 
