@@ -15,16 +15,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { meetsFullDisk } from '../../overload/full-disk.ts';
-import { Chance } from '../../support/chance.ts';
-import { fetchWhole } from '../../support/http.ts';
 import { freePort } from '../../support/programs.ts';
-import { freshMetrics } from '../../support/prometheus.ts';
-import { runQrn, TestServer, until, withWallClock } from '../../support/server.ts';
-import { SmallDisk } from '../../support/small-disk.ts';
-import { type AbuseCase, type Arena, type Finding, withServer } from './arena.ts';
+import { runQrn, TestServer, withWallClock } from '../../support/server.ts';
+import type { AbuseCase, Arena, Finding } from './arena.ts';
 
-/** What goes wrong around a service, on its machine: clocks, disks, other users, other binaries. */
+/** What goes wrong around a service, on its machine: clocks, other users, other binaries. */
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const DAY_MS = 86_400_000;
@@ -38,54 +33,6 @@ function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
 
 const becomesReady = (server: TestServer) => server.ready().then(Boolean, () => false);
 const keyed = (key: string) => ({ authorization: `Bearer ${key}` });
-
-/** Nobody takes the log, or its disk is full: neither may stop the service. */
-async function losesItsLog({ environment }: Arena): Promise<Finding> {
-  const chatty = { ...environment, QRN_ACCESS_LOG_SAMPLE: '1' };
-  const found: string[] = [];
-  const asks = async (origin: string, key: string, what: string) => {
-    for (let i = 0; i < 1_500; i++) {
-      const answer = await fetchWhole(`${origin}/v1/uuid?entropy_mode=csprng`, { headers: keyed(key) });
-      assert.equal(answer.status, 200, what);
-      if (i % 100 === 0) assert.equal((await fetchWhole(`${origin}/livez`)).status, 200, what);
-    }
-    const lost = Number(/^qrn_log_lines_lost_total (\d+)/m.exec(await freshMetrics(origin))?.[1]);
-    found.push(`${what}: ${lost} lines lost`);
-    return lost;
-  };
-  const enterprise = ['accounts', 'create', '--name', 'a', '--tier', 'enterprise', '--json'];
-  const away = await TestServer.start(chatty);
-  let lostAway = 0;
-  try {
-    const { key } = await away.account('enterprise');
-    away.process.stderr!.pause(); // a pipe that nobody reads
-    away.process.stdout!.pause();
-    lostAway += await asks(away.origin, key, 'no reader');
-    away.process.stderr!.destroy(); // and one whose reader has ended
-    away.process.stdout!.destroy();
-    lostAway += await asks(away.origin, key, 'reader gone');
-  } finally {
-    await away.stop();
-  }
-  const port = await freePort();
-  const full = TestServer.spawn({ ...chatty, QRN_PORT: String(port) }, undefined, {
-    shell: 'exec "$0" "$@" >/dev/full 2>/dev/full',
-  });
-  try {
-    const origin = `http://127.0.0.1:${port}`;
-    const isReady = async () => (await fetchWhole(`${origin}/readyz`).catch(() => undefined))?.status === 200;
-    await full.until('ready on a full disk', isReady, 60_000);
-    const { key } = JSON.parse(await full.qrn(...enterprise)) as { key: string };
-    const lostFull = await asks(origin, key, 'a full disk');
-    const ended = await full.kill('SIGTERM');
-    return {
-      figure: `${found.join(', ')}; ended with ${ended}`,
-      isMet: lostAway > 0 && lostFull > 1_000 && ended === 0,
-    };
-  } finally {
-    await full.stop();
-  }
-}
 
 /** Starts under a clock that is right, then 40 days ahead, then right again: credits are not renewed by it. */
 async function renewsNothing(arena: Arena): Promise<Finding> {
@@ -113,121 +60,6 @@ async function renewsNothing(arena: Arena): Promise<Finding> {
     // each of the two months has its credits once
     const sum = spent.reduce((all, each) => all + each, 0);
     return { figure: `${spent.join(', ')} credits in the five lives`, isMet: sum > 0 && sum <= 2 * 10_240 };
-  });
-}
-
-/** The clock of a running service jumps by 401 days and comes back after ten seconds. */
-async function believesNoClock(arena: Arena): Promise<Finding> {
-  return inFolder((folder) => {
-    const clock = join(folder, 'offset');
-    writeFileSync(clock, '0');
-    return withServer({ ...arena.environment, ...withWallClock(clock) }, async (server) => {
-      const { key } = await server.account('pro');
-      const ids: string[] = [];
-      const answer = async () => {
-        const reply = await server.get('/bytes?count=16&entropy_mode=pure', keyed(key));
-        assert.equal(reply.status, 200, await reply.clone().text());
-        const { metadata } = (await reply.json()) as { metadata: { certificate_id: string } };
-        ids.push(metadata.certificate_id);
-      };
-      const period = async () => {
-        const usage = (await (await server.get('/usage', keyed(key))).json()) as {
-          data: { period: unknown };
-        };
-        return JSON.stringify(usage.data.period);
-      };
-      const ready = async () => (await fetchWhole(`${server.origin}/readyz`)).status;
-      for (let i = 0; i < 10; i++) await answer();
-      const before = await period();
-      const jumps: string[] = [];
-      for (const days of [401, -401, 31]) {
-        writeFileSync(clock, String(days * DAY_MS));
-        await until('it is not ready', async () => (await ready()) === 503, 30_000);
-        for (let i = 0; i < 20; i++) {
-          await server.get('/uuid', keyed(key));
-          await sleep(100);
-        }
-        assert.equal(await period(), before, `the period moved by ${days} days`);
-        for (const id of ids) {
-          const found = await fetchWhole(`${server.origin}/verify/${id}`, {
-            headers: { accept: 'application/json' },
-          });
-          assert.equal(found.status, 200, `a certificate after ${days} days`);
-        }
-        writeFileSync(clock, '0');
-        await until('it is ready again', async () => (await ready()) === 200, 30_000);
-        await answer();
-        jumps.push(`${days}`);
-      }
-      assert.equal(await period(), before);
-      return {
-        figure: `jumps of ${jumps.join(', ')} days: period and ${ids.length} certificates stay`,
-        isMet: true,
-      };
-    });
-  });
-}
-
-/** The disk is filled to the last byte while pure bytes are asked for. */
-async function keepsItsReservoir({ environment }: Arena): Promise<Finding> {
-  const disk = SmallDisk.mount(400);
-  if (disk === undefined) return { figure: 'needs the right to mount, not run', isMet: true };
-  try {
-    const { refused, burnt, lines } = await meetsFullDisk(disk, environment);
-    return {
-      figure: `${refused} refused, ${burnt} pure bytes taken, not ready, ${lines} lines of warnings and errors`,
-      isMet: burnt === 0 && lines <= 10,
-    };
-  } finally {
-    disk.unmount();
-  }
-}
-
-const PAGE_BYTES = 4096;
-const DAMAGES = 4;
-
-/** Pages of a ledger are overwritten while a killed service is away: it must not serve what an audit refuses. */
-async function findsDamage({ environment, seed }: Arena): Promise<Finding> {
-  return inFolder(async (folder) => {
-    const whole = join(folder, 'whole');
-    mkdirSync(whole, { mode: 0o700 });
-    const first = await TestServer.start(environment, whole);
-    const { key } = await first.account('enterprise');
-    for (let i = 0; i < 400; i++) await first.get('/uuid?entropy_mode=csprng', keyed(key));
-    await sleep(3_000); // the journal is folded into the ledger
-    await first.kill('SIGKILL');
-    const chance = new Chance(`damage ${seed}`);
-    let refused = 0;
-    let harmless = 0;
-    let served = 0;
-    for (let round = 0; round < DAMAGES; round++) {
-      const dataDir = join(folder, `damaged-${round}`);
-      cpSync(whole, dataDir, { recursive: true });
-      const file = join(dataDir, 'ledger', 'data.mdb');
-      const content = readFileSync(file);
-      const used = Array.from({ length: content.length / PAGE_BYTES }, (_, page) => page).filter(
-        (page) =>
-          page >= 2 &&
-          content.subarray(page * PAGE_BYTES, (page + 1) * PAGE_BYTES).some((byte) => byte !== 0),
-      );
-      for (let i = 0; i < 8; i++) {
-        const page = used[chance.below(used.length)];
-        chance.fill(content.subarray(page * PAGE_BYTES + 64, (page + 1) * PAGE_BYTES));
-      }
-      writeFileSync(file, content);
-      const next = TestServer.spawn(environment, dataDir);
-      const isReady = await becomesReady(next);
-      await next.kill('SIGKILL');
-      const audit = await runQrn(dataDir, ['ledger', 'audit', '--json']);
-      if (!isReady) refused++;
-      else if (audit.code === 0) harmless++;
-      else served++;
-      rmSync(dataDir, { recursive: true, force: true });
-    }
-    return {
-      figure: `${refused} refused, ${harmless} sound all the same, ${served} served although damaged`,
-      isMet: served === 0 && refused > 0,
-    };
   });
 }
 
@@ -322,15 +154,7 @@ async function loadsNoOtherBinary({ engine, environment }: Arena): Promise<Findi
 }
 
 export const OPERATORS: readonly AbuseCase[] = [
-  { name: 'a log that nobody takes', bound: 'every request answered, lost lines counted', run: losesItsLog },
   { name: 'starts under a wrong clock', bound: 'the credits of two months at most', run: renewsNothing },
-  { name: 'a clock that jumps', bound: 'not ready; period and certificates stay', run: believesNoClock },
-  {
-    name: 'a full disk',
-    bound: 'no pure byte for 300 refused, not ready, at most 10 lines',
-    run: keepsItsReservoir,
-  },
-  { name: 'overwritten pages', bound: 'what an audit refuses is not served', limitS: 400, run: findsDamage },
   { name: "root on another user's folder", bound: 'refused, no file left', run: keepsItsFolder },
   { name: 'an exchanged binary', bound: 'is not loaded', run: loadsNoOtherBinary },
 ];
