@@ -7,6 +7,7 @@ import { verifyDraw } from '../../src/certificate/verify-draw.ts';
 import { fromHex } from '../../src/core/bytes.ts';
 import { fetchWhole } from '../support/http.ts';
 import { bearer, failedChecks, statusOf, usageOf } from '../support/replies.ts';
+import { REFUSED_DRAWS } from '../support/request-table.ts';
 import { TestServer } from '../support/server.ts';
 
 /** Committed draws of the real service: without a beacon, for which test/answer/draw-keeper.test.ts has one of its own. */
@@ -240,84 +241,11 @@ describe('committed draws', () => {
     assert.deepEqual([late.status, late.body.error?.code], [409, 'draw_ended']);
   });
 
-  const REFUSED: readonly (readonly [what: string, body: unknown, code: string])[] = [
-    ['neither request nor winners', { purpose: 'p' }, 'invalid_draw'],
-    ['both request and winners', { ...WINNERS, request: { type: 'uuid', count: 1 } }, 'invalid_draw'],
-    ['no purpose', { winners: WINNERS.winners }, 'invalid_purpose'],
-    ['a misspelt member', { ...WINNERS, nonse: '00' }, 'unknown_parameter'],
-    [
-      'a misspelt member of a request',
-      { purpose: 'p', request: { type: 'uuid', count: 1, par: {} } },
-      'unknown_parameter',
-    ],
-    ['k above n', { ...WINNERS, winners: { count: 5, list: { items: LIST } } }, 'unique_impossible'],
-    [
-      'k above n by hash',
-      { ...WINNERS, winners: { count: 5, list: { sha256: 'ab'.repeat(32), size: 4 } } },
-      'unique_impossible',
-    ],
-    [
-      'a weight of zero',
-      { ...WINNERS, winners: { ...WINNERS.winners, weights: [1, 0, 1, 1] } },
-      'invalid_weights',
-    ],
-    [
-      'weights beyond 2^53',
-      { ...WINNERS, winners: { ...WINNERS.winners, weights: [1, 1, 1, 2 ** 53 - 1] } },
-      'invalid_weights',
-    ],
-    ['a list without items', { ...WINNERS, winners: { count: 1, list: {} } }, 'invalid_draw'],
-    [
-      'an item of two lines',
-      { ...WINNERS, winners: { count: 1, list: { items: ['a\nb', 'c'] } } },
-      'invalid_draw',
-    ],
-    [
-      'an item of two lines in a request',
-      { purpose: 'p', request: { type: 'sample', count: 1, params: { items: ['a\nb', 'c'] } } },
-      'invalid_draw',
-    ],
-    [
-      'a list of one name',
-      { ...WINNERS, winners: { count: 1, list: { items: ['ada', 'ada'] } } },
-      'invalid_draw',
-    ],
-    [
-      'all numbers of a range in order',
-      {
-        purpose: 'p',
-        request: { type: 'integers', count: 3, params: { min: 1, max: 3, unique: true, sort: 'ascending' } },
-      },
-      'invalid_draw',
-    ],
-    ['a nonce of 65 bytes', { ...WINNERS, nonce: '00'.repeat(65) }, 'invalid_nonce'],
-    ['two nonces', { ...WINNERS, nonce: '00', nonce_sha256: 'ab'.repeat(32) }, 'invalid_nonce'],
-    ['an unknown chain', { ...WINNERS, beacon: { chain: 'nowhere', round: 1 } }, 'invalid_beacon'],
-    [
-      'a round that is no number',
-      { ...WINNERS, beacon: { chain: 'quicknet', round: '1' } },
-      'invalid_beacon',
-    ],
-    ['a time in the past', { ...WINNERS, reveal_at: '2020-01-01T00:00:00Z' }, 'invalid_reveal_at'],
-    [
-      'an hour that there is not',
-      { ...WINNERS, reveal_at: `${later(24 * HOUR_MS).slice(0, 10)}T24:00:00Z` },
-      'invalid_reveal_at',
-    ],
-    ['a time without a meaning', { ...WINNERS, reveal_at: '2026-13-41T00:00:00Z' }, 'invalid_reveal_at'],
-    ['values that take too long', { purpose: 'p', request: { type: 'uuid', count: 10_000 } }, 'invalid_draw'],
-    [
-      'a list that is too long',
-      { ...WINNERS, winners: { count: 1, list: { items: [...LIST, 'x'.repeat(33_000)] } } },
-      'invalid_draw',
-    ],
-    ['a body that is no object', [], 'invalid_json'],
-  ];
   it('refuses each malformed request with its own code, and draws and charges nothing', async () => {
     const before = await creditsUsed();
-    for (const [name, body, code] of REFUSED) {
-      const reply = await create(body);
-      assert.deepEqual([reply.status, reply.body.error?.code], [400, code], name);
+    for (const row of REFUSED_DRAWS) {
+      const reply = await create(row.request);
+      assert.deepEqual([reply.status, reply.body.error?.code], [400, row.code], row.request);
     }
     const plain = await create(JSON.stringify(WINNERS), { 'content-type': 'text/plain' });
     assert.equal(plain.body.error?.code, 'unsupported_media_type');

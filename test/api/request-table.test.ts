@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { parseCertificateQuery } from '../../src/http/endpoints/table.ts';
 import { fetchWhole, HttpConnection, type HttpReply, requestBytes } from '../support/http.ts';
+import { type Document, DocumentSchemas } from '../support/openapi.ts';
 import {
   AS_BATCHES,
   BODIES,
@@ -100,10 +101,25 @@ for (const [engine, environment] of ENGINES) {
   describe(`the table of requests on the engine ${engine}`, () => {
     let server: TestServer;
     let key: string;
+    let schemas: DocumentSchemas;
+    let document: Document;
     before(async () => {
       server = await TestServer.shared(environment);
       ({ key } = await server.account('enterprise'));
+      document = (await (await fetchWhole(`${server.origin}/openapi.json`)).json()) as Document;
+      schemas = new DocumentSchemas(document);
     });
+
+    /** What the service's own document says of a reply in JSON. */
+    function undocumented(
+      { endpoint }: TableRow<string>,
+      method: 'GET' | 'POST',
+      { status, body }: HttpReply,
+    ) {
+      const { responses } = document.paths[`/v1/${endpoint}`][method.toLowerCase()];
+      const { schema } = responses[status].content!['application/json'];
+      return schemas.complaint(schema, JSON.parse(Buffer.from(body).toString())) || undefined;
+    }
 
     /** One connection for all, and another one when a refusal closed it. */
     async function asked(requests: readonly TableRow<string>[], method: 'GET' | 'POST'): Promise<string[]> {
@@ -118,7 +134,7 @@ for (const [engine, environment] of ENGINES) {
         const body = isPost ? Buffer.from(row.request) : null;
         const reply = await connection.ask(requestBytes({ method, target, headers, body }));
         if (connection.isClosed || reply.closes) connection = await HttpConnection.open(server.port);
-        const told = wrongReply(row, reply);
+        const told = wrongReply(row, reply) ?? undocumented(row, method, reply);
         if (told !== undefined) wrong.push(`${shown(row)}: ${told}`);
       }
       connection.leave();

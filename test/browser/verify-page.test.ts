@@ -216,23 +216,6 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
     });
   });
 
-  it('says first that a source is simulated, and says nothing of the kind of a real one', async () => {
-    const simulated = await scene();
-    await visit(simulated, `/verify/${simulated.id}`, async ({ page }) => {
-      const banner = page.getByText('Simulated source: no quantum hardware was involved.');
-      assert.ok(await banner.isVisible());
-      const [bannerBox, formBox] = await Promise.all([
-        banner.boundingBox(),
-        page.locator('#check').boundingBox(),
-      ]);
-      assert.ok(bannerBox && formBox && bannerBox.y < formBox.y);
-    });
-    const real = await scene({ lots: [lotRecord('a', { origin: 'quantum-processor' })] });
-    await visit(real, `/verify/${real.id}`, async ({ page }) => {
-      assert.equal(await page.getByText('Simulated source').count(), 0);
-    });
-  });
-
   it('waits for a certificate that is not logged yet', async () => {
     const served = await scene({ unlogged: true });
     await visit(served, `/verify/${served.id}`, async (watched) => {

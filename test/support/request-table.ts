@@ -17,6 +17,7 @@ interface Table {
     readonly refused: Readonly<Record<string, readonly string[]>>;
   };
   readonly post: Readonly<Record<string, Rows<object | string>>>;
+  readonly draws: Rows<object>['refused'];
 }
 
 /** Members of `data` of an answer. */
@@ -43,6 +44,9 @@ export const QUERIES: readonly TableRow<string>[] = Object.entries(TABLE.get).fl
 export const BODIES: readonly TableRow<string>[] = Object.entries(TABLE.post).flatMap(([name, own]) =>
   rowsOf(name as DataEndpoint, own),
 );
+
+/** Bodies of POST /v1/draws that are refused. */
+export const REFUSED_DRAWS = rowsOf('bytes', { accepted: [], refused: TABLE.draws });
 
 /** Queries of GET /v1/certificate; one that is accepted has no code. */
 export const CERTIFICATE_QUERIES: readonly { readonly request: string; readonly code?: string }[] = [

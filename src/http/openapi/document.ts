@@ -220,8 +220,17 @@ const OF_DATA: readonly ErrorCode[] = [
   'storage_unavailable',
 ];
 
+/** What nearly every call can answer: pages explain it once. */
+export const ORDINARY_ERRORS: readonly ErrorCode[] = [
+  ...ALWAYS,
+  ...OF_PARAMETERS,
+  ...OF_DATA,
+  ...COMMON_PARAMETERS.map(({ error }) => error),
+  'rate_limited',
+];
+
 /** Every code that an endpoint can answer, in the order of the table of errors. */
-export function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
+function errorCodesOf(endpoint: EndpointDefinition): ErrorCode[] {
   const { parameters, body, errors } = endpoint;
   const read = [...parameters, ...(body?.members ?? []), ...Object.values(body?.params ?? {}).flat()];
   const codes = new Set<ErrorCode>([

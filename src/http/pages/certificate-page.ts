@@ -39,7 +39,7 @@ ${group('Source of the raw bits', sourceRows(certificate, lots))}
 ${group('Tests', testRows(certificate))}
 ${group('Signed log', logRows(certificate.proof))}
 </div>
-${testedTable(lots)}
+${testedSection(lots)}
 <details class="exact"><summary>Hashes</summary>
 <dl class="wide">
 ${rows([
@@ -219,20 +219,26 @@ function testRows({ verification, provenance }: Certificate): Row[] {
 }
 
 /** Which sequence each run of SP 800-22 was made on, side by side: their counts differ, because the sequences do. */
-function testedTable(lots: readonly Lot[]): Markup | null {
-  const rowsOf = lots.flatMap(({ lot_id: id, tested }) =>
-    tested.map(
-      (
-        each,
-      ) => html`<tr><th scope="row">${SEQUENCES[each.of] ?? each.of}</th><td>${grouped(each.bits)} bits${placeOf(each)}</td>
-<td>${each.passed}/${each.total}</td><td>${rounded(each.smallest_p)}</td><td>${each.verified ? 'passed' : 'failed'}</td>${lots.length === 1 ? null : html`<td>${code(id)}</td>`}</tr>`,
-    ),
-  );
-  if (rowsOf.length === 0) return null;
+function testedSection(lots: readonly Lot[]): Markup | null {
+  const runs = lots.reduce((sum, { tested }) => sum + tested.length, 0);
+  if (runs === 0) return null;
   return html`<section aria-labelledby="tested"><h2 id="tested">What was tested</h2>
-<details class="exact"><summary>${grouped(rowsOf.length)} runs of SP 800-22, each on another sequence of bits</summary>
-<div class="tables" tabindex="0" role="region" aria-label="Runs of SP 800-22"><table><thead><tr><th scope="col">Sequence</th><th scope="col">Which bits</th><th scope="col">Passed</th>
-<th scope="col">Smallest p</th><th scope="col">Verdict</th>${lots.length === 1 ? null : html`<th scope="col">Lot</th>`}</tr></thead><tbody>${rowsOf}</tbody></table></div></details></section>`;
+<details class="exact"><summary>${grouped(runs)} runs of SP 800-22, each on another sequence of bits</summary>
+${testedTable(lots)}</details></section>`;
+}
+
+function testedTable(lots: readonly Lot[]): Markup {
+  const lotCell = (content: Content) => (lots.length === 1 ? null : content);
+  const rowsOf = lots.flatMap(({ lot_id: id, tested }) =>
+    tested.map(({ of, bits, first_bit: first, order, ...run }) => {
+      const place = ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
+      const verdict = run.verified ? 'passed' : html`failed: ${text(run.reason ?? 'no reason is given')}`;
+      return html`<tr><th scope="row">${SEQUENCES[of] ?? of}</th><td>${grouped(bits)} bits${place}<br>${code(`sha256:${run.sha256}`)}</td>
+<td>${run.passed}/${run.total}</td><td>${rounded(run.smallest_p)}</td><td>${verdict}</td>${lotCell(html`<td>${code(id)}</td>`)}</tr>`;
+    }),
+  );
+  return html`<div class="tables" tabindex="0" role="region" aria-label="Runs of SP 800-22"><table><thead><tr><th scope="col">Sequence</th><th scope="col">Which bits</th><th scope="col">Passed</th>
+<th scope="col">Smallest p</th><th scope="col">Verdict</th>${lotCell(html`<th scope="col">Lot</th>`)}</tr></thead><tbody>${rowsOf}</tbody></table></div>`;
 }
 
 const SEQUENCES: Readonly<Record<string, string>> = {
@@ -292,27 +298,11 @@ ${rows([
     lot.min_entropy_per_bit === null ? 'not assessed' : rounded(lot.min_entropy_per_bit),
   ],
   ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
-  ...lot.tested.map(testedRow),
   ...readRows(lot),
   ...citationRows(lot.upstream),
   ...evidenceRows(lot.evidence),
 ])}
-</dl></details>`;
-}
-
-function testedRow(tested: Lot['tested'][number]): Row {
-  const verdict = tested.verified
-    ? 'verified'
-    : html`not verified: ${text(tested.reason ?? 'no reason is given')}`;
-  return [
-    `SP 800-22 on ${grouped(tested.bits)} ${tested.of} bits${placeOf(tested)}`,
-    html`${tested.passed}/${tested.total} passed, smallest p ${rounded(tested.smallest_p)}, ${verdict}; of the bits with
-${code(`sha256:${tested.sha256}`)}`,
-  ];
-}
-
-function placeOf({ first_bit: first, order }: Lot['tested'][number]): string {
-  return ` from bit ${grouped(first)}${order === 'channels' ? ', channel after channel' : ''}`;
+</dl>${isOpen && lot.tested.length > 0 ? testedTable([lot]) : null}</details>`;
 }
 
 /** What was read, and how. */

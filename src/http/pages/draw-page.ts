@@ -151,7 +151,7 @@ function requestRows({ statement, certificate_id: certificateId }: DrawDocument)
   const { request, list, beacon, user_data: userData, user_data_sha256: digest } = statement;
   const count = 'count' in request ? request.count : 1;
   return [
-    ['Kind', `${grouped(count)} of ${request.kind}`],
+    ['Kind', `${request.kind}, ${grouped(count)} ${count === 1 ? 'value' : 'values'}`],
     list === undefined ? null : ['List', html`${grouped(list.size)} items, <code>${list.sha256}</code>`],
     beacon === undefined ? ['Beacon', 'none'] : ['Beacon', html`<code>${beacon.chain}</code>`],
     [

@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { Schema } from '../../core/schema.ts';
 import { COMMON_PARAMETERS } from '../endpoints/common.ts';
-import type { OpenApiDocument } from '../openapi/document.ts';
+import { type OpenApiDocument, ORDINARY_ERRORS } from '../openapi/document.ts';
 import { grouped } from '../params.ts';
 import { type Call, codeOf, type FieldKind, type Language, languagesOf, prettyJson } from './code-samples.ts';
 import { html, type Markup } from './layout.ts';
@@ -294,42 +294,13 @@ ${fields.length === 0 ? (content.schema['description'] === undefined ? null : ht
 }
 
 /** Codes that many calls can answer stand last, without their text. */
-const ORDINARY: readonly ErrorCode[] = [
-  'bad_request',
-  'auth_missing',
-  'auth_invalid',
-  'auth_scope',
-  'not_acceptable',
-  'head_too_large',
-  'internal_error',
-  'overloaded',
-  'shutting_down',
-  'duplicate_parameter',
-  'unknown_parameter',
-  'rate_limited',
-  'invalid_format',
-  'invalid_entropy_mode',
-  'invalid_purpose',
-  'invalid_user_data',
-  'invalid_idempotency_key',
-  'idempotency_in_flight',
-  'idempotency_mismatch',
-  'idempotency_full',
-  'pure_too_large',
-  'credits_exhausted',
-  'mode_not_allowed',
-  'quota_exceeded',
-  'entropy_unavailable',
-  'storage_unavailable',
-];
-
 function errorSection({ responses }: Operation): Markup | null {
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) =>
     responses[ERRORS[code].status]?.description.includes(`\`${code}\``),
   );
   if (codes.length === 0) return null;
-  const own = codes.filter((code) => !ORDINARY.includes(code));
-  const ordinary = codes.filter((code) => ORDINARY.includes(code));
+  const own = codes.filter((code) => !ORDINARY_ERRORS.includes(code));
+  const ordinary = codes.filter((code) => ORDINARY_ERRORS.includes(code));
   return html`<section aria-labelledby="errors"><h2 id="errors">Errors</h2>
 ${own.length === 0 ? null : html`<dl class="params">${own.map((code) => html`<div id="error-${code}"><dt><code>${code}</code> <span class="kind">${ERRORS[code].status}</span></dt><dd>${ERRORS[code].message}</dd></div>`)}</dl>`}
 <p>And those that many calls can answer: ${ordinary.map((code, i) => html`${i === 0 ? '' : ', '}<a href="/docs/errors#${code}"><code>${code}</code></a>`)}.</p></section>`;
