@@ -69,7 +69,7 @@ describe('a lot that is too short to be assessed', () => {
   });
 });
 
-/** Of two windows. `node test/adversary/liars/run.ts models` has these and more models, see MODELS in attacks.ts. */
+/** Of two windows. `node test/adversary/liars/run.ts models` has these and more models. */
 const LOT_BITS = 2_200_000;
 
 describe('a whole lot of a source that lies', () => {

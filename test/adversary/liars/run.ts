@@ -3,19 +3,28 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { leastRowOf } from '../../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS, SCREENED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { evidenceOf } from '../../../src/pool/intake/evidence/evidence.ts';
-import { LotAlarm, refusalChance } from '../../../src/pool/intake/lot-alarm.ts';
 import { autocorrelationOf } from '../../../src/stats/autocorrelation.ts';
 import { runBattery } from '../../../src/stats/sp800-22/battery.ts';
 import { binomialAtLeast, outcomeOf } from '../../../src/stats/sp800-22/verdict.ts';
 import { assessBits } from '../../../src/stats/sp800-90b/assess.ts';
-import { lotRecord } from '../../pool/fixtures.ts';
 import { fixedBytes, rawRead } from '../../support/backends.ts';
-import { uniforms } from '../../support/chance.ts';
 import { readOptions, say } from '../program.ts';
-import { firstLot, MODELS, POOR_AMONG_SHORT, shortLotCredits } from './attacks.ts';
+import { firstLot } from './attacks.ts';
 import { alarmsAmong, countedAlphas, type Tally } from './false-alarms.ts';
 import { alarmsOf, honestLots } from './honest-lots.ts';
-import { biased, type Model, markov, neighbours, periodic, sound, stuck } from './models.ts';
+import {
+  biased,
+  driftingChannel,
+  goodFirstMegabit,
+  lateCopies,
+  type Model,
+  markov,
+  neighbours,
+  noisyPeriod,
+  periodic,
+  sound,
+  stuck,
+} from './models.ts';
 
 /**
  * The long form of the tests of sources that lie: `node test/adversary/liars/run.ts [PART ...] [--long] [--lots N] [--seconds N]`,
@@ -23,8 +32,6 @@ import { biased, type Model, markov, neighbours, periodic, sound, stuck } from '
  *   alarms     false alarms of the health tests among 2^30 sound bits (--long: 2^34), and their rates at larger alphas
  *   models     first lots of every model, and of periods to 64: what is credited against what is there
  *   scores     the least of ten estimators on short lots of an ideal source
- *   refusals   the rule of refused lots on a sound source and on broken ones
- *   attacks    sources that are worse than they say, over the whole chain
  *   independence  honest lots of one window, half of them biased (40; --long: 2,000): none is refuted by its own bits
  *   lots       honest lots over the whole chain (40; --long: 2,000): every alarm against the rate that docs/evidence.md states.
  *              --seconds stops between two lots
@@ -34,8 +41,8 @@ import { biased, type Model, markov, neighbours, periodic, sound, stuck } from '
 const options = readOptions({ long: false, lots: 0, seconds: Number.POSITIVE_INFINITY });
 const { long: isLong, operands: named } = options;
 
-/** Two windows of raw bits in each order, or five. */
-const LOT_BITS = isLong ? 4 * 1024 * 1024 : 1_200_000;
+/** Three windows of raw bits in each order, or five. */
+const LOT_BITS = isLong ? 4 * 1024 * 1024 : 2_200_000;
 /** Of a tally; parts have some twenty of them. */
 const P_MIN = 1e-7;
 
@@ -69,6 +76,7 @@ async function models(): Promise<void> {
     ...[0.1, 0.3, 0.5, 0.7, 0.9, 1].map((copied) => neighbours(copied)),
     ...[0.1, 0.25, 0.4, 0.55, 0.6, 0.75, 0.9].map((stay) => markov(stay)),
     ...[0.1, 0.4, 0.55, 0.6, 0.75, 0.9].map((stay) => markov(stay, 1)),
+    ...[goodFirstMegabit, driftingChannel, lateCopies, noisyPeriod(65_537, 0.25)],
     // The longest period comes twice in a lot.
     ...[1, 2, 16, 61, 1024, 2 ** 15, LOT_BITS / 32].map((shots) => periodic(shots, 16)),
     ...Array.from({ length: 64 }, (_, before) => before + 1)
@@ -107,55 +115,6 @@ function scores(): void {
       `  ${bits} bits, ${trials} trials: least ${least}, 1e-3 ${thousandth}, 1 % ${hundredth}, median ${median}`,
     );
     if (all[0] < 0.36) violation(`an ideal source scored ${all[0]}`); // half way from what was seen to the floor
-  }
-}
-
-function refusals(): void {
-  const chance = refusalChance({ width: 16, shots: 2 ** 18 });
-  const random = uniforms('refusals');
-  const [good, bad] = [lotRecord('lot_1'), lotRecord('lot_2', { accepted: false })];
-  const alarm = new LotAlarm();
-  const lots = isLong ? 200e6 : 20e6;
-  let refused = 0;
-  for (let lot = 0; lot < lots; lot++) {
-    const isRefused = random() < chance;
-    refused += isRefused ? 1 : 0;
-    alarm.add(isRefused ? bad : good, chance);
-    if (!alarm.isClosing) continue;
-    violation(`a sound source was closed after ${lot} lots`);
-    break;
-  }
-  if (!alarm.isClosing) say(`  ${lots} lots of a sound source, ${refused} of them refused: never closed`);
-  for (const share of [0.04, 0.06, 0.1, 0.25, 0.5, 1]) {
-    const trials = 2_000;
-    const taken = Array.from({ length: trials }, () => {
-      const broken = new LotAlarm();
-      let count = 0;
-      for (; !broken.isClosing && count < 100_000; count++) broken.add(random() < share ? bad : good, chance);
-      return count;
-    }).sort((a, b) => a - b);
-    say(
-      `  ${share * 100} % refused: closed after ${taken[trials / 2]} lots (median), ${taken[trials - 1]} at most`,
-    );
-  }
-}
-
-async function attacks(): Promise<void> {
-  for (const { model, before } of MODELS) {
-    const { record } = await firstLot(model, 2_200_000);
-    const credited = record.accepted ? `credited ${record.minEntropyPerBit}` : record.rejection;
-    say(`  ${model.name}: there ${model.minEntropyPerBit.toFixed(3)}, ${credited}; before: ${before}`);
-    if (record.accepted && (record.minEntropyPerBit ?? 1) > model.minEntropyPerBit) {
-      violation(`${model.name} is credited with more than it has`);
-    }
-  }
-  const { poorFrom, truth } = POOR_AMONG_SHORT;
-  const credits = await shortLotCredits();
-  say(
-    `  short lots, poor from the ${poorFrom + 1}th on (${truth}): credited ${credits.map((each) => each?.toFixed(3) ?? 'refused').join(', ')}`,
-  );
-  if (credits.slice(poorFrom).some((credit) => credit !== null && credit > truth)) {
-    violation('a poor short lot is credited with the figure of good ones before it');
   }
 }
 
@@ -218,8 +177,6 @@ const PARTS: Readonly<Record<string, () => unknown>> = {
   alarms,
   models,
   scores,
-  refusals,
-  attacks,
   independence,
   lots,
 };
