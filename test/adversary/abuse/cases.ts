@@ -29,7 +29,7 @@ import { CaseRunner, SilentCases } from './http-malformed.ts';
 import { Besieged, type Flood, type Shares } from './look-ups.ts';
 import { MEMORY } from './memory.ts';
 import { OPERATORS } from './operators.ts';
-import { TENANTS } from './tenants.ts';
+import { PROBES } from './probes.ts';
 
 const percent = (share: number) => `${Math.round(100 * share)} %`;
 
@@ -129,7 +129,7 @@ export const CASES: readonly AbuseCase[] = [
   ...beside('without a key', LOOK_UPS, UNPAID_SHARES),
   ...beside('unpaid', PAGES, UNPAID_SHARES),
   ...beside('another tenant', TENANT, TENANT_SHARES),
-  ...TENANTS,
+  ...PROBES,
   ...OPERATORS,
   ...MEMORY,
   { name: 'more connections than descriptors', bound: 'less than half of a processor', run: outlivesCrowd },
