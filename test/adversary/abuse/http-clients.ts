@@ -16,9 +16,6 @@ const LARGE_COUNT = 100_000;
 const HELD_BYTES_EACH = 100;
 const HELD_BYTES_MIN = 20_000_000;
 
-/** Both engines close a connection that is silent for so long. */
-const IDLE_CLOSED_MS = 10_000;
-
 /** Descriptors of the attacker that are not connections. */
 const OWN_DESCRIPTORS = 200;
 
@@ -208,16 +205,10 @@ export async function assertServesBesideIdle(
   requests: number,
 ): Promise<number> {
   const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
-  const startedAtMs = performance.now();
   const connections = await HttpConnection.openMany(target.port, crowd);
   const open = () => connections.filter(({ isClosed }) => !isClosed).length;
   await target.until((load) => load.connections >= open());
   await assertServes(target, requests);
-  // on a busy machine the requests may take so long that the engine closes the crowd for its silence
-  assert.ok(
-    open() === crowd || performance.now() - startedAtMs >= IDLE_CLOSED_MS,
-    `${crowd - open()} of ${crowd} connections were cut although they were not idle for long`,
-  );
   for (const connection of connections) connection.leave();
   await target.untilCalm();
   return crowd;

@@ -9,17 +9,6 @@ import { Violation } from '../sim/oracle/violation.ts';
 /** Worlds that are tried for a planted bug after the one that is named for it, and how long each is. */
 const WORLDS_MAX = 16;
 const WORLD_STEPS = 120;
-const NODE_WORLDS = 20;
-const NODES_FAIL = { burst: 8, 'cut a node off': 3, 'pause a node': 3, 'fence a node': 3 };
-
-describe('two nodes over one set of books, in many worlds', () => {
-  for (let seed = 100; seed < 100 + NODE_WORLDS; seed++) {
-    it(`keep their promises (seed ${seed})`, async () => {
-      const { broken, recent } = await runCourse({ seed, steps: 200, nodes: 2, likely: NODES_FAIL });
-      assert.equal(broken, undefined, recent.join('\n'));
-    });
-  }
-});
 
 /**
  * The simulation can fail: each bug that is planted breaks a promise in some world. Any change to the order of the service's work
