@@ -7,9 +7,8 @@ import { ApiError } from '../core/errors.ts';
 import { describedHead, JSON_ASK } from './answer-reply.ts';
 import type { StreamPlan } from './endpoint.ts';
 import { errorOf } from './error-reply.ts';
-import type { Exchange } from './exchange.ts';
+import type { BodyOwner, Exchange } from './exchange.ts';
 import { newRequestId } from './request-id.ts';
-import type { BodyOwner } from './sender.ts';
 
 /** Takes a block through key, rate, quota and answer, as a request of its own. Never throws or rejects. */
 type AskForBlock = (request: DataRequest) => void;

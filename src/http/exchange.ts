@@ -5,14 +5,19 @@ import type { Reservation } from '../account/reservation.ts';
 import type { Answer, Ask, Keeping, Listener, Quote, Requester } from '../answer/answer.ts';
 import { type FirstAnswer, Idempotency } from '../answer/idempotency.ts';
 import type { AnswerForm } from '../answer/request.ts';
+import { assert } from '../core/assert.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
+import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
 import type { Fair } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, JSON_ASK, quoteReply } from './answer-reply.ts';
-import { type Field, hasField, statusOf, withFields } from './head.ts';
+import type { DeadlineQueue, Timed } from './deadline-queue.ts';
+import type { NativeResponse } from './engine.ts';
+import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
+import { isLoopback, type NativeRequest, RequestHead } from './request-head.ts';
 import {
   newRequestId,
   parseTraceparent,
@@ -24,7 +29,7 @@ import {
   traceparentOf,
 } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
-import { type BodyOwner, Sender } from './sender.ts';
+import type { Turn, TurnClock } from './turn-clock.ts';
 
 /** What the exchanges of one front share. */
 export interface Pipeline {
@@ -45,8 +50,61 @@ export interface Pipeline {
 /** A refusal costs its account this much beside its time: nobody pays for it. */
 const REFUSAL_US = 250;
 
-/** One request and its reply, and what the pipeline has learnt of them so far. */
-export class Exchange extends Sender implements Ask, Listener, Requester {
+/** Who owns the memory of a body. */
+export interface BodyOwner {
+  /** Called once when the body is not read any more: it is sent, copied, or nobody will take it. */
+  release(): void;
+}
+
+/** What an exchange needs of its front. */
+export interface ExchangeHost {
+  /** True once the front is going down: every reply then closes its connection. */
+  readonly draining: boolean;
+  /** The front's coarse monotonic clock: as of the last sweep. */
+  readonly nowMs: number;
+  readonly turns: TurnClock;
+  /** Requests that nobody has answered yet. */
+  readonly waiting: DeadlineQueue<Exchange>;
+  /** Replies that wait for the end of the turn, and those that their readers have not taken yet. */
+  readonly sending: DeadlineQueue<Exchange>;
+  /** Bytes of the bodies in `sending`. */
+  heldBytes: number;
+  /** Takes those of them that no owner accounts for: bodies without an owner, and copies. */
+  readonly memory: Budget;
+  /** A listener of ours threw. */
+  fault(exchange: Exchange, error: unknown): void;
+}
+
+/**
+ * From here on a body is offered to the socket piece by piece and what it does not take stays with us, under
+ * a deadline; smaller ones are copied into the library's send buffer at once. 20 stalled readers of 64 MB:
+ * 1340 MB of memory with `end`, 1 MB with `tryEnd` (test/http/front-replies.test.ts holds the bound).
+ */
+const OFFERED_FROM_BYTES = 16 * 1024;
+
+/** A body of at least this size must not change after `send`: until it is taken it is held, not copied. */
+export const HELD_BODY_FROM_BYTES = 256 * 1024;
+
+const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+
+/** cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns. */
+let corked: Exchange;
+let corkedHead: Uint8Array;
+let corkedBody: Uint8Array;
+let corkedFault: { readonly error: unknown } | undefined;
+function writeCorked(): void {
+  try {
+    corked.write(corkedHead, corkedBody);
+  } catch (error) {
+    corkedFault = { error }; // must not cross the library's frames
+  }
+}
+
+/**
+ * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called within the handler
+ * or at any time later; exactly the first call counts.
+ */
+export class Exchange extends RequestHead implements Ask, Listener, Requester, Timed {
   /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
   requestId: RequestId = NOT_NAMED;
   /** Unix time at which the request came in; decides its month, and is its timestamp. */
@@ -72,8 +130,47 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
   replayOf: string | undefined;
   /** The code of the error that is answered. */
   error: ErrorCode | undefined;
+  /** The body of a POST, whole; empty for every other method. */
+  body: Uint8Array = NO_BYTES;
+  /** The client is gone: nothing can be answered any more. */
+  isAborted = false;
+  /** `send` was called, by the handler or, past the deadline, by the front. */
+  isAnswered = false;
+  /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
+  hasUnknownLength = false;
+  /** Called once if the client goes away before its reply is finished. */
+  onAbort: (() => void) | undefined = undefined;
+  deadlineMs = 0;
+  previous: Timed | null = null;
+  next: Timed | null = null;
+  /** Owner of the body, while it is read. */
+  #owner: BodyOwner | undefined = undefined;
+  /** What this reply takes of the memory of its host. */
+  #booked: Hold | undefined = undefined;
+  /** Bytes of memory that the rest of its body keeps alive: more than the rest itself while that is a view. */
+  #heldBytes = 0;
+  readonly #turn: Turn;
+  readonly #host: ExchangeHost;
+  readonly #response: NativeResponse;
+  #queue: DeadlineQueue<Exchange> | null = null;
+  /** The library's parser is on the stack, where it has corked the socket already and may hold more bytes of it. */
+  #insideParser = true;
+  #finished = false;
+  #ownerWithoutKey: Owner | undefined = undefined;
+  #watching = false;
+  #closing = false;
+  /** What the reader has not taken yet of a large body. */
+  #rest = NO_BYTES as Uint8Array;
+  #restStart = 0;
   #keeping: Keeping | undefined = undefined;
   #pipeline: Pipeline | undefined = undefined;
+
+  constructor(host: ExchangeHost, response: NativeResponse, method: string, request: NativeRequest) {
+    super(method, request);
+    this.#host = host;
+    this.#turn = host.turns.current();
+    this.#response = response;
+  }
 
   /** Known from the beginning in the pipeline on. */
   get pipeline(): Pipeline {
@@ -107,7 +204,7 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
   }
 
   /** Does some of the work of this request, and counts its time as its owner's. */
-  override spend<T>(work: () => T): T {
+  spend<T>(work: () => T): T {
     return this.#pipeline === undefined ? work() : this.#pipeline.fair.spend(this.owner, work);
   }
 
@@ -120,7 +217,7 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
   begin(pipeline: Pipeline): void {
     if (this.#pipeline !== undefined) return;
     this.#pipeline = pipeline;
-    const { wallMs, monotonicMs } = this.currentTurn;
+    const { wallMs, monotonicMs } = this.#host.turns.current();
     this.atMs = wallMs;
     this.startedMonotonicMs = monotonicMs;
     this.nameWith(pipeline.random, this.atMs);
@@ -129,10 +226,6 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
   /** Gives the request its id, unless it has one. */
   nameWith(random: RandomBytes, wallMs: number): void {
     if (this.requestId === NOT_NAMED) this.requestId = newRequestId(random, wallMs);
-  }
-
-  protected override get accountNumber(): number | undefined {
-    return this.account?.record.number;
   }
 
   /** As `metadata.request_id` and error bodies print it. */
@@ -240,6 +333,317 @@ export class Exchange extends Sender implements Ask, Listener, Requester {
     const fields = open ? [] : [...this.pipeline.cors.fields(this.origin)];
     if (trace !== undefined) fields.push(['traceparent', traceparentOf(trace, this.requestId)]);
     return fields;
+  }
+
+  /** The client connects from a loopback address and is not a proxy that says so. */
+  get isFromThisMachine(): boolean {
+    if (this.isAborted || this.isForwarded) return false;
+    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
+  }
+
+  /** Nobody can be answered any more, as far as the engine knows now. */
+  get isGone(): boolean {
+    if (!this.isAborted && this.#response.isGone === true && !this.#finished) this.destroy();
+    return this.isAborted;
+  }
+
+  /** Whom its work and its memory are counted for. */
+  get owner(): Owner {
+    if (this.account !== undefined) return this.account.record.number;
+    return (this.#ownerWithoutKey ??= this.isFromThisMachine ? THIS_MACHINE : NO_KEY);
+  }
+
+  /** Closes the connection once the reply is sent; what comes behind this request is never served. */
+  closeAfterReply(): void {
+    this.#closing = true;
+  }
+
+  /**
+   * Sends the reply: `head` as headOf or a template makes it (copied before this returns), `body` whole. A HEAD request
+   * gets the same head with the length that the body has. The second call, and any after the client has gone, does nothing. The
+   * body must not change until its owner releases it, which happens once in any case; without an owner it never changes.
+   */
+  send(head: Uint8Array, body: Uint8Array, owner?: BodyOwner): void {
+    if (this.isAnswered || this.isAborted) {
+      owner?.release();
+      return;
+    }
+    this.isAnswered = true;
+    this.#owner = owner;
+    // Bytes that came behind a closing request would be served as the next one, although the reply says
+    // that the connection closes. While the reply is outstanding the library cuts the connection instead.
+    if ((this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn))
+      setImmediate(this.#laterOf(head, body));
+    else if (this.#insideParser) this.write(head, body);
+    else this.#sendCorked(head, body);
+  }
+
+  /** An answered request leaves `waiting` at once: a sweep that finds it there refuses it again and again. */
+  #laterOf(head: Uint8Array, body: Uint8Array): () => void {
+    const ownHead = head.slice();
+    this.#enter(this.#host.sending);
+    return () => {
+      if (!this.isAborted) this.#sendCorked(ownHead, body);
+    };
+  }
+
+  #sendCorked(head: Uint8Array, body: Uint8Array): void {
+    corked = this;
+    corkedHead = head;
+    corkedBody = body;
+    corkedFault = undefined;
+    this.#response.cork(writeCorked);
+    if (corkedFault !== undefined) throw (corkedFault as { error: unknown }).error;
+  }
+
+  /** The writing half of `send`; for `send` alone. A reply that breaks off half-way cuts its connection. */
+  write(head: Uint8Array, body: Uint8Array): void {
+    try {
+      this.#write(head, body);
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
+  }
+
+  #write(head: Uint8Array, body: Uint8Array): void {
+    const response = this.#response;
+    const closing = this.#closing || this.#host.draining;
+    response.writeStatus(head);
+    if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
+      response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it
+    } else if (this.method === 'HEAD' || hasNoContent(head)) {
+      // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
+      if (!hasNoContent(head) && !this.hasUnknownLength) {
+        response.writeHeader('Content-Length', String(body.length));
+      }
+      if (closing) response.writeHeader('Connection', 'close');
+      if (this.#closing) response.pause();
+      response.endWithoutBody();
+    } else if (body.length < OFFERED_FROM_BYTES) {
+      response.end(body, closing);
+    } else {
+      if (closing) response.writeHeader('Connection', 'close');
+      if (!this.#offer(body, body.length)[1]) {
+        this.#hold(body);
+        return;
+      }
+    }
+    this.#finish();
+  }
+
+  /**
+   * Begins a reply whose body is sent in parts, because its length is not known. The head leaves with the first part. `onRoom`
+   * is called when a socket that was full takes more. To be called inside `gather`, never under the library's parser.
+   */
+  beginParts(head: Uint8Array, onRoom: () => void): void {
+    assert(!this.#insideParser && !this.isAnswered, 'a body in parts begins in a turn of its own');
+    const response = this.#response;
+    this.isAnswered = true;
+    response.writeStatus(head);
+    if (this.#closing || this.#host.draining) response.writeHeader('Connection', 'close');
+    if (this.#closing) response.pause();
+    this.#enter(this.#host.sending);
+    response.onWritable(() => {
+      try {
+        onRoom();
+      } catch (error) {
+        this.#cutFor(error);
+      }
+      return true;
+    });
+  }
+
+  /** Sends a part, which is not empty and is copied. False when the socket is full: `onRoom` follows. */
+  sendPart(part: Uint8Array): boolean {
+    return this.#response.write(part);
+  }
+
+  /** Ends a body in parts. */
+  endParts(): void {
+    this.#response.end(NO_BYTES);
+    this.#finish();
+  }
+
+  /** Has all that `write` sends leave together. What it throws is logged and cuts the connection. */
+  gather(write: () => void): void {
+    let fault: { readonly error: unknown } | undefined;
+    this.#response.cork(() => {
+      try {
+        write();
+      } catch (error) {
+        fault = { error }; // must not cross the library's frames
+      }
+    });
+    if (fault !== undefined) this.#cutFor((fault as { error: unknown }).error);
+  }
+
+  #cutFor(error: unknown): void {
+    this.#host.fault(this, error);
+    this.destroy();
+  }
+
+  /** Of a body in parts: the reader took what was due, and has the whole time again for what comes. */
+  restartDeadline(): void {
+    this.#enter(this.#host.sending);
+  }
+
+  /** Of a body in parts: so many bytes wait for the reader now. */
+  tellHeld(bytes: number): void {
+    this.#host.heldBytes += bytes - this.#heldBytes;
+    this.#heldBytes = bytes;
+  }
+
+  /** Counts bytes that no answer accounts for, as long as their reader has not taken them. */
+  bookedBytes(bytes: number): BodyOwner {
+    const booked = this.#host.memory.add(this.owner, bytes);
+    return { release: () => booked.resize(0) };
+  }
+
+  get isDraining(): boolean {
+    return this.#host.draining;
+  }
+
+  /**
+   * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
+   * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
+   * that goes on sending could prevent. `take` never throws: it stands on the library's stack.
+   */
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    this.#response.onData((chunk, isLast) => {
+      if (this.isAnswered) {
+        this.destroy();
+        return;
+      }
+      this.#insideParser = true;
+      take(new Uint8Array(chunk), isLast);
+      this.#insideParser = false;
+    });
+  }
+
+  /**
+   * The request handler returns. Without a finished reply the library needs an abort handler now: the client
+   * cannot go away while the handler is on the stack, so no reply that is made there pays for one.
+   */
+  leaveHandler(): void {
+    this.#insideParser = false;
+    if (this.#finished || this.isAborted) return;
+    this.#watchForAbort();
+    if (this.#queue === null) this.#enter(this.#host.waiting);
+  }
+
+  /** Cuts the connection, whatever is under way. */
+  destroy(): void {
+    if (this.#finished || this.isAborted) return;
+    this.#watchForAbort();
+    this.#response.close(); // calls the abort handler
+  }
+
+  #watchForAbort(): void {
+    if (this.#watching) return;
+    this.#watching = true;
+    this.#response.onAborted(() => this.#abort());
+  }
+
+  /**
+   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a closing connection:
+   * whatever else its client sends is not served, and the library cuts it when it has been idle for 10 s.
+   */
+  #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
+    if (this.#closing) this.#response.pause();
+    const isConstant = this.#owner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES; // a piece keeps all of it
+    return this.#response.tryEnd(rest, totalBytes, isConstant);
+  }
+
+  /**
+   * A document or a replay whose account already holds its share of memory is cut: its client can ask again without paying. An
+   * answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
+   */
+  #hold(body: Uint8Array): void {
+    const taken = this.#response.getWriteOffset();
+    const isFree = this.#owner === undefined;
+    if (isFree && !this.#host.memory.fits(this.owner, body.length - taken)) {
+      this.destroy();
+      return;
+    }
+    this.#keep(body, taken);
+    this.#enter(this.#host.sending);
+    this.#response.onWritable((offset) => this.spend(() => this.#resume(offset)));
+  }
+
+  /**
+   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a
+   * view of it would keep the whole body in memory for as long as its reader rests.
+   */
+  #keep(unsent: Uint8Array, taken: number): void {
+    const host = this.#host;
+    this.#uncount();
+    const rest = unsent.subarray(taken - this.#restStart);
+    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
+    this.#rest = isCopied ? rest.slice() : rest;
+    this.#restStart = taken;
+    this.#heldBytes = isCopied ? rest.length : unsent.length;
+    host.heldBytes += this.#heldBytes;
+    if (isCopied) this.#releaseBody();
+    if (this.#owner === undefined) this.#booked = host.memory.add(this.owner, this.#heldBytes);
+  }
+
+  #uncount(): void {
+    this.#host.heldBytes -= this.#heldBytes;
+    this.#heldBytes = 0;
+    this.#booked?.resize(0);
+    this.#booked = undefined;
+  }
+
+  /** `offset` counts the bytes of the body that the socket has taken. */
+  #resume(offset: number): boolean {
+    const total = this.#restStart + this.#rest.length;
+    const [wroteAll, finished] = this.#offer(this.#rest.subarray(offset - this.#restStart), total);
+    if (finished) {
+      this.#finish();
+      return wroteAll;
+    }
+    const taken = this.#response.getWriteOffset();
+    const isLarge = this.#rest.length >= HELD_BODY_FROM_BYTES;
+    if (isLarge && total - taken < HELD_BODY_FROM_BYTES) this.#keep(this.#rest, taken);
+    return wroteAll;
+  }
+
+  #abort(): void {
+    this.isAborted = true;
+    this.#release();
+    const listener = this.onAbort;
+    if (listener === undefined) return;
+    try {
+      listener();
+    } catch (error) {
+      this.#host.fault(this, error); // thrown through the library it would end the process
+    }
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    this.#release();
+  }
+
+  #release(): void {
+    this.#queue?.leave(this);
+    this.#queue = null;
+    this.#uncount();
+    this.#rest = NO_BYTES;
+    this.#releaseBody();
+  }
+
+  #releaseBody(): void {
+    const owner = this.#owner;
+    this.#owner = undefined;
+    owner?.release();
+  }
+
+  #enter(queue: DeadlineQueue<Exchange>): void {
+    this.#queue?.leave(this);
+    this.#queue = queue;
+    queue.join(this, this.#host.nowMs);
   }
 }
 

@@ -6,11 +6,11 @@ import { Budget } from '../fair/budget.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
 import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
 import { clientError, errorReply } from './error-reply.ts';
-import { Exchange } from './exchange.ts';
+import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
 import { METHOD_LENGTH_LOGGED } from './request-record.ts';
-import type { SenderHost } from './sender.ts';
+
 import { TurnClock } from './turn-clock.ts';
 
 /*
@@ -109,7 +109,7 @@ export function startFront(options: FrontOptions): Promise<Front> {
   return new ListeningFront(options).listen();
 }
 
-class ListeningFront implements Front, SenderHost {
+class ListeningFront implements Front, ExchangeHost {
   draining = false;
   nowMs: number;
   openConnections = 0;

@@ -5,8 +5,8 @@ import type { Account } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
+import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/exchange.ts';
 import { isLoopback } from '../../src/http/request-head.ts';
-import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/sender.ts';
 import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
 
 interface Sending {

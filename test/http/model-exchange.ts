@@ -4,9 +4,9 @@ import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../src/http/engine.ts';
-import { Exchange } from '../../src/http/exchange.ts';
+import { Exchange, type ExchangeHost } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
-import type { SenderHost } from '../../src/http/sender.ts';
+
 import { TurnClock } from '../../src/http/turn-clock.ts';
 
 /**
@@ -100,7 +100,7 @@ export class ModelResponse implements NativeResponse {
   }
 }
 
-export class ModelHost implements SenderHost {
+export class ModelHost implements ExchangeHost {
   readonly memory: Budget;
   draining = false;
   nowMs = 0;

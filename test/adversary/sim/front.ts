@@ -3,10 +3,10 @@ import { LIMITS } from '../../../src/core/limits.ts';
 import { Budget } from '../../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
 import type { NativeResponse } from '../../../src/http/engine.ts';
-import { Exchange } from '../../../src/http/exchange.ts';
+import { Exchange, type ExchangeHost } from '../../../src/http/exchange.ts';
 import type { Front, FrontOptions } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
-import type { SenderHost } from '../../../src/http/sender.ts';
+
 import { TurnClock } from '../../../src/http/turn-clock.ts';
 
 /** What a client sends. */
@@ -30,7 +30,7 @@ const SWEEP_MS = 250;
 const DRAIN_POLL_MS = 10;
 
 /** A front without a socket: the real exchange over a connection that is the client's own callback. */
-export class SimFront implements Front, SenderHost {
+export class SimFront implements Front, ExchangeHost {
   readonly port = 3000;
   readonly openConnections = 0;
   draining = false;
