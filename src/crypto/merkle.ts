@@ -22,7 +22,7 @@ export function splitHashes(bytes: Uint8Array): Hash[] {
 }
 
 /** A view of one of them. */
-export function hashAt(hashes: Uint8Array, index: number): Uint8Array {
+function hashAt(hashes: Uint8Array, index: number): Uint8Array {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
 }
 

@@ -82,7 +82,7 @@ export interface DaySpend {
   readonly limits: SpendLimits;
 }
 
-export interface SeedReading {
+interface SeedReading {
   /** Tier and interval in milliseconds, e.g. `pro/3600000`. */
   readonly group: string;
   readonly intervalMs: number;

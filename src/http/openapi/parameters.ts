@@ -19,7 +19,7 @@ export function queryParameter(definition: ParameterDefinition): Schema {
 }
 
 /** The values that a parameter takes. */
-export function valueSchema(definition: ParameterDefinition): Schema {
+function valueSchema(definition: ParameterDefinition): Schema {
   const preset = ('default' in definition ? definition.default : undefined) ?? undefined;
   return { ...typeOf(definition), ...(preset === undefined ? {} : { default: preset }) };
 }
