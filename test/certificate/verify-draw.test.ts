@@ -200,98 +200,48 @@ describe('a committed draw', () => {
     });
     const strings = { kind: 'strings', count: 1, length: 1, alphabet: ['j', 'm'] };
     const fives = { kind: 'integers', count: 1, min: 1, max: 5, unique: true, sort: 'none' };
-    const forged: [request: Record<string, unknown>, more: DrawSceneOptions, why: RegExp][] = [
-      [
-        { ...strings, items: names },
-        { list: listOf(names) },
-        /has a member "items", which a request does not/,
-      ],
-      [strings, { list: listOf(names) }, /names a list, and a draw of "strings" reads none/],
-      [{ ...fives, items: names }, { list: listOf(names) }, /has a member "items"/],
-      [{ ...fives, unique: false }, { list: listOf(names) }, /not the one that the statement names/],
-      [{ ...fives, sort: 'ascending' }, { list: listOf(names) }, /not the one that the statement names/],
-      [
-        { kind: 'sample', count: 1, items: ['ada\ngrace\nbarbara\nmary', 'joan'] },
-        { list: { ...listOf(names), size: 2 } },
-        /Item 1 has a line break/,
-      ],
-      [
-        { kind: 'sample', count: 1, items: ['ada\rgrace', 'joan'] },
-        { list: null },
-        /Item 1 has a line break/,
-      ],
-      [
-        { kind: 'sample', count: 1, items: ['1', '2'] },
-        { list: { ...listOf(names), size: 2 } },
-        /not the one that/,
-      ],
-      [{ kind: 'sample', count: 1, items: ['ada', 7] }, { list: null }, /Item 2 is 7, not a text/],
-      [{ kind: 'sample', count: 1 }, { list: null }, /The request lacks the member "items"/],
-      [{ kind: 'sample', count: 1, items: ['ada', 'ada'] }, { list: null }, /one possible outcome/],
-      [{ kind: 'strings', count: 2, length: 3, alphabet: ['j'] }, { list: null }, /one possible outcome/],
-      [
-        { kind: 'integers', count: 2, min: 5, max: 5, unique: false, sort: 'none' },
-        { list: null },
-        /one possible/,
-      ],
-      [
-        { kind: 'integers', count: 3, min: 5, max: 7, unique: true, sort: 'descending' },
-        { list: null },
-        /one possible/,
-      ],
-      [{ kind: 'permutations', count: 9, length: 1 }, { list: null }, /one possible outcome/],
-      [
-        {
-          kind: 'sequences',
-          count: 1,
-          sort: 'none',
-          ranges: [{ length: 2, min: 3, max: 3, unique: false }],
-        },
-        { list: null },
-        /one possible outcome/,
-      ],
-      [
-        {
-          kind: 'sequences',
-          count: 1,
-          sort: 'none',
-          ranges: [{ length: 2, min: 3, max: 9, unique: false, x: 1 }],
-        },
-        { list: null },
-        /range of the request has a member "x"/,
-      ],
-      [{ kind: 'dice', count: 1 }, { list: null }, /no kind "dice"/],
-      [{ ...fives, unique: 'true' }, { list: null }, /unique is "true", not true or false/],
-      [{ ...fives, sort: 'asc' }, { list: null }, /sort is "asc", not none/],
-      [
-        { ...strings, alphabet: ['ada\ngrace', 'joan'] },
-        { list: null },
-        /Character 1 of the alphabet has a line/,
-      ],
-      [
-        { ...strings, alphabet: ['joan', 'mary'] },
-        { list: null },
-        /Character 1 of the alphabet is "joan", not one/,
-      ],
-      [
-        { kind: 'sample', count: 1, items: ['ada\u2028grace', 'joan'] },
-        { list: null },
-        /Item 1 has a line break/,
-      ],
-      [
-        { kind: 'gaussians', count: 1, mean: 5, stddev: 1e-9, digits: 2 },
-        { list: null },
-        /one possible outcome/,
-      ],
-      [fives, { statement: { winner: 'joan' } }, /The statement has a member "winner"/],
-      [fives, { list: { ...listOf(names), items: names } as never }, /The list has a member "items"/],
+    const integers = { kind: 'integers', count: 2, min: 5, max: 5, unique: false, sort: 'none' };
+    const sample = (...items: unknown[]) => ({ kind: 'sample', count: 1, items });
+    const sequence = { length: 2, min: 3, max: 3, unique: false };
+    const sequences = (range: object) => ({ kind: 'sequences', count: 1, sort: 'none', ranges: [range] });
+    const listed = { list: listOf(names) };
+    const listOfTwo = { list: { ...listOf(names), size: 2 } };
+    const oneOutcome = /one possible outcome/;
+    const otherList = /not the one that the statement names/;
+    const forged: [request: Record<string, unknown>, why: RegExp, more?: DrawSceneOptions][] = [
+      [{ ...strings, items: names }, /has a member "items", which a request does not/, listed],
+      [strings, /names a list, and a draw of "strings" reads none/, listed],
+      [{ ...fives, items: names }, /has a member "items"/, listed],
+      [{ ...fives, unique: false }, otherList, listed],
+      [{ ...fives, sort: 'ascending' }, otherList, listed],
+      [sample('ada\ngrace\nbarbara\nmary', 'joan'), /Item 1 has a line break/, listOfTwo],
+      [sample('ada\rgrace', 'joan'), /Item 1 has a line break/],
+      [sample('ada\u2028grace', 'joan'), /Item 1 has a line break/],
+      [sample('1', '2'), otherList, listOfTwo],
+      [sample('ada', 7), /Item 2 is 7, not a text/],
+      [{ kind: 'sample', count: 1 }, /The request lacks the member "items"/],
+      [sample('ada', 'ada'), oneOutcome],
+      [{ kind: 'strings', count: 2, length: 3, alphabet: ['j'] }, oneOutcome],
+      [integers, oneOutcome],
+      [{ ...integers, count: 3, max: 7, unique: true, sort: 'descending' }, oneOutcome],
+      [{ kind: 'permutations', count: 9, length: 1 }, oneOutcome],
+      [sequences(sequence), oneOutcome],
+      [sequences({ ...sequence, max: 9, x: 1 }), /range of the request has a member "x"/],
+      [{ kind: 'dice', count: 1 }, /no kind "dice"/],
+      [{ ...fives, unique: 'true' }, /unique is "true", not true or false/],
+      [{ ...fives, sort: 'asc' }, /sort is "asc", not none/],
+      [{ ...strings, alphabet: ['ada\ngrace', 'joan'] }, /Character 1 of the alphabet has a line/],
+      [{ ...strings, alphabet: ['joan', 'mary'] }, /Character 1 of the alphabet is "joan", not one/],
+      [{ kind: 'gaussians', count: 1, mean: 5, stddev: 1e-9, digits: 2 }, oneOutcome],
+      [fives, /The statement has a member "winner"/, { statement: { winner: 'joan' } }],
+      [fives, /The list has a member "items"/, { list: { ...listOf(names), items: names } as never }],
       [
         { kind: 'weighted', count: 1, items: ITEMS, weights: [1, 1, 1, 1] },
-        { chances: ITEMS.map((item) => ({ item, percent: item === 'ada' ? '97' : '1' })) },
         /chances in the document are not those/,
+        { chances: ITEMS.map((item) => ({ item, percent: item === 'ada' ? '97' : '1' })) },
       ],
     ];
-    for (const [request, more, why] of forged) {
+    for (const [request, why, more = { list: null }] of forged) {
       const [first] = await failures(await drawScene({ request, ...more, hasBeacon: false, end: 'none' }));
       assert.equal(first?.[0], 'statement', JSON.stringify(request));
       assert.match(first[1], why);
