@@ -207,7 +207,7 @@ describe('the house', () => {
   it('files are short, and none only passes on what others export', () => {
     for (const { path, text, code } of files) {
       const lines = text.split('\n').length;
-      assert.ok(lines <= 600, `${path} has ${lines} lines; is there a second room hiding in it?`);
+      assert.ok(lines <= 700, `${path} has ${lines} lines; is there a second room hiding in it?`);
       assert.ok(
         !/^export (\*|\{[^}]*\}) from/m.test(code),
         `${path} re-exports: import from where a thing is made`,
