@@ -12,16 +12,13 @@ const LABEL_TEXTS = [
 ] as const satisfies readonly (keyof AnswerLabel)[];
 
 /** A note as the head of a segment holds it. */
-export function packedNote({ index, label }: EntryNote): unknown[] {
+export type PackedNote = readonly [index: number, isPublic: boolean, ...texts: readonly (string | null)[]];
+
+export function packedNote({ index, label }: EntryNote): PackedNote {
   return [index, label.isPublic, ...LABEL_TEXTS.map((name) => label[name] ?? null)];
 }
 
-/** Undefined for anything that `packedNote` did not make. */
-export function noteOf(packed: unknown): EntryNote | undefined {
-  if (!Array.isArray(packed) || packed.length !== 2 + LABEL_TEXTS.length) return undefined;
-  const [index, isPublic, ...texts] = packed as unknown[];
-  if (typeof index !== 'number' || typeof isPublic !== 'boolean') return undefined;
-  if (!texts.every((text) => text === null || typeof text === 'string')) return undefined;
+export function noteOf([index, isPublic, ...texts]: PackedNote): EntryNote {
   const given = LABEL_TEXTS.map((name, i) => [name, texts[i]]).filter(([, text]) => text !== null);
   return { index, label: { isPublic, ...(Object.fromEntries(given) as Partial<AnswerLabel>) } };
 }

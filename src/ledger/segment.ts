@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { pack, unpack } from 'msgpackr';
 import { assert } from '../core/assert.ts';
 import { putBytes } from '../core/bytes.ts';
@@ -8,12 +9,12 @@ import {
   type DataEndpoint,
   ENTROPY_MODES,
   type EntropyMode,
-  SYSTEM_GENERATORS,
+  type SystemGenerator,
 } from '../core/vocabulary.ts';
 import type { EntryNote } from './label-records.ts';
 import { LedgerError } from './ledger.ts';
-import type { AnswerEntry, DrawnRange, DrawSource, SegmentContext, SegmentRecord } from './records.ts';
-import { flawOfNotes, noteOf, packedNote } from './segment-notes.ts';
+import type { AnswerEntry, SegmentRecord } from './records.ts';
+import { flawOfNotes, noteOf, type PackedNote, packedNote } from './segment-notes.ts';
 
 /**
  * One packed AnswerEntry, little-endian. The layout is part of the stored format: a change takes a new
@@ -304,34 +305,48 @@ export function* readEntries(entries: Uint8Array): Generator<AnswerEntry> {
 /** First byte of every stored segment. */
 const SEGMENT_VERSION = 1;
 
-const HEAD_AT = 5; // version byte, head length (uint32)
+const AT_SUM = 1;
+const AT_HEAD_BYTES = 5;
+const HEAD_AT = 9;
+
+/** What is in the head of a stored segment. */
+type PackedHead = readonly [
+  sequence: number,
+  committedAtMs: number,
+  count: number,
+  sources: readonly (readonly [
+    EntropyMode,
+    readonly string[],
+    readonly (readonly [number, number, number])[],
+  ])[],
+  context: readonly [verifyUrlBase: string, systemGenerator: SystemGenerator],
+  // left out when there are none, as in nearly every segment
+  notes?: readonly PackedNote[],
+];
 
 /**
- * A segment as it is stored: version byte, length of the head (uint32, little-endian), head in MessagePack,
- * packed entries. Equal segments give equal bytes. The checksum is the table's (ledger/lmdb/table.ts).
+ * A segment as it is stored: version byte, CRC-32 of all that follows (uint32, little-endian), length of the head (uint32,
+ * little-endian), head in MessagePack, packed entries. Equal segments give equal bytes. A segment is checked here, and by its
+ * sum when it is read.
  */
 export function encodeSegment(segment: SegmentRecord): Uint8Array {
   const flaw = flawOf(segment);
   assert(flaw === undefined, `segment ${segment.sequence}: ${flaw}`);
-  const head = pack([
-    segment.sequence,
-    segment.committedAtMs,
-    segment.count,
-    segment.sources.map(({ mode, lotIds, drawn }) => [
-      mode,
-      lotIds,
-      drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes]),
-    ]),
-    [segment.context.verifyUrlBase, segment.context.systemGenerator],
-    // left out when there are none, as in nearly every segment
-    ...(segment.notes === undefined ? [] : [segment.notes.map(packedNote)]),
-  ]);
+  const { sequence, committedAtMs, count, sources, context, notes } = segment;
+  const drawSources = sources.map(({ mode, lotIds, drawn }) => {
+    return [mode, lotIds, drawn.map(({ lot, offset, bytes }) => [lot, offset, bytes] as const)] as const;
+  });
+  const generated = [context.verifyUrlBase, context.systemGenerator] as const;
+  const facts = [sequence, committedAtMs, count, drawSources, generated] as const;
+  const packed: PackedHead = notes === undefined ? facts : [...facts, notes.map(packedNote)];
+  const head = pack(packed);
   const stored = new Uint8Array(HEAD_AT + head.length + segment.entries.length);
   const view = new DataView(stored.buffer);
   view.setUint8(0, SEGMENT_VERSION);
-  view.setUint32(1, head.length, true);
+  view.setUint32(AT_HEAD_BYTES, head.length, true);
   stored.set(head, HEAD_AT);
   stored.set(segment.entries, HEAD_AT + head.length);
+  view.setUint32(AT_SUM, crc32(stored.subarray(AT_HEAD_BYTES)), true);
   return stored;
 }
 
@@ -346,77 +361,24 @@ export function decodeSegment(stored: Uint8Array): SegmentRecord {
       `stored segment has version ${version}, this program reads ${SEGMENT_VERSION}`,
     );
   }
-  const entriesAt = HEAD_AT + view.getUint32(1, true);
-  if (entriesAt > stored.length)
-    throw new LedgerError('damaged', 'stored segment is shorter than its head says');
-  const segment = segmentOf(unpackHead(stored.subarray(HEAD_AT, entriesAt)), stored.subarray(entriesAt));
-  const flaw = segment === undefined ? 'its head has another shape' : flawOf(segment);
-  if (segment === undefined || flaw !== undefined)
-    throw new LedgerError('damaged', `stored segment: ${flaw}`);
-  return segment;
-}
-
-function unpackHead(head: Uint8Array): unknown {
-  try {
-    return unpack(head);
-  } catch (error) {
-    throw new LedgerError('damaged', 'stored segment: its head is not MessagePack', { cause: error });
-  }
-}
-
-function segmentOf(head: unknown, entries: Uint8Array): SegmentRecord | undefined {
-  if (!Array.isArray(head) || head.length < 5 || head.length > 6) return undefined;
-  const [sequence, committedAtMs, count, packedSources, context, packedNotes] = head as unknown[];
-  const notes = packedNotes === undefined ? undefined : listOf(packedNotes, noteOf);
-  if (packedNotes !== undefined && notes === undefined) return undefined;
-  const sources = listOf(packedSources, sourceOf);
-  if (sources === undefined || !Array.isArray(context)) return undefined;
-  const unpackedContext = contextOf(context as unknown[]);
-  if (unpackedContext === undefined) return undefined;
-  if (typeof sequence !== 'number' || typeof committedAtMs !== 'number' || typeof count !== 'number') {
-    return undefined;
-  }
+  if (view.getUint32(AT_SUM, true) !== crc32(stored.subarray(AT_HEAD_BYTES)))
+    throw new LedgerError('damaged', 'stored segment does not match its checksum');
+  const entriesAt = HEAD_AT + view.getUint32(AT_HEAD_BYTES, true);
+  const head = unpack(stored.subarray(HEAD_AT, entriesAt)) as PackedHead;
+  const [sequence, committedAtMs, count, sources, [verifyUrlBase, systemGenerator], notes] = head;
   return {
     sequence,
     committedAtMs,
     count,
-    sources,
-    context: unpackedContext,
-    entries: new Uint8Array(entries),
-    ...(notes === undefined ? {} : { notes }),
+    sources: sources.map(([mode, lotIds, drawn]) => ({
+      mode,
+      lotIds,
+      drawn: drawn.map(([lot, offset, bytes]) => ({ lot, offset, bytes })),
+    })),
+    context: { verifyUrlBase, systemGenerator },
+    entries: new Uint8Array(stored.subarray(entriesAt)),
+    ...(notes === undefined ? {} : { notes: notes.map(noteOf) }),
   };
-}
-
-function contextOf(packed: readonly unknown[]): SegmentContext | undefined {
-  const [verifyUrlBase, generator] = packed;
-  const systemGenerator = SYSTEM_GENERATORS.find((each) => each === generator);
-  if (packed.length !== 2 || typeof verifyUrlBase !== 'string' || systemGenerator === undefined)
-    return undefined;
-  return { verifyUrlBase, systemGenerator };
-}
-
-function sourceOf(packed: unknown): DrawSource | undefined {
-  if (!Array.isArray(packed) || packed.length !== 3) return undefined;
-  const [named, lotIds, ranges] = packed as unknown[];
-  const mode = ENTROPY_MODES.find((each) => each === named);
-  if (mode === undefined || !Array.isArray(lotIds) || !lotIds.every((id) => typeof id === 'string'))
-    return undefined;
-  const drawn = listOf(ranges, (range) => rangeOf(range, lotIds.length));
-  return drawn && { mode, lotIds, drawn };
-}
-
-function rangeOf(packed: unknown, lots: number): DrawnRange | undefined {
-  if (!Array.isArray(packed) || packed.length !== 3) return undefined;
-  const [lot, offset, bytes] = packed as number[];
-  const isRange = isCount(lot, lots - 1) && Number.isSafeInteger(offset) && Number.isSafeInteger(bytes);
-  return isRange ? { lot, offset, bytes } : undefined;
-}
-
-/** Undefined for anything that is not a list, or has an item that `itemOf` gives none for. */
-function listOf<T>(packed: unknown, itemOf: (item: unknown) => T | undefined): T[] | undefined {
-  if (!Array.isArray(packed)) return undefined;
-  const items = (packed as unknown[]).map(itemOf);
-  return items.every((item) => item !== undefined) ? items : undefined;
 }
 
 /** What is wrong with a segment, in words; undefined when its parts agree. */
@@ -429,12 +391,8 @@ function flawOf(segment: SegmentRecord): string | undefined {
   const cursor = new EntryCursor(entries);
   while (cursor.next()) {
     if (cursor.source >= sources.length) return `an entry names source ${cursor.source} of ${sources.length}`;
-    const mode = MODE_OF_CODE[cursor.modeCode];
-    const { octetCode } = cursor;
-    const isKnown = octetCode === 0 || OCTETS_OF_CODE[octetCode] !== undefined;
-    if (mode === undefined || ENDPOINT_OF_CODE[cursor.endpointCode] === undefined || !isKnown)
-      return 'an entry has unknown codes';
-    if (sources[cursor.source].mode !== mode) return 'an entry and its source differ in mode';
+    if (MODE_CODES[sources[cursor.source].mode] !== cursor.modeCode)
+      return 'an entry and its source differ in mode';
     if (!(cursor.issuedAtMs >= 0 && cursor.issuedAtMs < TIME_END_MS)) return 'an entry was issued at no time';
   }
   return flawOfNotes(segment.notes ?? [], count);

@@ -107,12 +107,6 @@ suite('packed entries', () => {
     );
   });
 
-  test('a code of an octet type that is not given out is damage', () => {
-    const stored = encodeSegment(segment(1, [entry(1)], { sources: [source('csprng')] }));
-    stored[stored.length - ENTRY_BYTES + 60] |= 0x80;
-    assert.throws(() => decodeSegment(stored), /unknown codes/);
-  });
-
   test('a writer is empty after finish and does not touch what it gave', () => {
     const writer = new SegmentWriter(2);
     writer.append(entry(1));
@@ -165,30 +159,13 @@ suite('stored segments', () => {
     assert.throws(() => decodeSegment(stored), /version 2, this program reads 1/);
   });
 
-  test('no cut, flipped or foreign bytes decode to a segment of another shape', () => {
+  test('no cut or changed bytes decode', () => {
     const stored = encodeSegment(sample());
-    for (let length = 0; length < stored.length; length++) {
-      assert.throws(() => decodeSegment(stored.slice(0, length)), isDamage, `cut to ${length}`);
+    for (let at = 0; at < stored.length; at++) {
+      assert.throws(() => decodeSegment(stored.slice(0, at)), isDamage, `cut to ${at}`);
+      const changed = stored.with(at, stored[at] ^ 0x10);
+      assert.throws(() => decodeSegment(changed), isDamage, `changed at ${at}`);
     }
-    const property = fc.property(
-      fc.nat({ max: stored.length - 1 }),
-      fc.integer({ min: 1, max: 255 }),
-      (at, flip) => {
-        const flipped = stored.slice();
-        flipped[at] ^= flip;
-        let decoded: SegmentRecord;
-        try {
-          decoded = decodeSegment(flipped);
-        } catch (error) {
-          assert.ok(isDamage(error), String(error));
-          return;
-        }
-        // Not noticed here (the table's checksum does that), but well-formed in every part.
-        assert.equal(decoded.entries.length, decoded.count * ENTRY_BYTES);
-        for (const each of readEntries(decoded.entries)) assert.ok(each.source < decoded.sources.length);
-      },
-    );
-    fc.assert(property, { numRuns: 500 });
   });
 
   test('a segment whose parts disagree is not encoded', () => {
