@@ -19,6 +19,36 @@ export function provenanceMeaning({ certificate, lots }: CertificateDocument): s
   ].join(' ');
 }
 
+/** What a reader must know of the source before all else: that it is for tests, not quantum, or not attested. */
+export function sourceWarnings({ certificate, lots }: CertificateDocument): [title: string, text: string][] {
+  const ofOrigin = ORIGIN_WARNINGS[certificate.provenance.origin];
+  const warnings: [string, string][] = [];
+  if (lots.some(({ leaf }) => leaf.deterministic))
+    warnings.push([
+      'Test source: this answer is not random.',
+      'A deterministic source made it, for tests; anyone who knows its seed knows the values.',
+    ]);
+  if (ofOrigin !== undefined) warnings.push([...ofOrigin]);
+  if (lots.some(({ leaf }) => leaf.declared))
+    warnings.push([
+      'Declared source: its origin is not attested.',
+      'The operator says that the device is quantum; neither the device nor a test attests it.',
+    ]);
+  return warnings;
+}
+
+const ORIGIN_WARNINGS: Readonly<Partial<Record<Origin, readonly [title: string, text: string]>>> = {
+  simulated: [
+    'Simulated source: no quantum hardware was involved.',
+    'The raw bits were computed by a program that simulates a quantum processor.',
+  ],
+  replay: [
+    'Replayed source: recorded bits were played back.',
+    'The raw bits were recorded earlier and may have been used before.',
+  ],
+  system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
+};
+
 /** What its tests mean. */
 export function testsMeaning(mode: EntropyMode): string {
   return `${TESTS_MEANING} ${TESTED_MEANINGS[mode]}`;

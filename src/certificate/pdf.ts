@@ -3,7 +3,7 @@ import type { Origin } from '../core/vocabulary.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 import { grouped, rounded, roundedDown } from './drawings.ts';
-import { provenanceMeaning } from './meanings.ts';
+import { provenanceMeaning, sourceWarnings } from './meanings.ts';
 import {
   ACCENT,
   AMBER,
@@ -79,17 +79,33 @@ const STATUS: Readonly<Record<Document['certificate']['status'], { word: string;
   test: { word: 'TEST SOURCE', color: AMBER },
 };
 
+const ORIGIN_WORDS: Readonly<Record<Origin, readonly { word: string; color: Color }[]>> = {
+  'quantum-processor': [],
+  'qrng-device': [],
+  simulated: [{ word: 'SIMULATED', color: AMBER }],
+  replay: [{ word: 'REPLAYED', color: AMBER }],
+  system: [{ word: 'NOT QUANTUM', color: AMBER }],
+};
+
 function drawHead(sheet: Sheet, { certificate }: Document): number {
   const mark: TextStyle = { font: 'bold', size: 7.5, color: GREY, tracking: 1.2 };
   sheet.box(0, 0, PAGE.width, 6, ACCENT);
   sheet.line('QUANTUM RANDOM NUMBER SERVICE', MARGIN, 50, mark);
   sheet.line('Certificate of provenance', MARGIN, 78, { font: 'bold', size: 24, color: INK });
   sheet.line(certificate.id, MARGIN, 96, { font: 'mono', size: 11, color: INK });
-  const { word, color } = STATUS[certificate.status];
   const style: TextStyle = { font: 'bold', size: 10, color: WHITE, tracking: 0.8 };
-  const width = sheet.widthOf(word, style) + 20;
-  sheet.box(PAGE.width - MARGIN - width, 60, width, 22, color);
-  sheet.line(word, PAGE.width - MARGIN - width + 10.4, 74.6, style);
+  let right = PAGE.width - MARGIN;
+  // where the bits come from stands before what holds of the certificate
+  for (const { word, color } of [
+    STATUS[certificate.status],
+    ...ORIGIN_WORDS[certificate.provenance.origin],
+  ]) {
+    const width = sheet.widthOf(word, style) + 20;
+    right -= width;
+    sheet.box(right, 60, width, 22, color);
+    sheet.line(word, right + 10.4, 74.6, style);
+    right -= 6;
+  }
   sheet.rule(MARGIN, 110, WIDTH, HAIRLINE);
   return 118;
 }
@@ -101,21 +117,8 @@ interface Banner {
   readonly tint: Color;
 }
 
-const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, text: string]>>> = {
-  simulated: [
-    'Simulated source: no quantum hardware was involved.',
-    'The raw bits were computed by a program that simulates a quantum processor.',
-  ],
-  system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
-  replay: [
-    'Replayed source: recorded bits were played back.',
-    'The raw bits were recorded earlier and may have been used before.',
-  ],
-};
-
 function bannersOf(document: Document): Banner[] {
-  const { certificate, revocation } = document;
-  const lots = lotsOf(document);
+  const { revocation } = document;
   const banners: Banner[] = [];
   if (revocation !== undefined) {
     const title = `Revoked ${revocation.revoked_at}: do not rely on this answer.`;
@@ -123,17 +126,7 @@ function bannersOf(document: Document): Banner[] {
     banners.push({ title, text, color: RED, tint: RED_TINT });
   }
   const amber = { color: AMBER, tint: AMBER_TINT };
-  if (lots.some((lot) => lot.deterministic)) {
-    const text = 'A deterministic source made it, for tests; anyone who knows its seed knows the values.';
-    banners.push({ title: 'Test source: this answer is not random.', text, ...amber });
-  }
-  if (lots.some((lot) => lot.declared)) {
-    const text = 'The operator says that the device is quantum; neither the device nor a test attests it.';
-    banners.push({ title: 'Declared source: its origin is not attested.', text, ...amber });
-  }
-  const origin = ORIGIN_BANNERS[certificate.provenance.origin];
-  if (origin !== undefined) banners.push({ title: origin[0], text: origin[1], ...amber });
-  return banners;
+  return [...banners, ...sourceWarnings(document).map(([title, text]) => ({ title, text, ...amber }))];
 }
 
 function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: number): number {
@@ -156,7 +149,9 @@ function drawFacts(sheet: Sheet, document: Document, from: number): number {
   const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
   const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance, named), RIGHT, y);
   const below = Math.max(left, right) + GAP;
-  const rows = testRows(certificate, named);
+  // beside many banners they stand on the page on the web alone
+  const sequences = bannersOf(document).length > 2 ? [] : sequenceRows(named);
+  const rows = testRows(certificate, named, sequences);
   const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
   drawLadder(sheet, provenance.evidence, MARGIN + LABEL_WIDTH, tests - 9);
   const lots = drawGroup(sheet, lotsTitle(named), lotRows(named), RIGHT, below);
@@ -221,7 +216,11 @@ function citationRows(lots: Lots): Row[] {
   return [['Cites', `${grouped(certificates)} certificates of ${logs}`]];
 }
 
-function testRows({ provenance: { evidence }, verification }: Document['certificate'], lots: Lots): Row[] {
+function testRows(
+  { provenance: { evidence }, verification }: Document['certificate'],
+  lots: Lots,
+  sequences: readonly Row[],
+): Row[] {
   const total = (count: (lot: Lots[number]) => number) => lots.reduce((sum, lot) => sum + count(lot), 0);
   const failures = total((lot) => lot.health.rct_failures + lot.health.apt_failures);
   const entropy = verification.min_entropy_per_bit;
@@ -230,12 +229,31 @@ function testRows({ provenance: { evidence }, verification }: Document['certific
       'SP 800-22',
       `${verification.nist_sp800_22}${verification.nist_verified ? ', verified' : ', not verified'}`,
     ],
+    ...sequences,
     ['Min-entropy', entropy === null ? 'not assessed' : `${rounded(entropy)} per raw bit`],
     ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
     ['Dieharder', verification.dieharder],
     ...evidenceRows(lots, evidence),
   ];
 }
+
+/** The runs of SP 800-22 by the sequence that they are of; the page on the web says which bits these are. */
+function sequenceRows(lots: Lots): Row[] {
+  const runs = Map.groupBy(
+    lots.flatMap(({ tested }) => tested),
+    ({ of }) => of,
+  );
+  return [...runs].map(([of, each]) => [
+    SEQUENCES[of] ?? of,
+    each.map(({ passed, total }) => `${passed}/${total}`).join(', '),
+  ]);
+}
+
+const SEQUENCES: Readonly<Record<string, string>> = {
+  raw: 'Raw noise',
+  conditioned: 'Conditioned',
+  system: 'Its sample',
+};
 
 /** The claim of all lots and, where every lot has a figure, the least of them; csprng has none. */
 function evidenceRows(lots: Lots, claim: EvidenceLevel | undefined): Row[] {

@@ -86,6 +86,14 @@ describe('the certificate as a PDF', () => {
       assert.ok(lines.includes(text), text);
     }
     assert.ok(lines.includes('186/188 passed, verified'));
+    // which sequence each run was made on, side by side
+    for (const { of, passed, total } of document.lots.flatMap(({ leaf }) => leaf.tested)) {
+      const label = lines.indexOf({ raw: 'Raw noise', conditioned: 'Conditioned', system: 'Its sample' }[of]);
+      assert.ok(lines[label + 1].includes(`${passed}/${total}`), of);
+    }
+    const placeOf = (word: string) => textsOf(pdf).find(({ text }) => text === word)!;
+    assert.ok(placeOf('SIMULATED').x < placeOf('VALID').x, 'what was simulated is read before');
+    assert.equal(placeOf('SIMULATED').y, placeOf('VALID').y);
     assert.ok(lines.includes('0.856 per raw bit'));
     assert.ok(lines.includes('Leaf 15 of 23 in the log qrn.example/log'));
     assert.ok(lines.some((line) => line.startsWith('It does not prove that a qubit was measured')));
@@ -138,9 +146,9 @@ describe('the certificate as a PDF', () => {
       sha256Hex(await certificatePdf(document)),
     );
     assert.deepEqual(await Promise.all(hashes), [
-      '59c903d53c6bbd4b305854779e9a66720cd5489dc678982a23e1e3f2d1eea633',
-      '3af5e074701eb6a1bed1dd49b2a1baaabcc27b534c0219cbc750719c8d7b012e',
-      'b5b2716fae80a13a3c3944b655c5e866039b33b97614ef8697505f8be5a786c6',
+      '014ea3838b885e5994cffcfab14887615bfdbd20a03f771749ced299cb6bdf9f',
+      '900f07d81eb52b393111672576bf04e967856e0ef2643015a5e38178d85d088b',
+      '033a10899618f2d0a09f64ed4a64c9d6aa674c44957cfd1f2622c6c925e24a33',
     ]);
   });
 

@@ -1,7 +1,6 @@
 import { type CertificateDocument, drawnText } from '../../certificate/document.ts';
 import { grouped, rounded, roundedDown } from '../../certificate/drawings.ts';
-import { provenanceMeaning, testsMeaning } from '../../certificate/meanings.ts';
-import type { Origin } from '../../core/vocabulary.ts';
+import { provenanceMeaning, sourceWarnings, testsMeaning } from '../../certificate/meanings.ts';
 import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { VERIFIER_PATH } from './assets.ts';
@@ -91,44 +90,9 @@ Reason: <bdi>${revocation.reason}</bdi>`,
   return banner('good', 'Valid.', 'The certificate stands in the signed log and no lot of it was withdrawn.');
 }
 
-function testBanner(lots: readonly Lot[]): Markup | null {
-  if (!lots.some((lot) => lot.deterministic)) return null;
-  return banner(
-    'wait',
-    'Test source: this answer is not random.',
-    'A deterministic source made it, for tests; anyone who knows its seed knows the values.',
-  );
-}
-
-const ORIGIN_BANNERS: Readonly<Partial<Record<Origin, readonly [title: string, text: string]>>> = {
-  simulated: [
-    'Simulated source: no quantum hardware was involved.',
-    'The raw bits were computed by a program that simulates a quantum processor.',
-  ],
-  replay: [
-    'Replayed source: recorded bits were played back.',
-    'The raw bits were recorded earlier and may have been used before.',
-  ],
-  system: ['No quantum origin.', 'The values come from the generator of the operating system.'],
-};
-
-/** What a reader must know of the source first: that it is for tests, not quantum, or not attested. */
-export function originBanners(document: CertificateDocument): Markup {
-  const lots = document.lots.map(({ leaf }) => leaf);
-  return html`${testBanner(lots)}
-${originBanner(document.certificate.provenance.origin)}
-${declaredBanner(lots)}`;
-}
-
-function originBanner(origin: Origin): Markup | null {
-  const known = ORIGIN_BANNERS[origin];
-  return known === undefined ? null : banner('wait', known[0], known[1]);
-}
-
-function declaredBanner(lots: readonly Lot[]): Markup | null {
-  if (!lots.some((lot) => lot.declared)) return null;
-  const text = 'The operator says that the device is quantum; neither the device nor a test attests it.';
-  return banner('wait', 'Declared source: its origin is not attested.', text);
+/** What a reader must know of the source first. */
+export function originBanners(document: CertificateDocument): Markup[] {
+  return sourceWarnings(document).map(([title, words]) => banner('wait', title, words));
 }
 
 export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: Content): Markup {
