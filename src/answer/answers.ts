@@ -139,8 +139,11 @@ export class Answers {
       this.#beginOnce(answer, keeping).catch((error: unknown) => answer.refuse(error));
     } else {
       this.#nowMs = nowMs;
-      this.#begin(answer);
-      this.#nowMs = undefined;
+      try {
+        this.#begin(answer);
+      } finally {
+        this.#nowMs = undefined; // a listener may throw, and no later answer may go by this time
+      }
     }
   }
 
