@@ -3,9 +3,9 @@ import type { ErrorCode } from '../../core/errors.ts';
 import { octets, ref, type Schema, text } from '../../core/schema.ts';
 import { DRAWS_PARAMETERS } from '../draws/routes.ts';
 import { TIERS_PATH } from '../endpoints/tiers.ts';
-import { lotId } from './certificate-schemas.ts';
 import { drawPaths } from './draws.ts';
 import { type Failures, inPath, json, queryParameter } from './parameters.ts';
+import { lotId } from './schemas.ts';
 
 const plain: Schema = { 'text/plain': { schema: text } };
 const page: Schema = { 'text/html': { schema: text } };
