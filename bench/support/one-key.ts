@@ -2,7 +2,6 @@ import { createAccount, createKey } from '../../src/account/administration.ts';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { AccountDirectory } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { silentLog } from '../../src/core/log.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
 import { MemoryLedger } from '../../test/support/memory-ledger.ts';
 
@@ -15,12 +14,7 @@ export async function withOneKey<T>(
   const account = await createAccount(ledger, systemClock, { name: 'bench', tier });
   const { text: key } = await createKey(ledger, systemClock, { accountId: account.id });
   const cells = await OwnedCells.open(ledger, systemClock);
-  const directory = await AccountDirectory.open({
-    directory: ledger,
-    cells,
-    clock: systemClock,
-    log: silentLog,
-  });
+  const directory = await AccountDirectory.open({ ledger, cells, clock: systemClock });
   try {
     return await use(directory, key);
   } finally {

@@ -199,10 +199,9 @@ async function changeSharedLedger<T>(
   const ledger = await openPostgresLedger({ ...TOOL, ...cluster, clock: context.clock });
   try {
     const result = await use(ledger);
-    const version = await ledger.directoryVersion();
     let behind: string[] = [];
     const isConfirmed = await untilDeadline(async () => {
-      behind = await ledger.nodesBehind(version);
+      behind = await ledger.nodesBehind();
       return behind.length === 0;
     });
     if (!isConfirmed)

@@ -10,15 +10,18 @@ import type { Log } from './log.ts';
 export interface Clock {
   /** Unix time in milliseconds. Small corrections by NTP are followed; see GuardedClock for jumps. */
   wallMs(): number;
-  /** Milliseconds since an arbitrary point; never goes back. */
+  /** Milliseconds since an arbitrary point, the same for all threads of a process; never goes back. */
   monotonicMs(): number;
   /** How far the system's clock is from `wallMs()` because a jump of it was not accepted; 0 otherwise. */
   jumpMs(): number;
 }
 
+/** Each thread's performance.now() begins at its own start. */
+const THREAD_STARTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
+
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
-  monotonicMs: () => performance.now(),
+  monotonicMs: () => THREAD_STARTED_MS + performance.now(),
   jumpMs: () => 0,
 };
 

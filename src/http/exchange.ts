@@ -112,8 +112,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   startedMonotonicMs = 0;
   /** Known from authentication on. */
   account: Account | undefined;
-  /** The ledger was asked for its key, which was not known. */
-  isKeyLookedUp = false;
   isLate = false;
   /** The API key's scopes allow this; known from authentication on. */
   scopes: readonly string[] = [];

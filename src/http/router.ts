@@ -141,11 +141,13 @@ export class Router {
     while (!route.methods.includes(exchange.method) && route.next !== undefined) route = route.next;
     exchange.endpoint = route.endpoint;
     exchange.account ??= route.accountIn?.(exchange.body);
-    if (!route.methods.includes(exchange.method))
+    if (!route.methods.includes(exchange.method)) {
       this.#inTurn(exchange, () => this.#otherMethod(exchange, first));
-    else if (route.scope === null || this.#authenticate(exchange, route.answersAlways))
-      this.#inTurn(exchange, route);
-    else this.#lookUpKey(exchange);
+      return;
+    }
+    // in the turn in which the request came
+    if (route.scope !== null) this.#authenticate(exchange, exchange.startedMonotonicMs, route.answersAlways);
+    this.#inTurn(exchange, route);
   }
 
   /** A path with a slash too many has moved; any other is not there. */
@@ -276,38 +278,16 @@ export class Router {
     exchange.reply(headOf(204, fields), new Uint8Array(0));
   }
 
-  /**
-   * A key that a command has just made is not in memory yet, and after a busy time what is in memory is too old to
-   * judge by: the ledger is asked before the request is refused.
-   */
-  #lookUpKey(exchange: Exchange): void {
-    this.#options.directory.refreshInTime().then(
-      () => {
-        if (!this.#isOver(exchange)) this.handle(exchange);
-      },
-      (error: unknown) => this.#fail(exchange, error),
-    );
-  }
-
-  /** False when the ledger is to be asked first, which happens once. Throws for a key that is refused. */
-  #authenticate(exchange: Exchange, isByAnyView = false): boolean {
-    const { directory, clock } = this.#options;
+  /** Throws for a key that is refused. */
+  #authenticate(exchange: Exchange, nowMs: number, isByAnyView = false): void {
+    const { directory } = this.#options;
     const keyText = bearerOf(exchange.authorization) || exchange.apiKey; // Bearer wins
     if (keyText === '') throw new ApiError('auth_missing');
-    const mayLookUp = !exchange.isKeyLookedUp;
-    exchange.isKeyLookedUp = true;
-    // the first time is in the turn in which the request came
-    const nowMs = mayLookUp ? exchange.startedMonotonicMs : clock.monotonicMs();
     const known = isByAnyView ? directory.authenticateByView(keyText) : undefined;
-    if (known === undefined && mayLookUp && directory.isOutdatedAt(nowMs)) return false;
     const found = known ?? directory.authenticate(keyText, nowMs);
-    if (found === undefined) {
-      if (mayLookUp && directory.mayBeNew(keyText)) return false;
-      throw new ApiError('auth_invalid');
-    }
+    if (found === undefined) throw new ApiError('auth_invalid');
     exchange.account = found.account;
     exchange.scopes = found.key.scopes;
-    return true;
   }
 
   #data(exchange: Exchange, route: Route, data: ParsedRequests, nowMs: number, asks = 0): void {
@@ -356,8 +336,7 @@ export class Router {
   }
 
   /**
-   * A block is a request: its key may have been revoked, its account changed, its rate or quota used up. Where the view of keys
-   * is too old to tell, the ledger is asked first, as for any request.
+   * A block is a request: its key may have been revoked, its account changed, its rate or quota used up.
    */
   async #askForBlock(
     exchange: Exchange,
@@ -365,11 +344,10 @@ export class Router {
     blocks: BlockStream,
     request: DataRequest,
   ): Promise<void> {
-    const { directory, fair } = this.#options;
+    const { fair } = this.#options;
     try {
-      if (directory.isOutdated) await directory.refreshInTime();
       await fair.turn(exchange.owner, REQUEST_US);
-      if (!this.#authenticate(exchange)) throw new ApiError('auth_invalid');
+      this.#authenticate(exchange, this.#options.clock.monotonicMs());
       const account = exchange.account!;
       const reservation = await exchange.enter(account, blocks.atMs);
       if (!exchange.scopes.includes(route.scope!)) reservation.release();

@@ -29,6 +29,11 @@ import type { Claims, Limits } from './sharing.ts';
  * and MemoryLedger, the model of the contract suite.
  */
 export interface Ledger extends LedgerCalls {
+  /**
+   * Resolves when the reader has the whole directory. From then on it is told of every change, and a call that makes one
+   * here waits until it has it.
+   */
+  follow(reader: DirectoryReader): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,21 +69,22 @@ export interface Upkeep {
   integrity(): Promise<LedgerIntegrity>;
 }
 
-/** Accounts and keys. Where nodes share them, others change them too: the version tells that they did. */
+/** Who serves by accounts, keys and withdrawals of lots, in whatever thread. */
+export interface DirectoryReader {
+  /**
+   * Resolves when the reader goes by the changes, which were read at the monotonic time `readAtMs`. Where nodes share the
+   * directory it is called four times a second, also with no change.
+   */
+  directoryChanged(changes: DirectoryChanges, readAtMs: number): Promise<void>;
+}
+
+/** Accounts and keys. */
 export interface Directory {
-  /** Grows with every change to an account, a key or a lot's revocation, by whatever process. */
-  directoryVersion(): Promise<number>;
   /**
    * Accounts and keys as they are now, of those that were changed after the version `since`. All of them when it is
    * undefined, later than the newest, or so far back that the changes after it are not listed any more.
    */
   directoryChanges(since: number | undefined): Promise<DirectoryChanges>;
-  /**
-   * Tells that `reader`, one of those who serve by the directory, now goes by this version of it; -1 before
-   * its first look, and Number.MAX_SAFE_INTEGER when it serves no more. A command that changes the directory
-   * waits for all readers.
-   */
-  directoryApplied(reader: string, version: number): Promise<void>;
   accounts(): Promise<AccountRecord[]>;
   keys(): Promise<KeyRecord[]>;
   /** Creates an account under a new dense number. */
@@ -90,12 +96,14 @@ export interface Directory {
 }
 
 export interface DirectoryChanges {
-  /** The version that these changes lead to. */
+  /** The version that these changes lead to. It grows with every change to an account, a key or a lot's revocation. */
   readonly version: number;
   /** These are all accounts and keys. */
   readonly isWhole: boolean;
   readonly accounts: readonly AccountRecord[];
   readonly keys: readonly KeyRecord[];
+  /** Lots that were withdrawn; with `isWhole` none is named. */
+  readonly revoked: readonly string[];
 }
 
 /** Lots and the blocks of conditioned bytes that came from them: each block is claimed once. */
@@ -311,9 +319,7 @@ type Rules<Seam, Part extends string> = { readonly [K in keyof Seam]: CallRule<P
  * compiler refuses a call of the seam that is missing here.
  */
 export const LEDGER_CALLS = {
-  directoryVersion: { part: 'directory' },
   directoryChanges: { part: 'directory' },
-  directoryApplied: { part: 'directory', server: true },
   accounts: { part: 'directory' },
   keys: { part: 'directory' },
   createAccount: { part: 'directory' },

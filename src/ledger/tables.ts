@@ -2,8 +2,10 @@ import { pack, unpack } from 'msgpackr';
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord } from './draw-records.ts';
 import type {
+  AccountRecord,
   BlockKind,
   JobRecord,
+  KeyRecord,
   LotRecord,
   LotRevocation,
   RateRecord,
@@ -20,6 +22,10 @@ function table<K extends Key, V>(name: string, codec = plainCodec<V>()): SharedT
 
 /** Numbers that are changed with what they count, so that an audit notices when records are missing. */
 export type CountName =
+  /** Accounts created so far: also the highest account number. */
+  | 'accounts'
+  | 'keys'
+  | 'directoryVersion'
   | 'draws'
   | 'drawLeaves'
   /** Jobs opened so far: also the highest ordinal of a job. */
@@ -40,6 +46,15 @@ export type CountName =
   | `${BlockKind}Blocks`
   | `${BlockKind}Bytes`;
 export const COUNTS = table<CountName, number>('meta');
+
+/** domain/directory.ts */
+export const ACCOUNTS = table<string, AccountRecord>('accounts');
+export const KEYS = table<string, KeyRecord>('keys');
+/** By the version that each led to: the newest ones alone. */
+export const DIRECTORY_CHANGES = table<number, DirectoryChange>('directoryChanges');
+
+/** What was changed, and its id. */
+export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
 
 /** domain/draws.ts */
 export const DRAWS = table<string, DrawRecord>('draws');
@@ -163,6 +178,9 @@ export interface StoredJob {
 
 /** Those of the books, without COUNTS. */
 export const BOOK_TABLES = {
+  accounts: ACCOUNTS,
+  keys: KEYS,
+  directoryChanges: DIRECTORY_CHANGES,
   draws: DRAWS,
   openDraws: OPEN_DRAWS,
   drawLeaves: DRAW_LEAVES,

@@ -152,13 +152,11 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     askForSample: () => mainThread.askForSample(),
   });
   const directory = await AccountDirectory.open({
-    directory: ledger,
+    ledger,
     cells: options.cells,
     clock,
-    log,
     isShared: await ledger.isShared(),
   });
-  directory.start();
   const shard = new MetricShard(options.metrics.memory, options.metrics.shard);
   const gauges = new FrontGauges(shard);
   const isLogged = config.logLevel === 'debug' || config.logLevel === 'info';

@@ -3,6 +3,7 @@ import type { CertificateService } from '../certificate/archive.ts';
 import { concatBytes, giveBack, isLarge, wipe } from '../core/bytes.ts';
 import {
   type Books,
+  type DirectoryReader,
   type FailStop,
   LEDGER_CALLS,
   type Ledger,
@@ -22,6 +23,11 @@ export interface LedgerPorts {
   readonly keyless: MessagePort;
 }
 
+/** The ledger as it is called from another thread, which is told of changes of the directory on the same port. */
+interface FarLedger extends LedgerCalls {
+  follow(): Promise<void>;
+}
+
 /** What is looked up for the owner of a key. */
 export interface KeyedLookUps extends CertificateService, Pick<Books, 'usage'> {}
 
@@ -31,7 +37,7 @@ export interface KeyedLookUps extends CertificateService, Pick<Books, 'usage'> {
  */
 export function serveFront(
   ports: LedgerPorts,
-  ledger: LedgerCalls & Partial<FailStop>,
+  ledger: ServedLedger,
   certificates: CertificateService,
   lookUps: { readonly keyed: OneEachTurn; readonly keyless: OneEachTurn },
 ): void {
@@ -46,12 +52,18 @@ export function serveFront(
   });
 }
 
+type ServedLedger = LedgerCalls & Pick<Ledger, 'follow'> & Partial<FailStop>;
+type Call = (...args: never[]) => Promise<unknown>;
+
 /**
  * Answers the calls that arrive on the port. Closing the port leaves the ledger open: its owner closes it.
  */
-export function serveLedger(ledger: LedgerCalls & Partial<FailStop>, port: MessagePort): void {
-  new Link<object, LedgerCalls>(port, {
-    serve: ledger,
+export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
+  const names = Object.keys(LEDGER_CALLS) as (keyof LedgerCalls)[];
+  const calls = names.map((name) => [name, (...args: never[]) => (ledger[name] as Call)(...args)]);
+  const far: FarLedger = { ...Object.fromEntries(calls), follow: () => ledger.follow(link.calls) };
+  const link: Link<DirectoryReader, FarLedger> = new Link<DirectoryReader, FarLedger>(port, {
+    serve: far,
     movesOf: buffersOf,
     after: {
       addLot: (_lot, blocks) => wipe(...blocks.map(({ bytes }) => bytes)),
@@ -67,7 +79,13 @@ export function serveLedger(ledger: LedgerCalls & Partial<FailStop>, port: Messa
  * `close` waits for the answers that are due and closes the port.
  */
 export function connectLedger(port: MessagePort): Ledger & FailStop {
-  const link = new Link<LedgerCalls>(port, {
+  const readers = new Set<DirectoryReader>();
+  const link = new Link<FarLedger, DirectoryReader>(port, {
+    serve: {
+      async directoryChanged(...change) {
+        await Promise.all([...readers].map((reader) => reader.directoryChanged(...change)));
+      },
+    },
     hand: {
       commit: (segments, answers) => ({
         args: [segments, answers],
@@ -82,7 +100,15 @@ export function connectLedger(port: MessagePort): Ledger & FailStop {
   });
   const names = Object.keys(LEDGER_CALLS) as (keyof LedgerCalls)[];
   const calls = Object.fromEntries(names.map((name) => [name, link.calls[name]])) as unknown as LedgerCalls;
-  return { ...calls, failed: link.ended, close: () => link.close() };
+  return {
+    ...calls,
+    async follow(reader) {
+      readers.add(reader);
+      await link.calls.follow();
+    },
+    failed: link.ended,
+    close: () => link.close(),
+  };
 }
 
 /**

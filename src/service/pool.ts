@@ -33,9 +33,6 @@ const START_GRACE_MS = 60_000;
  */
 const FIRST_SAMPLE_MS = 60_000;
 
-/** Names the pool among those whom a command that withdraws a lot waits for (LEDGER_CALLS.directoryApplied). */
-const READER = 'pool';
-
 /**
  * The entropy pool of a process: collectors fill the ledger, the schedule takes seeds, the fronts are told.
  */
@@ -91,23 +88,28 @@ export function startPool(options: PoolOptions): Pool {
   const readiness = Promise.withResolvers<void>();
   let isReady = false;
   let installed: LotRecord | null | undefined;
-  const revoked = new Set<string>();
-  let appliedVersion = Number.NaN;
-  // `qrn lots revoke` waits for this, so the ledger hears of it when every front has dropped what it held
-  const withdrawRevoked = async () => {
-    const version = await ledger.directoryVersion(); // read first: a withdrawal after it has a later one
-    if (version === appliedVersion) return;
-    const fresh = (await ledger.revocations()).map(({ lotId }) => lotId).filter((id) => !revoked.has(id));
-    if (fresh.length > 0) {
-      schedule.retire(new Set(fresh));
-      await Promise.all(fronts.map((front) => front.lotsRevoked(new Set(fresh))));
-      for (const id of fresh) revoked.add(id);
-    }
-    await ledger.directoryApplied(READER, version);
-    appliedVersion = version;
+  // `qrn lots revoke` waits until every front has dropped what it held
+  const withdraw = async (lotIds: ReadonlySet<string>) => {
+    if (lotIds.size === 0) return;
+    schedule.retire(lotIds);
+    await Promise.all(fronts.map((front) => front.lotsRevoked(lotIds)));
+  };
+  let following: Promise<void> | undefined;
+  const follow = async () => {
+    following ??= ledger.follow({
+      async directoryChanged({ isWhole, revoked }) {
+        if (stopping.signal.aborted) return;
+        const ids = isWhole ? (await ledger.revocations()).map(({ lotId }) => lotId) : revoked;
+        await withdraw(new Set(ids));
+      },
+    });
+    await following.catch((error: unknown) => {
+      following = undefined; // the next look tries again
+      throw error;
+    });
   };
   const look = async () => {
-    await withdrawRevoked();
+    await follow();
     await schedule.refresh();
     for (const front of fronts) front.lotsCame();
     const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
@@ -152,8 +154,6 @@ export function startPool(options: PoolOptions): Pool {
     void sampleSystem();
   };
   let nextSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
-  // a withdrawal from now on waits for the first look; a ledger that does not hear this does not hear the look either
-  ledger.directoryApplied(READER, -1).catch(() => {});
   // What an earlier run left is put to use first, and filling begins after it. A failure is logged when the next look
   // fails too.
   const firstLook = look()
@@ -176,8 +176,6 @@ export function startPool(options: PoolOptions): Pool {
       stopping.abort();
       clearTimeout(nextSample);
       for (const timer of timers) clearInterval(timer);
-      // a ledger that is gone has no command waiting
-      ledger.directoryApplied(READER, Number.MAX_SAFE_INTEGER).catch(() => {});
       schedule.close();
       await firstLook;
       await Promise.all(collectors.map((collector) => collector.stop()));

@@ -25,9 +25,9 @@ async function world() {
 
 /** Asserts the refusal, and that nothing was written. */
 async function refused(ledger: MemoryLedger, asked: () => Promise<unknown>, message: RegExp): Promise<void> {
-  const version = await ledger.directoryVersion();
+  const version = (await ledger.directoryChanges(undefined)).version;
   await assert.rejects(asked, (error) => error instanceof AdministrationError && message.test(error.message));
-  assert.equal(await ledger.directoryVersion(), version);
+  assert.equal((await ledger.directoryChanges(undefined)).version, version);
 }
 
 describe('accounts', () => {

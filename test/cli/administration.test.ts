@@ -6,7 +6,6 @@ import { after, before, describe, it } from 'node:test';
 import { OwnedCells } from '../../src/account/cells.ts';
 import { AccountDirectory } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
-import { silentLog } from '../../src/core/log.ts';
 import { SCOPES } from '../../src/core/vocabulary.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { CommandDone } from '../support/command-process.ts';
@@ -23,8 +22,7 @@ describe('accounts and keys beside a running service', () => {
   before(async () => {
     ledger = await openTestLedger(join(dataDir, 'ledger'), { clock: systemClock });
     const cells = await OwnedCells.open(ledger, systemClock);
-    directory = await AccountDirectory.open({ directory: ledger, cells, clock: systemClock, log: silentLog });
-    directory.start();
+    directory = await AccountDirectory.open({ ledger, cells, clock: systemClock });
     commands = fork(new URL('../support/command-process.ts', import.meta.url), {
       execArgv: [...STRIPPED],
       env: { PATH: process.env['PATH'] ?? '', QRN_DATA_DIR: dataDir },
@@ -50,15 +48,12 @@ describe('accounts and keys beside a running service', () => {
     return JSON.parse(out);
   };
 
-  const authenticate = async (key: string) => {
-    await directory.refresh();
-    return directory.authenticate(key);
-  };
+  const authenticate = (key: string) => directory.authenticate(key);
 
   it('makes an Enterprise account with limits of its own, and changes them', async () => {
     const limits = '--requests-per-minute 600 --requests-per-month 7000 --seed-interval-ms 60000';
     const made = await qrnJson(`accounts create --name E --tier enterprise ${limits}`);
-    const account = (await authenticate(made.key))?.account;
+    const account = authenticate(made.key)?.account;
     assert.equal(account?.record.id, made.account_id);
     assert.equal(account?.allowance.requestsPerMinute, 600);
 
@@ -76,12 +71,12 @@ describe('accounts and keys beside a running service', () => {
       seed_interval_ms: 60_000,
     });
     assert.deepEqual((await qrnJson('accounts list')).at(-1), changed);
-    assert.equal((await authenticate(made.key))?.account.allowance.creditsPerMonth, 0);
+    assert.equal(authenticate(made.key)?.account.allowance.creditsPerMonth, 0);
 
     const down = await qrn(['accounts', 'set', made.account_id, '--tier', 'free']);
     assert.match(down.out, /^tier +free$/m);
     assert.match(down.out, /^seed_interval_ms +no seeded mode$/m);
-    assert.equal((await authenticate(made.key))?.account.allowance.requestsPerMonth, 1_000);
+    assert.equal(authenticate(made.key)?.account.allowance.requestsPerMonth, 1_000);
   });
 
   it('makes, rotates and revokes keys', async () => {
@@ -91,17 +86,17 @@ describe('accounts and keys beside a running service', () => {
     assert.deepEqual(Object.keys(made), ['key_id', 'key', 'scopes', 'expires_at']);
     assert.deepEqual(made.scopes, ['entropy:read', 'usage:read']);
     assert.equal(made.expires_at, '2099-01-31T12:00:00.000Z');
-    assert.deepEqual((await authenticate(made.key))?.key.scopes, made.scopes);
+    assert.deepEqual(authenticate(made.key)?.key.scopes, made.scopes);
 
     const rotated = await qrnJson(`keys rotate ${made.key_id} --grace 0`);
     assert.equal(rotated.replaces, made.key_id);
     assert.deepEqual([rotated.scopes, rotated.expires_at], [made.scopes, made.expires_at]);
-    assert.equal(await authenticate(made.key), undefined);
-    assert.deepEqual((await authenticate(rotated.key))?.key.scopes, made.scopes);
+    assert.equal(authenticate(made.key), undefined);
+    assert.deepEqual(authenticate(rotated.key)?.key.scopes, made.scopes);
 
     const revoked = await qrnJson(`keys revoke ${rotated.key_id}`);
     assert.equal(revoked.key_id, rotated.key_id);
-    assert.equal(await authenticate(rotated.key), undefined);
+    assert.equal(authenticate(rotated.key), undefined);
     assert.deepEqual(await qrnJson(`keys revoke ${rotated.key_id}`), revoked);
 
     const listed: { status: string; scopes: string[]; key?: string }[] = await qrnJson(

@@ -67,7 +67,6 @@ async function observe({ ledger }: Side): Promise<unknown> {
   const ask = async (question: () => Promise<unknown>) => insist(question);
   const numbers = Array.from({ length: ACCOUNTS }, (_, i) => i + 1);
   return {
-    version: await ask(() => ledger.directoryVersion()),
     changes: await ask(() => ledger.directoryChanges(2)),
     accounts: await ask(() => ledger.accounts()),
     keys: await ask(() => ledger.keys()),

@@ -5,6 +5,8 @@ import { suite, type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { dayOf } from '../../src/core/clock.ts';
 import {
+  type DirectoryChanges,
+  type DirectoryReader,
   type Ledger,
   LedgerError,
   type LedgerErrorReason,
@@ -87,7 +89,7 @@ export function ledgerContract(
       assert.deepEqual(await ledger.keys(), []);
       assert.deepEqual(await ledger.lots(10), []);
       assert.deepEqual(await ledger.revocations(), []);
-      assert.equal(await ledger.directoryVersion(), 0);
+      assert.equal(await versionOf(ledger), 0);
       assert.equal(await ledger.segment(1), undefined);
       assert.equal(await ledger.getLog('head'), undefined);
       assert.deepEqual(await ledger.loadRates(0), []);
@@ -104,7 +106,7 @@ export function ledgerContract(
       assert.deepEqual([first.number, second.number], [1, 2]);
       assert.deepEqual(await ledger.createAccount(account(7)), first, 'the same again is the same account');
       await assertRejects(ledger.createAccount(account(7, { name: 'other' })), 'conflict');
-      assert.equal(await ledger.directoryVersion(), 2);
+      assert.equal(await versionOf(ledger), 2);
       const again = await reopen();
       assert.deepEqual(await again.accounts(), [first, second]);
       assert.equal((await again.createAccount(account(4))).number, 3);
@@ -115,7 +117,7 @@ export function ledgerContract(
       const changed = { ...created, tier: 'enterprise', name: 'renamed' } as const;
       await ledger.putAccount(changed);
       await ledger.putAccount(changed);
-      assert.equal(await ledger.directoryVersion(), 2, 'a put that changes nothing does not count');
+      assert.equal(await versionOf(ledger), 2, 'a put that changes nothing does not count');
       await assertRejects(ledger.putAccount({ ...created, number: 9 }), 'refused');
       await assertRejects(ledger.putAccount({ ...account(2), number: 2 }), 'refused');
       assert.deepEqual(await (await reopen()).accounts(), [changed]);
@@ -128,7 +130,7 @@ export function ledgerContract(
       await ledger.putKey(key(1, id));
       await ledger.putKey(key(1, id));
       await ledger.putKey(key(1, id, { revokedAtMs: NOON_MS }));
-      assert.equal(await ledger.directoryVersion(), 4);
+      assert.equal(await versionOf(ledger), 4);
       const other = await ledger.createAccount(account(2));
       await assertRejects(ledger.putKey(key(2, other.id)), 'conflict');
       assert.deepEqual(await (await reopen()).keys(), [key(1, id, { revokedAtMs: NOON_MS }), key(2, id)]);
@@ -155,8 +157,9 @@ export function ledgerContract(
           isWhole: false,
           accounts: [{ ...created, name: 'other' }],
           keys: [revoked],
+          revoked: [],
         });
-        const none = { version: version + 2, isWhole: false, accounts: [], keys: [] };
+        const none = { version: version + 2, isWhole: false, accounts: [], keys: [], revoked: [] };
         assert.deepEqual(await again.directoryChanges(version + 2), none);
         assert.equal((await again.directoryChanges(version + 9)).isWhole, true, 'the ledger was set back');
         const keys = Array.from({ length: 1_025 }, (_, i) => key(10 + i, created.id));
@@ -165,6 +168,31 @@ export function ledgerContract(
         assert.equal((await again.directoryChanges(version + 2)).isWhole, true, 'only so many are listed');
       },
     );
+
+    check('a change ends when those who follow the directory have it', async ({ ledger }) => {
+      const created = await ledger.createAccount(account(1));
+      await addReleased(ledger, lot(1), [block('pure', 1)]);
+      const told: DirectoryChanges[] = [];
+      let isSlow = false;
+      const reader: DirectoryReader = {
+        async directoryChanged(changes) {
+          if (isSlow) await new Promise((resolve) => setImmediate(resolve));
+          told.push(changes);
+        },
+      };
+      await ledger.follow(reader);
+      assert.deepEqual(told[0].accounts, [created], 'the whole of it first');
+      isSlow = true;
+      await ledger.putKey(key(1, created.id));
+      assert.ok(told.some(({ keys }) => keys.some(({ keyId }) => keyId === key(1, created.id).keyId)));
+      await ledger.revokeLot({ lotId: lotId(1), why: 'bad', atMs: NOON_MS });
+      assert.ok(told.some(({ revoked }) => revoked.includes(lotId(1))));
+      await ledger.follow({
+        directoryChanged: async ({ isWhole }) => assert.ok(isWhole, 'this reader ended'),
+      });
+      await ledger.putAccount({ ...created, name: 'other' });
+      assert.ok(told.some(({ accounts }) => accounts.some(({ name }) => name === 'other')));
+    });
 
     check('a lot is stored once, the newest listed first', async ({ ledger, reopen }) => {
       await ledger.addLot(lot(1), [block('pure', 1), block('seed', 2)]);
@@ -310,7 +338,7 @@ export function ledgerContract(
       await assertRejects(ledger.revokeLot({ ...revocation, lotId: lotId(9) }), 'refused');
       const again = await reopen();
       assert.deepEqual(await again.revocations(), [revocation]);
-      assert.equal(await again.directoryVersion(), 1);
+      assert.equal(await versionOf(again), 1);
       assert.deepEqual(
         (await again.claimBlocks('pure', 9)).map((claimed) => claimed.lotId),
         [lotId(2)],
@@ -630,4 +658,8 @@ export async function assertRejects(call: Promise<unknown>, reason: LedgerErrorR
     assert.equal(error.reason, reason, error.message);
     return true;
   });
+}
+
+async function versionOf(ledger: Ledger): Promise<number> {
+  return (await ledger.directoryChanges(undefined)).version;
 }

@@ -51,7 +51,10 @@ export function inTurn(nodes: readonly Ledger[]): Ledger {
   const close = async () => {
     for (const node of nodes) await node.close();
   };
-  return { ...Object.fromEntries(calls), close } as Ledger;
+  const follow: Ledger['follow'] = async (reader) => {
+    for (const node of nodes) await node.follow(reader);
+  };
+  return { ...Object.fromEntries(calls), follow, close } as Ledger;
 }
 
 /** What nodes of one set of books are to each other. The cases share the books, each with accounts and sequences of its own. */

@@ -77,27 +77,27 @@ suite('the ledger across a port', () => {
   });
 
   test('more calls than may wait are turned away, and the rest are answered', async (t) => {
-    const { promise, resolve } = Promise.withResolvers<number>();
-    const { ledger } = connect(t, { directoryVersion: () => promise });
-    const waiting = Array.from({ length: 4_096 }, () => ledger.directoryVersion());
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { ledger } = connect(t, { isShared: () => promise });
+    const waiting = Array.from({ length: 4_096 }, () => ledger.isShared());
     await assert.rejects(
-      ledger.directoryVersion(),
+      ledger.isShared(),
       (error) => error instanceof ApiError && error.code === 'overloaded',
     );
-    resolve(5);
-    assert.deepEqual(new Set(await Promise.all(waiting)), new Set([5]));
-    assert.equal(await ledger.directoryVersion(), 5);
+    resolve(true);
+    assert.deepEqual(new Set(await Promise.all(waiting)), new Set([true]));
+    assert.equal(await ledger.isShared(), true);
   });
 
   test('close waits for the answers that are due, then refuses calls', async (t) => {
-    const { promise, resolve } = Promise.withResolvers<number>();
-    const { ledger } = connect(t, { directoryVersion: () => promise });
-    const answer = ledger.directoryVersion();
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { ledger } = connect(t, { isShared: () => promise });
+    const answer = ledger.isShared();
     const closed = ledger.close();
-    resolve(9);
-    assert.equal(await answer, 9);
+    resolve(true);
+    assert.equal(await answer, true);
     await closed;
-    await assert.rejects(ledger.directoryVersion(), { name: 'LedgerError', reason: 'stopped' });
+    await assert.rejects(ledger.isShared(), { name: 'LedgerError', reason: 'stopped' });
   });
 
   test('the end of the ledger is told', async (t) => {
@@ -113,6 +113,6 @@ suite('the ledger across a port', () => {
     await ledger.commit([filledSegment(1, 1)], []);
     await thread.stop();
     assert.equal((await ledger.failed).message, 'the ledger cannot answer: the thread is gone');
-    await assert.rejects(ledger.directoryVersion(), { reason: 'stopped' });
+    await assert.rejects(ledger.isShared(), { reason: 'stopped' });
   });
 });

@@ -175,15 +175,22 @@ test('commands that find the same dead owner at once all make their change', asy
 test('a change waits until all who serve by the directory go by it', async (t) => {
   const path = temporaryFolder(t);
   const server = await openTestLedger(path);
-  await server.directoryApplied('front', 0);
+  const [came, taken] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let told = 0;
+  await server.follow({
+    async directoryChanged({ isWhole }) {
+      if (isWhole) return;
+      came.resolve();
+      await taken.promise;
+      told++;
+    },
+  });
   const writer = new FolderWriter(path, opening(path));
-  let isDone = false;
-  const created = writer.ledger.createAccount(account(1)).finally(() => (isDone = true));
-  while ((await server.accounts()).length === 0) await new Promise((resolve) => setImmediate(resolve));
+  const created = writer.ledger.createAccount(account(1)).then(() => told);
+  await came.promise;
   await serverLives(path); // a round trip through the socket
-  assert.equal(isDone, false);
-  await server.directoryApplied('front', 1);
-  await created;
+  taken.resolve();
+  assert.equal(await created, 1);
   assert.equal(writer.isConfirmed, true);
   await writer.close();
   await server.close();

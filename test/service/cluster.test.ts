@@ -295,7 +295,7 @@ suite('two nodes on one PostgreSQL', () => {
 for (const [during, statement] of [
   ['it opens the log', 'log_read'],
   ['it loads the limits', 'books_rates'],
-  ['it makes the demo account', 'directory_accounts'],
+  ['it makes the demo account', 'store_put'],
 ] as const) {
   test(`a node whose database goes away while ${during} ends, and says where PostgreSQL does not answer`, async (t) => {
     const url = await freshDatabase();

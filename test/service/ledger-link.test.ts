@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import type { CertificateService } from '../../src/certificate/archive.ts';
-import type { LedgerCalls } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { serveFront } from '../../src/service/ledger-link.ts';
 import { openLedgerPorts } from '../../src/service/ledger-thread.ts';
 import { OneEachTurn } from '../../src/workers/call.ts';
@@ -34,7 +34,7 @@ describe('the ports of a front', () => {
     t.after(() => [ledger, keyed, keyless].forEach(({ port1 }) => void port1.close()));
     serveFront(
       { ledger: ledger.port1, keyed: keyed.port1, keyless: keyless.port1 },
-      { directoryVersion: serves('version', 7), usage: serves('usage', []) } as unknown as LedgerCalls,
+      { isShared: serves('call', true), usage: serves('usage', []) } as unknown as Ledger,
       { find: serves('find') } as unknown as CertificateService,
       { keyed: new OneEachTurn(), keyless: new OneEachTurn() },
     );
@@ -45,12 +45,12 @@ describe('the ports of a front', () => {
     ];
     await assert.rejects(front.keyedLookUps.usage(1, 0), { code: 'overloaded' });
     await assert.rejects(front.certificates.find('x'), { code: 'overloaded' });
-    assert.equal(await front.ledger.directoryVersion(), 7);
+    assert.equal(await front.ledger.isShared(), true);
     await Promise.all(lookUps);
     assert.equal(order.length, 512 + 64 + 1);
     // the counter and the look-ups of one turn run in any order
     for (const [call, count] of inTurn) assert.ok(count <= 2, `${count} calls of ${call}`);
-    assert.ok(order.indexOf('version') < 10, `${order.indexOf('version')} look-ups came first`);
+    assert.ok(order.indexOf('call') < 10, `${order.indexOf('call')} look-ups came first`);
     assert.ok(order.indexOf('find') < 10, 'those without a key take turns with those that have one');
     assert.ok(order.slice(0, 140).filter((name) => name === 'find').length >= 60);
   });

@@ -1,10 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { type Clock, dayOf, periodOf } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { SEAL_BYTES } from '../../src/ledger/block-keys.ts';
+import { DirectoryFeed } from '../../src/ledger/directory-feed.ts';
 import { answersIn, putAnswers } from '../../src/ledger/domain/answers.ts';
 import type { BlockSeals } from '../../src/ledger/domain/blocks.ts';
+import { directoryIn } from '../../src/ledger/domain/directory.ts';
 import { drawsIn } from '../../src/ledger/domain/draws.ts';
 import { mayStep, putLogRecords, readLog } from '../../src/ledger/domain/log.ts';
 import { type LotStore, lotsIn, releaseLots } from '../../src/ledger/domain/lots.ts';
@@ -13,7 +14,7 @@ import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
 import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
 import {
   type AuditReport,
-  type DirectoryChanges,
+  type DirectoryReader,
   type Ledger,
   LedgerError,
   type LogRecord,
@@ -24,10 +25,8 @@ import {
   type SeriesPart,
 } from '../../src/ledger/ledger.ts';
 import type {
-  AccountRecord,
   AnswerEntry,
   Balance,
-  KeyRecord,
   RateRecord,
   SegmentRecord,
   StoredAnswer,
@@ -78,14 +77,12 @@ const SOLE_WRITER: Writer = { node: '', epoch: 0 };
 export class MemoryLedger implements Ledger {
   readonly #clock: Clock;
   readonly #keepsPending: boolean;
-  /** Ids of what was changed, in order. */
-  readonly #directoryChanges: string[] = [];
-  readonly #accounts = new Map<string, AccountRecord>();
-  readonly #keys = new Map<string, KeyRecord>();
   readonly #store = new MemoryStore();
   readonly #lots: LotStore;
   readonly #sources = sourcesIn(this.#store, ONLY_OWNER);
   readonly #draws = drawsIn(this.#store);
+  readonly #directory = directoryIn(this.#store);
+  readonly #feed: DirectoryFeed;
   readonly #segments = new Map<number, SegmentRecord>();
   readonly #writers = new Map<number, Writer>();
   readonly #sealed = new Set<number>();
@@ -105,6 +102,7 @@ export class MemoryLedger implements Ledger {
   constructor(clock: Clock, { keepsPending = false } = {}) {
     this.#clock = clock;
     this.#keepsPending = keepsPending;
+    this.#feed = new DirectoryFeed(this.#directory.directoryChanges, clock);
     this.#answers = answersIn(this.#store, clock);
     this.#lots = this.lotsOf(ONLY_OWNER.node, this.#store);
     Object.assign(this, this.#answers, this.#lots, { addLot: this.addLot.bind(this) });
@@ -114,6 +112,12 @@ export class MemoryLedger implements Ledger {
   readonly askLimits = SOLE_NODE.askLimits;
   readonly claimKey = SOLE_NODE.claimKey;
   readonly releaseKey = SOLE_NODE.releaseKey;
+  readonly directoryChanges = this.#directory.directoryChanges;
+  readonly accounts = this.#directory.accounts;
+  readonly keys = this.#directory.keys;
+  readonly createAccount = this.#pushed(this.#directory.createAccount);
+  readonly putAccount = this.#pushed(this.#directory.putAccount);
+  readonly putKey = this.#pushed(this.#directory.putKey);
   readonly sourceNote = this.#sources.sourceNote;
   readonly putSourceNote = this.#sources.putSourceNote;
   readonly charge = this.#sources.charge;
@@ -140,72 +144,16 @@ export class MemoryLedger implements Ledger {
   readonly drawLeaves = this.#draws.drawLeaves;
   readonly drawLeavesLogged = this.#draws.drawLeavesLogged;
 
-  async directoryVersion(): Promise<number> {
-    return this.#directoryChanges.length;
+  follow(reader: DirectoryReader): Promise<void> {
+    return this.#feed.follow(reader);
   }
 
-  async directoryChanges(since: number | undefined): Promise<DirectoryChanges> {
-    const version = this.#directoryChanges.length;
-    const [accounts, keys] = [await this.accounts(), await this.keys()];
-    const isListed = since !== undefined && since <= version && version - since <= 1_024;
-    if (!isListed) return { version, isWhole: true, accounts, keys };
-    const ids = this.#directoryChanges.slice(since);
-    return {
-      version,
-      isWhole: false,
-      accounts: accounts
-        .filter(({ id }) => ids.includes(id))
-        .sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)),
-      keys: keys
-        .filter(({ keyId }) => ids.includes(keyId))
-        .sort((a, b) => ids.indexOf(a.keyId) - ids.indexOf(b.keyId)),
+  #pushed<A extends unknown[], R>(change: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+    return async (...args) => {
+      const result = await change(...args);
+      await this.#feed.push();
+      return result;
     };
-  }
-
-  /** No command waits for a model in memory. */
-  async directoryApplied(): Promise<void> {}
-
-  async accounts(): Promise<AccountRecord[]> {
-    return structuredClone([...this.#accounts.values()]);
-  }
-
-  async keys(): Promise<KeyRecord[]> {
-    return structuredClone([...this.#keys.values()].sort((a, b) => (a.keyId < b.keyId ? -1 : 1)));
-  }
-
-  async createAccount(account: Omit<AccountRecord, 'number'>): Promise<AccountRecord> {
-    const stored = this.#accounts.get(account.id);
-    if (stored !== undefined) {
-      if (isDeepStrictEqual(stored, { ...account, number: stored.number })) return structuredClone(stored);
-      throw new LedgerError('conflict', `account ${account.id} exists with other content`);
-    }
-    const created = { ...structuredClone(account), number: this.#accounts.size + 1 };
-    this.#accounts.set(created.id, created);
-    this.#directoryChanges.push(created.id);
-    return structuredClone(created);
-  }
-
-  async putAccount(account: AccountRecord): Promise<void> {
-    const stored = this.#accounts.get(account.id);
-    if (stored === undefined || stored.number !== account.number) {
-      throw new LedgerError('refused', `account ${account.id} is not stored under this number`);
-    }
-    if (isDeepStrictEqual(stored, account)) return;
-    this.#accounts.set(account.id, structuredClone(account));
-    this.#directoryChanges.push(account.id);
-  }
-
-  async putKey(key: KeyRecord): Promise<void> {
-    if (!this.#accounts.has(key.accountId)) {
-      throw new LedgerError('refused', `there is no account ${key.accountId}`);
-    }
-    const stored = this.#keys.get(key.keyId);
-    if (isDeepStrictEqual(stored, key)) return;
-    if (stored !== undefined && stored.accountId !== key.accountId) {
-      throw new LedgerError('conflict', `key ${key.keyId} belongs to another account`);
-    }
-    this.#keys.set(key.keyId, structuredClone(key));
-    this.#directoryChanges.push(key.keyId);
   }
 
   async addLot(...[lot, blocks, jobKey]: Parameters<Ledger['addLot']>): Promise<boolean> {
@@ -216,14 +164,9 @@ export class MemoryLedger implements Ledger {
 
   /** The lots of these books as a node has them whose blocks lie in `folder`. */
   lotsOf(node: number, folder: MemoryStore): LotStore {
-    return lotsIn({
-      books: this.#store,
-      folder: { store: folder, seals: OPEN_SEALS, epoch: 0, clock: this.#clock, log: silentLog },
-      node,
-      revoking: async (lotId, body) => {
-        if (await this.#store.write([], body)) this.#directoryChanges.push(lotId);
-      },
-    });
+    const blocks = { store: folder, seals: OPEN_SEALS, epoch: 0, clock: this.#clock, log: silentLog };
+    const lots = lotsIn({ books: this.#store, folder: blocks, node });
+    return { ...lots, revokeLot: this.#pushed(lots.revokeLot) };
   }
 
   /** The sources of these books as one of several nodes has them. */

@@ -108,7 +108,7 @@ export class MemoryNodes {
       },
       close: async () => {},
     };
-    const calls = [...Object.keys(LEDGER_CALLS), 'close'].map((name) => {
+    const calls = [...Object.keys(LEDGER_CALLS), 'follow', 'close'].map((name) => {
       const of = (name in own ? own : books) as unknown as Record<string, (...args: unknown[]) => unknown>;
       const call = async (...args: unknown[]) => {
         if (FENCED_CALLS.has(name)) this.#requireLive(writer);

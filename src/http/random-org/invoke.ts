@@ -139,13 +139,7 @@ class RandomOrg {
   async #account(exchange: Exchange, params: JsonObject, scope: Scope): Promise<Account> {
     const { apiKey } = params;
     if (typeof apiKey !== 'string') throw invalid('apiKey');
-    const { directory } = this.#sources;
-    if (directory.isOutdated) await directory.refreshInTime();
-    let found = directory.authenticate(apiKey);
-    if (found === undefined && directory.mayBeNew(apiKey)) {
-      await directory.refreshInTime();
-      found = directory.authenticate(apiKey);
-    }
+    const found = this.#sources.directory.authenticate(apiKey);
     if (found === undefined) throw new ApiError('auth_invalid');
     // it costs as much as reading the body, so it is done for keys alone
     exchange.spend(() => requireMembersOnce(exchange.body));

@@ -13,6 +13,7 @@ import {
 } from '../tables.ts';
 import type { Auditor } from './auditor.ts';
 import { type BlockFolder, Blocks, type LotFates } from './blocks.ts';
+import { DIRECTORY_LOCK, noteChange } from './directory.ts';
 import { admissionOf, lotStored, SOURCES_LOCK } from './sources.ts';
 
 /** Lots are stored seldom: all of them take turns. */
@@ -27,8 +28,6 @@ export interface EntropyOptions {
   readonly folder: BlockFolder | undefined;
   /** The number of this node. Of a lot that another one stored, the folder gives nothing: it was copied. */
   readonly node: number;
-  /** Runs a body in a transaction that begins the next version of the directory when the body gives true. */
-  readonly revoking: (lotId: string, body: () => Body<boolean>) => Promise<void>;
 }
 
 export interface LotStore extends EntropyStore {
@@ -42,7 +41,7 @@ export interface LotStore extends EntropyStore {
  * lot is stored with its blocks in one transaction. Else the blocks are stored first: after a crash the folder has blocks of
  * a lot that the books do not have, and gives them up. What the books say of its lots, the folder learns before each claim.
  */
-export function lotsIn({ books, folder, node, revoking }: EntropyOptions): LotStore {
+export function lotsIn({ books, folder, node }: EntropyOptions): LotStore {
   const blocks = folder && new Blocks(folder);
   const isOneStore = blocks?.store === books;
   /** Lots whose blocks are stored and which the books do not have yet. */
@@ -121,14 +120,14 @@ export function lotsIn({ books, folder, node, revoking }: EntropyOptions): LotSt
     /** The first revocation of a lot stays; its unclaimed blocks are erased with it. */
     async revokeLot(revocation) {
       const { lotId } = revocation;
-      await revoking(lotId, function* () {
+      await books.write([...LOCKS, DIRECTORY_LOCK], function* () {
         const state = yield* tx.get(LOT_STATES, lotId);
         if (state === undefined) throw new LedgerError('refused', `there is no lot ${lotId}`);
-        if (state.isWithdrawn) return false;
+        if (state.isWithdrawn) return;
         yield* tx.put(LOT_STATES, lotId, { ...state, isWithdrawn: true });
         yield* tx.put(REVOCATIONS, lotId, revocation);
         yield* increase('revocations', 1);
-        return true;
+        yield* noteChange(['lot', lotId]);
       });
       await follow();
     },

@@ -2,12 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { auditAnswers } from '../domain/answers.ts';
 import type { Auditor } from '../domain/auditor.ts';
 import { auditBlocks } from '../domain/blocks.ts';
+import { auditDirectory } from '../domain/directory.ts';
 import { auditDraws } from '../domain/draws.ts';
 import { auditLog } from '../domain/log.ts';
 import { auditLots } from '../domain/lots.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
-import type { AccountRecord, SegmentRecord } from '../records.ts';
+import type { SegmentRecord } from '../records.ts';
 import { RequestIdSet } from '../request-id-set.ts';
 import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
 import type { Key } from '../store.ts';
@@ -64,14 +65,12 @@ class Audit implements TableAuditor {
   }
 
   async run(): Promise<AuditReport> {
-    const accounts = await this.#readAll(this.#tables.accounts);
-    this.#checkAccounts([...accounts.values()]);
-    await this.#checkKeys(accounts);
     const auditor: Auditor = {
       walk: (table, visit) => this.walk(tableOf(this.#tables, table), visit),
       problem: (text) => this.problem(text),
       checkCount: async (name, stored) => this.checkCount(name, stored),
     };
+    await auditDirectory(auditor);
     const lots = await auditLots(auditor);
     const blocks = await auditBlocks(auditor, lots);
     await auditSources(lots, auditor);
@@ -115,29 +114,6 @@ class Audit implements TableAuditor {
       if (value !== undefined) visit(key, value);
       if (++read % RECORDS_PER_TURN === 0) await this.#rest();
     }
-  }
-
-  async #readAll<K extends string | number, V>(table: Table<K, V>): Promise<Map<K, V>> {
-    const records = new Map<K, V>();
-    await this.walk(table, (key, value) => records.set(key, value));
-    return records;
-  }
-
-  #checkAccounts(accounts: readonly AccountRecord[]): void {
-    const numbers = accounts.map(({ number }) => number).sort((a, b) => a - b);
-    numbers.forEach((number, i) => {
-      if (number !== i + 1) this.problem(`account numbers are not dense: ${number} stands at place ${i + 1}`);
-    });
-    this.checkCount('accounts', accounts.length);
-  }
-
-  async #checkKeys(accounts: ReadonlyMap<string, AccountRecord>): Promise<void> {
-    let keys = 0;
-    await this.walk(this.#tables.keys, (keyId, { accountId }) => {
-      keys++;
-      if (!accounts.has(accountId)) this.problem(`key ${keyId} belongs to no account`);
-    });
-    this.checkCount('keys', keys);
   }
 
   async #checkSegments(

@@ -10,13 +10,16 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../core/clock.ts';
 import type { BlockKeys } from '../block-keys.ts';
+import { DirectoryFeed } from '../directory-feed.ts';
 import type { BlockFolder } from '../domain/blocks.ts';
-import type { JobStore } from '../domain/sources.ts';
+import { directoryIn } from '../domain/directory.ts';
+import { drawsIn } from '../domain/draws.ts';
+import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
 import {
   callsOver,
-  type DrawStore,
   type EntropyStore,
   type FailStop,
   type Ledger,
@@ -28,11 +31,11 @@ import { SOLE_NODE } from '../sole-node.ts';
 import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
-import { LmdbDirectory } from './directory.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
+import type { LmdbStore } from './lmdb-store.ts';
 import type { Scrub } from './scrub.ts';
 import type { StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
@@ -67,8 +70,8 @@ export interface LmdbLedgerParts {
   readonly tables: Tables;
   readonly writer: GroupWriter;
   readonly books: LmdbBooks;
-  readonly sources: JobStore;
-  readonly draws: DrawStore;
+  readonly domain: LmdbStore;
+  readonly clock: Clock;
   readonly entropy: EntropyStore;
   readonly folder: BlockFolder;
   /** Present for a server. */
@@ -178,14 +181,15 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
      */
     backup: (directory: string) => copyTo(directory, false),
   };
-  const directory = new LmdbDirectory(tables, writer);
+  const { domain } = parts;
+  const sources = sourcesIn(domain, ONLY_OWNER);
   const calls = callsOver(
     {
-      directory,
+      directory: directoryIn(domain),
       entropy: parts.entropy,
-      sources: parts.sources,
+      sources,
       books: following ?? parts.books,
-      draws: parts.draws,
+      draws: drawsIn(domain),
       log: parts.books,
       limits: SOLE_NODE,
       claims: SOLE_NODE,
@@ -196,16 +200,17 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       if (rule.room) space.require();
     },
   );
+  const feed = new DirectoryFeed(calls.directoryChanges, parts.clock);
   parts.owner?.serve(async (call, args): Promise<Served> => {
     if (!isCommandCall(call))
       throw new LedgerError('refused', `${call} is no call for a command: ${COMMAND_CALLS.join(', ')} are`);
     requireNotImported(parts.path); // an import may have begun since the command started
     const result = await (calls[call] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
-    return { result, isConfirmed: await directory.confirmed() };
+    return { result, isConfirmed: await feed.push() };
   });
   let closed: Promise<void> | undefined;
   return {
-    ...calls,
+    ...feed.over(calls),
     failed: writer.failed,
     folder: parts.folder,
     journals,
@@ -214,7 +219,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     isChangedSince: (at) => isChangedSince(store, tables, at),
     async abandonJobs(failure) {
       requireServer('abandonJobs');
-      await parts.sources.abandonJobs(failure);
+      await sources.abandonJobs(failure);
     },
     close() {
       closed ??= closeAll();

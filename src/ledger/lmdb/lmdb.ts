@@ -7,9 +7,8 @@ import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
 import { type BlockFolder, type BlockSeals, Blocks } from '../domain/blocks.ts';
-import { drawsIn } from '../domain/draws.ts';
 import { lotsIn } from '../domain/lots.ts';
-import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
+import { ONLY_OWNER } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts';
@@ -36,7 +35,7 @@ import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { journalsIn, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { RawDatabase } from './table.ts';
-import { count, FORMAT, increase, noteChange, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
@@ -171,15 +170,7 @@ async function openLocked(
       ...{ epoch, clock, log },
     };
     if (isServer) await new Blocks(folder).begin();
-    const entropy = lotsIn({
-      books: domain,
-      folder,
-      node: ONLY_OWNER.node,
-      revoking: (lotId, body) =>
-        domain.write([], function* () {
-          if (yield* body()) noteChange(tables, ['lot', lotId]);
-        }),
-    });
+    const entropy = lotsIn({ books: domain, folder, node: ONLY_OWNER.node });
     const books = new LmdbBooks(tables, writer, clock, domain);
     const { following, journals } = isServer
       ? await startJournals({
@@ -206,8 +197,8 @@ async function openLocked(
       tables,
       writer,
       books,
-      sources: sourcesIn(domain, ONLY_OWNER),
-      draws: drawsIn(domain),
+      domain,
+      clock,
       entropy,
       folder,
       blockKeys,

@@ -1,5 +1,4 @@
 import { LedgerError } from '../ledger.ts';
-import type { AccountRecord, KeyRecord } from '../records.ts';
 import { bytesCodec, type Key, plainCodec, type TableKind } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
@@ -18,10 +17,6 @@ export type MetaName =
   | 'format'
   /** Bumped at each start of a server: the fencing token. */
   | 'epoch'
-  | 'directoryVersion'
-  | 'keys'
-  /** Accounts created so far: also the highest account number. */
-  | 'accounts'
   /** The highest segment sequence that was ever stored. */
   | 'lastSegment'
   /** Sequences below are leased, or were before there were leases (Books.leaseSequences). */
@@ -39,19 +34,12 @@ export type MetaName =
   | `journal/${string}`
   | CountName;
 
-/** What was changed, and its id. */
-export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
-
 function table<K extends Key, V>(codec = plainCodec<V>()): TableKind<K, V> {
   return { codec };
 }
 
 /** All tables but `meta`, under the names of their LMDB databases. */
 const TABLES = {
-  accounts: table<string, AccountRecord>(),
-  keys: table<string, KeyRecord>(),
-  /** By the version that each led to; the newest ones alone (noteChange). */
-  directoryChanges: table<number, DirectoryChange>(),
   /** Segments as `encodeSegment` wrote them. */
   segments: table<number, Uint8Array>(bytesCodec),
   /** committedAtMs, sequence. */
@@ -119,16 +107,6 @@ export function increase(meta: Table<MetaName, number>, name: MetaName, by: numb
 /** Lifts a number to at least `to` inside a write transaction. */
 export function raise(meta: Table<MetaName, number>, name: MetaName, to: number): void {
   if (to > count(meta, name)) meta.put(name, to);
-}
-
-/** Changes of the directory that are listed; a reader who is further behind reads all of it. */
-const DIRECTORY_CHANGES_MAX = 1_024;
-
-/** Begins the next version of the directory, inside the write transaction of the change that it is for. */
-export function noteChange({ directoryChanges, meta }: Tables, change: DirectoryChange): void {
-  const version = increase(meta, 'directoryVersion', 1);
-  directoryChanges.put(version, change);
-  if (version > DIRECTORY_CHANGES_MAX) directoryChanges.remove(version - DIRECTORY_CHANGES_MAX);
 }
 
 /** Lowers a number to at most `to` inside a write transaction; the first call sets it. */

@@ -1,7 +1,7 @@
 import { balancesIn } from '../lmdb/balances.ts';
 import { tableOf } from '../lmdb/lmdb-store.ts';
 import type { Snapshot, Table } from '../lmdb/table.ts';
-import { count, type Tables } from '../lmdb/tables.ts';
+import type { Tables } from '../lmdb/tables.ts';
 import type { RateRecord } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
 import type { Key, SharedTable } from '../store.ts';
@@ -22,7 +22,7 @@ export const NO_EPOCH = 0;
 const OF_NODES: ReadonlySet<string> = new Set([JOBS.name, LOT_STATES.name]);
 /** Numbers that are not of the books, or that the database has in tables of its own. */
 const OF_FOLDER =
-  /^(?:format|epoch|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|directoryVersion|keys|accounts|\w+Segment|leasedBefore|\w+UsageDay|probedAtMs)$/;
+  /^(?:format|epoch|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|\w+Segment|leasedBefore|\w+UsageDay|probedAtMs)$/;
 
 /** Rows of one table, in the order in which they are inserted. */
 export interface Copy {
@@ -34,27 +34,7 @@ export interface Copy {
 
 /** All records of a folder, as rows of the tables that hold them. */
 export function copiesOf(records: FolderRecords, node: number): Copy[] {
-  return [...directoryCopies(records), ...bookCopies(records, node)];
-}
-
-function directoryCopies(records: FolderRecords): Copy[] {
-  const version = directoryVersionOf(records);
-  const { accounts, keys } = records.tables;
-  const copy = copierOf(records);
-  return [
-    copy(
-      'account',
-      'id text, number bigint, changed_version bigint, record json',
-      accounts,
-      (id, account) => [id, account.number, version, JSON.stringify(account)],
-    ),
-    copy('key', 'key_id text, account_id text, changed_version bigint, record json', keys, (id, key) => [
-      id,
-      key.accountId,
-      version,
-      JSON.stringify(key),
-    ]),
-  ];
+  return bookCopies(records, node);
 }
 
 function bookCopies(records: FolderRecords, node: number): Copy[] {
@@ -134,10 +114,6 @@ export function* recordRows({ tables, at }: FolderRecords, node: number): Genera
 
 function cells({ part, key, name, value }: ReturnType<typeof rowOf>): readonly unknown[] {
   return [part, key, name, value];
-}
-
-export function directoryVersionOf({ tables, at }: FolderRecords): number {
-  return count(tables.meta, 'directoryVersion', at);
 }
 
 /** All months that anything was charged to. */

@@ -1,20 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
+import { DIRECTORY_LOCK } from '../domain/directory.ts';
 import { LedgerError } from '../ledger.ts';
 import { balancesIn as folderBalancesIn } from '../lmdb/balances.ts';
 import { count } from '../lmdb/tables.ts';
 import { balancesIn } from './balances.ts';
 import { type Database, kept, type Session } from './connection.ts';
-import { lockDirectory } from './directory.ts';
 import {
   type Copy,
   copiesOf,
-  directoryVersionOf,
   type FolderRecords,
   NO_EPOCH,
   periodsOf,
   recordRows,
   rowsOf,
 } from './import-rows.ts';
+import { lockIn } from './statements.ts';
 import { UnsealedTallies } from './unsealed.ts';
 import { auditBooks } from './upkeep.ts';
 
@@ -50,7 +50,6 @@ const ADD_NODE = {
   name: 'import_node',
   text: `INSERT INTO qrn.node (name, epoch, state, started_at_ms) VALUES ($1, ${NO_EPOCH}, 'live', $2) RETURNING number`,
 };
-const SET_VERSION = { name: 'import_version', text: 'UPDATE qrn.directory_version SET version = $1' };
 const SET_LEASED = { name: 'import_leased', text: 'UPDATE qrn.sequence_lease SET leased_before = $1' };
 const SET_DROPPED = { name: 'import_dropped', text: 'UPDATE qrn.retention SET dropped_segment = $1' };
 const SET_IMPORTED = { name: 'import_done', text: 'UPDATE qrn.meta SET import_id = $1' };
@@ -95,7 +94,7 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
     const copies = copiesOf(records, 0);
     if (state.import_id === id) return storedCounts(session, copies); // the commit was not known; the lock waits for it as CONFIRM does
     await session.run(LOCK_NODES);
-    await lockDirectory(session);
+    await lockIn(session, [DIRECTORY_LOCK]);
     await requireEmpty(session, copies);
     const [{ number }] = await session.run<{ number: number }>(ADD_NODE, [node, nowMs]);
     const copied: Record<string, number> = {};
@@ -169,7 +168,6 @@ function* batchesOf<R extends readonly unknown[]>(rows: Iterable<R>): Generator<
 async function setNumbers(session: Session, records: FolderRecords): Promise<void> {
   const { meta } = records.tables;
   const numberOf = (name: 'leasedBefore' | 'lastSegment' | 'droppedSegment') => count(meta, name, records.at);
-  await session.run(SET_VERSION, [directoryVersionOf(records)]);
   await session.run(SET_LEASED, [Math.max(numberOf('leasedBefore'), numberOf('lastSegment'))]);
   await session.run(SET_DROPPED, [numberOf('droppedSegment')]);
 }

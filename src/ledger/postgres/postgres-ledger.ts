@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { directoryVersion } from '../domain/directory.ts';
 import { drawsIn } from '../domain/draws.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
@@ -14,7 +15,7 @@ import { PostgresClaims } from './claims.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
-import { nodesBehind, PostgresDirectory, revokingIn } from './directory.ts';
+import { NodeFeed, nodesBehind, sharedDirectoryIn } from './directory.ts';
 import { openFailure } from './failure.ts';
 import { PostgresLimits } from './limits.ts';
 import { postgresLogStore } from './log-store.ts';
@@ -55,8 +56,8 @@ export interface PostgresLedger extends Ledger, FailStop {
   isSequencer(): Promise<boolean>;
   /** Lets another node seal the log. */
   resign(): Promise<void>;
-  /** Names of live nodes on which somebody serves by an older version of the directory than this one. */
-  nodesBehind(version: number): Promise<string[]>;
+  /** Names of live nodes on which somebody serves by an older version of the directory than the newest. */
+  nodesBehind(): Promise<string[]>;
 }
 
 /** Opens the ledger as one of its nodes, or for a command. Throws LedgerError `unusable` with a sentence to act on. */
@@ -113,16 +114,12 @@ async function nodeLedger(
   opened.push(() => watch.stop());
   await watch.look();
   watch.start();
-  const directory = new PostgresDirectory(database, node, clock);
-  await directory.forgetReaders();
   const unsealed = new UnsealedTallies();
   const store = new PostgresStore(database, node);
-  const lots = lotsIn({
-    books: store,
-    folder: folder.folder,
-    node: node.number,
-    revoking: revokingIn(database),
-  });
+  const directory = sharedDirectoryIn(store);
+  const feed = await NodeFeed.start({ directory, database, node, clock, log });
+  opened.push(() => feed.close());
+  const lots = lotsIn({ books: store, folder: folder.folder, node: node.number });
   if (!isCurrent) await lots.giveUpAll();
   noteEpoch(path, node.epoch);
   const calls = callsOver(
@@ -142,11 +139,11 @@ async function nodeLedger(
   log.info({ node: name, number: node.number, epoch: node.epoch, durability }, 'ledger: open in PostgreSQL');
   let closed: Promise<void> | undefined;
   return {
-    ...calls,
+    ...feed.over(calls),
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
     resign: () => sequencer.resign(),
-    nodesBehind: (version) => nodesBehind(database, version),
+    nodesBehind: async () => nodesBehind(database, await store.read(directoryVersion)),
     close: () => (closed ??= closeAll()),
   };
 }
@@ -186,13 +183,8 @@ async function toolLedger(
   const unsealed = new UnsealedTallies();
   const calls = callsOver(
     {
-      directory: new PostgresDirectory(database, undefined, clock),
-      entropy: lotsIn({
-        books: store,
-        folder: undefined,
-        node: NO_NODE.number,
-        revoking: revokingIn(database),
-      }),
+      directory: sharedDirectoryIn(store),
+      entropy: lotsIn({ books: store, folder: undefined, node: NO_NODE.number }),
       sources: sourcesIn(store, jobOwner(database, undefined)),
       books: new PostgresBooks({
         database,
@@ -213,10 +205,11 @@ async function toolLedger(
   );
   return {
     ...calls,
+    follow: async () => {}, // a command ends soon
     failed: new Promise(() => {}),
     isSequencer: async () => false,
     resign: async () => {},
-    nodesBehind: (version) => nodesBehind(database, version),
+    nodesBehind: async () => nodesBehind(database, await store.read(directoryVersion)),
     close: closeAll,
   };
 }

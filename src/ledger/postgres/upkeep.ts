@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/assert.ts';
 import { auditAnswers } from '../domain/answers.ts';
 import type { Auditor } from '../domain/auditor.ts';
+import { auditDirectory } from '../domain/directory.ts';
 import { auditDraws } from '../domain/draws.ts';
 import { auditLog } from '../domain/log.ts';
 import { auditLots } from '../domain/lots.ts';
@@ -41,10 +42,6 @@ ORDER BY sequence`,
 );
 const DAYS = long('audit_days', 'SELECT account, day, counters FROM qrn.usage_day');
 const DROPPED = { name: 'audit_dropped', text: 'SELECT dropped_segment FROM qrn.retention' };
-const UNKNOWN_ACCOUNTS = long(
-  'audit_unknown_accounts',
-  `SELECT key_id FROM qrn.key WHERE record->>'accountId' <> account_id OR record->>'keyId' <> key_id`,
-);
 /** Records read at a time. */
 const RECORDS_READ = 256;
 
@@ -140,7 +137,7 @@ class BooksAudit implements Auditor {
     await this.#find(UNSEALED_ALONE, ({ sequence }) => {
       return `segment ${String(sequence)} is to be logged, and is not stored with as many certificates`;
     });
-    await this.#find(UNKNOWN_ACCOUNTS, ({ key_id }) => `key ${String(key_id)} is not stored as what it is`);
+    await auditDirectory(this);
     await auditSources(lots, this);
     await auditDraws(this);
     await auditAnswers(this);

@@ -7,6 +7,7 @@ import { sha256 } from '../../../src/crypto/digest.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { CompactRange } from '../../../src/crypto/merkle.ts';
 import { decodeSegment, EntryCursor } from '../../../src/ledger/segment.ts';
+import { ACCOUNTS } from '../../../src/ledger/tables.ts';
 import type { Accounts, Load, SeenCheckpoint } from './load.ts';
 import { openTool } from './tool.ts';
 
@@ -129,16 +130,17 @@ async function overspentOf(
   isSettled: boolean,
 ): Promise<string[]> {
   const violations: string[] = [];
-  const { rows: numbers } = await client.query<{ id: string; number: string }>(
-    'SELECT id, number FROM qrn.account',
+  const { rows: records } = await client.query<{ value: Uint8Array }>(
+    `SELECT value FROM qrn.record WHERE part = '${ACCOUNTS.name}'`,
   );
+  const stored = records.map(({ value }) => ACCOUNTS.codec.decode(value));
   const { rows: allowances } = await client.query<{
     account: string;
     requests_granted: string;
     credits_granted: string;
   }>('SELECT account, requests_granted, credits_granted FROM qrn.allowance');
   for (const [kind, account] of Object.entries(accounts)) {
-    const number = Number(numbers.find(({ id }) => id === account.id)?.number);
+    const number = stored.find(({ id }) => id === account.id)?.number ?? Number.NaN;
     const { requests, credits } = spent.get(number) ?? { requests: 0, credits: 0 };
     const told = load.acknowledged.filter(({ accountId }) => accountId === account.id);
     const toldCredits = told.reduce((sum, answer) => sum + answer.credits, 0);

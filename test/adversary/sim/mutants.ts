@@ -236,10 +236,14 @@ export const MUTANTS: readonly Mutant[] = [
     shows: { seed: 3, steps: 40, likely: KEYS_CHANGE },
     ledger: (inner) =>
       changed(inner, {
-        directoryChanges: async (since) => {
-          const changes = await inner.directoryChanges(since);
-          return { ...changes, keys: changes.keys.map((key) => ({ ...key, revokedAtMs: null })) };
-        },
+        follow: (reader) =>
+          inner.follow({
+            directoryChanged: (changes, readAtMs) =>
+              reader.directoryChanged(
+                { ...changes, keys: changes.keys.map((key) => ({ ...key, revokedAtMs: null })) },
+                readAtMs,
+              ),
+          }),
       }),
   },
   {

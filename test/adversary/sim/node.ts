@@ -11,6 +11,7 @@ import { ApiError } from '../../../src/core/errors.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { createMetricMemory } from '../../../src/core/metrics.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
+import { DirectoryFeed } from '../../../src/ledger/directory-feed.ts';
 import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
 import { Retention } from '../../../src/ledger/retention.ts';
@@ -36,6 +37,8 @@ import type { SimWorkers } from './workers.ts';
 const RATES_INTERVAL_MS = 1_000;
 const EXPIRY_INTERVAL_MS = 60_000;
 const DRAIN_DEADLINE_MS = 3_000;
+/** As ledger/postgres/directory.ts has it. */
+const LOOK_INTERVAL_MS = 250;
 /** As service/ledger-worker.ts has it. */
 const SEAL_INTERVAL_MS = 150;
 /** Of a message between two threads, on average. */
@@ -89,10 +92,22 @@ export class SimNode {
   }
 
   static async start(options: NodeOptions): Promise<SimNode> {
-    const { machine, random, clock, config, log, keys, ledgerFor, workers, sources, seen } = options;
+    const { machine, random, clock, config, log, keys, workers, sources, seen } = options;
     const { certificates, stopSealing } = await startLog(options);
+    const isShared = await options.ledgerFor('main').isShared();
+    const looks: NodeJS.Timeout[] = [];
+    /** A node of several looks for what others have changed, as ledger/postgres/directory.ts does. */
+    const ledgerFor = (of: 'main' | number): Ledger => {
+      const ledger = options.ledgerFor(of);
+      if (!isShared) return ledger;
+      const feed = new DirectoryFeed((since) => ledger.directoryChanges(since), clock);
+      looks.push(every(LOOK_INTERVAL_MS, log, async () => void (await feed.push())));
+      const follow: Ledger['follow'] = (reader) => feed.follow(reader);
+      return new Proxy(ledger, {
+        get: (_target, name) => (name === 'follow' ? follow : ledger[name as 'follow']),
+      });
+    };
     const ledger = ledgerFor('main');
-    const isShared = await ledger.isShared();
     const limits = isShared ? new SharedLimits({ limits: ledger, clock, log }) : undefined;
     const cells = await OwnedCells.open(ledger, clock, limits);
     const running = await OwnedRunningKeys.open(ledger, clock.wallMs(), isShared ? ledger : undefined);
@@ -168,7 +183,7 @@ export class SimNode {
     return new SimNode(fronts, started, async () => {
       await Promise.all(fronts.map(({ stack }) => stack.drain(DRAIN_DEADLINE_MS)));
       await limits?.close();
-      for (const timer of upkeep) clearInterval(timer);
+      for (const timer of [...upkeep, ...looks]) clearInterval(timer);
       await started.stop();
       for (const { stack } of fronts) stack.close();
       await ledger.saveRates(main.stack.directory.rates());

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../../src/core/clock.ts';
+import { DirectoryFeed } from '../../../src/ledger/directory-feed.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { openTestLedger } from '../../support/ledger-folder.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
@@ -54,9 +55,15 @@ class LmdbStore implements SimStore {
     this.#clock = machine.clock();
     const call = (name: keyof Ledger, args: unknown[]) =>
       machine.really(() => (this.#open![name] as (...args: unknown[]) => Promise<unknown>)(...args));
-    this.ledger = new Proxy({} as Ledger, {
+    const ledger = new Proxy({} as Ledger, {
       get: (_target, name) =>
         name === 'then' ? undefined : (...args: unknown[]) => call(name as keyof Ledger, args),
+    });
+    // readers are told in the time of the simulation
+    const feed = new DirectoryFeed((since) => ledger.directoryChanges(since), this.#clock);
+    const told = feed.over(ledger);
+    this.ledger = new Proxy(ledger, {
+      get: (_target, name) => told[name as 'follow'] ?? ledger[name as 'follow'],
     });
   }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '../../../src/core/errors.ts';
-import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
+import { type DirectoryReader, type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import type { SegmentRecord } from '../../../src/ledger/records.ts';
 import type { Chance } from '../../support/chance.ts';
 import { InjectedFault } from '../../support/faulty-ledger.ts';
@@ -104,9 +104,34 @@ export function wired(inner: Ledger, options: WireOptions): Ledger {
   return new Proxy({} as Ledger, {
     get(_target, method: string) {
       if (method === 'then') return undefined;
+      if (method === 'follow') return (reader: DirectoryReader) => inner.follow(overPort(reader, options));
       return (...args: unknown[]) => call(inner as unknown as Methods, method, args, options);
     },
   });
+}
+
+/**
+ * The reader in the process, which is told in order on a port that loses nothing. Whoever changes something waits for none of
+ * this, since the course of the world stands still meanwhile.
+ */
+function overPort(reader: DirectoryReader, { machine, random, life }: WireOptions): DirectoryReader {
+  let lastAtMs = 0;
+  const deliver = (...[changes, readAtMs]: Parameters<DirectoryReader['directoryChanged']>) => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const copy = structuredClone(changes);
+    lastAtMs = Math.max(machine.nowMs + random.gap(LATENCY_MS), lastAtMs + 1e-3);
+    const run = () => void reader.directoryChanged(copy, readAtMs).then(resolve, reject);
+    machine.after(lastAtMs - machine.nowMs, run, life);
+    return promise;
+  };
+  return {
+    async directoryChanged(changes, readAtMs) {
+      if (life.dead) throw new Error('the thread is gone');
+      const delivered = deliver(changes, readAtMs);
+      if (changes.isWhole) await delivered;
+      else delivered.catch(() => {});
+    },
+  };
 }
 
 function call(inner: Methods, method: string, args: unknown[], options: WireOptions): Promise<unknown> {

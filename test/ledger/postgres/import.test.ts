@@ -108,7 +108,7 @@ async function told(ledger: Ledger) {
   return {
     accounts: await ledger.accounts(),
     keys: await ledger.keys(),
-    version: await ledger.directoryVersion(),
+    version: (await ledger.directoryChanges(undefined)).version,
     lots: await ledger.lots(100),
     others: await ledger.lots(100, 'other'),
     pending: await ledger.pendingLots(10),
@@ -215,7 +215,7 @@ suite('the import of a folder', () => {
     await administer(other, "INSERT INTO qrn.public_series VALUES ('a', 'b')");
     await assert.rejects(importOf(t, ledger, other), /not empty: there are records in qrn\.public_series/);
     await administer(other, 'TRUNCATE qrn.public_series');
-    assert.equal((await importOf(t, ledger, other)).account, 0);
+    assert.equal((await importOf(t, ledger, other)).segment, 0);
   });
 
   test('stores nothing when the copy is not the folder', async (t) => {

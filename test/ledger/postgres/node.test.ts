@@ -6,7 +6,6 @@ import { drawsIn } from '../../../src/ledger/domain/draws.ts';
 import { lotsIn } from '../../../src/ledger/domain/lots.ts';
 import { sourcesIn } from '../../../src/ledger/domain/sources.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
-import { revokingIn } from '../../../src/ledger/postgres/directory.ts';
 import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fenceNode, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
@@ -108,8 +107,7 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
   const books = new PostgresStore(database, node);
   const sources = sourcesIn(books, jobOwner(database, node));
   const draws = drawsIn(books);
-  const revoking = revokingIn(database);
-  const lots = lotsIn({ books, folder: folder.folder, node: node.number, revoking });
+  const lots = lotsIn({ books, folder: folder.folder, node: node.number });
   const draw = { id: 'draw_a', accountNumber: 1, state: 'opening', dueAtMs: 5, body: '{}' } as const;
   assert.equal(await sources.openJob(job(1), NO_LIMITS), true);
   assert.equal(await draws.openDraw(draw, 9), true);

@@ -119,30 +119,8 @@ CREATE TABLE qrn.claim (
   at_ms bigint NOT NULL
 );
 
--- Accounts, keys and who reads them.
-CREATE TABLE qrn.directory_version (one bool PRIMARY KEY DEFAULT true CHECK (one), version bigint NOT NULL) WITH (fillfactor = 10);
-INSERT INTO qrn.directory_version (version) VALUES (0);
-CREATE TABLE qrn.account (
-  id text PRIMARY KEY,
-  number bigint NOT NULL UNIQUE,
-  changed_version bigint NOT NULL,
-  record json NOT NULL
-);
-CREATE INDEX account_changed_version ON qrn.account (changed_version);
-CREATE TABLE qrn.key (
-  key_id text PRIMARY KEY,
-  account_id text NOT NULL REFERENCES qrn.account (id),
-  changed_version bigint NOT NULL,
-  record json NOT NULL
-);
-CREATE INDEX key_changed_version ON qrn.key (changed_version);
-CREATE TABLE qrn.directory_reader (
-  node int NOT NULL,
-  reader text NOT NULL,
-  version bigint NOT NULL,
-  at_ms bigint NOT NULL,
-  PRIMARY KEY (node, reader)
-) WITH (fillfactor = 10);
+-- The version of the directory that everybody on a node goes by; -1 before the first one.
+CREATE TABLE qrn.directory_reader (node int PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
 
 -- What the rules in ledger/domain keep: a row for each record. `key` has the order of the keys, `name` is the key as JSON.
 CREATE TABLE qrn.record (
