@@ -1,44 +1,38 @@
-import type { Color } from '@cantoo/pdf-lib';
+import {
+  type Color,
+  PDFDocument,
+  type PDFFont,
+  PDFHexString,
+  PDFName,
+  type PDFPage,
+  rgb,
+  StandardFonts,
+} from '@cantoo/pdf-lib';
+import { encodeQR } from 'qr';
 import type { Origin } from '../core/vocabulary.ts';
-import { EVIDENCE_LEVELS, type EvidenceLevel } from '../ledger/records.ts';
+import type { EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
 import { grouped, rounded, roundedDown } from './drawings.ts';
 import { provenanceMeaning, sourceWarnings } from './meanings.ts';
-import {
-  ACCENT,
-  AMBER,
-  AMBER_TINT,
-  drawHeading,
-  GREEN,
-  GREY,
-  HAIRLINE,
-  HASH,
-  HEADING,
-  INK,
-  LABEL,
-  LABEL_WIDTH,
-  MARGIN,
-  PAGE,
-  RED,
-  RED_TINT,
-  type Row,
-  Sheet,
-  SMALL,
-  type TextStyle,
-  VALUE,
-  WHITE,
-  WIDTH,
-} from './pdf-sheet.ts';
 import { readProof } from './signed-checkpoint.ts';
 
 /**
  * The certificate as one A4 page that a person files. It says what the JSON says, no more and nothing stronger; what
  * does not fit (a fourth lot, a very long device name) is cut visibly and stands in the JSON in full.
+ *
+ * Lengths are points (1/72 inch), heights are measured from the top edge down. The fonts are of the standard 14
+ * (ISO 32000-1 §9.6.2.2), which every reader brings: text stays selectable and a page small. They hold the Latin characters
+ * of WinAnsiEncoding; any other is printed as its code point, `{U+91CF}`, so that no text can break the page or be shown as
+ * another one.
  */
-
+const PAGE = { width: 595.28, height: 841.89 };
+const MARGIN = 48;
+const WIDTH = PAGE.width - 2 * MARGIN;
 const GUTTER = 24;
 const COLUMN = (WIDTH - GUTTER) / 2;
 const RIGHT = MARGIN + COLUMN + GUTTER;
+/** Of the labels beside their values. */
+const LABEL_WIDTH = 64;
 /** Where the block at the foot begins, QR code and all; nothing above may reach it. */
 const FOOT = 700;
 const QR_SIDE = 94;
@@ -47,6 +41,31 @@ const LOTS_LISTED = 3;
 const ROW = 15;
 /** From the end of a group to the heading of the next. */
 const GAP = 20;
+
+const INK = rgb(0.09, 0.11, 0.16);
+const GREY = rgb(0.4, 0.43, 0.5);
+const ACCENT = rgb(0.16, 0.27, 0.55);
+const HAIRLINE = rgb(0.82, 0.84, 0.88);
+const WHITE = rgb(1, 1, 1);
+const GREEN = rgb(0.07, 0.43, 0.26);
+const RED = rgb(0.7, 0.11, 0.13);
+const AMBER = rgb(0.6, 0.36, 0);
+const RED_TINT = rgb(0.99, 0.93, 0.93);
+const AMBER_TINT = rgb(1, 0.96, 0.88);
+
+interface TextStyle {
+  readonly font: 'regular' | 'bold' | 'mono';
+  readonly size: number;
+  readonly color: Color;
+}
+
+const LABEL: TextStyle = { font: 'regular', size: 8, color: GREY };
+const VALUE: TextStyle = { font: 'regular', size: 9, color: INK };
+const HEADING: TextStyle = { font: 'bold', size: 8, color: ACCENT };
+const HASH: TextStyle = { font: 'mono', size: 8.5, color: INK };
+const SMALL: TextStyle = { font: 'regular', size: 8, color: INK };
+
+type Row = readonly [label: string, value: string];
 
 type Document = CertificateDocument;
 type Lots = readonly Document['lots'][number]['leaf'][];
@@ -57,14 +76,7 @@ function lotsOf({ lots }: Document): Lots {
 
 /** Draws the certificate: a PDF of one page, the same bytes for the same document. */
 export async function certificatePdf(document: Document): Promise<Uint8Array> {
-  const { certificate } = document;
-  const sheet = await Sheet.create({
-    title: `Certificate ${certificate.id}`,
-    subject: `Provenance of the answer to ${certificate.request_id}`,
-    keywords: [certificate.id, certificate.request_id, certificate.status, certificate.provenance.origin],
-    producer: 'Quantum Random Number Service',
-    at: new Date(certificate.issued_at),
-  });
+  const sheet = await Sheet.create(document.certificate);
   const banners = bannersOf(document);
   let y = drawHead(sheet, document);
   for (const banner of banners) y = drawBanner(sheet, banner, y);
@@ -88,12 +100,11 @@ const ORIGIN_WORDS: Readonly<Record<Origin, readonly { word: string; color: Colo
 };
 
 function drawHead(sheet: Sheet, { certificate }: Document): number {
-  const mark: TextStyle = { font: 'bold', size: 7.5, color: GREY, tracking: 1.2 };
   sheet.box(0, 0, PAGE.width, 6, ACCENT);
-  sheet.line('QUANTUM RANDOM NUMBER SERVICE', MARGIN, 50, mark);
+  sheet.line('QUANTUM RANDOM NUMBER SERVICE', MARGIN, 50, { ...LABEL, font: 'bold' });
   sheet.line('Certificate of provenance', MARGIN, 78, { font: 'bold', size: 24, color: INK });
   sheet.line(certificate.id, MARGIN, 96, { font: 'mono', size: 11, color: INK });
-  const style: TextStyle = { font: 'bold', size: 10, color: WHITE, tracking: 0.8 };
+  const style: TextStyle = { font: 'bold', size: 10, color: WHITE };
   let right = PAGE.width - MARGIN;
   // where the bits come from stands before what holds of the certificate
   for (const { word, color } of [
@@ -103,10 +114,10 @@ function drawHead(sheet: Sheet, { certificate }: Document): number {
     const width = sheet.widthOf(word, style) + 20;
     right -= width;
     sheet.box(right, 60, width, 22, color);
-    sheet.line(word, right + 10.4, 74.6, style);
+    sheet.line(word, right + 10, 74.6, style);
     right -= 6;
   }
-  sheet.rule(MARGIN, 110, WIDTH, HAIRLINE);
+  sheet.box(MARGIN, 110, WIDTH, 0.5, HAIRLINE);
   return 118;
 }
 
@@ -145,23 +156,47 @@ function drawFacts(sheet: Sheet, document: Document, from: number): number {
   const { certificate } = document;
   const { provenance } = certificate;
   const named = lotsOf(document);
-  const y = from + 16;
-  const left = drawGroup(sheet, 'The answer', answerRows(certificate), MARGIN, y);
-  const right = drawGroup(sheet, 'Source of the raw bits', sourceRows(provenance, named), RIGHT, y);
-  const below = Math.max(left, right) + GAP;
   // beside many banners they stand on the page on the web alone
   const sequences = bannersOf(document).length > 2 ? [] : sequenceRows(named);
-  const rows = testRows(certificate, named, sequences);
-  const tests = drawGroup(sheet, 'Tests', rows, MARGIN, below);
-  drawLadder(sheet, provenance.evidence, MARGIN + LABEL_WIDTH, tests - 9);
-  const lots = drawGroup(sheet, lotsTitle(named), lotRows(named), RIGHT, below);
-  const words = Math.max(tests, lots) + GAP;
-  const bottom = drawHeading(sheet, 'In words', MARGIN, words, WIDTH);
+  const pairs: readonly (readonly [Group, Group])[] = [
+    [
+      ['The answer', answerRows(certificate)],
+      ['Source of the raw bits', sourceRows(provenance, named)],
+    ],
+    [
+      ['Tests', testRows(certificate, named, sequences)],
+      [lotsTitle(named), lotRows(named)],
+    ],
+  ];
+  let y = from + 16;
+  for (const [left, right] of pairs)
+    y = Math.max(drawGroup(sheet, left, MARGIN, y), drawGroup(sheet, right, RIGHT, y)) + GAP;
+  const bottom = drawHeading(sheet, 'In words', MARGIN, y, WIDTH);
   // Of platforms without a kernel's generator: four lines in the height of three.
   const meaning = provenanceMeaning(document);
   const isLong = sheet.wrapped(meaning, VALUE, WIDTH).length > 3;
   const box = { width: WIDTH, leading: isLong ? 9 : 12, linesMax: isLong ? 4 : 3 };
   return bottom + sheet.paragraph(meaning, MARGIN, bottom + 12, isLong ? SMALL : VALUE, box);
+}
+
+type Group = readonly [title: string, rows: readonly Row[]];
+
+/** A titled list of labels and values; gives where it ends. */
+function drawGroup(sheet: Sheet, [title, rows]: Group, x: number, y: number): number {
+  const bottom = drawHeading(sheet, title, x, y, COLUMN);
+  rows.forEach(([label, value], i) => {
+    const baseline = bottom + 12 + i * ROW;
+    sheet.line(label, x, baseline, LABEL, LABEL_WIDTH);
+    sheet.line(value, x + LABEL_WIDTH, baseline, VALUE, COLUMN - LABEL_WIDTH);
+  });
+  return bottom + rows.length * ROW;
+}
+
+/** A title with a line below it, its baseline at `y`; gives where the line ends. */
+function drawHeading(sheet: Sheet, title: string, x: number, y: number, width: number): number {
+  sheet.line(title.toUpperCase(), x, y, HEADING, width);
+  sheet.box(x, y + 6, width, 0.5, HAIRLINE);
+  return y + 8;
 }
 
 function answerRows(certificate: Document['certificate']): Row[] {
@@ -262,21 +297,7 @@ function evidenceRows(lots: Lots, claim: EvidenceLevel | undefined): Row[] {
     .map((lot) => lot.evidence?.min_entropy_per_bit)
     .filter((each) => each !== null && each !== undefined);
   const figure = figures.length < lots.length ? '' : `, ${roundedDown(Math.min(...figures))} per raw bit`;
-  return [
-    ['Evidence', `${claim}${figure}`],
-    ['Its level', ''], // drawn
-  ];
-}
-
-/** The level of evidence as steps, those that are reached filled, in the last row of the tests. */
-function drawLadder(sheet: Sheet, claim: EvidenceLevel | undefined, x: number, y: number): void {
-  if (claim === undefined) return;
-  const place = EVIDENCE_LEVELS.indexOf(claim);
-  EVIDENCE_LEVELS.forEach((_, i) => {
-    sheet.box(x + i * 18, y - 1 - i, 15, 3 + i, i <= place ? ACCENT : HAIRLINE);
-  });
-  const words = `step ${place + 1} of ${EVIDENCE_LEVELS.length}`;
-  sheet.line(words, x + EVIDENCE_LEVELS.length * 18 + 4, y + 3, SMALL);
+  return [['Evidence', `${claim}${figure}`]];
 }
 
 function lotsTitle(lots: Lots): string {
@@ -295,17 +316,6 @@ function lotRows(lots: Lots): Row[] {
   const rows = lots.slice(0, LOTS_LISTED).map((lot, i): Row => [`Lot ${i + 1}`, lot.lot_id]);
   const more = lots.length - LOTS_LISTED;
   return more > 0 ? [...rows, ['', `and ${grouped(more)} more, listed in the JSON`]] : rows;
-}
-
-/** A titled list of labels and values; gives where it ends. */
-function drawGroup(sheet: Sheet, title: string, rows: readonly Row[], x: number, y: number): number {
-  const bottom = drawHeading(sheet, title, x, y, COLUMN);
-  rows.forEach(([label, value], i) => {
-    const baseline = bottom + 12 + i * ROW;
-    sheet.line(label, x, baseline, LABEL, LABEL_WIDTH);
-    sheet.line(value, x + LABEL_WIDTH, baseline, VALUE, COLUMN - LABEL_WIDTH);
-  });
-  return bottom + rows.length * ROW;
 }
 
 function drawHashes(sheet: Sheet, { certificate }: Document, from: number): void {
@@ -336,7 +346,7 @@ function drawFoot(sheet: Sheet, { certificate }: Document): void {
   const url = certificate.verify_url;
   const x = MARGIN + QR_SIDE + 20;
   const width = PAGE.width - MARGIN - x;
-  sheet.rule(MARGIN, FOOT, WIDTH, HAIRLINE);
+  sheet.box(MARGIN, FOOT, WIDTH, 0.5, HAIRLINE);
   sheet.qrCode(url, MARGIN, FOOT + 14, QR_SIDE);
   sheet.link(url, MARGIN, FOOT + 14, QR_SIDE, QR_SIDE);
   sheet.line('CHECK IT YOURSELF', x, FOOT + 21, HEADING);
@@ -360,4 +370,150 @@ function loggedText(proofText: string | null): string {
     return 'Being logged: fetch the certificate again in a moment for its signed proof.';
   const { proof, checkpoint } = logged;
   return `Leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`;
+}
+
+/** The page and what can be set on it. */
+class Sheet {
+  /** A character was printed as its code point. */
+  hasCodePoints = false;
+  readonly #document: PDFDocument;
+  readonly #page: PDFPage;
+  readonly #fonts: Readonly<Record<TextStyle['font'], PDFFont>>;
+  readonly #printable: ReadonlySet<number>;
+
+  private constructor(document: PDFDocument, fonts: Record<TextStyle['font'], PDFFont>) {
+    this.#document = document;
+    this.#page = document.addPage([PAGE.width, PAGE.height]);
+    this.#fonts = fonts;
+    this.#printable = new Set(fonts.regular.getCharacterSet());
+  }
+
+  static async create({ id, issued_at, status, provenance }: Document['certificate']): Promise<Sheet> {
+    // updateMetadata would write the time of drawing: equal documents must give equal files
+    const document = await PDFDocument.create({ updateMetadata: false });
+    document.setTitle(`Certificate ${id}`, { showInWindowTitleBar: true });
+    document.setKeywords([id, status, provenance.origin]);
+    document.setProducer('Quantum Random Number Service');
+    document.setLanguage('en');
+    document.setCreationDate(new Date(issued_at));
+    document.setModificationDate(new Date(issued_at));
+    return new Sheet(document, {
+      regular: await document.embedFont(StandardFonts.Helvetica),
+      bold: await document.embedFont(StandardFonts.HelveticaBold),
+      mono: await document.embedFont(StandardFonts.Courier),
+    });
+  }
+
+  bytes(): Promise<Uint8Array> {
+    return this.#document.save();
+  }
+
+  widthOf(text: string, { font, size }: TextStyle): number {
+    return this.#fonts[font].widthOfTextAtSize(this.#pieces(text).join(''), size);
+  }
+
+  /** One line with its baseline at `y`, cut with an ellipsis when it is wider than `width`. */
+  line(text: string, x: number, y: number, style: TextStyle, width = Number.POSITIVE_INFINITY): void {
+    const { size, color, font } = style;
+    const shown = this.#fitted(text, style, width);
+    this.#page.drawText(shown, { x, y: PAGE.height - y, size, color, font: this.#fonts[font] });
+  }
+
+  /** At most `linesMax` lines, broken at spaces; gives the height that they take. */
+  paragraph(
+    text: string,
+    x: number,
+    y: number,
+    style: TextStyle,
+    box: { readonly width: number; readonly leading: number; readonly linesMax: number },
+  ): number {
+    const lines = this.wrapped(text, style, box.width);
+    if (lines.length > box.linesMax)
+      lines.splice(box.linesMax - 1, Infinity, lines.slice(box.linesMax - 1).join(' '));
+    lines.forEach((each, i) => {
+      this.line(each, x, y + i * box.leading, style, box.width);
+    });
+    return lines.length * box.leading;
+  }
+
+  wrapped(text: string, style: TextStyle, width: number): string[] {
+    const lines: string[] = [];
+    let line = '';
+    for (const word of text.split(' ')) {
+      const longer = line === '' ? word : `${line} ${word}`;
+      if (line !== '' && this.widthOf(longer, style) > width) {
+        lines.push(line);
+        line = word;
+      } else line = longer;
+    }
+    lines.push(line);
+    return lines;
+  }
+
+  box(x: number, y: number, width: number, height: number, color: Color): void {
+    this.#page.drawRectangle({ x, y: PAGE.height - y - height, width, height, color });
+  }
+
+  /** A QR code of `side` points, as vector squares: runs of dark modules in a row are one rectangle. */
+  qrCode(text: string, x: number, y: number, side: number): void {
+    // the page around it is the quiet zone, so the border of one module that the encoder insists on goes
+    const bordered = encodeQR(text, 'raw', { ecc: 'medium', border: 1 });
+    const modules = bordered.slice(1, -1).map((row) => row.slice(1, -1));
+    const unit = side / modules.length;
+    let path = '';
+    modules.forEach((row, at) => {
+      let from = 0;
+      while (from < row.length) {
+        let to = from;
+        while (to < row.length && row[to]) to++;
+        if (to > from) path += `M${from} ${at}h${to - from}v1h${from - to}z`;
+        from = to + 1;
+      }
+    });
+    this.#page.drawSvgPath(path, { x, y: PAGE.height - y, scale: unit, color: rgb(0, 0, 0) });
+  }
+
+  /** Makes an area open the URL. */
+  link(url: string, x: number, y: number, width: number, height: number): void {
+    const { context } = this.#document;
+    const bottom = PAGE.height - y - height;
+    const annotation = context.obj({
+      Type: 'Annot',
+      Subtype: 'Link',
+      Rect: [x, bottom, x + width, bottom + height],
+      Border: [0, 0, 0],
+      A: {
+        Type: 'Action',
+        S: 'URI',
+        URI: PDFHexString.of(Buffer.from(new URL(url).href, 'latin1').toString('hex')),
+      },
+    });
+    this.#page.node.addAnnot(context.register(annotation));
+    this.#page.node.set(PDFName.of('Tabs'), PDFName.of('S'));
+  }
+
+  /** What is printed, character by character. */
+  #pieces(text: string): string[] {
+    return Array.from(text, (character) => {
+      const codePoint = character.codePointAt(0)!;
+      if (this.#printable.has(codePoint)) return character;
+      this.hasCodePoints = true;
+      return `{U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}}`;
+    });
+  }
+
+  #fitted(text: string, style: TextStyle, width: number): string {
+    const pieces = this.#pieces(text);
+    const font = this.#fonts[style.font];
+    const fits = (shown: string) => font.widthOfTextAtSize(shown, style.size) <= width;
+    if (fits(pieces.join(''))) return pieces.join('');
+    let least = 0;
+    let most = pieces.length;
+    while (least < most) {
+      const middle = (least + most + 1) >> 1;
+      if (fits(`${pieces.slice(0, middle).join('')}…`)) least = middle;
+      else most = middle - 1;
+    }
+    return `${pieces.slice(0, least).join('').trimEnd()}…`;
+  }
 }
