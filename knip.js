@@ -17,7 +17,7 @@ export default {
         'src/backend/local-device/reader-process.ts!',
         'src/ledger/lmdb/audit-process.ts!',
         'src/cli/standalone-verifier.ts!',
-        'src/cli/client-program.ts!',
+        'clients/typescript/program/main.ts!',
         'src/http/pages/client/*.ts!',
         'scripts/*.{ts,mjs}',
         'bench/*.bench.ts',
@@ -31,7 +31,13 @@ export default {
         'test/support/*-child.ts',
         'clients/typescript/src/*.ts',
       ],
-      project: ['src/**/*.ts!', 'test/**/*.ts', 'bench/**/*.{ts,mjs}', 'scripts/**/*.{ts,mjs}'],
+      project: [
+        'src/**/*.ts!',
+        'clients/typescript/program/*.ts!',
+        'test/**/*.ts',
+        'bench/**/*.{ts,mjs}',
+        'scripts/**/*.{ts,mjs}',
+      ],
     },
     'test/generated-client': {
       entry: ['compile.ts'],

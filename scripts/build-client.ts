@@ -103,7 +103,7 @@ async function writeProgram(): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(root, 'clients/typescript/package.json'), 'utf8'));
   await build({
     absWorkingDir: root,
-    entryPoints: ['src/cli/client-program.ts'],
+    entryPoints: ['clients/typescript/program/main.ts'],
     bundle: true,
     format: 'esm',
     platform: 'node',

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, 'lib');
-const SOURCES = ['src/**/*.ts', 'clients/typescript/src/**/*.ts'];
+const SOURCES = ['src/**/*.ts', 'clients/typescript/{program,src}/**/*.ts'];
 /** What sources read at run time: styles, icons, WebAssembly, digests, scripts of pages, the version. */
 const FILES = ['src/**/*.{css,svg,wasm,json,sql}', 'dist/**/*.*', 'package.json'];
 

@@ -88,6 +88,11 @@ export interface Input {
   readonly has: (name: string) => boolean;
 }
 
+/** The service that the caller named. An empty variable is one that is not set, as in the libraries. */
+export function urlGiven(input: Input, { environment }: CommandContext): string | undefined {
+  return input.option('url') ?? (environment['QRN_URL'] || undefined);
+}
+
 export interface ActionDefinition {
   /** As it is called, e.g. `accounts create`; the last word is its name in a group. */
   readonly path: string;

@@ -1,5 +1,5 @@
+import { CLIENT_COMMANDS } from '../../clients/typescript/program/commands.ts';
 import { type Command, group, later } from './command.ts';
-import { CLIENT_COMMANDS } from './program.ts';
 
 const footer = 'qrn config prints the settings in force, and qrn config --help explains them.\n';
 const commands: Command[] = [

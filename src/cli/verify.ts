@@ -17,8 +17,8 @@ import {
   oneLine,
   readInputFile,
   UsageError,
+  urlGiven,
 } from './command.ts';
-import { urlGiven } from './service-client.ts';
 import {
   exitStatusOf,
   isDraw,

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bytes } from '../../src/cli/draw.ts';
+import { bytes } from '../../clients/typescript/program/draw.ts';
 import { fetchWhole } from '../support/http.ts';
 import { runCommand, runQrnHere } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';

@@ -1,14 +1,6 @@
-import type {
-  DrawCreation,
-  DrawDocument,
-  DrawList,
-  DrawSubject,
-  DrawValues,
-} from '../../clients/typescript/src/draws.ts';
-import { quicknetRoundFrom } from '../beacon/drand.ts';
-import { listSha256 } from '../certificate/draw.ts';
-import { printable } from '../certificate/members.ts';
-import { fromHex } from '../core/bytes.ts';
+import { quicknetRoundFrom } from '../../../src/beacon/drand.ts';
+import { listSha256 } from '../../../src/certificate/draw.ts';
+import { printable } from '../../../src/certificate/members.ts';
 import {
   action,
   type CommandContext,
@@ -21,7 +13,9 @@ import {
   readInputFile,
   UsageError,
   wholeNumber,
-} from './command.ts';
+} from '../../../src/cli/command.ts';
+import { fromHex } from '../../../src/core/bytes.ts';
+import type { DrawCreation, DrawDocument, DrawList, DrawSubject, DrawValues } from '../src/draws.ts';
 import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
 
 const DRAW_ID = { name: 'DRAW_ID', meaning: 'draw_ and 26 characters, as draws create prints it' };

@@ -1,8 +1,3 @@
-import type { Answer, DataEndpoint, EntropyMode } from '../../clients/typescript/src/answers.ts';
-import type { QrnClient } from '../../clients/typescript/src/client.ts';
-import type { DataParameters, DrawParameters } from '../../clients/typescript/src/parameters.ts';
-import type { PendingCall } from '../../clients/typescript/src/pending-call.ts';
-import { ENTROPY_MODES } from '../core/vocabulary.ts';
 import {
   action,
   byteCount,
@@ -15,7 +10,12 @@ import {
   oneOf,
   UsageError,
   wholeNumber,
-} from './command.ts';
+} from '../../../src/cli/command.ts';
+import { ENTROPY_MODES } from '../../../src/core/vocabulary.ts';
+import type { Answer, DataEndpoint, EntropyMode } from '../src/answers.ts';
+import type { QrnClient } from '../src/client.ts';
+import type { DataParameters, DrawParameters } from '../src/parameters.ts';
+import type { PendingCall } from '../src/pending-call.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
 import { checked, connect, provenanceText, SERVICE_OPTIONS, serving } from './service-client.ts';
 

@@ -1,5 +1,6 @@
-import { type Command, group, later } from './command.ts';
-import { CLIENT_COMMANDS, runProgram } from './program.ts';
+import { type Command, group, later } from '../../../src/cli/command.ts';
+import { runProgram } from '../../../src/cli/program.ts';
+import { CLIENT_COMMANDS } from './commands.ts';
 
 /**
  * `qrn` of the TypeScript client: what asks a service, without a service beside it. scripts/build-client.ts makes
@@ -12,7 +13,7 @@ declare const CLIENT_VERSION: string;
 const commands: Command[] = [
   ...CLIENT_COMMANDS,
   later('completions', 'Prints completions for bash, zsh or fish.', async () => ({
-    completions: (await import('./completions.ts')).completions(() => commands),
+    completions: (await import('../../../src/cli/completions.ts')).completions(() => commands),
   })),
 ];
 const qrn = group('qrn', 'Random numbers of a Quantum Random Number Service, and their proofs.', commands);

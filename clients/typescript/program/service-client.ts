@@ -1,9 +1,15 @@
-import type { Answer } from '../../clients/typescript/src/answers.ts';
-import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
-import { ConnectionFailedError, QrnError } from '../../clients/typescript/src/error.ts';
-import { messageOf } from '../core/assert.ts';
-import { type CommandContext, CommandError, type Input, type OptionTable } from './command.ts';
-import { verdictText, verificationText } from './verification-text.ts';
+import {
+  type CommandContext,
+  CommandError,
+  type Input,
+  type OptionTable,
+  urlGiven,
+} from '../../../src/cli/command.ts';
+import { verdictText, verificationText } from '../../../src/cli/verification-text.ts';
+import { messageOf } from '../../../src/core/assert.ts';
+import type { Answer } from '../src/answers.ts';
+import { QrnClient, type VerifiableAnswer } from '../src/client.ts';
+import { ConnectionFailedError, QrnError } from '../src/error.ts';
 
 /** How a command of the client finds the service; every such command has it. */
 export const SERVICE_OPTIONS = {
@@ -45,11 +51,6 @@ export function connect(
   } catch (error) {
     throw new CommandError(`${url} cannot be used: ${messageOf(error)}`);
   }
-}
-
-/** The service that the caller named. An empty variable is one that is not set, as in the libraries. */
-export function urlGiven(input: Input, { environment }: CommandContext): string | undefined {
-  return input.option('url') ?? (environment['QRN_URL'] || undefined);
 }
 
 /** Runs `use`, and says what went wrong with the service in one line. */

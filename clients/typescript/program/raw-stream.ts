@@ -1,8 +1,8 @@
-import type { BinaryBatchType } from '../../clients/typescript/src/answers.ts';
-import type { QrnClient, VerifiableAnswer } from '../../clients/typescript/src/client.ts';
-import type { DrawParameters } from '../../clients/typescript/src/parameters.ts';
-import type { StreamBlock } from '../../clients/typescript/src/stream.ts';
-import type { CommandContext, Input } from './command.ts';
+import type { CommandContext, Input } from '../../../src/cli/command.ts';
+import type { BinaryBatchType } from '../src/answers.ts';
+import type { QrnClient, VerifiableAnswer } from '../src/client.ts';
+import type { DrawParameters } from '../src/parameters.ts';
+import type { StreamBlock } from '../src/stream.ts';
 import { checked } from './service-client.ts';
 
 /** Bytes of a value, and values of a block: 4 MiB a call, which is one request of the account's rate. */

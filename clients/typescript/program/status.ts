@@ -1,5 +1,5 @@
-import type { HealthReport, Usage } from '../../clients/typescript/src/answers.ts';
-import { action, type Command, facts, json, table } from './command.ts';
+import { action, type Command, facts, json, table } from '../../../src/cli/command.ts';
+import type { HealthReport, Usage } from '../src/answers.ts';
 import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
 
 /** The figure of a limit that does not limit. */
