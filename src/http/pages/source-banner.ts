@@ -39,41 +39,30 @@ export function originWords({ origin, isDeclared }: StatusSource): string {
 }
 
 /** All sources have the origin of `first`. */
-function originBanner(first: StatusSource, sources: readonly StatusSource[]): Markup {
+function originBanner({ origin }: StatusSource, sources: readonly StatusSource[]): Markup {
   const backends = sources.map(({ backend, name }) => backend ?? name).join(', ');
-  const [is, several] = sources.length === 1 ? ['The source is', false] : ['The sources are', true];
-  switch (first.origin) {
-    case 'simulated':
-      return banner(
-        'wait',
-        'SIMULATED: no quantum processor is connected.',
-        `${is} ${backends}, ${several ? 'programs that simulate one' : 'a program that simulates one'}. The statistics are real, the quantum origin is not; every answer and every certificate says so.`,
-      );
-    case 'replay':
-      return banner(
-        'wait',
-        'REPLAY: no source is live.',
-        `Bits recorded earlier from ${backends} are played back; every answer says so.`,
-      );
-    case 'system':
-      return banner(
-        'wait',
-        'No quantum source.',
-        `${is} ${backends}, the generator of the operating system; every answer says so.`,
-      );
-    case 'quantum-processor':
-      return banner(
-        'good',
-        several ? 'Quantum processors are the sources.' : 'A quantum processor is the source.',
-        stateWords(sources),
-      );
-    case 'qrng-device':
-      return banner(
-        'good',
-        several ? 'Quantum devices are the sources.' : 'A quantum device is the source.',
-        stateWords(sources),
-      );
-  }
+  const [subject, plural] = sources.length === 1 ? ['The source is', ''] : ['The sources are', 's'];
+  const isOne = plural === '';
+  const article = isOne ? 'a ' : '';
+  const quantum = isOne ? 'A quantum' : 'Quantum';
+  const verb = isOne ? 'is the source' : 'are the sources';
+  const [title, text] = {
+    simulated: [
+      'SIMULATED: no quantum processor is connected.',
+      `${subject} ${backends}, ${article}program${plural} that simulate${isOne ? 's' : ''} one. The statistics are real, the quantum origin is not; every answer and every certificate says so.`,
+    ],
+    replay: [
+      'REPLAY: no source is live.',
+      `Bits recorded earlier from ${backends} are played back; every answer says so.`,
+    ],
+    system: [
+      'No quantum source.',
+      `${subject} ${backends}, the generator of the operating system; every answer says so.`,
+    ],
+    'quantum-processor': [`${quantum} processor${plural} ${verb}.`, stateWords(sources)],
+    'qrng-device': [`${quantum} device${plural} ${verb}.`, stateWords(sources)],
+  }[origin];
+  return banner(isQuantum(origin) ? 'good' : 'wait', title, text);
 }
 
 function stateWords(sources: readonly StatusSource[]): string {
