@@ -307,17 +307,6 @@ suite('ionq: one key, one job', () => {
     await subject.backend.submit(BITS, key, NEVER);
     assert.equal(subject.calls(), before + 1);
   });
-
-  test('the body is the same each time', async (t) => {
-    const subject = await makeSubject(t);
-    const key = randomUUID();
-    subject.local.server.inject(ionqError(429, 'Too many'), 'POST');
-    await assert.rejects(subject.backend.submit(BITS, key, NEVER), BackendError);
-    await subject.restarted().submit(BITS, key, NEVER);
-    const [first, second] = subject.local.server.requests.filter(({ method }) => method === 'POST');
-    assert.equal(first.body, second.body);
-    assert.equal(JSON.parse(first.body).metadata.qrn_key, key);
-  });
 });
 
 suite('ionq: the life of a job', () => {
