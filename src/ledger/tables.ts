@@ -1,6 +1,7 @@
 import { pack, unpack } from 'msgpackr';
 import type { SeededTier } from '../core/vocabulary.ts';
 import type { DrawLeaf, DrawRecord } from './draw-records.ts';
+import type { SeriesAnswer } from './label-records.ts';
 import type {
   AccountRecord,
   BlockKind,
@@ -55,6 +56,20 @@ export const DIRECTORY_CHANGES = table<number, DirectoryChange>('directoryChange
 
 /** What was changed, and its id. */
 export type DirectoryChange = readonly ['account' | 'key' | 'lot', string];
+
+/** domain/series.ts. Series, serial. */
+export const SERIES = table<readonly [string, number], Omit<SeriesAnswer, 'serial'>>('series');
+export const SERIES_COUNTS = table<string, SeriesCount>('seriesCounts');
+/** Segment, index: the serial of a labelled answer. */
+export const SERIALS = table<readonly [number, number], number>('serials');
+/** Public purpose, series. */
+export const PUBLIC_SERIES = table<readonly [string, string], number>('publicSeries');
+
+/** How many answers a series has had, and how many of them retention dropped. */
+export interface SeriesCount {
+  readonly count: number;
+  readonly dropped: number;
+}
 
 /** domain/draws.ts */
 export const DRAWS = table<string, DrawRecord>('draws');
@@ -181,6 +196,10 @@ export const BOOK_TABLES = {
   accounts: ACCOUNTS,
   keys: KEYS,
   directoryChanges: DIRECTORY_CHANGES,
+  series: SERIES,
+  seriesCounts: SERIES_COUNTS,
+  serials: SERIALS,
+  publicSeries: PUBLIC_SERIES,
   draws: DRAWS,
   openDraws: OPEN_DRAWS,
   drawLeaves: DRAW_LEAVES,

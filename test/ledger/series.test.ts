@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import type { AnswerLabel } from '../../src/ledger/label-records.ts';
-import type { SeriesRow } from '../../src/ledger/lmdb/series.ts';
+import type { AnswerLabel, SeriesAnswer } from '../../src/ledger/label-records.ts';
+import { SERIES } from '../../src/ledger/tables.ts';
 import {
   closeSound,
   openJournaledLedger,
@@ -116,7 +116,7 @@ describe('series of labelled answers', () => {
     await ledger.commit([labelled(1, RAFFLE, SECRET, RAFFLE)], []);
     await ledger.close();
     await plant(path, (table) => {
-      const series = table<readonly [string, number], SeriesRow>('series');
+      const series = table<readonly [string, number], Omit<SeriesAnswer, 'serial'>>(SERIES.name);
       series.put(['series_a', 2], series.get(['series_a', 3])!);
       series.remove(['series_a', 1]);
     });

@@ -9,9 +9,10 @@ import { directoryIn } from '../../src/ledger/domain/directory.ts';
 import { drawsIn } from '../../src/ledger/domain/draws.ts';
 import { mayStep, putLogRecords, readLog } from '../../src/ledger/domain/log.ts';
 import { type LotStore, lotsIn, releaseLots } from '../../src/ledger/domain/lots.ts';
+import { dropNumbers, numberAnswers, seriesPage, withSerials } from '../../src/ledger/domain/series.ts';
 import { type JobOwner, type JobStore, ONLY_OWNER, sourcesIn } from '../../src/ledger/domain/sources.ts';
 import type { LedgerIntegrity } from '../../src/ledger/integrity.ts';
-import type { SeriesAnswer, SeriesPage } from '../../src/ledger/label-records.ts';
+import type { SeriesPage } from '../../src/ledger/label-records.ts';
 import {
   type AuditReport,
   type DirectoryReader,
@@ -86,9 +87,6 @@ export class MemoryLedger implements Ledger {
   readonly #segments = new Map<number, SegmentRecord>();
   readonly #writers = new Map<number, Writer>();
   readonly #sealed = new Set<number>();
-  readonly #series = new Map<string, SeriesAnswer[]>();
-  /** Series by public purpose. */
-  readonly #publicSeries = new Map<string, Set<string>>();
   /** Entries of all segments, also of those that retention dropped. */
   readonly #entries: (AnswerEntry & { writer: Writer })[] = [];
   #lastSegment = 0;
@@ -201,11 +199,11 @@ export class MemoryLedger implements Ledger {
       }
       if (stored === undefined) fresh.push(structuredClone(segment));
     }
+    this.#store.within(numberAnswers(fresh));
     for (const segment of fresh) {
       this.#segments.set(segment.sequence, segment);
       this.#writers.set(segment.sequence, writer);
       this.#lastSegment = Math.max(this.#lastSegment, segment.sequence);
-      this.#number(segment);
       for (const entry of readEntries(segment.entries)) this.#entries.push({ ...entry, writer });
     }
     this.#store.within(putAnswers(answers));
@@ -213,45 +211,15 @@ export class MemoryLedger implements Ledger {
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
     const segment = this.#segments.get(sequence);
-    return segment && structuredClone(this.#withSerials(segment));
+    return segment && structuredClone(this.#withSerials([segment])[0]);
   }
 
-  async seriesPage(purpose: string, { series, from, limit }: SeriesPart): Promise<SeriesPage> {
-    const ids = [...(this.#publicSeries.get(purpose) ?? [])].sort();
-    const asked = series ?? ids[0];
-    const known = ids.includes(asked) ? (this.#series.get(asked) ?? []) : [];
-    const kept = known.filter(({ serial, sequence }) => serial >= from && this.#segments.has(sequence));
-    return {
-      series: ids.map((id) => ({ id, count: this.#series.get(id)?.length ?? 0 })),
-      answers: kept.slice(0, limit),
-    };
+  seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
+    return this.#store.read(() => seriesPage(purpose, part));
   }
 
-  #number({ sequence, notes = [], entries }: SegmentRecord): void {
-    const issued = [...readEntries(entries)];
-    for (const { index, label } of notes) {
-      if (label.series === undefined) continue;
-      const series = this.#series.get(label.series) ?? [];
-      this.#series.set(label.series, series);
-      const { issuedAtMs } = issued[index];
-      series.push({ serial: series.length + 1, sequence, index, issuedAtMs, isPublic: label.isPublic });
-      if (label.purpose === undefined) continue;
-      const ids = this.#publicSeries.get(label.purpose) ?? new Set();
-      this.#publicSeries.set(label.purpose, ids.add(label.series));
-    }
-  }
-
-  #withSerials(segment: SegmentRecord): SegmentRecord {
-    const { sequence, notes } = segment;
-    if (notes === undefined) return segment;
-    return {
-      ...segment,
-      notes: notes.map(({ index, label }) => {
-        const answers = this.#series.get(label.series ?? '') ?? [];
-        const found = answers.find((each) => each.sequence === sequence && each.index === index);
-        return { index, label: found === undefined ? label : { ...label, serial: found.serial } };
-      }),
-    };
+  #withSerials(segments: readonly SegmentRecord[]): SegmentRecord[] {
+    return this.#store.within(withSerials(segments));
   }
 
   async balances(period: number): Promise<Balance[]> {
@@ -322,6 +290,7 @@ export class MemoryLedger implements Ledger {
   async expire(nowMs: number, segmentsBeforeMs: number): Promise<{ answers: number; segments: number }> {
     const answers = await this.#answers.expireAnswers(nowMs);
     const segments = [...this.#segments].filter(([, { committedAtMs }]) => committedAtMs < segmentsBeforeMs);
+    this.#store.within(dropNumbers(segments.map(([, segment]) => segment)));
     for (const [sequence] of segments) {
       this.#segments.delete(sequence);
       this.#droppedSegment = Math.max(this.#droppedSegment, sequence);
@@ -351,16 +320,16 @@ export class MemoryLedger implements Ledger {
     let missing = certificates;
     for (const segment of all.filter(({ sequence }) => !this.#sealed.has(sequence))) {
       if (missing <= 0) break;
-      segments.push(structuredClone(this.#withSerials(segment)));
+      segments.push(segment);
       missing -= segment.count;
     }
-    return segments;
+    return structuredClone(this.#withSerials(segments));
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
     const segments = [...this.#segments.values()].filter(({ sequence }) => sequence >= from);
     const sorted = segments.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
-    return structuredClone(sorted.map((segment) => this.#withSerials(segment)));
+    return structuredClone(this.#withSerials(sorted));
   }
 
   async audit(folder = this.#store): Promise<AuditReport> {

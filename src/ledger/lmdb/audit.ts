@@ -6,6 +6,7 @@ import { auditDirectory } from '../domain/directory.ts';
 import { auditDraws } from '../domain/draws.ts';
 import { auditLog } from '../domain/log.ts';
 import { auditLots } from '../domain/lots.ts';
+import { SeriesAudit } from '../domain/series.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import type { SegmentRecord } from '../records.ts';
@@ -23,9 +24,8 @@ import {
   UsageTally,
 } from '../usage-counters.ts';
 import { tableOf } from './lmdb-store.ts';
-import { SeriesAudit } from './series.ts';
 import type { Snapshot, Table } from './table.ts';
-import { count, type MetaName, type TableAuditor, type Tables } from './tables.ts';
+import { count, type MetaName, type Tables } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 16;
@@ -49,7 +49,7 @@ export async function auditTables(
   }
 }
 
-class Audit implements TableAuditor {
+class Audit {
   readonly #tables: Tables;
   readonly #at: Snapshot;
   readonly #rest: () => Promise<void>;
@@ -78,11 +78,10 @@ class Audit implements TableAuditor {
     const tally = new UsageTally();
     const series = new SeriesAudit();
     const { segments, oldestMs } = await this.#checkSegments(lots, tally, series);
-    await series.check(this.#tables, this);
+    await series.check(auditor);
     await this.#checkUsage(tally, oldestMs);
     await auditAnswers(auditor);
     await auditor.walk(RATES, () => {});
-    await this.walk(this.#tables.publicSeries, () => {});
     await auditLog(auditor);
     await this.walk(this.#tables.meta, () => {});
     if (this.#problemCount > PROBLEMS_MAX)

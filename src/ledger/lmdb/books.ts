@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { answersIn, putAnswers } from '../domain/answers.ts';
 import { LOG_LOCKS, mayStep, putLogRecords, readLog } from '../domain/log.ts';
+import { dropNumbers, numberAnswers, seriesPage, withSerials } from '../domain/series.ts';
 import { ONLY_OWNER } from '../domain/sources.ts';
 import type { SeriesPage } from '../label-records.ts';
 import {
@@ -29,7 +30,6 @@ import {
 import { balancesIn } from './balances.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbStore } from './lmdb-store.ts';
-import { dropNumbers, numberAnswers, seriesPage, withSerials } from './series.ts';
 import { count, lower, raise, type Tables } from './tables.ts';
 
 /**
@@ -150,11 +150,11 @@ export class LmdbBooks implements Books, LogStore {
 
   async segment(sequence: number): Promise<SegmentRecord | undefined> {
     const stored = this.#tables.segments.get(sequence);
-    return stored === undefined ? undefined : withSerials(this.#tables, decodeSegment(stored));
+    return stored === undefined ? undefined : this.#withSerials([decodeSegment(stored)])[0];
   }
 
   async seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
-    return seriesPage(this.#tables, purpose, part);
+    return this.#domain.within(seriesPage(purpose, part));
   }
 
   /** Reads every usage record of the month: made for a start, not for each request. */
@@ -219,16 +219,15 @@ export class LmdbBooks implements Books, LogStore {
     let missing = certificates;
     for (const { key: sequence, value: count } of this.#tables.unsealed.entries()) {
       if (missing <= 0) break;
-      segments.push(withSerials(this.#tables, this.#storedSegment(sequence)));
+      segments.push(this.#storedSegment(sequence));
       missing -= count;
     }
-    return segments;
+    return this.#withSerials(segments);
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
-    return [...this.#tables.segments.entries({ from, limit })].map(({ value }) =>
-      withSerials(this.#tables, decodeSegment(value)),
-    );
+    const stored = [...this.#tables.segments.entries({ from, limit })];
+    return this.#withSerials(stored.map(({ value }) => decodeSegment(value)));
   }
 
   #commit(segments: readonly EncodedSegment[], answers: readonly StoredAnswer[]): void {
@@ -240,9 +239,9 @@ export class LmdbBooks implements Books, LogStore {
       segmentTimes.put([segment.committedAtMs, segment.sequence], segment.count);
       unsealed.put(segment.sequence, segment.count);
       tally.addSegment(segment.entries);
-      numberAnswers(this.#tables, segment);
       raise(meta, 'lastSegment', segment.sequence);
     }
+    this.#domain.within(numberAnswers(fresh.map(({ segment }) => segment)));
     for (const [key, counters] of tally.counters) this.#addUsage(key, counters);
     if (answers.length > 0) this.#domain.within(putAnswers(answers));
   }
@@ -295,14 +294,18 @@ export class LmdbBooks implements Books, LogStore {
   #dropSegments(beforeMs: number): number {
     const { meta, segments, segmentTimes, unsealed } = this.#tables;
     const due = [...segmentTimes.entries({ before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP })];
+    this.#domain.within(dropNumbers(due.map(({ key }) => this.#storedSegment(key[1]))));
     for (const { key } of due) {
-      dropNumbers(this.#tables, this.#storedSegment(key[1]));
       segmentTimes.remove(key);
       segments.remove(key[1]);
       unsealed.remove(key[1]);
       raise(meta, 'droppedSegment', key[1]);
     }
     return due.length;
+  }
+
+  #withSerials(segments: readonly SegmentRecord[]): SegmentRecord[] {
+    return this.#domain.within(withSerials(segments));
   }
 
   #storedSegment(sequence: number): SegmentRecord {

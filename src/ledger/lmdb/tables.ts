@@ -2,7 +2,6 @@ import { LedgerError } from '../ledger.ts';
 import { bytesCodec, type Key, plainCodec, type TableKind } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { countersCodec, type UsageCounters } from '../usage-counters.ts';
-import type { SeriesCount, SeriesRow } from './series.ts';
 import type { Store } from './store.ts';
 import type { Snapshot, Table } from './table.ts';
 
@@ -48,13 +47,6 @@ const TABLES = {
   unsealed: table<number, number>(),
   /** usageKey: day and account. Months are sums over their days. */
   usage: table<number, UsageCounters>(countersCodec),
-  /** Series, serial. */
-  series: table<readonly [string, number], SeriesRow>(),
-  seriesCounts: table<string, SeriesCount>(),
-  /** Segment, index: the serial of a labelled answer. */
-  serials: table<readonly [number, number], number>(),
-  /** Public purpose, series. */
-  publicSeries: table<readonly [string, string], number>(),
   ...BOOK_TABLES,
   ...BLOCK_TABLES,
 };
@@ -64,13 +56,6 @@ export type Tables = { readonly meta: Table<MetaName, number> } & {
     ? Table<K, V>
     : never;
 };
-
-/** What an audit of the folder lends to the checks of one part. */
-export interface TableAuditor {
-  /** Visits every record that carries its checksum; what is wrong with a record becomes a problem. */
-  walk<K extends Key, V>(table: Table<K, V>, visit: (key: K, value: V) => void): Promise<void>;
-  problem(text: string): void;
-}
 
 /** Opens the format number alone, so that a folder of a newer program is left as it is. */
 export function openMeta(store: Store): Table<MetaName, number> | undefined {

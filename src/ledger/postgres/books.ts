@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import { answersIn } from '../domain/answers.ts';
+import { seriesPage, withSerials } from '../domain/series.ts';
 import type { SeriesPage } from '../label-records.ts';
 import { type Books, SEQUENCES_PER_LEASE, type SequenceLease, type SeriesPart } from '../ledger.ts';
 import type { Balance, RateRecord, SegmentRecord, StoredAnswer, UsageDay } from '../records.ts';
@@ -20,7 +21,6 @@ import type { Database } from './connection.ts';
 import type { NamedEpoch } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { dropSegments } from './retention.ts';
-import { seriesPageIn, withSerials } from './series.ts';
 import type { UnsealedTallies } from './unsealed.ts';
 
 export interface PostgresBooksOptions {
@@ -126,7 +126,7 @@ export class PostgresBooks implements Books {
       bytes = 0;
       await nextTurn();
     }
-    return withSerials(this.#database, segments);
+    return this.#withSerials(segments);
   }
 
   async segmentsFrom(from: number, limit: number): Promise<SegmentRecord[]> {
@@ -134,7 +134,7 @@ export class PostgresBooks implements Books {
   }
 
   seriesPage(purpose: string, part: SeriesPart): Promise<SeriesPage> {
-    return seriesPageIn(this.#database, purpose, part);
+    return this.#store.read(() => seriesPage(purpose, part));
   }
 
   balances(period: number): Promise<Balance[]> {
@@ -193,11 +193,13 @@ export class PostgresBooks implements Books {
     await this.#database.run(PROBE, [this.#clock.wallMs()]);
   }
 
+  async #withSerials(segments: SegmentRecord[]): Promise<SegmentRecord[]> {
+    const isLabelled = segments.some(({ notes }) => notes !== undefined);
+    return isLabelled ? this.#store.read(() => withSerials(segments)) : segments;
+  }
+
   #decoded(rows: readonly Body[]): Promise<SegmentRecord[]> {
-    return withSerials(
-      this.#database,
-      rows.map(({ body }) => decodeSegment(new Uint8Array(body))),
-    );
+    return this.#withSerials(rows.map(({ body }) => decodeSegment(new Uint8Array(body))));
   }
 }
 

@@ -1,14 +1,14 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
 import { putAnswers } from '../domain/answers.ts';
+import { numberAnswers, seriesLocks } from '../domain/series.ts';
 import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { encodeSegment } from '../segment.ts';
 import type { Database, Session } from './connection.ts';
 import { COMMIT_SLOTS, fencedError, type NamedEpoch } from './node.ts';
 import { inSession } from './postgres-store.ts';
-import { numberAnswers } from './series.ts';
-import { columns } from './statements.ts';
+import { columns, lockIn } from './statements.ts';
 
 /** Segments and bytes of one transaction, at most; a single call may have more. */
 const SEGMENTS_PER_COMMIT = 32;
@@ -256,10 +256,9 @@ async function storeFollowing(
   fresh: readonly EncodedSegment[],
   answers: readonly StoredAnswer[],
 ): Promise<void> {
-  await numberAnswers(
-    session,
-    fresh.map(({ segment }) => segment),
-  );
+  const segments = fresh.map(({ segment }) => segment);
+  await lockIn(session, seriesLocks(segments));
+  await inSession(session, numberAnswers(segments));
   if (answers.length === 0) return;
   await inSession(session, putAnswers(answers));
   await session.run(DROP_CLAIMS, columns(answers, 'keyDigest'));

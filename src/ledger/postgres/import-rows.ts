@@ -61,19 +61,6 @@ function bookCopies(records: FolderRecords, node: number): Copy[] {
       columns: 'account bigint, period int, requests bigint, credits bigint',
       rows: balanceRows(records),
     },
-    copy(
-      'series_count',
-      'series text, count bigint, dropped bigint',
-      tables.seriesCounts,
-      (series, { count, dropped }) => [series, count, dropped],
-    ),
-    copy(
-      'series_answer',
-      'series text, serial bigint, sequence bigint, index int, issued_at_ms float8, is_public bool',
-      tables.series,
-      (key, { sequence, index, issuedAtMs, isPublic }) => [...key, sequence, index, issuedAtMs, isPublic],
-    ),
-    copy('public_series', 'purpose text, series text', tables.publicSeries, (key) => key),
     {
       table: 'record',
       columns: 'part text, key bytea, name text, value bytea',

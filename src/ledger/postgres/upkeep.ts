@@ -5,6 +5,7 @@ import { auditDirectory } from '../domain/directory.ts';
 import { auditDraws } from '../domain/draws.ts';
 import { auditLog } from '../domain/log.ts';
 import { auditLots } from '../domain/lots.ts';
+import { SeriesAudit } from '../domain/series.ts';
 import { auditSources } from '../domain/sources-audit.ts';
 import type { LedgerIntegrity } from '../integrity.ts';
 import { type AuditReport, type Ledger, LedgerError, type Upkeep } from '../ledger.ts';
@@ -121,6 +122,7 @@ class BooksAudit implements Auditor {
   readonly #session: Session;
   readonly #problems: string[] = [];
   readonly #sealed = new UsageTally();
+  readonly #series = new SeriesAudit();
   #creditsSpent = 0;
   #oldestMs = Number.POSITIVE_INFINITY;
   #segments = 0;
@@ -138,6 +140,7 @@ class BooksAudit implements Auditor {
       return `segment ${String(sequence)} is to be logged, and is not stored with as many certificates`;
     });
     await auditDirectory(this);
+    await this.#series.check(this);
     await auditSources(lots, this);
     await auditDraws(this);
     await auditAnswers(this);
@@ -169,6 +172,7 @@ class BooksAudit implements Auditor {
       if (segment.sequence !== sequence || segment.count !== row.count || segment.committedAtMs !== row.at_ms)
         this.#problems.push(`segment ${sequence} is stored beside facts that are not its own`);
       this.#certificates += segment.count;
+      this.#series.addSegment(segment);
       this.#oldestMs = Math.min(this.#oldestMs, segment.committedAtMs);
       if (row.is_unsealed) this.#addCredits(segment.entries);
       else this.#sealed.addSegment(segment.entries);

@@ -243,8 +243,10 @@ async function cancelledCommits(t: TestContext) {
     url,
     "SET synchronous_commit = off; SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
   );
-  const records = ['accounts', 'answers', 'log', 'draws'].map((part) => `record WHERE part = '${part}'`);
-  const tables = [...records, 'series_answer'];
+  const records = ['accounts', 'answers', 'log', 'draws', 'series'].map(
+    (part) => `record WHERE part = '${part}'`,
+  );
+  const tables = records;
   const counts = tables.map((table) => `(SELECT count(*) FROM qrn.${table}) = 1`);
   await waitFor(url, `SELECT ${counts.join(' AND ')} AS is_so`);
   const shown: string[] = [];

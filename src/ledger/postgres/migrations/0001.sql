@@ -49,20 +49,6 @@ CREATE TABLE qrn.unsealed (sequence bigint PRIMARY KEY, node int NOT NULL, epoch
 CREATE TABLE qrn.retention (one bool PRIMARY KEY DEFAULT true CHECK (one), dropped_segment bigint NOT NULL);
 INSERT INTO qrn.retention (dropped_segment) VALUES (0);
 
--- Serials of labelled answers.
-CREATE TABLE qrn.series_count (series text PRIMARY KEY, count bigint NOT NULL, dropped bigint NOT NULL DEFAULT 0);
-CREATE TABLE qrn.series_answer (
-  series text NOT NULL,
-  serial bigint NOT NULL,
-  sequence bigint NOT NULL,
-  index int NOT NULL,
-  issued_at_ms double precision NOT NULL,
-  is_public bool NOT NULL,
-  PRIMARY KEY (series, serial),
-  UNIQUE (sequence, index)
-);
-CREATE TABLE qrn.public_series (purpose text COLLATE "C", series text COLLATE "C", PRIMARY KEY (purpose, series));
-
 -- Counters, to which the sequencer adds the segments that it seals. `counters` is as usage-counters.ts packs it.
 CREATE TABLE qrn.usage_day (
   account bigint NOT NULL,

@@ -1,0 +1,156 @@
+import { type AnswerLabel, SERIES_LISTED_MAX, type SeriesPage } from '../label-records.ts';
+import type { SeriesPart } from '../ledger.ts';
+import type { SegmentRecord } from '../records.ts';
+import { EntryCursor } from '../segment.ts';
+import { type Body, tx } from '../store.ts';
+import { PUBLIC_SERIES, SERIALS, SERIES, SERIES_COUNTS, type SeriesCount } from '../tables.ts';
+import type { Auditor } from './auditor.ts';
+
+/**
+ * The serials of labelled answers. They are given in the transaction that stores a segment, in the order in which
+ * segments are stored, so no number is left out and none is given twice, whatever crashes. The stored segment stays as its
+ * front wrote it; the serials lie beside it.
+ */
+
+const NONE: SeriesCount = { count: 0, dropped: 0 };
+/** Sorts behind every id. */
+const AFTER_ALL = '~';
+
+/** Of those who number or drop the answers of these segments. */
+export function seriesLocks(segments: readonly SegmentRecord[]): string[] {
+  return seriesOf(labelsOf(segments)).map((series) => `series/${series}`);
+}
+
+/** Numbers the labelled answers of segments that are stored for the first time. */
+export function* numberAnswers(segments: readonly SegmentRecord[]): Body<void> {
+  const labels = labelsOf(segments);
+  const counts = yield* countsOf(labels);
+  for (const { segment, index, label, series } of labels) {
+    const cursor = new EntryCursor(segment.entries);
+    if (!cursor.seek(index)) continue;
+    const { sequence } = segment;
+    const sum = counts.get(series) ?? NONE;
+    const serial = sum.count + 1;
+    counts.set(series, { ...sum, count: serial });
+    const { issuedAtMs } = cursor;
+    yield* tx.put(SERIES, [series, serial], { sequence, index, issuedAtMs, isPublic: label.isPublic });
+    yield* tx.put(SERIALS, [sequence, index], serial);
+    if (label.purpose !== undefined) yield* tx.put(PUBLIC_SERIES, [label.purpose, series], 0);
+  }
+  for (const [series, sum] of counts) yield* tx.put(SERIES_COUNTS, series, sum);
+}
+
+/** The segments with the serials of their labels. */
+export function* withSerials(segments: readonly SegmentRecord[]): Body<SegmentRecord[]> {
+  const serials = yield* serialsOf(labelsOf(segments));
+  return segments.map((segment) => {
+    const { sequence, notes } = segment;
+    if (notes === undefined) return segment;
+    const numbered = notes.map(({ index, label }) => {
+      const serial = serials.get(`${sequence} ${index}`);
+      return { index, label: serial === undefined ? label : ({ ...label, serial } satisfies AnswerLabel) };
+    });
+    return { ...segment, notes: numbered };
+  });
+}
+
+/** Forgets where the answers of dropped segments were; the counts stay. */
+export function* dropNumbers(segments: readonly SegmentRecord[]): Body<void> {
+  const labels = labelsOf(segments);
+  const counts = yield* countsOf(labels);
+  const serials = yield* serialsOf(labels);
+  for (const { segment, index, series } of labels) {
+    const serial = serials.get(`${segment.sequence} ${index}`);
+    if (serial === undefined) continue;
+    yield* tx.remove(SERIALS, [segment.sequence, index]);
+    yield* tx.remove(SERIES, [series, serial]);
+    const sum = counts.get(series) ?? NONE;
+    counts.set(series, { ...sum, dropped: sum.dropped + 1 });
+  }
+  for (const [series, sum] of counts) yield* tx.put(SERIES_COUNTS, series, sum);
+}
+
+/** See Books.seriesPage. */
+export function* seriesPage(purpose: string, { series, from, limit }: SeriesPart): Body<SeriesPage> {
+  const range = { from: [purpose, ''], before: [purpose, AFTER_ALL], limit: SERIES_LISTED_MAX } as const;
+  const ids = (yield* tx.range(PUBLIC_SERIES, range)).map(({ key: [, id] }) => id);
+  const counts = yield* tx.getMany(SERIES_COUNTS, ids);
+  const listed = ids.map((id, i) => ({ id, count: counts[i]?.count ?? 0 }));
+  const asked = series ?? ids.at(0);
+  if (asked === undefined || (yield* tx.get(PUBLIC_SERIES, [purpose, asked])) === undefined)
+    return { series: listed, answers: [] };
+  const before = [asked, Number.MAX_SAFE_INTEGER] as const;
+  const rows = yield* tx.range(SERIES, { from: [asked, from], before, limit });
+  return { series: listed, answers: rows.map(({ key: [, serial], value }) => ({ serial, ...value })) };
+}
+
+interface Labelled {
+  readonly segment: SegmentRecord;
+  readonly index: number;
+  readonly label: AnswerLabel;
+  readonly series: string;
+}
+
+function labelsOf(segments: readonly SegmentRecord[]): Labelled[] {
+  return segments.flatMap((segment) =>
+    (segment.notes ?? []).flatMap(({ index, label }) =>
+      label.series === undefined ? [] : [{ segment, index, label, series: label.series }],
+    ),
+  );
+}
+
+function seriesOf(labels: readonly Labelled[]): string[] {
+  return [...new Set(labels.map(({ series }) => series))];
+}
+
+function* countsOf(labels: readonly Labelled[]): Body<Map<string, SeriesCount>> {
+  const ids = seriesOf(labels);
+  if (ids.length === 0) return new Map();
+  const counts = yield* tx.getMany(SERIES_COUNTS, ids);
+  return new Map(ids.map((id, i) => [id, counts[i] ?? NONE]));
+}
+
+/** By `sequence index`. */
+function* serialsOf(labels: readonly Labelled[]): Body<Map<string, number>> {
+  const serials = new Map<string, number>();
+  if (labels.length === 0) return serials;
+  const keys = labels.map(({ segment: { sequence }, index }) => [sequence, index] as const);
+  for (const [i, serial] of (yield* tx.getMany(SERIALS, keys)).entries())
+    if (serial !== undefined) serials.set(keys[i].join(' '), serial);
+  return serials;
+}
+
+/** Every labelled answer has its number, and every number is of one answer. */
+export class SeriesAudit {
+  /** Series by `sequence index`, as the segments need them. */
+  readonly #expected = new Map<string, string>();
+
+  /** All that are stored are to be told. */
+  addSegment(segment: SegmentRecord): void {
+    for (const { index, series } of labelsOf([segment]))
+      this.#expected.set(`${segment.sequence} ${index}`, series);
+  }
+
+  async check(auditor: Auditor): Promise<void> {
+    const serials = new Map<string, number>();
+    await auditor.walk(SERIALS, (key, serial) => serials.set(key.join(' '), serial));
+    const kept = new Map<string, number>();
+    await auditor.walk(SERIES, ([series, serial], { sequence, index }) => {
+      const place = `${sequence} ${index}`;
+      if (this.#expected.get(place) !== series || serials.get(place) !== serial)
+        auditor.problem(`serial ${serial} of ${series} is not that of its answer`);
+      else this.#expected.delete(place);
+      kept.set(series, (kept.get(series) ?? 0) + 1);
+    });
+    for (const [place, series] of this.#expected) {
+      const [sequence, index] = place.split(' ');
+      auditor.problem(`answer ${index} of segment ${sequence} has no serial in ${series}`);
+    }
+    await auditor.walk(SERIES_COUNTS, (series, { count, dropped }) => {
+      const stored = kept.get(series) ?? 0;
+      if (stored !== count - dropped)
+        auditor.problem(`${series} has ${stored} answers, and ${count - dropped} are counted`);
+    });
+    await auditor.walk(PUBLIC_SERIES, () => {});
+  }
+}
