@@ -1,15 +1,5 @@
-import { gaussians } from '../../src/certificate/draw-gaussians.ts';
-import {
-  ByteStream,
-  floats,
-  integers,
-  permutation,
-  sample,
-  shuffle,
-  strings,
-  uuid,
-  weighted,
-} from '../../src/certificate/draw-samplers.ts';
+import { ByteStream, shuffle } from '../../src/certificate/draw-samplers.ts';
+import { drawnValues } from '../../src/certificate/draw-values.ts';
 import type { OctetType } from '../../src/core/vocabulary.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 
@@ -61,54 +51,20 @@ function valueOctets(value: number | string, type: OctetType, encoding: 'hex' | 
   return Buffer.from(octets.buffer);
 }
 
+/** A shuffle and a string of bits are no kinds of a committed draw. */
 function plainValues(request: ValueRequest, bytes: ByteStream): TwinAnswer['plain'] {
-  switch (request.kind) {
-    case 'integers':
-      return integers(request, bytes);
-    case 'floats':
-      return floats(request.count, request.precision, bytes);
-    case 'bytes': {
-      const values: string[] = [];
-      for (let i = 0; i < request.count; i++)
-        values.push(encode(bytes.take(request.length), request.encoding));
-      return request.single ? values[0] : values;
-    }
-    case 'uuid':
-      return Array.from({ length: request.count }, () => uuid(bytes.take(16)));
-    case 'bitstring': {
-      let bits = '';
-      for (const byte of bytes.take(Math.ceil(request.length / 8))) {
-        for (const place of [128, 64, 32, 16, 8, 4, 2, 1]) bits += (byte & place) > 0 ? '1' : '0';
-      }
-      return bits.slice(0, request.length);
-    }
-    case 'shuffle':
-      return shuffle(request.items, request.items.length - 1, bytes);
-    case 'sample':
-      return sample(request.items, request.count, bytes);
-    case 'weighted':
-      return weighted(request.items, request.weights, request.count, bytes);
-    case 'strings':
-      return strings(request.count, request.length, request.alphabet, bytes);
-    case 'gaussians':
-      return gaussians(request.count, request, bytes);
-    case 'sequences': {
-      const { count, ranges, sort } = request;
-      return Array.from({ length: count }, () =>
-        ranges.map(({ length, ...range }) => integers({ count: length, ...range, sort }, bytes)),
-      );
-    }
-    case 'permutations': {
-      const { count, length } = request;
-      return Array.from({ length: count }, () => permutation(length, bytes));
-    }
+  if (request.kind === 'shuffle') return shuffle(request.items, request.items.length - 1, bytes);
+  if (request.kind === 'bitstring') {
+    const octets = [...bytes.take(Math.ceil(request.length / 8))];
+    return octets
+      .map((octet) => octet.toString(2).padStart(8, '0'))
+      .join('')
+      .slice(0, request.length);
   }
-}
-
-function encode(octets: Uint8Array, encoding: 'hex' | 'base64'): string {
-  return encoding === 'hex'
-    ? Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('')
-    : btoa(String.fromCharCode(...octets));
+  const values = drawnValues(request, bytes);
+  if (typeof values === 'string') throw new TypeError(values);
+  const plain = values as readonly PlainValue[];
+  return request.kind === 'bytes' && request.single ? String(plain[0]) : plain;
 }
 
 /** ceil(log2(possibilities) / 8) for ordered choices, by the full product. */
