@@ -70,6 +70,7 @@ export class RouteTable {
   of(path: string): Route | undefined {
     const route = this.#routes.get(path);
     if (route !== undefined) return route;
+    if (path.charCodeAt(path.length - 1) === SLASH && !path.startsWith('/v1/')) return undefined; // it has moved
     for (const [prefix, under] of this.#prefixes) if (path.startsWith(prefix)) return under;
     return undefined;
   }
