@@ -293,8 +293,8 @@ suite('two nodes on one PostgreSQL', () => {
 
 /** What a start asks first in the ledger's thread, in the main thread, and for the demo. */
 for (const [during, statement] of [
-  ['it opens the log', 'log_read'],
-  ['it loads the limits', 'books_rates'],
+  ['it opens the log', 'store_get'],
+  ['it loads the limits', 'balances'],
   ['it makes the demo account', 'store_put'],
 ] as const) {
   test(`a node whose database goes away while ${during} ends, and says where PostgreSQL does not answer`, async (t) => {
