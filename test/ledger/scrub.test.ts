@@ -11,17 +11,15 @@ import { damageContent, openTestLedger, temporaryFolder } from '../support/ledge
 import { account, entry, filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freshMetrics } from '../support/prometheus.ts';
-import { TestServer, until } from '../support/server.ts';
+import { TestServer } from '../support/server.ts';
 
 const SEGMENTS = 500;
 const SLICE_BYTES = 64 * 1_024 + 4_096;
 
 /** An open ledger with segments in it, and the store below it. */
-async function filledLedger(path: string, scrubBytesPerS = 0, log = silentLog) {
+async function filledLedger(path: string) {
   let raw: RawStore | undefined;
   const ledger = await openTestLedger(path, {
-    scrubBytesPerS,
-    log,
     wrap: (each) => {
       raw = each;
       return each;
@@ -95,13 +93,15 @@ suite('the scrub', () => {
     const path = temporaryFolder(t);
     const errors: string[] = [];
     const log = { ...silentLog, error: (fields: object) => void errors.push(JSON.stringify(fields)) };
-    const { ledger } = await filledLedger(path, 2 ** 30, log);
+    const { ledger, store, tables } = await filledLedger(path);
     damageContent(join(path, 'data.mdb'), entry(10_000 * (SEGMENTS / 2)).requestId);
-    await until('the scrub finds the damage', async () => (await ledger.integrity()).scrub!.damaged > 0);
-    const { scrub } = await ledger.integrity();
-    assert.ok(scrub!.damaged > 0);
-    assert.match(scrub!.problems.join(), /the stored value does not match its checksum/);
-    assert.equal(errors.length, scrub!.damaged);
+    const scrub = new Scrub({ store, tables, log, clock: new ManualClock(), bytesPerS: 2 ** 30 });
+    scrub.startAfter(undefined);
+    await untilTurn(() => scrub.state().damaged > 0);
+    await scrub.stop();
+    const { damaged, problems } = scrub.state();
+    assert.match(problems.join(), /the stored value does not match its checksum/);
+    assert.equal(errors.length, damaged);
     await ledger.close();
   });
 
