@@ -89,6 +89,14 @@ suite('opening', () => {
     await first.close(); // what is in its journal was never acknowledged
   });
 
+  test('an idle server whose whole folder is removed stops in a sentence', async (t) => {
+    const path = temporaryFolder(t);
+    const ledger = await openTestLedger(path);
+    rmSync(path, { recursive: true });
+    assert.match((await ledger.failed).message, /data\.mdb was removed or replaced while the service ran/);
+    await ledger.close();
+  });
+
   test('what is no ledger is not opened', async (t) => {
     const path = temporaryFolder(t);
     await assert.rejects(openTestLedger(path, { role: 'reader' }), {

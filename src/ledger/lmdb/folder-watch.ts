@@ -15,9 +15,12 @@ export class FolderWatch {
   constructor(paths: readonly string[], space: FreeSpace, onGone: (path: string) => void) {
     const known = paths.map((path) => ({ path, id: idOf(path) }));
     this.#timer = setInterval(() => {
-      space.look();
+      // files first: a folder that is gone has no free space to ask for
       const gone = known.find(({ path, id }) => idOf(path) !== id);
-      if (gone === undefined) return;
+      if (gone === undefined) {
+        space.look();
+        return;
+      }
       this.stop();
       onGone(gone.path);
     }, LOOK_INTERVAL_MS).unref();
