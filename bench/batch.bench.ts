@@ -6,7 +6,7 @@ import { alternate } from './support/rounds.ts';
 import { type Server, type Service, startService, withServers } from './support/server.ts';
 import type { BenchRun, Report, Row, Suite, Table } from './support/suite.ts';
 import { type Measure, of, ratio, rowOf } from './support/tables.ts';
-import { batchBody, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts';
+import { batchBody, TWO_KINDS, VALUE_KINDS, type ValueKind } from './support/value-kinds.ts';
 
 const PATH = '/v1/batch';
 const COUNT = 100_000;
@@ -24,9 +24,8 @@ const TWIN = JSON_TWIN.name;
  * Pure bytes do not last: a round is a number of requests that draw this much, of small batches, and the reservoir is
  * so large that it is still half full at the end, for below that the service makes lots beside what is measured.
  */
-const PURE_BYTES_A_ROUND = 128 * 1024;
+const PURE_BYTES_A_ROUND = 64 * 1024;
 const PURE_COUNT = 200;
-const PURE_KINDS = VALUE_KINDS.filter(({ name }) => !name.includes('int32') && !name.includes('15 places'));
 
 interface Case {
   readonly kind: ValueKind;
@@ -38,7 +37,7 @@ interface Case {
 const SEEDED_CASES = VALUE_KINDS.map(
   (kind): Case => ({ kind, mode: 'quantum-seeded', count: COUNT, connections: CONNECTIONS }),
 );
-const PURE_CASES = PURE_KINDS.map(
+const PURE_CASES = TWO_KINDS.map(
   (kind): Case => ({ kind, mode: 'pure', count: PURE_COUNT, connections: PURE_CONNECTIONS }),
 );
 
