@@ -310,7 +310,7 @@ export const KINDS: Readonly<Record<Exclude<DataEndpoint, 'batch'>, Kind>> = {
       {
         name: 'alphabet',
         kind: 'text',
-        pattern: /^.{2,1000}$/su,
+        pattern: /^[\s\S]{2,1000}$/u,
         default: 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789',
         error: 'invalid_alphabet',
         description: 'The characters to choose from: 2 to 1,000 Unicode code points, none twice.',

@@ -153,7 +153,13 @@ const METHODS: Readonly<Record<string, Method>> = {
     [
       N,
       whole('length', 1, LIMITS.stringLengthMax),
-      { ...REQUIRED, kind: 'text', name: 'characters', pattern: /^.{2,1000}$/su, error: 'invalid_alphabet' },
+      {
+        ...REQUIRED,
+        kind: 'text',
+        name: 'characters',
+        pattern: /^[\s\S]{2,1000}$/u,
+        error: 'invalid_alphabet',
+      },
       REPLACEMENT,
     ],
     ({ n, length, characters, replacement }) => {

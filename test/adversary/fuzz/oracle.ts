@@ -67,18 +67,21 @@ function acceptable(due: Due, { accept, ask }: FuzzCase): Expected {
   if ('asked' in due) return formFor(due.asked, accept) === undefined ? { refused: 'not_acceptable' } : due;
   const asksForForm = ask.query.includes('format=') || Buffer.from(ask.body).includes('"format"');
   const isUnacceptable = !asksForForm && formOf(accept, false) === undefined;
-  // where values have octets, a row whose Accept field names nothing but them is answered
-  return isUnacceptable && accept.wants.length === 0 ? { refused: 'not_acceptable' } : due;
+  if (!isUnacceptable || (ask.endpoint === 'bytes' && accept.wants.length > 0)) return due;
+  // a row of a batch does not say its kind, and some have octets
+  return ask.endpoint === 'batch' && accept.wants.length > 0 ? 'anything' : { refused: 'not_acceptable' };
 }
 
 /** The form of the answer; undefined where nothing is acceptable. */
 function formFor({ endpoint, values, dryRun }: Asked, accept: Accept): Form | undefined {
   const hasOctets = endpoint === 'bytes' || (endpoint === 'batch' && OCTET_KINDS.has(values.kind));
-  return formOf(accept, !dryRun && hasOctets);
+  if (!dryRun) return formOf(accept, hasOctets);
+  // a quote has no values: whoever accepts nothing but octets of them gets it as JSON
+  return formOf(accept, false) ?? (formOf(accept, hasOctets) && 'json');
 }
 
 /** The kinds of values that have octets (SPEC-NOTES). */
-const OCTET_KINDS: ReadonlySet<string> = new Set(['integers', 'floats', 'uuid', 'bytes']);
+const OCTET_KINDS: ReadonlySet<string> = new Set(['integers', 'floats', 'gaussians', 'uuid', 'bytes']);
 
 const BODY_BYTES_MAX = 65_536;
 

@@ -30,9 +30,10 @@ export function wholeText(value: number, mask: number): string {
   return value < 0 ? `-${zeros}${-value}` : `${zeros}${value}`;
 }
 
-/** A whole number as JSON may write it. */
-export function jsonWhole(value: number, mask: number): string {
+/** A number as JSON may write it; a whole one in several ways. */
+export function jsonNumber(value: number, mask: number): string {
   const plain = String(value);
+  if (!Number.isInteger(value)) return plain;
   if (bit(mask, 4)) return `${plain}.0`;
   if (bit(mask, 5)) return `${plain}e0`;
   if (bit(mask, 6) && value !== 0 && value % 10 === 0) return `${value / 10}E+1`;

@@ -178,8 +178,7 @@ export async function holdStrange(world: World, request: HttpRequest): Promise<v
 function holdRefusal(world: World, { method, target }: HttpRequest, reply: HttpReply, text: string): void {
   const type = reply.headers.get('content-type') ?? '';
   if (method === 'HEAD') return;
-  const isPage = type.startsWith('text/html') && target.startsWith('/verify');
-  if (isPage) return;
+  if (type.startsWith('text/html') && !target.startsWith('/v1/')) return; // a page
   assert.match(type, /^application\/(problem\+)?json$/, text);
   const body = JSON.parse(reply.body.toString()) as { error?: { code: ErrorCode }; code?: ErrorCode };
   const name = type === 'application/json' ? 'Error' : 'Problem';

@@ -17,7 +17,7 @@ import {
 } from '../../values/requests.ts';
 import { anyAccept, type DataAsk, type FuzzCase, type KeyWay } from './cases.ts';
 import { factsOf, type Role } from './roles.ts';
-import { bit, jsonObject, jsonText, jsonWhole, percentEncoded, reordered, wholeText } from './spelling.ts';
+import { bit, jsonNumber, jsonObject, jsonText, percentEncoded, reordered, wholeText } from './spelling.ts';
 
 /** Requests that no rule refuses, and only an empty account can: first what is asked for, then one of the many ways to write it. */
 export interface ValidCase extends FuzzCase, Asked {}
@@ -300,12 +300,13 @@ function valueText(value: unknown, mask: number): string {
 
 function batch(values: ValueRequest, common: Members, style: Style): DataAsk {
   const { mask, order, commonInBody } = style;
-  const params = leftOut(membersOf('batch', values), DEFAULTS.batch, style.leavesOut);
+  const defaults = values.kind === 'permutations' ? {} : DEFAULTS.batch; // these have no default of `length`
+  const params = leftOut(membersOf('batch', values), defaults, style.leavesOut);
   const paramTexts = params.map(([name, value]): [string, string] => [name, jsonValueText(value, mask)]);
   const count = values.kind === 'shuffle' || values.kind === 'bitstring' ? 1 : values.count;
   const members: [string, string][] = [
     ['type', jsonText(values.kind, mask)],
-    ['count', jsonWhole(count, mask)],
+    ['count', jsonNumber(count, mask)],
   ];
   if (params.length > 0 || bit(mask, 13)) {
     members.push(['params', jsonObject(reordered(paramTexts, order), mask >>> 1)]);
@@ -326,6 +327,6 @@ const CONTENT_TYPES = [
 ];
 
 function jsonValueText(value: unknown, mask: number): string {
-  if (typeof value === 'number') return jsonWhole(value, mask);
+  if (typeof value === 'number') return jsonNumber(value, mask);
   return typeof value === 'string' ? jsonText(value, mask) : JSON.stringify(value);
 }
