@@ -151,14 +151,27 @@ interface UpstreamAnswers {
   readonly certificates: readonly { readonly id: string; readonly leaf: string }[];
 }
 
-/** What a read of a source without a circuit says of one. */
-export const NO_CIRCUIT = {
-  circuit: 'none',
-  circuitVersion: 'none',
-  circuitSha256: null,
-  qubitsUsed: 0,
-  circuitDepth: 0,
-} as const;
+/** What is told of a read of a source without a circuit. */
+interface PlainRead
+  extends Pick<Provenance, 'provider' | 'device' | 'startedAtMs' | 'finishedAtMs' | 'calibration'> {
+  readonly bits: Uint8Array<ArrayBuffer>;
+  readonly rawSha256: string;
+  readonly jobId?: string | null;
+  readonly upstream?: UpstreamAnswers;
+}
+
+/** The read of a source without a circuit: shots of so many channels, which fill whole bytes. */
+export function plainRead({ bits, rawSha256, jobId = null, ...told }: PlainRead, width = 1): RawRead {
+  const shots = (8 * bits.length) / width;
+  const none = {
+    circuit: 'none',
+    circuitVersion: 'none',
+    circuitSha256: null,
+    qubitsUsed: 0,
+    circuitDepth: 0,
+  };
+  return { bits, width, shots, rawSha256, provenance: { jobId, ...none, shots, ...told } };
+}
 
 /**
  * retryable: try again later; quota: the provider's budget is spent; auth: credentials; permanent: needs a

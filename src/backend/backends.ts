@@ -3,7 +3,7 @@ import type { BackendDefinition } from './definition.ts';
 import { ibmBackend } from './ibm/ibm.ts';
 import { ionqBackend } from './ionq/ionq.ts';
 import { localDeviceBackend } from './local-device/device.ts';
-import { qrnBackend } from './qrn/source.ts';
+import { qrnBackend } from './qrn/qrn.ts';
 import { QRNG_PRESETS } from './qrng-http/presets.ts';
 import { qrngHttpBackend } from './qrng-http/source.ts';
 import { replayBackend } from './replay/replay.ts';

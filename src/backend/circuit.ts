@@ -36,3 +36,15 @@ export function superposition(qubits: number): Circuit {
 export function circuitName(qubits: number): string {
   return `superposition-${qubits}`;
 }
+
+/** Of these qubits the `count` that lose the least, in ascending order. */
+export function bestQubits(
+  qubits: readonly number[],
+  count: number,
+  lossOf: (qubit: number) => number,
+): number[] {
+  return qubits
+    .toSorted((a, b) => lossOf(a) - lossOf(b) || a - b)
+    .slice(0, count)
+    .sort((a, b) => a - b);
+}

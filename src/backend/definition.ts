@@ -1,4 +1,4 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock, Wait } from '../core/clock.ts';
 import type { Origin } from '../core/vocabulary.ts';
 import { type Backend, MAX_READ_BITS } from './backend.ts';
 
@@ -56,6 +56,8 @@ export function defineBackend<const Options extends OptionDefinitions>(
 export interface SourceParts {
   readonly clock: Clock;
   readonly memory: SourceMemory;
+  /** Pauses between calls; the system's own when left out. */
+  readonly wait?: Wait;
 }
 
 /** All that the composition root hands in. */
@@ -136,22 +138,26 @@ export class Secret {
 
 export const anyText = (text: string): string => text;
 
-export function wholeNumber(min: number, max: number): (text: string) => number {
+/** A text of this form, which `expected` describes. */
+export function matching(form: RegExp, expected: string): (text: string) => string {
   return (text) => {
-    const parsed = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(parsed >= min && parsed <= max)) throw new OptionError(`a whole number from ${min} to ${max}`);
+    if (!form.test(text)) throw new OptionError(expected);
+    return text;
+  };
+}
+
+function numeral(form: RegExp, min: number, max: number, kind: string): (text: string) => number {
+  return (text) => {
+    const parsed = form.test(text) ? Number(text) : Number.NaN;
+    if (!(parsed >= min && parsed <= max)) throw new OptionError(`a ${kind} number from ${min} to ${max}`);
     return parsed;
   };
 }
 
+export const wholeNumber = (min: number, max: number) => numeral(/^\d{1,15}$/, min, max, 'whole');
+
 /** A decimal number such as 0.25 or 12. */
-export function decimal(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const parsed = /^\d{1,15}(\.\d{1,15})?$/.test(text) ? Number(text) : Number.NaN;
-    if (!(parsed >= min && parsed <= max)) throw new OptionError(`a decimal number from ${min} to ${max}`);
-    return parsed;
-  };
-}
+export const decimal = (min: number, max: number) => numeral(/^\d{1,15}(\.\d{1,15})?$/, min, max, 'decimal');
 
 export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => T {
   return (text) => {
@@ -186,25 +192,18 @@ export function isLoopback(url: string): boolean {
   return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 }
 
-/** A secret that must be given. */
+/** A secret that must be given, and that a header can hold. */
 export function secretOption(meaning: string) {
-  return { meaning, secret: true, parse: anyText } as const;
+  return { meaning, secret: true, parse: matching(/^[!-~]+$/, 'visible ASCII characters') } as const;
 }
 
 /** Options of sources of which nobody but the operator can say what they are: devices and files. */
-
-const DECLARED_LENGTH_MAX = 80;
 
 /**
  * A declared fact: it is printed in headers and certificates, so it is visible ASCII, with single spaces
  * within.
  */
-export function declaredText(text: string): string {
-  if (text.length > DECLARED_LENGTH_MAX || !/^[!-~]+( [!-~]+)*$/.test(text)) {
-    throw new OptionError(`1 to ${DECLARED_LENGTH_MAX} printable ASCII characters`);
-  }
-  return text;
-}
+export const declaredText = matching(/^(?=.{1,80}$)[!-~]+( [!-~]+)*$/, '1 to 80 printable ASCII characters');
 
 /** Claims below 0.001 are left out: a lot of the largest read would not fill one assessed block. */
 export const minEntropyOption = {

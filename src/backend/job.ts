@@ -1,5 +1,7 @@
+import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Origin } from '../core/vocabulary.ts';
+import { sha256Hex } from '../crypto/digest.ts';
 import {
   BackendError,
   type JobBackend,
@@ -10,26 +12,53 @@ import {
   type SourceFacts,
   type Spend,
 } from './backend.ts';
+import { CIRCUIT_DEPTH, circuitName } from './circuit.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
 import { jobNotes, type RecentEntries, SeenBits } from './seen.ts';
 import type { Shots } from './shots.ts';
 
-/** What the plan of a job says at every provider. A plan is JSON, and the memo of its job. */
+/** All that the results of a job mean. Kept before the job is submitted: a repeated submission is the same to the byte. JSON. */
 export interface JobPlan {
+  /** As the provider names it. */
+  readonly device: string;
   /** Min-entropy per bit that was claimed of it: qubits were chosen to bear that, and no more. */
   readonly claim: number;
+  /** By channel: the qubit that gives it. */
+  readonly qubits: readonly number[];
+  /** Shots that are ordered. */
+  readonly shots: number;
+  /** What the device published of these qubits when they were chosen. */
+  readonly calibration: Provenance['calibration'];
 }
 
+/** A provider and the source that is configured of it. */
 interface JobSource {
   /** Under which it is configured. */
   readonly name: string;
+  /** As certificates name the provider and the device. */
+  readonly provider: string;
+  readonly deviceName: string;
+  /** The device, as the provider names it. */
+  readonly device: string;
   readonly quantumBackend: string;
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
-  /** The device, as the provider names it. */
-  readonly device: string;
   /** True when calls go to an address that the operator gave in place of the provider's own. */
   readonly isDeclared: boolean;
+  /** How long a request without an answer may still be at work, and make a job that no search finds yet. */
+  readonly settleMs?: number;
+}
+
+/** `lang_version` of the programs: grows whenever the text of an unchanged circuit would change. */
+const PROGRAM_VERSION = '1.0.0';
+
+/** A job as its provider describes it. */
+export interface FoundJob {
+  /** The provider's own word for the state. */
+  readonly word: string;
+  readonly state: JobState;
+  /** That it runs on, as the provider names it. */
+  readonly device: string | null;
 }
 
 /** One submission, kept before anything is sent. JSON. */
@@ -48,10 +77,11 @@ export class UnknownOutcome extends BackendError {
 
 export interface JobResults {
   readonly shots: Shots;
-  readonly width: number;
   /** SHA-256 (hex) of what the provider delivered, verbatim. */
   readonly rawSha256: string;
-  readonly provenance: Omit<Provenance, 'jobId' | 'qubitsUsed' | 'shots'>;
+  readonly startedAtMs: number;
+  readonly finishedAtMs: number;
+  readonly calibration: Provenance['calibration'];
   /** Why there are fewer shots than were ordered, for the error when they are too few. */
   readonly shortfall: string;
 }
@@ -65,7 +95,7 @@ export interface JobResults {
  * same to the byte although the device was calibrated in between, and what may have been sent is looked for at the provider
  * before it is sent again.
  */
-export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBackend {
+export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob> implements JobBackend {
   readonly kind = 'job';
   readonly deterministic = false;
   readonly name: string;
@@ -74,11 +104,9 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   readonly lotRawBits: number;
   readonly isDeclared: boolean;
   abstract readonly origin: Origin;
-  protected readonly device: string;
+  protected readonly source: JobSource;
   protected readonly clock: Clock;
   protected readonly memory: SourceMemory;
-  /** How long a request without an answer may still be at work, and make a job that no search finds yet. */
-  protected readonly settleMs: number = 0;
   readonly #seen: SeenBits;
   /** By idempotency key, those of jobs under way among them. */
   readonly #submissions: RecentEntries;
@@ -88,7 +116,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     this.quantumBackend = source.quantumBackend;
     this.claimedMinEntropyPerBit = source.claimedMinEntropyPerBit;
     this.lotRawBits = source.lotRawBits;
-    this.device = source.device;
+    this.source = source;
     this.isDeclared = source.isDeclared;
     this.clock = clock;
     this.memory = memory;
@@ -115,13 +143,16 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     signal: AbortSignal,
   ): Promise<string | undefined>;
   /** The job as the provider describes it; undefined when it does not know the job. */
-  protected abstract find(jobId: string, signal: AbortSignal): Promise<Found | undefined>;
-  protected abstract stateOf(found: Found, plan: Plan): JobState;
-  /** The provider's own word for the state, and the device that it names. */
-  protected abstract factsOf(found: Found): { readonly status: string; readonly device: string | null };
-  /** The device that the plan was made for, as the provider names it. */
-  protected abstract deviceOf(plan: Plan): string;
-  protected abstract read(job: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead>;
+  protected abstract find(jobId: string, plan: Plan, signal: AbortSignal): Promise<Found | undefined>;
+  /** The results of a job that is done. */
+  protected abstract results(
+    jobId: string,
+    plan: Plan,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<JobResults>;
+  /** The program of the plan as it is sent: what certificates hold the hash of. */
+  protected abstract programOf(plan: Plan): string;
 
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
     signal.throwIfAborted();
@@ -137,7 +168,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
     const kept = text === undefined ? undefined : (JSON.parse(text) as Submission<Plan>);
     const noted = kept?.bits === bits ? kept : undefined;
     if (noted !== undefined && noted.jobId !== null) return referenceOf(noted.jobId, noted.plan);
-    const own = noted !== undefined && this.isOwn(noted.plan) ? noted.plan : undefined;
+    const own = noted !== undefined && this.#isOwn(noted.plan) ? noted.plan : undefined;
     const sentAtMs = noted?.sentAtMs ?? null;
     const found = await this.search(idempotencyKey, sentAtMs !== null, signal);
     if (found !== undefined) {
@@ -146,8 +177,9 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
       if (noted !== undefined) await note({ ...noted, jobId: found });
       return job;
     }
-    const waitMs = sentAtMs === null ? 0 : sentAtMs + this.settleMs - this.clock.wallMs();
-    if (this.settleMs > 0 && waitMs > 0) {
+    const { settleMs = 0 } = this.source;
+    const waitMs = sentAtMs === null ? 0 : sentAtMs + settleMs - this.clock.wallMs();
+    if (settleMs > 0 && waitMs > 0) {
       const why = 'a job was sent and is not listed: it is not sent again while it may still be made';
       throw new BackendError('retryable', why, waitMs);
     }
@@ -167,73 +199,67 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found> implements JobBa
   async poll({ jobId, memo }: JobReference, signal: AbortSignal): Promise<JobState> {
     signal.throwIfAborted();
     const plan = planIn<Plan>(memo);
-    if (plan === null || !this.isOwn(plan)) return { state: 'failed', reason: this.#notOwn(jobId, plan) };
-    const found = await this.find(jobId, signal);
-    if (found === undefined) return { state: 'failed', reason: 'the provider does not know the job' };
-    return this.stateOf(found, plan);
+    if (plan === null || !this.#isOwn(plan)) return { state: 'failed', reason: this.#notOwn(jobId, plan) };
+    const found = await this.find(jobId, plan, signal);
+    return found?.state ?? { state: 'failed', reason: 'the provider does not know the job' };
   }
 
-  async fetch(job: JobReference, signal: AbortSignal): Promise<RawRead> {
+  /** Rejects a job that is not done or ran elsewhere, results that another job gave before, and too few of them. */
+  async fetch({ jobId, bits, memo }: JobReference, signal: AbortSignal): Promise<RawRead> {
     signal.throwIfAborted();
-    const plan = planIn<Plan>(job.memo);
-    if (plan !== null && this.isOwn(plan)) return this.read(job, plan, signal);
-    throw new BackendError('permanent', this.#notOwn(job.jobId, plan));
+    const plan = planIn<Plan>(memo);
+    if (plan === null || !this.#isOwn(plan)) throw new BackendError('permanent', this.#notOwn(jobId, plan));
+    const found = await this.find(jobId, plan, signal);
+    if (found?.state.state !== 'done') {
+      const word = found === undefined ? 'not known' : found.word;
+      throw new BackendError('retryable', `job ${jobId} is ${word}: it has no results yet`);
+    }
+    if (found.device !== plan.device) {
+      const ran = `job ${jobId} ran on ${found.device ?? 'no known device'}`;
+      throw new BackendError('permanent', `${ran}, not ${plan.device}`);
+    }
+    const results = await this.results(jobId, plan, found, signal);
+    const { rawSha256, shortfall, shots: given } = results;
+    const repeats = (earlier: string) => `the result of job ${jobId} repeats that of job ${earlier}`;
+    await this.#seen.admit(rawSha256, repeats, jobId);
+    const width = plan.qubits.length;
+    if (width * given.shots < bits) {
+      const few = `${jobId} gave ${width * given.shots} of ${bits} bits`;
+      throw new BackendError('retryable', `${few}: ${shortfall}`);
+    }
+    return {
+      ...given,
+      width,
+      rawSha256,
+      provenance: {
+        provider: this.source.provider,
+        device: this.source.deviceName,
+        jobId,
+        circuit: circuitName(width),
+        circuitVersion: PROGRAM_VERSION,
+        circuitSha256: sha256Hex(utf8Bytes(this.programOf(plan))),
+        qubitsUsed: width,
+        circuitDepth: CIRCUIT_DEPTH,
+        shots: given.shots,
+        startedAtMs: Math.min(results.startedAtMs, results.finishedAtMs),
+        finishedAtMs: results.finishedAtMs,
+        calibration: results.calibration,
+      },
+    };
   }
 
   /**
    * Whether this source may read the plan's job. The options may have changed since: a lot names this source's
    * device, and the health tests and the conditioner go by its claim.
    */
-  protected isOwn(plan: Plan): boolean {
-    return this.deviceOf(plan) === this.device && plan.claim >= this.claimedMinEntropyPerBit;
+  #isOwn(plan: Plan): boolean {
+    return plan.device === this.source.device && plan.claim >= this.claimedMinEntropyPerBit;
   }
 
   #notOwn(jobId: string, plan: Plan | null): string {
     if (plan === null) return `job ${jobId}: its plan is lost`;
-    const made = `job ${jobId} was planned for ${this.deviceOf(plan)} under a claim of ${plan.claim} bits`;
+    const made = `job ${jobId} was planned for ${plan.device} under a claim of ${plan.claim} bits`;
     return `${made}: the options are others now`;
-  }
-
-  /** The job of a plan that is our own, once it is done and on the device of the plan. */
-  protected async completed(jobId: string, plan: Plan, signal: AbortSignal): Promise<Found> {
-    const found = await this.find(jobId, signal);
-    if (found === undefined) throw new BackendError('retryable', `job ${jobId} is not known`);
-    const { status, device } = this.factsOf(found);
-    if (this.stateOf(found, plan).state !== 'done') {
-      throw new BackendError('retryable', `job ${jobId} is ${status}: it has no results yet`);
-    }
-    if (device === this.device) return found;
-    throw new BackendError(
-      'permanent',
-      `job ${jobId} ran on ${device ?? 'no known device'}, not ${this.device}`,
-    );
-  }
-
-  /** The results of a job as one read. Rejects results that another job gave before, and too few of them. */
-  protected async readOf(job: JobReference, results: JobResults): Promise<RawRead> {
-    const { rawSha256, provenance } = results;
-    const { jobId } = job;
-    const repeats = (earlier: string) => `the result of job ${jobId} repeats that of job ${earlier}`;
-    await this.#seen.admit(rawSha256, repeats, jobId);
-    const { width } = results;
-    const { bits, shots } = results.shots;
-    if (width * shots < job.bits) {
-      const given = `${jobId} gave ${width * shots} of ${job.bits} bits`;
-      throw new BackendError('retryable', `${given}: ${results.shortfall}`);
-    }
-    return {
-      bits,
-      width,
-      shots,
-      rawSha256,
-      provenance: {
-        ...provenance,
-        jobId,
-        qubitsUsed: width,
-        shots,
-        startedAtMs: Math.min(provenance.startedAtMs, provenance.finishedAtMs),
-      },
-    };
   }
 }
 

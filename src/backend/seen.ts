@@ -152,20 +152,13 @@ export class SeenBits {
 const COMPARED_BITS_MIN = 128;
 
 /**
- * Knows the last reads of a source, across restarts: a feeder that is a pseudo-random generator with a fixed
- * seed repeats itself each time it is started.
+ * Gives the admission of a source's reads, by their SHA-256 and bits: it knows the last ones, across restarts. A feeder that
+ * is a pseudo-random generator with a fixed seed repeats itself each time it is started.
  */
-export class SeenReads {
-  readonly #seen: SeenBits;
-  readonly #minEntropyPerBit: number;
-
-  constructor(memory: SourceMemory, minEntropyPerBit: number) {
-    this.#seen = new SeenBits(memory, 'seen_reads');
-    this.#minEntropyPerBit = minEntropyPerBit;
-  }
-
-  async admit(rawSha256: string, bits: number): Promise<void> {
-    if (bits * this.#minEntropyPerBit < COMPARED_BITS_MIN) return;
-    await this.#seen.admit(rawSha256, () => `the same ${bits} bits came before: the source repeats itself`);
-  }
+export function readsAdmission(memory: SourceMemory, minEntropyPerBit: number) {
+  const seen = new SeenBits(memory, 'seen_reads');
+  return async (rawSha256: string, bits: number): Promise<void> => {
+    if (bits * minEntropyPerBit < COMPARED_BITS_MIN) return;
+    await seen.admit(rawSha256, () => `the same ${bits} bits came before: the source repeats itself`);
+  };
 }

@@ -1,32 +1,35 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** What a job or a device gave, shot by shot; packed as RawRead.bits. */
 export interface Shots {
   readonly bits: Uint8Array<ArrayBuffer>;
   readonly shots: number;
 }
 
-/** Packs shots one by one: bit i of a shot becomes channel i. */
-export class ShotPacker {
-  readonly #bits: Uint8Array<ArrayBuffer>;
-  readonly #width: number;
-  #shots = 0;
+/** Bits checked and packed between two turns of the event loop: 1 ms where 4.2 Mbit took 80 ms in one go (Node 22). */
+const BITS_PER_TURN = 65_536;
 
-  /** Room for at most `shotsMax` shots. */
-  constructor(width: number, shotsMax: number) {
-    this.#width = width;
-    this.#bits = new Uint8Array(Math.ceil((width * shotsMax) / 8));
-  }
-
-  /** `isOne(channel)` for the channels 0 to width - 1. */
-  add(isOne: (channel: number) => boolean): void {
-    let at = this.#shots++ * this.#width;
-    for (let channel = 0; channel < this.#width; channel++, at++) {
-      if (isOne(channel)) this.#bits[at >>> 3] |= 0x80 >>> (at & 7);
+/**
+ * Packs a provider's list of shots of `width` channels. `read` checks one of them and gives the bit of each channel;
+ * null for a shot that is dropped. Throws what `read` does.
+ */
+export async function packShots<Shot>(
+  list: readonly Shot[],
+  width: number,
+  read: (shot: Shot) => ((channel: number) => boolean) | null,
+): Promise<Shots & { readonly dropped: number }> {
+  const bits = new Uint8Array(Math.ceil((width * list.length) / 8));
+  const shotsPerTurn = Math.ceil(BITS_PER_TURN / width);
+  let shots = 0;
+  for (const [place, shot] of list.entries()) {
+    if (place > 0 && place % shotsPerTurn === 0) await nextTurn();
+    const isOne = read(shot);
+    if (isOne === null) continue;
+    for (let channel = 0, at = shots * width; channel < width; channel++, at++) {
+      if (isOne(channel)) bits[at >>> 3] |= 0x80 >>> (at & 7);
     }
+    shots++;
   }
-
-  /** What was added. */
-  take(): Shots {
-    const size = Math.ceil((this.#shots * this.#width) / 8);
-    return { bits: this.#bits.slice(0, size), shots: this.#shots };
-  }
+  const dropped = list.length - shots;
+  return { bits: bits.slice(0, Math.ceil((shots * width) / 8)), shots, dropped };
 }

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import { fillSystemEntropy, SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
-import { NO_CIRCUIT, type RawRead, type StreamBackend, wholeShots } from './backend.ts';
+import { plainRead, type RawRead, type StreamBackend, wholeShots } from './backend.ts';
 import { defineBackend } from './definition.ts';
 
 export const systemBackend = defineBackend({
@@ -37,8 +37,7 @@ export function createSystemSource(clock: Clock, stream?: EntropyReader): Stream
     async read(bits, signal): Promise<RawRead> {
       signal.throwIfAborted();
       const startedAtMs = clock.wallMs();
-      const shots = wholeShots(bits, 1);
-      const random = new Uint8Array(shots / 8);
+      const random = new Uint8Array(wholeShots(bits, 1) / 8);
       for (let at = 0; at < random.length; at += SLICE_BYTES) {
         await nextTurn();
         signal.throwIfAborted();
@@ -49,22 +48,15 @@ export function createSystemSource(clock: Clock, stream?: EntropyReader): Stream
           stream.erase();
         }
       }
-      return {
+      return plainRead({
         bits: random,
-        width: 1,
-        shots,
         rawSha256: hash('sha256', random, 'hex'),
-        provenance: {
-          provider: 'local',
-          device: stream === undefined ? generator : `${generator}, expanded by ChaCha20`,
-          jobId: null,
-          ...NO_CIRCUIT,
-          shots,
-          startedAtMs,
-          finishedAtMs: clock.wallMs(),
-          calibration: null,
-        },
-      };
+        provider: 'local',
+        device: stream === undefined ? generator : `${generator}, expanded by ChaCha20`,
+        startedAtMs,
+        finishedAtMs: clock.wallMs(),
+        calibration: null,
+      });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { sha256 as sha256OfNoble } from '@noble/hashes/sha2.js';
-import { NO_CIRCUIT, type RawRead } from '../backend/backend.ts';
+import { plainRead, type RawRead } from '../backend/backend.ts';
 import { messageOf } from '../core/assert.ts';
 import { fromHex, toHex, utf8Bytes } from '../core/bytes.ts';
 import { type ChaCha20, chacha20ByNoble, chacha20ByOpenssl } from '../crypto/chacha20.ts';
@@ -227,22 +227,8 @@ function keystream(size: number): Uint8Array<ArrayBuffer> {
 }
 
 function readOf(bits: Uint8Array<ArrayBuffer>): RawRead {
-  return {
-    bits,
-    width: 1,
-    shots: bits.length * 8,
-    rawSha256: '',
-    provenance: {
-      provider: 'self-test',
-      device: 'self-test',
-      jobId: null,
-      ...NO_CIRCUIT,
-      shots: bits.length * 8,
-      startedAtMs: 0,
-      finishedAtMs: 0,
-      calibration: null,
-    },
-  };
+  const made = { provider: 'self-test', device: 'self-test', startedAtMs: 0, finishedAtMs: 0 };
+  return plainRead({ ...made, bits, rawSha256: '', calibration: null });
 }
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {

@@ -3,13 +3,13 @@ import { suite, test } from 'node:test';
 import { PULSES } from '../../src/backend/braket/device.ts';
 import { actionOf, sourceOf } from '../../src/backend/braket/plan.ts';
 import { onesProbabilities } from '../support/circuits.ts';
-import { parseProgram } from '../support/providers/braket-program.ts';
+import { readProgram } from '../support/providers/program.ts';
 
 suite('programs in native gates', () => {
   for (const pulse of [...PULSES, null]) {
     test(`makes a coin of each qubit by ${pulse ?? 'h on a simulator'}`, () => {
-      const rules = { nativeGates: pulse === null ? null : [pulse], qubits: [4, 17] };
-      const program = parseProgram(sourceOf({ pulse, qubits: [17, 4] }), rules);
+      const rules = { gates: [pulse ?? 'h'], qubits: [4, 17], isPhysical: pulse !== null };
+      const program = readProgram(sourceOf({ pulse, qubits: [17, 4] }), rules);
       assert.deepEqual(program.measured, [17, 4]);
       for (const probability of onesProbabilities(program)) assert.ok(Math.abs(probability - 0.5) < 1e-12);
     });

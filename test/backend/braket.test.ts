@@ -402,7 +402,7 @@ suite('braket: cost and facts', () => {
     assert.deepEqual(plain.estimate?.(32_000), { amount: 0.3 + 2000 * 0.00145, currency: 'USD', calls: 1 });
   });
 
-  test('describe says what the device publishes, and whether its window is open', async (t) => {
+  test('describe says what the device publishes', async (t) => {
     const subject = await makeSubject(t);
     const facts = await subject.backend.describe?.(NEVER);
     assert.deepEqual(facts, {
@@ -417,13 +417,10 @@ suite('braket: cost and facts', () => {
       price_per_shot_usd: 0.00145,
       queue: 'QUANTUM_TASKS_QUEUE Normal: 7',
       execution_windows: 'Everyday 09:00:00-17:59:59 UTC',
-      open_now: true,
       calibrated_at: '2026-11-20T16:45:26.355472+00:00',
       readout_fidelity_best: 0.989,
       readout_fidelity_worst: 0.8,
     });
-    subject.clock.advance(8 * 3_600_000);
-    assert.equal((await subject.backend.describe?.(NEVER))?.open_now, false);
   });
 
   test('credentials that are not there are an error of authorization', async (t) => {

@@ -239,6 +239,13 @@ const WAYS_NOT_TO_START: readonly [
     /has no sx: the program does not run there/,
     'permanent',
   ],
+  [
+    'a configuration without qubits',
+    {},
+    ({ server }) => void server.inject({ body: { n_qubits: 1.5 } }, 'GET /api/v1/backends/ibm_test/conf'),
+    /its configuration names no qubits/,
+    'permanent',
+  ],
 ];
 
 for (const [what, texts, arrange, message, kind] of WAYS_NOT_TO_START) {

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { programOf } from '../../src/backend/ibm/plan.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { onesProbabilities } from '../support/circuits.ts';
-import { readProgram } from '../support/providers/ibm-program.ts';
+import { readProgram } from '../support/providers/program.ts';
 
 /** A processor of four qubits. */
-const TARGET = { qubits: 4, basisGates: ['cz', 'rz', 'sx'] };
-const program = (qubits: readonly number[]) => programOf({ qubits, deviceQubits: TARGET.qubits });
+const TARGET = { qubits: [0, 1, 2, 3], gates: ['cz', 'rz', 'sx'], isPhysical: true };
+const program = (qubits: readonly number[]) => programOf({ qubits, deviceQubits: TARGET.qubits.length });
 
 test('makes a coin of each qubit, and measures the qubit of channel i as bit i', () => {
   const read = readProgram(program([2, 1]), TARGET);

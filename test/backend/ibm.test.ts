@@ -92,29 +92,7 @@ const FAULTS: readonly IbmFault[] = [
     { message: /not there yet/ },
   ],
   ['fetch', 'a shot too few', 'permanent', spoil('truncated'), { lasting, message: /of \d+ shots/ }],
-  [
-    'fetch',
-    'a PUB too few',
-    'permanent',
-    spoil('pub-missing'),
-    { lasting, message: /0 PUBs, and 1 was ordered/ },
-  ],
-  [
-    'fetch',
-    'a bit too few in a shot',
-    'permanent',
-    spoil('one-bit-less'),
-    { lasting, message: /bits a shot/ },
-  ],
-  [
-    'fetch',
-    'a bit too many in a shot',
-    'permanent',
-    spoil('too-wide'),
-    { lasting, message: /more than \d+ bits|bytes a shot/ },
-  ],
   ['fetch', 'counts', 'no_raw_shots', spoil('counts'), { lasting }],
-  ['fetch', 'probabilities', 'no_raw_shots', spoil('probabilities'), { lasting }],
 ];
 
 function strangeToken(token: string): Fault {
@@ -127,9 +105,4 @@ function iamRefusal(key: string): Fault {
 }
 
 // A job that is not private may be fetched again, as the suite does.
-jobBackendContract('ibm, json', (t) => IbmSubject.start(t, { private: 'false' }), FAULTS);
-jobBackendContract(
-  'ibm, qiskit',
-  (t) => IbmSubject.start(t, { private: 'false', result_form: 'qiskit' }),
-  FAULTS.filter(([on]) => on === 'fetch'),
-);
+jobBackendContract('ibm', (t) => IbmSubject.start(t, { private: 'false' }), FAULTS);

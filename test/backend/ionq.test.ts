@@ -114,7 +114,7 @@ const REFUSALS = (
     [529, 'retryable'],
   ] as const
 ).map(([status, kind]): IonqFault => {
-  const message = new RegExp(`127\\.0\\.0\\.1:\\d+: POST jobs: HTTP ${status}: So it is`);
+  const message = new RegExp(`127\\.0\\.0\\.1:\\d+: POST /jobs: HTTP ${status}: So it is`);
   return ['submit', String(status), kind, inject(ionqError(status, 'So it is'), 'POST'), { message }];
 });
 
@@ -203,7 +203,7 @@ suite('ionq: results', () => {
     const shots = ['0', '1', '68719476735', '18014398509481985', '9007199254740993'];
     const document = new TextEncoder().encode(JSON.stringify(shots));
     const expected = { jobId: 'j', part: 'bits', qubits: 56, shots: 5 } as const;
-    const { bits } = (await decodeShots('v1', document, expected)).shots;
+    const { bits } = await decodeShots('v1', document, expected);
     const rows = shots.map((shot) =>
       Array.from({ length: 56 }, (_, qubit) => Number((BigInt(shot) >> BigInt(qubit)) & 1n)),
     );

@@ -8,7 +8,7 @@ import { failsWith } from '../support/backend-contract.ts';
 
 interface Shape {
   readonly decoder: Decoder;
-  readonly itemBytes: number;
+  readonly item_bytes: number;
   readonly list: QrngService['list'];
   readonly path?: string;
 }
@@ -41,7 +41,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
   test(`${decoder}: every list of items comes back as it was`, () => {
     fc.assert(
       fc.property(itemLists, (items) => {
-        const shape = { decoder, itemBytes: items[0].length, list: 'items' } as const;
+        const shape = { decoder, item_bytes: items[0].length, list: 'items' } as const;
         const text = JSON.stringify({ data: items.map((item) => written(Buffer.from(item))) });
         assert.deepEqual(decoded(shape, text, items.length), Buffer.concat(items));
       }),
@@ -51,7 +51,7 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
 
   test(`${decoder}: a list with one item less or more is refused`, () => {
     const item = written(Buffer.from([1, 2]));
-    const shape = { decoder, itemBytes: 2, list: 'items' } as const;
+    const shape = { decoder, item_bytes: 2, list: 'items' } as const;
     for (const count of [0, 1, 3]) {
       const text = JSON.stringify({ data: new Array(count).fill(item) });
       assert.throws(() => decoded(shape, text, 2), failsWith('retryable'));
@@ -60,18 +60,18 @@ for (const [decoder, written] of Object.entries(WRITTEN) as [
 }
 
 test('numbers may come as JSON numbers while they are exact', () => {
-  const shape = { decoder: 'decimal', itemBytes: 2, list: 'items' } as const;
+  const shape = { decoder: 'decimal', item_bytes: 2, list: 'items' } as const;
   assert.deepEqual([...decoded(shape, '{"data":[0,255,256,65535]}', 4)], [0, 0, 0, 255, 1, 0, 255, 255]);
   for (const wrong of ['[65536]', '[-1]', '["-1"]', '["1e2"]', '[""]', '[true]', '["0x1"]']) {
     assert.throws(() => decoded(shape, `{"data":${wrong}}`, 1), failsWith('permanent'), wrong);
   }
-  const wide = { ...shape, itemBytes: 8 };
+  const wide = { ...shape, item_bytes: 8 };
   assert.throws(() => decoded(wide, '{"data":[9007199254740993]}', 1), failsWith('permanent'));
   assert.deepEqual([...decoded(wide, '{"data":["9007199254740993"]}', 1)], [0, 32, 0, 0, 0, 0, 0, 1]);
 });
 
 test('says what is wrong with an item', () => {
-  const hex = { decoder: 'hex', itemBytes: 2, list: 'items' } as const;
+  const hex = { decoder: 'hex', item_bytes: 2, list: 'items' } as const;
   const wrong: readonly [Shape, item: unknown, kind: BackendErrorKind, message: RegExp][] = [
     [hex, '0102ff', 'retryable', /an item of 3 instead of 2 bytes/],
     [hex, 'zz', 'permanent', /not hex/],
@@ -88,21 +88,21 @@ test('says what is wrong with an item', () => {
 });
 
 test('counts, shares and probabilities are no outcomes', () => {
-  const shape = { decoder: 'decimal', itemBytes: 1, list: 'items' } as const;
+  const shape = { decoder: 'decimal', item_bytes: 1, list: 'items' } as const;
   for (const wrong of ['{"0":512,"1":512}', '[0.5,0.5]', '[[1,2],[3,4]]', '[{"value":1}]']) {
     assert.throws(() => decoded(shape, `{"data":${wrong}}`, 2), failsWith('no_raw_shots'), wrong);
   }
 });
 
 test('pieces of any size are exact together', () => {
-  const shape = { decoder: 'base64', itemBytes: 1, list: 'pieces', path: 'jobs[].bytes' } as const;
+  const shape = { decoder: 'base64', item_bytes: 1, list: 'pieces', path: 'jobs[].bytes' } as const;
   const text = '{"jobs":[{"bytes":"AQID"},{"note":"no bytes"},{"bytes":"BA=="}]}';
   assert.deepEqual([...decoded(shape, text, 4)], [1, 2, 3, 4]);
   for (const items of [3, 5]) assert.throws(() => decoded(shape, text, items), failsWith('retryable'));
 });
 
 test('base64 may lack its padding and be broken into lines, and nothing else', () => {
-  const shape = { decoder: 'base64', itemBytes: 4, list: 'pieces' } as const;
+  const shape = { decoder: 'base64', item_bytes: 4, list: 'pieces' } as const;
   for (const right of ['AQIDBA==', 'AQIDBA', 'AQID\\nBA==\\n']) {
     assert.deepEqual([...decoded(shape, `{"data":"${right}"}`, 1)], [1, 2, 3, 4]);
   }
@@ -112,7 +112,7 @@ test('base64 may lack its padding and be broken into lines, and nothing else', (
 });
 
 test('a reply that is not JSON is taken whole', () => {
-  const plain = { itemBytes: 1, list: 'pieces', path: '' } as const;
+  const plain = { item_bytes: 1, list: 'pieces', path: '' } as const;
   assert.deepEqual([...decoded({ ...plain, decoder: 'hex' }, 'c0FFee\n', 3)], [0xc0, 0xff, 0xee]);
   assert.deepEqual([...decoded({ ...plain, decoder: 'decimal' }, '1\n22,133\n', 3)], [1, 22, 133]);
   assert.deepEqual([...decoded({ ...plain, decoder: 'bytes' }, Uint8Array.of(0, 10, 255), 3)], [0, 10, 255]);

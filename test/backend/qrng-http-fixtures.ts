@@ -1,10 +1,10 @@
 import type { QrngHttp } from '../../src/backend/qrng-http/qrng-http.ts';
-import { createQrngHttp, qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
+import { qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import type { Wait } from '../../src/core/clock.ts';
 import type { Sent, StreamSubject } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import type { QrngServer } from '../support/providers/qrng-server.ts';
-import { MemoryNotes, optionValues } from '../support/source-parts.ts';
+import { MemoryNotes, optionValues, verify } from '../support/source-parts.ts';
 
 type Texts = Parameters<typeof optionValues<typeof qrngHttpBackend.options>>[1];
 
@@ -21,7 +21,8 @@ export class Pace {
 
 export function source(texts: Texts, pace = new Pace(), memory = new MemoryNotes()): QrngHttp {
   const values = optionValues(qrngHttpBackend, texts);
-  return createQrngHttp('test', values, { clock: pace.clock, memory, wait: pace.wait });
+  const { clock, wait } = pace;
+  return qrngHttpBackend.create('test', values, { clock, memory, wait, verify }) as QrngHttp;
 }
 
 /** Reads of the contract take this many calls, the last one for half as much. */

@@ -136,7 +136,7 @@ test('a call that stalls is given up and tried again', async (t) => {
   await assert.rejects(subject.backend.read(subject.bits, NEVER), (error: unknown) => {
     assert.ok(error instanceof BackendError);
     assert.equal(error.kind, 'retryable');
-    assert.match(error.message, /^test \(127\.0\.0\.1:\d+\): no answer within 0\.15 s$/);
+    assert.match(error.message, /^127\.0\.0\.1:\d+: no answer within 0\.15 s$/);
     return true;
   });
   assert.equal(subject.calls(), 4);
@@ -222,7 +222,7 @@ test('words of a service are one short line', async (t) => {
   });
   await assert.rejects(subject.backend.read(subject.bits, NEVER), (error: unknown) => {
     assert.ok(error instanceof BackendError);
-    assert.match(error.message, /^test \(127\.0\.0\.1:\d+\): HTTP 400: wrong \[31mx{190,194}$/);
+    assert.match(error.message, /^127\.0\.0\.1:\d+: HTTP 400: wrong \[31mx{190,194}$/);
     return true;
   });
 });

@@ -30,7 +30,6 @@ const SIMULATOR = {
   readout_e01: 0.01,
   readout_e10: 0,
   bias: 0,
-  depolarizing: 0,
   faults: [],
   lot_bits: BITS,
 } as const;

@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { BackendError } from '../../src/backend/backend.ts';
 import { Secret } from '../../src/backend/definition.ts';
-import { httpCall } from '../../src/backend/http-call.ts';
+import { Provider } from '../../src/backend/provider.ts';
 import { loadConfig } from '../../src/config/sources.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
 const KEY = 'qk-71f3.Very-Secret_9b';
@@ -70,10 +70,12 @@ describe('the key of a provider', () => {
   it('is not in the error of a request that cannot be made', async () => {
     const signal = new AbortController().signal;
     const call = { method: 'GET', url: 'http://127.0.0.1:9/', replyBytesMax: 1, signal } as const;
+    const provider = new Provider(call.url, systemClock, () => []);
     for (const value of [`Bearer ${KEY}\n${KEY}`, `${KEY}\u200b`, `${KEY}\0`]) {
-      const failed = await httpCall({ ...call, headers: { authorization: value } }).catch((error) => error);
-      assert.ok(failed instanceof BackendError);
-      assert.equal(failed.message, '127.0.0.1:9: the request cannot be made (TypeError)');
+      await assert.rejects(provider.call({ ...call, headers: { authorization: value } }), {
+        name: 'BackendError',
+        message: '127.0.0.1:9: the request cannot be made (TypeError)',
+      });
     }
   });
 });

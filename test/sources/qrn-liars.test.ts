@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { before, describe, it, type TestContext } from 'node:test';
 import { BackendError, type BackendErrorKind } from '../../src/backend/backend.ts';
 import type { AnswerVerifier } from '../../src/backend/definition.ts';
-import type { Qrn } from '../../src/backend/qrn/qrn.ts';
-import { createQrn, qrnBackend } from '../../src/backend/qrn/source.ts';
+import { type Qrn, qrnBackend } from '../../src/backend/qrn/qrn.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { verifyUpstream } from '../../src/service/verify-upstream.ts';
 import { workedExample } from '../certificate/example.ts';
@@ -16,6 +15,7 @@ import { leafOf } from './citations.ts';
 
 /** A source of kind `qrn` and a real service, with somebody between them who lies. */
 
+const createQrn = (...made: Parameters<typeof qrnBackend.create>) => qrnBackend.create(...made) as Qrn;
 const CALLS = 2;
 const BITS = CALLS * 8192;
 const NEVER = new AbortController().signal;
@@ -72,7 +72,7 @@ async function refusal(fetching: Promise<unknown>): Promise<BackendError> {
     await fetching;
   } catch (error) {
     assert.ok(error instanceof BackendError, String(error));
-    assert.match(error.message, /^hub \(127\.0\.0\.1:\d+\): /);
+    assert.match(error.message, /^127\.0\.0\.1:\d+: /);
     assert.ok(!error.message.includes(apiKey), 'the key is in no error');
     return error;
   }
@@ -269,28 +269,34 @@ const STATUSES: readonly [
     'permanent',
     /HTTP 302 to https:\/\/elsewhere\.example\/: the key goes to url alone; set url/,
   ],
-  [401, {}, 'auth_invalid', 'auth', /HTTP 401: said so: give api_key a key that is valid there$/],
+  [401, {}, 'auth_invalid', 'auth', /HTTP 401: \w+ said so: give api_key a key that is valid there$/],
   [
     402,
     { 'retry-after': '3600' },
     'credits_exhausted',
     'quota',
-    /HTTP 402: said so: raise the credits/,
+    /HTTP 402: \w+ said so: raise the credits/,
     3_600_000,
   ],
-  [403, {}, 'mode_not_allowed', 'auth', /HTTP 403: said so: the account of api_key needs pure mode there/],
+  [
+    403,
+    {},
+    'mode_not_allowed',
+    'auth',
+    /HTTP 403: \w+ said so: the account of api_key needs pure mode there/,
+  ],
   [
     409,
     { 'retry-after': '1' },
     'idempotency_in_flight',
     'retryable',
-    /HTTP 409: said so: the same call is made again$/,
+    /HTTP 409: \w+ said so: the same call is made again$/,
     1_000,
   ],
-  [422, {}, 'idempotency_mismatch', 'permanent', /HTTP 422: said so: another client uses/],
-  [429, { 'retry-after': '7' }, 'rate_limited', 'retryable', /HTTP 429: said so$/, 7_000],
-  [429, { 'retry-after': '86400' }, 'quota_exceeded', 'quota', /HTTP 429: said so$/, 86_400_000],
-  [503, { 'retry-after': '30' }, 'entropy_unavailable', 'retryable', /HTTP 503: said so$/, 30_000],
+  [422, {}, 'idempotency_mismatch', 'permanent', /HTTP 422: \w+ said so: another client uses/],
+  [429, { 'retry-after': '7' }, 'rate_limited', 'retryable', /HTTP 429: \w+ said so$/, 7_000],
+  [429, { 'retry-after': '86400' }, 'quota_exceeded', 'quota', /HTTP 429: \w+ said so$/, 86_400_000],
+  [503, { 'retry-after': '30' }, 'entropy_unavailable', 'retryable', /HTTP 503: \w+ said so$/, 30_000],
 ];
 
 describe('a service that lies to a source of kind qrn', () => {
@@ -385,7 +391,7 @@ describe('a service that lies to a source of kind qrn', () => {
     man.inject('stall', BYTES);
     const error = await refusal(source.fetch(job, NEVER));
     assert.deepEqual([error.kind], ['retryable']);
-    assert.match(error.message, /no answer within 0\.3 s: the same call is made again$/);
+    assert.match(error.message, /no answer within 0\.3 s$/);
     await source.fetch(job, NEVER);
     const keys = man.requests.flatMap(({ headers }) => headers['idempotency-key'] ?? []);
     assert.equal(keys.filter((key) => key === `${job.idempotencyKey}.0`).length, 2);
@@ -400,7 +406,7 @@ describe('a service that lies to a source of kind qrn', () => {
       man.inject({ headers: { 'content-type': 'application/octet-stream' }, body: Buffer.alloc(bytes) }, on);
       const error = await refusal(source.fetch(await jobOf(source), NEVER));
       assert.equal(error.kind, 'permanent');
-      assert.match(error.message, /a reply of more than \d+ bytes: url must be that of a service$/);
+      assert.match(error.message, /a reply of more than \d+ bytes$/);
     }
   });
 
@@ -457,7 +463,7 @@ describe('the options of a source of kind qrn', () => {
       'https://rng.example?a',
       'https://rng.example/#',
     ])
-      assert.throws(() => create({ url }), { name: 'OptionError', message: /^url: https:\/\/HOST/ }, url);
+      assert.throws(() => create({ url }), { name: 'OptionError', message: /^https:\/\/HOST/ }, url);
   });
 
   it('take a key that a header can hold, and print it nowhere', async () => {

@@ -1,21 +1,18 @@
 import { assert } from '../../core/assert.ts';
-import { utf8Bytes } from '../../core/bytes.ts';
-import { sha256Hex } from '../../crypto/digest.ts';
+import type { Origin } from '../../core/vocabulary.ts';
 import {
   BackendError,
   type JobReference,
   type JobState,
-  type RawRead,
   type SourceFacts,
   type Spend,
   wholeShots,
 } from '../backend.ts';
-import { CIRCUIT_DEPTH, circuitName } from '../circuit.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
-import { ProviderJobs } from '../job.ts';
-import { type Device, deviceOf, isOpen } from './device.ts';
+import { type FoundJob, type JobResults, ProviderJobs } from '../job.ts';
+import { type Device, deviceOf } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
-import { actionOf, BRAKET_PROGRAM_VERSION, planTask, sourceOf, type TaskPlan } from './plan.ts';
+import { actionOf, planTask, sourceOf, type TaskPlan } from './plan.ts';
 import { readResult } from './result.ts';
 import { BraketService, type Task } from './service.ts';
 
@@ -40,8 +37,11 @@ const RUN_POLL_MS = 2_000;
  */
 const RESULT_BYTES_PER_BIT = 8;
 const RESULT_BYTES_FREE = 4 * 1024 * 1024;
-class Braket extends ProviderJobs<TaskPlan, Task> {
-  readonly origin: 'quantum-processor' | 'simulated';
+
+type FoundTask = FoundJob & { readonly task: Task };
+
+class Braket extends ProviderJobs<TaskPlan, FoundTask> {
+  readonly origin: Origin;
   readonly #options: BraketOptions;
   readonly #pricePerShot: number;
   readonly #service: BraketService;
@@ -53,6 +53,8 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     super(
       {
         name,
+        provider: 'amazon-braket',
+        deviceName: device.name,
         quantumBackend: `braket-${device.name.replace('/', '-').toLowerCase()}`,
         claimedMinEntropyPerBit: claimOf(options),
         isDeclared: options.endpoint !== null || options.s3_endpoint !== null,
@@ -74,7 +76,7 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
   }
 
   async describe(signal: AbortSignal): Promise<SourceFacts> {
-    return factsOf(await this.#device(signal), this.clock.wallMs());
+    return factsOf(await this.#device(signal));
   }
 
   protected async plan(bits: number, signal: AbortSignal): Promise<TaskPlan> {
@@ -86,11 +88,11 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
     return this.#service.createTask(
       {
         clientToken: idempotencyKey,
-        deviceArn: this.device,
+        deviceArn: plan.device,
         shots: plan.shots,
         outputS3Bucket: this.#options.bucket,
         outputS3KeyPrefix: this.#options.prefix,
-        action: actionOf(sourceOf(plan)),
+        action: actionOf(this.programOf(plan)),
       },
       signal,
     );
@@ -99,72 +101,43 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
   /** One client token is one task to Braket, as long as the request is the same to the byte. */
   protected async search(): Promise<undefined> {}
 
-  protected deviceOf({ device }: TaskPlan): string {
-    return device;
+  protected programOf(plan: TaskPlan): string {
+    return sourceOf(plan);
   }
 
   async #device(signal: AbortSignal): Promise<Device> {
-    return deviceOf(await this.#service.device(this.device, signal));
+    return deviceOf(await this.#service.device(this.source.device, signal));
   }
 
-  protected find(jobId: string, signal: AbortSignal): Promise<Task | undefined> {
-    return this.#service.task(jobId, signal);
+  protected async find(jobId: string, plan: TaskPlan, signal: AbortSignal): Promise<FoundTask | undefined> {
+    const task = await this.#service.task(jobId, signal);
+    return task && { task, word: task.status, state: stateOf(task, plan), device: task.deviceArn };
   }
 
-  protected factsOf({ status, deviceArn }: Task) {
-    return { status, device: deviceArn };
-  }
-
-  protected stateOf(task: Task, plan: TaskPlan): JobState {
-    switch (task.status) {
-      case 'COMPLETED':
-        return { state: 'done' };
-      case 'FAILED':
-        return { state: 'failed', reason: task.failureReason };
-      case 'CANCELLED':
-        return { state: 'cancelled', reason: task.failureReason };
-      case 'CREATED':
-      case 'QUEUED':
-        return { state: 'queued', retryAfterMs: queuePollMs(task.queuePosition) };
-      default: // RUNNING, CANCELLING, and words to come
-        return { state: 'running', retryAfterMs: plan.pollMs ?? RUN_POLL_MS };
-    }
-  }
-
-  protected async read(job: JobReference, plan: TaskPlan, signal: AbortSignal): Promise<RawRead> {
-    const task = await this.completed(job.jobId, plan, signal);
-    const width = plan.qubits.length;
-    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shots * width;
-    const read = async (key: string) => {
-      const object = await this.#service.object(task.bucket, key, bytesMax, signal);
-      if (object === undefined) throw new BackendError('retryable', `${task.bucket} has no object ${key}`);
-      return object;
-    };
-    const { directory, successfulShots } = task;
-    const expected = { ...plan, taskArn: job.jobId, directory, successfulShots };
-    const { shots, rawSha256 } = await readResult(read, expected);
+  protected async results(
+    jobId: string,
+    plan: TaskPlan,
+    { task }: FoundTask,
+    signal: AbortSignal,
+  ): Promise<JobResults> {
+    const { bucket, directory, successfulShots, endedAtMs = this.clock.wallMs() } = task;
+    const key = `${directory}/results.json`;
+    const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shots * plan.qubits.length;
+    const bytes = await this.#service.object(bucket, key, bytesMax, signal);
+    if (bytes === undefined) throw new BackendError('retryable', `${bucket} has no object ${key}`);
+    const { shots, rawSha256 } = await readResult(bytes, { ...plan, taskArn: jobId, successfulShots });
     const given = shots.shots;
-    const finishedAtMs = task.endedAtMs ?? this.clock.wallMs();
     // Fewer shots than were asked for are said beside the device's figures.
     const counted = { ...plan.calibration, shots_asked: task.shots, shots_successful: given };
-    return this.readOf(job, {
+    return {
       shots,
-      width,
       rawSha256,
+      // The service says when a task was created and when it ended, not when it began to run.
+      startedAtMs: task.createdAtMs ?? endedAtMs,
+      finishedAtMs: endedAtMs,
+      calibration: given === task.shots ? plan.calibration : counted,
       shortfall: `${successfulShots ?? given} successful shots of ${task.shots}`,
-      provenance: {
-        provider: 'amazon-braket',
-        device: this.#options.device.name,
-        circuit: circuitName(width),
-        circuitVersion: BRAKET_PROGRAM_VERSION,
-        circuitSha256: sha256Hex(utf8Bytes(sourceOf(plan))),
-        circuitDepth: CIRCUIT_DEPTH,
-        // The service says when a task was created and when it ended, not when it began to run.
-        startedAtMs: task.createdAtMs ?? finishedAtMs,
-        finishedAtMs,
-        calibration: given === task.shots ? plan.calibration : counted,
-      },
-    });
+    };
   }
 
   async cancel(job: JobReference): Promise<void> {
@@ -182,6 +155,22 @@ class Braket extends ProviderJobs<TaskPlan, Task> {
   }
 }
 
+function stateOf(task: Task, plan: TaskPlan): JobState {
+  switch (task.status) {
+    case 'COMPLETED':
+      return { state: 'done' };
+    case 'FAILED':
+      return { state: 'failed', reason: task.failureReason };
+    case 'CANCELLED':
+      return { state: 'cancelled', reason: task.failureReason };
+    case 'CREATED':
+    case 'QUEUED':
+      return { state: 'queued', retryAfterMs: queuePollMs(task.queuePosition) };
+    default: // RUNNING, CANCELLING, and words to come
+      return { state: 'running', retryAfterMs: plan.pollMs ?? RUN_POLL_MS };
+  }
+}
+
 /**
  * The further back in the queue, the longer until something changes. `>2000` and no position are far back and
  * near.
@@ -191,8 +180,7 @@ function queuePollMs(position: string | undefined): number {
   return Math.min(QUEUE_POLL_MS * Math.max(1, Number.isNaN(before) ? 1 : before), QUEUE_POLL_MAX_MS);
 }
 
-function factsOf(device: Device, wallMs: number): SourceFacts {
-  const { windows } = device;
+function factsOf(device: Device): SourceFacts {
   const fidelities = [...device.qubits.values()].flatMap(({ readoutFidelity: f }) => (f === null ? [] : [f]));
   return {
     device: `${device.provider} ${device.name}`,
@@ -205,8 +193,7 @@ function factsOf(device: Device, wallMs: number): SourceFacts {
     shots_per_program: `${device.shotsMin} to ${device.shotsMax}`,
     price_per_shot_usd: device.pricePerShot,
     queue: device.queue.join('; ') || null,
-    execution_windows: windows.map(({ day, start, end }) => `${day} ${start}-${end} UTC`).join('; ') || null,
-    open_now: isOpen(windows, wallMs),
+    execution_windows: device.windows.join('; ') || null,
     calibrated_at: device.updatedAt,
     readout_fidelity_best: fidelities.length > 0 ? Math.max(...fidelities) : device.readoutFidelity,
     readout_fidelity_worst: fidelities.length > 0 ? Math.min(...fidelities) : device.readoutFidelity,

@@ -1,5 +1,5 @@
 import type { GetDeviceResponse } from '@aws-sdk/client-braket';
-import { type JsonObject, objectIn, textIn } from '../../core/json.ts';
+import { type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError, type Provenance } from '../backend.ts';
 
 /** How a machine spells a quarter turn: IQM and AQT prx, IonQ gpi2, Rigetti rx. The first that it has is taken. */
@@ -27,7 +27,8 @@ export interface Device {
   readonly location: string | null;
   /** When the published properties were measured or refreshed (ISO 8601). */
   readonly updatedAt: string | null;
-  readonly windows: readonly ExecutionWindow[];
+  /** When tasks run, in UTC. */
+  readonly windows: readonly string[];
   readonly queue: readonly string[];
   /** By physical qubit, in ascending order. */
   readonly qubits: ReadonlyMap<number, QubitCalibration>;
@@ -44,13 +45,6 @@ interface QubitCalibration {
   readonly e10: number | null;
 }
 
-export interface ExecutionWindow {
-  readonly day: string;
-  /** HH:MM:SS, UTC. */
-  readonly start: string;
-  readonly end: string;
-}
-
 /**
  * Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent
  * error.
@@ -60,7 +54,7 @@ export function deviceOf(reply: GetDeviceResponse): Device {
   const service = objectIn(capabilities.service);
   const paradigm = objectIn(capabilities.paradigm);
   const standardized = objectIn(capabilities.standardized);
-  const [shotsMin, shotsMax] = Array.isArray(service.shotsRange) ? service.shotsRange : [];
+  const [shotsMin, shotsMax] = listIn(service.shotsRange);
   const arn = reply.deviceArn ?? '';
   if (!isCount(shotsMin) || !isCount(shotsMax) || !isCount(paradigm.qubitCount)) {
     throw new BackendError('permanent', `${arn}: not a gate-model device: its shots or qubits are not given`);
@@ -80,7 +74,9 @@ export function deviceOf(reply: GetDeviceResponse): Device {
     pollMs: isCount(service.getTaskPollIntervalMillis) ? service.getTaskPollIntervalMillis : null,
     location: textIn(service.deviceLocation),
     updatedAt: textIn(standardized.updatedAt) ?? textIn(service.updatedAt),
-    windows: windowsOf(service.executionWindows),
+    windows: listIn(service.executionWindows)
+      .map(objectIn)
+      .map((each) => `${each.executionDay} ${each.windowStartHour}-${each.windowEndHour} UTC`),
     queue: (reply.deviceQueueInfo ?? []).map(
       ({ queue, queuePriority, queueSize }) => `${queue} ${queuePriority ?? ''}: ${queueSize}`,
     ),
@@ -108,17 +104,8 @@ function isProbability(value: unknown): value is number {
 }
 
 function pulseOf(gates: unknown): PulseSpelling | null {
-  const names = new Set(Array.isArray(gates) ? gates.map((gate) => String(gate).toLowerCase()) : []);
+  const names = new Set(listIn(gates).map((gate) => String(gate).toLowerCase()));
   return PULSES.find((gate) => names.has(gate)) ?? null;
-}
-
-function windowsOf(windows: unknown): ExecutionWindow[] {
-  if (!Array.isArray(windows)) return [];
-  return windows.map(objectIn).map(({ executionDay, windowStartHour, windowEndHour }) => ({
-    day: String(executionDay),
-    start: String(windowStartHour),
-    end: String(windowEndHour),
-  }));
 }
 
 /** The qubits that gates can reach, and what is published of each. */
@@ -136,7 +123,7 @@ function qubitsOf(paradigm: JsonObject, properties: JsonObject): Map<number, Qub
 
 function qubitCalibrationOf(fidelities: unknown): QubitCalibration {
   const figures = new Map<string, number>();
-  for (const each of Array.isArray(fidelities) ? fidelities.map(objectIn) : []) {
+  for (const each of listIn(fidelities).map(objectIn)) {
     const name = textIn(objectIn(each.fidelityType).name);
     if (name !== null && isProbability(each.fidelity)) figures.set(name, each.fidelity);
   }
@@ -148,58 +135,15 @@ function qubitCalibrationOf(fidelities: unknown): QubitCalibration {
 }
 
 function meanFidelity(fidelities: unknown): number | null {
-  const found = Array.isArray(fidelities) ? objectIn(fidelities[0]).fidelity : null;
-  return isProbability(found) ? found : null;
-}
-
-const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
-
-/** Whether tasks run at this time; true for a device that names no windows. */
-export function isOpen(windows: readonly ExecutionWindow[], wallMs: number): boolean {
-  if (windows.length === 0) return true;
-  const now = new Date(wallMs);
-  const time = now.toISOString().slice(11, 19);
-  return windows.some(
-    ({ day, start, end }) => includesDay(day, now.getUTCDay()) && start <= time && time <= end,
-  );
-}
-
-function includesDay(day: string, weekday: number): boolean {
-  const isWeekend = weekday === 0 || weekday === 6;
-  switch (day) {
-    case 'Everyday':
-      return true;
-    case 'Weekdays':
-      return !isWeekend;
-    case 'Weekend':
-      return isWeekend;
-    default:
-      return day === DAYS[weekday];
-  }
-}
-
-/** Physical qubits by channel, and what the device publishes of them, as Provenance.calibration has it. */
-export interface ChosenQubits {
-  readonly physical: readonly number[];
-  readonly calibration: Provenance['calibration'];
+  const { fidelity } = objectIn(listIn(fidelities)[0]);
+  return isProbability(fidelity) ? fidelity : null;
 }
 
 /**
- * The `count` best qubits by readout fidelity, in ascending order. Bad qubits are normal: one whose published
- * figure is below
- * `fidelityMin` is never used, nor one without a figure on a device that gives figures by qubit.
+ * Bad qubits are normal: one whose published figure is below `fidelityMin` is never used, nor one without a figure on a
+ * device that gives figures by qubit.
  */
-export function bestQubits(device: Device, count: number, fidelityMin: number): ChosenQubits {
-  const usable = usableQubits(device, fidelityMin);
-  if (usable.length < count) throw tooFew(device, count, usable.length, fidelityMin);
-  const physical = usable
-    .sort((a, b) => fidelityOf(device, b) - fidelityOf(device, a) || a - b)
-    .slice(0, count)
-    .sort((a, b) => a - b);
-  return { physical, calibration: calibrationOf(device, physical) };
-}
-
-function usableQubits({ qubits, readoutFidelity }: Device, fidelityMin: number): number[] {
+export function usableQubits({ qubits, readoutFidelity }: Device, fidelityMin: number): number[] {
   const hasFigures = [...qubits.values()].some((qubit) => qubit.readoutFidelity !== null);
   if (!hasFigures)
     return readoutFidelity === null || readoutFidelity >= fidelityMin ? [...qubits.keys()] : [];
@@ -208,19 +152,8 @@ function usableQubits({ qubits, readoutFidelity }: Device, fidelityMin: number):
   );
 }
 
-function fidelityOf(device: Device, qubit: number): number {
-  return device.qubits.get(qubit)?.readoutFidelity ?? device.readoutFidelity ?? 1;
-}
-
-function tooFew(device: Device, asked: number, found: number, fidelityMin: number): BackendError {
-  const bound = `readout fidelity of ${fidelityMin} or more`;
-  return new BackendError(
-    'retryable',
-    `${device.provider} ${device.name}: qubits: ${asked} asked, ${found} have a ${bound}`,
-  );
-}
-
-function calibrationOf(device: Device, physical: readonly number[]): Provenance['calibration'] {
+/** What the device publishes of these qubits, by channel. */
+export function calibrationOf(device: Device, physical: readonly number[]): Provenance['calibration'] {
   const figures = physical.map((qubit) => device.qubits.get(qubit));
   return {
     ...(device.updatedAt === null ? {} : { date: device.updatedAt }),

@@ -1,6 +1,7 @@
 import {
   decimal,
   httpUrl,
+  matching,
   type OptionDefinitions,
   OptionError,
   type OptionValues,
@@ -14,9 +15,20 @@ export const braketOptions = {
     meaning: 'ARN of the device, e.g. arn:aws:braket:eu-north-1::device/qpu/iqm/Garnet',
     parse: deviceArn,
   },
-  bucket: { meaning: 'S3 bucket for the results, in the region of the device', parse: bucketName },
-  prefix: { meaning: 'key prefix of the results in the bucket', fallback: 'qrn', parse: keyPrefix },
-  region: { meaning: 'AWS region; left out, that of the ARN', fallback: '', parse: regionName },
+  bucket: {
+    meaning: 'S3 bucket for the results, in the region of the device',
+    parse: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'the name of an S3 bucket'),
+  },
+  prefix: {
+    meaning: 'key prefix of the results in the bucket',
+    fallback: 'qrn',
+    parse: matching(/^[\w.-]+(\/[\w.-]+)*$/, 'letters, digits, . _ - and / between them'),
+  },
+  region: {
+    meaning: 'AWS region; left out, that of the ARN',
+    fallback: '',
+    parse: matching(/^[a-z0-9-]*$/, 'the name of an AWS region'),
+  },
   endpoint: { meaning: "URL of Braket; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
   s3_endpoint: { meaning: "URL of S3; left out, the region's own", fallback: '', parse: orNull(httpUrl) },
   qubits: { meaning: 'qubits measured in each shot', fallback: '16', parse: wholeNumber(1, 1024) },
@@ -64,21 +76,6 @@ function deviceArn(text: string): DeviceArn {
   if (match === null) throw new OptionError('the ARN of a Braket QPU or simulator');
   const [arn, region, type, name] = match;
   return { arn, region, isSimulator: type === 'quantum-simulator', name };
-}
-
-function regionName(text: string): string {
-  if (!/^[a-z0-9-]*$/.test(text)) throw new OptionError('the name of an AWS region');
-  return text;
-}
-
-function bucketName(text: string): string {
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(text)) throw new OptionError('the name of an S3 bucket');
-  return text;
-}
-
-function keyPrefix(text: string): string {
-  if (!/^[\w.-]+(\/[\w.-]+)*$/.test(text)) throw new OptionError('letters, digits, . _ - and / between them');
-  return text;
 }
 
 /**

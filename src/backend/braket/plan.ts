@@ -1,20 +1,14 @@
-import { BackendError, type Provenance, wholeShots } from '../backend.ts';
+import { BackendError, wholeShots } from '../backend.ts';
+import { bestQubits } from '../circuit.ts';
 import type { JobPlan } from '../job.ts';
-import { bestQubits, type ChosenQubits, type Device, type PulseSpelling } from './device.ts';
+import { calibrationOf, type Device, type PulseSpelling, usableQubits } from './device.ts';
 import { type BraketOptions, claimOf } from './options.ts';
 
-/** Everything that a task was made of: with it, a repeated submission is the same to the last byte. JSON. */
 export interface TaskPlan extends JobPlan {
-  /** ARN of the device. */
-  readonly device: string;
   /** Null on a simulator. */
   readonly pulse: PulseSpelling | null;
-  /** By channel: the physical qubit, or its place in a simulator's register. */
-  readonly qubits: readonly number[];
-  readonly shots: number;
   /** What the device asks for between polls, in milliseconds. */
   readonly pollMs: number | null;
-  readonly calibration: Provenance['calibration'];
 }
 
 /**
@@ -30,15 +24,13 @@ export function planTask(device: Device, options: BraketOptions, price: number, 
       `takes ${device.shotsMin} to ${device.shotsMax} shots of a program, ${shots} are asked`,
     );
   }
-  const chosen = chosenQubits(device, options);
   return {
     device: device.arn,
     claim: claimOf(options),
     pulse: device.isSimulator ? null : device.pulse,
-    qubits: chosen.physical,
     shots,
     pollMs: device.pollMs,
-    calibration: chosen.calibration,
+    ...chosenQubits(device, options),
   };
 }
 
@@ -56,21 +48,24 @@ function checkDevice(device: Device, isSimulator: boolean, price: number): void 
   }
 }
 
-function chosenQubits(device: Device, options: BraketOptions): ChosenQubits {
+function chosenQubits(device: Device, options: BraketOptions): Pick<TaskPlan, 'qubits' | 'calibration'> {
   const { qubits: count, min_readout_fidelity: fidelityMin } = options;
   if (device.isSimulator) {
     if (count > device.qubitCount) throw unfit(device, `has ${device.qubitCount} qubits, ${count} are asked`);
-    return { physical: [...new Array(count).keys()], calibration: null };
+    return { qubits: [...new Array(count).keys()], calibration: null };
   }
-  return bestQubits(device, count, fidelityMin);
+  const usable = usableQubits(device, fidelityMin);
+  if (usable.length < count) {
+    const found = `qubits: ${count} asked, ${usable.length} have a readout fidelity of ${fidelityMin} or more`;
+    throw new BackendError('retryable', `${device.provider} ${device.name}: ${found}`);
+  }
+  const qubits = bestQubits(usable, count, (qubit) => -(device.qubits.get(qubit)?.readoutFidelity ?? 1));
+  return { qubits, calibration: calibrationOf(device, qubits) };
 }
 
 function unfit({ provider, name }: Device, what: string): BackendError {
   return new BackendError('permanent', `${provider} ${name} ${what}`);
 }
-
-/** `lang_version` of what this file writes: grows whenever the text of an unchanged circuit would change. */
-export const BRAKET_PROGRAM_VERSION = '1.0.0';
 
 const CALLS: Readonly<Record<PulseSpelling, string>> = {
   prx: `prx(${Math.PI / 2}, 0)`,
@@ -84,18 +79,14 @@ const CALLS: Readonly<Record<PulseSpelling, string>> = {
  * not take. Channel i is `qubits[i]`.
  */
 export function sourceOf({ pulse, qubits }: Pick<TaskPlan, 'pulse' | 'qubits'>): string {
-  const [named, gates] =
-    pulse === null
-      ? [qubits.map((qubit) => `q[${qubit}]`), (calls: string[]) => [`qubit[${qubits.length}] q;`, ...calls]]
-      : [
-          qubits.map((qubit) => `$${qubit}`),
-          (calls: string[]) => ['#pragma braket verbatim', 'box{', ...calls, '}'],
-        ];
-  const call = pulse === null ? 'h' : CALLS[pulse];
+  const named = qubits.map((qubit) => (pulse === null ? `q[${qubit}]` : `$${qubit}`));
+  const gates = named.map((qubit) => `${pulse === null ? 'h' : CALLS[pulse]} ${qubit};`);
   return [
     'OPENQASM 3.0;',
     `bit[${qubits.length}] b;`,
-    ...gates(named.map((qubit) => `${call} ${qubit};`)),
+    ...(pulse === null
+      ? [`qubit[${qubits.length}] q;`, ...gates]
+      : ['#pragma braket verbatim', 'box{', ...gates, '}']),
     ...named.map((qubit, channel) => `b[${channel}] = measure ${qubit};`),
     '',
   ].join('\n');

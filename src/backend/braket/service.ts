@@ -2,7 +2,7 @@ import type { BraketClient, GetDeviceResponse, GetQuantumTaskResponse } from '@a
 import type { S3Client } from '@aws-sdk/client-s3';
 import type { Clock } from '../../core/clock.ts';
 import { BackendError, type BackendErrorKind } from '../backend.ts';
-import { parseRetryAfter } from '../http-call.ts';
+import { kindOf, parseRetryAfter } from '../provider.ts';
 
 export interface ServiceOptions {
   readonly region: string;
@@ -134,12 +134,12 @@ export class BraketService {
     });
   }
 
-  #onBraket<T>(operation: string, signal: AbortSignal, call: (parts: BraketParts) => Promise<T>): Promise<T> {
+  async #onBraket<T>(operation: string, signal: AbortSignal, call: (parts: BraketParts) => Promise<T>) {
     const what = `${this.#braketHost}: ${operation}`;
     return this.#send(what, signal, async () => call(await (this.#braketParts ??= this.#openBraket())));
   }
 
-  #onS3<T>(operation: string, signal: AbortSignal, call: (parts: S3Parts) => Promise<T>): Promise<T> {
+  async #onS3<T>(operation: string, signal: AbortSignal, call: (parts: S3Parts) => Promise<T>) {
     const what = `${this.#s3Host}: ${operation}`;
     return this.#send(what, signal, async () => call(await (this.#s3Parts ??= this.#openS3())));
   }
@@ -160,27 +160,15 @@ export class BraketService {
   async #openBraket(): Promise<BraketParts> {
     const sdk = await import('@aws-sdk/client-braket');
     const { region, endpoint } = this.#options;
-    return {
-      sdk,
-      client: new sdk.BraketClient({
-        region,
-        maxAttempts: 1,
-        ...(endpoint === null ? {} : { endpoint }),
-      }),
-    };
+    const place = endpoint === null ? {} : { endpoint };
+    return { sdk, client: new sdk.BraketClient({ region, maxAttempts: 1, ...place }) };
   }
 
   async #openS3(): Promise<S3Parts> {
     const sdk = await import('@aws-sdk/client-s3');
     const { region, s3Endpoint } = this.#options;
-    return {
-      sdk,
-      client: new sdk.S3Client({
-        region,
-        maxAttempts: 1,
-        ...(s3Endpoint === null ? {} : { endpoint: s3Endpoint, forcePathStyle: true }),
-      }),
-    };
+    const place = s3Endpoint === null ? {} : { endpoint: s3Endpoint, forcePathStyle: true };
+    return { sdk, client: new sdk.S3Client({ region, maxAttempts: 1, ...place }) };
   }
 
   #unreadable(operation: string, what: string): BackendError {
@@ -299,21 +287,17 @@ function awsError(error: unknown, what: string, nowMs: number): BackendError | u
   }
   const asked = parseRetryAfter($response?.headers?.['retry-after'] ?? null, nowMs);
   const words = `${what}: HTTP ${status} ${name}: ${message.slice(0, WORDS_MAX)}`;
-  return new BackendError(kindOf(status, name, message), words, retryAfterOf(status, asked));
+  const retryAfterMs = asked ?? (status === 424 ? OFFLINE_RETRY_MS : undefined);
+  return new BackendError(meaningOf(status, name, message), words, retryAfterMs);
 }
 
-function kindOf(status: number, name: string, message: string): BackendErrorKind {
-  if (status === 401 || status === 403 || CREDENTIAL_ERRORS.has(name)) return 'auth';
+function meaningOf(status: number, name: string, message: string): BackendErrorKind {
+  if (CREDENTIAL_ERRORS.has(name)) return 'auth';
   // A device's own spending limit is refused as a validation error (Braket developer guide, "Cost tracking
   // and saving").
-  if (status === 402 || /spending limit/i.test(message)) return 'quota';
-  if (status === 408 || status === 424 || status === 425 || status === 429 || status >= 500)
-    return 'retryable';
-  return /^(Throttling|RequestTimeout|SlowDown)/.test(name) ? 'retryable' : 'permanent';
-}
-
-function retryAfterOf(status: number, askedMs: number | undefined): number | undefined {
-  return askedMs ?? (status === 424 ? OFFLINE_RETRY_MS : undefined);
+  if (/spending limit/i.test(message)) return 'quota';
+  const isPassing = status === 424 || /^(Throttling|RequestTimeout|SlowDown)/.test(name);
+  return isPassing ? 'retryable' : kindOf(status);
 }
 
 /** The status of an error that the service answered with; undefined for others. */

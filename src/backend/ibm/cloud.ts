@@ -1,23 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
 import type { HttpReply, HttpRequest } from '../../core/http-request.ts';
-import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
-import { BackendError } from '../backend.ts';
-import type { Secret } from '../definition.ts';
-import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
+import { isObject, type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
+import { jsonOf, Provider } from '../provider.ts';
+import { apiUrlOf, type IbmOptions } from './options.ts';
 
-export interface CloudOptions {
-  /** With its path, e.g. `https://quantum.cloud.ibm.com/api/v1`. */
-  readonly apiUrl: string;
-  readonly iamUrl: string;
-  readonly apiKey: Secret;
-  /** Names the instance: whose budget, which devices. */
-  readonly crn: string;
-  /** `IBM-API-Version`, a date. */
-  readonly apiVersion: string;
-  readonly clock: Clock;
-}
-
-export interface CloudRequest {
+interface CloudRequest {
   readonly method: HttpRequest['method'];
   /** Below the API's base, e.g. `/jobs`. */
   readonly path: string;
@@ -42,14 +29,23 @@ interface Token {
 
 /**
  * The REST API of IBM Quantum Platform for one instance: bearer tokens from IAM, taken anew before they
- * expire and once more when the API refuses one, and IBM's two shapes of errors.
+ * expire and once more when the API refuses one.
  */
 export class IbmCloud {
-  readonly #options: CloudOptions;
+  readonly #options: IbmOptions;
+  readonly #clock: Clock;
+  readonly #apiUrl: string;
+  readonly #api: Provider;
+  readonly #iam: Provider;
   #token: Token | undefined;
 
-  constructor(options: CloudOptions) {
+  constructor(options: IbmOptions, clock: Clock) {
+    const secrets = () => [options.api_key.reveal(), this.#token?.bearer ?? ''];
     this.#options = options;
+    this.#clock = clock;
+    this.#apiUrl = options.api_url === 'auto' ? apiUrlOf(options.crn) : options.api_url;
+    this.#api = new Provider(this.#apiUrl, clock, secrets);
+    this.#iam = new Provider(options.iam_url, clock, secrets);
   }
 
   /** The reply, whose status is 2xx or one of `accepts`. Everything else rejects with a BackendError. */
@@ -61,38 +57,34 @@ export class IbmCloud {
     }
     const { status } = reply;
     if ((status >= 200 && status < 300) || request.accepts?.includes(status)) return reply;
-    throw this.#errorOf(reply, `IBM Quantum, ${request.method} ${request.path.replace(/\?.*/, '')}`);
+    const pause = status === 429 ? { retryAfterMs: RATE_LIMIT_PAUSE_MS } : {};
+    throw this.#api.refusal(reply, `${request.method} ${request.path.replace(/\?.*/, '')}`, pause);
   }
 
-  /** The JSON object of a reply to GET. */
-  async get(path: string, signal: AbortSignal): Promise<JsonObject> {
-    return this.object(await this.send({ method: 'GET', path, signal }), path);
+  /** The JSON object of a reply to GET; empty for a status that is accepted. */
+  async get(path: string, signal: AbortSignal, accepts: readonly number[] = []): Promise<JsonObject> {
+    const reply = await this.send({ method: 'GET', path, accepts, signal });
+    return accepts.includes(reply.status) ? {} : this.object(reply, path);
   }
 
   object(reply: HttpReply, path: string): JsonObject {
     const json = jsonOf(reply);
-    if (typeof json !== 'object' || json === null) {
-      throw new BackendError(
-        'retryable',
-        `IBM Quantum, ${path.replace(/\?.*/, '')}: a reply that is not a JSON object`,
-      );
-    }
-    return objectIn(json);
+    if (isObject(json)) return json;
+    throw this.#api.error('retryable', `${path.replace(/\?.*/, '')}: a reply that is not a JSON object`);
   }
 
   async #attempt({ method, path, body, replyBytesMax, signal }: CloudRequest): Promise<HttpReply> {
-    const { apiUrl, crn, apiVersion } = this.#options;
-    const headers: Record<string, string> = {
-      authorization: `Bearer ${await this.#bearer(signal)}`,
-      'service-crn': crn,
-      'ibm-api-version': apiVersion,
-      accept: 'application/json',
-    };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    return httpCall({
+    const { crn, api_version } = this.#options;
+    return this.#api.call({
       method,
-      url: `${apiUrl}${path}`,
-      headers,
+      url: `${this.#apiUrl}${path}`,
+      headers: {
+        authorization: `Bearer ${await this.#bearer(signal)}`,
+        'service-crn': crn,
+        'ibm-api-version': api_version,
+        accept: 'application/json',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       replyBytesMax: replyBytesMax ?? REPLY_BYTES_MAX,
       signal,
@@ -100,73 +92,36 @@ export class IbmCloud {
   }
 
   async #bearer(signal: AbortSignal): Promise<string> {
-    const { clock } = this.#options;
-    if (this.#token === undefined || clock.monotonicMs() >= this.#token.refreshAtMs) {
-      const askedAtMs = clock.monotonicMs();
-      this.#token = tokenIn(await this.#askForToken(signal), askedAtMs);
+    const askedAtMs = this.#clock.monotonicMs();
+    if (this.#token === undefined || askedAtMs >= this.#token.refreshAtMs) {
+      const { access_token, expires_in } = await this.#askForToken(signal);
+      const bearer = textIn(access_token);
+      const livesSeconds = numberIn(expires_in);
+      // What no header can hold would come back in the error of whoever tries to send it.
+      if (bearer === null || !/^[!-~]+$/.test(bearer) || livesSeconds === null) {
+        throw this.#iam.error('retryable', 'a reply without a token');
+      }
+      this.#token = { bearer, refreshAtMs: askedAtMs + TOKEN_USED_SHARE * livesSeconds * 1000 };
     }
     return this.#token.bearer;
   }
 
   async #askForToken(signal: AbortSignal): Promise<JsonObject> {
-    const { iamUrl, apiKey, clock } = this.#options;
-    const form = { grant_type: 'urn:ibm:params:oauth:grant-type:apikey', apikey: apiKey.reveal() };
-    const reply = await httpCall({
+    const { iam_url, api_key } = this.#options;
+    const form = { grant_type: 'urn:ibm:params:oauth:grant-type:apikey', apikey: api_key.reveal() };
+    const reply = await this.#iam.call({
       method: 'POST',
-      url: `${iamUrl}/identity/token`,
+      url: `${iam_url}/identity/token`,
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       body: new URLSearchParams(form).toString(),
       replyBytesMax: TOKEN_BYTES_MAX,
       signal,
     });
-    if (reply.status === 200) return this.object(reply, 'IAM');
+    if (reply.status === 200) return objectIn(jsonOf(reply));
     // IAM answers 400 to a key that it does not know (BXNIM0415E).
-    if (reply.status === 400)
-      throw new BackendError('auth', `IBM Cloud IAM: HTTP 400: ${this.#words(reply)}`);
-    throw statusError(reply, clock.wallMs(), 'IBM Cloud IAM', this.#words(reply));
-  }
-
-  #errorOf(reply: HttpReply, what: string): BackendError {
-    const nowMs = this.#options.clock.wallMs();
-    const error = statusError(reply, nowMs, what, this.#words(reply));
-    if (reply.status !== 429) return error;
-    return new BackendError('retryable', error.message, retryAfterMs(reply, nowMs) ?? RATE_LIMIT_PAUSE_MS);
-  }
-
-  /** The provider's words, without what it may repeat of the request. */
-  #words(reply: HttpReply): string {
-    let words = errorWords(objectIn(jsonOf(reply)));
-    for (const secret of [this.#options.apiKey.reveal(), this.#token?.bearer ?? '']) {
-      if (secret !== '') words = words.replaceAll(secret, '[secret]');
-    }
-    return words.slice(0, WORDS_LENGTH_MAX);
+    throw this.#iam.refusal(reply, 'a token', reply.status === 400 ? { kind: 'auth' } : {});
   }
 }
 
-const WORDS_LENGTH_MAX = 200;
 /** Where a 429 names no time: the limits that IBM publishes are per minute. */
 const RATE_LIMIT_PAUSE_MS = 60_000;
-
-function tokenIn(answer: JsonObject, askedAtMs: number): Token {
-  const bearer = textIn(answer.access_token);
-  const livesSeconds = numberIn(answer.expires_in);
-  // What no header can hold would come back in the error of whoever tries to send it.
-  if (bearer === null || !/^[!-~]+$/.test(bearer) || livesSeconds === null) {
-    throw new BackendError('retryable', 'IBM Cloud IAM: a reply without a token');
-  }
-  return { bearer, refreshAtMs: askedAtMs + TOKEN_USED_SHARE * livesSeconds * 1000 };
-}
-
-/**
- * `{errors: [{code, message}]}` as the API describes it, `{error: {code, message}}` as it also comes; IAM has its own.
- */
-function errorWords(body: JsonObject): string {
-  const errors = Array.isArray(body.errors) ? listIn(body.errors) : [body.error ?? body];
-  const words = errors.map((each) => {
-    const { code, message, errorCode, errorMessage } = objectIn(each);
-    return [code ?? errorCode, message ?? errorMessage]
-      .filter((word) => typeof word === 'string' || typeof word === 'number')
-      .join(' ');
-  });
-  return words.filter((word) => word !== '').join('; ');
-}

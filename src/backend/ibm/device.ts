@@ -1,5 +1,6 @@
 import { type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
-import { BackendError } from '../backend.ts';
+import { BackendError, type Provenance } from '../backend.ts';
+import { bestQubits } from '../circuit.ts';
 import type { ReadoutError } from '../simulator/qubits.ts';
 import type { IbmCloud } from './cloud.ts';
 import type { IbmOptions } from './options.ts';
@@ -16,17 +17,13 @@ export interface DeviceState {
   readonly isSimulator: boolean;
 }
 
-/** The qubits of a job, by channel, and what the calibration says of them. */
-export interface Choice {
+/** The qubits of a job, by channel. */
+interface Choice {
   /** Empty when too few are good enough. */
   readonly qubits: readonly number[];
-  /** What was looked for, for an error when nothing was found. */
-  readonly why: string;
   readonly deviceQubits: number;
   readonly isSimulator: boolean;
-  readonly e01: readonly number[];
-  readonly e10: readonly number[];
-  readonly calibrationDate: string | null;
+  readonly calibration: Provenance['calibration'];
 }
 
 /** One processor, as the instance sees it. */
@@ -59,49 +56,41 @@ export class Device {
 
   async choose(quality: Quality, signal: AbortSignal): Promise<Choice> {
     const architecture = await this.#architecture(signal);
-    const calibration = await this.#calibration(signal);
+    const calibration = calibrationOf(await this.#cloud.get(this.#path('properties'), signal));
     const qubits = chosenQubits(calibration, quality);
-    const figures = qubits.map((qubit) => calibration.readout[qubit]!); // chosen by these figures
-    return {
-      qubits,
-      why: `no qubit meets max_readout_error ${quality.max_readout_error} and max_gate_error ${quality.max_gate_error}`,
-      deviceQubits: architecture.qubits,
-      isSimulator: architecture.isSimulator,
-      e01: figures.map(({ e01 }) => e01),
-      e10: figures.map(({ e10 }) => e10),
-      calibrationDate: calibration.date,
-    };
+    return { qubits, ...architecture, calibration: figuresOf(calibration, qubits) };
   }
 
-  /** The calibration with this id; null when IBM does not give it any more. */
-  async calibrationBy(id: string, signal: AbortSignal): Promise<Calibration | null> {
+  /**
+   * What the calibration with this id says of the qubits; null when IBM does not give it any more, or it lacks one of them.
+   */
+  async figuresBy(
+    id: string,
+    qubits: readonly number[],
+    signal: AbortSignal,
+  ): Promise<Provenance['calibration']> {
     const path = `${this.#path('properties')}?calibration_id=${encodeURIComponent(id)}`;
-    const reply = await this.#cloud.send({ method: 'GET', path, accepts: [400, 404], signal });
-    return reply.status === 200 ? calibrationOf(this.#cloud.object(reply, path)) : null;
+    const figures = figuresOf(calibrationOf(await this.#cloud.get(path, signal, [400, 404])), qubits);
+    return figures === null ? null : { id, ...figures };
   }
 
-  async #calibration(signal: AbortSignal): Promise<Calibration> {
-    return calibrationOf(await this.#cloud.get(this.#path('properties'), signal));
-  }
-
-  async #architecture(signal: AbortSignal): Promise<Architecture> {
-    const architecture = architectureOf(await this.#cloud.get(this.#path('configuration'), signal));
-    if (architecture === null)
+  /** What does not change from day to day. */
+  async #architecture(signal: AbortSignal): Promise<Pick<Choice, 'deviceQubits' | 'isSimulator'>> {
+    const { n_qubits, simulator, basis_gates } = await this.#cloud.get(this.#path('configuration'), signal);
+    const deviceQubits = numberIn(n_qubits);
+    if (deviceQubits === null || !Number.isInteger(deviceQubits) || deviceQubits < 1)
       throw new BackendError('permanent', `${this.name}: its configuration names no qubits`);
-    if (architecture.basisGates.includes(BASIS_GATE)) return architecture;
-    throw new BackendError('permanent', `${this.name} has no ${BASIS_GATE}: the program does not run there`);
+    if (!listIn(basis_gates).includes(BASIS_GATE))
+      throw new BackendError(
+        'permanent',
+        `${this.name} has no ${BASIS_GATE}: the program does not run there`,
+      );
+    return { deviceQubits, isSimulator: simulator === true };
   }
 
   #path(part: 'configuration' | 'properties'): string {
     return `/backends/${encodeURIComponent(this.name)}/${part}`;
   }
-}
-
-/** What does not change from day to day (`/backends/{id}/configuration`). */
-export interface Architecture {
-  readonly qubits: number;
-  readonly isSimulator: boolean;
-  readonly basisGates: readonly string[];
 }
 
 /** What is measured again and again (`/backends/{id}/properties`). A figure that is not published is null. */
@@ -112,16 +101,6 @@ export interface Calibration {
   readonly readout: readonly (ReadoutError | null)[];
   /** Errors of sx, by qubit. */
   readonly gateErrors: ReadonlyMap<number, number>;
-}
-
-export function architectureOf(configuration: JsonObject): Architecture | null {
-  const qubits = numberIn(configuration.n_qubits);
-  if (qubits === null || !Number.isInteger(qubits) || qubits < 1) return null;
-  return {
-    qubits,
-    isSimulator: configuration.simulator === true,
-    basisGates: listIn(configuration.basis_gates).filter((gate) => typeof gate === 'string'),
-  };
 }
 
 export function calibrationOf(properties: JsonObject): Calibration {
@@ -140,8 +119,10 @@ export function calibrationOf(properties: JsonObject): Calibration {
 
 function readoutOf(parameters: unknown): ReadoutError | null {
   const figures = figuresIn(parameters);
-  const e01 = figures.get('prob_meas1_prep0');
-  const e10 = figures.get('prob_meas0_prep1');
+  // Where the two are not told apart, `readout_error` is their mean.
+  const both = figures.get('readout_error');
+  const e01 = figures.get('prob_meas1_prep0') ?? both;
+  const e10 = figures.get('prob_meas0_prep1') ?? both;
   if (e01 === undefined || e10 === undefined || figures.get('operational') === 0) return null;
   return isProbability(e01) && isProbability(e10) ? { e01, e10 } : null;
 }
@@ -168,10 +149,11 @@ type Quality = Pick<IbmOptions, 'max_readout_error' | 'max_gate_error' | 'qubits
  * (`gate_error` 1).
  */
 export function chosenQubits(calibration: Calibration, quality: Quality): number[] {
-  return goodQubits(calibration, quality)
-    .sort((a, b) => readoutSum(calibration, a) - readoutSum(calibration, b) || a - b)
-    .slice(0, quality.qubits)
-    .sort((a, b) => a - b);
+  const lossOf = (qubit: number) => {
+    const figures = calibration.readout[qubit];
+    return figures === null ? 1 : figures.e01 + figures.e10;
+  };
+  return bestQubits(goodQubits(calibration, quality), quality.qubits, lossOf);
 }
 
 function goodQubits(calibration: Calibration, quality: Quality): number[] {
@@ -183,7 +165,14 @@ function goodQubits(calibration: Calibration, quality: Quality): number[] {
   return good;
 }
 
-function readoutSum({ readout }: Calibration, qubit: number): number {
-  const figures = readout[qubit];
-  return figures === null ? 1 : figures.e01 + figures.e10;
+/** As provenance has it; null when a qubit has no figures. */
+function figuresOf({ date, readout }: Calibration, qubits: readonly number[]) {
+  const figures = qubits.map((qubit) => readout[qubit] ?? null);
+  if (!figures.every((each) => each !== null)) return null;
+  return {
+    ...(date !== null && { date }),
+    qubits,
+    readout_e01: figures.map(({ e01 }) => e01),
+    readout_e10: figures.map(({ e10 }) => e10),
+  };
 }

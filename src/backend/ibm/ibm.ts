@@ -1,22 +1,26 @@
 import { assert } from '../../core/assert.ts';
+import { utf8Bytes, wipe } from '../../core/bytes.ts';
+import type { HttpReply } from '../../core/http-request.ts';
 import { instantIn, type JsonObject, listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import type { Origin } from '../../core/vocabulary.ts';
+import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
   type JobReference,
   type JobState,
-  type RawRead,
   type SourceFacts,
   type Spend,
   wholeShots,
 } from '../backend.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
-import { ProviderJobs, planIn } from '../job.ts';
+import { type FoundJob, type JobResults, ProviderJobs, planIn } from '../job.ts';
+import { jsonOf } from '../provider.ts';
+import { jobNotes, type RecentEntries } from '../seen.ts';
 import { IbmCloud } from './cloud.ts';
 import { Device } from './device.ts';
-import { apiUrlOf, IBM_OPTIONS, type IbmOptions } from './options.ts';
+import { IBM_OPTIONS, type IbmOptions } from './options.ts';
 import { type Plan, programOf } from './plan.ts';
-import { ResultReader } from './result-reader.ts';
+import { decodeResult } from './results.ts';
 
 export const ibmBackend = defineBackend({
   type: 'ibm',
@@ -57,6 +61,15 @@ const OFFLINE_PAUSE_MS = 600_000;
 const QUEUED_POLL_MS = 30_000;
 const RUNNING_POLL_MS = 5_000;
 const REASON_LENGTH_MAX = 200;
+const CANCEL_TIMEOUT_MS = 10_000;
+/** A result that is not there so long after its job finished, and that a reading was begun of, was read. */
+const RESULTS_LATE_MS = 300_000;
+const METADATA_BYTES_MAX = 4 * 1024 * 1024;
+
+interface IbmJob extends FoundJob {
+  readonly createdAtMs: number | null;
+  readonly calibrationId: string | null;
+}
 
 /**
  * A processor of IBM Quantum Platform as a source of jobs: the sampler primitive on circuits of basis gates,
@@ -64,11 +77,12 @@ const REASON_LENGTH_MAX = 200;
  *
  * `origin` is that of a processor until IBM says that the device is a simulator, which it says before the first lot.
  */
-export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
+export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   readonly #options: IbmOptions;
   readonly #cloud: IbmCloud;
   readonly #device: Device;
-  readonly #reader: ResultReader;
+  /** Private jobs whose results may have been read, and so be gone. */
+  readonly #begun: RecentEntries;
   /** When jobs were submitted in the last minute, on the monotonic clock. */
   #submittedAtMs: number[] = [];
   #isSimulator = false;
@@ -79,25 +93,20 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     super(
       {
         name,
+        provider: 'IBM Quantum',
+        deviceName: options.device,
+        device: options.device,
         quantumBackend: options.device,
         claimedMinEntropyPerBit: claimOf(options),
         lotRawBits: options.bits_per_job,
-        device: options.device,
         isDeclared: options.api_url !== 'auto',
       },
       parts,
     );
     this.#options = options;
-    this.#cloud = new IbmCloud({
-      apiUrl: options.api_url === 'auto' ? apiUrlOf(options.crn) : options.api_url,
-      iamUrl: options.iam_url,
-      apiKey: options.api_key,
-      crn: options.crn,
-      apiVersion: options.api_version,
-      clock: parts.clock,
-    });
+    this.#cloud = new IbmCloud(options, parts.clock);
     this.#device = new Device(options.device, this.#cloud);
-    this.#reader = new ResultReader(this.#cloud, this.#device, parts);
+    this.#begun = jobNotes(parts.memory, 'begun');
     this.#width = options.qubits;
   }
 
@@ -118,10 +127,6 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   #secondsOf(executions: number): number {
     const { seconds_per_job, seconds_per_shot } = this.#options;
     return seconds_per_job + seconds_per_shot * executions;
-  }
-
-  protected deviceOf({ device }: Plan): string {
-    return device;
   }
 
   /**
@@ -153,14 +158,17 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
   }
 
   protected async plan(bits: number, signal: AbortSignal): Promise<Plan> {
-    const { max_seconds, device, result_form } = this.#options;
+    const { max_seconds, max_readout_error, max_gate_error, device } = this.#options;
     const state = await this.#device.state(signal);
     if (state.word !== null && state.word.toLowerCase() !== 'online') {
       throw new BackendError('retryable', `${device} is ${state.word}`, OFFLINE_PAUSE_MS);
     }
     const choice = await this.#device.choose(this.#options, signal);
     const width = choice.qubits.length;
-    if (width === 0) throw new BackendError('retryable', `${device}: ${choice.why}`, ASK_AGAIN_MS);
+    if (width === 0) {
+      const why = `no qubit meets max_readout_error ${max_readout_error} and max_gate_error ${max_gate_error}`;
+      throw new BackendError('retryable', `${device}: ${why}`, ASK_AGAIN_MS);
+    }
     const shots = wholeShots(bits, width);
     const seconds = this.#secondsOf(shots);
     if (seconds > max_seconds || shots > EXECUTIONS_MAX) {
@@ -172,16 +180,11 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     return {
       device,
       claim: this.claimedMinEntropyPerBit,
+      ...choice,
       isSimulator: choice.isSimulator || state.isSimulator,
-      deviceQubits: choice.deviceQubits,
-      qubits: choice.qubits,
       shots,
-      form: result_form,
       isPrivate: this.#options.private,
       plannedAtMs: this.clock.wallMs(),
-      e01: choice.e01,
-      e10: choice.e10,
-      calibrationDate: choice.calibrationDate,
     };
   }
 
@@ -206,14 +209,14 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
 
   #jobOf(plan: Plan, tag: string): JsonObject {
     return {
-      program_id: this.#options.program,
+      program_id: 'sampler',
       backend: this.#options.device,
       tags: ['qrn', tag],
       cost: this.#options.max_seconds,
       ...(plan.isPrivate && { private: true }),
       params: {
         version: 2,
-        support_qiskit: plan.form === 'qiskit',
+        support_qiskit: false,
         pubs: [[programOf(plan), null, plan.shots]],
         options: {
           // Nothing may be done to the shots: mitigation and twirling rewrite outcomes.
@@ -225,34 +228,84 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     };
   }
 
-  protected async find(jobId: string, signal: AbortSignal): Promise<JsonObject | undefined> {
+  protected programOf(plan: Plan): string {
+    return programOf(plan);
+  }
+
+  protected async find(jobId: string, plan: Plan, signal: AbortSignal): Promise<IbmJob | undefined> {
+    this.#isSimulator = plan.isSimulator;
     const path = `/jobs/${encodeURIComponent(jobId)}?exclude_params=true`;
     const reply = await this.#cloud.send({ method: 'GET', path, accepts: [404], signal });
-    return reply.status === 404 ? undefined : this.#cloud.object(reply, path);
+    if (reply.status === 404) return undefined;
+    const job = this.#cloud.object(reply, path);
+    const word = textIn(objectIn(job.state).status) ?? textIn(job.status) ?? '';
+    return {
+      word,
+      state: stateOf(word.toLowerCase(), objectIn(job.state)),
+      device: textIn(job.backend),
+      createdAtMs: instantIn(job.created),
+      calibrationId: textIn(job.calibration_id),
+    };
   }
 
-  /** A word that is not known is a job still under way. */
-  protected stateOf(found: JsonObject, { isSimulator }: Plan): JobState {
-    this.#isSimulator = isSimulator;
-    const state = objectIn(found.state);
-    const word = wordOf(found).toLowerCase();
-    if (word === 'completed') return { state: 'done' };
-    if (word === 'queued') return { state: 'queued', retryAfterMs: QUEUED_POLL_MS };
-    if (word === 'failed') return { state: 'failed', reason: reasonOf(state) };
-    // The flat status says `Cancelled - Ran too long` where `cost` was exceeded.
-    if (word.startsWith('cancelled')) return { state: 'cancelled', reason: reasonOf(state) };
-    return { state: 'running', retryAfterMs: RUNNING_POLL_MS };
+  /**
+   * All else is asked for before the results: those of a private job can be read only once. What no other try
+   * will give better rejects as permanent: the job is lost.
+   */
+  protected async results(
+    jobId: string,
+    plan: Plan,
+    { createdAtMs, calibrationId: id }: IbmJob,
+    signal: AbortSignal,
+  ): Promise<JobResults> {
+    const { shots, qubits } = plan;
+    const metrics = await this.#cloud.get(`/jobs/${encodeURIComponent(jobId)}/metrics`, signal, [404]);
+    const { running, finished } = objectIn(metrics.timestamps);
+    const startedAtMs = instantIn(running) ?? createdAtMs ?? plan.plannedAtMs;
+    const finishedAtMs = Math.max(startedAtMs, instantIn(finished) ?? this.clock.wallMs());
+    // The calibration that the job ran on, where IBM names and gives it; else the one by which its qubits were chosen.
+    const own = id === null ? null : await this.#device.figuresBy(id, qubits, signal);
+    const reply = await this.#document(jobId, plan, finishedAtMs, signal);
+    const rawSha256 = sha256Hex(reply.body);
+    const json = resultJson(reply);
+    wipe(reply.body);
+    if (json === undefined) {
+      throw new BackendError('retryable', `job ${jobId}: IBM Quantum gave results that are not JSON`);
+    }
+    return {
+      shots: await decodeResult(json, { shots, width: qubits.length }),
+      rawSha256,
+      startedAtMs,
+      finishedAtMs,
+      calibration: own ?? plan.calibration,
+      shortfall: 'every shot that was ordered',
+    };
   }
 
-  protected factsOf(found: JsonObject) {
-    return { status: wordOf(found), device: textIn(found.backend) };
-  }
-
-  /** Asks for the results without another look at the job: those of a private job can be read only once. */
-  protected async read(job: JobReference, plan: Plan, signal: AbortSignal): Promise<RawRead> {
-    const results = await this.#reader.read(job.jobId, plan, signal);
-    this.#isSimulator = plan.isSimulator;
-    return this.readOf(job, results);
+  /** The reply with the results. That IBM has none is not news of a job that has just finished. */
+  async #document(jobId: string, plan: Plan, finishedAtMs: number, signal: AbortSignal): Promise<HttpReply> {
+    await this.#begun.load();
+    const isBegun = this.#begun.get(jobId) !== undefined;
+    if (plan.isPrivate && !isBegun) {
+      this.#begun.set(jobId, '');
+      await this.#begun.keep();
+    }
+    const reply = await this.#cloud.send({
+      method: 'GET',
+      path: `/jobs/${encodeURIComponent(jobId)}/results`,
+      accepts: [404],
+      replyBytesMax: resultBytesMax(plan),
+      signal,
+    });
+    if (reply.status === 200) return reply;
+    if (!isBegun && this.#begun.delete(jobId)) await this.#begun.keep(); // this reply was no reading
+    const isLate = this.clock.wallMs() - finishedAtMs > RESULTS_LATE_MS;
+    const why =
+      isBegun && (isLate || reply.status === 404)
+        ? 'the results of a private job can be read only once, and an earlier reading did not keep them'
+        : reply.status === 404 && 'IBM Quantum has no results of it';
+    if (why !== false) throw new BackendError('permanent', `job ${jobId}: ${why}`);
+    throw new BackendError('retryable', `job ${jobId}: its results are not there yet`);
   }
 
   /** 404 and 409: there is nothing left to cancel. */
@@ -273,13 +326,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
     const state = await this.#device.state(signal);
     this.#isSimulator ||= state.isSimulator;
     const choice = await this.#device.choose(this.#options, signal);
-    const usageReply = await this.#cloud.send({
-      method: 'GET',
-      path: '/instances/usage',
-      accepts: [403, 404],
-      signal,
-    });
-    const usage = usageReply.status === 200 ? this.#cloud.object(usageReply, '/instances/usage') : {};
+    const usage = await this.#cloud.get('/instances/usage', signal, [403, 404]);
     return {
       device: this.#options.device,
       state: state.word,
@@ -289,7 +336,7 @@ export class IbmBackend extends ProviderJobs<Plan, JsonObject> {
       simulator: state.isSimulator || choice.isSimulator,
       qubits: choice.deviceQubits,
       qubits_used: choice.qubits.length,
-      calibration: choice.calibrationDate,
+      calibration: textIn(choice.calibration?.date),
       usage_consumed_seconds: numberIn(usage.usage_consumed_seconds),
       usage_remaining_seconds: numberIn(usage.usage_remaining_seconds),
     };
@@ -302,14 +349,29 @@ function tagOf(idempotencyKey: string): string {
   return tag;
 }
 
-const CANCEL_TIMEOUT_MS = 10_000;
-
-function wordOf(job: JsonObject): string {
-  return textIn(objectIn(job.state).status) ?? textIn(job.status) ?? '';
+/** A word that is not known is a job still under way. */
+function stateOf(word: string, state: JsonObject): JobState {
+  if (word === 'completed') return { state: 'done' };
+  if (word === 'queued') return { state: 'queued', retryAfterMs: QUEUED_POLL_MS };
+  if (word === 'failed') return { state: 'failed', reason: reasonOf(state) };
+  // The flat status says `Cancelled - Ran too long` where `cost` was exceeded.
+  if (word.startsWith('cancelled')) return { state: 'cancelled', reason: reasonOf(state) };
+  return { state: 'running', retryAfterMs: RUNNING_POLL_MS };
 }
 
 function reasonOf(state: JsonObject): string {
   const { reason_code: code, reason, reason_solution: solution } = state;
   const words = [code, reason, solution].filter((part) => typeof part === 'number' || textIn(part) !== null);
   return words.length === 0 ? 'no reason given' : words.join(' ').slice(0, REASON_LENGTH_MAX);
+}
+
+/** `"0x…", ` with a digit for every four bits: 8 bytes more than the digits. */
+function resultBytesMax({ qubits, shots }: Plan): number {
+  return shots * (Math.ceil(qubits.length / 4) + 8) + METADATA_BYTES_MAX;
+}
+
+/** The results, which the API's description calls a text: JSON itself, or JSON in a JSON text. */
+function resultJson(reply: HttpReply): unknown {
+  const json = jsonOf(reply);
+  return typeof json === 'string' ? jsonOf({ body: utf8Bytes(json) }) : json;
 }

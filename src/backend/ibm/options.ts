@@ -1,44 +1,22 @@
 import { MAX_READ_BITS } from '../backend.ts';
 import {
-  anyText,
   decimal,
   httpUrl,
+  matching,
   OptionError,
   type OptionValues,
-  oneOf,
   orAuto,
   secretOption,
   wholeNumber,
 } from '../definition.ts';
-import { RESULT_FORMS } from './plan.ts';
 
 const yesOrNo = (text: string): boolean => {
   if (text !== 'true' && text !== 'false') throw new OptionError('true or false');
   return text === 'true';
 };
 
-const deviceName = (text: string): string => {
-  if (!/^[a-z0-9_-]{1,64}$/i.test(text)) throw new OptionError('the name of a processor, e.g. ibm_fez');
-  return text;
-};
-
 /** A CRN of an instance; its sixth part is the region. */
-const instanceCrn = (text: string): string => {
-  if (!/^crn:v1:[a-z0-9-]*:[a-z0-9-]*:quantum-computing:[a-z0-9-]+:[!-9;-~]+:[!-9;-~]+::$/.test(text)) {
-    throw new OptionError('the CRN of an instance: crn:v1:bluemix:public:quantum-computing:REGION:a/…:…::');
-  }
-  return text;
-};
-
-const isoDate = (text: string): string => {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) throw new OptionError('a date, e.g. 2026-04-15');
-  return text;
-};
-
-const currency = (text: string): string => {
-  if (!/^[A-Za-z-]{3,16}$/.test(text)) throw new OptionError('an ISO 4217 code, or qpu-seconds');
-  return text;
-};
+const INSTANCE = /^crn:v1:[a-z0-9-]*:[a-z0-9-]*:quantum-computing:[a-z0-9-]+:[!-9;-~]+:[!-9;-~]+::$/;
 
 const claim = (text: string): number => {
   const parsed = decimal(0, 1)(text);
@@ -48,8 +26,17 @@ const claim = (text: string): number => {
 
 export const IBM_OPTIONS = {
   api_key: secretOption('API key of IBM Cloud'),
-  crn: { meaning: 'CRN of the instance whose minutes are used', parse: instanceCrn },
-  device: { meaning: 'the processor, e.g. ibm_fez', parse: deviceName },
+  crn: {
+    meaning: 'CRN of the instance whose minutes are used',
+    parse: matching(
+      INSTANCE,
+      'the CRN of an instance: crn:v1:bluemix:public:quantum-computing:REGION:a/…:…::',
+    ),
+  },
+  device: {
+    meaning: 'the processor, e.g. ibm_fez',
+    parse: matching(/^[a-z0-9_-]{1,64}$/i, 'the name of a processor, e.g. ibm_fez'),
+  },
   qubits: { meaning: 'qubits used at most', fallback: '100', parse: wholeNumber(1, 1024) },
   max_readout_error: {
     meaning: 'a qubit whose e01 + e10 is larger is not used',
@@ -81,11 +68,6 @@ export const IBM_OPTIONS = {
     fallback: 'true',
     parse: yesOrNo,
   },
-  result_form: {
-    meaning: 'how results travel: json, or the smaller qiskit',
-    fallback: 'json',
-    parse: oneOf(...RESULT_FORMS),
-  },
   price_per_second: {
     meaning: 'of the processor, in the currency; 1 where free minutes are used',
     fallback: '1.60',
@@ -94,12 +76,15 @@ export const IBM_OPTIONS = {
   currency: {
     meaning: 'of the price; qpu-seconds where free minutes are used',
     fallback: 'USD',
-    parse: currency,
+    parse: matching(/^[A-Za-z-]{3,16}$/, 'an ISO 4217 code, or qpu-seconds'),
   },
   seconds_per_job: { meaning: 'that a job takes beside its shots', fallback: '2', parse: decimal(0, 10_800) },
   seconds_per_shot: { meaning: 'that one shot takes', fallback: '0.00035', parse: decimal(0, 60) },
-  program: { meaning: 'the primitive that is called', fallback: 'sampler', parse: anyText },
-  api_version: { meaning: 'IBM-API-Version', fallback: '2026-04-15', parse: isoDate },
+  api_version: {
+    meaning: 'IBM-API-Version',
+    fallback: '2026-04-15',
+    parse: matching(/^\d{4}-\d{2}-\d{2}$/, 'a date, e.g. 2026-04-15'),
+  },
   api_url: {
     meaning: "base of the REST API; auto: that of the CRN's region",
     fallback: 'auto',

@@ -1,29 +1,12 @@
 import { assert } from '../../core/assert.ts';
 import type { JobPlan } from '../job.ts';
 
-/** `json`: hexadecimal samples; `qiskit`: a compressed array, a fourth of the size. */
-export const RESULT_FORMS = ['json', 'qiskit'] as const;
-type ResultForm = (typeof RESULT_FORMS)[number];
-
-/** All that a job's results mean. Kept before the job is submitted: without it they are not read. */
 export interface Plan extends JobPlan {
-  readonly device: string;
   readonly isSimulator: boolean;
   readonly deviceQubits: number;
-  /** The qubit that gives channel i. */
-  readonly qubits: readonly number[];
-  readonly shots: number;
-  readonly form: ResultForm;
   readonly isPrivate: boolean;
   readonly plannedAtMs: number;
-  /** By channel, as published when the qubits were chosen. */
-  readonly e01: readonly number[];
-  readonly e10: readonly number[];
-  readonly calibrationDate: string | null;
 }
-
-/** Version of the text: another text for an unchanged circuit is another version. */
-export const PHYSICAL_COMPILER_VERSION = '1.0.0';
 
 /** The gate of IBM's processors that the program is made of. */
 export const BASIS_GATE = 'sx';

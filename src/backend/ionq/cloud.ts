@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
-import type { HttpReply } from '../../core/http-request.ts';
-import { type JsonObject, objectIn } from '../../core/json.ts';
+import type { HttpReply, HttpRequest } from '../../core/http-request.ts';
+import { isObject, type JsonObject, listIn, objectIn, textIn } from '../../core/json.ts';
 import { BackendError } from '../backend.ts';
 import type { Secret } from '../definition.ts';
-import { httpCall, jsonOf, retryAfterMs, statusError } from '../http-call.ts';
 import { UnknownOutcome } from '../job.ts';
+import { jsonOf, Provider, type Refusal } from '../provider.ts';
 
 const REPLY_BYTES_MAX = 4 * 1024 * 1024;
 /** GET /jobs gives at most so many at a time. */
@@ -20,59 +20,67 @@ function isAmbiguous(status: number): boolean {
   return status === 408 || status === 409 || status >= 500;
 }
 
+interface Call {
+  readonly method?: HttpRequest['method'];
+  readonly body?: string;
+  /** What is published of a system is asked for without the key. */
+  readonly isPublic?: boolean;
+  readonly replyBytesMax?: number;
+  /** Statuses outside 2xx that the caller reads for itself; all others reject. */
+  readonly accepts?: readonly number[];
+}
+
 /** The calls on IonQ's API, v0.4. Rejects with a BackendError, or with the signal's reason. */
 export class IonqCloud {
   readonly #base: string;
   readonly #key: Secret;
-  readonly #clock: Clock;
+  readonly #api: Provider;
 
   constructor(base: string, key: Secret, clock: Clock) {
     this.#base = base;
     this.#key = key;
-    this.#clock = clock;
+    this.#api = new Provider(base, clock, () => [key.reveal()]);
   }
 
-  /** What is published of a system: no key is sent. */
-  async backend(name: string, signal: AbortSignal): Promise<JsonObject> {
-    return this.#json(await this.#published(`/backends/${name}`, signal), 'GET backend');
+  /** What is published of a system. */
+  backend(name: string, signal: AbortSignal): Promise<JsonObject> {
+    return this.#object(`/backends/${name}`, signal, { isPublic: true });
   }
 
   /** The newest characterization; undefined when none is published. */
   async characterization(name: string, signal: AbortSignal): Promise<JsonObject | undefined> {
-    const reply = await this.#published(`/backends/${name}/characterizations?limit=1`, signal);
-    const { characterizations } = this.#json(reply, 'GET characterizations');
-    return Array.isArray(characterizations) && characterizations.length > 0
-      ? objectIn(characterizations[0])
-      : undefined;
+    const path = `/backends/${name}/characterizations?limit=1`;
+    const { characterizations } = await this.#object(path, signal, { isPublic: true });
+    const [newest] = listIn(characterizations);
+    return newest === undefined ? undefined : objectIn(newest);
   }
 
   /** What the organisation of the key would pay. */
-  async estimate(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<JsonObject> {
-    const path = `/jobs/estimate?${new URLSearchParams(query)}`;
-    return this.#json(await this.#get(path, 'GET estimate', signal), 'GET estimate');
+  estimate(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<JsonObject> {
+    return this.#object(`/jobs/estimate?${new URLSearchParams(query)}`, signal);
   }
 
   /** The id of the new job. Rejects with an UnknownOutcome when there may be a job all the same. */
   async createJob(body: string, signal: AbortSignal): Promise<string> {
-    const what = this.#what('POST jobs');
-    const reply = await this.#call('POST', '/jobs', signal, { body }).catch((error: unknown) => {
-      throw error instanceof BackendError ? new UnknownOutcome(error.kind, error.message) : error;
+    const unknown = ({ kind, message, retryAfterMs }: BackendError) =>
+      new UnknownOutcome(kind, message, retryAfterMs);
+    const reply = await this.#call('/jobs', signal, { method: 'POST', body }).catch((error: unknown) => {
+      throw error instanceof BackendError ? unknown(error) : error;
     });
     if (reply.status === 200 || reply.status === 201) {
-      const { id } = objectIn(jsonOf(reply));
-      if (typeof id === 'string' && id !== '') return id;
-      throw new UnknownOutcome('retryable', `${what}: a reply without a job's id`);
+      const id = textIn(objectIn(jsonOf(reply)).id);
+      if (id !== null) return id;
+      throw unknown(this.#api.error('retryable', "POST /jobs: a reply without a job's id"));
     }
-    if (!isAmbiguous(reply.status)) throw this.#error(reply, 'POST jobs');
-    const asked = retryAfterMs(reply, this.#clock.wallMs());
-    throw new UnknownOutcome('retryable', this.#error(reply, 'POST jobs').message, asked);
+    const refusal = this.#refusal(reply, 'POST /jobs');
+    throw isAmbiguous(reply.status) ? unknown(refusal) : refusal;
   }
 
   /** Undefined when there is no such job. */
   async job(id: string, signal: AbortSignal): Promise<JsonObject | undefined> {
-    const reply = await this.#call('GET', `/jobs/${encodeURIComponent(id)}`, signal);
-    if (reply.status === 404) return undefined;
-    return this.#json(this.#checked(reply, 'GET job'), 'GET job');
+    const path = `/jobs/${encodeURIComponent(id)}`;
+    const reply = await this.#send(path, signal, { accepts: [404] });
+    return reply.status === 404 ? undefined : this.#objectIn(reply, path);
   }
 
   /**
@@ -88,111 +96,80 @@ export class IonqCloud {
     let next = '';
     for (let page = 0; page < PAGES_MAX; page++) {
       const query = new URLSearchParams({ target: backend, limit: String(PAGE_SIZE), ...(next && { next }) });
-      const listed = this.#json(await this.#get(`/jobs?${query}`, 'GET jobs', signal), 'GET jobs');
-      if (!Array.isArray(listed.jobs)) throw this.#unreadable('GET jobs');
+      const listed = await this.#object(`/jobs?${query}`, signal);
+      if (!Array.isArray(listed.jobs)) throw this.#api.error('retryable', 'GET /jobs: a reply without jobs');
       const found = listed.jobs.map(objectIn).find((job) => objectIn(job.metadata)[name] === value);
       if (found !== undefined) return found;
-      if (typeof listed.next !== 'string' || listed.next === '') return undefined;
-      next = listed.next;
+      next = textIn(listed.next) ?? '';
+      if (next === '') return undefined;
     }
-    throw new BackendError(
-      'retryable',
-      `${this.#what('GET jobs')}: too many jobs to know whether one of them is ours`,
-    );
+    const why = 'GET /jobs: too many jobs to know whether one of them is ours';
+    throw this.#api.error('retryable', why);
   }
 
-  artifact(jobId: string, artifactId: string, bytesMax: number, signal: AbortSignal) {
+  artifact(jobId: string, artifactId: string, replyBytesMax: number, signal: AbortSignal) {
     const path = `/jobs/${encodeURIComponent(jobId)}/artifacts/${encodeURIComponent(artifactId)}`;
-    return this.#bytes(path, bytesMax, signal);
+    return this.#send(path, signal, { replyBytesMax });
   }
 
   /**
    * The document at a URL that the API gave: it begins with the API's version, which the base has as well.
    */
-  document(url: string, bytesMax: number, signal: AbortSignal) {
-    if (url.startsWith(this.#base)) return this.#bytes(url.slice(this.#base.length), bytesMax, signal);
-    const path = /^\/v\d+\.\d+(\/.*)$/.exec(url)?.[1];
-    if (path === undefined) {
-      // The key goes to the configured host alone.
-      throw new BackendError('permanent', `${this.#what('GET results')}: a URL of another place`);
-    }
-    return this.#bytes(path, bytesMax, signal);
+  document(url: string, replyBytesMax: number, signal: AbortSignal): Promise<HttpReply> {
+    const path = url.startsWith(this.#base)
+      ? url.slice(this.#base.length)
+      : /^\/v\d+\.\d+(\/.*)$/.exec(url)?.[1];
+    // The key goes to the configured host alone.
+    if (path === undefined) throw this.#api.error('permanent', 'results: a URL of another place');
+    return this.#send(path, signal, { replyBytesMax });
   }
 
   /** A job that has ended, or is not known, is left as it is. */
   async cancelJob(id: string): Promise<void> {
-    const { signal } = new AbortController();
-    const reply = await this.#call('PUT', `/jobs/${encodeURIComponent(id)}/status/cancel`, signal);
-    if (![400, 404, 409].includes(reply.status)) this.#checked(reply, 'PUT cancel');
+    const path = `/jobs/${encodeURIComponent(id)}/status/cancel`;
+    await this.#send(path, new AbortController().signal, { method: 'PUT', accepts: [400, 404, 409] });
   }
 
   async deleteJob(id: string, signal: AbortSignal): Promise<void> {
-    const reply = await this.#call('DELETE', `/jobs/${encodeURIComponent(id)}`, signal);
-    if (reply.status !== 404) this.#checked(reply, 'DELETE job');
+    await this.#send(`/jobs/${encodeURIComponent(id)}`, signal, { method: 'DELETE', accepts: [404] });
   }
 
-  async #bytes(path: string, replyBytesMax: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    return (await this.#get(path, 'GET results', signal, replyBytesMax)).body;
+  async #object(path: string, signal: AbortSignal, call: Call = {}): Promise<JsonObject> {
+    return this.#objectIn(await this.#send(path, signal, call), path);
   }
 
-  async #get(path: string, what: string, signal: AbortSignal, replyBytesMax?: number): Promise<HttpReply> {
-    return this.#checked(await this.#call('GET', path, signal, { replyBytesMax }), what);
-  }
-
-  async #published(path: string, signal: AbortSignal): Promise<HttpReply> {
-    return this.#checked(await this.#call('GET', path, signal, { isPublic: true }), `GET ${path}`);
-  }
-
-  #call(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
-    path: string,
-    signal: AbortSignal,
-    {
-      body,
-      isPublic = false,
-      replyBytesMax = REPLY_BYTES_MAX,
-    }: { body?: string; isPublic?: boolean; replyBytesMax?: number | undefined } = {},
-  ): Promise<HttpReply> {
-    const authorization: Record<string, string> = isPublic
-      ? {}
-      : { authorization: `apiKey ${this.#key.reveal()}` };
-    const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
-    const headers = { accept: 'application/json', ...authorization, ...type };
-    const url = `${this.#base}${path}`;
-    signal.throwIfAborted();
-    return httpCall({ method, url, headers, replyBytesMax, signal, ...(body === undefined ? {} : { body }) });
-  }
-
-  #checked(reply: HttpReply, what: string): HttpReply {
-    if (reply.status >= 200 && reply.status < 300) return reply;
-    throw this.#error(reply, what);
-  }
-
-  /** Error bodies come in three shapes, of which each has some words; a 409 to a GET is the gateway's. */
-  #error(reply: HttpReply, what: string): BackendError {
-    const { message, error, code } = objectIn(jsonOf(reply));
-    const nested = objectIn(error);
-    const words = [message, nested.message, error].find((each) => typeof each === 'string') ?? '';
-    const kind = [code, nested.type, nested.code, words].join(' ');
-    const detail = String(words).replaceAll(this.#key.reveal(), '[secret]');
-    const asked = retryAfterMs(reply, this.#clock.wallMs());
-    const meant = statusError(reply, this.#clock.wallMs(), this.#what(what), detail);
-    if (/QuotaExhausted|ContractExpired/i.test(kind)) return new BackendError('quota', meant.message, asked);
-    if (reply.status === 409) return new BackendError('retryable', meant.message, asked);
-    return meant;
-  }
-
-  #json(reply: HttpReply, what: string): JsonObject {
+  #objectIn(reply: HttpReply, path: string): JsonObject {
     const json = jsonOf(reply);
-    if (typeof json !== 'object' || json === null) throw this.#unreadable(what);
-    return json as JsonObject;
+    if (isObject(json)) return json;
+    throw this.#api.error('retryable', `${path.replace(/\?.*/, '')}: a reply that cannot be read`);
   }
 
-  #unreadable(what: string): BackendError {
-    return new BackendError('retryable', `${this.#what(what)}: a reply that cannot be read`);
+  async #send(path: string, signal: AbortSignal, call: Call = {}): Promise<HttpReply> {
+    const reply = await this.#call(path, signal, call);
+    if ((reply.status >= 200 && reply.status < 300) || call.accepts?.includes(reply.status)) return reply;
+    throw this.#refusal(reply, `${call.method ?? 'GET'} ${path.replace(/\?.*/, '')}`);
   }
 
-  #what(what: string): string {
-    return `${new URL(this.#base).host}: ${what}`;
+  #call(path: string, signal: AbortSignal, call: Call): Promise<HttpReply> {
+    const { method = 'GET', body, isPublic = false, replyBytesMax = REPLY_BYTES_MAX } = call;
+    return this.#api.call({
+      method,
+      url: `${this.#base}${path}`,
+      headers: {
+        accept: 'application/json',
+        ...(isPublic ? {} : { authorization: `apiKey ${this.#key.reveal()}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body }),
+      replyBytesMax,
+      signal,
+    });
+  }
+
+  /** A spent quota comes with any status, and its name as code, as type or in the words; a 409 to a GET is the gateway's. */
+  #refusal(reply: HttpReply, what: string): BackendError {
+    const isSpent = /QuotaExhausted|ContractExpired/i.test(new TextDecoder().decode(reply.body));
+    const own: Refusal = isSpent ? { kind: 'quota' } : reply.status === 409 ? { kind: 'retryable' } : {};
+    return this.#api.refusal(reply, what, own);
   }
 }

@@ -1,27 +1,25 @@
 import { instantIn, type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
+import type { Origin } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
   type JobReference,
   type JobState,
   type Provenance,
-  type RawRead,
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import { CIRCUIT_DEPTH, circuitName } from '../circuit.ts';
 import { defineBackend, type SourceParts } from '../definition.ts';
-import { type JobPlan, ProviderJobs } from '../job.ts';
+import { type FoundJob, type JobPlan, type JobResults, ProviderJobs } from '../job.ts';
 import { IonqCloud } from './cloud.ts';
 import {
   claimOf,
-  IONQ_PROGRAM_VERSION,
   type IonqOptions,
-  inputSha256,
   ionqOptions,
   jobBody,
   KEY_METADATA,
   priceOf,
+  programText,
   shotsAskedOf,
 } from './program.ts';
 import { decodeShots, type ShotFormat } from './shots.ts';
@@ -45,24 +43,16 @@ const SHOT_BYTES_PER_QUBIT = 12;
 const SHOT_BYTES = 200;
 const RESULT_BYTES_FREE = 1024 * 1024;
 
-/** Everything that a job was made of. JSON. */
-interface IonqPlan extends JobPlan {
-  readonly backend: string;
-  readonly qubits: number;
-  /** Asked for. */
-  readonly shots: number;
-  readonly calibration: Provenance['calibration'];
-}
-
 /**
  * A request that got no answer may still be at work behind the gateway for so long; a job that is not listed
  * after that was never made. Cloudflare gives up on an origin after 100 s (its status 524).
  */
 const SETTLE_MS = 120_000;
 
-class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
-  protected override readonly settleMs = SETTLE_MS;
-  readonly origin: 'quantum-processor' | 'simulated';
+type IonqJob = FoundJob & { readonly job: JsonObject };
+
+class Ionq extends ProviderJobs<JobPlan, IonqJob> {
+  readonly origin: Origin;
   readonly #options: IonqOptions;
   readonly #cloud: IonqCloud;
 
@@ -71,6 +61,9 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     super(
       {
         name,
+        provider: 'ionq',
+        deviceName: backend,
+        settleMs: SETTLE_MS,
         quantumBackend: `ionq-${backend.replace('.', '-')}`,
         claimedMinEntropyPerBit: claimOf(options),
         lotRawBits: qubits * shots,
@@ -127,8 +120,8 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     return this.#cloud.estimate(Object.fromEntries(texts), signal);
   }
 
-  protected create(plan: IonqPlan, idempotencyKey: string, signal: AbortSignal): Promise<string> {
-    return this.#cloud.createJob(jobBody(plan.qubits, plan.backend, plan.shots, idempotencyKey), signal);
+  protected create(plan: JobPlan, idempotencyKey: string, signal: AbortSignal): Promise<string> {
+    return this.#cloud.createJob(jobBody(plan, idempotencyKey), signal);
   }
 
   /** IonQ knows no idempotency keys: the job is looked for by the key in its metadata. */
@@ -138,11 +131,11 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     if (!wasSent) return undefined;
-    const found = await this.#cloud.findJob(this.device, KEY_METADATA, idempotencyKey, signal);
+    const found = await this.#cloud.findJob(this.source.device, KEY_METADATA, idempotencyKey, signal);
     return textIn(found?.id) ?? undefined;
   }
 
-  protected async plan(bits: number, signal: AbortSignal): Promise<IonqPlan> {
+  protected async plan(bits: number, signal: AbortSignal): Promise<JobPlan> {
     const { backend: name, qubits } = this.#options;
     const backend = await this.#cloud.backend(name, signal);
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
@@ -152,9 +145,9 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     }
     await this.#checkPrice(bits, signal);
     return {
-      backend: name,
+      device: name,
       claim: this.claimedMinEntropyPerBit,
-      qubits,
+      qubits: [...new Array(qubits).keys()],
       shots: shotsAskedOf(this.#options, bits),
       calibration: await this.#calibration(signal),
     };
@@ -195,83 +188,57 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
     };
   }
 
-  protected find(jobId: string, signal: AbortSignal): Promise<JsonObject | undefined> {
-    return this.#cloud.job(jobId, signal);
+  protected programOf({ qubits }: JobPlan): string {
+    return programText(qubits.length);
   }
 
-  protected deviceOf({ backend }: IonqPlan): string {
-    return backend;
+  protected async find(jobId: string, _plan: JobPlan, signal: AbortSignal): Promise<IonqJob | undefined> {
+    const job = await this.#cloud.job(jobId, signal);
+    if (job === undefined) return undefined;
+    const word = textIn(job.status) ?? 'in no known state';
+    return { job, word, state: stateOf(word, job), device: textIn(job.backend) };
   }
 
-  protected factsOf({ status, backend }: JsonObject) {
-    return { status: textIn(status) ?? 'in no known state', device: textIn(backend) };
-  }
-
-  protected stateOf(found: JsonObject): JobState {
-    switch (found.status) {
-      case 'completed':
-        return { state: 'done' };
-      case 'failed':
-        return { state: 'failed', reason: failureOf(found) };
-      case 'canceled':
-      case 'cancelled':
-        return { state: 'cancelled', reason: failureOf(found) };
-      case 'submitted':
-      case 'ready':
-        return { state: 'queued', retryAfterMs: queuePollMs(numberIn(found.predicted_wait_time_ms)) };
-      default: // started, and words to come
-        return { state: 'running', retryAfterMs: POLL_MIN_MS };
-    }
-  }
-
-  protected async read(job: JobReference, plan: IonqPlan, signal: AbortSignal): Promise<RawRead> {
-    const found = await this.completed(job.jobId, plan, signal);
-    const { qubits, shots } = plan;
-    const { format, document } = await this.#document(found, plan, signal);
+  protected async results(
+    jobId: string,
+    plan: JobPlan,
+    { job }: IonqJob,
+    signal: AbortSignal,
+  ): Promise<JobResults> {
+    const { format, document } = await this.#document(jobId, job, plan, signal);
     const rawSha256 = sha256Hex(document);
-    const { shots: decoded, leaked } = await decodeShots(format, document, {
-      jobId: nameOf(found),
-      qubits,
+    const expected = { jobId, qubits: plan.qubits.length, shots: plan.shots };
+    const { dropped: leaked, ...shots } = await decodeShots(format, document, expected);
+    const finishedAtMs = instantIn(job.completed_at) ?? this.clock.wallMs();
+    return {
       shots,
-    });
-    const finishedAtMs = instantIn(found.completed_at) ?? this.clock.wallMs();
-    return this.readOf(job, {
-      shots: decoded,
-      width: qubits,
       rawSha256,
+      startedAtMs: instantIn(job.started_at) ?? instantIn(job.submitted_at) ?? finishedAtMs,
+      finishedAtMs,
+      calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
       shortfall: `an ion leaked in ${leaked} shots`,
-      provenance: {
-        provider: 'ionq',
-        device: this.device,
-        circuit: circuitName(qubits),
-        circuitVersion: IONQ_PROGRAM_VERSION,
-        circuitSha256: inputSha256(qubits),
-        circuitDepth: CIRCUIT_DEPTH,
-        startedAtMs: instantIn(found.started_at) ?? instantIn(found.submitted_at) ?? finishedAtMs,
-        finishedAtMs,
-        calibration: leaked === 0 ? plan.calibration : { ...plan.calibration, shots_leaked: leaked },
-      },
-    });
+    };
   }
 
   async #document(
+    jobId: string,
     job: JsonObject,
-    { shots, qubits }: IonqPlan,
+    { shots, qubits }: JobPlan,
     signal: AbortSignal,
   ): Promise<{ format: ShotFormat; document: Uint8Array }> {
-    const bytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits);
+    const bytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits.length);
     const results = objectIn(job.results);
     for (const format of ['v2', 'v1'] as const) {
-      const artifact = objectIn(results[`ionq.result.shots.json.${format}`]).id;
-      if (typeof artifact !== 'string') continue;
-      return { format, document: await this.#cloud.artifact(nameOf(job), artifact, bytesMax, signal) };
+      const artifact = textIn(objectIn(results[`ionq.result.shots.json.${format}`]).id);
+      if (artifact === null) continue;
+      return { format, document: (await this.#cloud.artifact(jobId, artifact, bytesMax, signal)).body };
     }
-    const { url } = objectIn(results.shots);
-    if (typeof url === 'string') {
-      return { format: 'v1', document: await this.#cloud.document(url, bytesMax, signal) };
+    const url = textIn(objectIn(results.shots).url);
+    if (url !== null) {
+      return { format: 'v1', document: (await this.#cloud.document(url, bytesMax, signal)).body };
     }
     const given = Object.keys(results).join(', ').slice(0, 200) || 'nothing';
-    throw new BackendError('no_raw_shots', `${nameOf(job)}: no shots among its results (${given})`);
+    throw new BackendError('no_raw_shots', `${jobId}: no shots among its results (${given})`);
   }
 
   async cancel(job: JobReference): Promise<void> {
@@ -285,9 +252,21 @@ class Ionq extends ProviderJobs<IonqPlan, JsonObject> {
   }
 }
 
-/** Not `String`, which calls what an object says is its toString. */
-function nameOf({ id }: JsonObject): string {
-  return textIn(id) ?? 'a job without an id';
+function stateOf(word: string, job: JsonObject): JobState {
+  switch (word) {
+    case 'completed':
+      return { state: 'done' };
+    case 'failed':
+      return { state: 'failed', reason: failureOf(job) };
+    case 'canceled':
+    case 'cancelled':
+      return { state: 'cancelled', reason: failureOf(job) };
+    case 'submitted':
+    case 'ready':
+      return { state: 'queued', retryAfterMs: queuePollMs(numberIn(job.predicted_wait_time_ms)) };
+    default: // started, and words to come
+      return { state: 'running', retryAfterMs: POLL_MIN_MS };
+  }
 }
 
 function spamFidelity({ fidelity }: JsonObject): number | null {

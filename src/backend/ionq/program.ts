@@ -1,19 +1,22 @@
-import { hash } from 'node:crypto';
 import { wholeShots } from '../backend.ts';
 import {
   decimal,
   httpUrl,
+  matching,
   type OptionDefinitions,
-  OptionError,
   type OptionValues,
   orAuto,
   secretOption,
   wholeNumber,
 } from '../definition.ts';
+import type { JobPlan } from '../job.ts';
 
 export const ionqOptions = {
   api_key: secretOption('key of the IonQ Quantum Cloud'),
-  backend: { meaning: 'e.g. qpu.forte-1 or qpu.aria-1; the simulator gives no shots', parse: backendName },
+  backend: {
+    meaning: 'e.g. qpu.forte-1 or qpu.aria-1; the simulator gives no shots',
+    parse: matching(/^(simulator|qpu\.[a-z0-9-]+)$/, 'simulator, or qpu. and a system'),
+  },
   base_url: {
     meaning: 'URL of the API, with its version',
     fallback: 'https://api.ionq.co/v0.4',
@@ -55,11 +58,6 @@ export const ionqOptions = {
 
 export type IonqOptions = OptionValues<typeof ionqOptions>;
 
-function backendName(text: string): string {
-  if (!/^(simulator|qpu\.[a-z0-9-]+)$/.test(text)) throw new OptionError('simulator, or qpu. and a system');
-  return text;
-}
-
 /** Shots that are asked for. */
 export function shotsAskedOf({ qubits, spare_percent: spare }: IonqOptions, bits: number): number {
   return Math.ceil((wholeShots(bits, qubits) * (100 + spare)) / 100);
@@ -82,9 +80,6 @@ export function claimOf({ min_entropy: claim }: IonqOptions): number {
   return claim === 'auto' ? CLAIM : claim;
 }
 
-/** `lang_version` of what this file writes: grows whenever the text of an unchanged circuit would change. */
-export const IONQ_PROGRAM_VERSION = '1.0.0';
-
 /** The metadata of a job that holds its idempotency key: the API has no other place for one. */
 export const KEY_METADATA = 'qrn_key';
 
@@ -101,19 +96,19 @@ function inputOf(qubits: number) {
  * The body of POST /jobs. Debiasing is off: it spreads the shots over variants of the circuit and gives back
  * what it made of them.
  */
-export function jobBody(qubits: number, backend: string, shots: number, idempotencyKey: string): string {
+export function jobBody({ qubits, device, shots }: JobPlan, idempotencyKey: string): string {
   return JSON.stringify({
     type: 'ionq.circuit.v1',
     name: 'qrn',
-    backend,
+    backend: device,
     shots,
     metadata: { [KEY_METADATA]: idempotencyKey },
     settings: { error_mitigation: { debiasing: false } },
-    input: inputOf(qubits),
+    input: inputOf(qubits.length),
   });
 }
 
-/** SHA-256 (hex) of `input` as it is sent. */
-export function inputSha256(qubits: number): string {
-  return hash('sha256', JSON.stringify(inputOf(qubits)), 'hex');
+/** `input` as it is sent. */
+export function programText(qubits: number): string {
+  return JSON.stringify(inputOf(qubits));
 }

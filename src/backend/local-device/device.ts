@@ -7,8 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Origin } from '../../core/vocabulary.ts';
 import {
   BackendError,
-  NO_CIRCUIT,
-  type Provenance,
+  plainRead,
   type RawRead,
   type SourceFacts,
   type StreamBackend,
@@ -26,7 +25,7 @@ import {
   type SourceParts,
   wholeNumber,
 } from '../definition.ts';
-import { SeenReads } from '../seen.ts';
+import { readsAdmission } from '../seen.ts';
 import { callError, DeviceReader } from './reader.ts';
 import { identityOf } from './reader-protocol.ts';
 
@@ -118,7 +117,7 @@ export class LocalDevice implements StreamBackend {
   readonly #clock: Clock;
   readonly #place: HwRandomPlace;
   readonly #reader: DeviceReader;
-  readonly #seen: SeenReads;
+  readonly #admit: ReturnType<typeof readsAdmission>;
   #heldFifo: { readonly identity: string; readonly fd: number } | undefined;
 
   constructor(
@@ -139,20 +138,29 @@ export class LocalDevice implements StreamBackend {
     this.#clock = clock;
     this.#place = hwRandom;
     this.#reader = reader;
-    this.#seen = new SeenReads(memory, values.min_entropy);
+    this.#admit = readsAdmission(memory, values.min_entropy);
   }
 
   async read(bits: number, signal: AbortSignal): Promise<RawRead> {
     signal.throwIfAborted();
+    const { maker, model, path, serial_number, serial } = this.#values;
     const shots = wholeShots(bits, 1);
     const startedAtMs = this.#clock.wallMs();
     const found = await this.#find();
     const raw = await this.#readAlone(found, shots / 8, signal);
     const rawSha256 = hash('sha256', raw, 'hex');
     await this.#assertSameGenerator(found);
-    await this.#seen.admit(rawSha256, shots);
-    const provenance = this.#provenance(found, shots, startedAtMs);
-    return { bits: raw, width: 1, shots, rawSha256, provenance };
+    await this.#admit(rawSha256, shots);
+    const facts = { declared_by: 'operator', path, serial_number, baud: serial, ...found.hwRandom };
+    return plainRead({
+      bits: raw,
+      rawSha256,
+      provider: maker,
+      device: model,
+      startedAtMs,
+      finishedAtMs: this.#clock.wallMs(),
+      calibration: { ...withoutNulls(facts), discarded_bytes: this.#discardBytes },
+    });
   }
 
   async describe(): Promise<SourceFacts> {
@@ -243,21 +251,6 @@ export class LocalDevice implements StreamBackend {
       'retryable',
       `rng_current went from ${hwRandom.rng_current} to ${now} during a read`,
     );
-  }
-
-  #provenance({ hwRandom }: Found, shots: number, startedAtMs: number): Provenance {
-    const { maker, model, path, serial_number, serial } = this.#values;
-    const facts = { declared_by: 'operator', path, serial_number, baud: serial, ...hwRandom };
-    return {
-      provider: maker,
-      device: model,
-      jobId: null,
-      ...NO_CIRCUIT,
-      shots,
-      startedAtMs,
-      finishedAtMs: this.#clock.wallMs(),
-      calibration: { ...withoutNulls(facts), discarded_bytes: this.#discardBytes },
-    };
   }
 }
 

@@ -1,31 +1,30 @@
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../core/assert.ts';
 import { concatBytes, wipe } from '../../core/bytes.ts';
-import type { Wait } from '../../core/clock.ts';
 import { ORIGINS, type Origin } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import {
   type JobBackend,
   type JobReference,
   type JobState,
-  NO_CIRCUIT,
+  plainRead,
   type RawRead,
   type SourceFacts,
   type Spend,
 } from '../backend.ts';
-import type { BackendParts, CertifiedFacts, OctetAnswer } from '../definition.ts';
+import { type BackendParts, type CertifiedFacts, defineBackend, type OctetAnswer } from '../definition.ts';
 import { SeenBits } from '../seen.ts';
-import { Upstream, type UpstreamCall, type UpstreamSettings, userDataSha256 } from './upstream.ts';
+import { type QrnOptions, qrnOptions } from './options.ts';
+import { Upstream, type UpstreamCall, userDataSha256 } from './upstream.ts';
 
-export interface QrnSettings {
-  readonly upstream: UpstreamSettings;
-  readonly logKeysPath: string;
-  readonly callsPerLot: number;
-}
-
-export interface QrnParts extends BackendParts {
-  readonly wait?: Wait;
-}
+/** Another service of this kind: its `/v1/bytes` in pure mode. */
+export const qrnBackend = defineBackend({
+  type: 'qrn',
+  summary:
+    'another service of this kind, whose certificates the lots cite; their origin is what it certifies',
+  options: qrnOptions,
+  create: (name, options, parts) => new Qrn(name, options, parts),
+});
 
 /** The most that `/v1/bytes` gives at once, and the fewest: by so many, two answers are never equal by chance. */
 const CALL_BYTES_MAX = 1_024;
@@ -69,19 +68,19 @@ export class Qrn implements JobBackend {
   readonly name: string;
   readonly claimedMinEntropyPerBit = CLAIM;
   readonly lotRawBits: number;
-  readonly #settings: QrnSettings;
+  readonly #options: QrnOptions;
   readonly #parts: BackendParts;
   readonly #upstream: Upstream;
   readonly #seen: SeenBits;
   #weakest: CertifiedFacts | undefined;
   #underWay: UnderWay | undefined;
 
-  constructor(name: string, settings: QrnSettings, parts: QrnParts) {
+  constructor(name: string, options: QrnOptions, parts: BackendParts) {
     this.name = name;
-    this.lotRawBits = settings.callsPerLot * CALL_BYTES_MAX * 8;
-    this.#settings = settings;
+    this.lotRawBits = options.calls * CALL_BYTES_MAX * 8;
+    this.#options = options;
     this.#parts = parts;
-    this.#upstream = new Upstream(name, settings.upstream, parts.clock, parts.wait);
+    this.#upstream = new Upstream(options, parts);
     this.#seen = new SeenBits(parts.memory, 'answers');
   }
 
@@ -108,12 +107,11 @@ export class Qrn implements JobBackend {
 
   /** What is configured; the origin is told by certificates. */
   async describe(): Promise<SourceFacts> {
-    const { callsPerLot, logKeysPath } = this.#settings;
     return {
-      host: this.#upstream.host,
-      log_keys: logKeysPath,
+      host: this.#upstream.provider.host,
+      log_keys: this.#options.log_keys,
       bytes_per_call: CALL_BYTES_MAX,
-      calls_per_lot: callsPerLot,
+      calls_per_lot: this.#options.calls,
       claimed_min_entropy: CLAIM,
     };
   }
@@ -161,12 +159,12 @@ export class Qrn implements JobBackend {
 
   /** The keys are read anew for each job, so that new ones are taken up without a restart. */
   async #logKeys(): Promise<unknown> {
-    const { logKeysPath } = this.#settings;
+    const { log_keys, url } = this.#options;
     try {
-      return JSON.parse(await readFile(logKeysPath, 'utf8'));
+      return JSON.parse(await readFile(log_keys, 'utf8'));
     } catch (error) {
-      const advice = `log_keys must name a copy of ${this.#settings.upstream.url}/.well-known/qrn-keys.json`;
-      throw this.#upstream.error('auth', `${advice}: ${messageOf(error)}`);
+      const advice = `log_keys must name a copy of ${url}/.well-known/qrn-keys.json`;
+      throw this.#upstream.provider.error('auth', `${advice}: ${messageOf(error)}`);
     }
   }
 
@@ -198,14 +196,14 @@ export class Qrn implements JobBackend {
 
   /** The job stays open: with the right keys the same answers may be proven, and are not paid for again. */
   #unproven(why: string) {
-    return this.#upstream.error(
+    return this.#upstream.provider.error(
       'auth',
       `${why} None of its bytes was used; if the keys are new, renew log_keys`,
     );
   }
 
   #untrue(why: string) {
-    return this.#upstream.error(
+    return this.#upstream.provider.error(
       'permanent',
       `${why}: none of its bytes was used, tell the operator of that service`,
     );
@@ -217,28 +215,18 @@ export class Qrn implements JobBackend {
     const bits = concatBytes(...answers.map(({ octets }) => octets));
     for (const { octets } of answers) wipe(octets);
     const { log, origin, quantumBackend } = weakestOf(certified);
-    const shots = 8 * bits.length;
-    return {
+    const certificates = answers.map(({ certificateId: id, facts: { leaf } }) => ({ id, leaf }));
+    return plainRead({
       bits,
-      width: 1,
-      shots,
       rawSha256: sha256Hex(bits),
-      provenance: {
-        provider: log,
-        device: quantumBackend,
-        jobId,
-        ...NO_CIRCUIT,
-        shots,
-        startedAtMs,
-        finishedAtMs: this.#parts.clock.wallMs(),
-        calibration: null,
-        upstream: {
-          log,
-          origin,
-          certificates: answers.map(({ certificateId: id, facts: { leaf } }) => ({ id, leaf })),
-        },
-      },
-    };
+      provider: log,
+      device: quantumBackend,
+      jobId,
+      startedAtMs,
+      finishedAtMs: this.#parts.clock.wallMs(),
+      calibration: null,
+      upstream: { log, origin, certificates },
+    });
   }
 }
 

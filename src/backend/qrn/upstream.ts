@@ -3,18 +3,12 @@ import { systemWait, type Wait } from '../../core/clock.ts';
 import type { HttpReply } from '../../core/http-request.ts';
 import { repeatedMember } from '../../core/repeated-member.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
-import { BackendError, type BackendErrorKind } from '../backend.ts';
-import type { OctetAnswer, Secret, SourceParts } from '../definition.ts';
-import { httpCall, jsonOf, memberOf, retryAfterMs, safeWords, statusError, wordsOf } from '../http-call.ts';
+import type { BackendError, BackendErrorKind } from '../backend.ts';
+import type { OctetAnswer, SourceParts } from '../definition.ts';
+import { jsonOf, memberOf, Provider } from '../provider.ts';
+import type { QrnOptions } from './options.ts';
 
 /** Asks another service of this kind. What it says is checked elsewhere (qrn.ts). */
-
-export interface UpstreamSettings {
-  /** Scheme, host and port. */
-  readonly url: string;
-  readonly key: Secret;
-  readonly callTimeoutMs: number;
-}
 
 /** One request for bytes. */
 export interface UpstreamCall {
@@ -31,10 +25,7 @@ const CERTIFICATE_BYTES_MAX = 1024 * 1024;
 const LOG_TRIES = 20;
 const LOG_WAIT_MS = 250;
 
-/** Of an error; words of the service and reasons of the verifier are cut before, so that what to do stands at the end. */
-const SENTENCE_MAX = 1_000;
-
-/** What the operator of this service can do about a status, and the kind of error where `statusError` has another one. */
+/** What the operator of this service can do about a status, and the kind of error where the status says another one. */
 const ADVICE: Readonly<Record<number, readonly [advice: string, kind?: BackendErrorKind]>> = {
   401: ['give api_key a key that is valid there'],
   402: ['raise the credits of the account there, or wait for its next month'],
@@ -43,24 +34,22 @@ const ADVICE: Readonly<Record<number, readonly [advice: string, kind?: BackendEr
   422: ['another client uses the Idempotency-Keys of this account: give this source an account of its own'],
 };
 
+const REDIRECTED = 'the key goes to url alone; set url to the address that serves';
+
 export class Upstream {
-  readonly host: string;
-  readonly #name: string;
-  readonly #settings: UpstreamSettings;
-  readonly #clock: SourceParts['clock'];
+  readonly provider: Provider;
+  readonly #options: QrnOptions;
   readonly #wait: Wait;
 
-  constructor(name: string, settings: UpstreamSettings, clock: SourceParts['clock'], wait = systemWait) {
-    this.host = new URL(settings.url).host;
-    this.#name = name;
-    this.#settings = settings;
-    this.#clock = clock;
+  constructor(options: QrnOptions, { clock, wait = systemWait }: SourceParts) {
+    this.provider = new Provider(options.url, clock, () => [options.api_key.reveal()]);
+    this.#options = options;
     this.#wait = wait;
   }
 
   /** The answer to a call: as many octets as it asks for. Rejects with a BackendError. */
   async draw(call: UpstreamCall, signal: AbortSignal): Promise<OctetAnswer> {
-    const { url, key } = this.#settings;
+    const { url, api_key } = this.#options;
     const query = new URLSearchParams({
       count: String(call.bytes),
       entropy_mode: 'pure',
@@ -68,44 +57,44 @@ export class Upstream {
     });
     const reply = await this.#get(`${url}/v1/bytes?${query}`, ANSWER_BYTES_MAX, signal, {
       accept: 'application/octet-stream',
-      authorization: `Bearer ${key.reveal()}`,
+      authorization: `Bearer ${api_key.reveal()}`,
       'idempotency-key': call.key,
     });
-    const type = safeWords(reply.headers.get('content-type') ?? 'no type', key);
+    const type = reply.headers.get('content-type') ?? 'no type';
     if (!type.startsWith('application/octet-stream')) {
-      throw this.error(
+      throw this.provider.error(
         'permanent',
         `an answer of ${type} where octets are due: url must be that of a service`,
       );
     }
     if (reply.body.length !== call.bytes) {
       const given = `${reply.body.length} of ${call.bytes} bytes`;
-      throw this.error('permanent', `${given}: nothing of them was used, tell the operator of that service`);
+      throw this.provider.error(
+        'permanent',
+        `${given}: nothing of them was used, tell the operator of that service`,
+      );
     }
     return { fields: new Map(reply.headers), octets: reply.body };
   }
 
   /** The public document of a certificate, parsed, once the certificate is logged. */
   async certificate(id: string, signal: AbortSignal): Promise<unknown> {
-    const url = `${this.#settings.url}/verify/${id}`;
+    const url = `${this.#options.url}/verify/${id}`;
     for (let tries = 1; tries <= LOG_TRIES; tries++) {
       const reply = await this.#get(url, CERTIFICATE_BYTES_MAX, signal, { accept: 'application/json' });
       const document = jsonOf(reply);
-      if (document === undefined) throw this.error('retryable', `certificate ${id} is not JSON`);
+      if (document === undefined) throw this.provider.error('retryable', `certificate ${id} is not JSON`);
       const repeated = repeatedMember(new TextDecoder().decode(reply.body));
       if (repeated !== undefined) {
-        throw this.error('permanent', `certificate ${id} has a member twice: readers differ in which counts`);
+        throw this.provider.error(
+          'permanent',
+          `certificate ${id} has a member twice: readers differ in which counts`,
+        );
       }
       if (memberOf(memberOf(document, 'certificate'), 'proof') !== null) return document;
       await this.#wait(LOG_WAIT_MS, signal);
     }
-    throw this.error('retryable', `certificate ${id} is not in its log yet: it is asked for again`);
-  }
-
-  /** Names the source and the service. */
-  error(kind: BackendErrorKind, sentence: string, afterMs?: number): BackendError {
-    const safe = safeWords(sentence, this.#settings.key, SENTENCE_MAX);
-    return new BackendError(kind, `${this.#name} (${this.host}): ${safe}`, afterMs);
+    throw this.provider.error('retryable', `certificate ${id} is not in its log yet: it is asked for again`);
   }
 
   async #get(
@@ -114,51 +103,32 @@ export class Upstream {
     signal: AbortSignal,
     headers: Readonly<Record<string, string>>,
   ): Promise<HttpReply> {
-    const { callTimeoutMs } = this.#settings;
-    const late = AbortSignal.timeout(callTimeoutMs);
-    const either = AbortSignal.any([signal, late]);
-    let reply: HttpReply;
-    try {
-      // a cache on the way must not answer: its bytes were given before
-      const fields = { ...headers, 'cache-control': 'no-store' };
-      reply = await httpCall({ method: 'GET', url, headers: fields, replyBytesMax, signal: either });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (late.aborted) {
-        throw this.error(
-          'retryable',
-          `no answer within ${callTimeoutMs / 1000} s: the same call is made again`,
-        );
-      }
-      if (!(error instanceof BackendError) || error.kind !== 'permanent') throw error;
-      throw this.error('permanent', `${error.message}: url must be that of a service`);
-    }
+    // a cache on the way must not answer: its bytes were given before
+    const fields = { ...headers, 'cache-control': 'no-store' };
+    const { call_timeout_ms: timeoutMs } = this.#options;
+    const reply = await this.provider.call({
+      method: 'GET',
+      url,
+      headers: fields,
+      replyBytesMax,
+      timeoutMs,
+      signal,
+    });
     if (reply.status !== 200) throw this.#refusal(reply);
     return reply;
   }
 
   /** What the service said instead, and what to do about it. */
   #refusal(reply: HttpReply): BackendError {
-    const { status } = reply;
-    const nowMs = this.#clock.wallMs();
+    const { status, headers } = reply;
     if (status >= 300 && status < 400) {
-      const to = safeWords(reply.headers.get('location') ?? 'nowhere', this.#settings.key);
-      return this.error(
-        'permanent',
-        `HTTP ${status} to ${to}: the key goes to url alone; set url to the address that serves`,
-      );
+      const words = `to ${headers.get('location') ?? 'nowhere'}`;
+      return this.provider.refusal(reply, '', { words, advice: REDIRECTED });
     }
-    const json = jsonOf(reply);
     const [advice, kind] = ADVICE[status] ?? [];
     // a month's quota is no matter of seconds
-    const isSpent = memberOf(memberOf(json, 'error'), 'code') === 'quota_exceeded';
-    const said = safeWords(wordsOf(json), this.#settings.key);
-    const words = [`HTTP ${status}`, said, advice].filter((each) => each);
-    return this.error(
-      isSpent ? 'quota' : (kind ?? statusError(reply, nowMs, this.#name).kind),
-      words.join(': '),
-      retryAfterMs(reply, nowMs),
-    );
+    const isSpent = memberOf(memberOf(jsonOf(reply), 'error'), 'code') === 'quota_exceeded';
+    return this.provider.refusal(reply, '', { kind: isSpent ? 'quota' : kind, advice });
   }
 }
 

@@ -1,6 +1,6 @@
 import type { HttpReply } from '../../core/http-request.ts';
 import { BackendError } from '../backend.ts';
-import { memberOf } from '../http-call.ts';
+import { memberOf } from '../provider.ts';
 import type { Decoder, QrngService } from './presets.ts';
 
 /**
@@ -14,13 +14,13 @@ export function decodeReply(
   service: QrngService,
   items: number,
 ): Uint8Array<ArrayBuffer> {
-  const wanted = items * service.itemBytes;
+  const wanted = items * service.item_bytes;
   const pieces = piecesOf(reply, json, service);
   if (service.list === 'items') {
     if (pieces.length !== items) throw notWhole(`${pieces.length} of ${items} items`);
     for (const piece of pieces) {
-      if (piece.length !== service.itemBytes) {
-        throw notWhole(`an item of ${piece.length} instead of ${service.itemBytes} bytes`);
+      if (piece.length !== service.item_bytes) {
+        throw notWhole(`an item of ${piece.length} instead of ${service.item_bytes} bytes`);
       }
     }
   }
@@ -30,7 +30,7 @@ export function decodeReply(
 }
 
 function piecesOf(reply: HttpReply, json: unknown, service: QrngService): Buffer[] {
-  const { decoder, itemBytes, path } = service;
+  const { decoder, item_bytes: itemBytes, path } = service;
   if (decoder === 'bytes') return [Buffer.from(reply.body)];
   const values = path === '' ? textItems(reply, decoder) : valuesAt(json, path);
   if (values === undefined) throw unlike(`nothing at ${path}`);

@@ -1,55 +1,70 @@
-import type { Origin } from '../../core/vocabulary.ts';
-import type { BackendErrorKind } from '../backend.ts';
-import { memberOf, wordsOf } from '../http-call.ts';
+import {
+  anyText,
+  decimal,
+  declaredText,
+  type OptionValues,
+  oneOf,
+  orNull,
+  wholeNumber,
+} from '../definition.ts';
+import { memberOf, type Refusal, wordsOf } from '../provider.ts';
 
-/** Everything that the backend must know of a QRNG service to read it: a description, not code for each. */
-export interface QrngService {
-  /** Provenance: who runs it, and which device the bits come from as far as the provider says. */
-  readonly provider: string;
-  readonly device: string;
-  /** `quantum_backend` of answers. */
-  readonly quantumBackend: string;
-  readonly origin: Origin;
-  /** The operator named the origin; a known service has its own. */
-  readonly isDeclared?: boolean;
-  readonly method: 'GET' | 'POST';
-  /** `{items}` and `{bytes}` stand for what a call asks; without either every call asks the same. */
-  readonly url: string;
-  /** JSON with the same places; empty: no body. */
-  readonly body: string;
-  /** `Name: text` with `{key}` for the API key; empty: the service takes no key. */
-  readonly authHeader: string;
-  /** Where the items lie in the JSON of a reply (decoder.ts); empty: the reply is they, and no JSON. */
-  readonly path: string;
-  readonly decoder: Decoder;
-  /**
-   * `items`: the list found holds one entry for each item, of its exact size. `pieces`: entries of any size, and only what
-   * they hold together is exact.
-   */
-  readonly list: 'items' | 'pieces';
-  /** Bytes of one item, the unit in which a call asks. */
-  readonly itemBytes: number;
-  readonly itemsPerCall: number;
-  /** Calls that make a lot. */
-  readonly callsPerLot: number;
-  /** Least time from the end of a call to the next. */
-  readonly intervalMs: number;
-  /** Claim per bit of what is delivered (SP 800-90B H_submitter). */
-  readonly minEntropyPerBit: number;
-  readonly pricePerCall: number;
-  readonly currency: string;
-  /** What the service says in its own way, before the status is looked at; undefined: nothing. */
-  readonly refusal?: (status: number, json: unknown) => Refusal | undefined;
-  /** Figures that come with the bits of one reply. */
-  readonly draws?: (json: unknown) => readonly Draw[];
+/** An option that, left out, stands as the preset has it. */
+function override<T>(meaning: string, parse: (text: string) => T) {
+  return {
+    meaning: `${meaning}; left out, as the preset has it`,
+    fallback: '',
+    parse: orNull(parse),
+  } as const;
 }
+
+/** An empty text says the preset's; this one says none. */
+const orNone = (text: string): string => (text === 'none' ? '' : text);
 
 export const DECODERS = ['hex', 'base64', 'decimal', 'binary', 'bytes'] as const;
 export type Decoder = (typeof DECODERS)[number];
 
-interface Refusal {
-  readonly kind: BackendErrorKind;
-  readonly words: string;
+/** All that the backend must know of a QRNG service to read it: a description, not code for each. */
+export const SERVICE_OPTIONS = {
+  url: override('URL of a call; {items} and {bytes} stand for what it asks', anyText),
+  method: override('GET or POST', oneOf('GET', 'POST')),
+  body: override('JSON body of a call with the same places, or none', orNone),
+  auth_header: override('header with {key} in the place of the API key, or none', orNone),
+  path: override('where the items lie in the JSON of a reply, or none for a reply that is not JSON', orNone),
+  decoder: override(`form of the items, one of ${DECODERS.join(', ')}`, oneOf(...DECODERS)),
+  list: override(
+    'items: one entry of the list for each item; pieces: entries of any size',
+    oneOf('items', 'pieces'),
+  ),
+  item_bytes: override('bytes of one item', wholeNumber(1, 2 ** 20)),
+  items_per_call: override('items that a call asks for at most', wholeNumber(1, 2 ** 20)),
+  calls: override('calls that make a lot', wholeNumber(1, 10_000)),
+  interval_ms: override('least milliseconds from one call to the next', wholeNumber(0, 3_600_000)),
+  min_entropy: override('claimed min-entropy of a delivered bit', decimal(0.001, 1)),
+  price_per_call: override('what a call costs, for the budget; 0: calls are only counted', decimal(0, 1e6)),
+  currency: override('currency of the price', declaredText),
+  provider: override('who runs the service, as certificates say it', declaredText),
+  device: override('which device it is, as certificates say it', declaredText),
+  origin: override(
+    'qrng-device where the device is quantum by its declared model, else simulated',
+    oneOf('qrng-device', 'simulated'),
+  ),
+} as const;
+
+type Described = {
+  readonly [Name in keyof typeof SERVICE_OPTIONS]: NonNullable<OptionValues<typeof SERVICE_OPTIONS>[Name]>;
+};
+
+/** A service as its options describe it, and what no option says. An empty text is none. */
+export interface QrngService extends Described {
+  /** `quantum_backend` of answers. */
+  readonly quantumBackend: string;
+  /** The operator named the origin; a known service has its own. */
+  readonly isDeclared?: boolean;
+  /** What the service says in its own way, before the status is looked at; undefined: nothing. */
+  readonly refusal?: (status: number, json: unknown) => Refusal | undefined;
+  /** Figures that come with the bits of one reply. */
+  readonly draws?: (json: unknown) => readonly Draw[];
 }
 
 /** One draw of a service that certifies each. */
@@ -62,7 +77,7 @@ export interface Draw {
 }
 
 export function bytesPerCall(service: QrngService): number {
-  return service.itemsPerCall * service.itemBytes;
+  return service.items_per_call * service.item_bytes;
 }
 
 /**
@@ -78,10 +93,10 @@ const USUAL = {
   method: 'GET',
   body: '',
   list: 'items',
-  itemBytes: 1,
-  intervalMs: 0,
-  minEntropyPerBit: UNPROVEN_CLAIM,
-  pricePerCall: 0,
+  item_bytes: 1,
+  interval_ms: 0,
+  min_entropy: UNPROVEN_CLAIM,
+  price_per_call: 0,
   currency: 'USD',
 } as const;
 
@@ -97,13 +112,13 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     device: 'vacuum-fluctuation QRNG',
     quantumBackend: 'anu-quantum-numbers',
     url: 'https://api.quantumnumbers.anu.edu.au/?length={items}&type=hex16&size=10',
-    authHeader: 'x-api-key: {key}',
+    auth_header: 'x-api-key: {key}',
     path: 'data',
     decoder: 'hex',
-    itemBytes: 20,
-    itemsPerCall: 1024,
-    callsPerLot: 10,
-    intervalMs: 1_000, // the free plan allows one request a second
+    item_bytes: 20,
+    items_per_call: 1024,
+    calls: 10,
+    interval_ms: 1_000, // the free plan allows one request a second
     currency: 'AUD',
     refusal(status, json): Refusal | undefined {
       // The gateway answers 429 to both: `Too Many Requests` is the rate, `Limit Exceeded` the plan's quota.
@@ -127,11 +142,11 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     method: 'POST',
     url: 'https://api.qrng.outshift.com/api/v1/random_numbers',
     body: '{"encoding":"raw","format":"all","bits_per_block":8,"number_of_blocks":{items}}',
-    authHeader: 'x-id-api-key: {key}',
+    auth_header: 'x-id-api-key: {key}',
     path: 'random_numbers[].decimal',
     decoder: 'decimal',
-    itemsPerCall: 1000,
-    callsPerLot: 12,
+    items_per_call: 1000,
+    calls: 12,
     refusal(status, json): Refusal | undefined {
       const words = wordsOf(json);
       const isSpent = status >= 400 && /daily limit|exceeds your|quota/i.test(words);
@@ -145,12 +160,12 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     device: 'Quantum Entropy service',
     quantumBackend: 'qrypt-quantum-entropy',
     url: 'https://api-eus.qrypt.com/api/v1/quantum-entropy?size={items}',
-    authHeader: 'Authorization: Bearer {key}',
+    auth_header: 'Authorization: Bearer {key}',
     path: 'random',
     decoder: 'base64',
-    itemBytes: 1024,
-    itemsPerCall: 512,
-    callsPerLot: 1,
+    item_bytes: 1024,
+    items_per_call: 512,
+    calls: 1,
   },
   /**
    * The data processing laboratory of OTH Regensburg, an ID Quantique card open to all. There are no keys and
@@ -162,13 +177,13 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     device: 'ID Quantique QRNG PCIe',
     quantumBackend: 'lfd-qrng',
     url: 'https://lfdr.de/qrng_api/qrng?length={bytes}&format=HEX',
-    authHeader: '',
+    auth_header: '',
     path: 'qrn',
     decoder: 'hex',
     list: 'pieces',
-    itemsPerCall: 4096,
-    callsPerLot: 8,
-    intervalMs: 1_000,
+    items_per_call: 4096,
+    calls: 8,
+    interval_ms: 1_000,
     currency: 'EUR',
     refusal(status, json): Refusal | undefined {
       // an error may come with status 200
@@ -187,13 +202,13 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
     device: 'Quandela Entropy',
     quantumBackend: 'quandela-entropy',
     url: 'https://api.cloud.quandela.com/qt/qrng/bytes?count={bytes}',
-    authHeader: 'Authorization: Bearer {key}',
+    auth_header: 'Authorization: Bearer {key}',
     path: 'jobs[].bytes',
     decoder: 'base64',
     list: 'pieces',
-    itemsPerCall: 1024,
-    callsPerLot: 32,
-    minEntropyPerBit: 0.25,
+    items_per_call: 1024,
+    calls: 32,
+    min_entropy: 0.25,
     currency: 'credits',
     refusal(status, json): Refusal | undefined {
       const words = wordsOf(json);

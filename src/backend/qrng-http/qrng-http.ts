@@ -8,29 +8,17 @@ import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
   MAX_READ_BITS,
-  NO_CIRCUIT,
-  type Provenance,
+  plainRead,
   type RawRead,
   type SourceFacts,
   type Spend,
   type StreamBackend,
 } from '../backend.ts';
 import type { Secret, SourceParts } from '../definition.ts';
-import { httpCall, jsonOf, retryAfterMs, safeWords, statusError, wordsOf } from '../http-call.ts';
+import { jsonOf, kindOf, Provider } from '../provider.ts';
 import { SeenBits } from '../seen.ts';
 import { decodeReply } from './decoder.ts';
 import { bytesPerCall, type Draw, type QrngService } from './presets.ts';
-
-export interface QrngHttpParts extends SourceParts {
-  readonly wait?: Wait;
-}
-
-export interface QrngHttpSettings {
-  readonly service: QrngService;
-  /** Absent for a service that takes none. */
-  readonly key: Secret | undefined;
-  readonly callTimeoutMs: number;
-}
 
 /** A call that fails and may be tried again is tried this often, the pauses doubling. */
 const CALL_TRIES = 4;
@@ -73,47 +61,57 @@ export class QrngHttp implements StreamBackend {
   readonly claimedMinEntropyPerBit: number;
   readonly lotRawBits: number;
   readonly readTimeoutMs: number;
-  readonly #settings: QrngHttpSettings;
+  readonly #service: QrngService;
+  /** Absent for a service that takes none. */
+  readonly #key: Secret | undefined;
+  readonly #callTimeoutMs: number;
   readonly #clock: Clock;
   readonly #wait: Wait;
+  readonly #provider: Provider;
   readonly #seen: SeenBits;
   /** What came for a read that failed. */
   #left: readonly Taken[] = [];
   /** On the monotonic clock. */
   #nextCallAtMs = 0;
 
-  constructor(name: string, settings: QrngHttpSettings, parts: QrngHttpParts) {
-    const { service, callTimeoutMs } = settings;
+  constructor(
+    name: string,
+    service: QrngService,
+    key: Secret | undefined,
+    callTimeoutMs: number,
+    parts: SourceParts,
+  ) {
     this.name = name;
     this.origin = service.origin;
     this.isDeclared = service.isDeclared ?? false;
     this.quantumBackend = service.quantumBackend;
-    this.claimedMinEntropyPerBit = service.minEntropyPerBit;
-    this.lotRawBits = service.callsPerLot * bytesPerCall(service) * 8;
-    this.readTimeoutMs = service.callsPerLot * (service.intervalMs + callTimeoutMs) + RETRY_ALLOWANCE_MS;
-    this.#settings = settings;
+    this.claimedMinEntropyPerBit = service.min_entropy;
+    this.lotRawBits = service.calls * bytesPerCall(service) * 8;
+    this.readTimeoutMs = service.calls * (service.interval_ms + callTimeoutMs) + RETRY_ALLOWANCE_MS;
+    this.#service = service;
+    this.#key = key;
+    this.#callTimeoutMs = callTimeoutMs;
     this.#clock = parts.clock;
     this.#wait = parts.wait ?? systemWait;
+    this.#provider = new Provider(service.url, parts.clock, () => (key === undefined ? [] : [key.reveal()]));
     this.#seen = new SeenBits(parts.memory, 'responses');
   }
 
   estimate(bits: number): Spend {
-    const { service } = this.#settings;
-    const calls = Math.ceil(bits / 8 / bytesPerCall(service));
-    return { amount: calls * service.pricePerCall, currency: service.currency, calls };
+    const calls = Math.ceil(bits / 8 / bytesPerCall(this.#service));
+    return { amount: calls * this.#service.price_per_call, currency: this.#service.currency, calls };
   }
 
   /** What is configured: these services tell nothing of themselves without a draw. */
   async describe(): Promise<SourceFacts> {
-    const { service } = this.#settings;
     return {
-      provider: service.provider,
-      device: service.device,
-      host: this.#host,
-      bytes_per_call: bytesPerCall(service),
-      calls_per_lot: service.callsPerLot,
-      interval_ms: service.intervalMs,
-      claimed_min_entropy: service.minEntropyPerBit,
+      provider: this.#service.provider,
+      device: this.#service.device,
+      host: this.#provider.host,
+      bytes_per_call: bytesPerCall(this.#service),
+      calls_per_lot: this.#service.calls,
+      interval_ms: this.#service.interval_ms,
+      claimed_min_entropy: this.#service.min_entropy,
       bytes_left_of_a_failed_read: bytesOf(this.#left),
     };
   }
@@ -139,7 +137,7 @@ export class QrngHttp implements StreamBackend {
 
   /** A call asks for no more than is missing, where the service lets it choose. */
   #itemsFor(missingBits: number): number {
-    const { url, body, itemBytes, itemsPerCall } = this.#settings.service;
+    const { url, body, item_bytes: itemBytes, items_per_call: itemsPerCall } = this.#service;
     if (!/\{(items|bytes)\}/.test(url + body)) return itemsPerCall;
     const missing = Math.max(CALL_BYTES_MIN, missingBits / 8);
     return Math.min(itemsPerCall, Math.ceil(missing / itemBytes));
@@ -172,71 +170,65 @@ export class QrngHttp implements StreamBackend {
     const json = jsonOf(reply);
     this.#assertGiven(reply, json);
     const bytes = this.#decoded(reply, json, items);
-    const draws = this.#settings.service.draws?.(json) ?? [];
+    const draws = this.#service.draws?.(json) ?? [];
     this.#assertCertified(draws);
     if (this.#seen.add(sha256Hex(bytes)) !== undefined)
-      throw this.#error('retryable', 'bits that it delivered before');
+      throw this.#provider.error('retryable', 'bits that it delivered before');
     return { body: reply.body, bytes, draws, startedAtMs, finishedAtMs };
   }
 
   async #send(items: number, signal: AbortSignal): Promise<HttpReply> {
-    const { service, callTimeoutMs } = this.#settings;
-    const late = AbortSignal.timeout(callTimeoutMs);
     const filled = (template: string) =>
-      template.replaceAll('{items}', String(items)).replaceAll('{bytes}', String(items * service.itemBytes));
+      template
+        .replaceAll('{items}', String(items))
+        .replaceAll('{bytes}', String(items * this.#service.item_bytes));
     try {
-      return await httpCall({
-        method: service.method,
-        url: filled(service.url),
+      return await this.#provider.call({
+        method: this.#service.method,
+        url: filled(this.#service.url),
         headers: this.#headers(),
-        ...(service.body === '' ? {} : { body: filled(service.body) }),
-        replyBytesMax: REPLY_BYTES_BESIDE + REPLY_BYTES_PER_BYTE * items * service.itemBytes,
-        signal: AbortSignal.any([signal, late]),
+        ...(this.#service.body === '' ? {} : { body: filled(this.#service.body) }),
+        replyBytesMax: REPLY_BYTES_BESIDE + REPLY_BYTES_PER_BYTE * items * this.#service.item_bytes,
+        timeoutMs: this.#callTimeoutMs,
+        signal,
       });
-    } catch (error) {
-      signal.throwIfAborted();
-      if (late.aborted) throw this.#error('retryable', `no answer within ${callTimeoutMs / 1000} s`);
-      throw error;
     } finally {
-      this.#nextCallAtMs = this.#clock.monotonicMs() + service.intervalMs;
+      this.#nextCallAtMs = this.#clock.monotonicMs() + this.#service.interval_ms;
     }
   }
 
   #headers(): Record<string, string> {
-    const { service, key } = this.#settings;
     const headers: Record<string, string> = {
-      accept: service.path === '' ? '*/*' : 'application/json',
+      accept: this.#service.path === '' ? '*/*' : 'application/json',
       'cache-control': 'no-store', // a cache on the way must not answer: its bits were given before
     };
-    if (service.body !== '') headers['content-type'] = 'application/json';
+    if (this.#service.body !== '') headers['content-type'] = 'application/json';
+    const key = this.#key;
     if (key !== undefined) {
-      const colon = service.authHeader.indexOf(':');
-      const value = service.authHeader.slice(colon + 1).trim();
-      headers[service.authHeader.slice(0, colon)] = value.replaceAll('{key}', () => key.reveal());
+      const colon = this.#service.auth_header.indexOf(':');
+      const value = this.#service.auth_header.slice(colon + 1).trim();
+      headers[this.#service.auth_header.slice(0, colon)] = value.replaceAll('{key}', () => key.reveal());
     }
     return headers;
   }
 
   /** Throws what the service said instead of giving bits. */
   #assertGiven(reply: HttpReply, json: unknown): void {
-    const { service } = this.#settings;
-    const refusal = service.refusal?.(reply.status, json);
-    const nowMs = this.#clock.wallMs();
-    if (refusal !== undefined) {
-      throw this.#error(refusal.kind, refusal.words, retryAfterMs(reply, nowMs), reply.status);
+    const own = this.#service.refusal?.(reply.status, json);
+    if (own !== undefined || reply.status < 200 || reply.status > 299) {
+      const kind = own?.kind ?? kindOf(reply.status);
+      const pause = kind === 'quota' ? { retryAfterMs: QUOTA_PAUSE_MS } : {};
+      throw this.#provider.refusal(reply, '', { ...own, kind, ...pause });
     }
-    if (reply.status < 200 || reply.status > 299) {
-      const { kind, retryAfterMs: afterMs } = statusError(reply, nowMs, this.name);
-      throw this.#error(kind, wordsOf(json), afterMs, reply.status);
-    }
-    if (json === undefined && service.path !== '') throw this.#error('retryable', 'a reply that is not JSON');
+    if (json === undefined && this.#service.path !== '')
+      throw this.#provider.error('retryable', 'a reply that is not JSON');
   }
 
   #decoded(reply: HttpReply, json: unknown, items: number): Uint8Array<ArrayBuffer> {
     try {
-      return decodeReply(reply, json, this.#settings.service, items);
+      return decodeReply(reply, json, this.#service, items);
     } catch (error) {
-      if (error instanceof BackendError) throw this.#error(error.kind, error.message);
+      if (error instanceof BackendError) throw this.#provider.error(error.kind, error.message);
       throw error;
     }
   }
@@ -246,9 +238,10 @@ export class QrngHttp implements StreamBackend {
     const claimed = this.claimedMinEntropyPerBit;
     for (const { chsh, minEntropy } of draws) {
       if (chsh === null || minEntropy === null)
-        throw this.#error('permanent', 'a draw without its certificate');
+        throw this.#provider.error('permanent', 'a draw without its certificate');
       if (minEntropy >= claimed) continue;
-      throw this.#error('retryable', `a draw certified for ${minEntropy} bit per bit, below ${claimed}`);
+      const why = `a draw certified for ${minEntropy} bit per bit, below ${claimed}`;
+      throw this.#provider.error('retryable', why);
     }
   }
 
@@ -258,40 +251,18 @@ export class QrngHttp implements StreamBackend {
     for (const { body } of taken) digest.update(body);
     const rawSha256 = digest.digest('hex');
     for (const { body, bytes } of taken) wipe(body, bytes);
-    return {
-      bits,
-      width: 1,
-      shots: bits.length * 8,
-      rawSha256,
-      provenance: this.#provenance(taken, bits.length * 8),
-    };
-  }
-
-  #provenance(taken: readonly Taken[], shots: number): Provenance {
-    const { provider, device } = this.#settings.service;
+    const { provider, device } = this.#service;
     const draws = taken.flatMap((each) => each.draws);
-    return {
+    return plainRead({
+      bits,
+      rawSha256,
       provider,
       device,
       jobId: draws.length === 1 ? draws[0].id : null,
-      ...NO_CIRCUIT,
-      shots,
       startedAtMs: taken[0].startedAtMs,
       finishedAtMs: taken[taken.length - 1].finishedAtMs,
       calibration: draws.length === 0 ? null : certificatesOf(draws),
-    };
-  }
-
-  get #host(): string {
-    return new URL(this.#settings.service.url).host;
-  }
-
-  /** Names the host, the status and the service's words. */
-  #error(kind: BackendError['kind'], words: string, afterMs?: number, status?: number): BackendError {
-    const safe = safeWords(words, this.#settings.key);
-    const what = [status === undefined ? '' : `HTTP ${status}`, safe].filter((part) => part !== '');
-    const pauseMs = kind === 'quota' ? (afterMs ?? QUOTA_PAUSE_MS) : afterMs;
-    return new BackendError(kind, `${this.name} (${this.#host}): ${what.join(': ')}`, pauseMs);
+    });
   }
 }
 

@@ -1,8 +1,6 @@
 import { MAX_READ_BITS } from '../backend.ts';
 import {
   anyText,
-  decimal,
-  declaredText,
   defineBackend,
   httpUrl,
   isLoopback,
@@ -14,22 +12,10 @@ import {
   wholeNumber,
 } from '../definition.ts';
 import { isJsonPath } from './decoder.ts';
-import { bytesPerCall, DECODERS, QRNG_PRESETS, type QrngService } from './presets.ts';
-import { CALL_BYTES_MIN, QrngHttp, type QrngHttpParts } from './qrng-http.ts';
+import { bytesPerCall, QRNG_PRESETS, type QrngService, SERVICE_OPTIONS } from './presets.ts';
+import { CALL_BYTES_MIN, QrngHttp } from './qrng-http.ts';
 
 const CUSTOM = 'custom';
-
-/** An option that, left out, stands as the preset has it. */
-function override<T>(meaning: string, parse: (text: string) => T) {
-  return {
-    meaning: `${meaning}; left out, as the preset has it`,
-    fallback: '',
-    parse: orNull(parse),
-  } as const;
-}
-
-/** An empty text says the preset's; this one says none. */
-const orNone = (text: string): string => (text === 'none' ? '' : text);
 
 const options = {
   preset: {
@@ -43,35 +29,18 @@ const options = {
     fallback: '',
     parse: anyText,
   },
-  base_url: override('scheme and host in place of those in url, e.g. of another region', httpUrl),
-  url: override('URL of a call; {items} and {bytes} stand for what it asks', anyText),
-  method: override('GET or POST', oneOf('GET', 'POST')),
-  body: override('JSON body of a call with the same places, or none', orNone),
-  auth_header: override('header with {key} in the place of the API key, or none', orNone),
-  path: override('where the items lie in the JSON of a reply, or none for a reply that is not JSON', orNone),
-  decoder: override(`form of the items, one of ${DECODERS.join(', ')}`, oneOf(...DECODERS)),
-  list: override(
-    'items: one entry of the list for each item; pieces: entries of any size',
-    oneOf('items', 'pieces'),
-  ),
-  item_bytes: override('bytes of one item', wholeNumber(1, 2 ** 20)),
-  items_per_call: override('items that a call asks for at most', wholeNumber(1, 2 ** 20)),
-  calls: override('calls that make a lot', wholeNumber(1, 10_000)),
-  interval_ms: override('least milliseconds from one call to the next', wholeNumber(0, 3_600_000)),
+  base_url: {
+    meaning:
+      'scheme and host in place of those in url, e.g. of another region; left out, as the preset has it',
+    fallback: '',
+    parse: orNull(httpUrl),
+  },
+  ...SERVICE_OPTIONS,
   call_timeout_ms: {
     meaning: 'milliseconds after which a call has stalled',
     fallback: '10000',
     parse: wholeNumber(10, 600_000),
   },
-  min_entropy: override('claimed min-entropy of a delivered bit', decimal(0.001, 1)),
-  price_per_call: override('what a call costs, for the budget; 0: calls are only counted', decimal(0, 1e6)),
-  currency: override('currency of the price', declaredText),
-  provider: override('who runs the service, as certificates say it', declaredText),
-  device: override('which device it is, as certificates say it', declaredText),
-  origin: override(
-    'qrng-device where the device is quantum by its declared model, else simulated',
-    oneOf('qrng-device', 'simulated'),
-  ),
   plain_http: {
     meaning: 'allow lets the key and the bits cross a network without TLS',
     fallback: 'refuse',
@@ -88,56 +57,52 @@ export const qrngHttpBackend = defineBackend({
   type: 'qrng-http',
   summary: 'a quantum random number service over HTTP: ANU, Outshift, Qrypt, LfD, Quandela or a custom one',
   options,
-  create: createQrngHttp,
+  create(name, values, parts) {
+    const service = checked(described(values));
+    const key = keyFor(service, values.api_key);
+    if (values.plain_http === 'refuse') assertPrivate(service);
+    return new QrngHttp(name, service, key, values.call_timeout_ms, parts);
+  },
 });
-
-/** `parts.wait` is for tests. Throws an OptionError. */
-export function createQrngHttp(name: string, values: Values, parts: QrngHttpParts): QrngHttp {
-  const service = checked(described(values));
-  const key = keyFor(service, values.api_key);
-  if (values.plain_http === 'refuse') assertPrivate(service);
-  return new QrngHttp(name, { service, key, callTimeoutMs: values.call_timeout_ms }, parts);
-}
 
 /** With one of these a preset is no longer the service that it is known to be: its origin is what the operator says. */
 const RENAMING = ['origin', 'url', 'base_url', 'provider', 'device'] as const;
 
+/** A service that is not known, where nothing is said of it. */
+const UNKNOWN = {
+  device: 'QRNG service',
+  quantumBackend: 'qrng-http',
+  method: 'GET',
+  body: '',
+  auth_header: '',
+  path: '',
+  item_bytes: 1,
+  calls: 1,
+  interval_ms: 1_000,
+  price_per_call: 0,
+  currency: 'USD',
+} as const;
+
+/** What nobody but the operator knows of an unknown service. */
+const REQUIRED = ['url', 'decoder', 'origin', 'items_per_call', 'min_entropy'] as const;
+
 /** The preset with what the operator put in its place. */
 function described(values: Values): QrngService {
   const preset = QRNG_PRESETS.get(values.preset);
-  const url = required('url', values.url ?? preset?.url);
-  const decoder = required('decoder', values.decoder ?? preset?.decoder);
-  // Nobody but the operator knows what an unknown service is made of.
-  const origin = required('origin', values.origin ?? preset?.origin);
+  const given = Object.entries(values).filter(([name, value]) => name in SERVICE_OPTIONS && value !== null);
+  const service: Partial<QrngService> = { ...(preset ?? UNKNOWN), ...Object.fromEntries(given) };
+  for (const option of REQUIRED) {
+    if (service[option] === undefined) throw new OptionError(`a custom service needs ${option}`);
+  }
+  const { url, origin, decoder, list, provider } = service as QrngService;
+  const isRenamed = preset === undefined || RENAMING.some((each) => values[each] !== null);
   return {
-    provider: values.provider ?? preset?.provider ?? hostOf(url),
-    device: values.device ?? preset?.device ?? 'QRNG service',
-    quantumBackend: preset?.quantumBackend ?? 'qrng-http',
-    origin,
-    isDeclared:
-      origin === 'qrng-device' && (preset === undefined || RENAMING.some((each) => values[each] !== null)),
-    method: values.method ?? preset?.method ?? 'GET',
+    ...(service as QrngService),
+    provider: provider ?? hostOf(url),
+    list: list ?? (decoder === 'decimal' ? 'items' : 'pieces'),
     url: values.base_url === null ? url : url.replace(/^https?:\/\/[^/?#]*/, values.base_url),
-    body: values.body ?? preset?.body ?? '',
-    authHeader: values.auth_header ?? preset?.authHeader ?? '',
-    path: values.path ?? preset?.path ?? '',
-    decoder,
-    list: values.list ?? preset?.list ?? (decoder === 'decimal' ? 'items' : 'pieces'),
-    itemBytes: values.item_bytes ?? preset?.itemBytes ?? 1,
-    itemsPerCall: required('items_per_call', values.items_per_call ?? preset?.itemsPerCall),
-    callsPerLot: values.calls ?? preset?.callsPerLot ?? 1,
-    intervalMs: values.interval_ms ?? preset?.intervalMs ?? 1_000,
-    minEntropyPerBit: required('min_entropy', values.min_entropy ?? preset?.minEntropyPerBit),
-    pricePerCall: values.price_per_call ?? preset?.pricePerCall ?? 0,
-    currency: values.currency ?? preset?.currency ?? 'USD',
-    ...(preset?.refusal === undefined ? {} : { refusal: preset.refusal }),
-    ...(preset?.draws === undefined ? {} : { draws: preset.draws }),
+    isDeclared: origin === 'qrng-device' && isRenamed,
   };
-}
-
-function required<T>(option: string, value: T | null | undefined): T {
-  if (value === null || value === undefined) throw new OptionError(`a custom service needs ${option}`);
-  return value;
 }
 
 function hostOf(url: string): string {
@@ -147,7 +112,7 @@ function hostOf(url: string): string {
 
 /** A description that can work at all. */
 function checked(service: QrngService): QrngService {
-  const { authHeader, body, callsPerLot, decoder, method, path, url } = service;
+  const { auth_header: authHeader, body, calls, decoder, method, path, url } = service;
   if (!/^https?:/.test(url) || !URL.canParse(url)) throw new OptionError('url: an http or https URL');
   if (new URL(url).username !== '' || new URL(url).password !== '') {
     throw new OptionError('url: no credentials in it; api_key and auth_header are for them');
@@ -160,7 +125,7 @@ function checked(service: QrngService): QrngService {
     throw new OptionError('decoder bytes is for a reply that is not JSON');
   if (body !== '' && method === 'GET') throw new OptionError('body: a GET has none');
   const callBytes = bytesPerCall(service);
-  const lotBits = 8 * callBytes * callsPerLot;
+  const lotBits = 8 * callBytes * calls;
   if (callBytes < CALL_BYTES_MIN) throw new OptionError(`a call must give at least ${CALL_BYTES_MIN} bytes`);
   // SP 800-90B §4.3: startup takes 1,024 samples.
   if (lotBits < 1024 || lotBits > MAX_READ_BITS) {
@@ -169,7 +134,7 @@ function checked(service: QrngService): QrngService {
   return service;
 }
 
-function keyFor({ authHeader }: QrngService, key: Secret): Secret | undefined {
+function keyFor({ auth_header: authHeader }: QrngService, key: Secret): Secret | undefined {
   const text = key.reveal();
   if (authHeader === '') {
     if (text !== '')

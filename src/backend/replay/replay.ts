@@ -2,16 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { Clock } from '../../core/clock.ts';
-import {
-  BackendError,
-  NO_CIRCUIT,
-  type Provenance,
-  type RawRead,
-  type SourceFacts,
-  type StreamBackend,
-  wholeShots,
-} from '../backend.ts';
+import { BackendError, plainRead, type RawRead, type StreamBackend, wholeShots } from '../backend.ts';
 import {
   anyText,
   declaredText,
@@ -25,7 +16,7 @@ import {
   type SourceParts,
   wholeNumber,
 } from '../definition.ts';
-import { SeenReads } from '../seen.ts';
+import { readsAdmission } from '../seen.ts';
 
 const options = {
   path: { meaning: 'the file of recorded bits', parse: anyText },
@@ -55,115 +46,84 @@ export const replayBackend = defineBackend({
   type: 'replay',
   summary: 'a file of recorded bits, each of them used once',
   options,
-  create: (name, values, parts) => new Replay(name, values, parts),
+  create: replay,
 });
 
 /**
  * A file whose bits are used once: where it was read to is on disk before a bit is given, so that a crash
  * burns bits and repeats none.
  */
-class Replay implements StreamBackend {
-  readonly kind = 'stream';
-  readonly name: string;
-  readonly origin = 'replay';
-  readonly quantumBackend = 'replay';
-  /**
-   * Its bits were recorded, not computed: nobody has them who has not the file. That they were recorded, the
-   * origin says.
-   */
-  readonly deterministic = false;
-  readonly claimedMinEntropyPerBit: number;
-  readonly lotRawBits: number;
-  readonly #values: ReplayOptions;
-  readonly #clock: Clock;
-  readonly #positions: ReplayPositions;
-  readonly #seen: SeenReads;
-  /** Settles when the last read has: nobody else reads between a position's being looked up and moved. */
-  #last: Promise<unknown> = Promise.resolve();
-
-  constructor(name: string, values: ReplayOptions, { clock, memory }: SourceParts) {
-    this.name = name;
-    this.claimedMinEntropyPerBit = values.min_entropy;
-    this.lotRawBits = values.lot_bits;
-    this.#values = values;
-    this.#clock = clock;
-    this.#positions = new ReplayPositions(name, memory);
-    this.#seen = new SeenReads(memory, values.min_entropy);
-  }
-
-  read(bits: number, signal: AbortSignal): Promise<RawRead> {
-    const turn = this.#last.then(() => {
-      signal.throwIfAborted();
-      return this.#withFile((file) => this.#readFrom(file, bits, signal));
-    });
-    this.#last = turn.catch(() => {}); // whoever asked for it hears of it
-    return turn;
-  }
-
-  async describe(): Promise<SourceFacts> {
-    return this.#withFile(async (file) => {
-      const { size } = await file.stat();
-      const { headSha256, offset } = await this.#positions.find(file);
-      const { path, format, width, recorded_from } = this.#values;
-      return { path, format, width, recorded_from, size, head_sha256: headSha256, used_bytes: offset };
-    });
-  }
-
-  async #readFrom(file: FileHandle, bits: number, signal: AbortSignal): Promise<RawRead> {
-    const { width } = this.#values;
-    const startedAtMs = this.#clock.wallMs();
+function replay(name: string, values: ReplayOptions, { clock, memory }: SourceParts): StreamBackend {
+  const { path, format, width, recorded_from, min_entropy } = values;
+  const positions = new ReplayPositions(name, memory);
+  const admit = readsAdmission(memory, min_entropy);
+  const readFrom = async (file: FileHandle, bits: number, signal: AbortSignal): Promise<RawRead> => {
+    const startedAtMs = clock.wallMs();
     const unit = wholeByteBits(width);
     const count = wholeShots(bits, unit) * unit;
-    const position = await this.#positions.find(file);
-    const taken = await this.#take(file, position.offset, count, signal);
+    const position = await positions.find(file);
+    const portion = { path, from: position.offset, bits: count };
+    const taken = await (format === 'packed' ? takePacked(file, portion) : takeText(file, portion, signal));
     signal.throwIfAborted();
-    await this.#positions.move(position, taken.end);
-    await this.#seen.admit(taken.sha256, count);
+    await positions.move(position, taken.end);
+    await admit(taken.sha256, count);
     signal.throwIfAborted();
-    const shots = count / width;
-    const provenance = this.#provenance(position, shots, startedAtMs);
-    return { bits: taken.bits, width, shots, rawSha256: taken.sha256, provenance };
-  }
-
-  #take(file: FileHandle, from: number, bits: number, signal: AbortSignal): Promise<Taken> {
-    const { format, path } = this.#values;
-    const portion = { path, from, bits };
-    return format === 'packed' ? takePacked(file, portion) : takeText(file, portion, signal);
-  }
-
-  async #withFile<T>(use: (file: FileHandle) => Promise<T>): Promise<T> {
-    const { path } = this.#values;
-    const file = await openFile(path);
-    try {
-      if (!(await file.stat()).isFile()) {
-        throw new BackendError(
-          'permanent',
-          `${path} is not a regular file: a source of type device reads devices`,
-        );
-      }
-      return await use(file);
-    } finally {
-      await file.close();
-    }
-  }
-
-  #provenance({ headSha256, offset }: FilePosition, shots: number, startedAtMs: number): Provenance {
-    const { path, format, recorded_from } = this.#values;
-    return {
+    const told = {
+      bits: taken.bits,
+      rawSha256: taken.sha256,
       provider: 'replay',
       device: basename(path),
-      jobId: null,
-      ...NO_CIRCUIT,
-      shots,
       startedAtMs,
-      finishedAtMs: this.#clock.wallMs(),
+      finishedAtMs: clock.wallMs(),
       calibration: {
         ...(recorded_from === null ? {} : { declared_by: 'operator', recorded_from }),
         format,
-        head_sha256: headSha256,
-        from_byte: offset,
+        head_sha256: position.headSha256,
+        from_byte: position.offset,
       },
     };
+    return plainRead(told, width);
+  };
+  // Settles when the last read has: nobody else reads between a position's being looked up and moved.
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    kind: 'stream',
+    name,
+    origin: 'replay',
+    quantumBackend: 'replay',
+    // Its bits were recorded, not computed: nobody has them who has not the file. That they were recorded, the origin says.
+    deterministic: false,
+    claimedMinEntropyPerBit: min_entropy,
+    lotRawBits: values.lot_bits,
+    read(bits, signal) {
+      const turn = last.then(() => {
+        signal.throwIfAborted();
+        return withFile(path, (file) => readFrom(file, bits, signal));
+      });
+      last = turn.catch(() => {}); // whoever asked for it hears of it
+      return turn;
+    },
+    describe: () =>
+      withFile(path, async (file) => {
+        const { size } = await file.stat();
+        const { headSha256, offset } = await positions.find(file);
+        return { path, format, width, recorded_from, size, head_sha256: headSha256, used_bytes: offset };
+      }),
+  };
+}
+
+async function withFile<T>(path: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
+  const file = await openFile(path);
+  try {
+    if (!(await file.stat()).isFile()) {
+      throw new BackendError(
+        'permanent',
+        `${path} is not a regular file: a source of type device reads devices`,
+      );
+    }
+    return await use(file);
+  } finally {
+    await file.close();
   }
 }
 

@@ -15,17 +15,12 @@ export interface Noise {
   readonly readout: readonly ReadoutError[];
   /** A coherent tilt of every qubit, such that H and a perfect measurement give 1 with probability 1/2 + bias. */
   readonly bias: number;
-  /** Probability that a gate is followed by X, Y or Z, each equally likely (Stim's DEPOLARIZE1). */
-  readonly depolarizing: number;
 }
 
-/**
- * The probability that each channel shows 1. Of X, Y and Z two flip the axis that is measured, so an error shrinks the
- * tilt by 1 - 4p/3, and the readout does the rest.
- */
-function onesProbabilities({ readout, bias, depolarizing }: Noise): number[] {
-  assert(Math.abs(bias) <= 0.5 && depolarizing >= 0 && depolarizing <= 1, 'noise is given as probabilities');
-  const one = 0.5 + (1 - (4 / 3) * depolarizing) * bias;
+/** The probability that each channel shows 1. */
+function onesProbabilities({ readout, bias }: Noise): number[] {
+  assert(Math.abs(bias) <= 0.5, 'a tilt leaves a probability');
+  const one = 0.5 + bias;
   return readout.map(({ e01, e10 }) => {
     assert(e01 >= 0 && e10 >= 0 && e01 + e10 <= 1, 'e01, e10 and their sum are probabilities');
     return (1 - one) * e01 + one * (1 - e10);
@@ -34,22 +29,19 @@ function onesProbabilities({ readout, bias, depolarizing }: Noise): number[] {
 
 /**
  * Min-entropy per raw bit that the simulated device may claim (H_submitter), against somebody who knows the
- * noise: for every shot which gates failed and which readouts were replaced.
+ * noise: for every shot which readouts were replaced.
  *
  * A readout with errors (e01, e10) is a perfect one with probability 1 - f, f = e01 + e10, and a fixed answer
- * otherwise, so that a qubit whose likelier outcome has q is guessed with at most q (1 + f). With probability p the gate
- * failed, which is counted as known:
+ * otherwise, so that a qubit whose likelier outcome has q is guessed with at most
  *
- *   guess <= (1 - p) · min(1, q (1 + f)) + p,   H = -log2(guess).
+ *   guess <= min(1, q (1 + f)),   H = -log2(guess).
  *
  * For an ideal H this is exactly 1 - log2(1 + e01 + e10). It is never above the entropy of the bias that is seen from
  * outside, in which e01 and e10 may cancel. The claim is the worst qubit's.
  */
-export function claimedMinEntropyPerBit({ readout, bias, depolarizing }: Noise): number {
+export function claimedMinEntropyPerBit({ readout, bias }: Noise): number {
   const likelier = 0.5 + Math.abs(bias);
-  const guesses = readout.map(({ e01, e10 }) => {
-    return (1 - depolarizing) * Math.min(1, likelier * (1 + e01 + e10)) + depolarizing;
-  });
+  const guesses = readout.map(({ e01, e10 }) => Math.min(1, likelier * (1 + e01 + e10)));
   return Math.max(0, -Math.log2(Math.max(...guesses)));
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { type RawRead, type StreamBackend, wholeShots } from '../backend.ts';
-import { CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, superposition } from '../circuit.ts';
+import { bestQubits, CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, superposition } from '../circuit.ts';
 import {
   decimal,
   defineBackend,
@@ -12,7 +12,7 @@ import {
 } from '../definition.ts';
 import { type ByteSource, systemBytes } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
-import { bestQubits, profileOption } from './profile.ts';
+import { profileOption } from './profile.ts';
 import { claimedMinEntropyPerBit, MeasuredQubits, type Noise } from './qubits.ts';
 
 const OPTIONS = {
@@ -28,8 +28,8 @@ const OPTIONS = {
     parse: profileOption,
   },
   // A good superconducting qubit of 2026: the medians of e01 + e10 in IBM's calibration snapshots run from
-  // 0.010 to 0.046, and reading a 1 as 0 (decay during readout) is the likelier error. Gates are left perfect:
-  // after an H no Pauli moves P(1), so gate errors would not show without a bias.
+  // 0.010 to 0.046, and reading a 1 as 0 (decay during readout) is the likelier error. Gates are perfect:
+  // after an H no Pauli error moves P(1).
   readout_e01: {
     meaning: 'Probability to read 1 for a prepared 0, where no profile says',
     fallback: '0.004',
@@ -45,14 +45,9 @@ const OPTIONS = {
     fallback: '0',
     parse: decimal(0, 0.5),
   },
-  depolarizing: {
-    meaning: 'Probability that a gate is followed by a random Pauli error',
-    fallback: '0',
-    parse: decimal(0, 1),
-  },
   faults: {
     meaning:
-      'What is broken on purpose: dead-qubit:Q, correlated-pair:A,B, drift:RATE, replay, truncate, queue-delay:SECONDS, fail:KIND[,READS], with commas between them, or none',
+      'What is broken on purpose: dead-qubit:Q, replay, fail:KIND[,READS], with commas between them, or none',
     fallback: 'none',
     parse: faultsOption,
   },
@@ -95,10 +90,10 @@ export function simulatorWith(
   const claim = claimedMinEntropyPerBit(noise);
   if (claim <= 0) throw new OptionError('noise that leaves some entropy');
   const qubits = new MeasuredQubits(noise, source);
-  const device = faults.length === 0 ? qubits : withFaults(qubits, faults, source);
+  const device = faults.length === 0 ? qubits : withFaults(qubits, faults);
   const { name: circuit, sha256: circuitSha256 } = superposition(options.qubits);
   const faulty = faults.length === 0 ? null : faultsText(faults);
-  const { readout, bias, depolarizing } = noise;
+  const { readout, bias } = noise;
   return {
     kind: 'stream',
     name,
@@ -115,7 +110,6 @@ export function simulatorWith(
         qubits: options.qubits,
         readout_error_max: Math.max(...readout.map(({ e01, e10 }) => e01 + e10)),
         bias,
-        depolarizing,
         profile: profile?.profile ?? null,
         faults: faulty,
       };
@@ -144,7 +138,6 @@ export function simulatorWith(
             readout_e01: readout.map(({ e01 }) => e01),
             readout_e10: readout.map(({ e10 }) => e10),
             bias,
-            depolarizing,
           },
         },
       };
@@ -164,21 +157,22 @@ interface ProfileFacts {
   readonly qubits: readonly number[];
 }
 
-function noiseOf({ qubits, profile, bias, depolarizing, readout_e01, readout_e10 }: Values): DeviceNoise {
+function noiseOf({ qubits, profile, bias, readout_e01, readout_e10 }: Values): DeviceNoise {
   if (profile === null) {
     const readout = new Array(qubits).fill({ e01: readout_e01, e10: readout_e10 });
-    return { noise: { readout, bias, depolarizing } };
+    return { noise: { readout, bias } };
   }
   const { device, date } = profile;
   if (profile.readout.length < qubits) {
     throw new OptionError(`at most ${profile.readout.length} qubits, which ${device} has`);
   }
-  const chosen = bestQubits(profile, qubits);
+  const lossOf = (qubit: number) => profile.readout[qubit].e01 + profile.readout[qubit].e10;
+  const chosen = bestQubits([...profile.readout.keys()], qubits, lossOf);
   const readout = chosen.map((qubit) => profile.readout[qubit]);
   const broken = readout.findIndex(({ e01, e10 }) => e01 + e10 > 1);
   if (broken >= 0) throw new OptionError(`fewer qubits: ${device} reads qubit ${chosen[broken]} wrong`);
   return {
-    noise: { readout, bias, depolarizing },
+    noise: { readout, bias },
     profile: { profile: device, ...(date === null ? {} : { date }), qubits: chosen },
   };
 }

@@ -132,7 +132,7 @@ async function independence(): Promise<void> {
       e01: 0.01,
       e10: 0.01 + (made % 2) * 0.004 * channel,
     }));
-    const noise = { readout, bias: 0, depolarizing: 0 };
+    const noise = { readout, bias: 0 };
     const { bits } = await new MeasuredQubits(noise, fixedBytes(`independence ${made}`)).take(
       shots,
       new AbortController().signal,

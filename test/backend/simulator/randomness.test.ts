@@ -20,7 +20,7 @@ test('a read leaves none of the randomness that decided it in memory', async () 
     chunk = target;
   };
   const readout = new Array(8).fill({ e01: 0.004, e10: 0.006 });
-  const qubits = new MeasuredQubits({ readout, bias: 0, depolarizing: 0 }, testBytes);
+  const qubits = new MeasuredQubits({ readout, bias: 0 }, testBytes);
   await qubits.take(100, new AbortController().signal); // about 175 words: 25 words of bits, seven digits each
   const words = new Int32Array(chunk.buffer);
   const used = words.findIndex((word) => word !== 0);

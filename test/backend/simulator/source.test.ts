@@ -78,7 +78,6 @@ describe('the simulator as a source', () => {
       qubits: 16,
       readout_error_max: 0.01,
       bias: 0,
-      depolarizing: 0,
       profile: null,
       faults: 'replay',
     });
@@ -91,7 +90,6 @@ describe('the simulator as a source', () => {
       [{ profile: path, qubits: '5' }, /at most 4 qubits, which ibm_example has/],
       [{ profile: path, qubits: '4' }, /fewer qubits: ibm_example reads qubit 1 wrong/],
       [{ qubits: '4', faults: 'dead-qubit:4' }, /faults of qubits 0 to 3/],
-      [{ qubits: '4', faults: 'correlated-pair:0,4' }, /faults of qubits 0 to 3/],
     ] as const) {
       assert.throws(
         () => simulator(texts),
@@ -107,9 +105,9 @@ describe('the simulator as a source', () => {
       'replay:1',
       'fail:often',
       'fail:quota,1,2',
-      'drift:-1',
+      'drift:1',
       'unknown',
-      'replay,,truncate',
+      'replay,,replay',
     ]) {
       assert.throws(() => simulator({ faults }), OptionError, faults);
     }
@@ -127,7 +125,6 @@ describe('profiles of real devices', () => {
       readout_e01: [0.01, 0.004, 0.0005],
       readout_e10: [0.02, 0.004, 0.001],
       bias: 0,
-      depolarizing: 0,
     });
     assert.ok(Math.abs(backend.claimedMinEntropyPerBit - (1 - Math.log2(1.03))) < 1e-12);
     const two = await simulator({ profile: profile('ibm.json', IBM), qubits: '2' }).read(24, NEVER);
@@ -171,12 +168,10 @@ describe('faults', () => {
   const faulty = (faults: string, more: Texts = {}) => simulator({ qubits: '8', ...more, faults });
 
   it('are printed with the backend and leave origin, name and claim alone', () => {
-    const backend = faulty(
-      'dead-qubit:3,correlated-pair:4,5,drift:0.5,fail:quota,2,fail:auth,queue-delay:0.5',
-    );
+    const backend = faulty('dead-qubit:3,replay,fail:quota,2,fail:auth');
     assert.equal(
       backend.quantumBackend,
-      'simulator-statevector (faults: dead-qubit:3, correlated-pair:4,5, drift:0.5, fail:quota,2, fail:auth, queue-delay:0.5)',
+      'simulator-statevector (faults: dead-qubit:3, replay, fail:quota,2, fail:auth)',
     );
     const { origin, name, claimedMinEntropyPerBit } = simulator({ qubits: '8' });
     assert.deepEqual(
@@ -197,33 +192,6 @@ describe('faults', () => {
     assert.deepEqual(new Set(failures.map(({ channel }) => channel)), new Set([3]));
   });
 
-  it('shows with correlated-pair on the second what the first shows, and on no other', async () => {
-    const read = await faulty('correlated-pair:2,5').read(8 * 20_000, NEVER);
-    const equal = (a: number, b: number) => {
-      let count = 0;
-      for (let shot = 0; shot < read.shots; shot++)
-        count += bitAt(read.bits, shot * 8 + a) === bitAt(read.bits, shot * 8 + b) ? 1 : 0;
-      return count;
-    };
-    assert.equal(equal(2, 5), read.shots);
-    assert.ok(Math.abs(equal(2, 4) - read.shots / 2) < 5 * Math.sqrt(read.shots / 4));
-  });
-
-  it('gives more ones with the shots under drift, over reads', async () => {
-    const backend = faulty('drift:0.5', { qubits: '1', readout_e01: '0', readout_e10: '0' });
-    const first = await backend.read(800_000, NEVER);
-    const second = await backend.read(800_000, NEVER);
-    const share = (read: RawRead, from: number) => onesOf(read, 0, from, from + 100_000) / 100_000;
-    // After s shots P(1) is 1/2 + (0.5 s / 10^6) / 2; in the middle of each 100,000: 50,000, 750,000 and 1,550,000.
-    for (const [seen, expected] of [
-      [share(first, 0), 0.5125],
-      [share(first, 700_000), 0.6875],
-      [share(second, 700_000), 0.8875],
-    ]) {
-      assert.ok(Math.abs(seen - expected) < 0.01, `${seen}, not ${expected}`);
-    }
-  });
-
   it('gives the first read again under replay, even when that was erased', async () => {
     const backend = faulty('replay');
     const first = await backend.read(8000, NEVER);
@@ -235,11 +203,6 @@ describe('faults', () => {
     assert.deepEqual((await backend.read(8000, NEVER)).bits, kept.bits);
   });
 
-  it('gives half of the shots under truncate', async () => {
-    const read = await faulty('truncate').read(8000, NEVER);
-    assert.deepEqual([read.shots, read.provenance.shots, read.bits.length], [500, 500, 500]);
-  });
-
   it('fail: with the kind of error named, the first reads or all', async () => {
     const twice = faulty('fail:quota,2');
     for (let i = 0; i < 2; i++) {
@@ -248,13 +211,5 @@ describe('faults', () => {
     assert.equal((await twice.read(80, NEVER)).shots, 10);
     const always = faulty('fail:no_raw_shots');
     for (let i = 0; i < 5; i++) await assert.rejects(always.read(80, NEVER), { kind: 'no_raw_shots' });
-  });
-
-  it('waits under queue-delay, and heeds the signal', async () => {
-    const stop = new AbortController();
-    const waiting = faulty('queue-delay:3600').read(80, stop.signal);
-    stop.abort(new Error('enough'));
-    await assert.rejects(waiting, /enough/);
-    assert.equal((await faulty('queue-delay:0.001').read(80, NEVER)).shots, 10);
   });
 });

@@ -32,7 +32,6 @@ const SIMULATOR = {
   readout_e01: 0,
   readout_e10: 0,
   bias: 0,
-  depolarizing: 0,
   faults: [],
   lot_bits: 4 * MEBIBIT,
 } as const;

@@ -1,5 +1,5 @@
 import type { ReadoutError } from '../../../src/backend/simulator/qubits.ts';
-import type { ProgramRules } from './braket-program.ts';
+import type { Target } from './program.ts';
 
 /** A device as GetDevice describes it, in the form of the published schemas; its figures are made up. */
 export interface LocalDevice {
@@ -8,7 +8,7 @@ export interface LocalDevice {
   readonly name: string;
   readonly type: 'QPU' | 'SIMULATOR';
   readonly capabilities: Readonly<Record<string, unknown>>;
-  readonly rules: ProgramRules;
+  readonly rules: Target;
   /** What the machine really does when it reads a qubit. */
   readonly readout: ReadonlyMap<number, ReadoutError>;
 }
@@ -30,32 +30,17 @@ function service(deviceCost: unknown, shotsRange: readonly [number, number], ext
   };
 }
 
-const PROGRAM_SETS = {
+const ACTION = {
   'braket.ir.openqasm.program': { actionType: 'braket.ir.openqasm.program', version: ['1.0'] },
-  'braket.ir.openqasm.program_set': {
-    actionType: 'braket.ir.openqasm.program_set',
-    version: ['1'],
-    maximumExecutables: 100,
-    maximumTotalShots: 200_000,
-  },
 };
 
-/** Qubits 1 to 20 in rows of five, as IQM numbers them; qubit 3 reads badly and qubit 7 has no figure. */
+/** Qubits 1 to 20 in a ring, as IQM numbers them; qubit 3 reads badly and qubit 7 has no figure. */
 export function gridDevice(): LocalDevice {
   const qubits = Array.from({ length: 20 }, (_, index) => index + 1);
   const readout = new Map(
     qubits.map((qubit) => [qubit, qubit === 3 ? { e01: 0.15, e10: 0.25 } : { e01: 0.01, e10: 0.012 }]),
   );
-  const pairs = new Set<string>();
-  const graph: Record<string, string[]> = {};
-  for (const a of qubits) {
-    for (const b of [a % 5 === 0 ? 0 : a + 1, a + 5]) {
-      if (!qubits.includes(b)) continue;
-      pairs.add(`${a}-${b}`);
-      (graph[a] ??= []).push(String(b));
-      (graph[b] ??= []).push(String(a));
-    }
-  }
+  const graph = Object.fromEntries(qubits.map((qubit) => [qubit, [String((qubit % 20) + 1)]]));
   const oneQubit = (qubit: number) => {
     const { e01, e10 } = readout.get(qubit)!;
     const fidelity = (name: string, value: number) => ({ fidelityType: { name }, fidelity: value });
@@ -83,7 +68,7 @@ export function gridDevice(): LocalDevice {
     capabilities: {
       ...header('braket.device_schema.iqm.iqm_device_capabilities'),
       service: service({ price: 0.00145, unit: 'shot' }, [1, 20_000]),
-      action: PROGRAM_SETS,
+      action: ACTION,
       deviceParameters: {},
       paradigm: {
         ...header('braket.device_schema.gate_model_qpu_paradigm_properties'),
@@ -94,15 +79,9 @@ export function gridDevice(): LocalDevice {
       standardized: {
         ...header('braket.device_schema.standardized_gate_model_qpu_device_properties'),
         oneQubitProperties: Object.fromEntries(qubits.map((qubit) => [qubit, oneQubit(qubit)])),
-        twoQubitProperties: Object.fromEntries(
-          [...pairs].map((pair, index) => [
-            pair,
-            { twoQubitGateFidelity: [{ gateName: 'CZ', fidelity: 0.99 + index / 10_000 }] },
-          ]),
-        ),
       },
     },
-    rules: { nativeGates, qubits },
+    rules: { gates: nativeGates, qubits, isPhysical: true },
     readout,
   };
 }
@@ -121,7 +100,7 @@ export function trapDevice(nativeGates: readonly string[]): LocalDevice {
     capabilities: {
       ...header('braket.device_schema.ionq.ionq_device_capabilities'),
       service: service({ price: 0.08, unit: 'shot' }, [100, 5_000], { getTaskPollIntervalMillis: 200 }),
-      action: PROGRAM_SETS,
+      action: ACTION,
       paradigm: {
         qubitCount: 12,
         nativeGateSet: nativeGates.map((gate) => gate.toUpperCase()),
@@ -133,7 +112,7 @@ export function trapDevice(nativeGates: readonly string[]): LocalDevice {
         updatedAt: '2026-11-19T00:00:00+00:00',
       },
     },
-    rules: { nativeGates, qubits },
+    rules: { gates: nativeGates, qubits, isPhysical: true },
     readout: new Map(qubits.map((qubit) => [qubit, { e01: 0.002, e10: 0.007 }])),
   };
 }
@@ -148,10 +127,10 @@ export function simulatorDevice(): LocalDevice {
     type: 'SIMULATOR',
     capabilities: {
       service: service({ price: 0.075, unit: 'minute' }, [0, 100_000]),
-      action: { 'braket.ir.openqasm.program': PROGRAM_SETS['braket.ir.openqasm.program'] },
+      action: ACTION,
       paradigm: { qubitCount: 34 },
     },
-    rules: { nativeGates: null, qubits },
+    rules: { gates: ['h'], qubits, isPhysical: false },
     readout: new Map(qubits.map((qubit) => [qubit, { e01: 0, e10: 0 }])),
   };
 }

@@ -5,8 +5,8 @@ import { fixedBytes } from '../backends.ts';
 import { measuredRows } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import type { LocalDevice } from './braket-device.ts';
-import { parseProgram } from './braket-program.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
+import { readProgram } from './program.ts';
 import { LocalBucket } from './s3.ts';
 
 /** What the results of the tasks that are finished next have wrong. */
@@ -175,7 +175,7 @@ export class LocalBraket {
     if (deviceArn !== this.device.arn) return `${deviceArn} is not a device of this region`;
     if (bucket !== BUCKET) return `Caller doesn't have access to ${bucket} or it doesn't exist`;
     try {
-      parseProgram(sourceIn(action), this.device.rules);
+      readProgram(sourceIn(action), this.device.rules);
     } catch (error) {
       return (error as Error).message;
     }
@@ -219,7 +219,7 @@ export class LocalBraket {
   #run(task: LocalTask): void {
     const before = this.#finished;
     const { source } = task;
-    const program = parseProgram(source, this.device.rules);
+    const program = readProgram(source, this.device.rules);
     const missing = this.fault === 'truncated' || this.fault === 'fewer-successful' ? 10 : 0;
     const readout = program.measured.map((qubit) => this.device.readout.get(qubit)!);
     const rows = measuredRows(program, readout, this.#outcomes, task.shots - missing);

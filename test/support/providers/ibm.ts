@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { deflateSync } from 'node:zlib';
 import { fixedBytes } from '../backends.ts';
 import { measuredRows } from '../circuits.ts';
 import type { ManualClock } from '../manual-clock.ts';
 import { type ProviderReply, type ProviderRequest, ProviderServer } from './http-server.ts';
 import { configurationOf, type IbmDevice, propertiesOf, TEST_DEVICE } from './ibm-device.ts';
-import { ProgramError, readProgram } from './ibm-program.ts';
+import { readProgram } from './program.ts';
 
 const API = '/api/v1';
 const JOBS_PER_MINUTE = 5;
@@ -16,12 +15,8 @@ const PUBLISHED = '2026-11-20T06:00:00-05:00';
 /** What a result is like; all but `sound` are wrong, each in its way. */
 export type Spoilt =
   | 'sound'
-  | 'truncated' // the last shot of the last PUB is missing
-  | 'pub-missing'
-  | 'one-bit-less'
-  | 'too-wide'
+  | 'truncated' // the last shot is missing
   | 'counts'
-  | 'probabilities'
   | 'text'; // the JSON as a JSON text
 
 /** The shots of one PUB as rows of bits, channel by channel. */
@@ -115,7 +110,7 @@ export class IbmServer extends ProviderServer {
   /** The results of the last job are like this from now on. */
   respoil(spoilt: Spoilt): void {
     const job = this.jobs.at(-1)!;
-    job.results = resultsOf(job.pubs, spoilt, job.body.params.support_qiskit);
+    job.results = resultsOf(job.pubs, spoilt);
   }
 
   revokeTokens(): void {
@@ -187,7 +182,7 @@ export class IbmServer extends ProviderServer {
     };
   }
 
-  async #start(text: string): Promise<ProviderReply> {
+  #start(text: string): ProviderReply {
     const nowMs = this.#clock.monotonicMs();
     this.#submittedAtMs = this.#submittedAtMs.filter((atMs) => nowMs - atMs < 60_000);
     if (this.#submittedAtMs.length >= JOBS_PER_MINUTE) {
@@ -198,48 +193,45 @@ export class IbmServer extends ProviderServer {
       ...Object.keys(body).filter((key) => !BODY_KEYS.includes(key)),
       ...Object.keys(body.params).filter((key) => !PARAMS_KEYS.includes(key)),
     ];
-    if (unknown.length > 0 || body.program_id !== 'sampler' || body.backend !== this.device.name) {
+    if (
+      unknown.length > 0 ||
+      body.program_id !== 'sampler' ||
+      body.params.support_qiskit ||
+      body.backend !== this.device.name
+    ) {
       return ibmError(400, '1211', `params are not valid: ${unknown.join()}`);
     }
     if (body.tags?.some((tag) => tag.length > 86)) return ibmError(400, '1212', 'a tag is too long');
     this.#submittedAtMs.push(nowMs);
-    const job = await this.#run(body);
+    const job = this.#run(body);
     this.jobs.push(job);
     if (this.hasNoQueue) this.finishJobs();
     const { id, calibrationId: calibration_id } = job;
     return { body: { id, backend: body.backend, calibration_id, ...(body.private && { private: true }) } };
   }
 
-  async #run(body: JobBody): Promise<ServerJob> {
-    const job: ServerJob = {
+  #run(body: JobBody): ServerJob {
+    const pubs = body.params.pubs.map(([program, , shots]) => this.#runPub(program, shots));
+    return {
       id: `d${randomBytes(9).toString('hex')}`,
       createdMs: this.#clock.wallMs(),
       tags: body.tags ?? [],
       isPrivate: body.private === true,
       calibrationId: [...this.#calibrations.keys()].at(-1)!,
       body,
-      pubs: [],
+      pubs,
       state: { status: 'Queued' },
       runningMs: null,
       finishedMs: null,
-      results: null,
+      results: resultsOf(pubs, 'sound'),
     };
-    try {
-      const pubs: RunPub[] = [];
-      for (const [program, , shots] of body.params.pubs) pubs.push(await this.#runPub(program, shots));
-      return { ...job, pubs, results: resultsOf(pubs, 'sound', body.params.support_qiskit) };
-    } catch (error) {
-      if (!(error instanceof ProgramError)) throw error;
-      const state = { status: 'Failed', reason: error.message, reason_code: error.code };
-      return { ...job, state: { ...state, reason_solution: 'Transpile the circuit for the target.' } };
-    }
   }
 
-  async #runPub(program: string, shots: number): Promise<RunPub> {
-    const circuit = readProgram(program, this.device);
-    const readout = circuit.measured.map((qubit) => this.device.table[qubit]);
-    const rows = measuredRows(circuit, readout, this.#outcomes, shots);
-    return { program, rows };
+  #runPub(program: string, shots: number): RunPub {
+    const { qubits, basisGates: gates, table } = this.device;
+    const circuit = readProgram(program, { gates, qubits: [...new Array(qubits).keys()], isPhysical: true });
+    const readout = circuit.measured.map((qubit) => table[qubit]);
+    return { program, rows: measuredRows(circuit, readout, this.#outcomes, shots) };
   }
 
   #list(query: URLSearchParams): ProviderReply {
@@ -306,63 +298,15 @@ function metricsOf({ createdMs, runningMs, finishedMs }: ServerJob): object {
 }
 
 /** The body of `GET /jobs/{id}/results`. */
-function resultsOf(pubs: readonly RunPub[], spoilt: Spoilt, isQiskit: boolean): string {
-  if (spoilt === 'probabilities')
-    return JSON.stringify({ quasi_dists: [{ 0: 0.5, 1: 0.5 }], metadata: [{}] });
-  const sent = spoilt === 'pub-missing' ? pubs.slice(1) : pubs;
-  const registers = sent.map(({ rows: all }, at) => {
-    const rows = spoilt === 'truncated' && at === sent.length - 1 ? all.slice(0, -1) : all;
-    const width = rows[0].length;
-    if (spoilt === 'counts') return { counts: { '0x0': rows.length }, num_bits: width };
+function resultsOf(pubs: readonly RunPub[], spoilt: Spoilt): string {
+  const results = pubs.map(({ rows }) => {
+    const shots = spoilt === 'truncated' ? rows.slice(0, -1) : rows;
+    const num_bits = rows[0].length;
     // channel 0 in the lowest bit
-    const numbers = rows.map((row) => BigInt(`0b${row.toReversed().join('')}`));
-    if (spoilt === 'too-wide') numbers[rows.length - 1] |= 1n << BigInt(width);
-    const told = spoilt === 'one-bit-less' ? width - 1 : width;
-    if (isQiskit) return bitArray(numbers, width, told);
-    return { samples: numbers.map((number) => `0x${number.toString(16)}`), num_bits: told };
+    const samples = shots.map((row) => `0x${BigInt(`0b${row.toReversed().join('')}`).toString(16)}`);
+    const c = spoilt === 'counts' ? { counts: { '0x0': rows.length }, num_bits } : { samples, num_bits };
+    return { data: { c }, metadata: { circuit_metadata: {} } };
   });
-  const body = JSON.stringify(isQiskit ? primitiveResult(registers) : plainResult(registers));
+  const body = JSON.stringify({ results, metadata: { execution: { execution_spans: [] }, version: 2 } });
   return spoilt === 'text' ? JSON.stringify(body) : body;
-}
-
-function plainResult(registers: readonly object[]): object {
-  return {
-    results: registers.map((c) => ({ data: { c }, metadata: { circuit_metadata: {} } })),
-    metadata: { execution: { execution_spans: [] }, version: 2 },
-  };
-}
-
-/** As Qiskit's JSON encoder writes a PrimitiveResult. */
-function primitiveResult(registers: readonly object[]): object {
-  const typed = (type: string, value: unknown) => ({ __type__: type, __value__: value });
-  return typed('PrimitiveResult', {
-    pub_results: registers.map((c) =>
-      typed('SamplerPubResult', {
-        data: typed('DataBin', { field_names: ['c'], shape: [], fields: { c } }),
-        metadata: { circuit_metadata: {} },
-      }),
-    ),
-    metadata: { version: 2 },
-  });
-}
-
-function bitArray(rows: readonly bigint[], width: number, told: number): object {
-  const widest = rows.reduce((most, row) => Math.max(most, row.toString(2).length), width);
-  const columns = Math.ceil(widest / 8);
-  const data = rows.map((row) => row.toString(16).padStart(2 * columns, '0')).join('');
-  const npy = npyOf(rows.length, columns, Buffer.from(data, 'hex'));
-  const array = { __type__: 'ndarray', __value__: deflateSync(npy).toString('base64') };
-  return { __type__: 'BitArray', __value__: { num_bits: told, array } };
-}
-
-/** NumPy's own layout: version 1.0, the header padded with spaces to a multiple of 64 bytes, LF at its end. */
-export function npyOf(rows: number, columns: number, data: Uint8Array, descr = '|u1'): Buffer<ArrayBuffer> {
-  const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${rows}, ${columns}), }`;
-  const size = Math.ceil((10 + text.length + 1) / 64) * 64;
-  const head = Buffer.alloc(size, ' ');
-  head.write('\x93NUMPY\x01\x00', 0, 'latin1');
-  head.writeUInt16LE(size - 10, 8);
-  head.write(text, 10, 'latin1');
-  head[size - 1] = 0x0a;
-  return Buffer.concat([head, data]);
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { deflateSync } from 'node:zlib';
 import { BackendError } from '../../../../src/backend/backend.ts';
-import { parseRetryAfter, wordsOf } from '../../../../src/backend/http-call.ts';
-import { decodeResult, type ExpectedResult, readByteMatrix } from '../../../../src/backend/ibm/results.ts';
+import { decodeResult, type ExpectedResult } from '../../../../src/backend/ibm/results.ts';
+import { parseRetryAfter, wordsOf } from '../../../../src/backend/provider.ts';
 import { decodeReply } from '../../../../src/backend/qrng-http/decoder.ts';
 import { DECODERS, QRNG_PRESETS, type QrngService } from '../../../../src/backend/qrng-http/presets.ts';
-import { type FuzzTarget, JSON_WORDS, magnitude, refusalOf, textOf } from './target.ts';
+import { type FuzzTarget, JSON_WORDS, refusalOf, textOf } from './target.ts';
 
 /** The kind of refusal, its figures left out. A refusal says what is wrong and does not quote the reply. */
 export function backendRefusal(error: unknown): string {
@@ -28,63 +27,30 @@ function jsonOf(input: Uint8Array): { readonly value: unknown } | undefined {
 
 const EXPECTED: ExpectedResult = { shots: 3, width: 5 };
 
-/**
- * A sampler's result of three shots of five bits. `{"$npy": rows}` stands for the text that holds such a matrix:
- * chance finds no base64 of zlib.
- */
+/** A sampler's result of three shots of five bits. */
 const ibmResult: FuzzTarget = {
   name: 'ibm-result',
-  words: [...JSON_WORDS, '"0x20"', 'eJw='],
+  words: [...JSON_WORDS, '"0x20"'],
   read: async (input) => {
     const json = jsonOf(input);
     if (json === undefined) return 'no JSON';
-    const result = packed(json.value);
     let bits: Uint8Array;
     try {
-      bits = await decodeResult(result, EXPECTED);
+      bits = (await decodeResult(json.value, EXPECTED)).bits;
     } catch (error) {
       return backendRefusal(error);
     }
     assert.equal(bits[1] & 1, 0, 'no bit behind the last shot');
-    return isHexSamples(result, bits) ? 'samples' : 'arrays';
+    assertSamples(json.value, bits);
+    return 'samples';
   },
 };
 
-/** The value with each `$npy` in its packed form. */
-function packed(value: unknown): unknown {
-  if (!isShallow(value)) return value;
-  return JSON.parse(JSON.stringify(value), (_, inner: unknown) => {
-    const rows = typeof inner === 'object' && inner !== null && '$npy' in inner ? inner.$npy : undefined;
-    return Array.isArray(rows) ? deflateSync(npyOf(rows)).toString('base64') : inner;
-  });
-}
-
-/** JSON.stringify and revivers go down by recursion. */
-function isShallow(value: unknown): boolean {
-  let level: unknown[] = [value];
-  for (let depth = 0; depth < 100; depth++) {
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-    if (level.length === 0) return true;
-  }
-  return false;
-}
-
-/** NumPy's own form of rows of bytes; what is no row is an empty one. */
-function npyOf(rows: readonly unknown[]): Buffer {
-  const lists = rows.map((row) => (Array.isArray(row) ? row : []));
-  const shape = `(${rows.length}, ${lists[0]?.length ?? 0})`;
-  const header = `{'descr': '|u1', 'fortran_order': False, 'shape': ${shape}, }`;
-  const head = Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0]);
-  return Buffer.concat([head, Buffer.from(header), ...lists.map((list) => Buffer.from(list.map(Number)))]);
-}
-
-/** Where shots came as numbers: the same bits, read once more with BigInt. False for another form. */
-function isHexSamples(json: unknown, bits: Uint8Array): boolean {
-  const { results } = json as { results?: { data?: { c?: { samples?: unknown; array?: unknown } } }[] };
-  if (!Array.isArray(results)) return false;
-  const { samples, array } = results[0]?.data?.c ?? {};
-  if (!Array.isArray(samples) || array !== undefined) return false;
-  samples.forEach((sample: string, shot) => {
+/** The same bits, read once more with BigInt. */
+function assertSamples(json: unknown, bits: Uint8Array): void {
+  const { results } = json as { results: { data: { c: { samples: string[] } } }[] };
+  const { samples } = results[0].data.c;
+  samples.forEach((sample, shot) => {
     const value = BigInt(sample);
     for (let channel = 0; channel < EXPECTED.width; channel++) {
       const at = shot * EXPECTED.width + channel;
@@ -92,37 +58,7 @@ function isHexSamples(json: unknown, bits: Uint8Array): boolean {
       assert.equal(BigInt(bit), (value >> BigInt(channel)) & 1n, `shot ${shot}, channel ${channel}`);
     }
   });
-  return true;
 }
-
-const npy: FuzzTarget = {
-  name: 'npy',
-  seeds: () => [
-    npyOf([
-      [1, 2, 3],
-      [4, 5, 6],
-    ]),
-    npyOf([]),
-  ],
-  words: [
-    '\x93NUMPY\x01\x00',
-    '\x93NUMPY\x02\x00',
-    "'descr': '|u1'",
-    "'fortran_order': False",
-    "'shape': (2, 3), ",
-    "'shape': (0, 9999999999)",
-    '\xff\xff',
-  ],
-  read: (input) => {
-    try {
-      const { rows, columns, data } = readByteMatrix(input);
-      assert.equal(data.length, rows * columns);
-      return `matrix of ${magnitude(rows)} by ${magnitude(columns)}`;
-    } catch (error) {
-      return backendRefusal(error);
-    }
-  },
-};
 
 const PLAIN: QrngService = {
   provider: 'fuzz',
@@ -132,16 +68,16 @@ const PLAIN: QrngService = {
   method: 'GET',
   url: 'https://fuzz.example',
   body: '',
-  authHeader: '',
+  auth_header: '',
   path: '',
   decoder: 'hex',
   list: 'pieces',
-  itemBytes: 2,
-  itemsPerCall: 3,
-  callsPerLot: 1,
-  intervalMs: 0,
-  minEntropyPerBit: 1,
-  pricePerCall: 0,
+  item_bytes: 2,
+  items_per_call: 3,
+  calls: 1,
+  interval_ms: 0,
+  min_entropy: 1,
+  price_per_call: 0,
   currency: 'USD',
 };
 const ITEMS = 3;
@@ -156,7 +92,7 @@ const SERVICES: readonly QrngService[] = [
       (['items', 'pieces'] as const).map((list): QrngService => ({ ...PLAIN, decoder, path, list })),
     ),
   ),
-  ...[...QRNG_PRESETS.values()].map((preset): QrngService => ({ ...preset, itemBytes: 2 })),
+  ...[...QRNG_PRESETS.values()].map((preset): QrngService => ({ ...preset, item_bytes: 2 })),
 ];
 
 /** What a service may answer: its items at their path. */
@@ -195,7 +131,7 @@ const qrngReply: FuzzTarget = {
     parseRetryAfter(textOf(body), 1_700_000_000_000);
     try {
       const decoded = decodeReply({ status: 200, headers: new Headers(), body }, json, service, ITEMS);
-      assert.equal(decoded.length, ITEMS * service.itemBytes, 'exactly what was asked for');
+      assert.equal(decoded.length, ITEMS * service.item_bytes, 'exactly what was asked for');
       if (service.decoder === 'bytes') assert.deepEqual(decoded, body);
       if (service.draws !== undefined)
         for (const { id } of service.draws(json)) assert.equal(typeof id, 'string');
@@ -206,4 +142,4 @@ const qrngReply: FuzzTarget = {
   },
 };
 
-export const BACKEND_TARGETS: readonly FuzzTarget[] = [ibmResult, npy, qrngReply];
+export const BACKEND_TARGETS: readonly FuzzTarget[] = [ibmResult, qrngReply];

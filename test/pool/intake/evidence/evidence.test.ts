@@ -22,13 +22,12 @@ const PERFECT = { e01: 0, e10: 0 };
 
 /** A read of four qubits, the same in every run. */
 async function readOf(noise: Partial<Noise> = {}, shots = 100_000): Promise<RawRead> {
-  const { readout, bias, depolarizing }: Noise = {
+  const { readout, bias }: Noise = {
     readout: new Array(4).fill(PERFECT),
     bias: 0,
-    depolarizing: 0,
     ...noise,
   };
-  const qubits = new MeasuredQubits({ readout, bias, depolarizing }, fixedBytes('evidence superposition'));
+  const qubits = new MeasuredQubits({ readout, bias }, fixedBytes('evidence superposition'));
   const taken = await qubits.take(shots, NEVER);
   const read = rawRead(taken.bits, 4, shots);
   const calibration = {
