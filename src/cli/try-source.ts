@@ -4,7 +4,6 @@ import {
   BackendError,
   type BackendErrorKind,
   type JobBackend,
-  type JobReference,
   type RawRead,
   type SourceFacts,
   type Spend,
@@ -14,7 +13,10 @@ import { loadSettings } from '../config/config.ts';
 import { readSources, type SourceSetting } from '../config/sources.ts';
 import { messageOf } from '../core/assert.ts';
 import { wipe } from '../core/bytes.ts';
-import { Budget, estimateOf, readBackend } from '../pool/intake/read.ts';
+import { systemWait } from '../core/clock.ts';
+import { silentLog } from '../core/log.ts';
+import { type SourceReaderOptions, sourceReader } from '../pool/intake/jobs.ts';
+import { Budget, estimateOf, readStream, UNLIMITED } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
 import { changeLedger, isThere, withLedgerIfAny } from './ledger-access.ts';
@@ -130,7 +132,7 @@ async function readOnce(
   const read =
     backend.kind === 'job'
       ? await readJob(backend, bits, stopping, context)
-      : await readBackend(backend, bits, stopping);
+      : await readStream(backend, bits, stopping);
   try {
     if (rawOut !== undefined) writeFileSync(rawOut, read.bits);
     return describeRead(backend, read, Math.round(context.clock.monotonicMs() - startedMs));
@@ -163,7 +165,6 @@ async function readJob(
   signal: AbortSignal,
   context: CommandContext,
 ): Promise<RawRead> {
-  let submitted: JobReference | undefined;
   let told = '';
   const tell = (text: string) => {
     if (text !== told) context.talk(`${text}\n`);
@@ -177,7 +178,7 @@ async function readJob(
     deterministic: backend.deterministic,
     claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit,
     async submit(asked, idempotencyKey, over) {
-      submitted = await backend.submit(asked, idempotencyKey, over);
+      const submitted = await backend.submit(asked, idempotencyKey, over);
       tell(`job ${submitted.jobId} submitted; ^C cancels it`);
       return submitted;
     },
@@ -188,11 +189,28 @@ async function readJob(
     },
     fetch: (job, over) => backend.fetch(job, over),
     cancel: (job) => backend.cancel(job),
+    forget: async (job, over) => backend.forget?.(job, over),
   };
-  const read = await readBackend(watched, bits, signal);
-  if (submitted !== undefined) await backend.forget?.(submitted, signal);
-  return read;
+  const parts = { limits: UNLIMITED, clock: context.clock, log: silentLog, wait: systemWait };
+  const reader = sourceReader({ ...parts, backend: watched, store: NOTHING_KEPT });
+  try {
+    const { read, jobKey } = await reader.read(bits, signal);
+    if (jobKey !== undefined) await reader.lotStored(jobKey, signal);
+    return read;
+  } catch (error) {
+    await reader.abandon();
+    throw error;
+  }
 }
+
+/** The day was charged before, and no lot comes of the job. */
+const NOTHING_KEPT: SourceReaderOptions['store'] = {
+  openJobs: async () => [],
+  openJob: async () => true,
+  putJob: async () => {},
+  charge: async () => true,
+  spent: () => Promise.reject(new Error('a trial has no bound of its own')),
+};
 
 /** What the source keeps is forgotten with the trial; what a service kept is known. */
 function trialMemory(source: string, context: CommandContext): SourceMemory {

@@ -1,8 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { dayOf, every, GuardedClock, periodEndMs, periodOf, systemClock } from '../../src/core/clock.ts';
+import {
+  dayOf,
+  every,
+  GuardedClock,
+  periodEndMs,
+  periodOf,
+  systemClock,
+  systemWait,
+} from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+
+describe('systemWait', () => {
+  it('ends with its time, or with the reason of its signal', async () => {
+    await systemWait(0, new AbortController().signal);
+    const stopping = new AbortController();
+    const waiting = systemWait(3_600_000, stopping.signal);
+    stopping.abort('stopped by the test');
+    await assert.rejects(waiting, (error) => error === 'stopped by the test');
+    await assert.rejects(systemWait(0, stopping.signal), (error) => error === 'stopped by the test');
+  });
+});
 
 describe('clocks and months', () => {
   it('name the calendar month in UTC and its end', () => {

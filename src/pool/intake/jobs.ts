@@ -4,17 +4,18 @@ import {
   type JobBackend,
   type JobReference,
   type RawRead,
+  type StreamBackend,
 } from '../../backend/backend.ts';
 import { assert } from '../../core/assert.ts';
 import type { Clock, Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SpendLimits } from '../../ledger/records.ts';
-import { Budget, estimateOf, JOB_WAIT_MAX_MS, JobCalls, NOT_DONE, readBackend, takeRead } from './read.ts';
+import { Budget, estimateOf, JOB_WAIT_MAX_MS, JobCalls, NOT_DONE, readStream, takeRead } from './read.ts';
 
 export interface SourceReaderOptions<Kind extends Backend = Backend> {
   readonly backend: Kind;
-  readonly store: SourceStore;
+  readonly store: Pick<SourceStore, 'openJobs' | 'openJob' | 'putJob' | 'charge' | 'spent'>;
   readonly limits: SpendLimits;
   readonly clock: Clock;
   readonly log: Log;
@@ -30,11 +31,12 @@ export interface SourceRead {
 /** Reads a source within its budget: a stream at once, a job over as many lives of the process as it takes. */
 export function sourceReader(options: SourceReaderOptions): SourceReader {
   const { backend } = options;
-  return backend.kind === 'job' ? new JobReads({ ...options, backend }) : new SourceReader(options);
+  return backend.kind === 'job'
+    ? new JobReads({ ...options, backend })
+    : new StreamReads({ ...options, backend });
 }
 
-/** Reads a stream. */
-export class SourceReader<Kind extends Backend = Backend> {
+export abstract class SourceReader<Kind extends Backend = Backend> {
   protected readonly options: SourceReaderOptions<Kind>;
   protected readonly budget: Budget;
 
@@ -52,12 +54,7 @@ export class SourceReader<Kind extends Backend = Backend> {
    * At least `bits` bits, or what an open job was made for. Rejects with a BackendError, of kind `quota` when
    * the budget of the day has no room, with the signal's reason, or with a fault of the store.
    */
-  async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
-    const { backend, wait } = this.options;
-    const spend = estimateOf(backend, bits);
-    if (spend !== undefined) await this.budget.charge(spend);
-    return { read: await readBackend(backend, bits, signal, wait), jobKey: undefined };
-  }
+  abstract read(bits: number, signal: AbortSignal): Promise<SourceRead>;
 
   /**
    * To be told when the lot of a job is on disk: deletes the raw results at the provider, of this job and of
@@ -67,6 +64,18 @@ export class SourceReader<Kind extends Backend = Backend> {
 
   /** To be told when the store failed over a lot: what it says of the job is to be asked again. */
   lotNotStored(): void {}
+
+  /** Asks the provider not to run what is open: nobody comes back for it. */
+  async abandon(): Promise<void> {}
+}
+
+class StreamReads extends SourceReader<StreamBackend> {
+  override async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
+    const { backend, wait } = this.options;
+    const spend = estimateOf(backend, bits);
+    if (spend !== undefined) await this.budget.charge(spend);
+    return { read: await readStream(backend, bits, signal, wait), jobKey: undefined };
+  }
 }
 
 /**
@@ -134,6 +143,13 @@ class JobReads extends SourceReader<JobBackend> {
 
   override lotNotStored(): void {
     this.#open = undefined;
+  }
+
+  override async abandon(): Promise<void> {
+    const { signal } = new AbortController(); // the read's own may be what ended it
+    for (const job of this.#open?.values() ?? []) {
+      if (job.state === 'submitted') await this.#calls.cancel(referenceOf(job), signal);
+    }
   }
 
   async #unread(signal: AbortSignal): Promise<JobRecord | undefined> {

@@ -7,6 +7,7 @@ import {
   MAX_READ_BITS,
   type RawRead,
   type Spend,
+  type StreamBackend,
 } from '../../backend/backend.ts';
 import { wipe } from '../../core/bytes.ts';
 import { type Clock, dayOf, systemWait, type Wait } from '../../core/clock.ts';
@@ -19,17 +20,15 @@ import type { JobRecord, SourceSpend, SpendLimits } from '../../ledger/records.t
 const STREAM_TIMEOUT_MS = 30_000;
 
 /**
- * One read of either shape of backend that nobody charges, keeps or resumes: to try a source, and for the
- * system's own. A job that does not come to its end is cancelled. A backend that stalls is given up after a
- * deadline even when it ignores its signal. Rejects with a BackendError, or with the signal's reason.
+ * One read of a stream. A backend that stalls is given up after a deadline even when it ignores its signal. Rejects with a
+ * BackendError, or with the signal's reason.
  */
-export async function readBackend(
-  backend: Backend,
+export async function readStream(
+  backend: StreamBackend,
   bits: number,
   signal: AbortSignal,
   wait: Wait = systemWait,
 ): Promise<RawRead> {
-  if (backend.kind === 'job') return runJob(backend, bits, signal, wait);
   const limit = answerWithin(backend.readTimeoutMs ?? STREAM_TIMEOUT_MS);
   const read = await withDeadline((over) => backend.read(bits, over), limit, signal, wait);
   return takeRead(backend, read, bits);
@@ -64,27 +63,6 @@ function checkRead(backend: Backend, read: RawRead, bits: number): void {
     throw new BackendError('permanent', `${backend.name} gave ${read.bits.length} bytes for ${got} bits`);
   }
   if (got < bits) throw new BackendError('retryable', `${backend.name} gave ${got} of ${bits} bits`);
-}
-
-async function runJob(backend: JobBackend, bits: number, signal: AbortSignal, wait: Wait): Promise<RawRead> {
-  const calls = new JobCalls(backend, wait);
-  const job = await calls.submit(bits, newJobKey(), signal);
-  const end = await endOrCancel(calls, job, signal);
-  if (end.state !== 'done') {
-    throw new BackendError('retryable', `job ${job.jobId} ${end.state}: ${end.reason}`);
-  }
-  return takeRead(backend, await calls.fetch(job, signal), bits);
-}
-
-async function endOrCancel(calls: JobCalls, job: JobReference, signal: AbortSignal): Promise<JobEnd> {
-  try {
-    const end = await calls.end(job, JOB_WAIT_MAX_MS, signal);
-    if (end === undefined) throw new BackendError('retryable', `job ${job.jobId} ${NOT_DONE}`);
-    return end;
-  } catch (error) {
-    await calls.cancel(job, new AbortController().signal); // the read's own may be what ended it
-    throw error;
-  }
 }
 
 /** One call on a provider of jobs; a result of 4 Mbit may be some 10 MB of text. */

@@ -9,7 +9,7 @@ import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { HealthMonitor } from './health.ts';
 import { makeSystemLot } from './lots.ts';
-import { readBackend } from './read.ts';
+import { readStream } from './read.ts';
 
 /**
  * How old the sample may be that csprng answers are certified by. Certificates print the interval
@@ -60,7 +60,7 @@ export class SystemSample {
 
   async #sample(signal: AbortSignal): Promise<LotRecord> {
     const { assessor, clock } = this.#options;
-    const read = await readBackend(this.#source, ASSESSED_BITS, signal);
+    const read = await readStream(this.#source, ASSESSED_BITS, signal);
     try {
       const { claimedMinEntropyPerBit: minEntropyPerBit } = this.#source;
       const health = new HealthMonitor({ width: read.width, minEntropyPerBit }).check(read);

@@ -1,37 +1,18 @@
 import assert from 'node:assert/strict';
 import type { Backend, RawRead, StreamBackend } from '../../../src/backend/backend.ts';
-import { Collector, type CollectorOptions } from '../../../src/pool/intake/collector.ts';
-import { recordingLog, ScriptedAssessor, settle } from '../../pool/fixtures.ts';
-import { VirtualTime } from '../../pool/intake/virtual-time.ts';
+import { settle } from '../../pool/fixtures.ts';
+import { idleCollector } from '../../pool/intake/collecting.ts';
 import { soundBackend } from '../../support/backends.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
 
 /** 204 conditioned blocks of 32 bytes at a claim of 1, of which 64 are seeds. */
 export const LOT_RAW_BITS = 64 * 1024;
 const PURE_BYTES_OF_LOT = (204 - 64) * 32;
 
 /** A collector in virtual time that wants so many good lots. */
-export function collecting(backend: Backend, goodLots = 20, changes: Partial<CollectorOptions> = {}) {
-  const time = new VirtualTime();
-  const ledger = new MemoryLedger(time.clock);
-  const log = recordingLog();
-  const assessor = new ScriptedAssessor();
-  assessor.estimate = 1; // so that every lot gives as many bytes, the pooled estimate of short ones included
-  const closed: string[] = [];
-  const collector = new Collector({
-    backend,
-    store: ledger,
-    assessor,
-    clock: time.clock,
-    log,
-    pureBytesHigh: goodLots * PURE_BYTES_OF_LOT,
-    lotRawBits: LOT_RAW_BITS,
-    onLot: async () => {},
-    onClosed: (reason) => closed.push(reason),
-    wait: time.wait,
-    ...changes,
-  });
-  return { time, ledger, log, assessor, closed, collector, goodLots };
+export function collecting(backend: Backend, goodLots = 20, lotRawBits = LOT_RAW_BITS) {
+  const world = idleCollector(backend, { pureBytesHigh: goodLots * PURE_BYTES_OF_LOT, lotRawBits });
+  world.assessor.estimate = 1; // so that every lot gives as many bytes, the pooled estimate of short ones included
+  return { ...world, goodLots };
 }
 
 /** Lets it collect until it has what it wants, or is closed, or ten minutes are over. */

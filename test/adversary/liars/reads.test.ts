@@ -3,7 +3,6 @@ import { describe, it } from 'node:test';
 import {
   type Backend,
   BackendError,
-  type BackendErrorKind,
   MAX_READ_BITS,
   type RawRead,
   type StreamBackend,
@@ -11,7 +10,7 @@ import {
 import { ORIGINS } from '../../../src/core/vocabulary.ts';
 import { condition } from '../../../src/pool/intake/conditioner.ts';
 import { JobDouble } from '../../pool/intake/job-double.ts';
-import { deadBackend, failingBackend, rawRead, soundBackend } from '../../support/backends.ts';
+import { deadBackend, soundBackend } from '../../support/backends.ts';
 import { atRest, changedBackend, collected, collecting, FAILED_READS, LOT_RAW_BITS } from './collecting.ts';
 
 const NEVER = new AbortController().signal;
@@ -65,15 +64,6 @@ describe('a read that is not what it says', () => {
     const { state, lastLot, health } = await collected(world);
     assert.deepEqual([state, lastLot?.rawBits], ['ok', 3 * LOT_RAW_BITS]);
     assert.equal(health?.totals.samples, health!.reads * 3 * LOT_RAW_BITS);
-  });
-
-  it('ends its job, and a second one in a row closes the source', async () => {
-    const jobs = new JobDouble();
-    jobs.result = (bits) => ({ ...rawRead(new Uint8Array(bits / 8), 16, bits / 16), width: 15 });
-    const world = collecting(jobs);
-    const { state, reads } = await collected(world);
-    assert.deepEqual([state, reads.failed, jobs.started], ['closed', 2, 2]);
-    await assertNothingServes(world);
   });
 });
 
@@ -223,30 +213,6 @@ describe('a source that says what it is', () => {
 });
 
 describe('a source that throws', () => {
-  const kinds: Record<BackendErrorKind, 'failing' | 'closed'> = {
-    retryable: 'failing',
-    quota: 'failing',
-    auth: 'failing',
-    permanent: 'closed',
-    no_raw_shots: 'closed',
-  };
-  for (const [kind, expected] of Object.entries(kinds) as [BackendErrorKind, string][]) {
-    it(`${kind}: ${expected}, and nothing is kept`, async () => {
-      const world = collecting(deadBackend(new BackendError(kind, `a ${kind} one`)));
-      const { state, lastError, reads } = await collected(world);
-      assert.deepEqual([state, lastError], [expected, `a ${kind} one`]);
-      assert.equal(reads.failed, expected === 'closed' ? 1 : FAILED_READS);
-      assert.deepEqual(world.closed, expected === 'closed' ? [`a ${kind} one`] : []);
-      await assertNothingServes(world);
-    });
-  }
-
-  it('recovers from each that may pass', async () => {
-    const passing = (['retryable', 'quota', 'auth'] as const).map((kind) => new BackendError(kind, kind));
-    const { state, reads } = await collected(collecting(failingBackend(...passing), 2));
-    assert.deepEqual([state, reads.failed, reads.pass], ['ok', 3, 2]);
-  });
-
   it('is tried again with pauses, whatever it throws and whenever', async () => {
     for (const thrown of [new TypeError('a bug'), 'words', undefined, null, { kind: 'permanent' }]) {
       for (const isLate of [false, true]) {
@@ -286,31 +252,9 @@ describe('a source that throws', () => {
 });
 
 describe('a source that is too fast or too slow', () => {
-  it('is read no further than to the level of the pool', async () => {
-    const backend = soundBackend('fast');
-    let reads = 0;
-    const world = collecting(
-      {
-        ...backend,
-        read: (bits, signal) => {
-          reads++;
-          return backend.read(bits, signal);
-        },
-      },
-      12,
-    );
-    world.collector.start();
-    await atRest(world);
-    await world.time.pass(60_000);
-    assert.equal(reads, 12);
-    await world.collector.stop();
-  });
-
   it('is read for its seeds alone when its lots are one seed and nothing else', async () => {
     // 409 assessed bits: one block
-    const world = collecting({ ...soundBackend('one seed'), claimedMinEntropyPerBit: 0.05 }, 12, {
-      lotRawBits: 8192,
-    });
+    const world = collecting({ ...soundBackend('one seed'), claimedMinEntropyPerBit: 0.05 }, 12, 8192);
     const { collector, time, ledger } = world;
     collector.start();
     for (const _ of [1, 2]) {

@@ -71,17 +71,10 @@ describe('a share of refused lots', () => {
       [16, 336],
       [20, 720],
       [28, undefined],
+      [100, undefined],
     ];
-    const found = table.map(([n]) => [n, lotsToClose((lot) => lot % n === 0, 5_000)]);
+    const found = table.map(([n]) => [n, lotsToClose((lot) => lot % n === 0, 20_000)]);
     assert.deepEqual(found, table);
-  });
-
-  it('cause only a warning below three in a hundred', () => {
-    for (const n of [40, 100])
-      assert.equal(
-        lotsToClose((lot) => lot % n === 0, 100_000),
-        undefined,
-      );
   });
 
   it('close the source within 60 lots when they are one half, in each of 2,000 trials', () => {
@@ -156,17 +149,7 @@ describe('a source that alternates', () => {
   });
 });
 
-describe('a source that alarms and recovers', () => {
-  it('serves on after four failed tests, again and again with 200 good ones between', async () => {
-    const world = collecting(
-      changedBackend((read, count) => (count % 204 < 4 ? withRun(read, 40) : read)),
-      230,
-    );
-    const { state, reads, lotsAccepted } = await collected(world);
-    assert.deepEqual([state, lotsAccepted], ['ok', 230]);
-    assert.deepEqual(reads, { pass: 230, intermittent: 7, permanent: 0, failed: 0 });
-  });
-
+describe('a source of few shots', () => {
   it('is not held against its startup, however many reads that takes', async () => {
     // 86 shots a lot: twelve of them before there are 1,024 samples of every channel
     const { state, lotsRejected, lotsAccepted } = await collected(collecting(soundBackend('wide', 768)));

@@ -290,6 +290,20 @@ describe('a source that fails', () => {
     }
   });
 
+  it('gives up a read that stalls, even one deaf to its signal, after 30 s or as long as the source says', async (t) => {
+    for (const [backend, seconds] of [
+      [stallingBackend(), 30],
+      [stallingBackend({ deaf: true }), 30],
+      [{ ...stallingBackend(), readTimeoutMs: 45_000 }, 45],
+    ] as const) {
+      const { time, collector } = collecting(t, backend);
+      await time.pass(1_000 * seconds - 1);
+      assert.equal(collector.state, 'starting');
+      await time.pass(1);
+      assertFailing(collector, `no answer within ${seconds} s`);
+    }
+  });
+
   it('leaves a source alone that is over its budget, and reads nothing', async (t) => {
     const priced = { ...soundBackend(), estimate: () => ({ amount: 1, currency: 'USD', calls: 1 }) };
     const { backend, reads } = watched(priced);
@@ -433,18 +447,6 @@ describe('a result that was delivered before', () => {
       [...new Array(3).fill([false, rejection]), [true, '']],
     );
     assert.equal((await first.ledger.blockLevels()).pure.blocks, 0);
-  });
-
-  it('closes the source when a result comes back three times in a row, in differing bits', async (t) => {
-    const sound = soundBackend();
-    const stale: StreamBackend = {
-      ...sound,
-      read: async (bits, signal) => ({ ...(await sound.read(bits, signal)), rawSha256: 'a'.repeat(64) }),
-    };
-    const { time, collector, closed, ledger } = collecting(t, stale);
-    await time.pass(DAY_MS);
-    assert.deepEqual(closed, [`the raw bits are those of lot ${(await ledger.lots(9)).at(-1)?.id}`]);
-    assert.deepEqual([collector.status().lotsAccepted, collector.status().lotsRejected], [1, 3]);
   });
 });
 

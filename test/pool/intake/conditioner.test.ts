@@ -61,25 +61,6 @@ test('Output_Entropy has its known figures for 512 bits into SHA-256', () => {
   near(outputEntropyDeficit(512, 256, 256, 512), 8.0e-38);
 });
 
-test('Output_Entropy: the formula as the standard writes it, where doubles can hold it', () => {
-  const plain = (nIn: number, nOut: number, nw: number, hIn: number) => {
-    const pHigh = 2 ** -hIn;
-    const pLow = (1 - pHigh) / (2 ** nIn - 1);
-    const n = Math.min(nOut, nw);
-    const psi = 2 ** (nIn - n) * pLow + pHigh;
-    const u = 2 ** (nIn - n) + Math.sqrt(2 * n * 2 ** (nIn - n) * Math.log(2));
-    return -Math.log2(Math.max(psi, u * pLow));
-  };
-  const size = fc.integer({ min: 1, max: 50 });
-  fc.assert(
-    fc.property(size, size, size, fc.double({ min: 0, max: 1, noNaN: true }), (nIn, nOut, nw, rate) => {
-      const h = rate * nIn;
-      assert.ok(Math.abs(outputEntropy(nIn, nOut, nw, h) - plain(nIn, nOut, nw, h)) < 1e-9);
-    }),
-    { numRuns: 1000 },
-  );
-});
-
 test('a block is full entropy: at least 1 - 2^-32 bits in every bit (SP 800-90C)', () => {
   fc.assert(
     fc.property(fc.double({ min: 0.05, max: 1, noNaN: true }), (h) => {

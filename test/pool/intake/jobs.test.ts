@@ -65,7 +65,12 @@ function world(provider: JobDouble) {
 
 describe('a job', () => {
   it('writes the job down before each step, and ends it when its lot is stored and its results are deleted', async () => {
-    const provider = new JobDouble({ state: 'queued' }, { state: 'running', retryAfterMs: 20_000 });
+    const provider = new JobDouble(
+      { state: 'queued' },
+      { state: 'queued', retryAfterMs: 0 },
+      { state: 'running', retryAfterMs: 20_000 },
+      { state: 'running', retryAfterMs: 1e12 },
+    );
     const { time, ledger, puts, service, open, spent } = world(provider);
     const seen: (readonly [JobCall, JobRecord['state'][]])[] = [];
     for (const call of ['submit', 'poll', 'fetch', 'forget'] as const) {
@@ -80,13 +85,11 @@ describe('a job', () => {
     assert.equal(read.shots * read.width, BITS);
     assert.deepEqual(seen, [
       ['submit', ['intended']],
-      ['poll', ['submitted']],
-      ['poll', ['submitted']],
-      ['poll', ['submitted']],
+      ...new Array(5).fill(['poll', ['submitted']]),
       ['fetch', ['submitted']],
       ['forget', ['stored']],
     ]);
-    assert.deepEqual(time.passed, [5_000, 20_000]);
+    assert.deepEqual(time.passed, [5_000, 500, 20_000, 300_000]);
     assert.deepEqual([...provider.memos], ['memo of 1']);
     assert.deepEqual(await open(), []);
     const [submitted, ended] = puts;
@@ -111,11 +114,15 @@ describe('a job', () => {
 
   it('keeps one job when the answer to its submission gets lost', async () => {
     const provider = new JobDouble();
-    provider.failures.set('submit', times(2, 'retryable'));
+    provider.failures.set('submit', [
+      failing('retryable'),
+      failing('retryable', 30_000),
+      failing('retryable'),
+    ]);
     const { time, readLot, within } = world(provider);
     await within(readLot());
-    assert.deepEqual(time.passed, [1_000, 2_000]);
-    assert.equal(provider.keys.length, 3);
+    assert.deepEqual(time.passed, [1_000, 30_000, 4_000]);
+    assert.equal(provider.keys.length, 4);
     assert.equal(new Set(provider.keys).size, 1);
     await within(readLot());
     assert.equal(new Set(provider.keys).size, 2);
@@ -138,6 +145,22 @@ describe('a job', () => {
     assert.equal(await second.reader.isOwed(second.signal), false);
     assert.equal(provider.keys.length, 1);
     assert.equal(await spent(), 0.5);
+  });
+
+  it('is cancelled when nobody comes back for it, whatever the provider says, in ten seconds at most', async () => {
+    for (const ending of ['taken', 'refused', 'stalled'] as const) {
+      const provider = new JobDouble(WAITING);
+      provider.repeatsLastState = true;
+      if (ending === 'refused') provider.failures.set('cancel', [failing('retryable')]);
+      if (ending === 'stalled') provider.stalls.add('cancel');
+      const { time, stopping, reader, readLot, within } = world(provider);
+      const stopped = assert.rejects(readLot(), (error) => error === 'enough');
+      await time.pass(12_000);
+      stopping.abort('enough');
+      await stopped;
+      await within(reader.abandon(), ending === 'stalled' ? 10_000 : 0);
+      assert.deepEqual([provider.cancelled, time.pending()], [['job 1'], []]);
+    }
   });
 
   it('reads a job for the bits that it was made for', async () => {

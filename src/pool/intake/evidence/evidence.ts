@@ -1,6 +1,11 @@
 import type { Provenance, RawRead } from '../../../backend/backend.ts';
 import type { Origin } from '../../../core/vocabulary.ts';
-import { allowsEvidence, type EvidenceLevel, type LotEvidence } from '../../../ledger/records.ts';
+import {
+  allowsEvidence,
+  EVIDENCE_LEVELS,
+  type EvidenceLevel,
+  type LotEvidence,
+} from '../../../ledger/records.ts';
 import { minEntropyOfCorrelation } from '../../../stats/autocorrelation.ts';
 import type { AssessedWindow, LotAssessment } from '../assessor.ts';
 import { type ReadoutErrors, rateUpperBound, readoutMinEntropy } from './bounds.ts';
@@ -19,30 +24,27 @@ export async function evidenceOf(
   const shares = Array.from(ones, (count) => count / read.shots);
   const told = figuresOf(autocorrelation);
   const dependence = dependenceIn(windows, told, shares);
-  const findings: readonly Finding[] = [STATISTICAL, refuted(calibrated(read, ones), dependence)];
-  const reached = findings.filter(
-    (finding): finding is ReachedFinding => finding.reached && allowsEvidence(origin, finding.claim),
-  );
-  const top = reached.at(-1);
-  const assumptions = top?.assumptions ?? SIMULATED_ASSUMPTIONS;
-  const least = Math.min(
-    top?.minEntropyPerBit ?? 1,
-    dependence?.minEntropyPerBit ?? 1,
-    dependence === undefined ? 1 : (findings[1].figures['calibrated_min_entropy'] ?? 1),
-  );
+  const { figures, why = dependence?.why } = calibrated(read, ones);
+  const isCalibrated = why === undefined && allowsEvidence(origin, 'calibrated');
+  const statistical = allowsEvidence(origin, 'statistical') ? 'statistical' : 'simulated';
+  const claim = isCalibrated ? 'calibrated' : statistical;
+  const { method, assumptions } = RUNGS[claim];
+  // Bits that depend on each other have no more than any figure leaves them.
+  const bounds = [
+    isCalibrated || dependence !== undefined ? figures['calibrated_min_entropy'] : null,
+    dependence?.minEntropyPerBit,
+  ].filter((each) => each != null);
   return {
-    claim: top?.claim ?? 'simulated',
-    minEntropyPerBit: least === 1 ? (top?.minEntropyPerBit ?? null) : least,
-    figures: Object.assign({}, ...findings.map(({ figures }) => figures), told),
-    method: `${top?.method ?? 'none: the origin is simulated'}${dependence === undefined ? '' : `; ${dependence.method}`}`,
+    claim,
+    minEntropyPerBit: bounds.length === 0 ? null : Math.min(...bounds),
+    figures: { ...figures, ...told },
+    method: dependence === undefined ? method : `${method}; ${dependence.method}`,
     assumptions:
       read.provenance.upstream === undefined ? assumptions : `${assumptions} ${UPSTREAM_ASSUMPTIONS}`,
-    notReached: findings
-      .filter((finding) => !reached.some(({ claim }) => claim === finding.claim))
-      .map((finding) => ({
-        claim: finding.claim,
-        why: finding.reached ? WHY_NOT_MORE[origin] : finding.why,
-      })),
+    notReached: EVIDENCE_LEVELS.slice(EVIDENCE_LEVELS.indexOf(claim) + 1).map((missed) => ({
+      claim: missed,
+      why: (missed === 'calibrated' ? why : undefined) ?? WHY_NOT_MORE[origin],
+    })),
   };
 }
 
@@ -107,30 +109,6 @@ function natsOfBias(bits: number, order: AssessedWindow['order'], shares: readon
   return (Math.sqrt(FAILURE_NATS) + Math.sqrt(Math.max(0, kappa))) ** 2;
 }
 
-/** A claim that assumes independent bits, held against what the lot shows of them. */
-function refuted(finding: Finding, dependence: Dependence | undefined): Finding {
-  if (dependence === undefined || !finding.reached) return finding;
-  const { claim, figures } = finding;
-  return { claim, reached: false, why: dependence.why, figures };
-}
-
-/** One claim held against a read: reached, with its figure, or not, with the reason. Figures are told either way. */
-type Finding = {
-  readonly claim: EvidenceLevel;
-  readonly figures: Readonly<Record<string, number>>;
-} & (
-  | {
-      readonly reached: true;
-      /** Per raw bit; null when the claim gives none. */
-      readonly minEntropyPerBit: number | null;
-      readonly method: string;
-      readonly assumptions: string;
-    }
-  | { readonly reached: false; readonly why: string }
-);
-
-type ReachedFinding = Extract<Finding, { readonly reached: true }>;
-
 /** Why a claim is not made although its figures would do: the origin does not allow it (`allowsEvidence`). */
 const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
   'quantum-processor': '',
@@ -140,28 +118,34 @@ const WHY_NOT_MORE: Readonly<Record<Origin, string>> = {
   system: 'the origin is not quantum',
 };
 
-const SIMULATED_ASSUMPTIONS =
-  'None is made: a program computed the raw bits. The figures are those that its model of a device gives.';
-
 /** What is the word of another service, beside what was tested here. */
 const UPSTREAM_ASSUMPTIONS =
   'The raw bits are conditioned output of another service, so tests of them tell nothing of its source: their origin, and that it conditioned and delivered them as its certificates say, is its word.';
-
-const STATISTICAL: Finding = {
-  claim: 'statistical',
-  reached: true,
-  minEntropyPerBit: null,
-  figures: {},
-  method:
-    'health tests (SP 800-90B 4.4) on every raw bit; SP 800-22 and SP 800-90B 6.3 where there are bits enough',
-  assumptions: 'The source is what its origin says. Tests can refute that it is unpredictable, not show it.',
-};
 
 /**
  * -log2 of the probability that any bound of one lot fails: as rare as the permanent health alarms.
  */
 const FAILURE_BITS = 40;
 const FAILURE_NATS = FAILURE_BITS * Math.LN2;
+
+const RUNGS: Readonly<Record<EvidenceLevel, { readonly method: string; readonly assumptions: string }>> = {
+  simulated: {
+    method: 'none: the origin is simulated',
+    assumptions:
+      'None is made: a program computed the raw bits. The figures are those that its model of a device gives.',
+  },
+  statistical: {
+    method:
+      'health tests (SP 800-90B 4.4) on every raw bit; SP 800-22 and SP 800-90B 6.3 where there are bits enough',
+    assumptions:
+      'The source is what its origin says. Tests can refute that it is unpredictable, not show it.',
+  },
+  calibrated: {
+    method: `H = -log2 max(p1 + e10, p0 + e01) of the worst channel, p1 and p0 the most that its counts of ones and zeros allow (wrong with probability at most 2^-${FAILURE_BITS}); for an ideal qubit 1 - log2(1 + e01 + e10)`,
+    assumptions:
+      'The bits of a channel are independent and identically distributed over the lot, and channels are independent of each other; each shot measures a pure state; readout errs as published and no more.',
+  },
+};
 
 /**
  * A claim that leaves less per raw bit is not made: at 0.01 a lot of 4 Mbit still fills all its 64 seeds (131
@@ -177,19 +161,22 @@ const MIN_ENTROPY_MIN = 0.01;
  * of n bits holds n h is the least h_i. The mean is told beside it.
  */
 
-/**
- * The provider's readout errors and the lot's own share of ones, for bits that are independent and
- * identically distributed.
- */
-function calibrated(read: RawRead, ones: Uint32Array): Finding {
-  const claim = 'calibrated';
-  const notReached = (why: string): Finding => ({ claim, reached: false, why, figures: {} });
+/** What the provider's readout errors and the lot's own counts show, and why they carry no claim where they do not. */
+interface Calibrated {
+  readonly figures: Readonly<Record<string, number>>;
+  readonly why?: string | undefined;
+}
+
+/** For bits that are independent and identically distributed. */
+function calibrated(read: RawRead, ones: Uint32Array): Calibrated {
   const { calibration, circuit } = read.provenance;
   if (!circuit.startsWith('superposition')) {
-    return notReached('the circuit is no superposition of separate qubits');
+    return { figures: {}, why: 'the circuit is no superposition of separate qubits' };
   }
   const errors = publishedErrors(calibration, read.width);
-  if (errors === undefined) return notReached('no readout errors are published for each channel');
+  if (errors === undefined) {
+    return { figures: {}, why: 'no readout errors are published for each channel' };
+  }
   // The two bounds of each channel share the probability of failure.
   const nats = FAILURE_NATS + Math.log(2 * read.width);
   const perChannel = errors.map((error, channel) =>
@@ -206,21 +193,10 @@ function calibrated(read: RawRead, ones: Uint32Array): Finding {
     calibrated_min_entropy: downward(Math.min(...perChannel)),
     calibrated_min_entropy_mean: downward(mean(perChannel)),
   };
-  const minEntropyPerBit = figures.calibrated_min_entropy;
-  if (minEntropyPerBit < MIN_ENTROPY_MIN) {
-    const channel = perChannel.indexOf(Math.min(...perChannel));
-    const why = `channel ${channel}: ${minEntropyPerBit} bits per raw bit are too few to draw from`;
-    return { claim, reached: false, why, figures };
-  }
-  return {
-    claim,
-    reached: true,
-    minEntropyPerBit,
-    figures,
-    method: `H = -log2 max(p1 + e10, p0 + e01) of the worst channel, p1 and p0 the most that its counts of ones and zeros allow (wrong with probability at most 2^-${FAILURE_BITS}); for an ideal qubit 1 - log2(1 + e01 + e10)`,
-    assumptions:
-      'The bits of a channel are independent and identically distributed over the lot, and channels are independent of each other; each shot measures a pure state; readout errs as published and no more.',
-  };
+  const least = figures.calibrated_min_entropy;
+  if (least >= MIN_ENTROPY_MIN) return { figures };
+  const channel = perChannel.indexOf(Math.min(...perChannel));
+  return { figures, why: `channel ${channel}: ${least} bits per raw bit are too few to draw from` };
 }
 
 function publishedErrors(calibration: Provenance['calibration'], width: number): ReadoutErrors[] | undefined {
