@@ -6,7 +6,6 @@ import type { LotLeaf } from '../../src/certificate/lot-members.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import type { Origin } from '../../src/core/vocabulary.ts';
 import type { EvidenceLevel } from '../../src/ledger/records.ts';
-import { fixedBytes } from '../support/backends.ts';
 import type { TestServer } from '../support/server.ts';
 
 /** What a provider gave, as the provider's side of the test knows it. */
@@ -29,11 +28,8 @@ export interface GivenRead {
   readonly evidence: EvidenceLevel;
 }
 
-/**
- * What a provider gave for the raw result with this SHA-256 (hex); undefined when it gave no such result. The digest of the
- * circuit as it is certified is for those who know its programs and not their order.
- */
-export type GivenFor = (rawSha256: string, circuitSha256: string | undefined) => GivenRead | undefined;
+/** What a provider gave for the raw result with this SHA-256 (hex); undefined when it gave no such result. */
+export type GivenFor = (rawSha256: string) => GivenRead | undefined;
 
 /** A read without a circuit, of one bit a shot. */
 export const PLAIN_STREAM = {
@@ -44,33 +40,6 @@ export const PLAIN_STREAM = {
   qubits: 0,
   depth: 0,
 } as const;
-
-/** Bytes of one lot of a recorded stream. */
-export const LOT_BYTES = 32 * 1024;
-const RECORDED_LOTS = 64;
-
-/** What a recorder wrote: 64 lots of known bytes. */
-export function recordedStream(label: string): Uint8Array {
-  const bytes = new Uint8Array(RECORDED_LOTS * LOT_BYTES);
-  fixedBytes(label)(bytes);
-  return bytes;
-}
-
-/** The same as assertNamed for a service whose source gives a recorded stream; `named` is told which lot was certified. */
-export function assertStreamNamed(
-  service: TestServer,
-  stream: Uint8Array,
-  named: (lot: number) => Omit<GivenRead, keyof typeof PLAIN_STREAM | 'shots' | 'evidence'>,
-): Promise<void> {
-  const lots = Array.from({ length: stream.length / LOT_BYTES }, (_, lot) =>
-    sha256Hex(stream.subarray(lot * LOT_BYTES, (lot + 1) * LOT_BYTES)),
-  );
-  return assertNamed(service, (rawSha256) => {
-    const lot = lots.indexOf(rawSha256);
-    if (lot < 0) return undefined;
-    return { ...PLAIN_STREAM, ...named(lot), shots: 8 * LOT_BYTES, evidence: 'statistical' };
-  });
-}
 
 /** What is taken of the service before it is stopped; verification asks nobody. */
 interface TakenAnswer {
@@ -121,7 +90,7 @@ async function assertAnswer(
   const { certificate } = document;
   const { provenance } = certificate;
   const lot = document.lots[0].leaf;
-  const given = givenFor(hexOf(lot.raw_output), hexOf(lot.circuit_sha256 ?? ''));
+  const given = givenFor(lot.raw_output.slice('sha256:'.length));
   assert.ok(given !== undefined, 'the raw result is one that the provider sent');
   assert.deepEqual(headersOf(headers), headersFor(given, mode));
   assert.deepEqual(
@@ -152,10 +121,6 @@ async function assertAnswer(
   const forged = structuredClone(document) as unknown as { lots: { leaf: { device: string } }[] };
   forged.lots[0].leaf.device = 'another';
   assert.equal((await verifyAnswer({ response, certificate: forged, keys })).ok, false);
-}
-
-function hexOf(digest: string): string {
-  return digest.slice('sha256:'.length);
 }
 
 const NAMING_HEADERS = [
