@@ -152,7 +152,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     signal: AbortSignal,
   ): Promise<JobResults>;
   /** The program of the plan as it is sent: what certificates hold the hash of. */
-  protected abstract programOf(plan: Plan): string;
+  protected abstract readonly programOf: (plan: Plan) => string;
 
   async submit(bits: number, idempotencyKey: string, signal: AbortSignal): Promise<JobReference> {
     signal.throwIfAborted();

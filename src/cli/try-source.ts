@@ -16,7 +16,7 @@ import { wipe } from '../core/bytes.ts';
 import { systemWait } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import { type SourceReaderOptions, sourceReader } from '../pool/intake/jobs.ts';
-import { Budget, estimateOf, readStream, UNLIMITED } from '../pool/intake/read.ts';
+import { charge, estimateOf, readStream, UNLIMITED } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
 import { action, type CommandContext, CommandError, facts, json } from './command.ts';
 import { changeLedger, isThere, withLedgerIfAny } from './ledger-access.ts';
@@ -103,7 +103,7 @@ async function tryOut(
     told = (await backend.describe?.(timely)) ?? null;
     estimate = estimateOf(backend, ask.bits) ?? null; // what a job costs may depend on the device
     if (backend.kind === 'stream' || ask.maySpend) {
-      if (estimate !== null) await charge(setting, estimate, context);
+      if (estimate !== null) await chargeDay(setting, backend, estimate, context);
       read = await readOnce(backend, ask, context, stopping);
     }
   } catch (error) {
@@ -150,11 +150,16 @@ function newFile(path: string): number {
 }
 
 /** A read that nobody keeps takes from the day's budget like any other. */
-async function charge({ name, limits }: SourceSetting, spend: Spend, context: CommandContext): Promise<void> {
+async function chargeDay(
+  { limits }: SourceSetting,
+  backend: Backend,
+  spend: Spend,
+  context: CommandContext,
+): Promise<void> {
   if (!isThere(context)) return;
   await changeLedger(context, (ledger) => {
     const store = { ...ledger, openJob: async () => false }; // a trial opens no job
-    return new Budget(name, store, limits, context.clock).charge(spend);
+    return charge({ backend, store, limits, clock: context.clock }, spend);
   });
 }
 

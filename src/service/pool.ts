@@ -11,7 +11,7 @@ import type { LotRecord } from '../ledger/records.ts';
 import type { Assessor } from '../pool/intake/assessor.ts';
 import { type BlockLevels, Collector, SEEDS_LOW, type SourceState } from '../pool/intake/collector.ts';
 import { RawShotStore } from '../pool/intake/raw-shots.ts';
-import { SYSTEM_SAMPLE_INTERVAL_MS, SystemSample } from '../pool/intake/system-sample.ts';
+import { SYSTEM_SAMPLE_INTERVAL_MS, sampleSystem } from '../pool/intake/system-sample.ts';
 import { LotCatalog } from '../pool/supply/catalog.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
@@ -126,10 +126,10 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.sourcesClosed();
   };
   const collectors = collectorsOf(options, look, closeSources);
-  const sample = new SystemSample({ stream: options.systemStream, store: ledger, assessor, clock, log });
-  const sampleSystem = async () => {
+  const sampled = { stream: options.systemStream, store: ledger, assessor, clock, log };
+  const sample = async () => {
     try {
-      const lot = await sample.draw(stopping.signal);
+      const lot = await sampleSystem(sampled, stopping.signal);
       for (const front of fronts) front.installSystemLot(lot);
       installed = lot;
       if (lot === null) log.error({}, 'csprng mode is not served: three samples of its stream were rejected');
@@ -140,7 +140,7 @@ export function startPool(options: PoolOptions): Pool {
         'the csprng stream was not sampled; it is tried again in a minute',
       );
       clearTimeout(nextSample); // the stream is as good as before: a full disk or a dead thread keeps no sample
-      nextSample = setTimeout(sampleSystem, FIRST_SAMPLE_MS);
+      nextSample = setTimeout(sample, FIRST_SAMPLE_MS);
       if (installed !== undefined) return; // an earlier sample stays: it tells when it was taken
       installed = null;
       for (const front of fronts) front.installSystemLot(null);
@@ -151,7 +151,7 @@ export function startPool(options: PoolOptions): Pool {
     if (isSampled || stopping.signal.aborted) return;
     isSampled = true;
     clearTimeout(nextSample);
-    void sampleSystem();
+    void sample();
   };
   let nextSample = setTimeout(beginSampling, FIRST_SAMPLE_MS);
   // What an earlier run left is put to use first, and filling begins after it. A failure is logged when the next look
@@ -162,10 +162,7 @@ export function startPool(options: PoolOptions): Pool {
       if (stopping.signal.aborted) return;
       for (const collector of collectors) collector.start();
     });
-  const timers = [
-    every(SEED_CHECK_INTERVAL_MS, log, look),
-    every(SYSTEM_SAMPLE_INTERVAL_MS, log, sampleSystem),
-  ];
+  const timers = [every(SEED_CHECK_INTERVAL_MS, log, look), every(SYSTEM_SAMPLE_INTERVAL_MS, log, sample)];
   return {
     sources: options.sources.map((source, place) => ({ ...source, collector: collectors[place] })),
     schedule,

@@ -267,7 +267,7 @@ const STATUSES: readonly [
     { location: 'https://elsewhere.example/' },
     '',
     'permanent',
-    /HTTP 302 to https:\/\/elsewhere\.example\/: the key goes to url alone; set url/,
+    /HTTP 302: to https:\/\/elsewhere\.example\/: the key goes to url alone; set url/,
   ],
   [401, {}, 'auth_invalid', 'auth', /HTTP 401: \w+ said so: give api_key a key that is valid there$/],
   [

@@ -42,6 +42,7 @@ type FoundTask = FoundJob & { readonly task: Task };
 
 class Braket extends ProviderJobs<TaskPlan, FoundTask> {
   readonly origin: Origin;
+  protected readonly programOf = sourceOf;
   readonly #options: BraketOptions;
   readonly #pricePerShot: number;
   readonly #service: BraketService;
@@ -100,10 +101,6 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
 
   /** One client token is one task to Braket, as long as the request is the same to the byte. */
   protected async search(): Promise<undefined> {}
-
-  protected programOf(plan: TaskPlan): string {
-    return sourceOf(plan);
-  }
 
   async #device(signal: AbortSignal): Promise<Device> {
     return deviceOf(await this.#service.device(this.source.device, signal));

@@ -78,6 +78,7 @@ interface IbmJob extends FoundJob {
  * `origin` is that of a processor until IBM says that the device is a simulator, which it says before the first lot.
  */
 export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
+  protected readonly programOf = programOf;
   readonly #options: IbmOptions;
   readonly #cloud: IbmCloud;
   readonly #device: Device;
@@ -226,10 +227,6 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
         },
       },
     };
-  }
-
-  protected programOf(plan: Plan): string {
-    return programOf(plan);
   }
 
   protected async find(jobId: string, plan: Plan, signal: AbortSignal): Promise<IbmJob | undefined> {

@@ -53,6 +53,7 @@ type IonqJob = FoundJob & { readonly job: JsonObject };
 
 class Ionq extends ProviderJobs<JobPlan, IonqJob> {
   readonly origin: Origin;
+  protected readonly programOf = programText;
   readonly #options: IonqOptions;
   readonly #cloud: IonqCloud;
 
@@ -186,10 +187,6 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
       ...(textIn(date) === null ? {} : { date: String(date) }),
       ...(fidelity === null ? {} : { spam_fidelity_median: fidelity }),
     };
-  }
-
-  protected programOf({ qubits }: JobPlan): string {
-    return programText(qubits.length);
   }
 
   protected async find(jobId: string, _plan: JobPlan, signal: AbortSignal): Promise<IonqJob | undefined> {

@@ -109,6 +109,6 @@ export function jobBody({ qubits, device, shots }: JobPlan, idempotencyKey: stri
 }
 
 /** `input` as it is sent. */
-export function programText(qubits: number): string {
-  return JSON.stringify(inputOf(qubits));
+export function programText({ qubits }: JobPlan): string {
+  return JSON.stringify(inputOf(qubits.length));
 }

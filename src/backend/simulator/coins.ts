@@ -1,14 +1,7 @@
-import { randomFillSync } from 'node:crypto';
-
 /** Fills the whole target with random bytes. */
 export type ByteSource = (target: Uint8Array<ArrayBuffer>) => void;
 
-/** The operating system's CSPRNG, the only source of measurement outcomes outside of tests. */
-export const systemBytes: ByteSource = (target) => {
-  randomFillSync(target);
-};
-
-/** One call of randomFillSync per 64 KiB keeps its fixed cost (about 1 µs) below 1 % of the time per byte. */
+/** One call per 64 KiB keeps its fixed cost (about 1 µs) below 1 % of the time per byte. */
 const CHUNK_BYTES = 65_536;
 
 /**

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
+import { fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import { type RawRead, type StreamBackend, wholeShots } from '../backend.ts';
 import { bestQubits, CIRCUIT_COMPILER_VERSION, CIRCUIT_DEPTH, superposition } from '../circuit.ts';
 import {
@@ -10,7 +11,7 @@ import {
   type OptionValues,
   wholeNumber,
 } from '../definition.ts';
-import { type ByteSource, systemBytes } from './coins.ts';
+import type { ByteSource } from './coins.ts';
 import { faultsOption, faultsText, withFaults } from './faults.ts';
 import { profileOption } from './profile.ts';
 import { claimedMinEntropyPerBit, MeasuredQubits, type Noise } from './qubits.ts';
@@ -84,7 +85,7 @@ export function simulatorWith(
   clock: Clock,
   testBytes?: ByteSource,
 ): StreamBackend {
-  const source = testBytes ?? systemBytes;
+  const source = testBytes ?? fillSystemEntropy;
   const { noise, profile } = noiseOf(options);
   const { faults, lot_bits: lotRawBits } = options;
   const claim = claimedMinEntropyPerBit(noise);

@@ -11,7 +11,16 @@ import type { Clock, Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SpendLimits } from '../../ledger/records.ts';
-import { Budget, estimateOf, JOB_WAIT_MAX_MS, JobCalls, NOT_DONE, readStream, takeRead } from './read.ts';
+import {
+  charge,
+  estimateOf,
+  JOB_WAIT_MAX_MS,
+  JobCalls,
+  NOT_DONE,
+  openJob,
+  readStream,
+  takeRead,
+} from './read.ts';
 
 export interface SourceReaderOptions<Kind extends Backend = Backend> {
   readonly backend: Kind;
@@ -38,11 +47,9 @@ export function sourceReader(options: SourceReaderOptions): SourceReader {
 
 export abstract class SourceReader<Kind extends Backend = Backend> {
   protected readonly options: SourceReaderOptions<Kind>;
-  protected readonly budget: Budget;
 
   constructor(options: SourceReaderOptions<Kind>) {
     this.options = options;
-    this.budget = new Budget(options.backend.name, options.store, options.limits, options.clock);
   }
 
   /** True while a job waits to be read, whether or not its bits are needed: it is paid for. */
@@ -73,7 +80,7 @@ class StreamReads extends SourceReader<StreamBackend> {
   override async read(bits: number, signal: AbortSignal): Promise<SourceRead> {
     const { backend, wait } = this.options;
     const spend = estimateOf(backend, bits);
-    if (spend !== undefined) await this.budget.charge(spend);
+    if (spend !== undefined) await charge(this.options, spend);
     return { read: await readStream(backend, bits, signal, wait), jobKey: undefined };
   }
 }
@@ -164,7 +171,7 @@ class JobReads extends SourceReader<JobBackend> {
   async #intend(bits: number): Promise<JobRecord> {
     const spend = estimateOf(this.options.backend, bits);
     assert(spend !== undefined, 'a job has an estimate');
-    const job = await this.#onDisk(() => this.budget.open(bits, spend));
+    const job = await this.#onDisk(() => openJob(this.options, bits, spend));
     this.#open?.set(job.key, job);
     return job;
   }

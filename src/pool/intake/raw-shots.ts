@@ -17,11 +17,7 @@ export interface RawShots {
   readonly claimedMinEntropyPerBit: number;
 }
 
-interface RawHead {
-  readonly width: number;
-  readonly shots: number;
-  readonly claimedMinEntropyPerBit: number;
-}
+type RawHead = Pick<RawRead, 'width' | 'shots'> & Omit<RawShots, 'read'>;
 
 /** A line of JSON, and behind it the packed bits. The caller wipes them. */
 export function encodeRawShots({ read, claimedMinEntropyPerBit }: RawShots): Uint8Array<ArrayBuffer> {

@@ -154,71 +154,60 @@ export const UNLIMITED: SpendLimits = Object.freeze({ amountPerDay: null, callsP
 
 const DAY_MS = 86_400_000;
 
-/** What a source may take of its provider on one UTC day: charged, durably, before anything is asked for. */
-export class Budget {
-  readonly #source: string;
-  readonly #store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>;
-  readonly #limits: SpendLimits;
-  readonly #clock: Clock;
+/** A source, and what it may take of its provider on one UTC day: charged, durably, before anything is asked for. */
+export interface Budgeted {
+  readonly backend: Pick<Backend, 'name'>;
+  readonly store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>;
+  readonly limits: SpendLimits;
+  readonly clock: Clock;
+}
 
-  constructor(
-    source: string,
-    store: Pick<SourceStore, 'charge' | 'spent' | 'openJob'>,
-    limits: SpendLimits,
-    clock: Clock,
-  ) {
-    this.#source = source;
-    this.#store = store;
-    this.#limits = limits;
-    this.#clock = clock;
-  }
+/**
+ * Charges one read of a stream. Rejects with a BackendError of kind `quota` when the day has no room for
+ * all of it.
+ */
+export async function charge(source: Budgeted, spend: Spend): Promise<void> {
+  const charged = today(source, spend);
+  if (await source.store.charge(newJobKey(), charged, source.limits)) return;
+  throw await refusal(source, charged);
+}
 
-  /**
-   * Charges one read of a stream. Rejects with a BackendError of kind `quota` when the day has no room for
-   * all of it.
-   */
-  async charge(spend: Spend): Promise<void> {
-    const charged = this.#today(spend);
-    if (await this.#store.charge(newJobKey(), charged, this.#limits)) return;
-    throw await this.#refusal(charged);
-  }
+/** A new job in state `intended`, written down and charged; rejects as `charge` does. */
+export async function openJob(source: Budgeted, bits: number, spend: Spend): Promise<JobRecord> {
+  const charged = today(source, spend);
+  const job: JobRecord = {
+    key: newJobKey(),
+    state: 'intended',
+    bits,
+    jobId: null,
+    memo: '',
+    ...charged,
+    intendedAtMs: source.clock.wallMs(),
+    submittedAtMs: null,
+    failure: '',
+  };
+  if (await source.store.openJob(job, source.limits)) return job;
+  throw await refusal(source, charged);
+}
 
-  /** A new job in state `intended`, written down and charged; rejects as `charge` does. */
-  async open(bits: number, spend: Spend): Promise<JobRecord> {
-    const charged = this.#today(spend);
-    const job: JobRecord = {
-      key: newJobKey(),
-      state: 'intended',
-      bits,
-      jobId: null,
-      memo: '',
-      ...charged,
-      intendedAtMs: this.#clock.wallMs(),
-      submittedAtMs: null,
-      failure: '',
-    };
-    if (await this.#store.openJob(job, this.#limits)) return job;
-    throw await this.#refusal(charged);
-  }
+function today({ backend, clock }: Budgeted, { amount, currency, calls }: Spend): SourceSpend {
+  return { source: backend.name, day: dayOf(clock.wallMs()), amount, currency, calls };
+}
 
-  #today({ amount, currency, calls }: Spend): SourceSpend {
-    return { source: this.#source, day: dayOf(this.#clock.wallMs()), amount, currency, calls };
-  }
-
-  async #refusal({ source, day, amount, currency, calls }: SourceSpend): Promise<BackendError> {
-    const spent = await this.#store.spent(source, day);
-    const { amountPerDay, callsPerDay } = this.#limits;
-    const bounds = [
-      ...(amountPerDay === null ? [] : [`${spent.amount} of ${amountPerDay} ${currency}`]),
-      ...(callsPerDay === null ? [] : [`${spent.calls} of ${callsPerDay} calls`]),
-    ];
-    const isOtherMoney = spent.amount > 0 && amount > 0 && spent.currency !== currency;
-    const why = isOtherMoney
-      ? `${spent.amount} ${spent.currency} were spent today, and no other currency is until the next day`
-      : `${bounds.join(' and ')} are spent today, and a read takes ${amount} ${currency} and ${calls} calls`;
-    const untilNextDayMs = (day + 1) * DAY_MS - this.#clock.wallMs();
-    return new BackendError('quota', `budget of ${source}: ${why}`, Math.max(untilNextDayMs, 1));
-  }
+async function refusal({ store, limits, clock }: Budgeted, asked: SourceSpend): Promise<BackendError> {
+  const { source, day, amount, currency, calls } = asked;
+  const spent = await store.spent(source, day);
+  const { amountPerDay, callsPerDay } = limits;
+  const bounds = [
+    ...(amountPerDay === null ? [] : [`${spent.amount} of ${amountPerDay} ${currency}`]),
+    ...(callsPerDay === null ? [] : [`${spent.calls} of ${callsPerDay} calls`]),
+  ];
+  const isOtherMoney = spent.amount > 0 && amount > 0 && spent.currency !== currency;
+  const why = isOtherMoney
+    ? `${spent.amount} ${spent.currency} were spent today, and no other currency is until the next day`
+    : `${bounds.join(' and ')} are spent today, and a read takes ${amount} ${currency} and ${calls} calls`;
+  const untilNextDayMs = (day + 1) * DAY_MS - clock.wallMs();
+  return new BackendError('quota', `budget of ${source}: ${why}`, Math.max(untilNextDayMs, 1));
 }
 
 /**

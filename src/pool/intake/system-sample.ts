@@ -1,4 +1,3 @@
-import type { StreamBackend } from '../../backend/backend.ts';
 import { createSystemSource } from '../../backend/system.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -32,41 +31,30 @@ export interface SystemSampleOptions {
   readonly log: Log;
 }
 
-/** Samples the csprng stream as answers are drawn from it. The samples are tested, recorded, erased and never delivered. */
-export class SystemSample {
-  readonly #options: SystemSampleOptions;
-  readonly #source: StreamBackend;
-
-  constructor(options: SystemSampleOptions) {
-    this.#options = options;
-    this.#source = createSystemSource(options.clock, options.stream);
-  }
-
-  /**
-   * A sample that passed, whose lot is in the ledger, or null when three in a row were rejected: then the
-   * stream is broken. A sample that is rejected is kept as evidence and followed by one of the next bits,
-   * never by a second look at the same (SP 800-22 §4.2, §4.3). Rejects as the assessor and the ledger do.
-   */
-  async draw(signal: AbortSignal): Promise<LotRecord | null> {
-    const { store, log } = this.#options;
-    for (let tries = 0; tries < REJECTED_IN_A_ROW_MAX; tries++) {
-      const lot = await this.#sample(signal);
-      await store.addLot(lot, []);
-      if (lot.accepted) return lot;
-      log.warn({ lot: lot.id, reason: lot.rejection }, 'a sample of the csprng stream was rejected');
-    }
-    return null;
-  }
-
-  async #sample(signal: AbortSignal): Promise<LotRecord> {
-    const { assessor, clock } = this.#options;
-    const read = await readStream(this.#source, ASSESSED_BITS, signal);
+/**
+ * Samples the csprng stream as answers are drawn from it: a sample is tested, recorded, erased and never delivered. Gives
+ * one that passed, whose lot is in the ledger, or null when three in a row were rejected: then the stream is broken. A
+ * sample that is rejected is kept as evidence and followed by one of the next bits, never by a second look at the same
+ * (SP 800-22 §4.2, §4.3). Rejects as the assessor and the ledger do.
+ */
+export async function sampleSystem(
+  { stream, store, assessor, clock, log }: SystemSampleOptions,
+  signal: AbortSignal,
+): Promise<LotRecord | null> {
+  const source = createSystemSource(clock, stream);
+  for (let tries = 0; tries < REJECTED_IN_A_ROW_MAX; tries++) {
+    const read = await readStream(source, ASSESSED_BITS, signal);
+    let lot: LotRecord;
     try {
-      const { claimedMinEntropyPerBit: minEntropyPerBit } = this.#source;
+      const { claimedMinEntropyPerBit: minEntropyPerBit } = source;
       const health = new HealthMonitor({ width: read.width, minEntropyPerBit }).check(read);
-      return await makeSystemLot(this.#source, read, health, assessor, clock);
+      lot = await makeSystemLot(source, read, health, assessor, clock);
     } finally {
       wipe(read.bits);
     }
+    await store.addLot(lot, []);
+    if (lot.accepted) return lot;
+    log.warn({ lot: lot.id, reason: lot.rejection }, 'a sample of the csprng stream was rejected');
   }
+  return null;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ByteSource, RandomWords, systemBytes } from '../../../src/backend/simulator/coins.ts';
+import { type ByteSource, RandomWords } from '../../../src/backend/simulator/coins.ts';
 import { MeasuredQubits } from '../../../src/backend/simulator/qubits.ts';
 import { fixedBytes } from '../../support/backends.ts';
 
@@ -25,10 +25,4 @@ test('a read leaves none of the randomness that decided it in memory', async () 
   const words = new Int32Array(chunk.buffer);
   const used = words.findIndex((word) => word !== 0);
   assert.ok(used >= 100 && used < 400, `${used} words erased`);
-});
-
-test('the system source fills what it is given', () => {
-  const bytes = new Uint8Array(65_536);
-  systemBytes(bytes);
-  assert.equal(new Set(bytes.subarray(49_152)).size, 256); // one value is missing with probability below 256 e^-64
 });

@@ -267,7 +267,12 @@ describe('a source that fails', () => {
   it('leaves a source alone for as long as it asks, within an hour', async (t) => {
     const { time, collector } = collecting(
       t,
-      failingBackend(cutOff(0), cutOff(500), cutOff(90_000), new BackendError('quota', 'spent', 1e12)),
+      failingBackend(
+        cutOff(0),
+        new BackendError('auth', 'refused', 500),
+        cutOff(90_000),
+        new BackendError('quota', 'spent', 1e12),
+      ),
     );
     await time.pass(93_000 + HOUR_MS);
     assert.deepEqual(time.passed.slice(0, 4), [1_000, 2_000, 90_000, HOUR_MS]);
@@ -448,6 +453,18 @@ describe('a result that was delivered before', () => {
     );
     assert.equal((await first.ledger.blockLevels()).pure.blocks, 0);
   });
+
+  it('closes the source when a result comes back three times in a row, in differing bits', async (t) => {
+    const sound = soundBackend();
+    const stale: StreamBackend = {
+      ...sound,
+      read: async (bits, signal) => ({ ...(await sound.read(bits, signal)), rawSha256: 'a'.repeat(64) }),
+    };
+    const { time, collector, closed, ledger } = collecting(t, stale);
+    await time.pass(DAY_MS);
+    assert.deepEqual(closed, [`the raw bits are those of lot ${(await ledger.lots(9)).at(-1)?.id}`]);
+    assert.deepEqual([collector.status().lotsAccepted, collector.status().lotsRejected], [1, 3]);
+  });
 });
 
 describe('health tests', () => {
@@ -477,20 +494,21 @@ describe('health tests', () => {
     const sound = soundBackend();
     const repeating = repeatingBackend();
     let reads = 0;
-    // The first repeats nothing yet, four more do, then all is well.
+    // The first repeats nothing yet, four more do, and two again after a good one.
     const sometimes: StreamBackend = {
       ...sound,
-      read: (bits, signal) => (++reads <= 5 ? repeating : sound).read(bits, signal),
+      read: (bits, signal) =>
+        (++reads <= 5 || reads === 7 || reads === 8 ? repeating : sound).read(bits, signal),
     };
     const { time, collector, closed, ledger } = collecting(t, sometimes);
     await time.pass(0);
     assertFailing(collector, 'health tests: replay');
-    await time.pass(15_000);
+    await time.pass(30_000);
     assert.equal(collector.status().state, 'ok');
     assert.deepEqual(closed, []);
-    assert.deepEqual(collector.status().reads, { pass: 4, intermittent: 4, permanent: 0, failed: 0 });
+    assert.deepEqual(collector.status().reads, { pass: 4, intermittent: 6, permanent: 0, failed: 0 });
     assert.equal(await pureBlocks(ledger), 4);
-    assert.equal((await ledger.lots(10)).filter(({ accepted }) => !accepted).length, 4);
+    assert.equal((await ledger.lots(10)).filter(({ accepted }) => !accepted).length, 6);
   });
 
   it('keeps the health tests of each layout of channels apart', async (t) => {

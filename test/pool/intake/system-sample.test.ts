@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { LotRecord } from '../../../src/ledger/records.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
-import { SystemSample } from '../../../src/pool/intake/system-sample.ts';
+import { sampleSystem } from '../../../src/pool/intake/system-sample.ts';
 import { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { fixedBytes } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
@@ -24,14 +24,15 @@ function sampleOf(source: (bytes: Uint8Array<ArrayBuffer>) => void) {
     return chunk;
   });
   const store = { addLot: async (lot: LotRecord) => lots.push(lot) > 0 };
-  const sample = new SystemSample({ stream, store, assessor, clock: new ManualClock(), log });
-  return { sample, assessor, lots, stream, chunks, log };
+  const options = { stream, store, assessor, clock: new ManualClock(), log };
+  const draw = () => sampleSystem(options, NEVER);
+  return { draw, assessor, lots, stream, chunks, log };
 }
 
 describe('the sample of the csprng stream', () => {
   it('draws the sample from the stream of the answers, records it before it counts, and erases it', async () => {
-    const { sample, lots, stream, chunks } = sampleOf(fixedBytes('stream'));
-    const lot = await sample.draw(NEVER);
+    const { draw, lots, stream, chunks } = sampleOf(fixedBytes('stream'));
+    const lot = await draw();
     assert.ok(lot?.accepted);
     assert.deepEqual(lots, [lot]);
     const bytes = new Uint8Array(3 * 65_504);
@@ -52,15 +53,15 @@ describe('the sample of the csprng stream', () => {
   });
 
   it('samples other bits each time', async () => {
-    const { sample } = sampleOf(fixedBytes('stream'));
-    const [first, second] = [await sample.draw(NEVER), await sample.draw(NEVER)];
+    const { draw } = sampleOf(fixedBytes('stream'));
+    const [first, second] = [await draw(), await draw()];
     assert.notEqual(first?.rawSha256, second?.rawSha256);
   });
 
   it('keeps a rejected sample as evidence and goes on with the next bits, not with a second look', async () => {
-    const { sample, lots, assessor, log } = sampleOf(fixedBytes('stream'));
+    const { draw, lots, assessor, log } = sampleOf(fixedBytes('stream'));
     assessor.rawVerdicts = [false, false, true];
-    const lot = await sample.draw(NEVER);
+    const lot = await draw();
     assert.deepEqual(
       lots.map(({ accepted }) => accepted),
       [false, false, true],
@@ -74,12 +75,12 @@ describe('the sample of the csprng stream', () => {
   it('gives no sample when three in a row are rejected: by SP 800-22, by the estimate, by the health tests', async () => {
     const rejected = sampleOf(fixedBytes('stream'));
     rejected.assessor.rawVerdicts = [false, false, false];
-    assert.equal(await rejected.sample.draw(NEVER), null);
+    assert.equal(await rejected.draw(), null);
     const low = sampleOf(fixedBytes('stream'));
     low.assessor.estimate = 0.29;
-    assert.equal(await low.sample.draw(NEVER), null);
+    assert.equal(await low.draw(), null);
     const stuck = sampleOf((bytes) => void bytes.fill(0));
-    assert.equal(await stuck.sample.draw(NEVER), null);
+    assert.equal(await stuck.draw(), null);
     assert.match(stuck.lots[0].rejection, /^health tests: rct/);
     assert.equal(stuck.lots.length, 3);
   });
