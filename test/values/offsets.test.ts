@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { eraseWindows, kernels, offsetAt, takeEntropy } from '../../src/values/kernels.ts';
-import {
-  cheapestBatch,
-  drawPlanned,
-  offsetBytesMax,
-  planOffsets,
-  power,
-  refusal,
-  refusalsMax,
-} from '../../src/values/offsets.ts';
+import { drawPlanned, offsetBytesMax, planOffsets, refusalsMax } from '../../src/values/offsets.ts';
 import { dividedOffset, multipliedOffsets } from '../reference/offsets.ts';
-import { keystream, readerOf } from './keystream.ts';
+import { readerOf } from './keystream.ts';
 import { anySpan } from './requests.ts';
 
 /** How often each result comes when every word is tried once; `refused` counts the words that give none. */
@@ -123,73 +114,6 @@ describe('the kernels', () => {
       { numRuns: 3_000 },
     );
   });
-
-  it('divide every word of 8 bits as the rule does', () => {
-    const words = Uint8Array.from({ length: 256 }, (_, word) => word);
-    for (let span = 1; span <= 256; span++) {
-      takeEntropy(readerOf(words), words.length);
-      const count = kernels.divided(256, 1, span, 256 - (256 % span));
-      const drawn = Array.from({ length: count }, (_, i) => BigInt(offsetAt(i, true)));
-      const expected = [...words].flatMap((word) => dividedOffset(BigInt(word), 256n, BigInt(span)) ?? []);
-      assert.deepEqual(drawn, expected, `span ${span}`);
-    }
-    eraseWindows();
-  });
-});
-
-describe('planOffsets', () => {
-  it('takes 1.007 bytes for a value of 0..100', () => {
-    const plan = planOffsets(101);
-    assert.deepEqual(plan, { span: 101, method: 'batched', wordBytes: 4, wordValues: 4 });
-    assert.equal(Math.round((1e3 * plan.wordBytes) / (plan.wordValues * (1 - refusal(plan)))), 1_007);
-  });
-
-  it('takes no more than the values hold where the span is a power of two that divides a word', () => {
-    for (const bits of [1, 2, 4, 8, 16, 32]) {
-      const plan = planOffsets(2 ** bits);
-      assert.equal(refusal(plan), 0);
-      assert.equal((8 * plan.wordBytes) / plan.wordValues, bits);
-    }
-  });
-
-  it('finds no batch cheaper than the one it takes', () => {
-    for (const span of [3, 5, 6, 7, 10, 26, 52, 100, 365, 1_000, 1_626, 65_535, 65_537]) {
-      const cost = (size: number) => 4 / (size * (1 - (2 ** 32 % span ** size) / 2 ** 32));
-      for (let size = 1; span ** size <= 2 ** 32; size++) {
-        assert.ok(cost(cheapestBatch(span, 32)) <= cost(size), `span ${span}, batch of ${size}`);
-      }
-    }
-  });
-
-  it('takes a wider word where one of 32 bits would often be refused', () => {
-    assert.equal(planOffsets(3_000_000_000).wordBytes, 5); // 32 bits: 1.29e9 of 4.29e9 words refused
-    assert.equal(planOffsets(2 ** 32).method, 'multiplied');
-    assert.equal(planOffsets(2 ** 32 + 1).wordBytes, 5);
-    assert.equal(planOffsets(2 ** 39 + 1).wordBytes, 6);
-    assert.equal(planOffsets(2 ** 53).wordBytes, 7);
-    assert.equal(refusal(planOffsets(2 ** 53)), 0);
-  });
-
-  it('rejects what is not a span', () => {
-    for (const span of [0, -1, 1.5, Number.NaN, 2 ** 53 + 2]) assert.throws(() => planOffsets(span));
-  });
-});
-
-describe('drawPlanned', () => {
-  it('takes nothing where there is no choice', () => {
-    const reader = readerOf(keystream(8));
-    assert.deepEqual([...drawPlanned(reader, planOffsets(1), 3)], [0, 0, 0]);
-    assert.equal(reader.consumedBytes, 0);
-  });
-
-  it('reaches both ends of the widest spans', () => {
-    const ends = (byte: number, span: number) =>
-      drawPlanned(readerOf(new Uint8Array(7).fill(byte)), planOffsets(span), 1)[0];
-    assert.equal(ends(0, 2 ** 53), 0);
-    assert.equal(ends(0xff, 2 ** 53), 2 ** 53 - 1);
-    assert.equal(ends(0, 2 ** 32), 0);
-    assert.equal(ends(0xff, 2 ** 32), 2 ** 32 - 1);
-  });
 });
 
 describe('refusalsMax', () => {
@@ -238,14 +162,5 @@ describe('offsetBytesMax', () => {
   it('is exact where no word is refused', () => {
     assert.equal(offsetBytesMax(planOffsets(256), 10, 64), 12);
     assert.equal(offsetBytesMax(planOffsets(1), 10, 64), 0);
-  });
-});
-
-describe('power', () => {
-  it('is exact below 2^53', () => {
-    for (let base = 1; base <= 40; base++) {
-      for (let e = 0; base ** e < 2 ** 53 && e < 53; e++)
-        assert.equal(BigInt(power(base, e)), BigInt(base) ** BigInt(e));
-    }
   });
 });

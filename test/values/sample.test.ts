@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
-import { writeDecimals } from '../../src/values/floats.ts';
-import type { SortOrder } from '../../src/values/integers.ts';
-import { blocksOf, type Offsets } from '../../src/values/offsets.ts';
 import { drawJson, drawOctets } from '../../src/values/sample.ts';
-import { jsonBytesMax, octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
+import { octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { twinOctets, twinSample } from '../reference/values.ts';
-import { drawnOctets, drawnText, drawnValues } from './drawn.ts';
+import { drawnOctets, drawnText } from './drawn.ts';
 import { keystream, readerOf } from './keystream.ts';
 import { anyRequest, integers } from './requests.ts';
 
@@ -49,27 +45,6 @@ describe('drawJson and drawOctets', () => {
     });
   }
 
-  it('have golden outputs of every kind', () => {
-    const files = readdirSync(vectors).sort();
-    assert.deepEqual(
-      files,
-      [
-        'bitstring',
-        'bytes',
-        'floats',
-        'gaussians',
-        'integers',
-        'permutations',
-        'sample',
-        'sequences',
-        'shuffle',
-        'strings',
-        'uuid',
-        'weighted',
-      ].map((kind) => `${kind}.json`),
-    );
-  });
-
   it('equal the slow twin, values and consumption', () => {
     fc.assert(
       fc.property(anyRequest, fc.nat(2 ** 19), (request, skip) => {
@@ -87,17 +62,6 @@ describe('drawJson and drawOctets', () => {
         }
       }),
       { numRuns: 3_000 },
-    );
-  });
-
-  it('write what JSON.stringify and RFC 8785 write of the plain value', () => {
-    fc.assert(
-      fc.property(anyRequest, fc.nat(2 ** 19), (request, skip) => {
-        const text = drawnText(request, readerOf(ENTROPY.subarray(skip), [65_536]));
-        assert.equal(text, JSON.stringify(JSON.parse(text)));
-        assert.equal(text, canonicalize(JSON.parse(text)));
-      }),
-      { numRuns: 1_000 },
     );
   });
 
@@ -181,15 +145,6 @@ describe('a draw', () => {
       assert.equal(reader.consumedBytes, 0);
     }
   });
-
-  it('sorts by number, both ways', () => {
-    const drawn = (sort: SortOrder) =>
-      drawnValues(integers(50, -1_000, 100_000, { sort }), readerOf(ENTROPY)) as number[];
-    const byNumber = drawn('none').toSorted((a, b) => a - b);
-    assert.notDeepEqual(drawn('none'), byNumber);
-    assert.deepEqual(drawn('ascending'), byNumber);
-    assert.deepEqual(drawn('descending'), byNumber.toReversed());
-  });
 });
 
 describe('the type of octets', () => {
@@ -209,51 +164,4 @@ describe('the type of octets', () => {
       assert.equal(reader.consumedBytes, 0);
     }
   });
-
-  it('write UUIDs and bytes as they are', () => {
-    const bytes: ValueRequest = { kind: 'bytes', count: 2, length: 3, encoding: 'hex', single: false };
-    assert.deepEqual(drawnOctets(bytes, readerOf(ENTROPY)), ENTROPY.slice(0, 6));
-    const uuids: ValueRequest = { kind: 'uuid', count: 2 };
-    const hex = (drawnValues(uuids, readerOf(ENTROPY)) as string[]).join('').replaceAll('-', '');
-    assert.equal(Buffer.from(drawnOctets(uuids, readerOf(ENTROPY))).toString('hex'), hex);
-  });
-});
-
-describe('uuid', () => {
-  it('carries the marks of version 4 and the variant, whatever the bytes (RFC 9562 §5.4)', () => {
-    const form = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-    const values = drawnValues({ kind: 'uuid', count: 1_000 }, readerOf(ENTROPY)) as string[];
-    for (const value of values) assert.match(value, form);
-    const ofBytes = (byte: number) =>
-      drawnValues({ kind: 'uuid', count: 1 }, readerOf(new Uint8Array(16).fill(byte)));
-    assert.deepEqual(ofBytes(0), ['00000000-0000-4000-8000-000000000000']);
-    assert.deepEqual(ofBytes(0xff), ['ffffffff-ffff-4fff-bfff-ffffffffffff']);
-  });
-});
-
-describe('floats with a precision', () => {
-  it('print the smallest values of every precision as JavaScript does', () => {
-    for (let precision = 5; precision <= 15; precision++) {
-      const first = 10 ** Math.max(0, precision - 6); // the numerator of 10^-6
-      const around = [-2, -1, 0, 1, 2].flatMap((delta) => [first + delta, 10 * first + delta, delta + 2]);
-      assertDecimals(Float64Array.from(around.filter((k) => k >= 0)), precision);
-    }
-  });
-
-  it('print every value of up to four places', () => {
-    for (const precision of [1, 2, 3, 4]) {
-      const size = 10 ** precision;
-      assertDecimals(
-        Uint32Array.from({ length: size }, (_, k) => k),
-        precision,
-      );
-    }
-  });
-
-  function assertDecimals(numerators: Offsets, precision: number): void {
-    const target = new Uint8Array(jsonBytesMax({ kind: 'floats', count: numerators.length, precision }));
-    const end = writeDecimals(blocksOf(numerators), precision, target, 0);
-    const expected = Array.from(numerators, (k) => `${Number(`${k}e-${precision}`)},`);
-    assert.equal(Buffer.from(target.subarray(0, end)).toString(), expected.join(''));
-  }
 });

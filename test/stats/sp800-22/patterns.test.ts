@@ -3,33 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { InvariantError } from '../../../src/core/assert.ts';
-import {
-  approximateEntropyTest,
-  countPatterns,
-  foldPatterns,
-  serialTest,
-} from '../../../src/stats/sp800-22/patterns.ts';
+import { approximateEntropyTest, countPatterns, serialTest } from '../../../src/stats/sp800-22/patterns.ts';
 import { phi, ringPatterns } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
-
-test('patterns are counted on the ring', () => {
-  fc.assert(
-    fc.property(arbitraryBits(16, 300), fc.integer({ min: 1, max: 16 }), (bits, patternBits) => {
-      const { counts } = countPatterns(sequenceOf(bits), patternBits);
-      assert.deepEqual(Array.from(counts), ringPatterns(bits, patternBits));
-    }),
-    { numRuns: 60 },
-  );
-});
-
-test('folding gives the counts of every shorter pattern', () => {
-  fc.assert(
-    fc.property(arbitraryBits(8, 200), fc.integer({ min: 0, max: 8 }), (bits, patternBits) => {
-      const folded = foldPatterns(countPatterns(sequenceOf(bits), 8), patternBits);
-      assert.deepEqual(Array.from(folded.counts), ringPatterns(bits, patternBits));
-    }),
-  );
-});
 
 test('Serial: ψ² is 2^m/n Σν² - n', () => {
   fc.assert(

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  aperiodicTemplates,
   nonOverlappingTemplateTest,
   overlappingTemplateTest,
 } from '../../../src/stats/sp800-22/templates.ts';
@@ -15,14 +14,6 @@ import {
   overlappingMatches,
 } from '../../reference/sp800-22.ts';
 import { arbitraryBits, sequenceOf } from '../../support/bit-sequences.ts';
-
-test('aperiodic templates: 148 of nine bits, and the ones of 2.7.2 for two and three bits', () => {
-  const words = (m: number) => aperiodicTemplates(m).map((word) => word.toString(2).padStart(m, '0'));
-  assert.deepEqual(words(2), ['01', '10']);
-  assert.deepEqual(words(3), ['001', '011', '100', '110']);
-  assert.equal(words(9).length, 148);
-  assert.equal(words(10).length, 284);
-});
 
 test('NonOverlappingTemplate counts what a jumping window finds', () => {
   fc.assert(

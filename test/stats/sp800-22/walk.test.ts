@@ -6,7 +6,6 @@ import {
   cumulativeSumsTest,
   minimumCycles,
   randomExcursionsTest,
-  randomExcursionsVariantTest,
   walkOf,
 } from '../../../src/stats/sp800-22/walk.ts';
 import { cyclesOf, partialSums } from '../../reference/sp800-22.ts';
@@ -56,15 +55,6 @@ test('CumulativeSums keeps the digits of a small p, where 1 minus a sum has none
   // z = n: p is 4 Φ(-√n) up to terms of Φ(-3√n).
   const { pValues } = cumulativeSumsTest(walkOf(sequenceOf('1'.repeat(100))), 100);
   assert.ok(Math.abs(pValues[0] / (4 * 7.619853024160527e-24) - 1) < 1e-9, `${pValues[0]}`);
-});
-
-test('the excursion tests give their states in order, without zero', () => {
-  const walk = walkOf(sequenceOf('0110110101'));
-  assert.deepEqual(
-    randomExcursionsTest(walk).map(({ state }) => state),
-    [-4, -3, -2, -1, 1, 2, 3, 4],
-  );
-  assert.equal(randomExcursionsVariantTest(walk).length, 18);
 });
 
 test('minimumCycles is 500, or more beyond 10^10 bits', () => {

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import {
-  bitStringOf,
-  compactAlphabet,
-  symbolBits,
-  unpackBits,
-} from '../../../src/stats/sp800-90b/alphabet.ts';
+import { bitStringOf } from '../../../src/stats/sp800-90b/alphabet.ts';
 import { assessBits, assessNonIid, assessOriginal, ESTIMATORS } from '../../../src/stats/sp800-90b/assess.ts';
-import { uniforms } from './sources.ts';
+import { uniforms } from '../../support/chance.ts';
 
 const FOR_BITS_ONLY = ['Collision', 'Markov', 'Compression'];
 
@@ -15,30 +10,6 @@ const uniformSymbols = (length: number, size: number): Uint8Array => {
   const uniform = uniforms(11);
   return Uint8Array.from({ length }, () => Math.floor(uniform() * size));
 };
-
-suite('symbols', () => {
-  test('compactAlphabet numbers the symbols that occur without gaps, in order', () => {
-    assert.deepEqual(compactAlphabet(Uint8Array.of(9, 4, 200, 4)), {
-      symbols: Uint8Array.of(1, 0, 2, 0),
-      size: 3,
-    });
-    const dense = Uint8Array.of(1, 0, 2);
-    assert.equal(compactAlphabet(dense).symbols, dense);
-  });
-
-  test('symbolBits gives the bits that hold an alphabet', () => {
-    assert.deepEqual([1, 2, 3, 4, 5, 16, 17, 256].map(symbolBits), [1, 1, 2, 2, 3, 4, 5, 8]);
-  });
-
-  test('bit strings and packed bits are read most significant bit first', () => {
-    assert.deepEqual(bitStringOf(Uint8Array.of(5, 2), 3), Uint8Array.of(1, 0, 1, 0, 1, 0));
-    assert.deepEqual(
-      unpackBits(Uint8Array.of(0b1010_0000, 0b1100_0000), 10),
-      Uint8Array.of(1, 0, 1, 0, 0, 0, 0, 0, 1, 1),
-    );
-    assert.throws(() => unpackBits(new Uint8Array(1), 9), /bitLength/);
-  });
-});
 
 suite('assessment of wide symbols', () => {
   const symbols = uniformSymbols(8000, 16);

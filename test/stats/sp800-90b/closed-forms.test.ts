@@ -1,57 +1,21 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import {
-  collision,
-  compression,
-  markov,
-  mostCommonValue,
-} from '../../../src/stats/sp800-90b/closed-forms.ts';
-import { bisect, minEntropyOf, upperBound } from '../../../src/stats/sp800-90b/confidence.ts';
+import { collision, compression, markov } from '../../../src/stats/sp800-90b/closed-forms.ts';
 import {
   expectedCompressionMean,
   plainCollisionP,
   plainCompressionMean,
 } from '../../reference/sp800-90b/closed-forms.ts';
+import { uniforms } from '../../support/chance.ts';
 import { assertClose } from './details.ts';
-import { sources, uniforms } from './sources.ts';
+import { sources } from './sources.ts';
 
 const bitsOf = (text: string): Uint8Array => Uint8Array.from(text, Number);
 const biasedBits = (length: number, one: number, seed: number): Uint8Array => {
   const uniform = uniforms(seed);
   return Uint8Array.from({ length }, () => Number(uniform() < one));
 };
-
-suite('confidence', () => {
-  test('upperBound is the upper end of the 99 % interval of a proportion', () => {
-    assertClose(upperBound(0.5, 101), 0.5 + 0.05 * 2.5758293035489008, 'a half of 101');
-    assert.equal(upperBound(0.999, 10), 1);
-    assert.equal(upperBound(0, 10), 0);
-  });
-
-  test('a certain event has no entropy, and no negative zero', () => {
-    assert.ok(Object.is(minEntropyOf(1), 0));
-    assert.equal(minEntropyOf(0.125), 3);
-  });
-
-  test('bisection ends at neighbouring doubles', () => {
-    const root = bisect(1, 2, (x) => x * x < 2);
-    assert.ok(root ** 2 >= 2 && (root - 2 ** -52) ** 2 < 2);
-    assert.equal(
-      bisect(1, 2, () => true),
-      2,
-    );
-  });
-});
-
-test('the most common value gives its bound', () => {
-  const estimate = mostCommonValue(
-    Uint8Array.of(0, 1, 1, 2, 0, 1, 2, 2, 0, 1, 0, 1, 1, 0, 2, 2, 1, 0, 2, 1),
-    3,
-  );
-  assert.equal(estimate.modeCount, 8);
-  assertClose(estimate.pUpper, 0.4 + 2.5758293035489008 * Math.sqrt(0.24 / 19), 'upper bound');
-});
 
 suite('collision', () => {
   test('times to collision: 00 and 11 take two bits, all else three', () => {

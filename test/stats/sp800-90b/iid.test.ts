@@ -8,8 +8,8 @@ import {
 } from '../../../src/stats/sp800-90b/iid.ts';
 import { repeatedSubstrings } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
 import { igamc } from '../../../src/stats/special.ts';
+import { uniforms } from '../../support/chance.ts';
 import { assertClose } from './details.ts';
-import { uniforms } from './sources.ts';
 
 const repeat = (pattern: readonly number[], times: number): Uint8Array =>
   Uint8Array.from({ length: pattern.length * times }, (_, i) => pattern[i % pattern.length]);

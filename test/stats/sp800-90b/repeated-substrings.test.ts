@@ -3,14 +3,13 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { symbolBits } from '../../../src/stats/sp800-90b/alphabet.ts';
 import type { RepeatedSubstrings } from '../../../src/stats/sp800-90b/kernels.ts';
-import { longestCommonPrefixes } from '../../../src/stats/sp800-90b/longest-common-prefix.ts';
 import {
   firstRareLength,
   longestRepeatedSubstring,
   repeatedSubstrings,
   tTuple,
 } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
-import { plainLongestCommonPrefixes, plainRepeatedSubstrings } from '../../reference/sp800-90b/substrings.ts';
+import { plainRepeatedSubstrings } from '../../reference/sp800-90b/substrings.ts';
 import { assertClose } from './details.ts';
 import { sources } from './sources.ts';
 
@@ -25,14 +24,6 @@ const promised = ({ sampleCount, longest, mostFrequent, equalPairs }: RepeatedSu
 });
 
 suite('repeated substrings beside their plain twins', () => {
-  test('the common prefixes of sorted suffixes are those of the plain twin', () => {
-    const property = fc.property(sources({ min: 1, max: 2000 }, ALPHABETS), ({ symbols, alphabetSize }) => {
-      const actual = longestCommonPrefixes(symbols, symbolBits(alphabetSize));
-      assert.deepEqual(actual, plainLongestCommonPrefixes(symbols));
-    });
-    fc.assert(property, { numRuns: 150 });
-  });
-
   test('repeats are counted at every length as the plain twin does', () => {
     const property = fc.property(sources({ min: 1, max: 250 }, ALPHABETS), ({ symbols, alphabetSize }) => {
       const actual = repeatedSubstrings(symbols, symbolBits(alphabetSize));

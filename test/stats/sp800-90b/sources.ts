@@ -3,17 +3,7 @@
  * from a seed.
  */
 import fc from 'fast-check';
-
-/** Uniform doubles in [0, 1): the mulberry32 generator, for tests alone. */
-export function uniforms(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+import { uniforms } from '../../support/chance.ts';
 
 interface Source {
   readonly length: number;
