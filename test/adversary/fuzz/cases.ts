@@ -30,7 +30,7 @@ const KEY_WAYS = {
 } as const satisfies Record<string, (key: string) => Readonly<Record<string, string>>>;
 export type KeyWay = keyof typeof KEY_WAYS;
 
-export type Form = 'json' | 'msgpack' | 'octet-stream';
+type Form = 'json' | 'msgpack' | 'octet-stream';
 
 /** An Accept field, and in which order of preference it names our forms; others are never wanted. */
 export interface Accept {
@@ -80,9 +80,9 @@ export const anyKeyWay: fc.Arbitrary<KeyWay> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(KEY_WAYS) as KeyWay[])) },
 );
 
-/** The form that is answered; undefined where nothing is acceptable, which is 406. */
-export function formOf({ wants }: Accept, hasOctets: boolean): Form | undefined {
-  return wants.find((form) => form !== 'octet-stream' || hasOctets);
+/** Whether an answer in one of the forms is wanted; else the request is refused with 406. */
+export function isAcceptable({ wants }: Accept, hasOctets: boolean): boolean {
+  return wants.some((form) => form !== 'octet-stream' || hasOctets);
 }
 
 /** The request as it is sent. `key` is the role's. */

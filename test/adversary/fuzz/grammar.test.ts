@@ -31,16 +31,7 @@ describe('requests made from the grammar of the endpoints', () => {
       body: new Uint8Array(0),
     } as const;
     const way = { role: 'csprng', keyWay: 'bearer', method: 'GET', ask, accept: ACCEPTS[0] } as const;
-    const values = { kind: 'uuid', count: 1 } as const;
-    const asked = {
-      endpoint: 'uuid',
-      values,
-      echoed: {},
-      mode: 'pure',
-      dryRun: false,
-      hasIgnored: false,
-    } as const;
-    await hold(world, way, { asked });
+    await hold(world, way, { row: { endpoint: 'uuid', request: '', data: {} }, mode: 'pure' });
     assert.ok(world.outcomes.has('mode_not_allowed'));
   });
 

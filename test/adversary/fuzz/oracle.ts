@@ -1,51 +1,47 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
-import fc from 'fast-check';
 import { unpack } from 'msgpackr';
 import { UNLIMITED } from '../../../src/account/tiers.ts';
 import { ERRORS, type ErrorCode } from '../../../src/core/errors.ts';
 import { bytesOfBase32, uuidText } from '../../../src/core/ids.ts';
-import { bareMediaType, type DataEndpoint } from '../../../src/core/vocabulary.ts';
+import type { EntropyMode } from '../../../src/core/vocabulary.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
-import { octetTypeOf } from '../../../src/values/value-request.ts';
-import type { HttpReply } from '../../support/http.ts';
-import { type TableRow, wrongData } from '../../support/request-table.ts';
-import { type Accept, type Form, type FuzzCase, formOf, wireRequest } from './cases.ts';
+import type { HttpReply, HttpRequest } from '../../support/http.ts';
+import { type Data, type TableRow, wrongData } from '../../support/request-table.ts';
+import { type Accept, type FuzzCase, isAcceptable, wireRequest } from './cases.ts';
 import { factsOf } from './roles.ts';
-import type { Asked } from './valid.ts';
-import { assertValues, priceOf, valuesOfOctets } from './values-model.ts';
+import type { TableCase } from './table-cases.ts';
+import { askedOf, assertValues, priceOf } from './values-model.ts';
 import type { Actor, World } from './world.ts';
 
-/** A body that a fuzzed answer may take; larger ones are asked for elsewhere (test/api/data.test.ts). */
-const ANSWER_BYTES_MAX = 2_500_000;
 /** A pool that holds more than what was asked for and this, which is more than two lots, does not send anybody away. */
 const NEARLY_DRY_BYTES = 1024 * 1024;
+const BODY_BYTES_MAX = 65_536;
+/** The kinds of values that have octets (SPEC-NOTES). */
+const OCTET_KINDS: ReadonlySet<unknown> = new Set(['integers', 'floats', 'gaussians', 'uuid', 'bytes']);
 
-/** What is due for the request itself: values, a row of the table, or, of a wild one, anything that keeps the rules of all replies. */
-export type Due = { readonly asked: Asked } | { readonly row: TableRow<string> } | 'anything';
+/** What is due: a row of the table in its mode, or, of a wild request, anything that keeps the rules of all replies. */
+export type Due = Pick<TableCase, 'row' | 'mode'> | 'anything';
 type Expected = Due | { readonly refused: ErrorCode } | { readonly allows: string };
 
 /** Sends a request and holds everything that can be known of its answer against what is due. */
 export async function hold(world: World, fuzzed: FuzzCase, due: Due): Promise<void> {
   const actor = world.actor(fuzzed.role);
   const outcome = expected(fuzzed, due);
-  if (typeof outcome === 'object' && 'asked' in outcome)
-    fc.pre(answerBytesAbout(outcome.asked) <= ANSWER_BYTES_MAX);
-  const faults = world.faults.length;
-  const drawnBefore = world.meter.drawnBytes;
-  const reply = await world.send(wireRequest(fuzzed, actor.key));
-  const drawn = world.meter.drawnBytes - drawnBefore;
-  assert.deepEqual(world.faults.slice(faults), [], 'no fault is logged');
-  assert.notEqual(reply.status, 500, reply.body.toString());
+  const { reply, drawn } = await exchanged(world, wireRequest(fuzzed, actor.key));
   assertReplyHead(reply, fuzzed.accept);
   if (reply.status === 200) {
     world.saw(`200 ${fuzzed.ask.endpoint}`);
-    if (outcome === 'anything') holdTold(world, actor, fuzzed, reply, drawn);
-    else if ('row' in outcome) {
-      const data = holdTold(world, actor, fuzzed, reply, drawn);
-      if (data !== undefined) assert.equal(wrongData(outcome.row, data), undefined);
-    } else if ('asked' in outcome) await holdAnswer(world, actor, fuzzed, outcome.asked, reply, drawn);
-    else assert.fail(`${'refused' in outcome ? outcome.refused : 'OPTIONS'} is due: ${textOf(reply)}`);
+    const answer = holdAnswer(world, actor, fuzzed, reply, drawn);
+    if (outcome === 'anything') return;
+    assert.ok(
+      'row' in outcome,
+      `${'refused' in outcome ? outcome.refused : 'OPTIONS'} is due: ${textOf(reply)}`,
+    );
+    if (outcome.mode !== undefined) assert.equal(reply.headers.get('x-entropy-mode'), outcome.mode);
+    if (answer === undefined) return;
+    assert.equal(wrongData(outcome.row, answer.data), undefined);
+    if (outcome.mode === 'pure' && !isQuote(answer)) await holdQuoted(world, fuzzed, answer);
     return;
   }
   assert.equal(drawn, 0, 'a refused request draws nothing');
@@ -61,38 +57,26 @@ export async function hold(world: World, fuzzed: FuzzCase, due: Due): Promise<vo
   assert.equal(code, 'refused' in outcome ? outcome.refused : 'an answer', textOf(reply));
 }
 
-/** What the request itself cannot have once its Accept field is looked at. */
-function acceptable(due: Due, { accept, ask }: FuzzCase): Expected {
-  if (due === 'anything') return due;
-  if ('asked' in due) return formFor(due.asked, accept) === undefined ? { refused: 'not_acceptable' } : due;
-  const asksForForm = ask.query.includes('format=') || Buffer.from(ask.body).includes('"format"');
-  const isUnacceptable = !asksForForm && formOf(accept, false) === undefined;
-  if (!isUnacceptable || (ask.endpoint === 'bytes' && accept.wants.length > 0)) return due;
-  // a row of a batch does not say its kind, and some have octets
-  return ask.endpoint === 'batch' && accept.wants.length > 0 ? 'anything' : { refused: 'not_acceptable' };
+/** Sends a request, which must not be a fault of the service, and gives what was drawn meanwhile. */
+export async function exchanged(
+  world: World,
+  request: HttpRequest,
+): Promise<{ reply: HttpReply; drawn: number }> {
+  const faults = world.faults.length;
+  const before = world.meter.drawnBytes;
+  const reply = await world.send(request);
+  assert.deepEqual(world.faults.slice(faults), [], 'no fault is logged');
+  assert.notEqual(reply.status, 500, reply.body.toString());
+  return { reply, drawn: world.meter.drawnBytes - before };
 }
 
-/** The form of the answer; undefined where nothing is acceptable. */
-function formFor({ endpoint, values, dryRun }: Asked, accept: Accept): Form | undefined {
-  const hasOctets = endpoint === 'bytes' || (endpoint === 'batch' && OCTET_KINDS.has(values.kind));
-  if (!dryRun) return formOf(accept, hasOctets);
-  // a quote has no values: whoever accepts nothing but octets of them gets it as JSON
-  return formOf(accept, false) ?? (formOf(accept, hasOctets) && 'json');
-}
-
-/** The kinds of values that have octets (SPEC-NOTES). */
-const OCTET_KINDS: ReadonlySet<string> = new Set(['integers', 'floats', 'gaussians', 'uuid', 'bytes']);
-
-const BODY_BYTES_MAX = 65_536;
-
-/** The whole of what comes before the request's own parameters, in the order of the decisions. */
-function expected(fuzzed: FuzzCase, due: Due): Expected {
-  const { role, keyWay, method, ask } = fuzzed;
-  const { endpoint } = ask;
+/** The whole of what comes before the request's own parameters, in the order of the decisions, and what comes behind them. */
+function expected({ role, keyWay, method, ask, accept }: FuzzCase, due: Due): Expected {
+  const { endpoint, body, contentType } = ask;
   if (due === 'anything') return due;
   const isList = ['shuffle', 'sample', 'weighted'].includes(endpoint);
   const methods = endpoint === 'batch' ? ['POST'] : ['GET', 'HEAD', ...(isList ? ['POST'] : [])];
-  if (method === 'POST' && ask.body.length > BODY_BYTES_MAX) return { refused: 'payload_too_large' };
+  if (method === 'POST' && body.length > BODY_BYTES_MAX) return { refused: 'payload_too_large' };
   if (!methods.includes(method)) {
     return method === 'OPTIONS'
       ? { allows: [...methods, 'OPTIONS'].join(', ') }
@@ -103,17 +87,24 @@ function expected(fuzzed: FuzzCase, due: Due): Expected {
   const { scopes, modes } = factsOf(role);
   if (scopes?.includes(endpoint === 'batch' ? 'entropy:batch' : 'entropy:read') === false)
     return { refused: 'auth_scope' };
-  if ('asked' in due)
-    return modes.includes(due.asked.mode) ? acceptable(due, fuzzed) : { refused: 'mode_not_allowed' };
   // a row of a query has no body, and one of a body no query: other methods than its own ask for something else
-  if (method === 'POST' && ask.contentType === '') return { refused: 'unsupported_media_type' };
-  if (method !== 'POST' && ask.contentType !== '') return 'anything';
-  return due.row.code === undefined ? acceptable(due, fuzzed) : { refused: due.row.code as ErrorCode };
+  if (method === 'POST' && contentType === '') return { refused: 'unsupported_media_type' };
+  if (method !== 'POST' && contentType !== '') return 'anything';
+  const { row, mode } = due;
+  if (row.code !== undefined) return { refused: row.code as ErrorCode };
+  if (mode !== undefined && !modes.includes(mode)) return { refused: 'mode_not_allowed' };
+  return isAcceptable(accept, hasOctets(row)) ? due : { refused: 'not_acceptable' };
+}
+
+/** Also of a quote, which has no values: whoever accepts nothing but octets of them gets it as JSON. */
+function hasOctets({ endpoint, request }: TableRow<string>): boolean {
+  if (endpoint !== 'batch') return endpoint === 'bytes';
+  return OCTET_KINDS.has((JSON.parse(request) as { type: unknown }).type);
 }
 
 /** Refusals that depend on what came before this request. */
 async function mayRefuse(
-  { service }: World,
+  world: World,
   code: ErrorCode,
   outcome: Exclude<Expected, string>,
   { role, credits: spent }: Actor,
@@ -121,23 +112,16 @@ async function mayRefuse(
 ): Promise<boolean> {
   const { credits, isThrottled } = factsOf(role);
   if (code === 'rate_limited') return isThrottled === true && !isBeforeRate(outcome);
-  if ('row' in outcome) {
-    const isPure = /pure/i.test(outcome.row.request);
-    return (
-      isPure && (code === 'entropy_unavailable' || (code === 'credits_exhausted' && credits !== undefined))
-    );
-  }
-  if (!('asked' in outcome) || outcome.asked.mode !== 'pure' || outcome.asked.dryRun) return false;
-  const price = priceOf(outcome.asked.values);
+  if (!('row' in outcome) || outcome.mode !== 'pure') return false;
   if (code === 'entropy_unavailable') {
-    const { pure } = await service.ledger.blockLevels();
-    return pure.blocks * PURE_BLOCK_BYTES < price + NEARLY_DRY_BYTES;
+    const { pure } = await world.service.ledger.blockLevels();
+    return pure.blocks * PURE_BLOCK_BYTES < NEARLY_DRY_BYTES;
   }
   if (code !== 'credits_exhausted' || credits === undefined) return false;
-  assert.ok(price > credits - spent, 'there were credits enough');
   if (reply.body.length === 0) return true; // a HEAD request
-  assert.deepEqual(errorOf(reply).details, { required: price, remaining: credits - spent });
-  return true;
+  const { required, remaining } = errorOf(world, reply).details as { required: number; remaining: number };
+  assert.equal(remaining, credits - spent);
+  return required > remaining;
 }
 
 const BEFORE_RATE: readonly ErrorCode[] = [
@@ -177,18 +161,25 @@ interface ErrorFacts {
   readonly details?: unknown;
 }
 
-function errorOf({ headers, body }: HttpReply): ErrorFacts {
+/** What a refusal says, which is in the table of errors and is shaped as the document of the service has it. */
+export function errorOf(world: World, { status, headers, body }: HttpReply): ErrorFacts {
+  const isProblem = headers.get('content-type') === 'application/problem+json';
   const parsed = JSON.parse(body.toString()) as ErrorFacts & { error?: ErrorFacts };
-  return headers.get('content-type') === 'application/problem+json' ? parsed : parsed.error!;
+  const facts = isProblem ? parsed : parsed.error!;
+  assert.ok(Object.hasOwn(ERRORS, facts.code), `${facts.code} stands in the table`);
+  assert.equal(status, ERRORS[facts.code].status);
+  assert.equal(headers.has('retry-after'), status === 429 || status === 503 || status === 409);
+  const schema = world.document.components.schemas[isProblem ? 'Problem' : 'Error'];
+  assert.equal(world.schemas.complaint(schema, parsed), '');
+  return facts;
 }
 
-/** A refusal of the table, in its shape and as the document of the service has it. Gives its code. */
+/** Holds a refusal against the document, and gives its code. */
 function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: HttpReply): ErrorCode {
   const { method, ask } = fuzzed;
   if (method === 'HEAD') return codeOfHead(reply.status, outcome);
-  const { code, status, request_id: id } = errorOf(reply);
-  assert.ok(Object.hasOwn(ERRORS, code), `${code} stands in the table`);
-  assert.deepEqual([status, reply.status], [ERRORS[code].status, ERRORS[code].status]);
+  const { code, status, request_id: id } = errorOf(world, reply);
+  assert.equal(status, reply.status);
   assert.equal(uuidText(bytesOfBase32(id.slice('req_'.length))!), reply.headers.get('x-request-id'));
   const operation = world.document.paths[`/v1/${ask.endpoint}`][{ GET: 'get', POST: 'post' }[method] ?? ''];
   if (operation === undefined)
@@ -198,11 +189,6 @@ function holdRefusal(world: World, fuzzed: FuzzCase, outcome: Expected, reply: H
       JSON.stringify(operation.responses[status] ?? '').includes(`\`${code}\``),
       `${code} is documented`,
     );
-  const schema = reply.headers.get('content-type') === 'application/problem+json' ? 'Problem' : 'Error';
-  assert.equal(
-    world.schemas.complaint(world.document.components.schemas[schema], JSON.parse(reply.body.toString())),
-    '',
-  );
   return code;
 }
 
@@ -223,143 +209,84 @@ const LATER_CODES: ReadonlyMap<number, ErrorCode> = new Map([
   [503, 'entropy_unavailable'],
 ]);
 
-async function holdAnswer(
-  world: World,
-  actor: Actor,
-  { method, accept }: FuzzCase,
-  asked: Asked,
-  reply: HttpReply,
-  fromSource: number,
-): Promise<void> {
-  const { headers } = reply;
-  assert.equal(headers.get('x-entropy-mode'), asked.mode);
-  assert.equal(headers.has('x-ignored-parameters'), asked.hasIgnored, 'ignored names are told');
-  assert.match(headers.get('x-ignored-parameters') ?? '', /^[0-9A-Za-z._~%, -]*$/);
-  if (method === 'HEAD' && !asked.dryRun) {
-    assert.equal(fromSource, 0, 'HEAD draws nothing');
-    const { credits: limit = UNLIMITED } = factsOf(actor.role);
-    assert.equal(headers.get('x-quantum-credits-remaining'), String(limit - actor.credits));
-    return;
-  }
-  const used = asked.mode === 'pure' && !asked.dryRun ? priceOf(asked.values) : 0;
-  actor.credits += used;
-  const { credits: total = UNLIMITED } = factsOf(actor.role);
-  const credits = { remaining: total - actor.credits, used, total };
-  assert.equal(headers.get('x-quantum-credits-remaining'), String(credits.remaining));
-  if (asked.dryRun) {
-    assert.equal(fromSource, 0, 'a quote draws nothing');
-    if (method !== 'HEAD') holdQuote(world, asked, accept, reply);
-    return;
-  }
-  actor.answers++;
-  assert.ok(fromSource * 8 >= 1, 'values come from entropy');
-  const form = formFor(asked, accept)!;
-  world.consumedBytes += fromSource;
-  const type = form === 'octet-stream' ? octetTypeOf(asked.values) : undefined;
-  assert.equal(headers.get('content-type'), type === undefined ? `application/${form}` : bareMediaType(type));
-  if (type !== undefined) {
-    assertValues(asked.values, valuesOfOctets(asked.values, reply.body));
-    assert.equal(headers.get('x-entropy-consumed-bytes'), String(fromSource));
-    assert.equal(headers.get('x-quantum-credits-used'), String(used));
-    return;
-  }
-  const body = (form === 'json' ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
-  holdSchema(world, asked.endpoint, method, `application/${form}`, body);
-  const { metadata: source, [valueKey(asked)]: values, ...echoed } = body.data;
-  assert.deepEqual(echoed, asked.echoed);
-  assert.equal((source as { entropy_mode: string }).entropy_mode, asked.mode);
-  assertValues(asked.values, values);
-  assert.equal(body.metadata.entropy_consumed_bytes, fromSource, 'what was drawn is what is told');
-  assert.deepEqual(body.quantum_credits, credits);
-  if (form === 'json')
-    assert.ok(reply.body.toString().startsWith(`{"data":${canonicalize(body.data)},`), 'data is canonical');
-}
-
 /**
- * What holds of any answer: what it says that it consumed was drawn, its body is what the document describes, and its price is kept
- * for the books. Gives `data`, where it has one.
+ * What holds of any answer: what it says that it consumed was drawn, its values are such as it says, it costs what they hold, and its
+ * body is what the document describes. Gives the body, where that is an object.
  */
-function holdTold(
+function holdAnswer(
   world: World,
   actor: Actor,
   { method, ask }: FuzzCase,
-  reply: HttpReply,
-  fromSource: number,
-) {
-  const { headers } = reply;
-  if (method === 'HEAD') {
-    assert.equal(fromSource, 0, 'HEAD draws nothing');
-    return undefined;
-  }
-  const type = headers.get('content-type');
+  { headers, body: bytes }: HttpReply,
+  drawn: number,
+): AnswerBody | undefined {
+  const { credits: total = UNLIMITED, modes } = factsOf(actor.role);
+  const mode = headers.get('x-entropy-mode') as EntropyMode;
+  assert.ok(modes.includes(mode), `${actor.role} gets ${mode}`);
+  assert.match(headers.get('x-ignored-parameters') ?? '', /^[0-9A-Za-z._~%, -]*$/);
+  const type = headers.get('content-type') ?? '';
+  const isObject = method !== 'HEAD' && /^application\/(json|msgpack)$/.test(type);
   const isText = type === 'application/json';
-  if (!isText && type !== 'application/msgpack') {
-    actor.answers++;
-    actor.credits += Number(headers.get('x-quantum-credits-used'));
-    world.consumedBytes += fromSource;
-    assert.equal(headers.get('x-entropy-consumed-bytes'), String(fromSource));
+  const body = isObject ? ((isText ? JSON.parse(bytes.toString()) : unpack(bytes)) as AnswerBody) : undefined;
+  if (method === 'HEAD' || (body !== undefined && isQuote(body))) {
+    assert.equal(drawn, 0, 'HEAD and a quote draw nothing');
+    assert.equal(headers.get('x-quantum-credits-remaining'), String(total - actor.credits));
+    if (body !== undefined)
+      assert.equal(world.schemas.complaint(world.document.components.schemas['Quote'], body), '');
+    return body;
+  }
+  assert.ok(drawn > 0, 'values come from entropy');
+  const asked = body && askedOf(ask.endpoint, body.data);
+  const price = asked === undefined ? Number(headers.get('x-quantum-credits-used')) : priceOf(asked.request);
+  const used = mode === 'pure' ? price : 0;
+  actor.answers++;
+  actor.credits += used;
+  world.consumedBytes += drawn;
+  const remaining = total - actor.credits;
+  assert.equal(headers.get('x-quantum-credits-remaining'), String(remaining));
+  if (asked === undefined || body === undefined) {
+    assert.equal(headers.get('x-entropy-consumed-bytes'), String(drawn));
     return undefined;
   }
-  const body = (isText ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
-  if ('required_bytes' in body.data) {
-    assert.equal(fromSource, 0, 'a quote draws nothing');
-    return body.data;
-  }
-  actor.answers++;
-  actor.credits += body.quantum_credits.used;
-  world.consumedBytes += fromSource;
-  holdSchema(world, ask.endpoint, method, type, body);
-  assert.equal(body.metadata.entropy_consumed_bytes, fromSource, 'what was drawn is what is told');
-  return body.data;
+  const operation = world.document.paths[`/v1/${ask.endpoint}`][method === 'POST' ? 'post' : 'get'];
+  assert.equal(world.schemas.complaint(operation.responses['200'].content![type].schema, body), '');
+  assertValues(asked.request, asked.values);
+  assert.equal(body.metadata.entropy_consumed_bytes, drawn, 'what was drawn is what is told');
+  assert.deepEqual(body.quantum_credits, { remaining, used, total });
+  if (isText)
+    assert.ok(bytes.toString().startsWith(`{"data":${canonicalize(body.data)},`), 'data is canonical');
+  return body;
 }
 
 interface AnswerBody {
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: Data;
   readonly metadata: { readonly entropy_consumed_bytes: number };
   readonly quantum_credits: { readonly used: number };
 }
 
-function holdQuote(world: World, asked: Asked, accept: Accept, reply: HttpReply): void {
-  const form = formFor(asked, accept)!;
-  assert.equal(reply.headers.get('content-type'), `application/${form}`);
-  const body = (form === 'json' ? JSON.parse(reply.body.toString()) : unpack(reply.body)) as AnswerBody;
-  assert.equal(world.schemas.complaint(world.document.components.schemas['Quote'], body), '');
-  assert.deepEqual(body.data, { mode: asked.mode, required_bytes: priceOf(asked.values) });
+function isQuote({ data }: AnswerBody): boolean {
+  return 'required_bytes' in data;
 }
 
-function holdSchema(world: World, endpoint: DataEndpoint, method: string, type: string, body: unknown): void {
-  const operation = world.document.paths[`/v1/${endpoint}`][method === 'POST' ? 'post' : 'get'];
-  const { schema } = operation.responses['200'].content![type];
-  assert.equal(world.schemas.complaint(schema, body), '');
-}
-
-function valueKey({ endpoint }: Asked): string {
-  return (
-    {
-      uuid: 'uuids',
-      bytes: 'bytes',
-      bitstring: 'bitstring',
-      shuffle: 'items',
-      sample: 'items',
-      weighted: 'items',
-    }[endpoint as string] ?? 'values'
+/** The price that a dry run of the same request tells is the one that was paid. */
+async function holdQuoted(
+  world: World,
+  fuzzed: FuzzCase,
+  { quantum_credits: paid }: AnswerBody,
+): Promise<void> {
+  const { ask } = fuzzed;
+  if (/dry_run/.test(ask.query) || Buffer.from(ask.body).includes('dry_run')) return;
+  const query = [ask.query, 'dry_run=true'].filter((part) => part !== '').join('&');
+  const reply = await world.send(
+    wireRequest({ ...fuzzed, ask: { ...ask, query } }, world.actor(fuzzed.role).key),
   );
-}
-
-function answerBytesAbout({ values, dryRun }: Asked): number {
-  if (dryRun) return values.kind === 'integers' || values.kind === 'floats' ? 40 * values.count : 0;
-  switch (values.kind) {
-    case 'bytes':
-      return 2 * values.count * values.length;
-    case 'bitstring':
-      return values.length;
-    case 'shuffle':
-      return 0;
-    case 'strings':
-      return values.count * values.length;
-    default:
-      return 20 * values.count;
-  }
+  if (reply.status !== 200) return; // the rate may be used up
+  const { data } = (
+    reply.headers.get('content-type') === 'application/json'
+      ? JSON.parse(reply.body.toString())
+      : unpack(reply.body)
+  ) as AnswerBody;
+  assert.deepEqual(data, { mode: 'pure', required_bytes: paid.used });
 }
 
 function textOf({ status, body }: HttpReply): string {

@@ -55,7 +55,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: 'an order that is echoed and not kept',
-    foundBy: 'valid',
+    foundBy: 'table',
     plant: () =>
       parsing('integers', (parse, content) => {
         const parsed = parse(content);
@@ -66,7 +66,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     bug: 'a price that is one too high',
-    foundBy: 'valid',
+    foundBy: 'table',
     plant: () =>
       replaced(
         Reservation.prototype,

@@ -1,61 +1,105 @@
 import fc from 'fast-check';
+import type { EntropyMode } from '../../../src/core/vocabulary.ts';
 import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
 import { BODIES, QUERIES, type TableRow } from '../../support/request-table.ts';
-import { anyAccept, anyKeyWay, type DataAsk, type FuzzCase } from './cases.ts';
-import type { Role } from './roles.ts';
-import { validCase } from './valid.ts';
+import { ACCEPTS, anyAccept, anyKeyWay, type DataAsk, type FuzzCase } from './cases.ts';
+import { factsOf, type Role } from './roles.ts';
 
 /** Requests of test/vectors/requests.json, which says what is due, and requests made of their pieces, of which it says nothing. */
 
 const NO_BODY = new Uint8Array(0);
-
-const ofQuery = ({ endpoint, request }: TableRow<string>): DataAsk => ({
-  ...{ endpoint, query: request, contentType: '', body: NO_BODY },
-});
-const ofBody = ({ endpoint, request }: TableRow<string>): DataAsk => ({
-  ...{ endpoint, query: '', contentType: 'application/json', body: Buffer.from(request) },
-});
-
-/** With a right to every mode: the table does not know of accounts. */
-const anyRole = fc.oneof(
-  { weight: 6, arbitrary: fc.constant<Role>('pure') },
-  { weight: 1, arbitrary: fc.constantFrom<Role>('poor', 'throttled', 'reader') },
-);
 const OTHER_METHODS = ['HEAD', 'OPTIONS', 'DELETE', 'PUT', 'PATCH', 'POST', 'GET', 'get', 'BREW'];
+const anyOtherMethod = fc.constantFrom(...Array<undefined>(120).fill(undefined), ...OTHER_METHODS);
 
-function sent(
-  asks: fc.Arbitrary<{ readonly method: string; readonly ask: DataAsk }>,
-): fc.Arbitrary<FuzzCase> {
-  const others = { role: anyRole, keyWay: anyKeyWay, accept: anyAccept };
-  return fc
-    .tuple(
-      asks,
-      fc.record(others),
-      fc.constantFrom(...Array<undefined>(120).fill(undefined), ...OTHER_METHODS),
-    )
-    .map(([ask, rest, other]) => ({ ...rest, ...ask, method: other ?? ask.method }));
-}
+/** The table does not know of accounts: those of the last two have no right to every mode. */
+const anyRole = fc.oneof(
+  { weight: 5, arbitrary: fc.constant<Role>('pure') },
+  { weight: 3, arbitrary: fc.constantFrom<Role>('poor', 'throttled', 'reader') },
+  { weight: 2, arbitrary: fc.constantFrom<Role>('csprng', 'seeded') },
+);
 
-/** A row of the table. */
+/** A row of the table, and the mode that it is answered in. */
 export interface TableCase extends FuzzCase {
   readonly row: TableRow<string>;
+  /** Undefined where the row itself has one. */
+  readonly mode: EntropyMode | undefined;
 }
 
 /** A request line has visible ASCII alone. */
 const ROWS = [
-  ...QUERIES.filter(({ request }) => /^[\x21-\x7e]*$/.test(request)).map((row) => ({
-    row,
-    method: 'GET',
-    ask: ofQuery(row),
-  })),
-  ...BODIES.map((row) => ({ row, method: 'POST', ask: ofBody(row) })),
+  ...QUERIES.filter(({ request }) => /^[\x21-\x7e]*$/.test(request)).map((row) => ({ row, method: 'GET' })),
+  ...BODIES.map((row) => ({ row, method: 'POST' })),
 ];
 
-export const tableCase = sent(fc.constantFrom(...ROWS)) as fc.Arbitrary<TableCase>;
+const MODE_SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
+  'quantum-seeded': ['quantum-seeded', 'hybrid', 'Quantum-Seeded', 'HYBRID'],
+  pure: ['pure', 'PURE', 'pUre'],
+  csprng: ['csprng', 'CSPRNG', 'Csprng'],
+};
+
+/** Rows are accepted or refused alike however they are written, in every mode. */
+export const tableCase: fc.Arbitrary<TableCase> = fc
+  .record({
+    ...{ of: fc.constantFrom(...ROWS), role: anyRole, keyWay: anyKeyWay, accept: anyAccept },
+    ...{ modeChoice: fc.nat(7), mask: fc.oneof(fc.constant(0), fc.nat()), other: anyOtherMethod },
+  })
+  .map(({ of: { row, method }, role: anyone, keyWay, accept: anyForm, modeChoice, mask, other }) => {
+    const { endpoint, request } = row;
+    const hasMode = request.includes('entropy_mod');
+    const role = hasMode && factsOf(anyone).modes.length < 3 ? 'pure' : anyone;
+    const { modes, defaultMode } = factsOf(role);
+    const asked = hasMode || (method === 'POST' && endpoint !== 'batch') ? undefined : modes.at(modeChoice);
+    const pair =
+      asked === undefined
+        ? []
+        : [`entropy_mode=${MODE_SPELLINGS[asked][mask % MODE_SPELLINGS[asked].length]}`];
+    const ask =
+      method === 'GET'
+        ? { query: [spelt(row, mask), ...pair].filter((part) => part !== '').join('&'), body: NO_BODY }
+        : { query: pair.join(), body: Buffer.from(escaped(row, mask)) };
+    return {
+      ...{ row, role, keyWay, method: other ?? method, mode: hasMode ? undefined : (asked ?? defaultMode) },
+      accept: request.includes('format') ? ACCEPTS[0] : anyForm, // such a request names its own form
+      ask: { endpoint, contentType: method === 'GET' ? '' : 'application/json', ...ask },
+    };
+  });
+
+/** Longer ones would be beyond the limit of a head or a body when they are escaped. */
+const ESCAPED_LENGTH_MAX = 5_000;
+
+function isChosen(mask: number, index: number): boolean {
+  return ((mask >>> ((index * 7) % 31)) & 1) === 1;
+}
+
+/** The query with letters and digits percent-encoded, and an accepted one with its pairs in another order. */
+function spelt({ request, code }: TableRow<string>, mask: number): string {
+  if (mask === 0 || request.length > ESCAPED_LENGTH_MAX) return request;
+  const pairs = request
+    .split('&')
+    .map((pair) =>
+      /[%+]/.test(pair)
+        ? pair
+        : pair.replaceAll(/[A-Za-z0-9]/g, (each, at: number) =>
+            isChosen(mask, at) ? `%${each.charCodeAt(0).toString(16)}` : each,
+          ),
+    );
+  const turned = mask % pairs.length;
+  return (code === undefined ? [...pairs.slice(turned), ...pairs.slice(0, turned)] : pairs).join('&');
+}
+
+/** The body with letters and digits of its texts as escapes of JSON. */
+function escaped({ request, code }: TableRow<string>, mask: number): string {
+  if (mask === 0 || code !== undefined || request.length > ESCAPED_LENGTH_MAX) return request;
+  return request.replaceAll(/"[^"\\]*"/g, (text) =>
+    text.replaceAll(/[A-Za-z0-9]/g, (each, at: number) =>
+      isChosen(mask, at) ? `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}` : each,
+    ),
+  );
+}
 
 /** Short enough that five of them are no head that the front refuses. */
 const PAIRS = [...new Set(QUERIES.flatMap(({ request }) => request.split('&')))].filter(
-  (pair) => pair.length < 5_000 && /^[\x21-\x7e]*$/.test(pair),
+  (pair) => pair.length < ESCAPED_LENGTH_MAX && /^[\x21-\x7e]*$/.test(pair),
 );
 
 /** What stands for a value somewhere in the table. */
@@ -65,15 +109,17 @@ export const ODD_TEXTS = [...new Set(PAIRS.map((pair) => pair.slice(pair.indexOf
 const wireText = fc
   .array(fc.integer({ min: 0x21, max: 0xff }), { maxLength: 12 })
   .map((codes) => String.fromCharCode(...codes));
+const anyNumber = fc.oneof(fc.nat(12), fc.integer({ min: -200, max: 2_000 }), fc.maxSafeInteger());
+const numberText = fc.array(anyNumber, { minLength: 1, maxLength: 3 }).map(String);
 
 const NAMES = [...new Set(PAIRS.map((pair) => pair.split('=')[0])), '__proto__', 'a[]', '%ff', ''];
 
 const anyPair = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...PAIRS) },
   {
-    weight: 2,
+    weight: 4,
     arbitrary: fc
-      .tuple(fc.constantFrom(...NAMES), fc.oneof(fc.constantFrom(...ODD_TEXTS), wireText))
+      .tuple(fc.constantFrom(...NAMES), fc.oneof(fc.constantFrom(...ODD_TEXTS), wireText, numberText))
       .map((pair) => pair.join('=')),
   },
 );
@@ -108,7 +154,16 @@ const CONTENT_TYPES = [
   'application/json\t; charset=\xff',
 ];
 
-/** Pieces of the table in any order, bodies with changed bytes, and valid requests with one thing more. */
+function sent(
+  asks: fc.Arbitrary<{ readonly method: string; readonly ask: DataAsk }>,
+): fc.Arbitrary<FuzzCase> {
+  const others = fc.record({ role: anyRole, keyWay: anyKeyWay, accept: anyAccept });
+  return fc
+    .tuple(asks, others, anyOtherMethod)
+    .map(([ask, rest, other]) => ({ ...rest, ...ask, method: other ?? ask.method }));
+}
+
+/** Pieces of the table in any order, bodies with changed bytes, and rows with one thing more. */
 export const wildCase: fc.Arbitrary<FuzzCase> = fc.oneof(
   sent(
     fc
@@ -128,15 +183,15 @@ export const wildCase: fc.Arbitrary<FuzzCase> = fc.oneof(
         contentType: fc.constantFrom(...CONTENT_TYPES),
         damage: anyDamage,
       })
-      .map(({ row, contentType, damage }) => {
-        const ask = ofBody(row);
-        return { method: 'POST', ask: { ...ask, contentType, body: damaged(ask.body, damage) } };
+      .map(({ row: { endpoint, request }, contentType, damage }) => {
+        const ask = { endpoint, query: '', contentType, body: damaged(Buffer.from(request), damage) };
+        return { method: 'POST', ask };
       }),
   ),
-  fc.record({ valid: validCase, pair: anyPair, damage: anyDamage }).map(({ valid, pair, damage }) => {
-    const { role, keyWay, method, ask, accept } = valid;
-    const query = [ask.query, pair].filter((part) => part !== '').join('&');
-    const body = ask.endpoint === 'batch' ? damaged(ask.body, damage) : ask.body;
-    return { role, keyWay, method, accept, ask: { ...ask, query, body } };
-  }),
+  fc
+    .record({ of: tableCase, pair: anyPair })
+    .map(({ of: { row: _row, mode: _mode, ask, ...rest }, pair }) => {
+      const query = [ask.query, pair].filter((part) => part !== '').join('&');
+      return { ...rest, ask: { ...ask, query } };
+    }),
 );

@@ -1,7 +1,6 @@
 import { EntropyReader } from '../../../../src/values/entropy-reader.ts';
 import type { ValueRequest } from '../../../../src/values/value-request.ts';
-import { drawnText } from '../../../values/drawn.ts';
-import { valuesOfOctets } from '../../fuzz/values-model.ts';
+import { drawnOctets, drawnText } from '../../../values/drawn.ts';
 import type { WireReply } from '../front.ts';
 import { type AnswerBody, bodyOf, type Sent } from '../sent.ts';
 import { nameOf } from './books.ts';
@@ -78,13 +77,9 @@ export class PureKeeper {
   delivered(sent: Sent, front: string, reply: WireReply): void {
     const { data } = sent.plan;
     if (data === undefined || sent.persisted === undefined) return;
-    const given = valuesOf(data.values, reply);
     const { entry, source } = sent.persisted;
-    const found = this.#find(front, source.lotIds, {
-      values: data.values,
-      given,
-      bytes: entry.consumedBytes,
-    });
+    const { values } = data;
+    const found = this.#find(front, source.lotIds, { values, ...givenIn(reply), bytes: entry.consumedBytes });
     const name = nameOf(sent);
     hold(found !== undefined, 'pure bytes once', () => `${name} is not of blocks that its front claimed`);
     const lotIds = new Set(found.map(({ block }) => block.lotId));
@@ -130,8 +125,9 @@ export class PureKeeper {
 /** A draw as its answer tells it. */
 interface Draw {
   readonly values: ValueRequest;
-  /** The values as text, see `comparable`. */
+  /** The values as JSON, or octets of which each character is one. */
   readonly given: string;
+  readonly isOctets: boolean;
   /** That were read for them. */
   readonly bytes: number;
 }
@@ -177,7 +173,10 @@ function readOn(route: readonly Piece[], offset: number, draw: Draw): readonly P
     return piece.block.bytes.slice(from, Math.min(piece.to, from + draw.bytes));
   });
   try {
-    if (drawnText(draw.values, reader) !== draw.given) return undefined;
+    const made = draw.isOctets
+      ? Buffer.from(drawnOctets(draw.values, reader)).toString('latin1')
+      : drawnText(draw.values, reader);
+    if (made !== draw.given) return undefined;
   } catch (error) {
     if (error instanceof NoMoreBytes) return undefined;
     throw error;
@@ -196,11 +195,11 @@ function readOn(route: readonly Piece[], offset: number, draw: Draw): readonly P
 
 const VALUE_MEMBERS = ['values', 'bytes', 'uuids', 'bitstring', 'items'];
 
-function valuesOf(values: ValueRequest, reply: WireReply): string {
+function givenIn(reply: WireReply): Pick<Draw, 'given' | 'isOctets'> {
   const body = bodyOf(reply) as AnswerBody | undefined;
-  if (body === undefined) return JSON.stringify(valuesOfOctets(values, Buffer.from(reply.body)));
+  if (body === undefined) return { given: Buffer.from(reply.body).toString('latin1'), isOctets: true };
   const member = VALUE_MEMBERS.find((name) => name in body.data) ?? '';
-  return JSON.stringify(body.data[member]);
+  return { given: JSON.stringify(body.data[member]), isOctets: false };
 }
 
 function textOf(bytes: Uint8Array): string {
