@@ -53,7 +53,7 @@ export async function load(args: readonly string[]): Promise<number> {
     const times = `p50 ${figure(p50Us)} µs, p99 ${figure(p99Us)} µs, p99.9 ${figure(p999Us)} µs`;
     say(
       `${parts[i].name}: ${figure(result.answersPerS)} answers/s, ${times}, failed ${figure(failedPercent)} %, ` +
-        `sent late p99 ${figure(result.lateness.quantile(0.99))} µs`,
+        `sent late p99 ${figure(result.lateness.percentile(99))} µs`,
     );
   }
   return results.reduce((all, { failures }) => all + failures, 0);

@@ -3,6 +3,7 @@
 // of all steps ends it, and it exits with 1 when one failed, died, fell silent or ended without its last line.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { aligned } from './adversary/program.ts';
 import { Chance } from './support/chance.ts';
 import { type Ended, runProcess } from './support/test-process.ts';
 
@@ -180,11 +181,5 @@ function tableOf(all: readonly Row[]): string[] {
       told,
     ]),
   ];
-  const widths = cells[0].map((_, column) => Math.max(...cells.map((row) => row[column].length)));
-  return cells.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]))
-      .join('  ')
-      .trimEnd(),
-  );
+  return aligned(cells);
 }

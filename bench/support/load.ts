@@ -1,5 +1,5 @@
+import type { Histogram } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
-import { Histogram } from '../../test/support/histogram.ts';
 
 /** A load that the client of http-client.ts puts on a server. */
 export interface LoadPlan {
@@ -30,10 +30,10 @@ export interface LoadOutcome {
   readonly failures: number;
   readonly bytes: number;
   readonly seconds: number;
-  /** Counts of a Histogram, in µs. */
-  readonly latency: Float64Array<ArrayBuffer>;
-  readonly refusal: Float64Array<ArrayBuffer>;
-  readonly lateness: Float64Array<ArrayBuffer>;
+  /** In µs. */
+  readonly latency: Histogram;
+  readonly refusal: Histogram;
+  readonly lateness: Histogram;
 }
 
 export interface LoadResult {
@@ -54,19 +54,8 @@ export interface LoadResult {
 export function putLoad(plan: LoadPlan): Promise<LoadResult> {
   const worker = new Worker(new URL('./load-worker.ts', import.meta.url), { workerData: plan });
   return new Promise((resolve, reject) => {
-    worker.once(
-      'message',
-      ({ answers, failures, bytes, seconds, latency, refusal, lateness }: LoadOutcome) => {
-        resolve({
-          answers,
-          failures,
-          answersPerS: answers / seconds,
-          bytesPerS: bytes / seconds,
-          latency: new Histogram(latency),
-          refusal: new Histogram(refusal),
-          lateness: new Histogram(lateness),
-        });
-      },
+    worker.once('message', ({ answers, bytes, seconds, ...more }: LoadOutcome) =>
+      resolve({ ...more, answers, answersPerS: answers / seconds, bytesPerS: bytes / seconds }),
     );
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the load ended with code ${code}`))); // too late after a message

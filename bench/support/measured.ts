@@ -73,10 +73,10 @@ function loadOn(
 /** What the clients of a load waited, and the share of its requests that failed. */
 export function latenciesOf({ latency, answers, failures }: LoadResult) {
   return {
-    p50Us: latency.quantile(0.5),
-    p90Us: latency.quantile(0.9),
-    p99Us: latency.quantile(0.99),
-    p999Us: latency.quantile(0.999),
+    p50Us: latency.percentile(50),
+    p90Us: latency.percentile(90),
+    p99Us: latency.percentile(99),
+    p999Us: latency.percentile(99.9),
     failedPercent: (100 * failures) / (answers + failures),
   };
 }
@@ -103,7 +103,7 @@ export function loaded(
         answersPerS,
         us: 1e6 / answersPerS,
         bodyKb: bytesPerS / answersPerS / 1e3,
-        lateP99Us: lateness.quantile(0.99),
+        lateP99Us: lateness.percentile(99),
         ...costs,
       };
     },

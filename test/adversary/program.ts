@@ -30,3 +30,14 @@ export function readOptions<T extends Defaults>(defaults: T): Widened<T> & { rea
 export function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
+
+/** Rows of cells as lines, each column as wide as its longest cell. */
+export function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,7 +1,7 @@
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { Chance } from '../../support/chance.ts';
-import { Histogram } from '../../support/histogram.ts';
 import { ConnectionLost, HttpConnection, type HttpReply } from '../../support/http.ts';
 import { Acknowledged, type Answered, PureSeen } from './acknowledged.ts';
 import { type Asked, Mix, type Shares, wireOf } from './mix.ts';
@@ -41,8 +41,23 @@ const TAIL_BYTES = 2_048;
 const KEPT_EVERY = 97;
 const KEPT_MAX = 400;
 const RETRY_AFTER_MS = 300;
+/** Before a client asks again that found nobody, or was refused. */
+const AWAY_MS = 20;
 /** Latencies are told apart by windows of this length. */
 export const WINDOW_S = 5;
+
+/** What makes clients other than those of one service that must answer. */
+export interface ClientsOptions {
+  /** With shares of their own the clients ask so little that every pure byte is remembered. */
+  readonly shares?: Shares;
+  /** Requests may be refused because the account has used up its month. */
+  readonly mayRunDry?: boolean;
+  /** A service that may stand still is given up after this, as one whose connection broke. */
+  readonly lostAfterMs?: number;
+}
+
+/** The port that a client is to ask; undefined while nobody listens. */
+type Place = (client: number) => number | undefined;
 
 /** Clients of one account, who keep books of everything that the service acknowledges. */
 export class Clients {
@@ -53,7 +68,7 @@ export class Clients {
   readonly refusals = new Map<string, number>();
   readonly kept: Kept[] = [];
   /** Latency of the small requests, from when they were due, in µs, by window since the start. */
-  readonly windows = new Map<number, Histogram>();
+  readonly windows = new Map<number, RecordableHistogram>();
   readonly keys: ClientKey[];
   /** Requests that may have been answered: their connection broke. */
   unknown = 0;
@@ -62,23 +77,26 @@ export class Clients {
   retried = 0;
   /** How long a revoked key was still good, at most. */
   revokedServedMs = 0;
+  lastAnswerAtMs = 0;
   readonly #chance: Chance;
   readonly #mix: Mix;
   readonly #pure: PureSeen;
   readonly #startedMs = performance.now();
+  readonly #place: Place;
+  readonly #options: ClientsOptions;
+  readonly #idle = new Map<number, HttpConnection[]>();
   #retries: Retry[] = [];
-  #idle: HttpConnection[] = [];
   #flying = 0;
-  #port: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #answers = 0;
 
-  /** With `shares` of their own the clients ask so little that every pure byte is remembered. */
-  constructor(keys: ClientKey[], chance: Chance, shares?: Shares) {
+  constructor(keys: ClientKey[], chance: Chance, place: Place, options: ClientsOptions = {}) {
     this.keys = keys;
     this.#chance = chance;
-    this.#mix = new Mix(chance.fork('mix'), shares);
-    this.#pure = new PureSeen({ isSampled: shares === undefined });
+    this.#place = place;
+    this.#options = options;
+    this.#mix = new Mix(chance.fork('mix'), options.shares);
+    this.#pure = new PureSeen({ isSampled: options.shares === undefined });
   }
 
   get nowS(): number {
@@ -87,12 +105,6 @@ export class Clients {
 
   get openRetries(): number {
     return this.#retries.length;
-  }
-
-  /** The service listens there now; undefined: nowhere. */
-  set port(port: number | undefined) {
-    this.#port = port;
-    for (const connection of this.#idle.splice(0)) connection.leave();
   }
 
   /** Asks at this rate, whatever is answered, until `stop`. */
@@ -118,12 +130,12 @@ export class Clients {
     return ((this.#answers - before) * 1_000) / durationMs;
   }
 
-  /** So many clients, each of which asks again as soon as it is answered. They go when the service does. */
+  /** So many clients, each of which asks again as soon as it is answered, or a moment after it found nobody. */
   async askWhile(connections: number, mayGoOn: () => boolean): Promise<void> {
-    const client = async () => {
-      while (mayGoOn() && (await this.#next(performance.now())));
+    const ask = async (client: number) => {
+      while (mayGoOn()) if (!(await this.#next(performance.now(), client))) await sleep(AWAY_MS);
     };
-    await Promise.all(Array.from({ length: connections }, client));
+    await Promise.all(Array.from({ length: connections }, (_, client) => ask(client)));
   }
 
   /** Asks for what is due again until nothing is left or nothing is answered. */
@@ -131,8 +143,8 @@ export class Clients {
     const untilMs = performance.now() + deadlineMs;
     while (this.#retries.length > 0 && performance.now() < untilMs) {
       const retry = this.#dueRetry();
-      if (retry !== undefined) void this.#ask(retry.asked, performance.now(), retry);
-      await sleep(20);
+      if (retry !== undefined) void this.#ask(retry.asked, performance.now(), 0, retry);
+      await sleep(AWAY_MS);
     }
     while (this.#flying > 0) await sleep(5);
   }
@@ -142,38 +154,45 @@ export class Clients {
   }
 
   #due(dueMs: number): void {
-    if (this.#port === undefined || this.#flying >= CONNECTIONS_MAX) this.notSent++;
-    else void this.#next(dueMs);
+    if (this.#place(0) === undefined || this.#flying >= CONNECTIONS_MAX) this.notSent++;
+    else void this.#next(dueMs, 0);
   }
 
-  /** What is to be asked again, or something new. False when the service cannot be reached. */
-  #next(dueMs: number): Promise<boolean> {
+  /** What is to be asked again, or something new. False when the service cannot be reached or refuses. */
+  #next(dueMs: number, client: number): Promise<boolean> {
+    if (this.#place(client) === undefined) return Promise.resolve(false);
     const retry = this.#dueRetry();
     return retry === undefined
-      ? this.#ask(this.#mix.next(), dueMs)
-      : this.#ask(retry.asked, performance.now(), retry);
+      ? this.#ask(this.#mix.next(), dueMs, client)
+      : this.#ask(retry.asked, performance.now(), client, retry);
   }
 
   #dueRetry(): Retry | undefined {
     const now = performance.now();
     const at = this.#retries.findIndex(({ notBeforeMs }) => notBeforeMs <= now);
-    return at < 0 || this.#port === undefined ? undefined : this.#retries.splice(at, 1)[0];
+    return at < 0 ? undefined : this.#retries.splice(at, 1)[0];
   }
 
-  async #ask(asked: Asked, dueMs: number, retry?: Retry): Promise<boolean> {
+  async #ask(asked: Asked, dueMs: number, client: number, retry?: Retry): Promise<boolean> {
     this.#flying++;
     const key = this.#chance.pick(this.keys);
+    const port = this.#place(client);
     let connection: HttpConnection | undefined;
     try {
-      connection = await this.#connection();
+      connection = await this.#connection(port);
       const sentMs = performance.now();
-      const reply = await connection.ask(wireOf(asked, key.text));
-      if (!connection.isClosed) this.#idle.push(connection);
+      const { lostAfterMs } = this.#options;
+      const reply = await connection.ask(
+        wireOf(asked, key.text),
+        lostAfterMs === undefined ? {} : { lostAfterMs },
+      );
+      if (!connection.isClosed) this.#idleAt(port!).push(connection);
       this.#answers++;
       if (asked.kind === 'small' && reply.status === 200) this.#observe(dueMs);
       this.#judge(asked, key, sentMs, reply, retry);
-      return true;
+      return reply.status === 200;
     } catch (error) {
+      connection?.leave();
       if (!(error instanceof ConnectionLost)) this.violate(`${asked.path}: ${(error as Error).message}`);
       this.#lost(asked, connection !== undefined, retry);
       return false;
@@ -182,12 +201,17 @@ export class Clients {
     }
   }
 
-  async #connection(): Promise<HttpConnection> {
-    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
-      if (!idle.isClosed) return idle;
-    }
-    if (this.#port === undefined) throw new ConnectionLost('the service is down');
-    return HttpConnection.open(this.#port);
+  async #connection(port: number | undefined): Promise<HttpConnection> {
+    if (port === undefined) throw new ConnectionLost('the service is down');
+    const idle = this.#idleAt(port);
+    for (let kept = idle.pop(); kept !== undefined; kept = idle.pop()) if (!kept.isClosed) return kept;
+    return HttpConnection.open(port);
+  }
+
+  #idleAt(port: number): HttpConnection[] {
+    const idle = this.#idle.get(port) ?? [];
+    this.#idle.set(port, idle);
+    return idle;
   }
 
   #lost(asked: Asked, wasSent: boolean, retry: Retry | undefined): void {
@@ -205,9 +229,9 @@ export class Clients {
 
   #observe(dueMs: number): void {
     const window = Math.floor(this.nowS / WINDOW_S);
-    let histogram = this.windows.get(window);
-    if (histogram === undefined) this.windows.set(window, (histogram = new Histogram()));
-    histogram.add((performance.now() - dueMs) * 1_000);
+    const histogram = this.windows.get(window) ?? createHistogram({ highest: 2 ** 36, figures: 2 });
+    this.windows.set(window, histogram);
+    histogram.record(Math.max(1, Math.round((performance.now() - dueMs) * 1_000)));
   }
 
   #judge(asked: Asked, key: ClientKey, sentMs: number, reply: HttpReply, retry: Retry | undefined): void {
@@ -226,8 +250,9 @@ export class Clients {
     const isShed =
       reply.status === 503 && /\r\nretry-after: *[1-9]/i.test(reply.head) && code !== 'internal_error';
     const isRunning = retry !== undefined && code === 'idempotency_in_flight';
-    if (retry !== undefined && (isRevoked || isShed || isRunning)) this.#retryLater(retry);
-    else if (!isRevoked && !isShed) {
+    const isDry = this.#options.mayRunDry === true && (reply.status === 429 || reply.status === 402);
+    if (retry !== undefined && (isRevoked || isShed || isRunning || isDry)) this.#retryLater(retry);
+    else if (!isRevoked && !isShed && !isDry) {
       this.violate(`${asked.path} was answered ${reply.status} ${code}`);
     }
   }
@@ -243,6 +268,7 @@ export class Clients {
     const isParsed = !isLong || this.acknowledged.count % LONG_PARSED_EVERY === 0;
     const answered = answeredOf(asked, body);
     this.acknowledged.add(answered);
+    this.lastAnswerAtMs = performance.now();
     if (retry !== undefined) {
       this.unknown--; // now it is known
       this.retried++;

@@ -9,11 +9,12 @@ import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { readEntries } from '../../../src/ledger/segment.ts';
 import type { Acknowledged } from './acknowledged.ts';
+import type { Clients } from './clients.ts';
 import { PURPOSE } from './mix.ts';
 
-/** What the books of a stopped service hold of one account. */
-export interface LedgerFindings {
-  /** What does not agree with the client's account, in words. */
+/** What the books hold of the accounts that were asked with. */
+export interface BookFindings {
+  /** What does not agree with the clients' account, and what the clients themselves saw, in words. */
   readonly violations: readonly string[];
   readonly entries: number;
   /** Entries that no client got: committed as the service died, or as the client went away. */
@@ -21,17 +22,21 @@ export interface LedgerFindings {
   readonly creditsBooked: number;
   readonly lots: number;
   readonly seeds: number;
-  /** Journals that held commits which the ledger had not stored. */
-  readonly recovered: number;
+  /** Of each account that was asked with. */
+  readonly spent: readonly {
+    readonly account: number;
+    readonly requests: number;
+    readonly credits: number;
+  }[];
 }
 
+/** An account, and what its clients know. */
 export interface Known {
   readonly accountId: string;
-  readonly acknowledged: Acknowledged;
-  /** Requests that may have been answered. */
-  readonly unknown: number;
-  /** Places of the answers of PURPOSE, by serial from 1 on, as the last check found them; brought up to date. */
-  readonly numbered?: number[];
+  readonly clients: Pick<Clients, 'acknowledged' | 'unknown' | 'violations'>;
+  /** What it may spend in the month. */
+  readonly creditsMax: number;
+  readonly requestsMax?: number;
 }
 
 const SEGMENTS_AT_ONCE = 256;
@@ -40,16 +45,15 @@ const SERIES_LIMIT = 1_000;
 /** Entries of a segment, at most: its index in one number with the segment's. */
 const INDEX_MAX = 2 ** 20;
 const VIOLATIONS_MAX = 20;
+/** Of more answers the request ids would take more memory than the service. */
+const REQUESTS_WATCHED_MAX = 2 ** 20;
 
-/**
- * Holds the books against what clients were told: every acknowledged answer stands where its certificate's id says, as
- * it was given; every other entry is one of the `unknown` requests; sums and counters are those of the entries; and the answers of
- * PURPOSE have the serials from 1 on without a gap, each the one that it had before.
- */
+/** The same of the folder of a stopped service, and how many journals held commits that the ledger had not stored. */
 export async function checkLedger(
   dataDir: string,
-  { accountId, acknowledged, unknown, numbered = [] }: Known,
-): Promise<LedgerFindings> {
+  known: readonly Known[],
+  numbered: number[] = [],
+): Promise<BookFindings & { readonly recovered: number }> {
   let recovered = 0;
   const warn = (_facts: object, message: string) => {
     if (message.startsWith('ledger: recovered commits')) recovered++;
@@ -63,49 +67,75 @@ export async function checkLedger(
     growAheadBytes: 0,
   });
   try {
-    const { problems } = await ledger.audit();
-    const violations = problems.map((problem) => `audit: ${problem}`);
-    const say = (what: string) => violations.push(what);
-    violations.push(...(await checkSerials(ledger, numbered)));
-    const accountNumber = (await ledger.accounts()).find(({ id }) => id === accountId)!.number;
-    const places = placesOf(dataDir, acknowledged);
-    const walk = new LedgerWalk(acknowledged, places, accountNumber, new Set(numbered));
-    await walk.all(ledger);
-    violations.push(...walk.violations);
-    const balances = await ledger.balances(periodOf(systemClock.wallMs()));
-    const balance = balances.find((each) => each.accountNumber === accountNumber);
-    const usage = await ledger.usage(accountNumber, dayOf(systemClock.wallMs()) - 1);
-    const counted = usage.reduce((sum, { requests }) => sum + requests, 0);
-    const { credits = 0, requests = 0 } = balance ?? {};
-    if (walk.unacknowledged > unknown)
-      say(`${walk.unacknowledged} entries were acknowledged to nobody, and ${unknown} connections were lost`);
-    if (credits !== walk.credits) say(`${credits} credits are booked, entries sum to ${walk.credits}`);
-    if (requests !== walk.entries || counted !== walk.entries)
-      say(`${walk.entries} entries, ${requests} by quota, ${counted} by usage`);
-    return {
-      violations: violations.slice(0, VIOLATIONS_MAX),
-      entries: walk.entries,
-      unacknowledged: walk.unacknowledged,
-      creditsBooked: walk.credits,
-      lots: walk.lots.size,
-      seeds: walk.seeds.size,
-      recovered,
-    };
+    return { ...(await auditBooks(ledger, dataDir, known, numbered)), recovered };
   } finally {
     await ledger.close();
   }
 }
 
-const placeOf = (segment: number, index: number) => segment * INDEX_MAX + index;
-
-/** Where each row's certificate lies. */
-function placesOf(dataDir: string, acknowledged: Acknowledged): Float64Array {
+/**
+ * Holds the books against what clients were told: every acknowledged answer stands where its certificate's id says, as
+ * it was given; every other entry is one of the `unknown` requests, and none is there twice; nobody spent more than the month has;
+ * sums and counters are those of the entries; and the answers of PURPOSE have the serials from 1 on without a gap. `numbered` are
+ * their places as the last check found them, each the one that it had before; they are brought up to date.
+ */
+export async function auditBooks(
+  ledger: Ledger,
+  dataDir: string,
+  known: readonly Known[],
+  numbered: number[] = [],
+): Promise<BookFindings> {
+  const { problems } = await ledger.audit();
+  const violations = [
+    ...known.flatMap(({ clients }) => clients.violations),
+    ...problems.map((problem) => `audit: ${problem}`),
+    ...(await checkSerials(ledger, numbered)),
+  ];
   const ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
-  return Float64Array.from({ length: acknowledged.count }, (_, row) => {
-    const place = ids.placeOf(`cert_${base32Of(acknowledged.certificateId(row))}`);
-    return typeof place === 'string' ? Number.NaN : placeOf(place.segment, place.index);
-  });
+  const stored = await ledger.accounts();
+  const walk = new BookWalk(new Set(numbered));
+  for (const { accountId, clients } of known)
+    walk.add(stored.find(({ id }) => id === accountId)!.number, clients.acknowledged, ids);
+  await walk.all(ledger);
+  violations.push(...walk.violations);
+  const balances = await ledger.balances(periodOf(systemClock.wallMs()));
+  const sums = { entries: 0, unacknowledged: 0, creditsBooked: 0 };
+  const spent: BookFindings['spent'][number][] = [];
+  for (const { accountId, clients, creditsMax, requestsMax = Number.POSITIVE_INFINITY } of known) {
+    const { number, name } = stored.find(({ id }) => id === accountId)!;
+    const { entries, unacknowledged, credits } = walk.of(number);
+    const say = (what: string) => violations.push(`${name}: ${what}`);
+    const booked = balances.find(({ accountNumber }) => accountNumber === number) ?? {
+      credits: 0,
+      requests: 0,
+    };
+    const usage = await ledger.usage(number, dayOf(systemClock.wallMs()) - 1);
+    const counted = usage.reduce((sum, { requests }) => sum + requests, 0);
+    if (unacknowledged > clients.unknown)
+      say(
+        `${unacknowledged} entries were acknowledged to nobody, and ${clients.unknown} connections were lost`,
+      );
+    if (booked.credits !== credits) say(`${booked.credits} credits are booked, entries sum to ${credits}`);
+    if (booked.requests !== entries || counted !== entries)
+      say(`${entries} entries, ${booked.requests} by quota, ${counted} by usage`);
+    if (credits > creditsMax || entries > requestsMax)
+      say(`spent ${credits} of ${creditsMax} credits and ${entries} of ${requestsMax} requests`);
+    spent.push({ account: number, requests: entries, credits });
+    sums.entries += entries;
+    sums.unacknowledged += unacknowledged;
+    sums.creditsBooked += credits;
+  }
+  const { lots, seeds } = walk;
+  return {
+    violations: violations.slice(0, VIOLATIONS_MAX),
+    ...sums,
+    lots: lots.size,
+    seeds: seeds.size,
+    spent,
+  };
 }
+
+const placeOf = (segment: number, index: number) => segment * INDEX_MAX + index;
 
 /** Whether the serials of PURPOSE are those from 1 on, each of one answer, and of the same one as before. */
 async function checkSerials(ledger: Pick<Ledger, 'seriesPage'>, numbered: number[]): Promise<string[]> {
@@ -128,34 +158,50 @@ async function checkSerials(ledger: Pick<Ledger, 'seriesPage'>, numbered: number
   return [];
 }
 
-class LedgerWalk {
-  readonly violations: string[] = [];
-  readonly lots = new Set<string>();
-  readonly seeds = new Set<string>();
+/** What the walk has found of one account. */
+class AccountWalk {
   entries = 0;
   unacknowledged = 0;
   credits = 0;
-  readonly #acknowledged: Acknowledged;
-  readonly #places: Float64Array;
-  readonly #accountNumber: number;
-  readonly #numbered: ReadonlySet<number>;
+  readonly acknowledged: Acknowledged;
+  /** Of each row, where its certificate lies. */
+  readonly places: Float64Array;
   /** Rows by place. */
-  readonly #order: Uint32Array;
+  readonly order: Uint32Array;
   /** Of the next row that must come. */
-  #next = 0;
+  next = 0;
 
-  constructor(
-    acknowledged: Acknowledged,
-    places: Float64Array,
-    accountNumber: number,
-    numbered: ReadonlySet<number>,
-  ) {
-    this.#acknowledged = acknowledged;
-    this.#places = places;
-    this.#accountNumber = accountNumber;
+  constructor(acknowledged: Acknowledged, ids: CertificateIds) {
+    this.acknowledged = acknowledged;
+    const places = Float64Array.from({ length: acknowledged.count }, (_, row) => {
+      const place = ids.placeOf(`cert_${base32Of(acknowledged.certificateId(row))}`);
+      return typeof place === 'string' ? Number.NaN : placeOf(place.segment, place.index);
+    });
+    this.places = places;
+    this.order = Uint32Array.from(places, (_, row) => row).sort((a, b) => places[a] - places[b]);
+  }
+}
+
+class BookWalk {
+  readonly violations: string[] = [];
+  readonly lots = new Set<string>();
+  readonly seeds = new Set<string>();
+  readonly #accounts = new Map<number, AccountWalk>();
+  readonly #numbered: ReadonlySet<number>;
+  readonly #requests = new Set<string>();
+
+  constructor(numbered: ReadonlySet<number>) {
     this.#numbered = numbered;
-    this.#order = Uint32Array.from(places, (_, row) => row).sort((a, b) => places[a] - places[b]);
-    if (places.some(Number.isNaN)) this.#say('certificate ids that are none');
+  }
+
+  add(accountNumber: number, acknowledged: Acknowledged, ids: CertificateIds): void {
+    const walk = new AccountWalk(acknowledged, ids);
+    this.#accounts.set(accountNumber, walk);
+    if (walk.places.some(Number.isNaN)) this.violations.push('certificate ids that are none');
+  }
+
+  of(accountNumber: number): AccountWalk {
+    return this.#accounts.get(accountNumber)!;
   }
 
   async all(ledger: Pick<Ledger, 'segmentsFrom'>): Promise<void> {
@@ -172,34 +218,38 @@ class LedgerWalk {
       }
       from = segments[segments.length - 1].sequence + 1;
     }
-    const lost = this.#order.length - this.#next;
-    if (lost > 0) this.#say(`${lost} acknowledged certificates are lost or given twice`);
+    for (const { order, next } of this.#accounts.values())
+      if (next < order.length)
+        this.violations.push(`${order.length - next} acknowledged certificates are lost or given twice`);
   }
 
   #entry(place: number, entry: AnswerEntry): void {
-    if (entry.accountNumber !== this.#accountNumber) return;
-    this.entries++;
-    this.credits += entry.credits;
-    const row = this.#order[this.#next];
-    if (this.#next >= this.#order.length || this.#places[row] !== place) {
-      this.unacknowledged++;
+    const account = this.#accounts.get(entry.accountNumber);
+    if (account === undefined) return;
+    account.entries++;
+    account.credits += entry.credits;
+    const requestId = Buffer.from(entry.requestId);
+    if (this.#requests.size < REQUESTS_WATCHED_MAX) {
+      const hex = requestId.toString('hex');
+      if (this.#requests.has(hex)) this.violations.push(`the request ${hex} is in the books twice`);
+      this.#requests.add(hex);
+    }
+    const row = account.order[account.next];
+    if (account.next >= account.order.length || account.places[row] !== place) {
+      account.unacknowledged++;
       return;
     }
-    this.#next++;
-    const { mode, values, credits, isNumbered } = this.#acknowledged.facts(row);
+    account.next++;
+    const { mode, values, credits, isNumbered } = account.acknowledged.facts(row);
     const isSame =
-      Buffer.from(entry.requestId).equals(this.#acknowledged.requestId(row)) &&
+      requestId.equals(account.acknowledged.requestId(row)) &&
       entry.mode === mode &&
       entry.valueCount === values &&
       entry.credits === credits;
-    if (!isSame) this.#say(`certificate ${place} is not what its client was told`);
+    if (!isSame) this.violations.push(`certificate ${place} is not what its client was told`);
     if (isNumbered !== this.#numbered.has(place))
-      this.#say(
+      this.violations.push(
         `certificate ${place} was asked for ${isNumbered ? 'with' : 'without'} a purpose, unlike its serial`,
       );
-  }
-
-  #say(what: string): void {
-    this.violations.push(what);
   }
 }

@@ -23,12 +23,14 @@ export const PURPOSE = 'a series';
 
 /** Requests in a thousand. */
 export const ORDINARY_MIX = {
-  small: 765,
+  small: 755,
   csprng: 60,
   other: 80,
   pure: 30,
+  'pure small': 5,
   'pure once': 20,
   'pure large': 1,
+  once: 5,
   medium: 25,
   batch: 4,
   numbered: 5,
@@ -70,11 +72,12 @@ export class Mix {
         ]);
       case 'pure':
         return get(kind, '/bytes?count=192&entropy_mode=pure', 192, 'bytes');
+      case 'pure small':
+        return get(kind, '/bytes?count=24&entropy_mode=pure', 24, 'bytes');
       case 'pure once':
-        return {
-          ...get(kind, '/bytes?count=48&entropy_mode=pure', 48, 'bytes'),
-          idempotencyKey: `once-${this.#next++}`,
-        };
+        return this.#once(get(kind, '/bytes?count=48&entropy_mode=pure', 48, 'bytes'));
+      case 'once':
+        return this.#once(get(kind, '/integers?count=10', 10, 'values'));
       case 'pure large':
         return batch(kind, { type: 'bytes', count: 16, params: { length: 1_024 }, entropy_mode: 'pure' });
       case 'medium': {
@@ -95,6 +98,10 @@ export class Mix {
           { ...get(kind, '/nothing', 0, ''), expect: { code: 'not_found', status: 404 } },
         ]);
     }
+  }
+
+  #once(asked: Asked): Asked {
+    return { ...asked, idempotencyKey: `once-${this.#next++}` };
   }
 }
 

@@ -1,170 +1,66 @@
-import { join } from 'node:path';
 import pg from 'pg';
-import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { paddedNumber } from '../../../src/certificate/log-records.ts';
-import { bytesOfBase32 } from '../../../src/core/ids.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
-import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import { CompactRange } from '../../../src/crypto/merkle.ts';
-import { decodeSegment, EntryCursor } from '../../../src/ledger/segment.ts';
-import { ACCOUNTS } from '../../../src/ledger/tables.ts';
-import type { Accounts, Load, SeenCheckpoint } from './load.ts';
+import { auditBooks, type BookFindings, type Known } from '../clients/ledger-check.ts';
+import type { Load, SeenCheckpoint } from './load.ts';
 import { openTool } from './tool.ts';
 
 const HASH_BYTES = 32;
 const TILE_HASHES = 256;
-const SEGMENTS_AT_ONCE = 500;
 const TOLD_MAX = 5;
 
-interface AuditOptions {
-  readonly url: string;
-  /** The data folder of any node: it has the secrets of all. */
-  readonly dataDir: string;
-  readonly load: Load;
-  readonly accounts: Accounts;
-  /** All nodes are stopped and fenced: what they were granted and did not spend must have come back. */
-  readonly isSettled: boolean;
-}
-
-export interface AuditOutcome {
-  readonly violations: readonly string[];
-  /** Answers in the books, and how many of them no client got. */
-  readonly stored: number;
-  readonly unacknowledged: number;
+export interface AuditOutcome extends BookFindings {
   /** Leaves of the log, and how many different states of it were seen. */
   readonly leaves: number;
   readonly checkpoints: number;
 }
 
-interface Spent {
-  requests: number;
-  credits: number;
-}
-
 /**
- * Reads the books in PostgreSQL and holds them against what clients were told: every acknowledged answer is there and is the
- * request's own, nobody spent more than the total, the counters are the sums of the answers, nothing that was granted is lost,
- * and every state of the log that any node showed is one log.
+ * Reads the books in PostgreSQL, when all nodes are stopped and fenced, and holds them against what clients were told (auditBooks):
+ * beside that, nothing that was granted is lost, and every state of the log that any node showed is one log. `dataDir` is the data
+ * folder of any node: it has the secrets of all.
  */
-export async function audit({
-  url,
-  dataDir,
-  load,
-  accounts,
-  isSettled,
-}: AuditOptions): Promise<AuditOutcome> {
-  const violations = [...load.violations];
+export async function audit(url: string, dataDir: string, load: Load): Promise<AuditOutcome> {
+  const known = load.clients.map(({ account, clients }): Known => {
+    return {
+      accountId: account.id,
+      clients,
+      creditsMax: account.creditsMax,
+      requestsMax: account.requestsMax,
+    };
+  });
+  const ledger = await openTool(url, dataDir);
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const spent = new Map<number, Spent>();
-    const places = new Map<string, string>();
-    for (let after = -1; ; ) {
-      const { rows } = await client.query<{ sequence: string; body: Buffer }>(
-        'SELECT sequence, body FROM qrn.segment WHERE sequence > $1 ORDER BY sequence LIMIT $2',
-        [after, SEGMENTS_AT_ONCE],
-      );
-      for (const { sequence, body } of rows) readSegment(Number(sequence), body, spent, places, violations);
-      if (rows.length === 0) break;
-      after = Number(rows[rows.length - 1].sequence);
-    }
-    violations.push(...lostOf(load, dataDir, places));
-    violations.push(...(await overspentOf(client, load, accounts, spent, isSettled)));
+    const books = await auditBooks(ledger, dataDir, known);
     const log = await logOf(client, load.checkpoints);
-    violations.push(...log.violations);
-    violations.push(...(await problemsOf(url, dataDir)));
+    const lost = await lostGrants(client, books);
     return {
-      violations,
-      stored: places.size,
-      unacknowledged: places.size - load.acknowledged.length,
+      ...books,
+      violations: [...new Set([...load.violations, ...books.violations, ...lost, ...log.violations])],
       leaves: log.leaves,
       checkpoints: load.checkpoints.length,
     };
   } finally {
     await client.end();
+    await ledger.close();
   }
 }
 
-function readSegment(
-  sequence: number,
-  body: Buffer,
-  spent: Map<number, Spent>,
-  places: Map<string, string>,
-  violations: string[],
-): void {
-  const { entries } = decodeSegment(new Uint8Array(body));
-  const cursor = new EntryCursor(entries);
-  for (let index = 0; cursor.next(); index++) {
-    const sum = spent.get(cursor.accountNumber) ?? { requests: 0, credits: 0 };
-    sum.requests++;
-    sum.credits += cursor.credits;
-    spent.set(cursor.accountNumber, sum);
-    const requestId = Buffer.from(cursor.requestId).toString('hex');
-    if (places.has(requestId)) violations.push(`the request ${requestId} is in the books twice`);
-    places.set(requestId, `${sequence} ${index}`);
-  }
-}
-
-function lostOf(load: Load, dataDir: string, places: ReadonlyMap<string, string>): string[] {
-  const ids = new CertificateIds(openSecretFile(join(dataDir, 'keys', 'certificate-ids')));
-  const lost = load.acknowledged.filter(({ certificateId, requestId }) => {
-    const place = ids.placeOf(certificateId);
-    const hex = Buffer.from(bytesOfBase32(requestId.slice('req_'.length))!).toString('hex');
-    return typeof place !== 'object' || places.get(hex) !== `${place.segment} ${place.index}`;
-  });
-  return lost.length === 0
-    ? []
-    : [
-        `${lost.length} acknowledged answers are lost, e.g. ${lost
-          .slice(0, TOLD_MAX)
-          .map(({ requestId }) => requestId)
-          .join(', ')}`,
-      ];
-}
-
-async function overspentOf(
-  client: pg.Client,
-  load: Load,
-  accounts: Accounts,
-  spent: ReadonlyMap<number, Spent>,
-  isSettled: boolean,
-): Promise<string[]> {
-  const violations: string[] = [];
-  const { rows: records } = await client.query<{ value: Uint8Array }>(
-    `SELECT value FROM qrn.record WHERE part = '${ACCOUNTS.name}'`,
+/** What nodes were granted and did not spend must have come back: the rest is what was spent. */
+async function lostGrants(client: pg.Client, { spent }: BookFindings): Promise<string[]> {
+  const { rows } = await client.query<{ account: string; requests: string; credits: string }>(
+    'SELECT account, requests_granted AS requests, credits_granted AS credits FROM qrn.allowance',
   );
-  const stored = records.map(({ value }) => ACCOUNTS.codec.decode(value));
-  const { rows: allowances } = await client.query<{
-    account: string;
-    requests_granted: string;
-    credits_granted: string;
-  }>('SELECT account, requests_granted, credits_granted FROM qrn.allowance');
-  for (const [kind, account] of Object.entries(accounts)) {
-    const number = stored.find(({ id }) => id === account.id)?.number ?? Number.NaN;
-    const { requests, credits } = spent.get(number) ?? { requests: 0, credits: 0 };
-    const told = load.acknowledged.filter(({ accountId }) => accountId === account.id);
-    const toldCredits = told.reduce((sum, answer) => sum + answer.credits, 0);
-    const say = (what: string) => violations.push(`the account of ${kind} requests ${what}`);
-    if (requests > account.requestsMax) say(`spent ${requests} of ${account.requestsMax} requests`);
-    if (credits > account.creditsMax) say(`spent ${credits} of ${account.creditsMax} credits`);
-    if (requests < told.length) say(`was charged for ${requests} answers and got ${told.length}`);
-    if (credits < toldCredits) say(`was charged ${credits} credits and told ${toldCredits}`);
-    const isKeyed = account === accounts.keyed;
-    if (isKeyed && requests > load.keysAnswered + load.keysUnknown)
-      say(
-        `was charged for ${requests} answers to ${load.keysAnswered} keys, and ${load.keysUnknown} are unknown`,
-      );
-    const granted = allowances.find((each) => Number(each.account) === number);
-    if (granted === undefined) continue;
-    const hasAll = isSettled
-      ? Number(granted.requests_granted) === requests && Number(granted.credits_granted) === credits
-      : Number(granted.requests_granted) >= requests && Number(granted.credits_granted) >= credits;
-    if (!hasAll)
-      say(
-        `spent ${requests} requests and ${credits} credits, and was granted ${granted.requests_granted} and ${granted.credits_granted}`,
-      );
-  }
-  return violations;
+  return spent.flatMap(({ account, requests, credits }) => {
+    const granted = rows.find((row) => Number(row.account) === account);
+    if (granted === undefined) return [];
+    if (Number(granted.requests) === requests && Number(granted.credits) === credits) return [];
+    const of = `granted ${granted.requests} and ${granted.credits}`;
+    return [`account ${account} spent ${requests} requests and ${credits} credits, and was ${of}`];
+  });
 }
 
 /** Builds the log again from its leaves, and looks for every state that was seen among its own. */
@@ -201,15 +97,4 @@ async function logOf(
       `nodes showed logs of ${[...wanted.keys()].slice(0, TOLD_MAX).join(', ')} leaves, and the log has ${tree.size}`,
     );
   return { violations: violations.slice(0, TOLD_MAX), leaves: tree.size };
-}
-
-/** What the service's own audit finds: among others, whether the counters are the sums of the answers. */
-async function problemsOf(url: string, dataDir: string): Promise<string[]> {
-  const ledger = await openTool(url, dataDir);
-  try {
-    const { problems } = await ledger.audit();
-    return problems.slice(0, TOLD_MAX).map((problem) => `audit: ${problem}`);
-  } finally {
-    await ledger.close();
-  }
 }

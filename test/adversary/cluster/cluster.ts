@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { createAccount, createKey } from '../../../src/account/administration.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import type { Directory } from '../../../src/ledger/ledger.ts';
 import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { Chance } from '../../support/chance.ts';
 import { freePort } from '../../support/programs.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
-import { Link, type LinkTarget } from './link.ts';
+import { Link } from './link.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
+import type { PostgresPair } from './postgres-pair.ts';
 import { openTool, query } from './tool.ts';
 
 /** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
@@ -22,25 +22,14 @@ export interface Totals {
   readonly credits: number;
 }
 
-/** Where the books are. */
-export interface DatabasePlace {
-  /** The connection string. */
-  readonly url: string;
-  /** What PostgreSQL listens on. */
-  readonly target: LinkTarget;
-  /** The connection string by way of a link. */
-  readonly throughPort: (port: number) => string;
-}
-
 export interface ClusterOptions {
   readonly nodes: number;
-  readonly database: DatabasePlace;
+  /** Where the books are. */
+  readonly pair: PostgresPair;
   /** Of every account but the steady one, which never runs dry. */
   readonly totals: Totals;
   /** Picks nodes and moments; a fixed one unless given. */
   readonly chance?: Chance;
-  /** For timings: nodes connect without links, which cost more than the commits that they forward. */
-  readonly isTimed?: boolean;
   /** Of every node, e.g. with a planted fault. */
   readonly environment?: Environment;
   /** Of one node alone, by its number from 1 on. */
@@ -63,18 +52,18 @@ export class Cluster {
   readonly load: Load;
   readonly accounts: Accounts;
   readonly chance: Chance;
-  #database: DatabasePlace;
+  readonly #pair: PostgresPair;
   readonly #folder: string;
 
   private constructor(
-    database: DatabasePlace,
+    pair: PostgresPair,
     folder: string,
     nodes: readonly ClusterNode[],
     links: readonly Link[],
     accounts: Accounts,
     chance: Chance,
   ) {
-    this.#database = database;
+    this.#pair = pair;
     this.#folder = folder;
     this.nodes = nodes;
     this.links = links;
@@ -89,14 +78,13 @@ export class Cluster {
     const nodes: ClusterNode[] = [];
     try {
       for (let number = 1; number <= options.nodes; number++) {
-        const link = await Link.open(options.database.target);
+        const link = await Link.open(options.pair.port);
         links.push(link);
-        const { url: direct, throughPort } = options.database;
         const name = `node-${number}`;
         const dataDir = join(folder, name);
         const own = options.ownEnvironment?.(number);
         const environment = { QRN_LOG_LEVEL: 'info', ...options.environment, ...own };
-        const url = options.isTimed === true ? direct : throughPort(link.port);
+        const url = options.pair.url(link.port);
         const release = options.releaseOf?.(number);
         nodes.push(new ClusterNode({ name, dataDir, url, port: await freePort(), environment, release }));
       }
@@ -106,10 +94,10 @@ export class Cluster {
         node.copySecrets(first);
         node.launch();
       }
-      const accounts = await makeAccounts(options.database.url, folder, options.totals);
+      const accounts = await makeAccounts(options.pair.url(), folder, options.totals);
       const { isAwaited = () => true, chance = new Chance('cluster') } = options;
       await Promise.all(others.filter((_, at) => isAwaited(at + 2)).map((node) => node.ready()));
-      return new Cluster(options.database, folder, nodes, links, accounts, chance);
+      return new Cluster(options.pair, folder, nodes, links, accounts, chance);
     } catch (error) {
       await Promise.all(nodes.map((node) => node.kill()));
       for (const link of links) link.close();
@@ -119,7 +107,7 @@ export class Cluster {
   }
 
   get url(): string {
-    return this.#database.url;
+    return this.#pair.url();
   }
 
   /** Fences a node, as `qrn cluster fence` does. */
@@ -130,12 +118,6 @@ export class Cluster {
     } finally {
       await database.close();
     }
-  }
-
-  /** Another key of the account for plain requests. */
-  async newKey(directory: Directory): Promise<{ key: string; keyId: string }> {
-    const { text, record } = await createKey(directory, systemClock, { accountId: this.accounts.plain.id });
-    return { key: text, keyId: record.keyId };
   }
 
   /** Segments of the node that are in the books. */
@@ -161,10 +143,9 @@ export class Cluster {
     ];
   }
 
-  /** Points all nodes at another primary. Connections to the old one are gone with it. */
-  follow(database: DatabasePlace): void {
-    this.#database = database;
-    for (const link of this.links) link.retarget(database.target);
+  /** Points all nodes at the primary as it is now. Connections to the old one are gone with it. */
+  follow(): void {
+    for (const link of this.links) link.retarget(this.#pair.port);
   }
 
   /** Stops every node, fences it, and holds the books against what clients know. */
@@ -172,9 +153,7 @@ export class Cluster {
     for (const link of this.links) link.heal();
     await Promise.all(this.nodes.map((node) => node.kill('SIGTERM')));
     for (const { name } of this.nodes) await this.fence(name);
-    const { dataDir } = this.nodes[0];
-    const { load, accounts } = this;
-    const audited = await audit({ url: this.url, dataDir, load, accounts, isSettled: true });
+    const audited = await audit(this.url, this.nodes[0].dataDir, this.load);
     const told = this.nodes.flatMap(({ violations }) => [...violations]);
     return { ...audited, violations: [...audited.violations, ...told] };
   }
@@ -196,7 +175,13 @@ async function makeAccounts(url: string, folder: string, totals: Totals): Promis
       overrides: { requestsPerMinute: null, seedIntervalMs: null, ...overrides },
     });
     const key = await createKey(ledger, systemClock, { accountId: account.id });
-    return { id: account.id, key: key.text, requestsMax: requests, creditsMax: credits };
+    return {
+      id: account.id,
+      key: key.text,
+      keyId: key.record.keyId,
+      requestsMax: requests,
+      creditsMax: credits,
+    };
   };
   try {
     return {

@@ -4,10 +4,10 @@ import type { Cluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
 import type { PostgresPair } from './postgres-pair.ts';
 
-/** Where faults happen. Without a pair there is one PostgreSQL, which stays alive. */
+/** Where faults happen. */
 export interface Arena {
   readonly cluster: Cluster;
-  readonly pair: PostgresPair | undefined;
+  readonly pair: PostgresPair;
   /** Times from the end of a promotion to the first answer, in ms. */
   readonly answeredAfterMs: number[];
 }
@@ -30,11 +30,12 @@ const follows = (pair: PostgresPair) =>
   until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
 
 /** The primary dies while its standby is cut off, and the standby takes over with what it has. */
-async function takeOver(arena: Arena, pair: PostgresPair): Promise<void> {
+async function takeOver(arena: Arena): Promise<void> {
+  const { pair } = arena;
   pair.killPrimary();
   pair.link.healWithLoss();
   await pair.promote();
-  arena.cluster.follow(pair.place);
+  arena.cluster.follow();
   await answersAgain(arena);
   await pair.addStandby();
 }
@@ -64,7 +65,7 @@ const killAllNodes: Fault = async ({ cluster }) => {
 
 /** The machine of the primary restarts; no standby takes over. */
 const killPrimary: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   await someMs(arena, 0, 300);
   pair.killPrimary();
   await someMs(arena, 0, 1_500);
@@ -75,12 +76,12 @@ const killPrimary: Fault = async (arena) => {
 
 /** The primary dies for good, and its standby takes over. */
 const failover: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   await follows(pair);
   await someMs(arena, 0, 300);
   pair.killPrimary();
   await pair.promote();
-  arena.cluster.follow(pair.place);
+  arena.cluster.follow();
   const promotedAtMs = performance.now();
   await answersAgain(arena);
   const afterMs = arena.cluster.load.lastAnswerAtMs - promotedAtMs;
@@ -112,7 +113,7 @@ const cutAndFence: Fault = async (arena) => {
 
 /** No packet passes between the primary and the standby: commits wait, and nothing is acknowledged that only one has. */
 const cutStandby: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   pair.link.cut();
   await someMs(arena, 200, 2_500);
   pair.link.heal();
@@ -121,11 +122,11 @@ const cutStandby: Fault = async (arena) => {
 
 /** The standby is cut off, and then the primary dies: what was acknowledged must be on the standby. */
 const cutStandbyThenFailover: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   await follows(pair);
   pair.link.cut();
   await someMs(arena, 500, 1_500);
-  await takeOver(arena, pair);
+  await takeOver(arena);
 };
 
 /**
@@ -133,14 +134,14 @@ const cutStandbyThenFailover: Fault = async (arena) => {
  * and that no client was told of. Nodes must not show them either, for the standby takes over then.
  */
 const restartAloneThenFailover: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   await follows(pair);
   pair.link.cut();
   await someMs(arena, 300, 1_000);
   pair.killPrimary();
   await pair.restartPrimary();
   await someMs(arena, 500, 2_000);
-  await takeOver(arena, pair);
+  await takeOver(arena);
 };
 
 /** The standby is cut off, and an administrator cancels the commits that wait for it, so that they can be read. */
@@ -154,18 +155,18 @@ async function cancelCommits(pair: PostgresPair): Promise<void> {
 }
 
 const cancelThenFailover: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   await cancelCommits(pair);
-  await takeOver(arena, pair);
+  await takeOver(arena);
 };
 
 /** As before, and no node is left that would send the cancelled commits again. */
 const cancelThenKillThenFailover: Fault = async (arena) => {
-  const pair = pairOf(arena);
+  const { pair } = arena;
   const { nodes } = arena.cluster;
   await cancelCommits(pair);
   await Promise.all(nodes.map((node) => node.kill()));
-  await takeOver(arena, pair);
+  await takeOver(arena);
 };
 
 /** A node stands still, is taken for dead and fenced, and goes on. It must end. */
@@ -212,11 +213,6 @@ export function faultsOf(group: (typeof GROUPS)[number]): FaultName[] {
   return (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
 }
 
-function pairOf({ pair }: Arena): PostgresPair {
-  if (pair === undefined) throw new Error('this fault needs a standby');
-  return pair;
-}
-
 async function fencedWhile(
   arena: Arena,
   node: ClusterNode,
@@ -232,10 +228,10 @@ async function fencedWhile(
   await someMs(arena, 0, 300);
   back();
   await until(`${node.name} ends`, () => !node.isRunning || node.starts > epochs, ENDS_WITHIN_MS).catch(() =>
-    cluster.load.violations.push(`${node.name} runs on after it was fenced`),
+    cluster.load.violate(`${node.name} runs on after it was fenced`),
   );
   const after = await cluster.segmentsOf(node.name);
-  if (after > before) cluster.load.violations.push(`${node.name} committed after it was fenced`);
+  if (after > before) cluster.load.violate(`${node.name} committed after it was fenced`);
   await node.kill();
   node.launch();
 }

@@ -1,9 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP port of this machine, or the path of a Unix socket. */
-export type LinkTarget = number | string;
-
 /**
  * A TCP connection between two parties that can be cut like a cable: what is sent meanwhile arrives nowhere, nobody is told,
  * and what was on its way arrives when the link is whole again, however late. New connections open on the near side and get
@@ -12,11 +9,11 @@ export type LinkTarget = number | string;
 export class Link {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [near: Socket, far: Socket]>();
-  #target: LinkTarget;
+  #target: number;
   #isCut = false;
   #waiting: Socket[] = [];
 
-  private constructor(server: Server, target: LinkTarget) {
+  private constructor(server: Server, target: number) {
     this.#server = server;
     this.#target = target;
     server.on('connection', (near) => {
@@ -26,7 +23,7 @@ export class Link {
     });
   }
 
-  static async open(target: LinkTarget): Promise<Link> {
+  static async open(target: number): Promise<Link> {
     const server = createServer({ noDelay: true, allowHalfOpen: false, pauseOnConnect: true });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -35,10 +32,6 @@ export class Link {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
-  }
-
-  get isCut(): boolean {
-    return this.#isCut;
   }
 
   cut(): void {
@@ -59,7 +52,7 @@ export class Link {
   }
 
   /** New connections go there; those that are open stay where they are. */
-  retarget(target: LinkTarget): void {
+  retarget(target: number): void {
     this.#target = target;
   }
 
@@ -70,11 +63,7 @@ export class Link {
   }
 
   #join(near: Socket): void {
-    const target = this.#target;
-    const far =
-      typeof target === 'string'
-        ? connect({ path: target })
-        : connect({ port: target, host: '127.0.0.1', noDelay: true });
+    const far = connect({ port: this.#target, host: '127.0.0.1', noDelay: true });
     const pair = [near, far] as const;
     this.#pairs.add(pair);
     const forward = (from: Socket, to: Socket) => {

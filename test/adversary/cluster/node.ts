@@ -149,11 +149,6 @@ export class ClusterNode {
     if (this.isPaused && signal !== 'SIGKILL') this.resume();
     await ended;
   }
-
-  /** Resolves when it has ended by itself. */
-  async ended(withinMs: number): Promise<void> {
-    await until(`${this.name} ends`, () => !this.isRunning, withinMs);
-  }
 }
 
 /** Without the lines of single requests, which would drive out what tells more. */

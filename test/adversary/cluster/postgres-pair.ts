@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import type pg from 'pg';
 import { freePort } from '../../support/programs.ts';
 import { until } from '../../support/server.ts';
-import type { DatabasePlace } from './cluster.ts';
 import { Link } from './link.ts';
 import { query } from './tool.ts';
 
@@ -31,11 +30,6 @@ interface PairOptions {
   readonly programs: string;
   /** False plants a fault: a commit is acknowledged before the standby has it. */
   readonly isSynchronous: boolean;
-  /**
-   * For timings: commits wait for the disk, and the standby follows without a link. The death of a process keeps what the
-   * kernel has, so faults need no disk.
-   */
-  readonly isTimed?: boolean;
 }
 
 /** One server of the two, with its data folder. */
@@ -87,26 +81,25 @@ export class PostgresPair {
     return pair;
   }
 
-  /** Of the primary as it is now. */
-  get place(): DatabasePlace {
-    const { port } = this.#primary;
-    return { url: this.#url(port), target: port, throughPort: (through) => this.#url(through) };
+  /** What the primary as it is now listens on. */
+  get port(): number {
+    return this.#primary.port;
   }
 
-  #url(port: number, database = DATABASE): string {
+  /** The connection string of the primary as it is now, or by way of a link to it. */
+  url(port = this.port, database = DATABASE): string {
     return `postgres://${USER}@127.0.0.1:${port}/${database}`;
   }
 
   query<R extends pg.QueryResultRow>(statement: string, database?: string): Promise<R[]> {
-    return query<R>(this.#url(this.#primary.port, database), statement);
+    return query<R>(this.url(this.#primary.port, database), statement);
   }
 
   /** Makes a standby of the primary as it is now, and makes commits wait for it. */
   async addStandby(): Promise<void> {
     const standby = { data: join(this.folder, String(++this.#servers)), port: await freePort() };
     this.link.retarget(this.#primary.port);
-    const port = this.#options.isTimed === true ? this.#primary.port : this.link.port;
-    const source = `host=127.0.0.1 port=${port} user=${USER} application_name=${STANDBY}`;
+    const source = `host=127.0.0.1 port=${this.link.port} user=${USER} application_name=${STANDBY}`;
     await this.#run('pg_basebackup', [
       '-D',
       standby.data,
@@ -212,7 +205,7 @@ export class PostgresPair {
       'wal_receiver_timeout=5s',
       'wal_sender_timeout=5s',
       'wal_retrieve_retry_interval=100ms',
-      `fsync=${this.#options.isTimed === true ? 'on' : 'off'}`,
+      'fsync=off', // the death of a process keeps what the kernel has
     ].flatMap((setting) => ['-c', setting]);
     const server = spawn(join(this.#options.programs, 'postgres'), ['-D', data, ...settings], {
       ...NOBODY,
@@ -221,7 +214,7 @@ export class PostgresPair {
     });
     server.unref();
     const isAnswering = () =>
-      query(this.#url(port, 'postgres'), 'SELECT 1').then(
+      query(this.url(port, 'postgres'), 'SELECT 1').then(
         () => true,
         () => false,
       );

@@ -4,12 +4,10 @@ import type { AuditOutcome } from './auditor.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
 import { type Arena, FAULTS, type FaultName } from './faults.ts';
 import type { ClusterNode } from './node.ts';
-import type { PostgresPair } from './postgres-pair.ts';
 
 export interface SeriesOptions extends ClusterOptions {
-  /** The primary and its standby; undefined when there is one server, which stays alive. */
-  readonly pair?: PostgresPair;
   readonly faults: readonly FaultName[];
+  /** Of each account. */
   readonly clients: number;
   /** Between two faults. */
   readonly pauseMs: number;
@@ -22,7 +20,8 @@ export interface SeriesOutcome extends AuditOutcome {
   /** Those that took place, in their order. */
   readonly faults: readonly FaultName[];
   readonly acknowledged: number;
-  readonly outcomes: ReadonlyMap<string, number>;
+  /** By code. */
+  readonly refusals: ReadonlyMap<string, number>;
   /** Times that nodes were started. */
   readonly starts: number;
   /** Of each failover: from the end of the promotion to the first answer. */
@@ -52,16 +51,16 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       if (!mayGoOn() || load.violations.length > 0) break;
       await answered(cluster);
       const begunMs = performance.now();
-      const before = load.acknowledged.length;
+      const before = load.acknowledged;
       await FAULTS[name].fault(arena);
       faults.push(name);
       for (const node of nodes) if (!node.isRunning) node.launch();
       await oneReady(cluster, name);
       await sleep(pauseMs);
-      const met = load.acknowledged.length - before;
-      load.violations.push(...(await cluster.lostCount(before)), ...nodes.flatMap(heldBack));
+      const met = load.acknowledged - before;
+      load.violate(...(await cluster.lostCount(before)), ...nodes.flatMap(heldBack));
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
-      const told = `${met} of ${load.acknowledged.length} answers, ${load.violations.length} violations`;
+      const told = `${met} of ${load.acknowledged} answers, ${load.violations.length} violations`;
       report(`${faults.length} of ${options.faults.length}: ${name}, ${seconds} s; ${told}`);
     }
     if (load.violations.length === 0) await allReady(cluster);
@@ -74,8 +73,8 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
     return {
       ...audited,
       faults,
-      acknowledged: load.acknowledged.length,
-      outcomes: load.outcomes,
+      acknowledged: load.acknowledged,
+      refusals: load.refusals,
       starts: nodes.reduce((sum, { starts }) => sum + starts, 0),
       answeredAfterMs: arena.answeredAfterMs,
       output,
@@ -96,9 +95,9 @@ function heldBack({ name, output }: ClusterNode): string[] {
 
 /** Before each fault the service answers: one that meets no request shows nothing. */
 async function answered({ load }: Cluster): Promise<void> {
-  const before = load.acknowledged.length;
-  await until('a new answer', () => load.acknowledged.length > before, ANSWERED_WITHIN_MS).catch(() =>
-    load.violations.push(`no new answer within ${ANSWERED_WITHIN_MS} ms, although a node was ready`),
+  const before = load.acknowledged;
+  await until('a new answer', () => load.acknowledged > before, ANSWERED_WITHIN_MS).catch(() =>
+    load.violate(`no new answer within ${ANSWERED_WITHIN_MS} ms, although a node was ready`),
   );
 }
 
@@ -109,7 +108,7 @@ async function oneReady({ nodes, load }: Cluster, after: FaultName): Promise<voi
     return nodes.some(({ port }) => port !== undefined);
   };
   await until('a node is ready', isReady, READY_WITHIN_MS).catch(() =>
-    load.violations.push(`no node was ready within ${READY_WITHIN_MS} ms after: ${after}`),
+    load.violate(`no node was ready within ${READY_WITHIN_MS} ms after: ${after}`),
   );
 }
 
@@ -117,7 +116,7 @@ async function oneReady({ nodes, load }: Cluster, after: FaultName): Promise<voi
 async function allReady({ nodes, load }: Cluster): Promise<void> {
   for (const node of nodes)
     await node.ready().catch(() => {
-      load.violations.push(
+      load.violate(
         `${node.name} is not ready after the last fault: ${node.output.trimEnd().split('\n').at(-1)}`,
       );
     });

@@ -21,7 +21,7 @@ const FAULTS_EACH = 30;
 /** In every second series the totals run dry, about halfway. */
 const AMPLE = { requests: 1_000_000, credits: 1_000_000 };
 const SCARCE = { requests: 500, credits: 4_000 };
-const CLIENTS = 12;
+const CLIENTS = 3;
 const PAUSE_MS = 500;
 
 const values = readOptions({
@@ -64,7 +64,6 @@ function runSeries(
     series({
       pair,
       nodes: values.nodes,
-      database: pair.place,
       totals,
       ...(environment !== undefined && { environment }),
       faults,
@@ -120,8 +119,16 @@ async function resultOf(faults: readonly FaultName[], totals: Totals): Promise<S
     for (const name of outcome.faults) counts[name] = (counts[name] ?? 0) + 1;
     for (const violation of outcome.violations) say(`  VIOLATION ${violation}`);
     if (outcome.violations.length > 0) say(outcome.output);
-    say(JSON.stringify(Object.fromEntries(outcome.outcomes)));
-    const { acknowledged, stored, leaves, checkpoints, starts, answeredAfterMs, violations } = outcome;
+    say(JSON.stringify(Object.fromEntries(outcome.refusals)));
+    const {
+      acknowledged,
+      entries: stored,
+      leaves,
+      checkpoints,
+      starts,
+      answeredAfterMs,
+      violations,
+    } = outcome;
     const sums = { acknowledged, stored, leaves, checkpoints, starts };
     return {
       seconds: seconds(),

@@ -1,8 +1,8 @@
 // `node test/adversary/soak/run.ts --minutes N [--rate R] [--seed S] [--durability fsync|commit] [--arenas N]`: a
 // long mixed load, with restarts. `--arenas` bounds the heaps of glibc's malloc (MALLOC_ARENA_MAX).
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { NOT_GIVEN, readOptions, say } from '../program.ts';
+import { aligned, NOT_GIVEN, readOptions, say } from '../program.ts';
 import { type SoakOutcome, soak } from './soak.ts';
+import type { Trend } from './trend.ts';
 
 /** Of the fitted line over the last life, after its warm-up: garbage that is not collected yet is no growth. */
 const MEMORY_GROWTH_MIB = 16;
@@ -27,15 +27,12 @@ const outcome = await soak({
   environment: { QRN_DURABILITY: durability, ...(arenas !== undefined && { MALLOC_ARENA_MAX: arenas }) },
   report: say,
 });
-const failures = [...outcome.violations, ...trendFailures(outcome)];
-const out = new URL('../../../bench/out/', import.meta.url);
-mkdirSync(out, { recursive: true });
-writeFileSync(new URL('soak-run.json', out), `${JSON.stringify({ ...outcome, failures }, undefined, 1)}\n`);
-say(tableOf(outcome));
+const failures = [...outcome.ledger.violations, ...trendFailures(outcome)];
+for (const line of aligned(rowsOf(outcome))) say(line);
 for (const failure of failures) say(`FAILED ${failure}`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
-function trendFailures({ memory, p99, revokedServedMs }: SoakOutcome): string[] {
+function trendFailures({ memory, p99, client: { revokedServedMs } }: SoakOutcome): string[] {
   const found: string[] = [];
   if (memory === undefined || p99 === undefined) found.push('the last life was too short to judge');
   else {
@@ -48,41 +45,33 @@ function trendFailures({ memory, p99, revokedServedMs }: SoakOutcome): string[] 
   return found;
 }
 
-function tableOf(outcome: SoakOutcome): string {
-  const { memory, p99, ledger, restarts, refusals } = outcome;
+function rowsOf(outcome: SoakOutcome): string[][] {
+  const { client, source, ledger, restarts, capacityPerS } = outcome;
   const peak = Math.max(...outcome.samples.map(({ residentMib }) => residentMib));
-  const trend = (each: typeof memory, unit: string) =>
+  const trend = (each: Trend | undefined, unit: string) =>
     each === undefined
       ? 'too short'
       : `${each.median.toFixed(1)} ${unit}, ${each.perMinute.toFixed(2)} a minute, ${each.growth.toFixed(1)} over ${each.points} points`;
-  const rows: [string, string][] = [
-    [
-      'capacity, rate',
-      `${outcome.capacityPerS?.toFixed(0) ?? 'not measured'}, ${outcome.ratePerS} requests/s`,
-    ],
-    ['acknowledged', `${outcome.acknowledged} answers, ${outcome.creditsAcknowledged} credits`],
+  const refused = [...client.refusals].map(([code, count]) => `${count} ${code}`).join(', ');
+  const { acknowledged } = client;
+  return [
+    ['capacity, rate', `${capacityPerS?.toFixed(0) ?? 'not measured'}, ${outcome.ratePerS} requests/s`],
+    ['acknowledged', `${acknowledged.count} answers, ${acknowledged.creditsSpent} credits`],
     [
       'in the ledger',
       `${ledger.entries} answers, ${ledger.creditsBooked} credits; ${ledger.unacknowledged} nobody got`,
     ],
-    ['connections lost', `${outcome.unknown} outcomes unknown; ${outcome.notSent} requests not sent`],
-    [
-      'refused',
-      Object.entries(refusals)
-        .map(([code, count]) => `${count} ${code}`)
-        .join(', ') || 'none',
-    ],
-    ['idempotent retries', String(outcome.retried)],
+    ['connections lost', `${client.unknown} outcomes unknown; ${client.notSent} requests not sent`],
+    ['refused', refused === '' ? 'none' : refused],
+    ['idempotent retries', String(client.retried)],
     ['certificates verified', String(outcome.verified)],
-    ['restarts', `${restarts.sigterm} SIGTERM, ${restarts.sigkill} SIGKILL`],
+    ['restarts', `${restarts.SIGTERM} SIGTERM, ${restarts.SIGKILL} SIGKILL`],
     ['seeds, lots in answers', `${ledger.seeds} seeds, ${ledger.lots} lots`],
-    ['source', `${outcome.sourceReads} reads, ${outcome.sourceRefusals} refused`],
-    ['keys revoked', `${outcome.keysRevoked}, served for ${outcome.revokedServedMs.toFixed(0)} ms at most`],
+    ['source', `${source.reads} reads, ${source.refusals} refused`],
+    ['keys revoked', `${outcome.keysRevoked}, served for ${client.revokedServedMs.toFixed(0)} ms at most`],
     ['resident memory, peak', `${peak.toFixed(0)} MiB`],
-    ['private memory', trend(memory, 'MiB')],
-    ['p99 of small requests', trend(p99, 'µs')],
-    ['violations', String(outcome.violations.length)],
+    ['private memory', trend(outcome.memory, 'MiB')],
+    ['p99 of small requests', trend(outcome.p99, 'µs')],
+    ['violations', String(ledger.violations.length)],
   ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`).join('\n');
 }

@@ -4,7 +4,7 @@ import { Chance } from '../../support/chance.ts';
 import { residentMemory } from '../../support/process-usage.ts';
 import { TestServer } from '../../support/server.ts';
 import { type ClientKey, Clients, WINDOW_S } from '../clients/clients.ts';
-import { checkLedger, type LedgerFindings } from '../clients/ledger-check.ts';
+import { type BookFindings, checkLedger } from '../clients/ledger-check.ts';
 import { type SourceState, SwitchedSource } from './source.ts';
 import { type Point, type Trend, trendOf } from './trend.ts';
 import { Verifier } from './verifier.ts';
@@ -15,11 +15,9 @@ export interface SoakPlan {
   readonly ratePerS?: number | undefined;
   /** Of which requests are made. */
   readonly simSeed: number;
-  /** What happens when; the long form's when left out. */
-  readonly events?: readonly TimedEvent[];
   /** More settings of the service. */
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly report?: (line: string) => void;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly report: (line: string) => void;
 }
 
 /** What one second of the run looked like. */
@@ -34,28 +32,19 @@ interface SoakSample {
 }
 
 export interface SoakOutcome {
-  readonly violations: readonly string[];
+  readonly client: Clients;
+  readonly source: Pick<SwitchedSource, 'reads' | 'refusals'>;
+  readonly ledger: BookFindings;
   readonly ratePerS: number;
   readonly capacityPerS: number | undefined;
-  readonly acknowledged: number;
-  readonly creditsAcknowledged: number;
-  readonly refusals: Readonly<Record<string, number>>;
-  readonly unknown: number;
-  readonly notSent: number;
-  readonly retried: number;
   readonly verified: number;
-  readonly restarts: { readonly sigterm: number; readonly sigkill: number };
+  readonly restarts: Readonly<Record<'SIGTERM' | 'SIGKILL', number>>;
   readonly keysRevoked: number;
-  readonly revokedServedMs: number;
-  readonly sourceReads: number;
-  readonly sourceRefusals: number;
-  readonly ledger: LedgerFindings;
   readonly samples: readonly SoakSample[];
   /** Of the last life, after its warm-up. Undefined when that was too short. */
   readonly memory: Trend | undefined;
   /** 99th percentile of small requests, µs, by window of the same time. */
   readonly p99: Trend | undefined;
-  readonly windows: readonly { readonly atS: number; readonly p50Us: number; readonly p99Us: number }[];
 }
 
 /** What happens when, as shares of the run. The last life is the longest, and the one whose memory is judged. */
@@ -110,7 +99,7 @@ class SoakRun {
   readonly #verifier: Verifier;
   readonly #accountId: string;
   readonly #samples: SoakSample[] = [];
-  readonly #restarts = { sigterm: 0, sigkill: 0 };
+  readonly #restarts = { SIGTERM: 0, SIGKILL: 0 };
   #server: TestServer;
   #isUp = true;
   #life = 1;
@@ -130,8 +119,9 @@ class SoakRun {
     this.#settings = settings;
     this.#server = server;
     this.#accountId = account.account_id;
-    this.#client = new Clients(keys, new Chance(plan.simSeed));
-    this.#client.port = server.port;
+    this.#client = new Clients(keys, new Chance(plan.simSeed), () =>
+      this.#isUp ? this.#server.port : undefined,
+    );
     this.#verifier = new Verifier(this.#client, account.key);
   }
 
@@ -155,7 +145,7 @@ class SoakRun {
   }
 
   async whole(): Promise<SoakOutcome> {
-    const { seconds, events = EVENTS, report = () => {} } = this.#plan;
+    const { seconds, report } = this.#plan;
     const client = this.#client;
     let capacityPerS: number | undefined;
     let ratePerS = this.#plan.ratePerS;
@@ -169,7 +159,7 @@ class SoakRun {
     this.#lifeFromS = startS;
     const watching = setInterval(() => this.#sample(report), 1_000);
     client.start(ratePerS);
-    for (const [share, event] of events) {
+    for (const [share, event] of EVENTS) {
       await this.#until(startS + share * seconds);
       report(`${(client.nowS - startS).toFixed(0)} s: ${event}`);
       await this.#happen(event);
@@ -209,17 +199,15 @@ class SoakRun {
     await this.#stop(signal);
     this.#server = await TestServer.start(this.#settings, this.#server.dataDir);
     this.#isUp = true;
-    this.#client.port = this.#server.port;
     this.#life++;
     this.#lifeFromS = this.#client.nowS;
   }
 
   async #stop(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
     const client = this.#client;
-    this.#isUp = false;
     const code = await this.#server.kill(signal);
-    client.port = undefined;
-    this.#restarts[signal === 'SIGTERM' ? 'sigterm' : 'sigkill']++;
+    this.#isUp = false;
+    this.#restarts[signal]++;
     const expected = signal === 'SIGTERM' ? 0 : 'SIGKILL';
     if (code !== expected)
       client.violate(`ended by ${signal} with ${code}: ${this.#server.output().slice(-500)}`);
@@ -265,41 +253,21 @@ class SoakRun {
   async #outcome(ratePerS: number, capacityPerS: number | undefined): Promise<SoakOutcome> {
     const client = this.#client;
     const { dataDir } = this.#server;
-    const { acknowledged, unknown } = client;
-    const ledger = await checkLedger(dataDir, { accountId: this.#accountId, acknowledged, unknown });
+    const ledger = await checkLedger(dataDir, [
+      { accountId: this.#accountId, clients: client, creditsMax: CREDITS },
+    ]);
     const fromS = this.#lifeFromS + WARM_UP_SHARE * (client.nowS - this.#lifeFromS);
-    const windows = [...client.windows].map(([window, latency]) => ({
-      atS: window * WINDOW_S,
-      p50Us: latency.quantile(0.5),
-      p99Us: latency.quantile(0.99),
-    }));
     const points: Point[] = this.#samples
       .filter(({ life, atS }) => life === this.#life && atS >= fromS)
       .map(({ atS, privateMib }) => ({ atS, value: privateMib }));
-    const latencies = windows
-      .filter(({ atS }) => atS >= fromS)
-      .map(({ atS, p99Us }) => ({ atS, value: p99Us }));
+    const latencies = [...client.windows]
+      .map(([window, latency]) => ({ atS: window * WINDOW_S, value: latency.percentile(99) }))
+      .filter(({ atS }) => atS >= fromS);
     return {
-      violations: [...client.violations, ...ledger.violations],
-      ratePerS,
-      capacityPerS,
-      acknowledged: client.acknowledged.count,
-      creditsAcknowledged: client.acknowledged.creditsSpent,
-      refusals: Object.fromEntries(client.refusals),
-      unknown: client.unknown,
-      notSent: client.notSent,
-      retried: client.retried,
-      verified: this.#verifier.verified,
-      restarts: this.#restarts,
-      keysRevoked: this.#keysRevoked,
-      revokedServedMs: client.revokedServedMs,
-      sourceReads: this.#source.reads,
-      sourceRefusals: this.#source.refusals,
-      ledger,
-      samples: this.#samples,
+      ...{ client, source: this.#source, ledger, ratePerS, capacityPerS, samples: this.#samples },
+      ...{ verified: this.#verifier.verified, restarts: this.#restarts, keysRevoked: this.#keysRevoked },
       memory: trendOf(points),
       p99: trendOf(latencies),
-      windows,
     };
   }
 }

@@ -10,7 +10,7 @@ import { migrate } from '../../../src/ledger/postgres/migrate.ts';
 import { fenceNode, jobOwner, NodeIdentity } from '../../../src/ledger/postgres/node.ts';
 import { PostgresStore } from '../../../src/ledger/postgres/postgres-store.ts';
 import { Sequencer } from '../../../src/ledger/postgres/sequencer.ts';
-import { Link } from '../../adversary/cluster/link.ts';
+import { CuttingProxy } from '../../support/cutting-proxy.ts';
 import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import {
   block,
@@ -133,12 +133,11 @@ test('a fenced node writes no job, no draw, no lot and no charge, and takes no o
 
 test('a connection whose server is cut off is closed without an answer', async (t) => {
   const url = new URL(await emptiedDatabase(t));
-  const link = await Link.open(`${url.searchParams.get('host')}/.s.PGSQL.5432`);
-  t.after(() => link.close());
-  const through = `postgres://qrn@127.0.0.1:${link.port}${url.pathname}`;
+  const { proxy, port } = await CuttingProxy.open(t, `${url.searchParams.get('host')}/.s.PGSQL.5432`);
+  const through = `postgres://qrn@127.0.0.1:${port}${url.pathname}`;
   const database = new Database({ url: through, log: silentLog });
   const session = await database.hold();
-  link.cut();
+  proxy.setSilent(true);
   await session.close();
 });
 
