@@ -43,8 +43,8 @@ export interface FrontOptions {
   readonly sharePort?: boolean;
   /** PEM files of the certificate chain and its key: the front then speaks TLS (1.2 and 1.3) alone. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
-  /** What parses HTTP; `uws` without it. */
-  readonly engine?: EngineName;
+  /** What parses HTTP, by name or as it is; `uws` without it. */
+  readonly engine?: EngineName | StartEngine;
   /**
    * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an
    * ApiError as it is, anything else logged and as a bare internal_error.
@@ -148,7 +148,7 @@ class ListeningFront implements Front, ExchangeHost {
 
   async listen(): Promise<Front> {
     const { host, port, sharePort = false, tls = null, engine = 'uws' } = this.#options;
-    const start = await engineOf(engine);
+    const start = typeof engine === 'string' ? await engineOf(engine) : engine;
     this.#engine = await start({
       host,
       port,

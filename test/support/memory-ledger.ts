@@ -69,20 +69,24 @@ const OPEN_SEALS: BlockSeals = {
 
 const SOLE_WRITER: Writer = { node: '', epoch: 0 };
 
+/** What the constructor takes from the rules of ledger/domain, over a store in memory. */
+const ByRules = Object as unknown as new () => Omit<Ledger, OwnMethod>;
+type OwnMethod =
+  | ('follow' | 'addLot' | 'leaseSequences' | 'commit' | 'segment' | 'seriesPage' | 'balances' | 'usage')
+  | ('saveRates' | 'loadRates' | 'expire' | 'segmentSpan' | 'probe' | 'putLog' | 'getLog' | 'unsealed')
+  | ('segmentsFrom' | 'audit' | 'journalFaults' | 'integrity' | 'backup' | 'close');
+
 /**
  * The ledger as plain maps: the model that the contract suite holds every other ledger against. For tests only; it
  * forgets everything with the process. It derives nothing ahead of time: counters are sums over all entries that were
  * ever committed, worked out at each question. Several nodes have it as their books through MemoryNodes, which says who
  * writes.
  */
-export class MemoryLedger implements Ledger {
+export class MemoryLedger extends ByRules implements Ledger {
   readonly #clock: Clock;
   readonly #keepsPending: boolean;
   readonly #store = new MemoryStore();
   readonly #lots: LotStore;
-  readonly #sources = sourcesIn(this.#store, ONLY_OWNER);
-  readonly #draws = drawsIn(this.#store);
-  readonly #directory = directoryIn(this.#store);
   readonly #feed: DirectoryFeed;
   readonly #segments = new Map<number, SegmentRecord>();
   readonly #writers = new Map<number, Writer>();
@@ -98,49 +102,30 @@ export class MemoryLedger implements Ledger {
 
   /** Without `keepsPending`, lots are released at once: where no log releases them. */
   constructor(clock: Clock, { keepsPending = false } = {}) {
+    super();
     this.#clock = clock;
     this.#keepsPending = keepsPending;
-    this.#feed = new DirectoryFeed(this.#directory.directoryChanges, clock);
+    const directory = directoryIn(this.#store);
+    this.#feed = new DirectoryFeed(directory.directoryChanges, clock);
     this.#answers = answersIn(this.#store, clock);
     this.#lots = this.lotsOf(ONLY_OWNER.node, this.#store);
-    Object.assign(this, this.#answers, this.#lots, { addLot: this.addLot.bind(this) });
+    const { createAccount, putAccount, putKey } = directory;
+    Object.assign(
+      this,
+      SOLE_NODE,
+      this.#answers,
+      sourcesIn(this.#store, ONLY_OWNER),
+      drawsIn(this.#store),
+      directory,
+      {
+        ...this.#lots,
+        addLot: this.addLot.bind(this),
+        createAccount: this.#pushed(createAccount),
+        putAccount: this.#pushed(putAccount),
+        putKey: this.#pushed(putKey),
+      },
+    );
   }
-
-  readonly isShared = SOLE_NODE.isShared;
-  readonly askLimits = SOLE_NODE.askLimits;
-  readonly claimKey = SOLE_NODE.claimKey;
-  readonly releaseKey = SOLE_NODE.releaseKey;
-  readonly directoryChanges = this.#directory.directoryChanges;
-  readonly accounts = this.#directory.accounts;
-  readonly keys = this.#directory.keys;
-  readonly createAccount = this.#pushed(this.#directory.createAccount);
-  readonly putAccount = this.#pushed(this.#directory.putAccount);
-  readonly putKey = this.#pushed(this.#directory.putKey);
-  readonly sourceNote = this.#sources.sourceNote;
-  readonly putSourceNote = this.#sources.putSourceNote;
-  readonly charge = this.#sources.charge;
-  readonly spent = this.#sources.spent;
-  readonly openJob = this.#sources.openJob;
-  readonly putJob = this.#sources.putJob;
-  readonly openJobs = this.#sources.openJobs;
-  declare readonly storedAnswer: Ledger['storedAnswer'];
-  declare readonly storedAnswerSizes: Ledger['storedAnswerSizes'];
-  declare readonly lot: Ledger['lot'];
-  declare readonly lots: Ledger['lots'];
-  declare readonly revokeLot: Ledger['revokeLot'];
-  declare readonly revocations: Ledger['revocations'];
-  declare readonly unclaimedBlocks: Ledger['unclaimedBlocks'];
-  declare readonly claimBlocks: Ledger['claimBlocks'];
-  declare readonly pendingLots: Ledger['pendingLots'];
-  declare readonly nextSeedGeneration: Ledger['nextSeedGeneration'];
-  declare readonly blockLevels: Ledger['blockLevels'];
-  readonly openDraw = this.#draws.openDraw;
-  readonly putDraw = this.#draws.putDraw;
-  readonly dropDraw = this.#draws.dropDraw;
-  readonly draw = this.#draws.draw;
-  readonly openDraws = this.#draws.openDraws;
-  readonly drawLeaves = this.#draws.drawLeaves;
-  readonly drawLeavesLogged = this.#draws.drawLeavesLogged;
 
   follow(reader: DirectoryReader): Promise<void> {
     return this.#feed.follow(reader);

@@ -1,13 +1,7 @@
-import { ApiError } from '../../../src/core/errors.ts';
-import { LIMITS } from '../../../src/core/limits.ts';
-import { Budget } from '../../../src/fair/budget.ts';
-import { DeadlineQueue } from '../../../src/http/deadline-queue.ts';
-import type { NativeResponse } from '../../../src/http/engine.ts';
-import { Exchange, type ExchangeHost } from '../../../src/http/exchange.ts';
-import type { Front, FrontOptions } from '../../../src/http/front.ts';
+import type { NativeResponse, StartEngine } from '../../../src/http/engine.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import { type Front, type FrontOptions, startFront } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
-
-import { TurnClock } from '../../../src/http/turn-clock.ts';
 
 /** What a client sends. */
 export interface WireRequest {
@@ -26,77 +20,31 @@ export interface WireReply {
   readonly body: Uint8Array;
 }
 
-const SWEEP_MS = 250;
-const DRAIN_POLL_MS = 10;
+/** The front on an engine without a socket: each request has a connection of its own, which is the client's callback. */
+export class SimFront {
+  #engine: Parameters<StartEngine>[0] | undefined;
+  #received: Exchange | undefined;
 
-/** A front without a socket: the real exchange over a connection that is the client's own callback. */
-export class SimFront implements Front, ExchangeHost {
-  readonly port = 3000;
-  readonly openConnections = 0;
-  draining = false;
-  nowMs: number;
-  heldBytes = 0;
-  readonly memory: Budget;
-  readonly turns: TurnClock;
-  readonly waiting = new DeadlineQueue<Exchange>(LIMITS.answerDeadlineMs);
-  readonly sending = new DeadlineQueue<Exchange>(LIMITS.replyDeadlineMs);
-  readonly #options: FrontOptions;
-  readonly #sweeper: NodeJS.Timeout;
-
-  constructor(options: FrontOptions) {
-    this.#options = options;
-    this.memory = options.memory ?? new Budget(LIMITS.largeReplyBytesMax);
-    this.turns = new TurnClock(options.clock);
-    this.nowMs = options.clock.monotonicMs();
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_MS);
-  }
-
-  get waitingRequests(): number {
-    return this.waiting.size;
-  }
-
-  get sendingReplies(): number {
-    return this.sending.size;
+  listen(options: FrontOptions): Promise<Front> {
+    return startFront({
+      ...options,
+      handle: (exchange) => {
+        this.#received = exchange;
+        return options.handle(exchange);
+      },
+      engine: async (engine) => {
+        this.#engine = engine;
+        return { port: 3000, stopListening() {}, close() {} };
+      },
+    });
   }
 
   /** Hands the request over as the library would; `replied` may be called before this returns. */
   receive(request: WireRequest, connection: Connection): Exchange {
-    const exchange = new Exchange(this, connection, request.method, nativeRequest(request));
-    try {
-      exchange.body = request.body;
-      const refused = exchange.refusal(LIMITS.requestHeadBytesMax);
-      if (refused === undefined) this.#options.handle(exchange);
-      else this.#refuse(exchange, refused);
-    } finally {
-      exchange.leaveHandler();
-    }
-    return exchange;
-  }
-
-  fault(_exchange: Exchange, error: unknown): void {
-    throw error;
-  }
-
-  async drain(deadlineMs: number): Promise<void> {
-    this.draining = true;
-    const { clock } = this.#options;
-    const start = clock.monotonicMs();
-    while (this.waiting.size > 0 && clock.monotonicMs() - start < deadlineMs) {
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
-    }
-    clearInterval(this.#sweeper);
-  }
-
-  #refuse(exchange: Exchange, error: ApiError): void {
-    exchange.closeAfterReply();
-    this.#options.fail?.(exchange, error);
-  }
-
-  #sweep(): void {
-    this.nowMs = this.#options.clock.monotonicMs();
-    for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
-      this.#refuse(late, new ApiError('overloaded', { message: 'not answered in time', retryAfterS: 1 }));
-    }
+    const engine = this.#engine!;
+    connection.opened(request.body, (change) => engine.connectionChanged(connection, change));
+    engine.receive(connection, nativeRequest(request), request.method);
+    return this.#received!;
   }
 }
 
@@ -106,15 +54,23 @@ export class Connection implements NativeResponse {
   #head = '';
   #abort: (() => void) | undefined;
   #isOver = false;
+  #body = new Uint8Array(0);
+  #changed: (change: number) => void = () => {};
 
   constructor(replied: (reply: WireReply) => void) {
     this.#replied = replied;
   }
 
+  opened(body: Uint8Array, changed: (change: number) => void): void {
+    this.#body = body.slice();
+    this.#changed = changed;
+    changed(1);
+  }
+
   /** The client goes away. */
   hangUp(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
+    this.#end();
     this.#abort?.();
   }
 
@@ -156,7 +112,9 @@ export class Connection implements NativeResponse {
     this.#abort = handler;
   }
 
-  onData(): void {}
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
+    handler(this.#body.buffer, true);
+  }
 
   pause(): void {}
 
@@ -170,13 +128,18 @@ export class Connection implements NativeResponse {
 
   #finish(body: Uint8Array): void {
     if (this.#isOver) throw new Error('a reply after the end of its connection');
-    this.#isOver = true;
+    this.#end();
     const [status, ...lines] = this.#head.split('\r\n');
     const fields = lines.map((line): [string, string] => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     });
     this.#replied({ status: Number(status.slice(0, 3)), headers: Object.fromEntries(fields), body });
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#changed(-1);
   }
 }
 

@@ -95,7 +95,7 @@ export class SimMachine {
   tasks = 0;
   /** Whose code runs now. */
   #owner: Owner = 'world';
-  readonly #heap: Task[] = [];
+  readonly #tasks: Task[] = [];
   readonly #order: Chance;
   readonly #entropy: Chance;
   #realDepth = 0;
@@ -112,7 +112,7 @@ export class SimMachine {
 
   powerOff(): void {
     powered = undefined;
-    this.#heap.length = 0;
+    this.#tasks.length = 0;
   }
 
   wallMs(): number {
@@ -159,9 +159,9 @@ export class SimMachine {
     await turn();
     this.#owner = 'world';
     for (;;) {
-      const next = this.#heap[0];
+      const next = this.#tasks.at(0);
       if (next === undefined || next.atMs > untilMs) break;
-      this.#pop();
+      this.#tasks.shift();
       const { owner } = next;
       if (next.cancelled || (owner !== 'world' && owner.dead)) continue;
       if (owner !== 'world' && owner.pausedUntilMs > Math.max(this.nowMs, next.atMs)) {
@@ -205,32 +205,10 @@ export class SimMachine {
     return this.#entropy.fill(target);
   }
 
+  /** Into its place among the tasks, the next one first. */
   #push(task: Task): void {
-    const heap = this.#heap;
-    let at = heap.push(task) - 1;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (!isBefore(task, heap[parent])) break;
-      heap[at] = heap[parent];
-      at = parent;
-    }
-    heap[at] = task;
-  }
-
-  #pop(): void {
-    const heap = this.#heap;
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= heap.length) break;
-      if (child + 1 < heap.length && isBefore(heap[child + 1], heap[child])) child++;
-      if (!isBefore(heap[child], last)) break;
-      heap[at] = heap[child];
-      at = child;
-    }
-    heap[at] = last;
+    const later = this.#tasks.findIndex((other) => isBefore(task, other));
+    this.#tasks.splice(later < 0 ? this.#tasks.length : later, 0, task);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import { OwnedCells } from '../../../src/account/cells.ts';
 import { SharedLimits } from '../../../src/account/shared-limits.ts';
 import { OwnedRunningKeys } from '../../../src/answer/idempotency.ts';
@@ -13,7 +14,6 @@ import { createMetricMemory } from '../../../src/core/metrics.ts';
 import type { LogKeys } from '../../../src/crypto/key-files.ts';
 import { DirectoryFeed } from '../../../src/ledger/directory-feed.ts';
 import { type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
-import type { LotRecord } from '../../../src/ledger/records.ts';
 import { Retention } from '../../../src/ledger/retention.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import type { SeedInForce } from '../../../src/pool/supply/seeds.ts';
@@ -25,6 +25,7 @@ import {
   startFrontStack,
 } from '../../../src/service/front-stack.ts';
 import { type Pool, startPool } from '../../../src/service/pool.ts';
+import { Link } from '../../../src/workers/call.ts';
 import type { Chance } from '../../support/chance.ts';
 import { sequencesFrom, sinkInto } from '../../support/memory-ledger.ts';
 import { NO_DRAWS } from '../../support/no-draws.ts';
@@ -127,13 +128,18 @@ export class SimNode {
       metrics: unwatched,
       status: unwatched,
     };
-    const lines = Array.from({ length: config.fronts }, () => ({
-      there: new Line(machine, random),
-      back: new Line(machine, random),
-    }));
     const fronts: NodeFront[] = [];
-    for (const [i, { there, back }] of lines.entries()) {
-      const own = i === 0 ? mainThread : remoteMainThread(mainThread, there, back);
+    const told: FrontEvents[] = [];
+    for (let i = 0; i < config.fronts; i++) {
+      // one front shares its thread with what all ask, and each other one has a link to it (service/front-thread.ts)
+      const [port, farPort] = portPair(machine, random);
+      const link = new Link<FrontEvents, MainThread>(port, { serve: mainThread });
+      const far = new Link<MainThread, FrontEvents>(farPort, {
+        get serve() {
+          return watchedFront(fronts[i].stack, i, seen);
+        },
+        after: { installSeed: (_seed, quantumSeed) => void quantumSeed.fill(0) },
+      });
       const ownLedger = ledgerFor(i);
       const { from } = await ownLedger.leaseSequences(); // as nodes have them, each a range of its own
       fronts.push(
@@ -146,19 +152,16 @@ export class SimNode {
           certificates,
           cells,
           workers: workers.asWorkers(),
-          mainThread: own,
+          mainThread: i === 0 ? mainThread : far.calls,
           keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
           sink: sinkInto(ownLedger, sequencesFrom(from)),
           metrics: { memory, shard: i },
         }),
       );
+      told.push(i === 0 ? watchedFront(fronts[i].stack, i, seen) : link.remote(['lotsRevoked']));
     }
     await limits?.look();
     limits?.start();
-    const told = fronts.map(({ stack }, i) => {
-      const watched = watchedFront(stack, i, seen);
-      return i === 0 ? watched : remoteFront(watched, lines[i].back);
-    });
     pool = startPool({
       ledger,
       sources: [
@@ -198,12 +201,8 @@ export class SimNode {
 }
 
 async function startFront(around: FrontOptions): Promise<NodeFront> {
-  let front: SimFront | undefined;
-  const stack = await startFrontStack({
-    ...around,
-    listen: async (options) => (front = new SimFront(options)),
-  });
-  return { stack, front: front! };
+  const front = new SimFront();
+  return { stack: await startFrontStack({ ...around, listen: (options) => front.listen(options) }), front };
 }
 
 /**
@@ -257,68 +256,23 @@ function watchedFront(stack: FrontStack, front: number, seen: NodeOptions['seen'
   };
 }
 
-/** A front in another thread: service/front-thread.ts and front-worker.ts, which tell it everything on one port. */
-function remoteFront(front: FrontEvents, line: Line): FrontEvents {
-  return {
-    installSeed: (seed, bytes, lot: LotRecord) => {
-      const copy = structuredClone({ seed, bytes, lot });
-      line.send(() => {
-        front.installSeed(copy.seed, copy.bytes, copy.lot);
-        copy.bytes.fill(0);
-      });
-    },
-    installSystemLot: (lot) => line.send(() => front.installSystemLot(structuredClone(lot))),
-    lotsCame: () => line.send(() => front.lotsCame()),
-    lotsRevoked: (lotIds) => {
-      const copy = new Set(lotIds);
-      return new Promise((resolve, reject) => {
-        line.send(() => void front.lotsRevoked(copy).then(resolve, reject));
-      });
-    },
-    sourcesClosed: () => line.send(() => front.sourcesClosed()),
-    becomeReady: () => line.send(() => front.becomeReady()),
-  };
-}
-
-/** The mainThread, asked from another thread; answers come on the port on which the front is told everything else. */
-function remoteMainThread(mainThread: MainThread, there: Line, back: Line): MainThread {
-  const ask = <T>(call: () => Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      there.send(() => {
-        call().then(
-          (value) => back.send(() => resolve(value)),
-          (error: unknown) => back.send(() => reject(error as Error)),
-        );
-      });
-    });
-  return {
-    hold: (digest, fingerprint) => ask(() => mainThread.hold(digest, fingerprint)),
-    reserve: (...args) => ask(() => mainThread.reserve(...args)),
-    release: (...args) => ask(() => mainThread.release(...args)),
-    askForSeed: (group) => ask(() => mainThread.askForSeed(structuredClone(group))),
-    askForSample: () => ask(() => mainThread.askForSample()),
-    ...NO_DRAWS,
-    health: () => ask(() => mainThread.health()),
-    metrics: (isFresh) => ask(() => mainThread.metrics(isFresh)),
-    status: () => ask(() => mainThread.status()),
-  };
-}
-
-/** A message port between two threads of a process: everything arrives, in order, and a little later. */
-class Line {
-  readonly #machine: SimMachine;
-  readonly #random: Chance;
-  #lastAtMs = 0;
-
-  constructor(machine: SimMachine, random: Chance) {
-    this.#machine = machine;
-    this.#random = random;
-  }
-
-  send(deliver: () => void): void {
-    const { nowMs } = this.#machine;
-    const atMs = Math.max(nowMs + this.#random.gap(LATENCY_MS), this.#lastAtMs + 1e-3);
-    this.#lastAtMs = atMs;
-    this.#machine.after(atMs - nowMs, deliver);
-  }
+/** A message port between two threads of a process: everything arrives as a copy, in order, and a little later. */
+function portPair(machine: SimMachine, random: Chance): readonly MessagePort[] {
+  const receivers: ((message: unknown) => void)[] = [];
+  return [0, 1].map((end) => {
+    let lastAtMs = 0;
+    const port = {
+      on(event: string, receive: (message: unknown) => void) {
+        if (event === 'message') receivers[end] = receive;
+      },
+      postMessage(message: unknown, moves: ArrayBuffer[] = []) {
+        const copy = structuredClone(message, { transfer: moves });
+        const { nowMs } = machine;
+        lastAtMs = Math.max(nowMs + random.gap(LATENCY_MS), lastAtMs + 1e-3);
+        machine.after(lastAtMs - nowMs, () => receivers[1 - end](copy));
+      },
+      close() {},
+    };
+    return port as unknown as MessagePort;
+  });
 }

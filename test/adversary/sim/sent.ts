@@ -76,7 +76,7 @@ export function isAnswer({ plan, reply }: Sent): boolean {
 
 /** What the front itself says when an answer takes too long: the answer may still come to be. */
 export function isDeadline({ reply }: Sent): boolean {
-  return reply?.status === 503 && Buffer.from(reply.body).toString('utf8').includes('not answered in time');
+  return reply?.status === 503 && Buffer.from(reply.body).toString('utf8').includes('did not answer in time');
 }
 
 /**

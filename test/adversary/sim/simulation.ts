@@ -324,6 +324,7 @@ export class World {
 /** Lines of the log that tell of a fault, with what it was. */
 const FAULTS_TOLD: ReadonlySet<string> = new Set([
   'fault',
+  'request failed',
   'upkeep failed',
   'certificates not logged',
   'csprng mode cannot be served',

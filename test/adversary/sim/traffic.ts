@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../../src/core/errors.ts';
 import { type DataEndpoint, ENTROPY_MODES, type EntropyMode } from '../../../src/core/vocabulary.ts';
+import { DATA_ENDPOINT_DEFINITIONS } from '../../../src/http/endpoints/table.ts';
 import type { ValueRequest } from '../../../src/values/value-request.ts';
 import type { Chance } from '../../support/chance.ts';
 import { priceOf } from '../fuzz/values-model.ts';
@@ -36,33 +37,29 @@ const SPELLINGS: Readonly<Record<EntropyMode, readonly string[]>> = {
   csprng: ['csprng', 'CSPRNG'],
 };
 
-type Shape = Pick<DataPlan, 'endpoint' | 'values'> & { readonly query: string; readonly json?: object };
+/** A request without its mode: a query, or the body of a batch. */
+type Shape = readonly [endpoint: DataEndpoint, query: string] | readonly [endpoint: 'batch', body: object];
 
 /** A data request; `wish` is the mode, or undefined for one at random or none. */
 export function dataPlan(random: Chance, wish?: EntropyMode): Plan {
   const shape =
     wish === 'pure' ? pureShape(random) : random.chance(0.01) ? largeShape(random) : shapeOf(random);
+  const [endpoint, asked] = shape;
   const mode = wish ?? (random.chance(0.3) ? undefined : random.pick(ENTROPY_MODES));
   const dryRun = random.chance(0.04);
-  const query = [shape.query];
-  if (mode !== undefined) query.push(`entropy_mode=${random.pick(SPELLINGS[mode])}`);
-  if (dryRun) query.push('dry_run=true');
-  if (random.chance(0.03)) query.push(`cache=${random.between(0, 9)}`);
-  const isBatch = shape.endpoint === 'batch';
-  return {
-    method: isBatch ? 'POST' : 'GET',
-    path: `/v1/${shape.endpoint}`,
-    query: query.filter((part) => part !== '').join('&'),
-    body: isBatch ? new Uint8Array(Buffer.from(JSON.stringify(shape.json))) : NO_BODY,
-    accept: acceptOf(random, shape.endpoint),
-    data: {
-      endpoint: shape.endpoint,
-      values: shape.values,
-      mode,
-      dryRun,
-      priceBytes: priceOf(shape.values),
-    },
-  };
+  const pairs = typeof asked === 'string' ? [asked] : [];
+  if (mode !== undefined) pairs.push(`entropy_mode=${random.pick(SPELLINGS[mode])}`);
+  if (dryRun) pairs.push('dry_run=true');
+  if (random.chance(0.03)) pairs.push(`cache=${random.between(0, 9)}`);
+  const query = pairs.join('&');
+  const body = typeof asked === 'string' ? NO_BODY : new Uint8Array(Buffer.from(JSON.stringify(asked)));
+  const method = typeof asked === 'string' ? 'GET' : 'POST';
+  const contentType = method === 'GET' ? '' : 'application/json';
+  // the service's own parser, which the table of requests holds to what the specification says (test/api/request-table.test.ts)
+  const { parse } = DATA_ENDPOINT_DEFINITIONS.find(({ name }) => name === endpoint)!;
+  const { values } = parse({ method, query, contentType, body }).request;
+  const data = { endpoint, values, mode, dryRun, priceBytes: priceOf(values) };
+  return { method, path: `/v1/${endpoint}`, query, body, accept: acceptOf(random, endpoint), data };
 }
 
 function acceptOf(random: Chance, endpoint: DataEndpoint): string {
@@ -79,75 +76,34 @@ function shapeOf(random: Chance): Shape {
 const SHAPES: readonly ((random: Chance) => Shape)[] = [
   (random) => {
     const length = random.chance(0.1) ? random.between(300, 1024) : random.between(12, 120);
-    const encoding = random.pick(['hex', 'base64'] as const);
-    const values = { kind: 'bytes', count: 1, length, encoding, single: true } as const;
-    return { endpoint: 'bytes', values, query: `count=${length}&encoding=${encoding}` };
-  },
-  integersShape,
-  (random) => {
-    const count = random.between(3, 12);
-    const precision = random.chance(0.5) ? 9 : null;
-    const query = precision === null ? `count=${count}` : `count=${count}&precision=${precision}`;
-    return { endpoint: 'floats', values: { kind: 'floats', count, precision }, query };
+    return ['bytes', `count=${length}&encoding=${random.pick(['hex', 'base64'])}`];
   },
   (random) => {
-    const count = random.between(1, 5);
-    return { endpoint: 'uuid', values: { kind: 'uuid', count }, query: `count=${count}` };
+    const max = random.pick([2 ** 24, 2 ** 32 + 12_345, 99_999_999]);
+    const order = `unique=${random.chance(0.3)}&sort=${random.pick(['none', 'ascending', 'descending'])}`;
+    return ['integers', `count=${random.between(4, 30)}&min=1&max=${max}&${order}`];
   },
+  (random) => ['floats', `count=${random.between(3, 12)}${random.chance(0.5) ? '&precision=9' : ''}`],
+  (random) => ['uuid', `count=${random.between(1, 5)}`],
+  (random) => ['bitstring', `length=${random.between(96, 800)}`],
+  (random) => ['shuffle', `items=${Array.from({ length: random.between(28, 40) }, (_, i) => `i${i}`)}`],
   (random) => {
-    const length = random.between(96, 800);
-    return { endpoint: 'bitstring', values: { kind: 'bitstring', length }, query: `length=${length}` };
+    const count = random.between(4, 40);
+    const kinds = [
+      integersBatch(count, 2 ** 40),
+      bytesBatch(count, 24),
+      ['batch', { type: 'uuid', count }],
+    ] as const;
+    return random.pick<Shape>(kinds);
   },
-  (random) => {
-    const items = Array.from({ length: random.between(28, 40) }, (_, i) => `i${i}`);
-    return { endpoint: 'shuffle', values: { kind: 'shuffle', items }, query: `items=${items.join(',')}` };
-  },
-  batchShape,
 ];
 
-function integersShape(random: Chance): Shape {
-  const count = random.between(4, 30);
-  const max = random.pick([2 ** 24, 2 ** 32 + 12_345, 99_999_999]);
-  const unique = random.chance(0.3);
-  const sort = random.pick(['none', 'ascending', 'descending'] as const);
-  const values = { kind: 'integers', count, min: 1, max, unique, sort } as const;
-  return {
-    endpoint: 'integers',
-    values,
-    query: `count=${count}&min=1&max=${max}&unique=${unique}&sort=${sort}`,
-  };
-}
-
-function batchShape(random: Chance): Shape {
-  const count = random.between(4, 40);
-  switch (random.pick(['integers', 'bytes', 'uuid'] as const)) {
-    case 'integers':
-      return integersBatch(count, 2 ** 40);
-    case 'bytes':
-      return bytesBatch(count, 24);
-    case 'uuid':
-      return { endpoint: 'batch', values: { kind: 'uuid', count }, query: '', json: { type: 'uuid', count } };
-  }
-}
-
 function integersBatch(count: number, max: number): Shape {
-  const params = { min: 0, max };
-  return {
-    endpoint: 'batch',
-    values: { kind: 'integers', count, ...params, unique: false, sort: 'none' },
-    query: '',
-    json: { type: 'integers', count, params },
-  };
+  return ['batch', { type: 'integers', count, params: { min: 0, max } }];
 }
 
 function bytesBatch(count: number, length: number): Shape {
-  const params = { length, encoding: 'base64' } as const;
-  return {
-    endpoint: 'batch',
-    values: { kind: 'bytes', count, ...params, single: false },
-    query: '',
-    json: { type: 'bytes', count, params },
-  };
+  return ['batch', { type: 'bytes', count, params: { length, encoding: 'base64' } }];
 }
 
 /** Some take more than a block, so that answers are of several lots. */
