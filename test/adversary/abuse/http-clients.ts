@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { descriptorLimit } from '../../../src/service/front-stack.ts';
+import { hostileCases } from '../../support/hostile-requests.ts';
 import { HttpConnection } from '../../support/http.ts';
 import type { Target } from '../../support/raw-http.ts';
 
@@ -43,43 +44,40 @@ export async function assertServes(target: Target, requests: number): Promise<vo
   }
 }
 
-/** Connections that say nothing, or too little, or a byte now and then: a sign of life does not keep them. */
-export class SlowClients {
-  readonly #connections: readonly HttpConnection[];
-  readonly #drip: NodeJS.Timeout;
-
-  private constructor(connections: readonly HttpConnection[]) {
-    this.#connections = connections;
-    this.#drip = setInterval(() => {
-      for (const connection of connections) if (!connection.isClosed) connection.send('a');
-    }, DRIP_MS).unref();
-  }
-
-  /** `each` connections of every kind. */
-  static async start(target: Target, each: number): Promise<SlowClients> {
-    const beginnings = [
-      'G',
-      'GET /v1/bytes?entropy_mode=pure&a=',
-      'GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nA: ',
-      head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Content-Length: 65536'),
-      `${head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}10000\r\n`,
-    ];
-    const connections = await HttpConnection.openMany(target.port, each * beginnings.length);
-    connections.forEach((connection, i) => {
-      connection.send(beginnings[i % beginnings.length]);
-    });
-    return new SlowClients(connections);
-  }
-
-  /** Each is cut without an answer, or by node:http with a refusal. */
-  async assertCut(engine: EngineName = 'uws'): Promise<void> {
-    await Promise.all(this.#connections.map(({ closed }) => closed));
-    clearInterval(this.#drip);
-    for (const connection of this.#connections) {
-      assert.match(connection.start, engine === 'uws' ? /^$/ : /^$|^HTTP\/1\.1 (400|503) /);
-      connection.leave();
-    }
-  }
+/**
+ * Connections that say nothing, or too little, or a byte now and then, `each` of every kind, and cases that wait for the library's own
+ * limit: a sign of life does not keep them. Each is cut without an answer, or by node:http with a refusal. Gives how many.
+ */
+export async function cutsSlowClients(target: Target, each: number, engine: EngineName): Promise<number> {
+  const beginnings = [
+    'G',
+    'GET /v1/bytes?entropy_mode=pure&a=',
+    'GET /v1/bytes?entropy_mode=pure HTTP/1.1\r\nHost: a\r\nA: ',
+    head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Content-Length: 65536'),
+    `${head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}10000\r\n`,
+  ];
+  const waiting = hostileCases(target.key).filter(
+    ({ connection }) => engine === 'uws' && connection === 'waits',
+  );
+  const said = [
+    ...waiting.map(({ bytes }) => bytes),
+    ...Array.from({ length: each * beginnings.length }, (_, i) => beginnings[i % beginnings.length]),
+  ];
+  const connections = await HttpConnection.openMany(target.port, said.length);
+  connections.forEach((connection, i) => {
+    connection.send(said[i]);
+  });
+  const dripping = connections.slice(waiting.length);
+  const drip = setInterval(() => {
+    for (const connection of dripping) if (!connection.isClosed) connection.send('a');
+  }, DRIP_MS).unref();
+  await Promise.all(connections.map(({ closed }) => closed));
+  clearInterval(drip);
+  for (const [i, { start }] of connections.entries())
+    assert.match(start, engine === 'uws' ? /^$/ : /^$|^HTTP\/1\.1 (400|503) /, said[i]);
+  for (const connection of connections) connection.leave();
+  await target.untilCalm();
+  return connections.length;
 }
 
 type Phase = readonly [
@@ -119,7 +117,7 @@ const PHASES: readonly Phase[] = [
  * Clients that close, reset or half-close their connection in each phase, `rounds` times. What was let in is booked
  * exactly once, whether its client still was there or not.
  */
-export async function assertSurvivesLeavers(target: Target, rounds: number): Promise<number> {
+export async function survivesLeavers(target: Target, rounds: number): Promise<number> {
   const before = await target.books();
   let left = 0;
   for (let round = 0; round < rounds; round++) {
@@ -170,7 +168,7 @@ export async function restingReaders(
  * Readers who take the start of a large answer and then rest: what they have not taken is held, others are served, and
  * those who come back get all of it.
  */
-export async function assertHoldsForReaders(target: Target, readers: number): Promise<void> {
+export async function holdsForReaders(target: Target, readers: number): Promise<number> {
   const connections = await restingReaders(target, readers, HELD_BYTES_EACH, 'Connection: close');
   const { heldBytes } = await target.until(({ sendingReplies }) => sendingReplies >= readers);
   assert.ok(heldBytes > readers * 100_000, `${readers} readers rest, ${heldBytes} bytes are held for them`);
@@ -196,19 +194,16 @@ export async function assertHoldsForReaders(target: Target, readers: number): Pr
     connection.leave();
   }
   await target.until(({ sendingReplies, heldBytes: held }) => sendingReplies + held === 0);
+  return readers;
 }
 
-/** A crowd that connects and says nothing, beside which `requests` honest ones are served. Gives its size. */
-export async function assertServesBesideIdle(
-  target: Target,
-  wanted: number,
-  requests: number,
-): Promise<number> {
+/** A crowd that connects and says nothing, beside which honest requests are served. Gives its size. */
+export async function servesBesideIdle(target: Target, wanted: number): Promise<number> {
   const crowd = Math.min(wanted, descriptorLimit() - OWN_DESCRIPTORS);
   const connections = await HttpConnection.openMany(target.port, crowd);
   const open = () => connections.filter(({ isClosed }) => !isClosed).length;
   await target.until((load) => load.connections >= open());
-  await assertServes(target, requests);
+  await assertServes(target, crowd / 50);
   for (const connection of connections) connection.leave();
   await target.untilCalm();
   return crowd;
@@ -247,7 +242,7 @@ function endless(target: Target): readonly (readonly [name: string, first: strin
 }
 
 /** Clients that never stop sending and never read: each is cut, and others are served meanwhile. Gives how many. */
-export async function assertCutsEndless(target: Target, rounds: number): Promise<number> {
+export async function cutsEndless(target: Target, rounds: number): Promise<number> {
   const kinds = endless(target);
   for (let round = 0; round < rounds; round++) {
     for (const [, first, again] of kinds) {
@@ -278,11 +273,7 @@ const FLOODERS = 25;
  * Floods the service: each refusal is asked for over 25 connections, on each `groups` times. All are answered, nothing is
  * booked, and of the log's lines there are few, short ones: what is left out is told as a number.
  */
-export async function assertWithstandsFlood(
-  target: Target,
-  groups: number,
-  engine: EngineName = 'uws',
-): Promise<number> {
+export async function withstandsFlood(target: Target, groups: number, engine: EngineName): Promise<number> {
   const before = await target.books();
   const linesBefore = target.logLines('"msg":"request"').filter(isRefusal).length;
   const leftOutBefore = leftOut(target);

@@ -51,13 +51,14 @@ export async function assertCutsChangeNothing(
 }
 
 /** Announces a body on each of `count` connections and sends one byte of it. */
-export async function assertTakesBodiesAsTheyCome(target: Target, count: number): Promise<void> {
+export async function takesBodiesAsTheyCome(target: Target, count: number): Promise<number> {
   const connections = await HttpConnection.openMany(target.port, count);
   const head = 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-Length: 65536\r\n\r\n{';
   for (const connection of connections) connection.send(head);
   await target.until(({ waitingRequests }) => waitingRequests >= count);
   for (const connection of connections) connection.leave();
   await target.untilCalm();
+  return count;
 }
 
 /**
@@ -71,7 +72,7 @@ const TRICKLE_MS = 500;
  * Readers of a large answer who take 512 KB a second, and others who take a byte: progress or not, they are cut by the
  * deadline of a reply at the latest, and others are served meanwhile.
  */
-export async function assertKeepsReplyDeadline(target: Target, readers: number): Promise<void> {
+export async function keepsReplyDeadline(target: Target, readers: number): Promise<number> {
   const connections = await restingReaders(target, readers, 150);
   const trickle = setInterval(() => {
     connections.forEach(({ socket }, i) => {
@@ -87,6 +88,7 @@ export async function assertKeepsReplyDeadline(target: Target, readers: number):
   const cutByDeadline = target.logLines('reply not taken in time').length;
   assert.ok(cutByDeadline >= Math.floor(readers / 2), `${cutByDeadline} readers were cut by the deadline`);
   await target.untilCalm();
+  return readers;
 }
 
 /** The share of one processor that the service uses while a crowd beyond its descriptors stays for `seconds`. */

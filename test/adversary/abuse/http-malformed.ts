@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { HostileCase } from '../../support/hostile-requests.ts';
-import { HttpConnection, talk } from '../../support/http.ts';
+import { talk } from '../../support/http.ts';
 import type { Books, Target } from '../../support/raw-http.ts';
 
 /** Sends cases one after the other and compares the books of the service from each to the next. */
@@ -87,36 +87,3 @@ export function cut(bytes: string, cuts: number, random: () => number): string[]
 
 /** What is not answered by then waits for more bytes. */
 const ANSWERED_WITHIN_MS = 500;
-
-interface SentCase {
-  readonly hostile: HostileCase;
-  readonly connection: HttpConnection;
-}
-
-/** Cases that wait for the library's own limit, all at once: none is answered, each is cut in the end. */
-export class SilentCases {
-  readonly #open: readonly SentCase[];
-
-  private constructor(open: readonly SentCase[]) {
-    this.#open = open;
-  }
-
-  static async send(target: Target, cases: readonly HostileCase[]): Promise<SilentCases> {
-    const open = await Promise.all(
-      cases.map(async (hostile) => {
-        const connection = await HttpConnection.open(target.port);
-        connection.send(hostile.bytes);
-        return { hostile, connection };
-      }),
-    );
-    return new SilentCases(open);
-  }
-
-  async assertCut(): Promise<void> {
-    for (const { hostile, connection } of this.#open) {
-      await connection.closed;
-      assert.equal(connection.start, '', `${hostile.name}: nothing is answered`);
-      connection.leave();
-    }
-  }
-}

@@ -1,11 +1,10 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '../../../src/core/limits.ts';
 import { HttpConnection } from '../../support/http.ts';
 import { residentMemory } from '../../support/process-usage.ts';
 import { Target } from '../../support/raw-http.ts';
 import { shippedStart, type TestServer } from '../../support/server.ts';
-import { type AbuseCase, withServer } from './arena.ts';
+import { type AbuseCase, type Finding, withServer } from './arena.ts';
 
 /** What takes memory: the largest replies that ordinary accounts may ask for, and heads that are never finished. */
 
@@ -23,52 +22,34 @@ const WIDE_BODY = Buffer.from(JSON.stringify(WIDE_STRINGS));
 /** The aim for the whole process, where the unit and the image allow 1,536. */
 const RESIDENT_MIB_MAX = 560;
 
+/** An account of each of these tiers, each with so many connections. */
 interface MemoryAttack {
-  /** An account of each of these tiers. */
   readonly tiers: readonly string[];
-  /** Connections of each account. */
   readonly connections: number;
-  /** Each connection asks so often, or until so much time has passed. */
-  readonly requestsMax: number;
-  readonly seconds: number;
-  /** The form of every third request; the others are JSON, and every second one comes under an Idempotency-Key, new or used. */
-  readonly accept: string;
 }
 
-interface MemoryFinding {
-  readonly peakMib: number;
-  readonly endMib: number;
-  readonly answered: number;
-  readonly shed: number;
-  readonly limited: number;
-  /** Small requests of another account: those that were answered, and all. */
-  readonly othersServed: number;
-  readonly othersAsked: number;
-  readonly othersSlowestMs: number;
-}
+const ATTACK_MS = 60_000;
+const REPLIED_WITHIN_MS = 30_000;
 
-/** Attacks the server with wide strings while another account asks for a number again and again. */
-async function attackMemory(server: TestServer, attack: MemoryAttack): Promise<MemoryFinding> {
-  const { tiers, connections, seconds, requestsMax, accept } = attack;
-  const counts = { answered: 0, shed: 0, limited: 0 };
+/** Attacks the server with wide strings for a minute, while another account asks for a number again and again. */
+async function attackMemory(server: TestServer, { tiers, connections }: MemoryAttack): Promise<Finding> {
+  const counts: Record<number, number> = { 200: 0, 503: 0, 429: 0, 409: 0 };
   const keys = await Promise.all(tiers.map(async (tier) => (await server.account(tier)).key));
   const other = (await server.account('enterprise')).key;
-  const endMs = performance.now() + seconds * 1_000;
-  let isOver = false;
+  const endMs = performance.now() + ATTACK_MS;
   const asks = async (key: string, connection: number) => {
-    for (let i = 0; i < requestsMax && performance.now() < endMs; i++) {
-      const fields = [`Authorization: Bearer ${key}`, `Accept: ${i % 3 === 2 ? accept : 'application/json'}`];
-      // every second connection retries what another one has asked for
-      const of = connection % 2 === 0 ? 'all' : connection;
-      if (i % 2 === 0) fields.push(`Idempotency-Key: ${of}-${i}`);
-      const status = await statusOf(server.port, fields, endMs + 30_000);
-      if (status === 200) counts.answered++;
-      else if (status === 503) counts.shed++;
-      else if (status === 429 || status === 409) counts.limited++;
-      else throw new Error(`a batch of strings was answered ${status}`);
+    for (let i = 0; performance.now() < endMs; i++) {
+      // every third reply is MessagePack, and every second connection retries what another one has asked for
+      const accept = i % 3 === 2 ? 'application/msgpack' : 'application/json';
+      const fields = [`Authorization: Bearer ${key}`, `Accept: ${accept}`];
+      if (i % 2 === 0) fields.push(`Idempotency-Key: ${connection % 2 === 0 ? 'all' : connection}-${i}`);
+      const status = await statusOf(server.port, fields);
+      if (counts[status] === undefined) throw new Error(`a batch of strings was answered ${status}`);
+      counts[status]++;
       if (status !== 200) await sleep(status === 503 ? 50 : 500);
     }
   };
+  let isOver = false;
   const others = { served: 0, asked: 0, slowestMs: 0 };
   const watching = (async () => {
     while (!isOver) {
@@ -88,71 +69,30 @@ async function attackMemory(server: TestServer, attack: MemoryAttack): Promise<M
   }
   const memory = residentMemory(server.process.pid!);
   if (memory === undefined) throw new Error('the service has ended, or there is no /proc');
+  const [peakMib, nowMib, slowestMs] = [memory.peakMib, memory.nowMib, others.slowestMs].map(Math.round);
   return {
-    peakMib: memory.peakMib,
-    endMib: memory.nowMib,
-    ...counts,
-    othersServed: others.served,
-    othersAsked: others.asked,
-    othersSlowestMs: others.slowestMs,
+    figure:
+      `${peakMib} MiB at most, ${nowMib} in the end; ${counts[200]} answered, ${counts[503]} shed, ${counts[429] + counts[409]} limited; ` +
+      `others: ${others.served} of ${others.asked}, ${slowestMs} ms at most`,
+    isMet: peakMib <= RESIDENT_MIB_MAX && others.served === others.asked,
   };
 }
 
 /** Asks for wide strings on a connection of its own, and reads the whole reply without keeping it. */
-function statusOf(port: number, fields: readonly string[], deadlineMs: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    const timer = setTimeout(() => socket.destroy(new Error('no reply')), deadlineMs - performance.now());
-    let status = 0;
-    socket.on('data', (chunk) => {
-      status ||= Number(chunk.toString('latin1', 9, 12));
-    });
-    socket.on('close', () => clearTimeout(timer));
-    socket.on('end', () => resolve(status));
-    socket.on('error', reject);
-    const head = [
-      'POST /v1/batch HTTP/1.1',
-      'Host: a',
-      'Connection: close',
-      'Content-Type: application/json',
-    ];
-    socket.write([...head, ...fields, `Content-Length: ${WIDE_BODY.length}`, '', ''].join('\r\n'));
-    socket.write(WIDE_BODY);
-  });
+async function statusOf(port: number, fields: readonly string[]): Promise<number> {
+  const connection = await HttpConnection.open(port, { countsOnly: true });
+  const head = ['POST /v1/batch HTTP/1.1', 'Host: a', 'Connection: close', 'Content-Type: application/json'];
+  connection.send([...head, ...fields, `Content-Length: ${WIDE_BODY.length}`, '', ''].join('\r\n'));
+  return (await connection.ask(WIDE_BODY, { lostAfterMs: ATTACK_MS + REPLIED_WITHIN_MS })).status;
 }
 
-function attacked(who: string, attack: Pick<MemoryAttack, 'tiers' | 'connections'>): AbuseCase {
+function attacked(who: string, attack: MemoryAttack): AbuseCase {
   return {
     name: `memory: strings of 40 MB for ${who}`,
     bound: `at most ${RESIDENT_MIB_MAX} MiB, every small request of others answered`,
     limitS: 300,
-    run: ({ environment }) =>
-      withServer(
-        environment,
-        async (server) => {
-          const whole = {
-            ...attack,
-            requestsMax: Number.POSITIVE_INFINITY,
-            seconds: 60,
-            accept: 'application/msgpack',
-          };
-          const found = await attackMemory(server, whole);
-          return {
-            figure: memoryFigure(found),
-            isMet: found.peakMib <= RESIDENT_MIB_MAX && found.othersServed === found.othersAsked,
-          };
-        },
-        shippedStart,
-      ),
+    run: ({ environment }) => withServer(environment, (server) => attackMemory(server, attack), shippedStart),
   };
-}
-
-function memoryFigure(found: MemoryFinding): string {
-  const { peakMib, endMib, answered, shed, limited, othersServed, othersAsked, othersSlowestMs } = found;
-  return (
-    `${Math.round(peakMib)} MiB at most, ${Math.round(endMib)} in the end; ${answered} answered, ${shed} shed, ${limited} limited; ` +
-    `others: ${othersServed} of ${othersAsked}, ${Math.round(othersSlowestMs)} ms at most`
-  );
 }
 
 const HEADS = 1_500;
