@@ -111,12 +111,19 @@ async function runAll(): Promise<void> {
 async function runEachAlone(): Promise<void> {
   const times: [coreSeconds: number, file: string][] = [];
   for (const file of files) {
-    const before = childCoreSeconds() ?? Number.NaN;
+    const before = coreSecondsSoFar();
     ended.push(await runAndPrint(testCommand([file])));
-    times.push([(childCoreSeconds() ?? Number.NaN) - before, file]);
+    times.push([coreSecondsSoFar() - before, file]);
   }
   for (const [coreSeconds, file] of times.sort(([one], [other]) => other - one))
     process.stdout.write(`${coreSeconds.toFixed(2).padStart(7)} ${file}\n`);
+}
+
+/** Of all that has ended, with the servers that a process leaves running until its end (TestServer.shared). */
+function coreSecondsSoFar(): number {
+  const left = ended.flatMap(({ output }) => [...output.matchAll(/^# left running after (\d+) ms/gm)]);
+  const leftMs = left.reduce((sum, [, ms]) => sum + Number(ms), 0);
+  return (childCoreSeconds() ?? Number.NaN) + leftMs / 1_000;
 }
 
 /** Says what took longest and what failed. The last line counts the tests; a process that died or hung counts as one that failed. */
@@ -144,7 +151,7 @@ function report(): void {
     process.stdout.write(`  hung at first: ${shownOf(command)}\n`);
     for (const line of output.trimEnd().split('\n').slice(-HUNG_LINES)) process.stdout.write(`    ${line}\n`);
   }
-  const coreSeconds = childCoreSeconds()?.toFixed(0) ?? 'unknown';
+  const coreSeconds = coreSecondsSoFar().toFixed(0);
   const verdict = failed.length === 0 ? 'passed' : 'FAILED';
   process.stdout.write(`${files.length} files in ${seconds} s, ${coreSeconds} core-seconds: ${verdict}\n`);
   const failures = failed.reduce((sum, one) => sum + Math.max(1, failuresOf(one)), 0);

@@ -9,6 +9,7 @@ import { qrn } from '../../src/cli/commands.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import { fetchWhole } from './http.ts';
+import { cpuTimeEver } from './process-usage.ts';
 import { runCommand } from './run-command.ts';
 import { scratchFolder } from './scratch-folder.ts';
 
@@ -203,6 +204,8 @@ export class TestServer {
       const { process: child, dataDir } = server;
       for (const each of [child, child.stdout, child.stderr]) (each as ChildProcess).unref();
       process.once('exit', () => {
+        // nobody waits for it, so the system does not count its time as that of a child (test/run.ts)
+        process.stdout.write(`# left running after ${cpuTimeEver(child.pid!) ?? 0} ms of processor time\n`);
         child.kill('SIGKILL');
         rmSync(dataDir, { recursive: true, force: true });
       });
