@@ -6,7 +6,7 @@ import { createAccount, createKey, NO_OVERRIDES } from '../../src/account/admini
 import { loadConfig } from '../../src/config/sources.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
-import type { Tier } from '../../src/core/vocabulary.ts';
+import type { Scope, Tier } from '../../src/core/vocabulary.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
 import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
@@ -89,12 +89,19 @@ export class LocalService {
     return all.map(({ observedValue }) => observedValue);
   };
 
-  /** The key of a new account of the tier, which the service knows. */
-  async account(tier: Tier, overrides: Partial<AccountOverrides> = {}): Promise<string> {
+  /** The key of a new account of the tier, which the service knows. In the books an account of any tier may have overrides. */
+  async account(
+    tier: Tier,
+    overrides: Partial<AccountOverrides> = {},
+    scopes?: readonly Scope[],
+  ): Promise<string> {
     const { ledger } = this.service;
-    const wish = { name: tier, tier, overrides: { ...NO_OVERRIDES, ...overrides } };
-    const { id: accountId } = await createAccount(ledger, systemClock, wish);
-    const { text } = await createKey(ledger, systemClock, { accountId });
+    const account = await createAccount(ledger, systemClock, { name: tier, tier });
+    await ledger.putAccount({ ...account, overrides: { ...NO_OVERRIDES, ...overrides } });
+    const { text } = await createKey(ledger, systemClock, {
+      accountId: account.id,
+      ...(scopes && { scopes }),
+    });
     await this.knows(text);
     return text;
   }

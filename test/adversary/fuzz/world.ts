@@ -1,9 +1,5 @@
 import { rmSync } from 'node:fs';
-import { createAccount, createKey, NO_OVERRIDES } from '../../../src/account/administration.ts';
-import { systemClock } from '../../../src/core/clock.ts';
-import type { Log } from '../../../src/core/log.ts';
-import type { Tier } from '../../../src/core/vocabulary.ts';
-import type { AccountOverrides } from '../../../src/ledger/records.ts';
+import { silentLog } from '../../../src/core/log.ts';
 import type { Service } from '../../../src/service/service.ts';
 import { soundBackend } from '../../support/backends.ts';
 import { fetchWhole, HttpClient, type HttpReply, type HttpRequest } from '../../support/http.ts';
@@ -66,7 +62,9 @@ export class World {
     const local = await LocalService.start(
       { QRN_DURABILITY: 'commit', QRN_RESERVOIR_BYTES: String(RESERVOIR_BYTES), QRN_LOG_LEVEL: 'error' },
       { backend: soundBackend('fuzz', 1) }, // one channel: each lot is tested in one order
-      { log: faultLog(faults) },
+      {
+        log: { ...silentLog, error: (facts, message) => faults.push(`${message}: ${JSON.stringify(facts)}`) },
+      },
     );
     const { service } = local;
     await service.ready;
@@ -75,9 +73,9 @@ export class World {
     const document = (await (await fetchWhole(new URL('/openapi.json', service.baseUrl))).json()) as Document;
     const actors = new Map<Role, Actor>();
     for (const role of Object.keys(ROLES) as Role[]) {
-      actors.set(role, { role, key: await keyFor(service, role), answers: 0, credits: 0 });
+      const { tier, overrides, scopes } = factsOf(role);
+      actors.set(role, { role, key: await local.account(tier, overrides, scopes), answers: 0, credits: 0 });
     }
-    for (const { key } of actors.values()) await local.knows(key);
     const world = new World(local, meter, faults, document, actors);
     const { metadata } = first.body as { metadata: { entropy_consumed_bytes: number } };
     world.consumedBytes = metadata.entropy_consumed_bytes;
@@ -119,36 +117,4 @@ export class World {
     this.meter.detach();
     rmSync(this.#local.dataDir, { recursive: true, force: true });
   }
-}
-
-function faultLog(faults: string[]): Log {
-  const silent = () => {};
-  return {
-    debug: silent,
-    info: silent,
-    warn: silent,
-    error: (facts, message) => faults.push(`${message}: ${JSON.stringify(facts)}`),
-  };
-}
-
-async function keyFor(service: Service, role: Role): Promise<string> {
-  const { tier, overrides, scopes } = factsOf(role);
-  const account = await accountOf(service, role, tier, overrides);
-  const created = await createKey(service.ledger, systemClock, {
-    accountId: account,
-    ...(scopes === undefined ? {} : { scopes }),
-  });
-  return created.text;
-}
-
-/** The command line gives limits of their own to Enterprise alone; in the books any account may have them. */
-async function accountOf(
-  { ledger }: Service,
-  name: string,
-  tier: Tier,
-  overrides: Partial<AccountOverrides>,
-): Promise<string> {
-  const account = await createAccount(ledger, systemClock, { name, tier });
-  await ledger.putAccount({ ...account, overrides: { ...NO_OVERRIDES, ...overrides } });
-  return account.id;
 }

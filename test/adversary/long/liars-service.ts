@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { BackendError, type StreamBackend } from '../../../src/backend/backend.ts';
-import { deadBackend, repeatingBackend, soundBackend, stuckBackend } from '../../support/backends.ts';
-import { fetchWhole } from '../../support/http.ts';
-import { type Environment, until } from '../../support/server.ts';
+import { deadBackend, repeatingBackend } from '../../support/backends.ts';
+import { until } from '../../support/server.ts';
 import { type Asked, LocalService } from '../../support/service.ts';
-import { changedBackend, withRun } from '../liars/collecting.ts';
+import { changedBackend } from '../liars/collecting.ts';
 import { biased, markov, modelBackend, neighbours, stuck } from '../liars/models.ts';
 
 const SMALL_LOT = 65_536;
@@ -27,21 +26,11 @@ interface Certified {
 
 interface AnswerBody {
   readonly metadata: { readonly certificate_id: string };
-  readonly error: { readonly code: string };
 }
 type Answered = Asked<AnswerBody>;
 
-const start = (
-  t: TestContext,
-  backends: readonly StreamBackend[],
-  more: Environment = {},
-  dataDir?: string,
-) => LocalService.startFor(t, more, { backends }, dataDir);
-
 const certificateOf = async ({ ask }: LocalService, { body }: Answered) =>
   (await ask<Certified>(`/certificate?id=${body.metadata.certificate_id}`)).body;
-
-const readiness = async ({ origin }: LocalService) => (await fetchWhole(`${origin}/readyz`)).status;
 
 async function stateOf({ checks }: LocalService, name: string) {
   const found = (await checks())['source:state'].find(
@@ -107,7 +96,7 @@ describe('liars beside one sound source', () => {
       ...liars.map(([backend]) => backend),
       { ...lotOf(SMALL_LOT, sound, 'sound'), readTimeoutMs: 600_000 },
     ];
-    const world = await start(t, backends, environment);
+    const world = await LocalService.startFor(t, environment, { backends });
     const { service } = world;
     const ask = (path: string) => world.ask<AnswerBody>(path);
     await service.ready;
@@ -171,93 +160,4 @@ describe('liars beside one sound source', () => {
     assert.ok(left.length > 0 && left.every(({ lotId }) => serving.has(lotId)));
     assert.ok(left.some(({ lotId }) => soundIds.has(lotId) || fresh.some(({ id }) => id === lotId)));
   });
-});
-
-describe('one source that lies, heals and lies again', () => {
-  it('closes and opens the modes that need it, and no other', async (t) => {
-    const sound = soundBackend('first life');
-    const broken = stuckBackend();
-    let isStuck = false;
-    const gates = { sound: Promise.withResolvers<void>(), stuck: Promise.withResolvers<void>() };
-    let reads = 0;
-    const source: StreamBackend = {
-      ...lotOf(4 * SMALL_LOT, sound, 'lamp'),
-      readTimeoutMs: 600_000,
-      // two alarms, then three good lots, then it is stuck: each when the test has looked
-      read: async (bits, signal) => {
-        reads++;
-        if (reads === 3) await gates.sound.promise;
-        if (reads === 6) await gates.stuck.promise;
-        if (isStuck) return broken.read(bits, signal);
-        const read = await sound.read(bits, signal);
-        return reads < 3 ? withRun(read, 40) : read;
-      },
-    };
-    const first = await start(t, [source], { QRN_RESERVOIR_BYTES: '1048576' });
-    await until(
-      'csprng is served',
-      async () => (await first.ask('/integers?entropy_mode=csprng')).status === 200,
-    );
-    await until('the second alarm', async () => reads >= 3);
-    assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 503, csprng: 200 });
-    assert.equal(await readiness(first), 503);
-    assert.equal((await stateOf(first, 'lamp')).observedValue, 'failing');
-    assert.equal((await first.checks())['pool:pure'][0].status, 'fail');
-    const ofSystem = await certificateOf(first, await first.ask<AnswerBody>('/uuid?entropy_mode=csprng'));
-    assert.deepEqual(
-      [ofSystem.certificate.provenance.source, ofSystem.certificate.provenance.origin],
-      ['system', 'system'],
-    );
-
-    gates.sound.resolve();
-    await first.service.ready;
-    assert.deepEqual(await answers(first), { pure: 200, 'quantum-seeded': 200, csprng: 200 });
-    assert.equal(await readiness(first), 200);
-    const before = await first.ask<AnswerBody>('/bytes?entropy_mode=pure');
-
-    await until('the third good lot', async () => reads >= 6);
-    isStuck = true;
-    gates.stuck.resolve();
-    await until('the source closes', async () => (await stateOf(first, 'lamp')).observedValue === 'closed');
-    const stuckLots = (await first.service.ledger.lots(1)).map(({ id }) => id);
-    // pure ends at once, though bytes of good lots are left; the seed in force came from a lot that had passed
-    assert.deepEqual(await answers(first), { pure: 503, 'quantum-seeded': 200, csprng: 200 });
-    const health = await first.checks();
-    assert.equal(health['pool:pure'][0].status, 'fail');
-    assert.equal((health['source:health_tests'][0].details as { name: string }).name, 'lamp');
-    assert.equal((await told(first, 'qrn_health_test_latched', 'lamp', '')).get(undefined), 1);
-    const { certificate } = await certificateOf(first, before);
-    assert.ok(certificate.provenance.lots.every(({ id }) => !stuckLots.includes(id)));
-    await first.stop();
-
-    isStuck = false;
-    const second = await start(t, [source], { QRN_RESERVOIR_BYTES: '1048576' }, first.dataDir);
-    await second.service.ready;
-    assert.deepEqual(await answers(second), { pure: 200, 'quantum-seeded': 200, csprng: 200 });
-    const kept = await certificateOf(second, before);
-    assert.deepEqual(kept.certificate.provenance, certificate.provenance);
-    const evidence = (await second.service.ledger.lots(1_000)).filter(
-      ({ accepted, source: name }) => name === 'lamp' && !accepted,
-    );
-    assert.deepEqual([...new Set(evidence.map(({ health: { grade } }) => grade))].sort(), [
-      'intermittent',
-      'permanent',
-    ]);
-    await second.stop();
-  });
-
-  async function answers({ ask }: LocalService) {
-    const status: Record<string, number> = {};
-    for (const mode of ['pure', 'quantum-seeded', 'csprng']) {
-      const answer = await ask<AnswerBody>(`/integers?entropy_mode=${mode}`);
-      status[mode] = answer.status;
-      if (answer.status === 200) {
-        assert.equal(answer.headers.get('x-entropy-mode'), mode);
-        continue;
-      }
-      assert.equal(answer.body.error.code, 'entropy_unavailable');
-      assert.ok(Number(answer.headers.get('retry-after')) >= 1);
-    }
-    return status;
-  }
 });
