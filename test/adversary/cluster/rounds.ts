@@ -24,6 +24,7 @@ export interface SeriesOutcome extends AuditOutcome {
   readonly refusals: ReadonlyMap<string, number>;
   /** Times that nodes were started. */
   readonly starts: number;
+  readonly seconds: number;
   /** Of each failover: from the end of the promotion to the first answer. */
   readonly answeredAfterMs: readonly number[];
   /** Of the nodes, when something was broken. */
@@ -41,6 +42,7 @@ const READY_WITHIN_MS = 120_000;
  */
 export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
   const { pair, clients, pauseMs, report = () => {}, mayGoOn = () => true } = options;
+  const startedMs = performance.now();
   const faults: FaultName[] = [];
   const cluster = await Cluster.start(options);
   const { load, nodes } = cluster;
@@ -76,6 +78,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       acknowledged: load.acknowledged,
       refusals: load.refusals,
       starts: nodes.reduce((sum, { starts }) => sum + starts, 0),
+      seconds: Math.round((performance.now() - startedMs) / 1_000),
       answeredAfterMs: arena.answeredAfterMs,
       output,
     };

@@ -7,12 +7,11 @@
 import { randomInt } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Chance } from '../../support/chance.ts';
-import { readOptions, say } from '../program.ts';
+import { aligned, readOptions, say } from '../program.ts';
 import type { Totals } from './cluster.ts';
-import { type FaultName, faultsOf, GROUPS } from './faults.ts';
+import { FAULTS, type FaultName, faultsOf, GROUPS } from './faults.ts';
 import { PLANTED, type Planted } from './planted.ts';
 import { PostgresPair, serverPrograms } from './postgres-pair.ts';
-import { linesOf, type SeriesResult } from './results.ts';
 import { type SeriesOutcome, series } from './rounds.ts';
 import { scenariosHere } from './scenarios.ts';
 
@@ -94,55 +93,53 @@ function faultsAsked(): FaultName[] {
 }
 
 async function faultRuns(): Promise<boolean> {
-  const results: SeriesResult[] = [];
+  const audited: SeriesOutcome[] = [];
+  let failed = 0;
   const left = faultsAsked();
-  let isGood = true;
-  let isBroken = false;
-  for (let at = 0; at < left.length && mayGoOn() && !isBroken; at += FAULTS_EACH) {
+  const isBroken = () => audited.some(({ violations }) => violations.length > 0);
+  for (let at = 0; at < left.length && mayGoOn() && !isBroken(); at += FAULTS_EACH) {
     const faults = left.slice(at, at + FAULTS_EACH);
-    const result = await resultOf(faults, chance.chance(0.5) ? SCARCE : AMPLE);
-    results.push(result);
-    isBroken = result.violations.length > 0;
-    isGood &&= result.isAudited && !isBroken;
+    try {
+      const outcome = await runSeries(faults, {}, chance.chance(0.5) ? SCARCE : AMPLE);
+      audited.push(outcome);
+      for (const violation of outcome.violations) say(`  VIOLATION ${violation}`);
+      if (isBroken()) say(outcome.output);
+      say(JSON.stringify(Object.fromEntries(outcome.refusals)));
+    } catch (error) {
+      failed++; // it counts for nothing else
+      say(`  FAILED ${inspect(error)}`);
+    }
   }
-  for (const line of linesOf(results)) say(line);
-  return isGood;
+  for (const line of linesOf(audited)) say(line);
+  say(`${failed} series not audited`);
+  return failed === 0 && !isBroken();
 }
 
-/** A series that throws counts for nothing, and is told as a failure. */
-async function resultOf(faults: readonly FaultName[], totals: Totals): Promise<SeriesResult> {
-  const begunMs = performance.now();
-  const seconds = () => Math.round((performance.now() - begunMs) / 1_000);
-  try {
-    const outcome = await runSeries(faults, {}, totals);
-    const counts: Partial<Record<FaultName, number>> = {};
-    for (const name of outcome.faults) counts[name] = (counts[name] ?? 0) + 1;
-    for (const violation of outcome.violations) say(`  VIOLATION ${violation}`);
-    if (outcome.violations.length > 0) say(outcome.output);
-    say(JSON.stringify(Object.fromEntries(outcome.refusals)));
-    const {
-      acknowledged,
-      entries: stored,
-      leaves,
-      checkpoints,
-      starts,
-      answeredAfterMs,
-      violations,
-    } = outcome;
-    const sums = { acknowledged, stored, leaves, checkpoints, starts };
-    return {
-      seconds: seconds(),
-      faults: counts,
-      isAudited: true,
-      ...sums,
-      answeredAfterMs: answeredAfterMs.map(Math.round),
-      violations,
-    };
-  } catch (error) {
-    say(`  FAILED ${inspect(error)}`);
-    const none = { acknowledged: 0, stored: 0, leaves: 0, checkpoints: 0, starts: 0, answeredAfterMs: [] };
-    return { seconds: seconds(), faults: {}, isAudited: false, ...none, violations: [] };
-  }
+const SUMS = ['acknowledged', 'entries', 'leaves', 'checkpoints', 'starts', 'seconds'] as const;
+
+/** The matrix of faults by series, and the sums. */
+function linesOf(audited: readonly SeriesOutcome[]): string[] {
+  const countIn = (outcomes: readonly SeriesOutcome[], name: FaultName) =>
+    String(outcomes.flatMap(({ faults }) => faults).filter((each) => each === name).length);
+  const rows = (Object.keys(FAULTS) as FaultName[]).map((name) => {
+    const having = audited.filter(({ faults }) => faults.includes(name));
+    const violated = having.filter(({ violations }) => violations.length > 0);
+    return [countIn(audited, name), String(having.length), String(violated.length), name];
+  });
+  const groups = GROUPS.map((group) => {
+    const count = faultsOf(group).reduce((sum, name) => sum + Number(countIn(audited, name)), 0);
+    return `${count} ${group}`;
+  });
+  const sums = SUMS.map((name) => `${audited.reduce((sum, each) => sum + each[name], 0)} ${name}`);
+  const answered = audited.flatMap((each) => each.answeredAfterMs).toSorted((a, b) => a - b);
+  const [median, longest] = [answered.at(answered.length >> 1), answered.at(-1)].map((ms) => ms?.toFixed(0));
+  return [
+    ...aligned([['faults', 'series', 'violated', 'fault'], ...rows]),
+    ...[groups.join(', '), `${audited.length} series audited: ${sums.join(', ')}`],
+    ...(answered.length === 0
+      ? []
+      : [`answers after a promotion: median ${median} ms, longest ${longest} ms`]),
+  ];
 }
 
 async function plantedRuns(): Promise<boolean> {
