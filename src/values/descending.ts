@@ -17,7 +17,7 @@ const REFUSAL_MAX = 1 / 16;
 /**
  * Largest bound for which word · bound is exact in a double and a word is refused with p < 1/16 even alone.
  */
-export const DESCENDING_BOUND_MAX = 2 ** 21;
+const DESCENDING_BOUND_MAX = 2 ** 21;
 
 /** Where words come from. Production passes an EntropyReader; a proof by enumeration passes smaller words. */
 export type WordSource = Pick<EntropyReader, 'u32'>;

@@ -73,7 +73,7 @@ function choosePlan(span: number): OffsetPlan {
  * Values per word of `wordBits` bits that make a value cheapest: words taken / (values · chance of
  * acceptance).
  */
-export function cheapestBatch(span: number, wordBits: number): number {
+function cheapestBatch(span: number, wordBits: number): number {
   const words = 2 ** wordBits;
   let best = 1;
   let bestYield = 0;

@@ -58,7 +58,7 @@ export function countPatterns(bits: BitSequence, patternBits: number): PatternCo
 }
 
 /** The counts of a shorter pattern: on a ring every pattern goes on with a zero or a one. */
-export function foldPatterns(patterns: PatternCounts, patternBits: number): PatternCounts {
+function foldPatterns(patterns: PatternCounts, patternBits: number): PatternCounts {
   let { counts } = patterns;
   for (let m = patterns.patternBits; m > patternBits; m--) {
     const shorter = new Int32Array(counts.length / 2);

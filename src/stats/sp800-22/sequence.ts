@@ -14,7 +14,7 @@ export interface BitSequence {
 /**
  * Longer sequences are tested in parts: counts stay exact in float64 and the spectral test stays within 1 GB.
  */
-export const SEQUENCE_BITS_MAX = 2 ** 26;
+const SEQUENCE_BITS_MAX = 2 ** 26;
 
 /** The first `bitLength` bits of packed bytes, most significant bit first. */
 export function bitSequence(bytes: Uint8Array, bitLength: number): BitSequence {

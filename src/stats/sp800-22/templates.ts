@@ -12,7 +12,7 @@ import { type BitSequence, type Constants, chiSquaredOf, popcount, wordAt } from
  * The words of m bits that no shifted copy of themselves overlaps, ascending: the templates of NIST's
  * `templates/template<m>` files (148 for m = 9).
  */
-export function aperiodicTemplates(templateBits: number): number[] {
+function aperiodicTemplates(templateBits: number): number[] {
   const templates: number[] = [];
   for (let word = 0; word < 2 ** templateBits; word++) {
     let overlaps = false;

@@ -9,7 +9,7 @@ const SAMPLES_PER_RESTART = 1000;
  * Error of one row or column such that 2,000 of them together raise a false alarm once in a hundred
  * (SP 800-90B 3.1.4.3).
  */
-export const RESTART_ALPHA = -Math.expm1(Math.log(0.99) / (RESTARTS + SAMPLES_PER_RESTART));
+const RESTART_ALPHA = -Math.expm1(Math.log(0.99) / (RESTARTS + SAMPLES_PER_RESTART));
 
 export interface RestartAssessment {
   /** The most often a symbol may occur in one row or column. */
@@ -55,7 +55,7 @@ export function assessRestarts(
 }
 
 /** A matrix of `rows` rows read column by column. */
-export function transpose(matrix: Uint8Array, rows: number, columns: number): Uint8Array {
+function transpose(matrix: Uint8Array, rows: number, columns: number): Uint8Array {
   const transposed = new Uint8Array(matrix.length);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++)
@@ -65,7 +65,7 @@ export function transpose(matrix: Uint8Array, rows: number, columns: number): Ui
 }
 
 /** The most often that one symbol occurs within one row of `rowLength` symbols. */
-export function largestCount(matrix: Uint8Array, rowLength: number): number {
+function largestCount(matrix: Uint8Array, rowLength: number): number {
   const counts = new Int32Array(256);
   let largest = 0;
   for (let start = 0; start < matrix.length; start += rowLength) {
