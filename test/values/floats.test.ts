@@ -76,7 +76,7 @@ describe('the text of multiples of 2^-53', () => {
 });
 
 describe('the text of multiples of a power of ten', () => {
-  for (const precision of [1, 2, 3, 4, 5, 6]) {
+  for (const precision of [5, 6]) {
     it(`equals String on every one of ${precision} places, drawn and written at once`, () => {
       const count = 10 ** precision;
       const bytes = new Uint8Array(4 * count);
