@@ -12,198 +12,135 @@ export interface Arena {
   readonly answeredAfterMs: number[];
 }
 
-type Fault = (arena: Arena) => Promise<void>;
+/** What a fault does next. All steps of a fault are about one node. */
+type Step = (arena: Arena, node: ClusterNode) => unknown;
 
 const ENDS_WITHIN_MS = 60_000;
 const ANSWERS_WITHIN_MS = 60_000;
 const FOLLOWS_WITHIN_MS = 30_000;
 
-const someMs = ({ cluster }: Arena, least: number, most: number) =>
-  sleep(cluster.chance.between(least, most));
+const after =
+  (leastMs: number, mostMs: number): Step =>
+  ({ cluster }) =>
+    sleep(cluster.chance.between(leastMs, mostMs));
 
-function someNode({ cluster: { nodes, chance } }: Arena): ClusterNode {
-  const running = nodes.filter(({ port }) => port !== undefined);
-  return chance.pick(running.length > 0 ? running : nodes);
-}
+const kill: Step = (_arena, node) => node.kill();
+const launch: Step = (_arena, node) => node.launch();
+const killAll: Step = ({ cluster }) => Promise.all(cluster.nodes.map((node) => node.kill()));
+const launchAll: Step = ({ cluster }) => cluster.nodes.map((node) => node.launch());
+const pause: Step = (_arena, node) => node.pause();
+const resume: Step = (_arena, node) => node.resume();
+/** No packet passes between the node and PostgreSQL. */
+const cutOff: Step = ({ cluster }, node) => cluster.links[cluster.nodes.indexOf(node)].cut();
+const joinAgain: Step = ({ cluster }, node) => cluster.links[cluster.nodes.indexOf(node)].heal();
 
-const follows = (pair: PostgresPair) =>
+const killPrimary: Step = ({ pair }) => pair.killPrimary();
+const restartPrimary: Step = ({ pair }) => pair.restartPrimary();
+/** No packet passes between the primary and the standby: commits wait, and nothing is acknowledged that only one has. */
+const cutStandby: Step = ({ pair }) => pair.link.cut();
+const healStandby: Step = ({ pair }) => pair.link.heal();
+const standbyFollows: Step = ({ pair }) =>
   until('the standby follows', () => pair.standbyFollows(), FOLLOWS_WITHIN_MS);
 
-/** The primary dies while its standby is cut off, and the standby takes over with what it has. */
-async function takeOver(arena: Arena): Promise<void> {
-  const { pair } = arena;
-  pair.killPrimary();
-  pair.link.healWithLoss();
-  await pair.promote();
-  arena.cluster.follow();
-  await answersAgain(arena);
-  await pair.addStandby();
-}
-
-/** kill -9 of a node, which is started again. */
-const killNode: Fault = async (arena) => {
-  const node = someNode(arena);
-  await someMs(arena, 0, 300);
-  await node.kill();
-  node.launch();
-};
-
-/** kill -9 of a node while it starts, on what an earlier kill had left. */
-const killStart: Fault = async (arena) => {
-  const node = someNode(arena);
-  await node.kill();
-  node.launch();
-  await someMs(arena, 200, 3_000);
-  await node.kill();
-  node.launch();
-};
-
-const killAllNodes: Fault = async ({ cluster }) => {
-  await Promise.all(cluster.nodes.map((node) => node.kill()));
-  for (const node of cluster.nodes) node.launch();
-};
-
-/** The machine of the primary restarts; no standby takes over. */
-const killPrimary: Fault = async (arena) => {
-  const { pair } = arena;
-  await someMs(arena, 0, 300);
-  pair.killPrimary();
-  await someMs(arena, 0, 1_500);
-  await pair.restartPrimary();
-  await follows(pair);
-  await answersAgain(arena);
-};
-
-/** The primary dies for good, and its standby takes over. */
-const failover: Fault = async (arena) => {
-  const { pair } = arena;
-  await follows(pair);
-  await someMs(arena, 0, 300);
-  pair.killPrimary();
-  await pair.promote();
-  arena.cluster.follow();
-  const promotedAtMs = performance.now();
-  await answersAgain(arena);
-  const afterMs = arena.cluster.load.lastAnswerAtMs - promotedAtMs;
-  if (afterMs > 0) arena.answeredAfterMs.push(afterMs); // there may be no node that could answer
-  await pair.addStandby();
-};
-
-/** A failover in which the nodes die as well. */
-const failoverWithKill: Fault = async (arena) => {
-  await Promise.all([failover(arena), killNode(arena)]);
-};
-
-/** No packet passes between a node and PostgreSQL for a while. */
-const cutNode: Fault = async (arena) => {
-  const { links, chance } = arena.cluster;
-  const link = chance.pick(links);
-  link.cut();
-  await someMs(arena, 100, 4_000);
-  link.heal();
-};
-
-/** A node is cut off, fenced, and comes back with what it still wanted to send. It must end. */
-const cutAndFence: Fault = async (arena) => {
-  const { cluster } = arena;
-  const node = someNode(arena);
-  const link = cluster.links[cluster.nodes.indexOf(node)];
-  await fencedWhile(arena, node, { away: () => link.cut(), back: () => link.heal() });
-};
-
-/** No packet passes between the primary and the standby: commits wait, and nothing is acknowledged that only one has. */
-const cutStandby: Fault = async (arena) => {
-  const { pair } = arena;
-  pair.link.cut();
-  await someMs(arena, 200, 2_500);
-  pair.link.heal();
-  await follows(pair);
-};
-
-/** The standby is cut off, and then the primary dies: what was acknowledged must be on the standby. */
-const cutStandbyThenFailover: Fault = async (arena) => {
-  const { pair } = arena;
-  await follows(pair);
-  pair.link.cut();
-  await someMs(arena, 500, 1_500);
-  await takeOver(arena);
-};
-
-/**
- * The standby is cut off, and the primary restarts without it: after its recovery it shows commits that waited for the standby
- * and that no client was told of. Nodes must not show them either, for the standby takes over then.
- */
-const restartAloneThenFailover: Fault = async (arena) => {
-  const { pair } = arena;
-  await follows(pair);
-  pair.link.cut();
-  await someMs(arena, 300, 1_000);
-  pair.killPrimary();
-  await pair.restartPrimary();
-  await someMs(arena, 500, 2_000);
-  await takeOver(arena);
-};
-
-/** The standby is cut off, and an administrator cancels the commits that wait for it, so that they can be read. */
-async function cancelCommits(pair: PostgresPair): Promise<void> {
-  await follows(pair);
-  pair.link.cut();
+/** An administrator cancels the commits that wait for the standby, so that they can be read. */
+const cancelCommits: Step = async ({ pair }) => {
   for (let times = 0; times < 5; times++) {
     await sleep(150);
     await pair.cancelWaiting();
   }
-}
-
-const cancelThenFailover: Fault = async (arena) => {
-  const { pair } = arena;
-  await cancelCommits(pair);
-  await takeOver(arena);
 };
 
-/** As before, and no node is left that would send the cancelled commits again. */
-const cancelThenKillThenFailover: Fault = async (arena) => {
-  const { pair } = arena;
-  const { nodes } = arena.cluster;
-  await cancelCommits(pair);
-  await Promise.all(nodes.map((node) => node.kill()));
-  await takeOver(arena);
+const answersAgain: Step = async ({ cluster }) => {
+  const sinceMs = performance.now();
+  if (cluster.nodes.every(({ port }) => port === undefined)) return;
+  await until('answers come again', () => cluster.load.lastAnswerAtMs > sinceMs, ANSWERS_WITHIN_MS);
 };
 
-/** A node stands still, is taken for dead and fenced, and goes on. It must end. */
-const pauseAndFence: Fault = async (arena) => {
-  const node = someNode(arena);
-  await fencedWhile(arena, node, { away: () => node.pause(), back: () => node.resume() });
+/** The primary dies for good, and its standby takes over with what it has; what was on its way to it is lost. */
+const failOver: Step = async (arena, node) => {
+  const { cluster, pair, answeredAfterMs } = arena;
+  const wasCut = pair.link.isCut;
+  pair.killPrimary();
+  if (wasCut) pair.link.healWithLoss();
+  await pair.promote();
+  cluster.follow();
+  const promotedAtMs = performance.now();
+  await answersAgain(arena, node);
+  const afterMs = cluster.load.lastAnswerAtMs - promotedAtMs;
+  if (!wasCut && afterMs > 0) answeredAfterMs.push(afterMs); // there may be no node that could answer
+  await pair.addStandby();
 };
 
-/** A node stands still for longer than its leases last, and goes on. */
-const pause: Fault = async (arena) => {
-  const node = someNode(arena);
-  node.pause();
-  await someMs(arena, 100, 4_000);
-  node.resume();
-};
+/** The node is taken for dead and fenced, and comes back with what it still wanted to send. It must end. */
+const fencedUntil =
+  (back: Step): Step =>
+  async (arena, node) => {
+    const { cluster } = arena;
+    const { starts } = node;
+    await cluster.fence(node.name);
+    const before = await cluster.segmentsOf(node.name);
+    await after(0, 300)(arena, node);
+    await back(arena, node);
+    await until(`${node.name} ends`, () => !node.isRunning || node.starts > starts, ENDS_WITHIN_MS).catch(
+      () => cluster.load.violate(`${node.name} runs on after it was fenced`),
+    );
+    const segments = await cluster.segmentsOf(node.name);
+    if (segments > before) cluster.load.violate(`${node.name} committed after it was fenced`);
+    await node.kill();
+    node.launch();
+  };
+
+const soon = after(0, 300);
+const cut = [standbyFollows, cutStandby];
 
 /** Every fault by its name, in groups. */
 export const FAULTS = {
-  'kill a node': { fault: killNode, group: 'kills' },
-  'kill a node as it starts': { fault: killStart, group: 'kills' },
-  'kill all nodes': { fault: killAllNodes, group: 'kills' },
-  'kill the primary, which restarts': { fault: killPrimary, group: 'kills' },
-  failover: { fault: failover, group: 'failovers' },
-  'failover and the kill of a node': { fault: failoverWithKill, group: 'failovers' },
-  'failover of a standby that was cut off': { fault: cutStandbyThenFailover, group: 'failovers' },
-  'failover after cancelled commits': { fault: cancelThenFailover, group: 'failovers' },
-  'failover after cancelled commits and the kill of all nodes': {
-    fault: cancelThenKillThenFailover,
-    group: 'failovers',
+  'kill a node': { group: 'kills', steps: [soon, kill, launch] },
+  /** On what an earlier kill had left. */
+  'kill a node as it starts': { group: 'kills', steps: [kill, launch, after(200, 3_000), kill, launch] },
+  'kill all nodes': { group: 'kills', steps: [killAll, launchAll] },
+  /** The machine of the primary restarts; no standby takes over. */
+  'kill the primary, which restarts': {
+    group: 'kills',
+    steps: [soon, killPrimary, after(0, 1_500), restartPrimary, standbyFollows, answersAgain],
   },
-  'failover after a restart without the standby': { fault: restartAloneThenFailover, group: 'failovers' },
-  'partition of a node': { fault: cutNode, group: 'partitions' },
-  'partition of a node that is fenced': { fault: cutAndFence, group: 'partitions' },
-  'partition of the standby': { fault: cutStandby, group: 'partitions' },
-  'pause of a node': { fault: pause, group: 'pauses' },
-  'pause of a node that is fenced': { fault: pauseAndFence, group: 'pauses' },
-} as const satisfies Record<string, { fault: Fault; group: string }>;
+  failover: { group: 'failovers', steps: [standbyFollows, soon, failOver] },
+  'failover and the kill of a node': {
+    group: 'failovers',
+    steps: [standbyFollows, soon, (arena, node) => Promise.all([failOver(arena, node), node.kill()]), launch],
+  },
+  /** What was acknowledged must be on the standby. */
+  'failover of a standby that was cut off': {
+    group: 'failovers',
+    steps: [...cut, after(500, 1_500), failOver],
+  },
+  'failover after cancelled commits': { group: 'failovers', steps: [...cut, cancelCommits, failOver] },
+  /** No node is left that would send the cancelled commits again. */
+  'failover after cancelled commits and the kill of all nodes': {
+    group: 'failovers',
+    steps: [...cut, cancelCommits, killAll, failOver],
+  },
+  /**
+   * After its recovery the primary shows commits that waited for the standby and that no client was told of. Nodes must not show
+   * them either, for the standby takes over then.
+   */
+  'failover after a restart without the standby': {
+    group: 'failovers',
+    steps: [...cut, after(300, 1_000), killPrimary, restartPrimary, after(500, 2_000), failOver],
+  },
+  'partition of a node': { group: 'partitions', steps: [cutOff, after(100, 4_000), joinAgain] },
+  'partition of a node that is fenced': {
+    group: 'partitions',
+    steps: [soon, cutOff, soon, fencedUntil(joinAgain)],
+  },
+  'partition of the standby': {
+    group: 'partitions',
+    steps: [cutStandby, after(200, 2_500), healStandby, standbyFollows],
+  },
+  /** For longer than its leases last. */
+  'pause of a node': { group: 'pauses', steps: [pause, after(100, 4_000), resume] },
+  'pause of a node that is fenced': { group: 'pauses', steps: [soon, pause, soon, fencedUntil(resume)] },
+} as const satisfies Record<string, { group: string; steps: readonly Step[] }>;
 
 export type FaultName = keyof typeof FAULTS;
 
@@ -213,31 +150,11 @@ export function faultsOf(group: (typeof GROUPS)[number]): FaultName[] {
   return (Object.keys(FAULTS) as FaultName[]).filter((name) => FAULTS[name].group === group);
 }
 
-async function fencedWhile(
-  arena: Arena,
-  node: ClusterNode,
-  { away, back }: { away: () => void; back: () => void },
-): Promise<void> {
-  const { cluster } = arena;
-  await someMs(arena, 0, 300);
-  away();
-  await someMs(arena, 0, 300);
-  const epochs = node.starts;
-  await cluster.fence(node.name);
-  const before = await cluster.segmentsOf(node.name);
-  await someMs(arena, 0, 300);
-  back();
-  await until(`${node.name} ends`, () => !node.isRunning || node.starts > epochs, ENDS_WITHIN_MS).catch(() =>
-    cluster.load.violate(`${node.name} runs on after it was fenced`),
-  );
-  const after = await cluster.segmentsOf(node.name);
-  if (after > before) cluster.load.violate(`${node.name} committed after it was fenced`);
-  await node.kill();
-  node.launch();
-}
-
-async function answersAgain({ cluster }: Arena): Promise<void> {
-  const sinceMs = performance.now();
-  if (cluster.nodes.every(({ port }) => port === undefined)) return;
-  await until('answers come again', () => cluster.load.lastAnswerAtMs > sinceMs, ANSWERS_WITHIN_MS);
+/** Does the steps of the fault to one of the nodes that run. */
+export async function happen(name: FaultName, arena: Arena): Promise<void> {
+  const { nodes, chance } = arena.cluster;
+  const running = nodes.filter(({ port }) => port !== undefined);
+  const node = chance.pick(running.length > 0 ? running : nodes);
+  const steps: readonly Step[] = FAULTS[name].steps;
+  for (const step of steps) await step(arena, node);
 }

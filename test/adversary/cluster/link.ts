@@ -34,6 +34,10 @@ export class Link {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
   cut(): void {
     this.#isCut = true;
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();

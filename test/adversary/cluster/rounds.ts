@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../support/server.ts';
 import type { AuditOutcome } from './auditor.ts';
 import { Cluster, type ClusterOptions } from './cluster.ts';
-import { type Arena, FAULTS, type FaultName } from './faults.ts';
+import { type Arena, type FaultName, happen } from './faults.ts';
 import type { ClusterNode } from './node.ts';
 
 export interface SeriesOptions extends ClusterOptions {
@@ -54,7 +54,7 @@ export async function series(options: SeriesOptions): Promise<SeriesOutcome> {
       await answered(cluster);
       const begunMs = performance.now();
       const before = load.acknowledged;
-      await FAULTS[name].fault(arena);
+      await happen(name, arena);
       faults.push(name);
       for (const node of nodes) if (!node.isRunning) node.launch();
       await oneReady(cluster, name);

@@ -12,7 +12,7 @@ import { type Accept, type FuzzCase, isAcceptable, wireRequest } from './cases.t
 import { factsOf } from './roles.ts';
 import type { TableCase } from './table-cases.ts';
 import { askedOf, assertValues, priceOf } from './values-model.ts';
-import type { Actor, World } from './world.ts';
+import { type Actor, RESERVOIR_BYTES, type World } from './world.ts';
 
 /** A pool that holds more than what was asked for and this, which is more than two lots, does not send anybody away. */
 const NEARLY_DRY_BYTES = 1024 * 1024;
@@ -117,8 +117,13 @@ async function mayRefuse(
     const { pure } = await world.service.ledger.blockLevels();
     return pure.blocks * PURE_BLOCK_BYTES < NEARLY_DRY_BYTES;
   }
+  if (reply.body.length === 0) return LATER_CODES.get(reply.status) === code; // a HEAD request
+  if (code === 'pure_too_large') {
+    const { bytes, limit } = errorOf(world, reply).details as { bytes: number; limit: number };
+    assert.equal(limit, RESERVOIR_BYTES);
+    return bytes > limit;
+  }
   if (code !== 'credits_exhausted' || credits === undefined) return false;
-  if (reply.body.length === 0) return true; // a HEAD request
   const { required, remaining } = errorOf(world, reply).details as { required: number; remaining: number };
   assert.equal(remaining, credits - spent);
   return required > remaining;
@@ -204,6 +209,7 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 /** What can come after a request was found valid. */
 const LATER_CODES: ReadonlyMap<number, ErrorCode> = new Map([
+  [400, 'pure_too_large'],
   [402, 'credits_exhausted'],
   [429, 'rate_limited'],
   [503, 'entropy_unavailable'],

@@ -16,7 +16,7 @@ export interface Actor {
   credits: number;
 }
 
-const RESERVOIR_BYTES = 1024 * 1024;
+export const RESERVOIR_BYTES = 1024 * 1024;
 
 /**
  * The real service on a real socket in this process, on a sound source, with an account for each role. In this process, so
