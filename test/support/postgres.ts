@@ -114,13 +114,17 @@ export function databaseOf(url: string): string {
   return new URL(url).pathname.slice(1);
 }
 
-/** Runs one statement as the owner of the server. */
-export async function administer(url: string, statement: string): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString: url });
+/** Runs one statement as the owner of the server, on a connection of its own. */
+export async function administer<R extends pg.QueryResultRow>(
+  url: string,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<pg.QueryResult<R>> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on('error', () => {}); // the statement rejects
   await client.connect();
   try {
-    return await client.query(statement);
+    return await client.query<R>(statement, [...values]);
   } finally {
     await client.end();
   }

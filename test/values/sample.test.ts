@@ -65,23 +65,6 @@ describe('drawJson and drawOctets', () => {
     );
   });
 
-  it('do not depend on how the bytes are cut into chunks', () => {
-    const anyCuts = fc.array(fc.integer({ min: 1, max: 37 }), { minLength: 1, maxLength: 5 });
-    fc.assert(
-      fc.property(anyRequest, anyCuts, (request, cuts) => {
-        const whole = readerOf(ENTROPY);
-        const cut = readerOf(ENTROPY, cuts);
-        assert.equal(drawnText(request, cut), drawnText(request, whole));
-        assert.equal(cut.consumedBytes, whole.consumedBytes);
-        if (octetTypeOf(request) !== undefined) {
-          const octets = drawnOctets(request, readerOf(ENTROPY, cuts));
-          assert.deepEqual(octets, drawnOctets(request, readerOf(ENTROPY)));
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
   it('write into a target that starts anywhere in its buffer', () => {
     const request: ValueRequest = { kind: 'bytes', count: 1, length: 4, encoding: 'hex', single: true };
     const entropy = Uint8Array.of(0xde, 0xad, 0xbe, 0xef);

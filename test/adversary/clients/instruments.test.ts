@@ -122,33 +122,6 @@ describe('the check of the books', () => {
   });
 });
 
-describe('the columns of a client', () => {
-  it('hold what was added, beyond their first size', () => {
-    const rows = 40_000;
-    const acknowledged = new Acknowledged();
-    const id = (n: number) => {
-      const bytes = new Uint8Array(16);
-      new DataView(bytes.buffer).setUint32(4, n);
-      return bytes;
-    };
-    for (let n = 0; n < rows; n++) {
-      const [certificateId, requestId] = [`cert_${base32Of(id(n))}`, `req_${base32Of(id(n + rows))}`];
-      const isNumbered = n % 2 === 1;
-      acknowledged.add({ certificateId, requestId, mode: 'csprng', values: n, credits: 2, isNumbered });
-    }
-    assert.equal(acknowledged.count, rows);
-    assert.equal(acknowledged.creditsSpent, 2 * rows);
-    for (const n of [0, 16_383, 16_384, rows - 1]) {
-      assert.deepEqual(Buffer.from(acknowledged.certificateId(n)), Buffer.from(id(n)));
-      assert.deepEqual(Buffer.from(acknowledged.requestId(n)), Buffer.from(id(n + rows)));
-      const facts = { mode: 'csprng', values: n, credits: 2, isNumbered: n % 2 === 1 };
-      assert.deepEqual(acknowledged.facts(n), facts);
-    }
-    const bad = { certificateId: 'cert_0', requestId: 'req_0', ...acknowledged.facts(0) };
-    assert.throws(() => acknowledged.add(bad), /no id/);
-  });
-});
-
 describe('the eye for pure bytes', () => {
   it('sees a block that comes again, wherever it stands', () => {
     const random = uniforms(7);

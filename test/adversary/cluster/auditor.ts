@@ -1,7 +1,7 @@
-import pg from 'pg';
 import { paddedNumber } from '../../../src/certificate/log-records.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
 import { CompactRange } from '../../../src/crypto/merkle.ts';
+import { administer } from '../../support/postgres.ts';
 import { auditBooks, type BookFindings, type Known } from '../clients/ledger-check.ts';
 import type { Load, SeenCheckpoint } from './load.ts';
 import { openTool } from './tool.ts';
@@ -31,12 +31,10 @@ export async function audit(url: string, dataDir: string, load: Load): Promise<A
     };
   });
   const ledger = await openTool(url, dataDir);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
   try {
     const books = await auditBooks(ledger, dataDir, known);
-    const log = await logOf(client, load.checkpoints);
-    const lost = await lostGrants(client, books);
+    const log = await logOf(url, load.checkpoints);
+    const lost = await lostGrants(url, books);
     return {
       ...books,
       violations: [...new Set([...load.violations, ...books.violations, ...lost, ...log.violations])],
@@ -44,14 +42,14 @@ export async function audit(url: string, dataDir: string, load: Load): Promise<A
       checkpoints: load.checkpoints.length,
     };
   } finally {
-    await client.end();
     await ledger.close();
   }
 }
 
 /** What nodes were granted and did not spend must have come back: the rest is what was spent. */
-async function lostGrants(client: pg.Client, { spent }: BookFindings): Promise<string[]> {
-  const { rows } = await client.query<{ account: string; requests: string; credits: string }>(
+async function lostGrants(url: string, { spent }: BookFindings): Promise<string[]> {
+  const { rows } = await administer<{ account: string; requests: string; credits: string }>(
+    url,
     'SELECT account, requests_granted AS requests, credits_granted AS credits FROM qrn.allowance',
   );
   return spent.flatMap(({ account, requests, credits }) => {
@@ -65,7 +63,7 @@ async function lostGrants(client: pg.Client, { spent }: BookFindings): Promise<s
 
 /** Builds the log again from its leaves, and looks for every state that was seen among its own. */
 async function logOf(
-  client: pg.Client,
+  url: string,
   seen: readonly SeenCheckpoint[],
 ): Promise<{ violations: string[]; leaves: number }> {
   const wanted = new Map<number, SeenCheckpoint[]>();
@@ -74,7 +72,8 @@ async function logOf(
   const tree = new CompactRange(sha256);
   for (let index = 0; ; index++) {
     const key = `tile/0/${paddedNumber(index)}`;
-    const { rows } = await client.query<{ value: Buffer }>(
+    const { rows } = await administer<{ value: Buffer }>(
+      url,
       "SELECT value FROM qrn.record WHERE part = 'log' AND name = $1",
       [JSON.stringify(key)],
     );

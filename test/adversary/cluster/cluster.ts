@@ -7,6 +7,7 @@ import { silentLog } from '../../../src/core/log.ts';
 import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
 import { Chance } from '../../support/chance.ts';
+import { administer } from '../../support/postgres.ts';
 import { freePort } from '../../support/programs.ts';
 import type { Environment } from '../../support/server.ts';
 import { type AuditOutcome, audit } from './auditor.ts';
@@ -14,7 +15,7 @@ import { Link } from './link.ts';
 import { type Accounts, Load, type LoadAccount } from './load.ts';
 import { ClusterNode } from './node.ts';
 import type { PostgresPair } from './postgres-pair.ts';
-import { openTool, query } from './tool.ts';
+import { openTool } from './tool.ts';
 
 /** What an account may spend in the month of the test: more than a short run asks for, unless it is to run dry. */
 export interface Totals {
@@ -122,12 +123,12 @@ export class Cluster {
 
   /** Segments of the node that are in the books. */
   async segmentsOf(name: string): Promise<number> {
-    const [{ count }] = await query<{ count: string }>(
+    const { rows } = await administer<{ count: string }>(
       this.url,
       'SELECT count(*) FROM qrn.segment s JOIN qrn.node n ON n.number = s.node WHERE n.name = $1',
       [name],
     );
-    return Number(count);
+    return Number(rows[0].count);
   }
 
   /**
@@ -136,7 +137,8 @@ export class Cluster {
    */
   async lostCount(acknowledged: number): Promise<string[]> {
     const counted = 'SELECT sum(count) AS stored FROM qrn.segment';
-    const [{ stored }] = await query<{ stored: string | null }>(this.url, counted);
+    const { rows } = await administer<{ stored: string | null }>(this.url, counted);
+    const [{ stored }] = rows;
     if (Number(stored ?? 0) >= acknowledged) return [];
     return [
       `${acknowledged} acknowledged answers, and ${stored ?? 0} in the books: acknowledged answers are lost`,

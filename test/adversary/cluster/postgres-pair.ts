@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type pg from 'pg';
+import { administer } from '../../support/postgres.ts';
 import { freePort } from '../../support/programs.ts';
 import { until } from '../../support/server.ts';
 import { Link } from './link.ts';
-import { query } from './tool.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as `nobody`. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
@@ -91,8 +91,8 @@ export class PostgresPair {
     return `postgres://${USER}@127.0.0.1:${port}/${database}`;
   }
 
-  query<R extends pg.QueryResultRow>(statement: string, database?: string): Promise<R[]> {
-    return query<R>(this.url(this.#primary.port, database), statement);
+  async query<R extends pg.QueryResultRow>(statement: string, database?: string): Promise<R[]> {
+    return (await administer<R>(this.url(this.#primary.port, database), statement)).rows;
   }
 
   /** Makes a standby of the primary as it is now, and makes commits wait for it. */
@@ -214,7 +214,7 @@ export class PostgresPair {
     });
     server.unref();
     const isAnswering = () =>
-      query(this.url(port, 'postgres'), 'SELECT 1').then(
+      administer(this.url(port, 'postgres'), 'SELECT 1').then(
         () => true,
         () => false,
       );

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import pg from 'pg';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { openPostgresLedger, type PostgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
@@ -15,20 +14,4 @@ export function openTool(url: string, folder: string): Promise<PostgresLedger> {
     role: 'tool',
     durability: 'fsync',
   });
-}
-
-/** The rows that one statement gives, on a connection of its own. */
-export async function query<R extends pg.QueryResultRow>(
-  url: string,
-  statement: string,
-  values: readonly unknown[] = [],
-): Promise<R[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return (await client.query<R>(statement, [...values])).rows;
-  } finally {
-    await client.end();
-  }
 }
