@@ -1,7 +1,7 @@
 import { createCipheriv, randomBytes, randomFillSync } from 'node:crypto';
 import { createCell, Meter } from '../src/account/meter.ts';
 import { TIER_ALLOWANCES } from '../src/account/tiers.ts';
-import { createMetricMemory, HTTP_DURATION, HTTP_REQUESTS, MetricShard } from '../src/core/metrics.ts';
+import { COUNTED, createMetricMemory, MetricShard } from '../src/core/metrics.ts';
 import { BATTERY_BITS, runBattery } from '../src/stats/sp800-22/battery.ts';
 import { bitSequence } from '../src/stats/sp800-22/sequence.ts';
 import { spectralTest } from '../src/stats/sp800-22/spectral.ts';
@@ -126,8 +126,9 @@ function limitsAndCounts(run: BenchRun): Promise<Table> {
       'a key again': () => directory.authenticate(key),
       // as a header gives it: a new string each time, whose hash is not known yet
       'a key again, new string': () => directory.authenticate(Buffer.from(key).toString('latin1')),
-      'a count of the metrics': () => shard.add(HTTP_REQUESTS, turn++ & 127),
-      'an observation of the metrics': () => shard.observe(HTTP_DURATION, 0, (turn++ % 1_000) / 10_000),
+      'a count of the metrics': () => shard.add(COUNTED.qrn_http_requests_total, turn++ & 127),
+      'an observation of the metrics': () =>
+        shard.observe(COUNTED.qrn_http_request_duration_seconds, 0, (turn++ % 1_000) / 10_000),
     };
     return callTable(run, { title: 'Limits of an account, and counting', note: '' }, 'ns', calls);
   });

@@ -12,69 +12,57 @@ import { DATA_ENDPOINTS, ENTROPY_MODES } from './vocabulary.ts';
 /** Closed sets of label values: what is not in the table cannot become a time series. */
 type LabelSets = Readonly<Record<string, readonly string[]>>;
 
-interface CellFamily {
-  readonly kind: 'counter' | 'gauge' | 'histogram';
-  readonly name: string;
+type MetricKind = 'counter' | 'gauge' | 'histogram';
+
+interface Definition<K extends MetricKind> {
+  readonly kind: K;
   readonly help: string;
   readonly labels: LabelSets;
+  /** Of a gauge, each thread writes its own value: they are added up, or the largest counts. */
+  readonly across: 'sum' | 'max';
+  /** Of the buckets of a histogram: upper bounds, inclusive, growing. */
+  readonly bounds: readonly number[];
+}
+
+export interface MetricFamily<K extends MetricKind = MetricKind> extends Definition<K> {
+  readonly name: string;
   /** The first cell. */
   readonly at: number;
   /** Combinations of label values, the last label turning fastest. */
   readonly rows: number;
-  /** Cells of one row. */
+  /** Cells of one row: one, or of a histogram a count per bucket, the last without an upper bound, and the sum. */
   readonly width: number;
 }
 
-export interface CounterFamily extends CellFamily {
-  readonly kind: 'counter';
-}
-
-/** Each thread writes its own value; they are added up, or the largest counts. */
-export interface GaugeFamily extends CellFamily {
-  readonly kind: 'gauge';
-  readonly across: 'sum' | 'max';
-}
-
-/** A row holds a count per bucket, the last without an upper bound, and the sum of what was observed. */
-export interface HistogramFamily extends CellFamily {
-  readonly kind: 'histogram';
-  /** Upper bounds, inclusive, growing. */
-  readonly bounds: readonly number[];
-}
-
-export type MetricFamily = CounterFamily | GaugeFamily | HistogramFamily;
-
-const families: MetricFamily[] = [];
 let cellCount = 0;
 
-/** Gives a family its cells. */
-function placed<F extends MetricFamily>(family: Omit<F, 'at' | 'rows'>): F {
-  const rows = Object.values(family.labels).reduce((product, values) => product * values.length, 1);
-  const whole = { ...family, at: cellCount, rows } as F;
-  cellCount += rows * whole.width;
-  families.push(whole);
-  return whole;
+/** Gives each family its name and its cells. In place: the properties of an object that a program writes out are the fastest. */
+function placed<T extends Readonly<Record<string, Definition<MetricKind>>>>(definitions: T) {
+  for (const [name, definition] of Object.entries(definitions)) {
+    const rows = Object.values(definition.labels).reduce((product, values) => product * values.length, 1);
+    const width = definition.kind === 'histogram' ? definition.bounds.length + 2 : 1;
+    Object.assign(definition, { name, at: cellCount, rows, width });
+    cellCount += rows * width;
+  }
+  return definitions as unknown as {
+    readonly [N in keyof T]: T[N] extends Definition<infer K> ? MetricFamily<K> : never;
+  };
 }
 
-function counter(name: string, help: string, labels: LabelSets = {}): CounterFamily {
-  return placed<CounterFamily>({ kind: 'counter', name, help, labels, width: 1 });
+function counter(help: string, labels: LabelSets = {}): Definition<'counter'> {
+  return { kind: 'counter', help, labels, across: 'sum', bounds: [] };
 }
 
-function gauge(name: string, help: string, across: GaugeFamily['across']): GaugeFamily {
-  return placed<GaugeFamily>({ kind: 'gauge', name, help, across, labels: {}, width: 1 });
+function gauge(help: string, across: 'sum' | 'max' = 'sum'): Definition<'gauge'> {
+  return { kind: 'gauge', help, labels: {}, across, bounds: [] };
 }
 
-function histogram(
-  name: string,
-  help: string,
-  bounds: readonly number[],
-  labels: LabelSets = {},
-): HistogramFamily {
+function histogram(help: string, bounds: readonly number[], labels: LabelSets = {}): Definition<'histogram'> {
   assert(
     bounds.every((bound, i) => i === 0 || bound > bounds[i - 1]),
     'bounds of buckets grow',
   );
-  return placed<HistogramFamily>({ kind: 'histogram', name, help, bounds, labels, width: bounds.length + 2 });
+  return { kind: 'histogram', help, labels, across: 'sum', bounds };
 }
 
 /**
@@ -114,115 +102,63 @@ const COMMIT_BOUNDS_S = [
   2, 5,
 ] as const;
 
-export const HTTP_REQUESTS = counter(
-  'qrn_http_requests_total',
-  'Requests answered, by endpoint and status.',
-  {
+/** Every family by its name, in the order in which they are told. */
+export const COUNTED = placed({
+  qrn_http_requests_total: counter('Requests answered, by endpoint and status.', {
     endpoint: ENDPOINT_LABELS,
     code: STATUS_LABELS,
-  },
-);
-export const HTTP_ERRORS = counter('qrn_http_errors_total', 'Errors answered, by the code in their body.', {
-  error: ERROR_LABELS,
+  }),
+  qrn_http_errors_total: counter('Errors answered, by the code in their body.', {
+    error: ERROR_LABELS,
+  }),
+  qrn_http_requests_aborted_total: counter('Requests whose client went away before the answer.'),
+  qrn_http_request_duration_seconds: histogram(
+    'From a request head read to its reply handed to the socket, by entropy mode.',
+    REQUEST_BOUNDS_S,
+    { mode: MODE_LABELS },
+  ),
+  qrn_answers_total: counter('Certified answers that left, by endpoint and entropy mode.', {
+    endpoint: DATA_ENDPOINTS,
+    mode: ENTROPY_MODES,
+  }),
+  qrn_answer_values_total: counter('Random values in these answers.', {
+    mode: ENTROPY_MODES,
+  }),
+  qrn_answer_data_bytes_total: counter('Bytes of the data members of these answers.', {
+    mode: ENTROPY_MODES,
+  }),
+  qrn_entropy_consumed_bytes_total: counter('Entropy drawn for these answers, rejected draws included.', {
+    mode: ENTROPY_MODES,
+  }),
+  qrn_credits_spent_total: counter('Pure-mode credits (bytes) that accounts spent.'),
+  qrn_ledger_commit_duration_seconds: histogram(
+    'From a segment of certificates closed to its being durable.',
+    COMMIT_BOUNDS_S,
+  ),
+  qrn_ledger_commit_failures_total: counter('Segments that were not made durable; their answers became 503.'),
+  qrn_log_lines_lost_total: counter('Lines of the log that could not be written.'),
+  qrn_ledger_commit_duration_max_seconds: gauge('The slowest commit of the last second.', 'max'),
+  qrn_http_connections: gauge('Open connections.'),
+  qrn_http_connections_without_request: gauge(
+    'Open connections that wait for a request: they are idle, or the head of their request is not complete.',
+  ),
+  qrn_http_unfinished_head_bytes_max: gauge(
+    'The most bytes that unfinished heads hold now. The HTTP libraries do not tell how many, so each connection without a request counts as one with a head of 66 KiB.',
+  ),
+  qrn_http_waiting_requests: gauge('Requests that are not answered yet.'),
+  qrn_http_sending_replies: gauge('Replies that their readers have not taken yet.'),
+  qrn_http_held_bytes: gauge('Bytes of reply bodies held for slow readers.'),
+  qrn_ledger_pending_answers: gauge('Answers that wait for their certificate to be durable.'),
+  qrn_workers_queue_tasks: gauge('Tasks that wait for a worker thread.'),
+  qrn_pool_pure_ring_bytes: gauge('Pure bytes claimed and at hand in the fronts: what a crash burns.'),
+  qrn_event_loop_delay_p99_seconds: gauge(
+    'Delay of the slowest front thread in the last second, 99th percentile.',
+    'max',
+  ),
+  qrn_event_loop_delay_max_seconds: gauge('Largest delay of any front thread in the last second.', 'max'),
 });
-export const HTTP_ABORTED = counter(
-  'qrn_http_requests_aborted_total',
-  'Requests whose client went away before the answer.',
-);
-export const HTTP_DURATION = histogram(
-  'qrn_http_request_duration_seconds',
-  'From a request head read to its reply handed to the socket, by entropy mode.',
-  REQUEST_BOUNDS_S,
-  { mode: MODE_LABELS },
-);
-export const ANSWERS = counter(
-  'qrn_answers_total',
-  'Certified answers that left, by endpoint and entropy mode.',
-  { endpoint: DATA_ENDPOINTS, mode: ENTROPY_MODES },
-);
-export const ANSWER_VALUES = counter('qrn_answer_values_total', 'Random values in these answers.', {
-  mode: ENTROPY_MODES,
-});
-export const ANSWER_BYTES = counter(
-  'qrn_answer_data_bytes_total',
-  'Bytes of the data members of these answers.',
-  { mode: ENTROPY_MODES },
-);
-export const ENTROPY_CONSUMED = counter(
-  'qrn_entropy_consumed_bytes_total',
-  'Entropy drawn for these answers, rejected draws included.',
-  { mode: ENTROPY_MODES },
-);
-export const CREDITS_SPENT = counter(
-  'qrn_credits_spent_total',
-  'Pure-mode credits (bytes) that accounts spent.',
-);
-export const COMMIT_DURATION = histogram(
-  'qrn_ledger_commit_duration_seconds',
-  'From a segment of certificates closed to its being durable.',
-  COMMIT_BOUNDS_S,
-);
-export const COMMIT_FAILURES = counter(
-  'qrn_ledger_commit_failures_total',
-  'Segments that were not made durable; their answers became 503.',
-);
 
-export const LOG_LINES_LOST = counter(
-  'qrn_log_lines_lost_total',
-  'Lines of the log that could not be written.',
-);
-
-export const COMMIT_MAX = gauge(
-  'qrn_ledger_commit_duration_max_seconds',
-  'The slowest commit of the last second.',
-  'max',
-);
-export const CONNECTIONS = gauge('qrn_http_connections', 'Open connections.', 'sum');
-export const IDLE_CONNECTIONS = gauge(
-  'qrn_http_connections_without_request',
-  'Open connections that wait for a request: they are idle, or the head of their request is not complete.',
-  'sum',
-);
-export const UNFINISHED_HEAD_BYTES_MAX = gauge(
-  'qrn_http_unfinished_head_bytes_max',
-  'The most bytes that unfinished heads hold now. The HTTP libraries do not tell how many, so each connection without a request counts as one with a head of 66 KiB.',
-  'sum',
-);
-export const WAITING_REQUESTS = gauge(
-  'qrn_http_waiting_requests',
-  'Requests that are not answered yet.',
-  'sum',
-);
-export const SENDING_REPLIES = gauge(
-  'qrn_http_sending_replies',
-  'Replies that their readers have not taken yet.',
-  'sum',
-);
-export const HELD_BYTES = gauge('qrn_http_held_bytes', 'Bytes of reply bodies held for slow readers.', 'sum');
-export const PENDING_ANSWERS = gauge(
-  'qrn_ledger_pending_answers',
-  'Answers that wait for their certificate to be durable.',
-  'sum',
-);
-export const WORKERS_QUEUE = gauge('qrn_workers_queue_tasks', 'Tasks that wait for a worker thread.', 'sum');
-export const PURE_RING = gauge(
-  'qrn_pool_pure_ring_bytes',
-  'Pure bytes claimed and at hand in the fronts: what a crash burns.',
-  'sum',
-);
-export const LOOP_DELAY_P99 = gauge(
-  'qrn_event_loop_delay_p99_seconds',
-  'Delay of the slowest front thread in the last second, 99th percentile.',
-  'max',
-);
-export const LOOP_DELAY_MAX = gauge(
-  'qrn_event_loop_delay_max_seconds',
-  'Largest delay of any front thread in the last second.',
-  'max',
-);
-
-/** Every family, in the order in which they are told. */
-export const METRIC_FAMILIES: readonly MetricFamily[] = families;
+const FAMILIES: readonly MetricFamily[] = Object.values(COUNTED);
 
 /** Bytes between two shards that keep their writers out of each other's cache lines. */
 const LINE_BYTES = 128;
@@ -242,15 +178,15 @@ export class MetricShard {
   }
 
   /** `row` counts the combinations of label values, the last label turning fastest. */
-  add(family: CounterFamily, row: number, amount = 1): void {
+  add(family: MetricFamily<'counter'>, row: number, amount = 1): void {
     this.#cells[family.at + row] += amount;
   }
 
-  set(family: GaugeFamily, value: number): void {
+  set(family: MetricFamily<'gauge'>, value: number): void {
     this.#cells[family.at] = value;
   }
 
-  observe(family: HistogramFamily, row: number, value: number): void {
+  observe(family: MetricFamily<'histogram'>, row: number, value: number): void {
     const { bounds, width } = family;
     let bucket = 0;
     while (bucket < bounds.length && value > bounds[bucket]) bucket++;
@@ -268,29 +204,28 @@ export class MetricTotals {
     this.#cells = new Float64Array(cellCount);
     for (let offset = 0; offset < memory.byteLength; offset += SHARD_BYTES) {
       const shard = new Float64Array(memory, offset, cellCount);
-      for (const { kind, at, rows, width, ...family } of families) {
-        const largest = kind === 'gauge' && 'across' in family && family.across === 'max';
+      for (const { across, at, rows, width } of FAMILIES) {
         for (let cell = at; cell < at + rows * width; cell++) {
-          this.#cells[cell] = largest
-            ? Math.max(this.#cells[cell], shard[cell])
-            : this.#cells[cell] + shard[cell];
+          this.#cells[cell] =
+            across === 'max' ? Math.max(this.#cells[cell], shard[cell]) : this.#cells[cell] + shard[cell];
         }
       }
     }
   }
 
-  value(family: CounterFamily | GaugeFamily, row = 0): number {
+  /** Of a counter or a gauge. */
+  value(family: MetricFamily, row = 0): number {
     return this.#cells[family.at + row];
   }
 
-  /** The counts of a row's buckets, not cumulated, the last without an upper bound. */
-  buckets(family: HistogramFamily, row = 0): Float64Array {
+  /** Of a histogram: the counts of a row's buckets, not cumulated, the last without an upper bound. */
+  buckets(family: MetricFamily, row = 0): Float64Array {
     const at = family.at + row * family.width;
     return this.#cells.slice(at, at + family.width - 1);
   }
 
-  /** The sum of what was observed in a row. */
-  sum(family: HistogramFamily, row = 0): number {
+  /** Of a histogram: the sum of what was observed in a row. */
+  sum(family: MetricFamily, row = 0): number {
     return this.#cells[family.at + (row + 1) * family.width - 1];
   }
 }

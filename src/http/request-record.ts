@@ -3,17 +3,9 @@ import type { Clock } from '../core/clock.ts';
 import { ERRORS, type ErrorCode } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import {
-  ANSWER_BYTES,
-  ANSWER_VALUES,
-  ANSWERS,
-  CREDITS_SPENT,
+  COUNTED,
   ENDPOINT_LABELS,
-  ENTROPY_CONSUMED,
   type EndpointLabel,
-  HTTP_ABORTED,
-  HTTP_DURATION,
-  HTTP_ERRORS,
-  HTTP_REQUESTS,
   type MetricShard,
   MODE_LABELS,
   STATUS_LABELS,
@@ -79,31 +71,38 @@ export class RequestRecord {
   replied(exchange: Exchange, status: number, atMonotonicMs = this.#clock.monotonicMs()): void {
     const shard = this.#shard;
     const durationMs = atMonotonicMs - exchange.startedMonotonicMs;
-    shard.add(HTTP_REQUESTS, exchange.endpoint * STATUS_LABELS.length + STATUS_ROWS[status]);
-    shard.observe(HTTP_DURATION, MODE_ROWS[exchange.mode ?? 'none'], durationMs / 1000);
-    if (exchange.error !== undefined) shard.add(HTTP_ERRORS, ERROR_ROWS[exchange.error]);
+    shard.add(
+      COUNTED.qrn_http_requests_total,
+      exchange.endpoint * STATUS_LABELS.length + STATUS_ROWS[status],
+    );
+    shard.observe(
+      COUNTED.qrn_http_request_duration_seconds,
+      MODE_ROWS[exchange.mode ?? 'none'],
+      durationMs / 1000,
+    );
+    if (exchange.error !== undefined) shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[exchange.error]);
     if (exchange.error !== undefined || this.#isSampled(exchange)) this.#write(exchange, status, durationMs);
   }
 
   /** The client went away before its answer. */
   aborted(): void {
-    this.#shard.add(HTTP_ABORTED, 0);
+    this.#shard.add(COUNTED.qrn_http_requests_aborted_total, 0);
   }
 
   /** A certified answer leaves. */
   answered({ endpoint, mode, valueCount, deliveredBytes, consumedBytes, credits }: AnswerEntry): void {
     const shard = this.#shard;
     const row = MODE_ROWS[mode];
-    shard.add(ANSWERS, ENDPOINT_ROWS[endpoint] * ENTROPY_MODES.length + row);
-    shard.add(ANSWER_VALUES, row, valueCount);
-    shard.add(ANSWER_BYTES, row, deliveredBytes);
-    shard.add(ENTROPY_CONSUMED, row, consumedBytes);
-    if (credits > 0) shard.add(CREDITS_SPENT, 0, credits);
+    shard.add(COUNTED.qrn_answers_total, ENDPOINT_ROWS[endpoint] * ENTROPY_MODES.length + row);
+    shard.add(COUNTED.qrn_answer_values_total, row, valueCount);
+    shard.add(COUNTED.qrn_answer_data_bytes_total, row, deliveredBytes);
+    shard.add(COUNTED.qrn_entropy_consumed_bytes_total, row, consumedBytes);
+    if (credits > 0) shard.add(COUNTED.qrn_credits_spent_total, 0, credits);
   }
 
   /** A reply that had begun ended with an error. */
   brokeOff(error: ErrorCode): void {
-    this.#shard.add(HTTP_ERRORS, ERROR_ROWS[error]);
+    this.#shard.add(COUNTED.qrn_http_errors_total, ERROR_ROWS[error]);
   }
 
   #isSampled({ requestId: id }: Exchange): boolean {

@@ -1,4 +1,4 @@
-import { labelsOf, METRIC_FAMILIES, type MetricFamily, type MetricTotals } from '../core/metrics.ts';
+import { COUNTED, labelsOf, type MetricFamily, type MetricTotals } from '../core/metrics.ts';
 
 /** One line of the exposition. */
 interface Sample {
@@ -42,7 +42,7 @@ function valueText(value: number): string {
 
 /** What the fronts have counted. */
 export function countedFamilies(totals: MetricTotals): ExposedFamily[] {
-  return METRIC_FAMILIES.map((family) => ({
+  return Object.values(COUNTED).map((family) => ({
     name: family.name,
     type: family.kind,
     help: family.help,

@@ -3,24 +3,7 @@ import type { CommitListener, Committer } from '../answer/commit.ts';
 import type { EntropySupply } from '../answer/supply.ts';
 import { LIMITS } from '../core/limits.ts';
 import { takeLostLogLines } from '../core/log.ts';
-import {
-  COMMIT_DURATION,
-  COMMIT_FAILURES,
-  COMMIT_MAX,
-  CONNECTIONS,
-  HELD_BYTES,
-  IDLE_CONNECTIONS,
-  LOG_LINES_LOST,
-  LOOP_DELAY_MAX,
-  LOOP_DELAY_P99,
-  type MetricShard,
-  PENDING_ANSWERS,
-  PURE_RING,
-  SENDING_REPLIES,
-  UNFINISHED_HEAD_BYTES_MAX,
-  WAITING_REQUESTS,
-  WORKERS_QUEUE,
-} from '../core/metrics.ts';
+import { COUNTED, type MetricShard } from '../core/metrics.ts';
 import type { Front } from '../http/front.ts';
 import type { Workers } from '../workers/dispatch.ts';
 
@@ -52,8 +35,8 @@ export class FrontGauges {
 
   /** For the front's committer. */
   readonly onCommit: CommitListener = (durationMs, failure) => {
-    this.#shard.observe(COMMIT_DURATION, 0, durationMs / 1000);
-    if (failure !== undefined) this.#shard.add(COMMIT_FAILURES, 0);
+    this.#shard.observe(COUNTED.qrn_ledger_commit_duration_seconds, 0, durationMs / 1000);
+    if (failure !== undefined) this.#shard.add(COUNTED.qrn_ledger_commit_failures_total, 0);
     if (durationMs > this.#slowestCommitMs) this.#slowestCommitMs = durationMs;
   };
 
@@ -71,19 +54,19 @@ export class FrontGauges {
 
   #publish({ front, committer, workers, supply }: GaugeSources): void {
     const shard = this.#shard;
-    shard.set(CONNECTIONS, front.openConnections);
+    shard.set(COUNTED.qrn_http_connections, front.openConnections);
     const withoutRequest = Math.max(0, front.openConnections - front.waitingRequests - front.sendingReplies);
-    shard.set(IDLE_CONNECTIONS, withoutRequest);
-    shard.set(UNFINISHED_HEAD_BYTES_MAX, withoutRequest * HEAD_BYTES_MAX);
-    shard.set(WAITING_REQUESTS, front.waitingRequests);
-    shard.set(SENDING_REPLIES, front.sendingReplies);
-    shard.set(HELD_BYTES, front.heldBytes);
-    shard.set(PENDING_ANSWERS, committer.pending);
-    shard.set(WORKERS_QUEUE, workers.queueLength);
-    shard.set(PURE_RING, supply.pure.available());
-    shard.set(COMMIT_MAX, this.#slowestCommitMs / 1000);
+    shard.set(COUNTED.qrn_http_connections_without_request, withoutRequest);
+    shard.set(COUNTED.qrn_http_unfinished_head_bytes_max, withoutRequest * HEAD_BYTES_MAX);
+    shard.set(COUNTED.qrn_http_waiting_requests, front.waitingRequests);
+    shard.set(COUNTED.qrn_http_sending_replies, front.sendingReplies);
+    shard.set(COUNTED.qrn_http_held_bytes, front.heldBytes);
+    shard.set(COUNTED.qrn_ledger_pending_answers, committer.pending);
+    shard.set(COUNTED.qrn_workers_queue_tasks, workers.queueLength);
+    shard.set(COUNTED.qrn_pool_pure_ring_bytes, supply.pure.available());
+    shard.set(COUNTED.qrn_ledger_commit_duration_max_seconds, this.#slowestCommitMs / 1000);
     this.#slowestCommitMs = 0;
-    shard.add(LOG_LINES_LOST, 0, takeLostLogLines());
+    shard.add(COUNTED.qrn_log_lines_lost_total, 0, takeLostLogLines());
     this.#publishLoopDelay(this.#loopDelay!);
   }
 
@@ -94,8 +77,8 @@ export class FrontGauges {
   #publishLoopDelay(loopDelay: IntervalHistogram): void {
     const delayS = (ns: number) => Math.max(0, ns / 1e9 - LOOP_RESOLUTION_MS / 1000);
     const seen = loopDelay.count > 0; // an empty histogram has no percentiles
-    this.#shard.set(LOOP_DELAY_P99, seen ? delayS(loopDelay.percentile(99)) : 0);
-    this.#shard.set(LOOP_DELAY_MAX, seen ? delayS(loopDelay.max) : 0);
+    this.#shard.set(COUNTED.qrn_event_loop_delay_p99_seconds, seen ? delayS(loopDelay.percentile(99)) : 0);
+    this.#shard.set(COUNTED.qrn_event_loop_delay_max_seconds, seen ? delayS(loopDelay.max) : 0);
     loopDelay.reset();
   }
 }

@@ -4,63 +4,19 @@ import type { Backend } from '../backend/backend.ts';
 import type { WitnessState } from '../certificate/witnessed.ts';
 import { type Clock, dayOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { MetricTotals } from '../core/metrics.ts';
-import type { LedgerIntegrity } from '../ledger/integrity.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { freeBytesOf } from '../ledger/lmdb/data-file.ts';
-import type { BlockKind, LotRecord, SpendLimits } from '../ledger/records.ts';
+import type { LotRecord, SpendLimits } from '../ledger/records.ts';
 import type { SourceStatus } from '../pool/intake/collector.ts';
 import type { DeliveredState } from '../pool/intake/delivered-sampler.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
-import type { LastMinute, ModeReading, Watch, Writability } from './watch.ts';
+import type { Watch } from './watch.ts';
 
 /** The version of this service, from its manifest. */
 export const SERVICE_VERSION: string = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ).version;
-
-/** Where a service stands at one moment: what health, metrics and the status page are made from. */
-export interface Readings {
-  readonly atMs: number;
-  readonly startedAtMs: number;
-  /** How far the system's clock jumped from the time that the service goes by; 0 when they agree. */
-  readonly clockJumpMs: number;
-  readonly levels: Readonly<Record<BlockKind, { readonly blocks: number; readonly bytes: number }>>;
-  /** Lots that nothing is drawn from yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
-  readonly pendingLots: {
-    readonly lots: number;
-    /** How long ago the oldest of them was read; 0 without any. */
-    readonly oldestMs: number;
-  };
-  /** The level up to which pure bytes are kept. */
-  readonly pureBytesHigh: number;
-  readonly pureBytesPerS: number;
-  /** The quantum sources, the most wanted first. */
-  readonly sources: readonly SourceReading[];
-  /** The lot of the system source that csprng answers are certified by; undefined until it is tested, null when it failed. */
-  readonly systemLot: LotRecord | null | undefined;
-  readonly seeds: readonly SeedReading[];
-  /** What was found in samples of the streams that answers are drawn from. */
-  readonly delivered: readonly DeliveredState[];
-  readonly totals: MetricTotals;
-  readonly minute: LastMinute;
-  readonly modes: readonly ModeReading[];
-  readonly ledger: Writability;
-  /** Journals that a start found damaged, foreign or missing. */
-  readonly journalFaults: readonly string[];
-  readonly integrity: LedgerIntegrity;
-  readonly diskFreeBytes: number;
-  /** What the answers take that are kept for Idempotency-Keys. */
-  readonly keptAnswerBytes: number;
-  readonly draws: DrawCounts;
-  /** Entries of the log of this service: certificates and revocations. */
-  readonly logEntries: number;
-  /** Those that cosign the log; none without QRN_WITNESSES. */
-  readonly witnesses: readonly WitnessState[];
-  /** What the process uses, as the operating system counts it. */
-  readonly use: { readonly cpuSeconds: number; readonly residentBytes: number };
-}
 
 /** A source that is watched: what it is, what it may cost, and the collector that reads it. */
 export interface WatchedSource {
@@ -82,32 +38,27 @@ export interface DaySpend {
   readonly limits: SpendLimits;
 }
 
-interface SeedReading {
-  /** Tier and interval in milliseconds, e.g. `pro/3600000`. */
-  readonly group: string;
-  readonly intervalMs: number;
-  /** Null when no seed was taken yet. */
-  readonly ageMs: number | null;
-  readonly generation: number | null;
-  readonly inForce: boolean;
-}
-
 export interface ReadingSources {
   readonly ledger: Pick<
     Ledger,
     'blockLevels' | 'pendingLots' | 'integrity' | 'journalFaults' | 'lots' | 'spent'
   >;
+  /** The quantum sources, the most wanted first. */
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
+  /** The lot of the system source that csprng answers are certified by; undefined until it is tested, null when it failed. */
   readonly systemLot: () => LotRecord | null | undefined;
+  /** What was found in samples of the streams that answers are drawn from. */
   readonly delivered: () => readonly DeliveredState[];
   /** The newest signed checkpoint of the log. */
   readonly checkpoint: () => Promise<string>;
   /** Bytes of answers that are kept for Idempotency-Keys. */
   readonly keptAnswerBytes: () => number;
   readonly draws: () => DrawCounts;
+  /** Those that cosign the log; none without QRN_WITNESSES. */
   readonly witnesses: () => Promise<readonly WitnessState[]>;
   readonly watch: Watch;
+  /** The level up to which pure bytes are kept. */
   readonly pureBytesHigh: number;
   readonly dataDir: string;
   readonly clock: Clock;
@@ -117,9 +68,12 @@ export interface ReadingSources {
 /** Lots looked through for the newest of each quantum source after a restart. */
 const LOTS_LOOKED_AT = 64;
 
-export async function takeReadings(from: ReadingSources): Promise<Readings> {
-  const { ledger, watch, clock } = from;
-  const [levels, held, journalFaults, integrity, sources, checkpoint, witnesses] = await Promise.all([
+/** Where a service stands at one moment: what health, metrics and the status page are made from. */
+export type Readings = Readonly<Awaited<ReturnType<typeof takeReadings>>>;
+
+export async function takeReadings(from: ReadingSources) {
+  const { ledger, watch, clock, startedAtMs, pureBytesHigh } = from;
+  const [levels, pending, journalFaults, integrity, sources, checkpoint, witnesses] = await Promise.all([
     ledger.blockLevels(),
     unlessAway(ledger.pendingLots(LOTS_LOOKED_AT), []),
     ledger.journalFaults(),
@@ -129,16 +83,19 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     from.witnesses(),
   ]);
   const atMs = clock.wallMs();
+  const { user, system } = process.cpuUsage();
   return {
     atMs,
-    startedAtMs: from.startedAtMs,
+    startedAtMs,
+    /** How far the system's clock jumped from the time that the service goes by; 0 when they agree. */
     clockJumpMs: clock.jumpMs(),
     levels,
+    /** Nothing is drawn from these yet: their leaf is not signed, or where witnesses are asked for, not cosigned. */
     pendingLots: {
-      lots: held.length,
-      oldestMs: held.length === 0 ? 0 : Math.max(0, atMs - held[0].finishedAtMs),
+      lots: pending.length,
+      oldestMs: pending.length === 0 ? 0 : Math.max(0, atMs - pending[0].finishedAtMs),
     },
-    pureBytesHigh: from.pureBytesHigh,
+    pureBytesHigh,
     pureBytesPerS: watch.pureBytesPerS(),
     sources,
     systemLot: from.systemLot(),
@@ -148,14 +105,17 @@ export async function takeReadings(from: ReadingSources): Promise<Readings> {
     minute: watch.lastMinute(),
     modes: watch.modes(),
     ledger: watch.writability(),
+    /** Journals that a start found damaged, foreign or missing. */
     journalFaults,
     integrity,
     diskFreeBytes: freeBytesOf(from.dataDir),
     keptAnswerBytes: from.keptAnswerBytes(),
     draws: from.draws(),
+    /** Of the log of this service: certificates and revocations. */
     logEntries: Number(checkpoint.split('\n')[1]), // c2sp.org/tlog-checkpoint: the second line is the size
     witnesses,
-    use: processUse(),
+    /** What the process uses, as the operating system counts it. */
+    use: { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() },
   };
 }
 
@@ -165,11 +125,6 @@ function unlessAway<T>(asked: Promise<T>, otherwise: T): Promise<T> {
     if (error instanceof ApiError && error.code === 'storage_unavailable') return otherwise;
     throw error;
   });
-}
-
-function processUse(): Readings['use'] {
-  const { user, system } = process.cpuUsage();
-  return { cpuSeconds: (user + system) / 1e6, residentBytes: process.memoryUsage.rss() };
 }
 
 async function sourceReadings({ ledger, sources, clock }: ReadingSources): Promise<SourceReading[]> {
@@ -198,7 +153,8 @@ export async function daySpend(
   return { amount, calls, currency: price.currency, limits };
 }
 
-function seedReadings({ schedule }: ReadingSources, atMs: number): SeedReading[] {
+/** Of each group: tier and interval in milliseconds, e.g. `pro/3600000`. Null when no seed was taken yet. */
+function seedReadings({ schedule }: ReadingSources, atMs: number) {
   return schedule.states().map(({ name, intervalMs, current }) => ({
     group: name,
     intervalMs,

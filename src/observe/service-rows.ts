@@ -1,5 +1,5 @@
 import { isoTime } from '../core/clock.ts';
-import { PENDING_ANSWERS, WORKERS_QUEUE } from '../core/metrics.ts';
+import { COUNTED } from '../core/metrics.ts';
 import { type JournalFault, journalFaultOf } from '../ledger/journal.ts';
 import { pureSecondsLeft, type Readings, rounded, SERVICE_VERSION, seedSecondsLeft } from './readings.ts';
 import { rowsOf } from './row.ts';
@@ -171,7 +171,7 @@ export const SERVICE_ROWS = [
   }),
   service({
     check: 'ledger:pending_answers',
-    value: ({ totals }) => totals.value(PENDING_ANSWERS),
+    value: ({ totals }) => totals.value(COUNTED.qrn_ledger_pending_answers),
     unit: 'answers',
     metrics: {
       qrn_log_entries: [
@@ -283,9 +283,9 @@ export const SERVICE_ROWS = [
 export const SYSTEM_ROWS = [
   service({
     check: 'workers:queue',
-    value: ({ totals }) => totals.value(WORKERS_QUEUE),
+    value: ({ totals }) => totals.value(COUNTED.qrn_workers_queue_tasks),
     unit: 'tasks',
-    warnWhen: ({ totals }) => totals.value(WORKERS_QUEUE) >= QUEUE_HIGH,
+    warnWhen: ({ totals }) => totals.value(COUNTED.qrn_workers_queue_tasks) >= QUEUE_HIGH,
   }),
   service({
     check: 'disk:free',

@@ -1,17 +1,6 @@
 import { messageOf } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
-import {
-  COMMIT_DURATION,
-  COMMIT_MAX,
-  ENTROPY_CONSUMED,
-  HTTP_DURATION,
-  HTTP_REQUESTS,
-  LOOP_DELAY_MAX,
-  LOOP_DELAY_P99,
-  MetricTotals,
-  MODE_LABELS,
-  quantileOf,
-} from '../core/metrics.ts';
+import { COUNTED, MetricTotals, MODE_LABELS, quantileOf } from '../core/metrics.ts';
 import { ENTROPY_MODES, type EntropyMode } from '../core/vocabulary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 
@@ -79,7 +68,7 @@ interface Tick {
 export class Watch {
   readonly #options: WatchOptions;
   /** Oldest first; one more than a minute has seconds. */
-  readonly #ticks: Tick[] = [];
+  readonly #ticks: Tick[];
   readonly #draws: { atMs: number; bytes: number }[] = [];
   #tickCount = 0;
   #probeStartedMs: number | undefined;
@@ -87,6 +76,7 @@ export class Watch {
 
   constructor(options: WatchOptions) {
     this.#options = options;
+    this.#ticks = [{ atMs: options.clock.monotonicMs(), totals: this.totals() }];
   }
 
   /** To be called once every TICK_MS. */
@@ -107,38 +97,42 @@ export class Watch {
 
   lastMinute(): LastMinute {
     const ticks = this.#ticks;
-    const [first, last] = [ticks.at(0), ticks.at(-1)];
-    if (first === undefined || last === undefined) return NOTHING_SEEN;
+    const [first, last] = [ticks[0], ticks[ticks.length - 1]];
     const passedS = (last.atMs - first.atMs) / 1000;
-    const before = first.totals.buckets(COMMIT_DURATION);
-    const commits = last.totals.buckets(COMMIT_DURATION).map((count, bucket) => count - before[bucket]);
+    const before = first.totals.buckets(COUNTED.qrn_ledger_commit_duration_seconds);
+    const commits = last.totals
+      .buckets(COUNTED.qrn_ledger_commit_duration_seconds)
+      .map((count, bucket) => count - before[bucket]);
     const count = sumOf(commits);
-    const median = quantileOf(commits, COMMIT_DURATION.bounds, 0.5);
-    const largest = (family: typeof COMMIT_MAX) =>
+    const median = quantileOf(commits, COUNTED.qrn_ledger_commit_duration_seconds.bounds, 0.5);
+    const largest = (family: typeof COUNTED.qrn_ledger_commit_duration_max_seconds) =>
       1000 * Math.max(...ticks.slice(1).map(({ totals }) => totals.value(family)), 0);
     return {
       requestsPerS: passedS > 0 ? (requestsOf(last.totals) - requestsOf(first.totals)) / passedS : 0,
       commits: count,
       commitP50Ms: median === undefined ? null : 1000 * median,
-      commitMaxMs: count === 0 ? null : largest(COMMIT_MAX),
-      loopDelayP99Ms: largest(LOOP_DELAY_P99),
-      loopDelayMaxMs: largest(LOOP_DELAY_MAX),
-      lateSeconds: ticks.filter(({ totals }) => 1000 * totals.value(LOOP_DELAY_P99) > LATE_P99_MS).length,
+      commitMaxMs: count === 0 ? null : largest(COUNTED.qrn_ledger_commit_duration_max_seconds),
+      loopDelayP99Ms: largest(COUNTED.qrn_event_loop_delay_p99_seconds),
+      loopDelayMaxMs: largest(COUNTED.qrn_event_loop_delay_max_seconds),
+      lateSeconds: ticks.filter(
+        ({ totals }) => 1000 * totals.value(COUNTED.qrn_event_loop_delay_p99_seconds) > LATE_P99_MS,
+      ).length,
     };
   }
 
   /** Requests and latency of each mode. */
   modes(): ModeReading[] {
     const totals = this.totals();
-    const first = this.#ticks.at(0)?.totals ?? totals;
+    const first = this.#ticks[0].totals;
     return ENTROPY_MODES.map((mode) => {
       const row = MODE_LABELS.indexOf(mode);
-      const all = totals.buckets(HTTP_DURATION, row);
-      const before = first.buckets(HTTP_DURATION, row);
+      const all = totals.buckets(COUNTED.qrn_http_request_duration_seconds, row);
+      const before = first.buckets(COUNTED.qrn_http_request_duration_seconds, row);
       const recent = all.map((count, bucket) => count - before[bucket]);
       const [lastMinute, sinceStart] = [sumOf(recent), sumOf(all)];
       const counts = lastMinute > 0 ? recent : all;
-      const ms = (quantile: number) => 1000 * (quantileOf(counts, HTTP_DURATION.bounds, quantile) ?? 0);
+      const ms = (quantile: number) =>
+        1000 * (quantileOf(counts, COUNTED.qrn_http_request_duration_seconds.bounds, quantile) ?? 0);
       const latencyMs = sinceStart === 0 ? null : ([ms(0.5), ms(0.95), ms(0.99)] as const);
       return { mode, lastMinute, sinceStart, latencyMs };
     });
@@ -160,7 +154,7 @@ export class Watch {
   }
 
   #noteDraw(atMs: number, totals: MetricTotals): void {
-    this.#draws.push({ atMs, bytes: totals.value(ENTROPY_CONSUMED, PURE) });
+    this.#draws.push({ atMs, bytes: totals.value(COUNTED.qrn_entropy_consumed_bytes_total, PURE) });
     while (atMs - this.#draws[0].atMs > DRAW_WINDOW_MS) this.#draws.shift();
   }
 
@@ -186,22 +180,13 @@ export class Watch {
   }
 }
 
-const NOTHING_SEEN: LastMinute = {
-  requestsPerS: 0,
-  commits: 0,
-  commitP50Ms: null,
-  commitMaxMs: null,
-  loopDelayP99Ms: 0,
-  loopDelayMaxMs: 0,
-  lateSeconds: 0,
-};
-
 function sumOf(counts: Float64Array): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
 function requestsOf(totals: MetricTotals): number {
   let sum = 0;
-  for (let row = 0; row < HTTP_REQUESTS.rows; row++) sum += totals.value(HTTP_REQUESTS, row);
+  for (let row = 0; row < COUNTED.qrn_http_requests_total.rows; row++)
+    sum += totals.value(COUNTED.qrn_http_requests_total, row);
   return sum;
 }

@@ -3,15 +3,9 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import {
-  ANSWERS,
-  COMMIT_DURATION,
-  COMMIT_MAX,
-  CONNECTIONS,
+  COUNTED,
   createMetricMemory,
-  HTTP_DURATION,
-  HTTP_REQUESTS,
   labelsOf,
-  METRIC_FAMILIES,
   MetricShard,
   MetricTotals,
   quantileOf,
@@ -22,7 +16,7 @@ import { reasonOf } from '../../src/http/head.ts';
 describe('counts in shared memory', () => {
   it('have cells of their own: no family touches another', () => {
     let next = 0;
-    for (const { name, at, rows, width } of METRIC_FAMILIES) {
+    for (const { name, at, rows, width } of Object.values(COUNTED)) {
       assert.equal(at, next, name);
       next = at + rows * width;
     }
@@ -32,15 +26,15 @@ describe('counts in shared memory', () => {
     const memory = createMetricMemory(3);
     const shards = [0, 1, 2].map((shard) => new MetricShard(memory, shard));
     shards.forEach((shard, i) => {
-      shard.add(ANSWERS, 4, 10 ** i);
-      shard.set(CONNECTIONS, i + 1);
-      shard.set(COMMIT_MAX, [0.2, 0.7, 0.1][i]);
+      shard.add(COUNTED.qrn_answers_total, 4, 10 ** i);
+      shard.set(COUNTED.qrn_http_connections, i + 1);
+      shard.set(COUNTED.qrn_ledger_commit_duration_max_seconds, [0.2, 0.7, 0.1][i]);
     });
     const totals = new MetricTotals(memory);
-    assert.equal(totals.value(ANSWERS, 4), 111);
-    assert.equal(totals.value(ANSWERS, 3), 0);
-    assert.equal(totals.value(CONNECTIONS), 6);
-    assert.equal(totals.value(COMMIT_MAX), 0.7);
+    assert.equal(totals.value(COUNTED.qrn_answers_total, 4), 111);
+    assert.equal(totals.value(COUNTED.qrn_answers_total, 3), 0);
+    assert.equal(totals.value(COUNTED.qrn_http_connections), 6);
+    assert.equal(totals.value(COUNTED.qrn_ledger_commit_duration_max_seconds), 0.7);
   });
 
   it('are seen from another thread', async () => {
@@ -48,27 +42,30 @@ describe('counts in shared memory', () => {
     const file = JSON.stringify(new URL('../../src/core/metrics.ts', import.meta.url).href);
     const worker = new Worker(
       `const { workerData } = require('node:worker_threads');
-       import(${file}).then(({ MetricShard, CONNECTIONS, HTTP_REQUESTS }) => {
+       import(${file}).then(({ MetricShard, COUNTED }) => {
          const shard = new MetricShard(workerData, 1);
-         for (let i = 0; i < 100000; i++) shard.add(HTTP_REQUESTS, 2);
-         shard.set(CONNECTIONS, 7);
+         for (let i = 0; i < 100000; i++) shard.add(COUNTED.qrn_http_requests_total, 2);
+         shard.set(COUNTED.qrn_http_connections, 7);
        });`,
       { eval: true, workerData: memory },
     );
     const mine = new MetricShard(memory, 0);
-    for (let i = 0; i < 50_000; i++) mine.add(HTTP_REQUESTS, 2);
+    for (let i = 0; i < 50_000; i++) mine.add(COUNTED.qrn_http_requests_total, 2);
     await new Promise((resolve) => worker.once('exit', resolve));
     const totals = new MetricTotals(memory);
-    assert.equal(totals.value(HTTP_REQUESTS, 2), 150_000);
-    assert.equal(totals.value(CONNECTIONS), 7);
+    assert.equal(totals.value(COUNTED.qrn_http_requests_total, 2), 150_000);
+    assert.equal(totals.value(COUNTED.qrn_http_connections), 7);
   });
 
   it('name each row by its labels, the last turning fastest', () => {
-    assert.deepEqual(labelsOf(HTTP_REQUESTS, 0), { endpoint: 'integers', code: '200' });
-    assert.deepEqual(labelsOf(HTTP_REQUESTS, 1), { endpoint: 'integers', code: '201' });
-    assert.deepEqual(labelsOf(HTTP_REQUESTS, STATUS_LABELS.length), { endpoint: 'bytes', code: '200' });
-    assert.deepEqual(labelsOf(COMMIT_DURATION, 0), {});
-    for (const family of METRIC_FAMILIES) {
+    assert.deepEqual(labelsOf(COUNTED.qrn_http_requests_total, 0), { endpoint: 'integers', code: '200' });
+    assert.deepEqual(labelsOf(COUNTED.qrn_http_requests_total, 1), { endpoint: 'integers', code: '201' });
+    assert.deepEqual(labelsOf(COUNTED.qrn_http_requests_total, STATUS_LABELS.length), {
+      endpoint: 'bytes',
+      code: '200',
+    });
+    assert.deepEqual(labelsOf(COUNTED.qrn_ledger_commit_duration_seconds, 0), {});
+    for (const family of Object.values(COUNTED)) {
       const names = Array.from({ length: family.rows }, (_, row) => JSON.stringify(labelsOf(family, row)));
       assert.equal(new Set(names).size, family.rows, family.name);
     }
@@ -89,19 +86,19 @@ describe('histograms', () => {
       fc.property(fc.array(fc.double({ min: 0, max: 30, noNaN: true }), { maxLength: 50 }), (seconds) => {
         const memory = createMetricMemory(1);
         const shard = new MetricShard(memory, 0);
-        for (const each of seconds) shard.observe(HTTP_DURATION, 1, each);
+        for (const each of seconds) shard.observe(COUNTED.qrn_http_request_duration_seconds, 1, each);
         const totals = new MetricTotals(memory);
-        const { bounds } = HTTP_DURATION;
+        const { bounds } = COUNTED.qrn_http_request_duration_seconds;
         const expected = [...bounds, Infinity].map(
           (bound, i) => seconds.filter((each) => each <= bound && (i === 0 || each > bounds[i - 1])).length,
         );
-        assert.deepEqual([...totals.buckets(HTTP_DURATION, 1)], expected);
+        assert.deepEqual([...totals.buckets(COUNTED.qrn_http_request_duration_seconds, 1)], expected);
         assert.equal(
-          totals.sum(HTTP_DURATION, 1),
+          totals.sum(COUNTED.qrn_http_request_duration_seconds, 1),
           seconds.reduce((sum, each) => sum + each, 0),
         );
         assert.deepEqual(
-          [...totals.buckets(HTTP_DURATION, 0)].filter((count) => count !== 0),
+          [...totals.buckets(COUNTED.qrn_http_request_duration_seconds, 0)].filter((count) => count !== 0),
           [],
         );
       }),

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
-  ANSWER_VALUES,
-  ANSWERS,
-  CREDITS_SPENT,
+  COUNTED,
   createMetricMemory,
-  ENTROPY_CONSUMED,
-  HTTP_ABORTED,
-  HTTP_DURATION,
-  HTTP_ERRORS,
-  HTTP_REQUESTS,
   labelsOf,
   type MetricFamily,
   MetricShard,
@@ -96,10 +89,13 @@ describe('the record of requests', () => {
     const refused = world.exchange();
     refused.error = 'rate_limited';
     refused.reply(head(429), NOTHING);
-    assert.deepEqual(world.counted(HTTP_REQUESTS), { 'shuffle 200': 1, 'unknown 429': 1 });
-    assert.deepEqual(world.counted(HTTP_ERRORS), { rate_limited: 1 });
-    assert.deepEqual(world.counted(HTTP_DURATION), { pure: 1, none: 1 });
-    assert.ok(Math.abs(new MetricTotals(world.memory).sum(HTTP_DURATION, 1) - 0.007) < 1e-12);
+    assert.deepEqual(world.counted(COUNTED.qrn_http_requests_total), { 'shuffle 200': 1, 'unknown 429': 1 });
+    assert.deepEqual(world.counted(COUNTED.qrn_http_errors_total), { rate_limited: 1 });
+    assert.deepEqual(world.counted(COUNTED.qrn_http_request_duration_seconds), { pure: 1, none: 1 });
+    assert.ok(
+      Math.abs(new MetricTotals(world.memory).sum(COUNTED.qrn_http_request_duration_seconds, 1) - 0.007) <
+        1e-12,
+    );
   });
 
   it('counts what an answer held and cost', () => {
@@ -117,10 +113,10 @@ describe('the record of requests', () => {
       consumedBytes: 84,
       credits: 83,
     });
-    assert.deepEqual(world.counted(ANSWERS), { 'batch pure': 1 });
-    assert.deepEqual(world.counted(ANSWER_VALUES), { pure: 100 });
-    assert.deepEqual(world.counted(ENTROPY_CONSUMED), { pure: 84 });
-    assert.deepEqual(world.counted(CREDITS_SPENT), { '': 83 });
+    assert.deepEqual(world.counted(COUNTED.qrn_answers_total), { 'batch pure': 1 });
+    assert.deepEqual(world.counted(COUNTED.qrn_answer_values_total), { pure: 100 });
+    assert.deepEqual(world.counted(COUNTED.qrn_entropy_consumed_bytes_total), { pure: 84 });
+    assert.deepEqual(world.counted(COUNTED.qrn_credits_spent_total), { '': 83 });
   });
 
   it('counts a client that went away apart, and answers nobody twice', () => {
@@ -130,8 +126,8 @@ describe('the record of requests', () => {
     late.isAnswered = true;
     late.reply(head(200), NOTHING);
     assert.deepEqual(world.sent, []);
-    assert.deepEqual(world.counted(HTTP_ABORTED), { '': 1 });
-    assert.deepEqual(world.counted(HTTP_REQUESTS), {});
+    assert.deepEqual(world.counted(COUNTED.qrn_http_requests_aborted_total), { '': 1 });
+    assert.deepEqual(world.counted(COUNTED.qrn_http_requests_total), {});
     assert.deepEqual(world.log.lines, []);
   });
 
@@ -158,7 +154,7 @@ describe('the record of requests', () => {
     };
     refuse(251);
     assert.equal(world.log.lines.filter(({ facts }) => facts['error'] === 'auth_invalid').length, 251);
-    assert.deepEqual(world.counted(HTTP_ERRORS), { auth_invalid: 251 });
+    assert.deepEqual(world.counted(COUNTED.qrn_http_errors_total), { auth_invalid: 251 });
   });
 
   it('names the request and its trace, and nothing that is secret or private', () => {

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  COMMIT_DURATION,
-  createMetricMemory,
-  HTTP_REQUESTS,
-  MetricShard,
-  MetricTotals,
-} from '../../src/core/metrics.ts';
+import { COUNTED, createMetricMemory, MetricShard, MetricTotals } from '../../src/core/metrics.ts';
 import { countedFamilies, exposition } from '../../src/observe/exposition.ts';
 
 describe('the Prometheus text', () => {
@@ -39,9 +33,10 @@ describe('the Prometheus text', () => {
   it('cumulates buckets and agrees with their count', () => {
     const memory = createMetricMemory(1);
     const shard = new MetricShard(memory, 0);
-    for (const seconds of [0.00005, 0.004, 0.004, 100]) shard.observe(COMMIT_DURATION, 0, seconds);
+    for (const seconds of [0.00005, 0.004, 0.004, 100])
+      shard.observe(COUNTED.qrn_ledger_commit_duration_seconds, 0, seconds);
     const family = countedFamilies(new MetricTotals(memory)).find(
-      ({ name }) => name === COMMIT_DURATION.name,
+      ({ name }) => name === COUNTED.qrn_ledger_commit_duration_seconds.name,
     );
     assert.ok(family);
     const values = new Map(
@@ -59,9 +54,11 @@ describe('the Prometheus text', () => {
   it('tells a pair of labels once it occurred', () => {
     const memory = createMetricMemory(1);
     const samples = () =>
-      countedFamilies(new MetricTotals(memory)).find(({ name }) => name === HTTP_REQUESTS.name)!.samples;
+      countedFamilies(new MetricTotals(memory)).find(
+        ({ name }) => name === COUNTED.qrn_http_requests_total.name,
+      )!.samples;
     assert.deepEqual(samples(), []);
-    new MetricShard(memory, 0).add(HTTP_REQUESTS, 0);
+    new MetricShard(memory, 0).add(COUNTED.qrn_http_requests_total, 0);
     assert.deepEqual(samples(), [{ labels: { endpoint: 'integers', code: '200' }, value: 1 }]);
   });
 });

@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
-import {
-  COMMIT_DURATION,
-  COMMIT_MAX,
-  createMetricMemory,
-  ENTROPY_CONSUMED,
-  HTTP_REQUESTS,
-  LOOP_DELAY_P99,
-  MetricShard,
-} from '../../src/core/metrics.ts';
+import { COUNTED, createMetricMemory, MetricShard } from '../../src/core/metrics.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { TICK_MS, Watch } from '../../src/observe/watch.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -57,16 +49,16 @@ describe('the last minute', () => {
   it('tells rates and times of the last sixty seconds alone', () => {
     const { watch, shard, pass } = world();
     pass(100, () => {
-      shard.add(HTTP_REQUESTS, 0, 50);
-      for (let i = 0; i < 9; i++) shard.observe(COMMIT_DURATION, 0, 0.5);
-      shard.set(COMMIT_MAX, 0.9);
-      shard.set(LOOP_DELAY_P99, 0.3);
+      shard.add(COUNTED.qrn_http_requests_total, 0, 50);
+      for (let i = 0; i < 9; i++) shard.observe(COUNTED.qrn_ledger_commit_duration_seconds, 0, 0.5);
+      shard.set(COUNTED.qrn_ledger_commit_duration_max_seconds, 0.9);
+      shard.set(COUNTED.qrn_event_loop_delay_p99_seconds, 0.3);
     });
     pass(60, () => {
-      shard.add(HTTP_REQUESTS, 0, 5);
-      shard.observe(COMMIT_DURATION, 0, 0.0015);
-      shard.set(COMMIT_MAX, 0.0016);
-      shard.set(LOOP_DELAY_P99, 0.001);
+      shard.add(COUNTED.qrn_http_requests_total, 0, 5);
+      shard.observe(COUNTED.qrn_ledger_commit_duration_seconds, 0, 0.0015);
+      shard.set(COUNTED.qrn_ledger_commit_duration_max_seconds, 0.0016);
+      shard.set(COUNTED.qrn_event_loop_delay_p99_seconds, 0.001);
     });
     const minute = watch.lastMinute();
     assert.equal(minute.requestsPerS, 5);
@@ -82,9 +74,9 @@ describe('the last minute', () => {
 describe('the rate of draws', () => {
   it('is that of the last five minutes', () => {
     const { watch, shard, pass } = world();
-    pass(300, () => shard.add(ENTROPY_CONSUMED, PURE, 1000));
+    pass(300, () => shard.add(COUNTED.qrn_entropy_consumed_bytes_total, PURE, 1000));
     assert.equal(watch.pureBytesPerS(), 1000);
-    pass(150, () => shard.add(ENTROPY_CONSUMED, PURE, 2000));
+    pass(150, () => shard.add(COUNTED.qrn_entropy_consumed_bytes_total, PURE, 2000));
     assert.equal(watch.pureBytesPerS(), 1500);
     pass(310);
     assert.equal(watch.pureBytesPerS(), 0);
