@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
 import { QrnError } from '../../clients/typescript/src/error.ts';
 import { Random, type RefillAnswer } from '../../clients/typescript/src/random.ts';
+import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { TestServer } from '../support/server.ts';
-import { CuttingProxy } from './cutting-proxy.ts';
 
 /** The client with the real service. */
 let server: TestServer;
@@ -76,10 +76,10 @@ describe('a cut connection', () => {
   let proxy: CuttingProxy;
   let distant: QrnClient;
   before(async () => {
-    proxy = await CuttingProxy.start(server.origin);
-    distant = new QrnClient({ baseUrl: proxy.baseUrl, key: server.key });
+    proxy = await CuttingProxy.start(Number(new URL(server.origin).port));
+    distant = new QrnClient({ baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key: server.key });
   });
-  after(() => proxy.stop());
+  after(() => proxy.close());
 
   const used = async () => (await client.usage()).data.credits.used;
 
@@ -92,7 +92,7 @@ describe('a cut connection', () => {
     for (const call of calls) {
       const before = await used();
       proxy.requests.length = 0;
-      proxy.cuts = 2;
+      proxy.cutNext('reply', 2);
       const answer = await call(distant);
       assert.equal(proxy.requests.length, 3);
       assert.equal(answer.credits.used, 32);
@@ -103,7 +103,7 @@ describe('a cut connection', () => {
 
   it('leaves the key to the caller when the retries are used up', async () => {
     const before = await used();
-    proxy.cuts = 2;
+    proxy.cutNext('reply', 2);
     const call = { count: 8, entropyMode: 'pure' } as const;
     const failed = await distant.bytes(call, { retries: 1 }).catch((error: unknown) => error);
     assert.ok(failed instanceof QrnError && failed.idempotencyKey !== null);

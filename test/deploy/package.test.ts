@@ -131,6 +131,6 @@ describe('the package that npm pack makes', () => {
     const { version } = manifest;
     assert.equal((await qrn(['--version'])).out, `${version}\n`);
     assert.deepEqual(await qrn([]), await qrn(['--help']));
-    await assert.rejects(qrn(['nothing']), /there is no command "nothing"/);
+    await assert.rejects(qrn(['nothing']), /unknown command 'nothing'/);
   });
 });

@@ -1,37 +1,50 @@
-import { createConnection, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A TCP proxy before a server, which loses connections when it is told to. */
 export class CuttingProxy {
   /** Connections that were cut. */
   cuts = 0;
   readonly #server = createServer((client) => this.#join(client));
-  readonly #upstream: string;
+  /** First lines of what was asked by HTTP. */
+  readonly requests: string[] = [];
+  readonly #upstream: string | number;
   readonly #sockets = new Set<Socket>();
-  #next: 'request' | 'reply' | undefined;
+  #next: 'request' | 'reply' = 'reply';
+  #nextLeft = 0;
   #isAway = false;
   #isSilent = false;
   #lastRequest: string | undefined;
 
-  private constructor(upstream: string) {
+  private constructor(upstream: string | number) {
     this.#upstream = upstream;
   }
 
-  /** `upstream` is the path of a unix socket. Gives the proxy and its port on 127.0.0.1. */
+  /** `upstream` is the path of a unix socket, or a port of this machine. */
+  static async start(upstream: string | number): Promise<CuttingProxy> {
+    const proxy = new CuttingProxy(upstream);
+    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    return proxy;
+  }
+
+  /** The same, until the test ends. */
   static async open(
     t: { after(close: () => void): void },
     upstream: string,
   ): Promise<{ proxy: CuttingProxy; port: number }> {
-    const proxy = new CuttingProxy(upstream);
-    await new Promise<void>((resolve) => proxy.#server.listen(0, '127.0.0.1', resolve));
+    const proxy = await CuttingProxy.start(upstream);
     t.after(() => proxy.close());
-    const address = proxy.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
-    return { proxy, port: address.port };
+    return { proxy, port: proxy.port };
   }
 
-  /** Loses the next message of this direction, and the connection with it. */
-  cutNext(direction: 'request' | 'reply'): void {
+  /** On 127.0.0.1. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Loses the next messages of this direction, and their connections with them. */
+  cutNext(direction: 'request' | 'reply', times = 1): void {
     this.#next = direction;
+    this.#nextLeft = times;
   }
 
   /** While it is so, every connection is lost. */
@@ -61,7 +74,7 @@ export class CuttingProxy {
       client.destroy();
       return;
     }
-    const server = createConnection(this.#upstream);
+    const server = connect(this.#upstream as string); // a port is taken too
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
       socket.on('error', () => {});
@@ -72,6 +85,8 @@ export class CuttingProxy {
       });
     }
     client.on('data', (bytes) => {
+      const [line] = /^(?:GET|POST) \S+/.exec(bytes.toString('latin1')) ?? [];
+      if (line !== undefined) this.requests.push(line);
       if (this.#isSilent) return;
       if (this.#lastRequest !== undefined && bytes.includes(this.#lastRequest)) this.setAway(true);
       if (!this.#isCut('request', client, server)) server.write(bytes);
@@ -83,8 +98,8 @@ export class CuttingProxy {
   }
 
   #isCut(direction: 'request' | 'reply', client: Socket, server: Socket): boolean {
-    if (this.#next !== direction) return false;
-    this.#next = undefined;
+    if (this.#nextLeft === 0 || this.#next !== direction) return false;
+    this.#nextLeft--;
     this.cuts++;
     client.destroy();
     server.destroy();
