@@ -7733,6 +7733,19 @@ function verdictText(verification, what) {
   if (!("standing" in verification) || verification.advice === void 0) return `${what}: verified`;
   return `${what}: ${verification.standing}: ${printable(verification.advice)}`;
 }
+function parseJson(text3, from, hint = "") {
+  let value;
+  try {
+    value = JSON.parse(text3);
+  } catch (error) {
+    throw new Error(`${from} is not JSON${hint}`, { cause: error });
+  }
+  const repeated = repeatedMember(text3);
+  if (repeated === void 0) return value;
+  throw new Error(
+    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`
+  );
+}
 
 // src/cli/standalone-verifier.ts
 var USAGE = `usage: qrn-verify.mjs [OPTIONS] ANSWER CERTIFICATE.json KEYS.json
@@ -7834,16 +7847,7 @@ function textOf(bytes) {
   return new TextDecoder().decode(bytes);
 }
 async function readJson(path) {
-  const text3 = textOf(await readBytes(path));
-  let value;
-  try {
-    value = JSON.parse(text3);
-  } catch (error) {
-    throw new Error(`${path} is not JSON`, { cause: error });
-  }
-  const repeated = repeatedMember(text3);
-  if (repeated === void 0) return value;
-  throw new Error(`${path} has two members ${JSON.stringify(repeated)} in one object`);
+  return parseJson(textOf(await readBytes(path)), path);
 }
 export {
   fieldsOf,

@@ -1,58 +1,64 @@
 import { createAccount, createKey, setAccount } from '../account/administration.ts';
-import { allowanceOf, UNLIMITED } from '../account/tiers.ts';
+import { allowanceOf } from '../account/tiers.ts';
 import { isoTime } from '../core/clock.ts';
 import { TIERS } from '../core/vocabulary.ts';
 import type { AccountOverrides, AccountRecord } from '../ledger/records.ts';
-import { action, facts, group, type Input, json, oneOf, table, UsageError, wholeNumber } from './command.ts';
+import { oneOf, wholeNumber } from './arguments.ts';
+import { action, group, type Reader, UsageError } from './command.ts';
+import { KEY_SHOWN_ONCE } from './keys.ts';
 import { changeLedger, withLedger } from './ledger-access.ts';
 
-const OVERRIDE_OF_OPTION = {
-  'requests-per-minute': 'requestsPerMinute',
-  'requests-per-month': 'requestsPerMonth',
-  'credits-per-month': 'creditsPerMonth',
-  'seed-interval-ms': 'seedIntervalMs',
-} as const satisfies Record<string, keyof AccountOverrides>;
-
-const OVERRIDE_OPTIONS = {
-  'requests-per-minute': {
-    value: 'N',
-    meaning: 'enterprise only: requests a minute; the burst is half as many more',
-  },
-  'requests-per-month': { value: 'N', meaning: 'enterprise only: requests a calendar month' },
-  'credits-per-month': { value: 'BYTES', meaning: 'enterprise only: bytes of pure mode a calendar month' },
-  'seed-interval-ms': { value: 'MS', meaning: 'enterprise only: how often a new quantum seed is taken' },
+const amount = wholeNumber();
+const amountOrNone: Reader<number | 'none'> = {
+  what: `${amount.what} or none`,
+  read: (text) => (text === 'none' ? text : amount.read(text)),
 };
 
-const TIER_NAMES = TIERS.join(', ');
+/** Enterprise alone has limits of its own. */
+const MEANINGS = {
+  requestsPerMinute: 'enterprise only: requests a minute; the burst is half as many more',
+  requestsPerMonth: 'enterprise only: requests a calendar month',
+  creditsPerMonth: 'enterprise only: bytes of pure mode a calendar month',
+  seedIntervalMs: 'enterprise only: milliseconds between new quantum seeds',
+} as const;
+
+type Limit<T> = { readonly value: string; readonly meaning: string; readonly read: Reader<T> };
+
+/** An option for each limit. */
+function limitOptions<T>(value: string, read: Reader<T>, more = '') {
+  const named = Object.entries(MEANINGS).map(([name, meaning]) => [
+    name,
+    { value, meaning: `${meaning}${more}`, read },
+  ]);
+  return Object.fromEntries(named) as Record<keyof typeof MEANINGS, Limit<T>>;
+}
+
+/** The limits that the command line names; `none` takes one back. */
+function limitsOf(given: Readonly<Record<keyof typeof MEANINGS, number | 'none' | undefined>>) {
+  const names = Object.keys(MEANINGS) as (keyof typeof MEANINGS)[];
+  const named = names.map((name) => [name, given[name] === 'none' ? null : given[name]]);
+  return Object.fromEntries(named.filter(([, limit]) => limit !== undefined)) as Partial<AccountOverrides>;
+}
+
+const TIER = { value: 'TIER', meaning: `one of ${TIERS.join(', ')}`, read: oneOf(TIERS) } as const;
 
 const create = action({
   path: 'accounts create',
   summary: 'Makes an account and its first key, which has all scopes. The key is shown this once.',
   options: {
     name: { value: 'NAME', required: true, meaning: 'what the account is called' },
-    tier: { value: 'TIER', required: true, meaning: `one of ${TIER_NAMES}` },
-    ...OVERRIDE_OPTIONS,
+    tier: { ...TIER, required: true },
+    ...limitOptions('N', amount),
     json: { meaning: 'one JSON object: account_id, name, tier, key_id, key' },
   },
   run: async (input, context) => {
-    const wish = {
-      name: input.option('name')!,
-      tier: oneOf('tier', input.option('tier')!, TIERS),
-      overrides: overridesOf(input),
-    };
-    const { result: made } = await changeLedger(context, async (ledger) => {
-      const account = await createAccount(ledger, context.clock, wish);
-      const key = await createKey(ledger, context.clock, { accountId: account.id });
-      return {
-        account_id: account.id,
-        name: account.name,
-        tier: account.tier,
-        key_id: key.record.keyId,
-        key: key.text,
-      };
+    const wish = { name: input.name, tier: input.tier, overrides: limitsOf(input) };
+    const { result: data } = await changeLedger(context, async (ledger) => {
+      const { id, name, tier } = await createAccount(ledger, context.clock, wish);
+      const key = await createKey(ledger, context.clock, { accountId: id });
+      return { account_id: id, name, tier, key_id: key.record.keyId, key: key.text };
     });
-    context.out(input.has('json') ? json(made) : facts(made));
-    if (!input.has('json')) context.talk('The key is shown this once: keep it now.\n');
+    return { data, note: KEY_SHOWN_ONCE };
   },
 });
 
@@ -60,23 +66,9 @@ const list = action({
   path: 'accounts list',
   summary: 'Lists the accounts with the limits that hold for them.',
   options: { json: { meaning: 'an array of JSON objects; 2^53 - 1 stands for unlimited' } },
-  run: async (input, context) => {
-    const accounts = await withLedger(context, (ledger) => ledger.accounts());
-    const described = accounts.map(describeAccount);
-    if (input.has('json')) context.out(json(described));
-    else {
-      const head = ['ACCOUNT_ID', 'NAME', 'TIER', 'PER MINUTE', 'PER MONTH', 'CREDITS', 'CREATED'];
-      const rows = described.map((each) => [
-        each.account_id,
-        each.name,
-        each.tier,
-        amount(each.requests_per_minute),
-        amount(each.requests_per_month),
-        amount(each.credits_per_month),
-        each.created_at,
-      ]);
-      context.out(table(head, rows));
-    }
+  run: async (_input, context) => {
+    const data = (await withLedger(context, (ledger) => ledger.accounts())).map(describeAccount);
+    return { data };
   },
 });
 
@@ -86,35 +78,21 @@ const set = action({
   operands: [{ name: 'ACCOUNT_ID', meaning: 'acct_ and 26 characters' }],
   options: {
     name: { value: 'NAME', meaning: 'what the account is called' },
-    tier: {
-      value: 'TIER',
-      meaning: `one of ${TIER_NAMES}; leaving enterprise drops the account's own limits`,
-    },
-    ...Object.fromEntries(
-      Object.entries(OVERRIDE_OPTIONS).map(([name, { value, meaning }]) => {
-        return [name, { value: `${value}|none`, meaning: `${meaning}; none: as the tier has it` }];
-      }),
-    ),
+    tier: { ...TIER, meaning: `${TIER.meaning}; leaving enterprise drops the account's own limits` },
+    ...limitOptions('N|none', amountOrNone, '; none: as the tier has it'),
     json: { meaning: 'the changed account as one JSON object' },
   },
   run: async (input, context) => {
-    const name = input.option('name');
-    const tier = input.option('tier');
-    const overrides = overridesOf(input);
+    const { name, tier, operands } = input;
+    const overrides = limitsOf(input);
     if (name === undefined && tier === undefined && Object.keys(overrides).length === 0) {
       throw new UsageError('nothing to change is named');
     }
-    const change = {
-      ...(name === undefined ? {} : { name }),
-      ...(tier === undefined ? {} : { tier: oneOf('tier', tier, TIERS) }),
-      overrides,
-    };
+    const change = { ...(name !== undefined && { name }), ...(tier !== undefined && { tier }), overrides };
     const { result, isConfirmed } = await changeLedger(context, (ledger) =>
-      setAccount(ledger, input.operands[0], change),
+      setAccount(ledger, operands[0], change),
     );
-    const described = describeAccount(result);
-    context.out(input.has('json') ? json(described) : facts(factsOf(described)));
-    return isConfirmed ? 0 : 1;
+    return { data: describeAccount(result), status: isConfirmed ? 0 : 1 };
   },
 });
 
@@ -124,15 +102,7 @@ export const accounts = group('qrn accounts', 'Accounts: who may ask, how much, 
   set,
 ]);
 
-/** The overrides that the command line names; `none` takes one back. */
-function overridesOf(input: Input): Partial<AccountOverrides> {
-  const named = Object.entries(OVERRIDE_OF_OPTION).flatMap(([option, field]) => {
-    const text = input.option(option);
-    return text === undefined ? [] : [[field, text === 'none' ? null : wholeNumber(option, text)] as const];
-  });
-  return Object.fromEntries(named);
-}
-
+/** The seed interval is null on tiers without seeds. */
 function describeAccount(account: AccountRecord) {
   const allowance = allowanceOf(account);
   return {
@@ -144,19 +114,5 @@ function describeAccount(account: AccountRecord) {
     credits_per_month: allowance.creditsPerMonth,
     seed_interval_ms: allowance.seedIntervalMs,
     created_at: isoTime(account.createdAtMs),
-  };
-}
-
-function amount(value: number): string {
-  return value === UNLIMITED ? 'unlimited' : String(value);
-}
-
-/** The seed interval is null on tiers without seeds. */
-function factsOf(described: ReturnType<typeof describeAccount>) {
-  const limits = Object.entries(described).filter(([, value]) => value === UNLIMITED);
-  return {
-    ...described,
-    seed_interval_ms: described.seed_interval_ms ?? 'no seeded mode',
-    ...Object.fromEntries(limits.map(([name]) => [name, 'unlimited'])),
   };
 }

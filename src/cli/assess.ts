@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import {
   ALPHA,
@@ -6,7 +7,6 @@ import {
   type BatteryResult,
   runBattery,
   TEST_NAMES,
-  type TestRow,
 } from '../stats/sp800-22/battery.ts';
 import type { Constants } from '../stats/sp800-22/sequence.ts';
 import {
@@ -18,20 +18,44 @@ import {
   verdictOnRejections,
 } from '../stats/sp800-22/verdict.ts';
 import { assessBits, ESTIMATORS, type NonIidAssessment } from '../stats/sp800-90b/assess.ts';
-import { type BitFile, openBitFile } from './bit-file.ts';
+import { oneOf, wholeNumber } from './arguments.ts';
+import { type BitForm, sequencesOf } from './bit-file.ts';
 import {
   action,
   type CommandContext,
   CommandError,
-  facts,
-  type Input,
-  json,
-  oneOf,
-  table,
+  type Given,
+  type OptionTable,
   UsageError,
-  wholeNumber,
 } from './command.ts';
-import { assessDossier, type DossierOptions, describedDossier, readableDossier } from './entropy-dossier.ts';
+import { assessDossier, type DossierOptions } from './entropy-dossier.ts';
+import type { Part } from './text.ts';
+
+const OPTIONS = {
+  constants: {
+    value: 'corrected|reference',
+    meaning: 'reference: the constants of NIST’s sts-2.1.2, errors included; corrected when not given',
+    read: oneOf(['corrected', 'reference']),
+  },
+  sequences: {
+    value: 'N',
+    meaning: 'at most this many sequences from the start; all when not given',
+    read: wholeNumber(1),
+  },
+  ascii: { meaning: 'the file holds characters 0 and 1; white space is skipped' },
+  symbolBits: {
+    value: 'N',
+    meaning:
+      'FILE holds symbols of 1 to 8 bits, one a byte; SP 800-90B on the first 1,000,000, without SP 800-22',
+    read: wholeNumber(1, 8),
+  },
+  restarts: {
+    value: 'FILE',
+    meaning: '1,000 restarts of 1,000 symbols each, in the form of FILE: the tests of SP 800-90B 3.1.4',
+  },
+  claim: { value: 'H', meaning: 'bits of min-entropy per symbol that the maker of the source claims' },
+  json: { meaning: 'one JSON object: sp800_22, sp800_90b and what they were run on' },
+} as const satisfies OptionTable;
 
 export const assess = action({
   path: 'assess',
@@ -42,46 +66,21 @@ export const assess = action({
       meaning: 'at least 1,000,000 bits (125,000 bytes); more are tested in sequences of that',
     },
   ],
-  options: {
-    constants: {
-      value: 'corrected|reference',
-      meaning: 'reference: the constants of NIST’s sts-2.1.2, errors included; corrected when not given',
-    },
-    sequences: { value: 'N', meaning: 'at most this many sequences from the start; all when not given' },
-    ascii: { meaning: 'the file holds characters 0 and 1; white space is skipped' },
-    'symbol-bits': {
-      value: 'N',
-      meaning:
-        'FILE holds symbols of 1 to 8 bits, one a byte; SP 800-90B on the first 1,000,000, without SP 800-22',
-    },
-    restarts: {
-      value: 'FILE',
-      meaning: '1,000 restarts of 1,000 symbols each, in the form of FILE: the tests of SP 800-90B 3.1.4',
-    },
-    claim: { value: 'H', meaning: 'bits of min-entropy per symbol that the maker of the source claims' },
-    json: { meaning: 'one JSON object: sp800_22, sp800_90b and what they were run on' },
-  },
+  options: OPTIONS,
   run: async (input, context) => {
-    const path = input.operands[0];
+    const { ascii, constants = 'corrected', sequences = Number.POSITIVE_INFINITY, operands } = input;
+    const [path] = operands;
     const dossier = dossierOptions(input);
-    if (dossier !== undefined) {
-      const assessed = await assessDossier(path, dossier);
-      context.out(input.has('json') ? json(describedDossier(assessed)) : readableDossier(assessed));
-      return 0;
-    }
-    const file = await openBitFile(path, input.has('ascii') ? 'ascii' : 'packed', BATTERY_BITS);
-    try {
-      const assessment = await assessFile(file, path, {
-        constants: oneOf('constants', input.option('constants') ?? 'corrected', ['corrected', 'reference']),
-        sequencesMax: sequencesMax(input.option('sequences')),
-        progress: progressOf(context),
-        interrupted: context.interruption(),
-      });
-      context.out(input.has('json') ? json(described(assessment)) : readable(assessment));
-      return assessment.isPartial ? INTERRUPTED : 0;
-    } finally {
-      await file.close();
-    }
+    if (dossier !== undefined) return assessDossier(path, dossier);
+    const assessment = await assessFile(path, {
+      form: ascii ? 'ascii' : 'packed',
+      constants,
+      sequencesMax: sequences,
+      progress: progressOf(context),
+      interrupted: context.interruption(),
+    });
+    const status = assessment.isPartial ? INTERRUPTED : 0;
+    return { data: described(assessment), shown: shownOf(assessment), status };
   },
 });
 
@@ -89,34 +88,17 @@ export const assess = action({
 const INTERRUPTED = 130;
 
 /** What is asked of the entropy source alone; undefined when nothing is. */
-function dossierOptions(input: Input): DossierOptions | undefined {
-  const bits = input.option('symbol-bits');
-  const restarts = input.option('restarts');
-  const claim = input.option('claim');
-  if (bits === undefined && restarts === undefined && claim === undefined) return undefined;
-  for (const option of ['constants', 'sequences']) {
-    if (input.option(option) !== undefined) {
-      throw new UsageError(
-        `--${option} is for SP 800-22, which is not run with --symbol-bits, --restarts or --claim`,
-      );
-    }
-  }
-  if (input.has('ascii'))
-    throw new UsageError('--ascii is not read with --symbol-bits, --restarts or --claim');
-  const symbolBits = bits === undefined ? 1 : wholeNumber('symbol-bits', bits);
-  if (symbolBits < 1 || symbolBits > 8) throw new UsageError('--symbol-bits is 1 to 8');
+function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefined {
+  const { symbolBits = 1, restarts, claim } = input;
+  if (input.symbolBits === undefined && restarts === undefined && claim === undefined) return undefined;
+  const stray = (['constants', 'sequences', 'ascii'] as const).find((name) => input[name] !== undefined);
+  if (stray !== undefined)
+    throw new UsageError(`--${stray} does not go with --symbol-bits, --restarts or --claim`);
   const claimed = claim === undefined ? undefined : Number(claim);
   if (claimed !== undefined && !(claimed > 0 && claimed <= symbolBits)) {
     throw new UsageError(`--claim is above 0 and at most ${symbolBits}, the bits of a symbol`);
   }
-  return { form: bits === undefined ? 'packed-bits' : { symbolBits }, restarts, claim: claimed };
-}
-
-function sequencesMax(given: string | undefined): number {
-  if (given === undefined) return Number.POSITIVE_INFINITY;
-  const count = wholeNumber('sequences', given);
-  if (count === 0) throw new UsageError('--sequences is at least 1');
-  return count;
+  return { form: input.symbolBits === undefined ? 'packed-bits' : { symbolBits }, restarts, claim: claimed };
 }
 
 /** Drawn on a terminal alone: in a pipe or a log file it would be noise. */
@@ -186,7 +168,7 @@ function describedAcross({ rows, rejections }: NonNullable<FileAssessment['acros
 /**
  * What the tests say of a file. Every sequence has 10^6 bits; what is left over at the end is not looked at.
  */
-export interface FileAssessment {
+interface FileAssessment {
   readonly path: string;
   readonly constants: Constants;
   readonly sequences: number;
@@ -206,7 +188,8 @@ export interface FileAssessment {
   readonly passed: boolean;
 }
 
-export interface AssessOptions {
+interface AssessOptions {
+  readonly form: BitForm;
   readonly constants: Constants;
   /** At least 1; may be infinite. */
   readonly sequencesMax: number;
@@ -215,151 +198,134 @@ export interface AssessOptions {
   readonly interrupted: AbortSignal;
 }
 
-/**
- * Tests sequence by sequence, in memory that does not grow with the file. Throws a CommandError when it is
- * too short.
- */
-export async function assessFile(
-  file: BitFile,
-  path: string,
-  options: AssessOptions,
-): Promise<FileAssessment> {
-  const { constants, sequencesMax, progress, interrupted } = options;
+/** Tests sequence by sequence. Throws a CommandError for a file without a whole one. */
+async function assessFile(path: string, options: AssessOptions): Promise<FileAssessment> {
+  const { form, constants, sequencesMax, progress, interrupted } = options;
   const hash = createHash('sha256');
   const tally = new SequenceTally();
+  let first: FileAssessment['first'] | undefined;
   let sequences = 0;
   let rejected = 0;
-  const test = (bytes: Uint8Array) => {
+  let isPartial = false;
+  for await (const { bytes, bitLength, fractionRead } of sequencesOf(path, form, BATTERY_BITS)) {
+    if (bitLength < BATTERY_BITS) {
+      if (first !== undefined) break;
+      const held = bitLength.toLocaleString('en');
+      throw new CommandError(
+        `${path} holds ${held} bits; at least 1,000,000 are needed (125,000 packed bytes)`,
+      );
+    }
+    isPartial = first !== undefined && interrupted.aborted;
+    if (isPartial) break;
     hash.update(bytes);
     const battery = runBattery(bytes, BATTERY_BITS, constants);
     const decision = verdict(battery.rows);
     tally.add(battery.rows);
     sequences++;
     if (!decision.passed) rejected++;
-    progress.show(
-      `${sequences} sequences tested, ${rejected} rejected`,
-      fractionDone(file, sequences, sequencesMax),
-    );
-    return { battery, verdict: decision };
-  };
-
-  const head = await file.next();
-  if (head.bitLength < BATTERY_BITS) {
-    const held = head.bitLength.toLocaleString('en');
-    throw new CommandError(
-      `${path} holds ${held} bits; at least 1,000,000 are needed (125,000 packed bytes)`,
-    );
-  }
-  const sha256 = createHash('sha256').update(head.bytes).digest('hex');
-  const first = { ...test(head.bytes), sha256, entropy: assessBits(head.bytes, BATTERY_BITS) };
-  progress.begin(fractionDone(file, sequences, sequencesMax)); // the estimators run once, on the first sequence
-  let isPartial = false;
-  while (sequences < sequencesMax) {
-    const { bytes, bitLength } = await file.next();
-    if (bitLength < BATTERY_BITS) break;
-    isPartial = interrupted.aborted;
-    if (isPartial) break;
-    test(bytes);
+    // by bytes, so that it holds for text too; by sequences when only so many are asked for
+    const fraction =
+      sequencesMax === Number.POSITIVE_INFINITY
+        ? fractionRead
+        : Math.max(fractionRead ?? 0, sequences / sequencesMax);
+    progress.show(`${sequences} sequences tested, ${rejected} rejected`, fraction);
+    if (first === undefined) {
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      first = { battery, verdict: decision, sha256, entropy: assessBits(bytes, BATTERY_BITS) };
+      progress.begin(fraction); // the estimators run once, on the first sequence
+    }
+    if (sequences === sequencesMax) break;
   }
   progress.clear();
+  assert(first !== undefined, 'a file without a whole sequence was refused');
 
-  const isOne = sequences === 1;
-  const across = isOne
-    ? null
-    : { rows: tally.verdict(), rejections: verdictOnRejections(sequences, rejected) };
+  const across =
+    sequences === 1 ? null : { rows: tally.verdict(), rejections: verdictOnRejections(sequences, rejected) };
   const passed = across === null ? first.verdict.passed : across.rows.passed && across.rejections.passed;
   return { path, constants, sequences, sha256: hash.digest('hex'), isPartial, first, across, passed };
-}
-
-/** By bytes, so that it holds for text too; by sequences when only so many are asked for. */
-function fractionDone(file: BitFile, sequences: number, sequencesMax: number): number | null {
-  const ofFile = file.sizeBytes === null ? null : file.readBytes / file.sizeBytes;
-  if (sequencesMax === Number.POSITIVE_INFINITY) return ofFile;
-  return Math.max(ofFile ?? 0, sequences / sequencesMax);
 }
 
 /** Rows below 0.01 that a report lists; a broken source has nearly all of them. */
 const LISTED_MAX = 24;
 
-/**
- * The assessment for a person: what was tested, each test, the verdict and its rule, the entropy, and what it
- * means.
- */
-export function readable(assessment: FileAssessment): string {
-  const { sequences, first, across, passed } = assessment;
-  const parts = [
-    facts({
-      file: assessment.path,
-      tested: `${sequences === 1 ? 'one sequence' : `${sequences} sequences`} of 1,000,000 bits${assessment.isPartial ? '; interrupted before the end of the file' : ''}`,
-      sha256: assessment.sha256,
-      constants: assessment.constants,
-    }),
-    `SP 800-22 rev 1a${across === null ? '' : ', first sequence'}\n\n${testsOf(assessment)}`,
-    failuresOf(first.battery.rows),
-  ];
-  if (across !== null) parts.push(acrossOf(across));
+/** For a person: what was tested, each test, the verdict and its rule, the entropy, and what it means. */
+function shownOf(assessment: FileAssessment): Part[] {
+  const { sequences, first, across, passed, isPartial } = assessment;
+  const { battery, entropy } = first;
+  const ofFirst = across === null ? '' : ', first sequence';
+  const tested = sequences === 1 ? 'one sequence' : `${sequences} sequences`;
   const rule =
     across === null
       ? `${first.verdict.rule}; rejects at most ${1000 * first.verdict.falseRejectRate} good sequences of 1000`
       : `${across.rows.rule}; ${across.rejections.rule}`;
-  parts.push(`verdict: ${passed ? 'pass' : 'FAIL'}\nrule: ${rule}\n`, entropyOf(assessment), MEANING);
-  return parts.filter((part) => part !== '').join('\n');
+  return [
+    {
+      file: assessment.path,
+      tested: `${tested} of 1,000,000 bits${isPartial ? '; interrupted before the end of the file' : ''}`,
+      sha256: assessment.sha256,
+      constants: assessment.constants,
+    },
+    `SP 800-22 rev 1a${ofFirst}`,
+    testsOf(battery),
+    ...listed(
+      battery.rows.filter(({ pValue }) => pValue < ALPHA).sort((a, b) => a.pValue - b.pValue),
+      ({ test, subtest, pValue }) => ({ 'below 0.01': test, subtest, p: pValue.toPrecision(4) }),
+    ),
+    ...(across === null ? [] : acrossOf(across)),
+    `verdict: ${passed ? 'pass' : 'FAIL'}\nrule: ${rule}`,
+    `SP 800-90B 6.3, non-IID estimators${ofFirst}`,
+    estimatesOf(entropy),
+    `min-entropy per bit: ${entropy.minEntropyPerBit.toFixed(6)}, the least of them; an ideal source scores about 0.85`,
+    MEANING,
+  ];
 }
 
 const MEANING =
   'What it means: statistical tests can refute randomness, never prove it. A weak deterministic generator passes them\n' +
-  'all. It is not a certification by NIST. docs/evidence.md explains each figure.\n';
+  'all. It is not a certification by NIST. docs/evidence.md explains each figure.';
 
-function testsOf({ first }: FileAssessment): string {
-  const { rows, notApplicable, passed, total } = first.battery;
-  const lines = TEST_NAMES.map((test) => {
+function testsOf({ rows, notApplicable, passed, total }: BatteryResult): object[] {
+  const tests = TEST_NAMES.map((test) => {
     const reason = notApplicable.find((each) => each.test === test)?.reason;
-    if (reason !== undefined) return [test, '-', `not applicable: ${reason}`];
     const pValues = rows.filter((row) => row.test === test).map(({ pValue }) => pValue);
-    const above = pValues.filter((p) => p >= ALPHA).length;
-    return [test, `${above}/${pValues.length}`, Math.min(...pValues).toPrecision(4)];
+    const above = `${pValues.filter((p) => p >= ALPHA).length}/${pValues.length}`;
+    return reason === undefined
+      ? { test, 'p >= 0.01': above, 'smallest p': Math.min(...pValues).toPrecision(4) }
+      : { test, 'p >= 0.01': null, 'smallest p': `not applicable: ${reason}` };
   });
-  return table(['TEST', 'P >= 0.01', 'SMALLEST P'], [...lines, ['all rows', `${passed}/${total}`, '']]);
+  const least = Math.min(...rows.map(({ pValue }) => pValue)).toPrecision(4);
+  return [...tests, { test: 'all rows', 'p >= 0.01': `${passed}/${total}`, 'smallest p': least }];
 }
 
-function failuresOf(rows: readonly TestRow[]): string {
-  const failures = rows.filter(({ pValue }) => pValue < ALPHA).sort((a, b) => a.pValue - b.pValue);
-  if (failures.length === 0) return '';
-  const listed = failures
-    .slice(0, LISTED_MAX)
-    .map(({ test, subtest, pValue }) => [test, subtest ?? '', pValue.toPrecision(4)]);
-  const more = failures.length - listed.length;
-  return table(['BELOW 0.01', '', 'P'], listed) + (more > 0 ? `and ${more} more\n` : '');
+/** A table of the first rows, and how many more there are: a broken source has nearly all of them. */
+function listed<T>(rows: readonly T[], shown: (row: T) => object): Part[] {
+  const more = rows.length - LISTED_MAX;
+  return [rows.slice(0, LISTED_MAX).map(shown), more > 0 ? `and ${more} more` : ''];
 }
 
-function acrossOf({ rows, rejections }: NonNullable<FileAssessment['across']>): string {
+function acrossOf({ rows, rejections }: NonNullable<FileAssessment['across']>): Part[] {
   const failed = rows.rows.filter((row) => !row.passed);
   const { sequences, rejected, p } = rejections;
-  const lines = facts({
-    'sequences rejected': `${rejected} of ${sequences} (chance of so many or more: ${p.toPrecision(3)})`,
-    'rows that fail across': `${failed.length} of ${rows.rows.length} (p below ${rows.threshold.toPrecision(3)})`,
-  });
-  const listed = failed
-    .slice(0, LISTED_MAX)
-    .map((row) => [
-      row.test,
-      row.subtest ?? '',
-      `${row.failures}/${row.sequences}`,
-      row.proportionP.toPrecision(3),
-      row.uniformityP.toPrecision(3),
-    ]);
-  const head = ['FAILS ACROSS', '', 'BELOW 0.01', 'PROPORTION P', 'UNIFORMITY P'];
-  return listed.length === 0 ? lines : `${lines}\n${table(head, listed)}`;
+  return [
+    {
+      'sequences rejected': `${rejected} of ${sequences} (chance of so many or more: ${p.toPrecision(3)})`,
+      'rows that fail across': `${failed.length} of ${rows.rows.length} (p below ${rows.threshold.toPrecision(3)})`,
+    },
+    ...listed(failed, (row) => ({
+      'fails across': row.test,
+      subtest: row.subtest,
+      'below 0.01': `${row.failures}/${row.sequences}`,
+      'proportion p': row.proportionP.toPrecision(3),
+      'uniformity p': row.uniformityP.toPrecision(3),
+    })),
+  ];
 }
 
-function entropyOf({ first, sequences }: FileAssessment): string {
-  const { estimators, minEntropyPerBit } = first.entropy;
-  const lines = ESTIMATORS.map((name) => [name, estimators[name]?.toFixed(6) ?? 'does not apply']);
-  const of = sequences === 1 ? '' : ', first sequence';
-  return (
-    `SP 800-90B 6.3, non-IID estimators${of}\n\n${table(['ESTIMATOR', 'BITS PER BIT'], lines)}\n` +
-    `min-entropy per bit: ${minEntropyPerBit.toFixed(6)}, the least of them; an ideal source scores about 0.85\n`
-  );
+function estimatesOf({ estimators }: NonIidAssessment): object[] {
+  return ESTIMATORS.map((estimator) => ({
+    estimator,
+    'bits per bit': estimators[estimator]?.toFixed(6) ?? 'does not apply',
+  }));
 }
 
 const INTERVAL_MS = 200;

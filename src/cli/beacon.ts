@@ -1,7 +1,7 @@
 import { BeaconError, chainOf, dueMs, LEAGUE_OF_ENTROPY, roundAt } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
-import { action, CommandError, facts, json, UsageError } from './command.ts';
-import { fetchJson } from './verify.ts';
+import { action, UsageError } from './command.ts';
+import { fetchJson } from './documents.ts';
 
 const [QUICKNET] = Object.keys(LEAGUE_OF_ENTROPY);
 
@@ -16,14 +16,12 @@ export const beacon = action({
     url: { value: 'BASE', meaning: 'of an HTTP API of drand; https://api.drand.sh when not given' },
     json: { meaning: 'one JSON object: state, why, chain, round, due_at, randomness, signature' },
   },
-  run: async (input, context) => {
-    const hash = input.option('chain') ?? QUICKNET;
+  run: async ({ chain: hash = QUICKNET, url = 'https://api.drand.sh', operands: [asked] }, context) => {
     if (!/^[0-9a-f]{64}$/.test(hash))
       throw new UsageError(`${hash} is not the hash of a chain: give 64 hex digits`);
-    const [asked] = input.operands;
     if (asked !== 'latest' && !/^[1-9]\d{0,14}$/.test(asked))
       throw new UsageError(`${asked} is not a round: give a whole number from 1 on, or latest`);
-    const base = (input.option('url') ?? 'https://api.drand.sh').replace(/\/+$/, '');
+    const base = url.replace(/\/+$/, '');
     const nowMs = context.clock.wallMs();
     let told: Told;
     try {
@@ -47,9 +45,8 @@ export const beacon = action({
       if (!(error instanceof BeaconError)) throw error;
       told = { state: 'wrong', why: error.message, chain: hash };
     }
-    if (input.has('json')) context.out(json(told));
-    else if (told.state === 'verified') context.out(facts({ ...told }));
-    if (told.state !== 'verified') throw new CommandError(told.why);
+    const isVerified = told.state === 'verified';
+    return { data: told, shown: isVerified ? [told] : [], failure: isVerified ? undefined : told.why };
   },
 });
 

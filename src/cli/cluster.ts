@@ -5,7 +5,7 @@ import { silentLog } from '../core/log.ts';
 import { type ClusterState, clusterState, fence, type NodeState } from '../ledger/postgres/cluster.ts';
 import { migrate, requireSchema } from '../ledger/postgres/migrate.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
-import { action, CommandError, facts, group, json, table } from './command.ts';
+import { action, CommandError, group } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { importLmdb } from './import-lmdb.ts';
 import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
@@ -35,37 +35,18 @@ const status = action({
   options: {
     json: { meaning: 'one JSON object: nodes, unsealed_segments, skew_ms, database_bytes, schema' },
   },
-  run: async (input, context) => {
-    const { state, skewMs } = await withDatabase(context, async (database) => {
+  run: async (_input, context) => {
+    const { nodes, totals } = await withDatabase(context, async (database) => {
       await requireSchema(database);
-      const found = await clusterState(database);
-      return { state: found, skewMs: context.clock.wallMs() - found.atMs };
+      const state = await clusterState(database);
+      return { nodes: state.nodes.map(described), totals: totalsOf(state, context.clock.wallMs()) };
     });
-    if (input.has('json')) context.out(json({ nodes: state.nodes.map(described), ...totals(state, skewMs) }));
-    else {
-      const head = [
-        'NODE',
-        'STATE',
-        'EPOCH',
-        'STARTED',
-        'COMMITTED',
-        'UNSEALED',
-        'GRANTED REQUESTS',
-        'GRANTED CREDITS',
-      ];
-      const rows = state.nodes.map((node) => [
-        node.name,
-        wordFor(node),
-        String(node.epoch),
-        isoTime(node.startedAtMs) ?? '-',
-        isoTime(node.committedAtMs) ?? '-',
-        String(node.unsealedSegments),
-        String(node.granted.requests),
-        String(node.granted.credits),
-      ]);
-      context.out(table(head, rows));
-      context.out(`\n${facts(totals(state, skewMs))}`);
-    }
+    const rows = nodes.map(({ granted, ...node }) => ({
+      ...node,
+      granted_requests: granted.requests,
+      granted_credits: granted.credits,
+    }));
+    return { data: { nodes, ...totals }, shown: [rows, totals] };
   },
 });
 
@@ -76,9 +57,9 @@ const fenceNode = action({
     'accounts, its unclaimed blocks are burned and its open jobs go to the next node that asks. A fenced node that still runs stops.\n' +
     'It may be started again.',
   operands: [{ name: 'NODE', meaning: 'name of the node; see cluster status' }],
-  irreversible: async (input) => `This fences the node ${input.operands[0]} and burns its unclaimed blocks.`,
-  run: async (input, context) => {
-    const [name] = input.operands;
+  irreversible: async ({ operands: [name] }) =>
+    `This fences the node ${name} and burns its unclaimed blocks.`,
+  run: async ({ operands: [name] }, context) => {
     const isKnown = await withDatabase(context, async (database) => {
       await requireSchema(database);
       return fence(database, name, silentLog);
@@ -96,7 +77,7 @@ const restored = action({
     'run it on the node that has seen the largest checkpoint, and copy its folder keys to the others.',
   options: { json: { meaning: 'one JSON object: incarnation, origin, first_segment, predecessor' } },
   irreversible: async () => 'This begins a new incarnation of the ledger in PostgreSQL.',
-  run: async (input, context) => {
+  run: async (_input, context) => {
     requireCluster(context);
     const { incarnation } = await asServer(context, beginIncarnation);
     const told = {
@@ -104,11 +85,11 @@ const restored = action({
       origin: incarnation.origin,
       first_segment: incarnation.firstSegment,
     };
-    if (input.has('json')) context.out(json({ ...told, predecessor: incarnation.predecessor }));
-    else context.out(facts(told));
-    context.talk(
-      'Keys and accounts are as they were in the restored database: revoke again what was revoked since.\n',
-    );
+    return {
+      data: { ...told, predecessor: incarnation.predecessor },
+      shown: [told],
+      note: 'Keys and accounts are as they were in the restored database: revoke again what was revoked since.',
+    };
   },
 });
 
@@ -137,6 +118,11 @@ function described(node: NodeState) {
   };
 }
 
-function totals({ unsealedSegments, databaseBytes, schema }: ClusterState, skewMs: number) {
-  return { unsealed_segments: unsealedSegments, skew_ms: skewMs, database_bytes: databaseBytes, schema };
+function totalsOf({ unsealedSegments, databaseBytes, schema, atMs }: ClusterState, nowMs: number) {
+  return {
+    unsealed_segments: unsealedSegments,
+    skew_ms: nowMs - atMs,
+    database_bytes: databaseBytes,
+    schema,
+  };
 }

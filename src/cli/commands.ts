@@ -1,7 +1,7 @@
 import { CLIENT_COMMANDS } from '../../clients/typescript/program/commands.ts';
 import { type Command, group, later } from './command.ts';
 
-const footer = 'qrn config prints the settings in force, and qrn config --help explains them.\n';
+const footer = '\nqrn config prints the settings in force, and qrn config --help explains them.';
 const commands: Command[] = [
   later('serve', 'Starts the service.', () => import('./serve.ts')),
   later('accounts', 'Makes, lists and changes accounts.', () => import('./accounts.ts')),

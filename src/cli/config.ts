@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { Help } from 'commander';
 import { describeSettings, readSettings } from '../config/config.ts';
 import { loadConfig } from '../config/sources.ts';
-import { action, described, json, table } from './command.ts';
+import { action, HELP_WIDTH } from './command.ts';
 
 /** A default of more characters, which the setting itself shows, would not fit a line. */
 const FALLBACK_SHOWN_MAX = 40;
@@ -16,42 +17,36 @@ export const config = action({
     },
   },
   footer: () => {
-    const rows = describeSettings(availableParallelism()).map(({ variable, fallback, meaning }) => {
-      return [
-        variable,
-        fallback === '' || fallback.length > FALLBACK_SHOWN_MAX
-          ? meaning
-          : `${meaning}; ${fallback} when not given`,
-      ] as const;
+    const help = Object.assign(new Help(), { helpWidth: HELP_WIDTH });
+    const settings = describeSettings(availableParallelism());
+    const width = Math.max(...settings.map(({ variable }) => variable.length));
+    const lines = settings.map(({ variable, fallback, meaning }) => {
+      const isShown = fallback !== '' && fallback.length <= FALLBACK_SHOWN_MAX;
+      const text = isShown ? `${meaning}; ${fallback} when not given` : meaning;
+      return help.formatItem(variable, width, text, help);
     });
-    return `\nSettings:\n\n${described(rows)}\n`;
+    return `\nSettings:\n${lines.join('\n')}\n`;
   },
-  async run(input, context) {
+  async run(_input, context) {
     // also checks what several settings say together
     const { sources } = loadConfig(context.environment, availableParallelism());
     const settings = readSettings(context.environment, availableParallelism()).map(
-      ({ shown, ...setting }) => ({ ...setting, value: shown ?? setting.value }),
+      ({ name, variable, from, shown, value }) => ({ name, variable, value: shown ?? value, from }),
     );
     for (const warning of sources.flatMap(({ warnings }) => warnings)) context.talk(`${warning}\n`);
-    if (input.has('json')) {
-      context.out(
-        json({
-          ...byName(settings),
-          sources: Object.fromEntries(sources.map(({ name, inForce }) => [name, byName(inForce)])),
-        }),
-      );
-      return 0;
-    }
-    const ofSources = sources.flatMap(({ name: source, inForce }) =>
-      inForce.map((option) => ({ ...option, name: `${source}.${option.name}` })),
+    const ofSources = Object.fromEntries(sources.map(({ name, inForce }) => [name, byName(inForce)]));
+    const rows = sources.flatMap(({ name: source, inForce }) =>
+      inForce.map(({ name, variable, value, from }) => ({
+        name: `${source}.${name}`,
+        variable,
+        value,
+        from,
+      })),
     );
-    const rows = [...settings, ...ofSources].map(({ name, variable, value, from }) => [
-      name,
-      variable,
-      value || '-',
-      from,
-    ]);
-    context.out(table(['NAME', 'VARIABLE', 'VALUE', 'FROM'], rows));
+    return {
+      data: { ...byName(settings), sources: ofSources },
+      shown: [[...settings, ...rows]],
+    };
   },
 });
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { unpackBits } from '../stats/sp800-90b/alphabet.ts';
-import { assessNonIid, ESTIMATORS, type NonIidAssessment } from '../stats/sp800-90b/assess.ts';
+import { assessNonIid } from '../stats/sp800-90b/assess.ts';
 import { additionalIidTests, type IidTests } from '../stats/sp800-90b/iid.ts';
 import { assessRestarts, type RestartAssessment } from '../stats/sp800-90b/restart.ts';
-import { openBitFile } from './bit-file.ts';
-import { CommandError, facts, table } from './command.ts';
+import { sequencesOf } from './bit-file.ts';
+import { CommandError, type Report } from './command.ts';
 
 /** Symbols of the sequential data set and of the restart matrix (SP 800-90B 3.1.1). */
 const SYMBOLS = 1_000_000;
@@ -24,62 +24,58 @@ export interface DossierOptions {
 }
 
 /**
- * What SP 800-90B asks of a noise source from outside: the initial estimate, the tests for IID, the restart
- * tests.
+ * What SP 800-90B asks of a noise source from outside, of the first 1,000,000 symbols of a file: the initial estimate, the
+ * tests for IID and the restart tests, under the standard's names. Throws a CommandError for a file that is too short or
+ * holds other symbols.
  */
-export interface EntropyDossier {
-  readonly path: string;
-  readonly bitsPerSymbol: number;
-  /** SHA-256 (hex) of the symbols as they lie in the file. */
-  readonly sha256: string;
-  readonly entropy: NonIidAssessment;
-  readonly claim: number | null;
-  /** H_I of 3.1.3: the least of the estimates and the claim, in bits per symbol. */
-  readonly hInitial: number;
-  /** Null for a source that only ever says one thing. */
-  readonly iid: IidTests | null;
-  readonly restarts: (RestartAssessment & { readonly path: string; readonly sha256: string }) | null;
-}
-
-/**
- * Assesses the first 1,000,000 symbols of a file. Throws a CommandError for a file that is too short or holds
- * other symbols.
- */
-export async function assessDossier(path: string, options: DossierOptions): Promise<EntropyDossier> {
+export async function assessDossier(path: string, options: DossierOptions): Promise<Report> {
   const { form, claim = null } = options;
   const bitsPerSymbol = form === 'packed-bits' ? 1 : form.symbolBits;
   const { symbols, sha256 } = await readSymbols(path, form);
   const matrix = options.restarts === undefined ? undefined : await readSymbols(options.restarts, form);
   const entropy = assessNonIid(symbols, bitsPerSymbol);
+  // H_I of 3.1.3: the least of the estimates and the claim, in bits per symbol
   const hInitial = Math.min(entropy.minEntropyPerSymbol, claim ?? bitsPerSymbol);
-  const isConstant = symbols.every((symbol) => symbol === symbols[0]);
   if (matrix !== undefined && hInitial === 0) {
     throw new CommandError(`${path} has no entropy: there is nothing that restarts could confirm`);
   }
-  return {
-    path,
-    bitsPerSymbol,
-    sha256,
-    entropy,
-    claim,
-    hInitial,
-    iid: isConstant ? null : additionalIidTests(symbols),
+  const isConstant = symbols.every((symbol) => symbol === symbols[0]);
+  const data = {
+    sp800_90b: {
+      estimators: entropy.estimators,
+      bitstring_estimators: entropy.bitstringEstimators,
+      h_original: entropy.hOriginal,
+      h_bitstring: entropy.hBitstring,
+      h_submitter: claim,
+      h_initial: hInitial,
+      min_entropy_per_bit: hInitial / bitsPerSymbol,
+      bits_per_symbol: bitsPerSymbol,
+      symbols: SYMBOLS,
+      sha256,
+      // null for a source that only ever says one thing
+      iid_tests: isConstant ? null : describedIid(additionalIidTests(symbols)),
+    },
     restarts:
       matrix === undefined
         ? null
         : {
-            ...assessRestarts(matrix.symbols, bitsPerSymbol, hInitial),
-            path: options.restarts ?? '',
+            ...describedRestarts(assessRestarts(matrix.symbols, bitsPerSymbol, hInitial)),
             sha256: matrix.sha256,
           },
   };
+  const isRefuted = data.restarts?.validated === false;
+  const verdict = isRefuted ? 'FAIL: the restarts refute the estimate, so no entropy may be credited' : '';
+  return { data, shown: [{ file: path, ...data }, verdict, MEANING] };
 }
+
+const MEANING =
+  'What it means: h_initial is the entropy in bits per symbol that may be claimed, and with restarts only when they are\n' +
+  'validated. The IID tests are those of 5.2: an IID claim needs the permutation tests of 5.1 as well, which this tool does\n' +
+  'not run. docs/evidence.md explains each figure.';
 
 async function readSymbols(path: string, form: SymbolForm): Promise<{ symbols: Uint8Array; sha256: string }> {
   const isPacked = form === 'packed-bits';
-  const file = await openBitFile(path, 'packed', isPacked ? SYMBOLS : 8 * SYMBOLS);
-  try {
-    const { bytes, bitLength } = await file.next();
+  for await (const { bytes, bitLength } of sequencesOf(path, 'packed', isPacked ? SYMBOLS : 8 * SYMBOLS)) {
     const count = isPacked ? bitLength : bitLength / 8;
     if (count < SYMBOLS) {
       const expected = isPacked ? '125,000 packed bytes' : '1,000,000 bytes, one symbol each';
@@ -96,100 +92,28 @@ async function readSymbols(path: string, form: SymbolForm): Promise<{ symbols: U
       );
     }
     return { symbols, sha256: createHash('sha256').update(bytes).digest('hex') };
-  } finally {
-    await file.close();
   }
+  throw new CommandError(`${path} is empty`);
 }
 
-/** The dossier as `--json` prints it; the quantities have the standard's names. */
-export function describedDossier({ entropy, iid, restarts, ...dossier }: EntropyDossier) {
+function describedIid({ independence, goodnessOfFit, repeatLength, passed }: IidTests) {
   return {
-    sp800_90b: {
-      estimators: entropy.estimators,
-      bitstring_estimators: entropy.bitstringEstimators,
-      h_original: entropy.hOriginal,
-      h_bitstring: entropy.hBitstring,
-      h_submitter: dossier.claim,
-      h_initial: dossier.hInitial,
-      min_entropy_per_bit: dossier.hInitial / dossier.bitsPerSymbol,
-      bits_per_symbol: dossier.bitsPerSymbol,
-      symbols: SYMBOLS,
-      sha256: dossier.sha256,
-      iid_tests: iid && {
-        independence_p: iid.independence.pValue,
-        goodness_of_fit_p: iid.goodnessOfFit.pValue,
-        repeat_length: iid.repeatLength.length,
-        repeat_length_p: iid.repeatLength.pValue,
-        passed: iid.passed,
-      },
-    },
-    restarts: restarts && {
-      sanity_cutoff: restarts.cutoff,
-      largest_count: restarts.maxCount,
-      sane: restarts.isSane,
-      h_rows: restarts.hRows,
-      h_columns: restarts.hColumns,
-      validated: restarts.isValid,
-      min_entropy_per_symbol: restarts.minEntropy,
-      sha256: restarts.sha256,
-    },
+    independence_p: independence.pValue,
+    goodness_of_fit_p: goodnessOfFit.pValue,
+    repeat_length: repeatLength.length,
+    repeat_length_p: repeatLength.pValue,
+    passed,
   };
 }
 
-/** The dossier for a person. */
-export function readableDossier({ entropy, iid, restarts, ...dossier }: EntropyDossier): string {
-  const { bitsPerSymbol, claim, hInitial } = dossier;
-  const figure = (value: number | null | undefined) => value?.toFixed(6) ?? 'does not apply';
-  const { estimators, bitstringEstimators } = entropy;
-  const rows = ESTIMATORS.map((name) => [
-    name,
-    figure(estimators[name]),
-    ...(bitstringEstimators === null ? [] : [figure(bitstringEstimators[name])]),
-  ]);
-  const head = ['ESTIMATOR', 'PER SYMBOL', ...(bitstringEstimators === null ? [] : ['PER BIT OF ITS BITS'])];
-  const parts = [
-    facts({
-      file: dossier.path,
-      assessed: `1,000,000 symbols of ${bitsPerSymbol} bit${bitsPerSymbol === 1 ? '' : 's'}`,
-      sha256: dossier.sha256,
-    }),
-    `SP 800-90B 6.3, non-IID estimators\n\n${table(head, rows)}`,
-    facts({
-      H_original: figure(entropy.hOriginal),
-      H_bitstring: figure(entropy.hBitstring),
-      H_submitter: claim === null ? 'not given' : figure(claim),
-      H_I: `${figure(hInitial)} bits per symbol, ${figure(hInitial / bitsPerSymbol)} per bit`,
-    }),
-    iidText(iid),
-  ];
-  if (restarts !== null) parts.push(restartsText(restarts));
-  return parts.join('\n');
-}
-
-function iidText(iid: IidTests | null): string {
-  if (iid === null) return 'SP 800-90B 5.2: the source only ever says one thing\n';
-  const p = (value: number) => value.toPrecision(4);
-  const { independence, goodnessOfFit, repeatLength, passed } = iid;
-  return `SP 800-90B 5.2, tests for an IID source\n\n${facts({
-    independence: `p ${p(independence.pValue)}`,
-    'goodness of fit': `p ${p(goodnessOfFit.pValue)}`,
-    'longest repeat': `${repeatLength.length} symbols, p ${p(repeatLength.pValue)}`,
-    verdict: passed
-      ? 'not refuted; an IID claim needs the permutation tests of 5.1 as well, which this tool does not run'
-      : 'not IID',
-  })}`;
-}
-
-function restartsText(restarts: NonNullable<EntropyDossier['restarts']>): string {
-  const { path, sha256, cutoff, maxCount, isSane, hRows, hColumns, isValid, minEntropy } = restarts;
-  return `SP 800-90B 3.1.4, restart tests\n\n${facts({
-    file: path,
-    sha256,
-    'sanity test': `${isSane ? 'pass' : 'FAIL'}: the most common symbol of a row or column occurs ${maxCount} times, at most ${cutoff} are allowed`,
-    H_r: hRows === null ? 'not computed' : `${hRows.toFixed(6)} bits per symbol, row by row`,
-    H_c: hColumns === null ? 'not computed' : `${hColumns.toFixed(6)} bits per symbol, column by column`,
-    validation: isValid
-      ? `pass: min-entropy ${minEntropy?.toFixed(6)} bits per symbol, the least of H_r, H_c and H_I`
-      : 'FAIL: no entropy may be credited',
-  })}`;
+function describedRestarts(restarts: RestartAssessment) {
+  return {
+    sanity_cutoff: restarts.cutoff,
+    largest_count: restarts.maxCount,
+    sane: restarts.isSane,
+    h_rows: restarts.hRows,
+    h_columns: restarts.hColumns,
+    validated: restarts.isValid,
+    min_entropy_per_symbol: restarts.minEntropy,
+  };
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import canonicalize from 'canonicalize';
 import { checkIdentity, readAnchor } from '../certificate/incarnation.ts';
@@ -12,7 +12,8 @@ import type { LotRecord } from '../ledger/records.ts';
 import { takeFolder } from '../ledger/server-socket.ts';
 import { decodeRawShots, rawShotsPath, sealedRawShots } from '../pool/intake/raw-shots.ts';
 import { type ReplayedFigure, recomputeLot, replayedFigures } from '../pool/intake/recompute-lot.ts';
-import { action, type CommandContext, CommandError, group, json, table } from './command.ts';
+import { action, type CommandContext, CommandError, group } from './command.ts';
+import { readInputFile, readJson } from './documents.ts';
 import { requireFolderLedger, withLedger } from './ledger-access.ts';
 
 const FORMAT = 'qrn raw shots 1';
@@ -22,13 +23,9 @@ const keygen = action({
   summary:
     'Makes the key that opens kept raw shots, for a machine that is not the server. Prints what QRN_RAW_RECIPIENT takes.',
   operands: [{ name: 'FILE', meaning: 'where the private key goes; it must not exist' }],
-  run: async (input, context) => {
+  run: async ({ operands: [path] }, context) => {
     const key = newRecipientKey();
-    try {
-      writeFileSync(input.operands[0], `${toBase64(key)}\n`, { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      throw new CommandError(`the key was not written: ${messageOf(error)}`);
-    }
+    writeNew(path, `${toBase64(key)}\n`, 0o600);
     context.out(`${toBase64(recipientOf(key))}\n`);
     wipe(key);
   },
@@ -44,37 +41,38 @@ const publish = action({
   options: {
     key: { value: 'FILE', required: true, meaning: 'the private key that evidence keygen made' },
     out: { value: 'FILE', required: true, meaning: 'where the published file goes; it must not exist' },
-    'reveal-pure-values': {
+    revealPureValues: {
       meaning: 'required: says that the values delivered in pure mode from this lot may become known to all',
     },
   },
-  run: async (input, context) => {
-    if (!input.has('reveal-pure-values')) {
+  run: async ({ key: keyPath, out, revealPureValues, operands: [lotId] }, context) => {
+    if (revealPureValues === undefined) {
       throw new CommandError(
         'raw shots give every value that pure mode delivered from the lot: add --reveal-pure-values if all may know them',
       );
     }
-    const [lotId] = input.operands;
     const record = await spentLot(lotId, context);
-    const folder = rawFolderOf(context);
+    const folder = join(loadSettings(context.environment).dataDir, 'raw');
     const box = sealedRawShots(folder, lotId);
     if (box === undefined)
       throw new CommandError(`no raw shots are kept at ${rawShotsPath(folder, lotId)} (QRN_RAW_RECIPIENT)`);
-    const key = readKey(input.option('key')!);
+    const key = readKey(keyPath);
     const shots = open(key, box);
     wipe(key);
     if (shots === undefined) throw new CommandError('the key does not open the raw shots of this lot');
     const head = utf8Bytes(`${FORMAT}\n${JSON.stringify(record)}\n`);
-    try {
-      writeFileSync(input.option('out')!, concatBytes(head, shots), { flag: 'wx' });
-    } catch (error) {
-      throw new CommandError(`the file was not written: ${messageOf(error)}`);
-    }
-    context.talk(
-      `published ${lotId}: qrn evidence replay ${input.option('out')} computes its figures again\n`,
-    );
+    writeNew(out, concatBytes(head, shots));
+    context.talk(`published ${lotId}: qrn evidence replay ${out} computes its figures again\n`);
   },
 });
+
+function writeNew(path: string, content: string | Uint8Array, mode = 0o666): void {
+  try {
+    writeFileSync(path, content, { mode, flag: 'wx' });
+  } catch (error) {
+    throw new CommandError(`${path} was not written: ${messageOf(error)}`);
+  }
+}
 
 /** The record of a lot of which nothing can be delivered any more. Throws a CommandError for any other. */
 async function spentLot(lotId: string, context: CommandContext): Promise<LotRecord> {
@@ -123,33 +121,30 @@ const replay = action({
     },
     json: { meaning: 'one JSON object' },
   },
-  run: async (input, context) => {
-    const published = readFileSync(input.operands[0]);
-    const { record, shots } = parsePublished(new Uint8Array(published));
+  run: async ({ certificate, operands: [path] }, context) => {
+    const { record, shots } = parsePublished(new Uint8Array(readInputFile(path)));
     const made = await recomputeLot(record, shots, context.clock);
     const figures = replayedFigures(record, made, shots.read);
-    const path = input.option('certificate');
-    if (path !== undefined)
-      figures.push(certifiedFigure(path, { ...made, finishedAtMs: record.finishedAtMs }));
+    if (certificate !== undefined)
+      figures.push(certifiedFigure(certificate, { ...made, finishedAtMs: record.finishedAtMs }));
     const isSame = figures.every(({ isEqual, notShown }) => isEqual || notShown !== undefined);
-    if (input.has('json')) context.out(json({ lot_id: record.id, is_same: isSame, figures }));
-    else context.out(table(['FIGURE', 'RESULT'], figures.map(rowOf)));
-    if (path === undefined)
+    if (certificate === undefined)
       context.talk('compared with the record in the file; --certificate compares with what was certified\n');
     context.talk(isSame ? 'every figure that raw shots show is as it was recorded\n' : 'figures differ\n');
-    return isSame ? 0 : 1;
+    const shown = figures.map((each) => ({ figure: each.name, result: resultOf(each) }));
+    return { data: { lot_id: record.id, is_same: isSame, figures }, shown: [shown], status: isSame ? 0 : 1 };
   },
 });
 
-function rowOf({ name, isEqual, notShown, recorded, recomputed }: ReplayedFigure): [string, string] {
-  if (notShown !== undefined) return [name, `not shown: ${notShown}`];
-  if (isEqual) return [name, 'the same'];
-  return [name, `DIFFERS: recorded ${JSON.stringify(recorded)}, computed ${JSON.stringify(recomputed)}`];
+function resultOf({ isEqual, notShown, recorded, recomputed }: ReplayedFigure): string {
+  if (notShown !== undefined) return `not shown: ${notShown}`;
+  if (isEqual) return 'the same';
+  return `DIFFERS: recorded ${JSON.stringify(recorded)}, computed ${JSON.stringify(recomputed)}`;
 }
 
 /** What the certificate's file says of the lot against what the raw shots give. */
 function certifiedFigure(path: string, made: LotRecord): ReplayedFigure {
-  const document = JSON.parse(readFileSync(path, 'utf8')) as { lots?: { leaf?: { lot_id?: unknown } }[] };
+  const document = readJson(path) as { lots?: { leaf?: { lot_id?: unknown } }[] };
   const recorded = document.lots?.find(({ leaf }) => leaf?.lot_id === made.id)?.leaf;
   if (recorded === undefined) throw new CommandError(`the certificate does not name the lot ${made.id}`);
   const recomputed = certifiedLot(made).leaf;
@@ -175,19 +170,9 @@ function parsePublished(bytes: Uint8Array) {
 }
 
 function readKey(path: string): Uint8Array<ArrayBuffer> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new CommandError(`the key cannot be read: ${messageOf(error)}`);
-  }
-  const key = fromBase64(text.trimEnd());
+  const key = fromBase64(readInputFile(path).toString('utf8').trimEnd());
   if (key?.length !== 32) throw new CommandError(`${path} does not hold a key of evidence keygen`);
   return key;
-}
-
-function rawFolderOf(context: CommandContext): string {
-  return join(loadSettings(context.environment).dataDir, 'raw');
 }
 
 export const evidence = group(

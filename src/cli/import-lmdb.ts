@@ -23,7 +23,7 @@ import { placeOf } from '../ledger/postgres/failure.ts';
 import { type ImportCounts, importFolder, importStateOf, isImported } from '../ledger/postgres/import.ts';
 import { requireSchema } from '../ledger/postgres/migrate.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
-import { action, type CommandContext, CommandError, facts } from './command.ts';
+import { action, type CommandContext, CommandError } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   type ClusterSettings,
@@ -32,6 +32,7 @@ import {
   requireCluster,
   withDatabase,
 } from './ledger-access.ts';
+import { textOf } from './text.ts';
 
 /** The folder of a ledger, the database that its records go into, and the node that keeps its blocks. */
 interface Move {
@@ -92,7 +93,7 @@ async function moveLedger(move: Move): Promise<void> {
   try {
     if (!isCommitted) {
       const counts = await importRecords(move, ledger, madeAtMs);
-      context.out(facts(described(counts, await logHeadOf(ledger))));
+      context.out(textOf([{ records: counts, ...(await logHeadOf(ledger)) }]));
     }
     // in the database they expire; here nobody would erase them
     await ledger.expire(Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
@@ -185,23 +186,13 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
   );
 }
 
-interface LogHead {
-  readonly size: number;
-  readonly root: string;
-}
-
-/** Of the log of the newest incarnation. */
-async function logHeadOf(ledger: LmdbLedger): Promise<LogHead | undefined> {
+/** Size and root of the log of the newest incarnation. */
+async function logHeadOf(ledger: LmdbLedger) {
   const newest = (await readIncarnations(ledger))?.at(-1)?.number ?? 0;
   const state = await storedStateOf(logStoreOf(ledger, newest));
   const note = state && parseNote(state.checkpoint);
   const checkpoint = note && parseCheckpoint(note.text);
-  return checkpoint && { size: checkpoint.size, root: toBase64(checkpoint.root) };
-}
-
-function described(counts: ImportCounts, log: LogHead | undefined) {
-  const told = Object.entries(counts).map(([table, rows]) => [`${table} records`, rows] as const);
-  return { ...Object.fromEntries(told), 'log size': log?.size ?? 0, 'log root': log?.root ?? null };
+  return { log_size: checkpoint?.size ?? 0, log_root: checkpoint ? toBase64(checkpoint.root) : null };
 }
 
 function hasFiles(path: string): boolean {

@@ -8,21 +8,12 @@ import {
 import { isoTime } from '../core/clock.ts';
 import { SCOPES } from '../core/vocabulary.ts';
 import type { KeyRecord } from '../ledger/records.ts';
-import {
-  action,
-  type CommandContext,
-  CommandError,
-  duration,
-  facts,
-  group,
-  type Input,
-  json,
-  listOf,
-  moment,
-  table,
-} from './command.ts';
+import { duration, listOf, moment, oneOf } from './arguments.ts';
+import { action, CommandError, group, type Report } from './command.ts';
 import { changeLedger, withLedger } from './ledger-access.ts';
+import { columns } from './text.ts';
 
+export const KEY_SHOWN_ONCE = 'The key is shown this once: keep it now.';
 const KEY_ID = { name: 'KEY_ID', meaning: 'the 22 characters that name the key; see keys list' };
 
 const create = action({
@@ -30,20 +21,22 @@ const create = action({
   summary: 'Makes a further key of an account. The key is shown this once.',
   options: {
     account: { value: 'ACCOUNT_ID', required: true, meaning: 'whose key it is' },
-    scopes: { value: 'A,B', meaning: `what it opens, of ${SCOPES.join(', ')}; all of them when not given` },
-    expires: { value: 'ISO', meaning: 'when it ends, e.g. 2027-01-31T12:00:00Z; never when not given' },
+    scopes: {
+      value: 'A,B',
+      meaning: `what it opens, of ${SCOPES.join(', ')}; all of them when not given`,
+      read: listOf(oneOf(SCOPES)),
+    },
+    expires: {
+      value: 'ISO',
+      meaning: 'when it ends, e.g. 2027-01-31T12:00:00Z; never when not given',
+      read: moment,
+    },
     json: { meaning: 'one JSON object: key_id, key, scopes, expires_at' },
   },
-  run: async (input, context) => {
-    const scopes = input.option('scopes');
-    const expires = input.option('expires');
-    const wish = {
-      accountId: input.option('account')!,
-      scopes: scopes === undefined ? SCOPES : listOf('scopes', scopes, SCOPES),
-      expiresAtMs: expires === undefined ? null : moment('expires', expires),
-    };
-    const { result: made } = await changeLedger(context, (ledger) => createKey(ledger, context.clock, wish));
-    showOnce(made, {}, input, context);
+  run: async ({ account, scopes = SCOPES, expires = null }, context) => {
+    const wish = { accountId: account, scopes: [...new Set(scopes)], expiresAtMs: expires };
+    const { result } = await changeLedger(context, (ledger) => createKey(ledger, context.clock, wish));
+    return shownOnce(result);
   },
 });
 
@@ -54,31 +47,19 @@ const list = action({
     account: { value: 'ACCOUNT_ID', meaning: 'only this account' },
     json: { meaning: 'an array of JSON objects' },
   },
-  run: async (input, context) => {
-    const accountId = input.option('account');
+  run: async ({ account }, context) => {
     const nowMs = context.clock.wallMs();
-    const described = await withLedger(context, async (ledger) => {
-      if (accountId !== undefined && !(await ledger.accounts()).some(({ id }) => id === accountId)) {
-        throw new CommandError(`there is no account ${accountId}`);
+    const data = await withLedger(context, async (ledger) => {
+      if (account !== undefined && !(await ledger.accounts()).some(({ id }) => id === account)) {
+        throw new CommandError(`there is no account ${account}`);
       }
       return (await ledger.keys())
-        .filter((key) => accountId === undefined || key.accountId === accountId)
+        .filter((key) => account === undefined || key.accountId === account)
         .sort((a, b) => a.createdAtMs - b.createdAtMs)
         .map((key) => describeKey(key, nowMs));
     });
-    if (input.has('json')) context.out(json(described));
-    else {
-      const head = ['KEY_ID', 'ACCOUNT_ID', 'STATUS', 'SCOPES', 'CREATED', 'EXPIRES'];
-      const rows = described.map((each) => [
-        each.key_id,
-        each.account_id,
-        each.status,
-        each.scopes.length === SCOPES.length ? 'all' : each.scopes.join(' '),
-        each.created_at,
-        each.expires_at ?? 'never',
-      ]);
-      context.out(table(head, rows));
-    }
+    const shown = columns(data, 'key_id', 'account_id', 'status', 'scopes', 'created_at', 'expires_at');
+    return { data, shown: [shown] };
   },
 });
 
@@ -90,20 +71,18 @@ const rotate = action({
     grace: {
       value: 'SPAN',
       meaning: 'how long the old key goes on, e.g. 90s, 30m, 7d, 0; 24h when not given',
+      read: duration,
     },
     json: { meaning: 'one JSON object: key_id, key, scopes, expires_at, replaces, replaced_expires_at' },
   },
-  run: async (input, context) => {
-    const grace = input.option('grace');
-    const graceMs = grace === undefined ? ROTATION_GRACE_MS : duration('grace', grace);
+  run: async ({ grace = ROTATION_GRACE_MS, operands: [keyId] }, context) => {
     const { result, isConfirmed } = await changeLedger(context, (ledger) => {
-      return rotateKey(ledger, context.clock, input.operands[0], graceMs);
+      return rotateKey(ledger, context.clock, keyId, grace);
     });
     const { created, old } = result;
     // a rotation always sets an end for the old key
     const replaced = { replaces: old.keyId, replaced_expires_at: isoTime(old.expiresAtMs) };
-    showOnce(created, replaced, input, context);
-    return isConfirmed ? 0 : 1;
+    return { ...shownOnce(created, replaced), status: isConfirmed ? 0 : 1 };
   },
 });
 
@@ -112,24 +91,22 @@ const revoke = action({
   summary: 'Ends a key forever. A running service refuses it from the moment that the command returns.',
   operands: [KEY_ID],
   options: { json: { meaning: 'one JSON object: key_id, revoked_at' } },
-  irreversible: async (input, context) => {
-    const [keyId] = input.operands;
-    const found = await withLedger(context, async (ledger) => ({
-      key: (await ledger.keys()).find((key) => key.keyId === keyId),
+  irreversible: async ({ operands: [keyId] }, context) => {
+    const { keys: all, accounts } = await withLedger(context, async (ledger) => ({
+      keys: await ledger.keys(),
       accounts: await ledger.accounts(),
     }));
-    if (found.key === undefined) throw new CommandError(`there is no key ${keyId}`);
-    const { accountId } = found.key;
-    const name = found.accounts.find(({ id }) => id === accountId)?.name ?? '';
+    const accountId = all.find((key) => key.keyId === keyId)?.accountId;
+    if (accountId === undefined) throw new CommandError(`there is no key ${keyId}`);
+    const name = accounts.find(({ id }) => id === accountId)?.name ?? '';
     return `This ends key ${keyId} of account ${accountId} (${name}) forever.`;
   },
-  run: async (input, context) => {
+  run: async ({ operands: [keyId] }, context) => {
     const { result: key, isConfirmed } = await changeLedger(context, (ledger) =>
-      revokeKey(ledger, context.clock, input.operands[0]),
+      revokeKey(ledger, context.clock, keyId),
     );
-    const done = { key_id: key.keyId, revoked_at: isoTime(key.revokedAtMs) };
-    context.out(input.has('json') ? json(done) : facts(done));
-    return isConfirmed ? 0 : 1;
+    const data = { key_id: key.keyId, revoked_at: isoTime(key.revokedAtMs) };
+    return { data, status: isConfirmed ? 0 : 1 };
   },
 });
 
@@ -141,22 +118,10 @@ export const keys = group('qrn keys', 'API keys: what an account shows to be ser
 ]);
 
 /** A new key, with whatever else there is to say of it. */
-function showOnce(
-  { record, text }: CreatedKey,
-  more: Readonly<Record<string, string | null>>,
-  input: Input,
-  context: CommandContext,
-): void {
-  const made = { key_id: record.keyId, key: text };
-  const expiresAt = isoTime(record.expiresAtMs);
-  if (input.has('json'))
-    context.out(json({ ...made, scopes: record.scopes, expires_at: expiresAt, ...more }));
-  else {
-    context.out(
-      facts({ ...made, scopes: record.scopes.join(' '), expires_at: expiresAt ?? 'never', ...more }),
-    );
-    context.talk('The key is shown this once: keep it now.\n');
-  }
+function shownOnce({ record, text }: CreatedKey, more: object = {}): Report {
+  const { keyId, scopes, expiresAtMs } = record;
+  const data = { key_id: keyId, key: text, scopes, expires_at: isoTime(expiresAtMs), ...more };
+  return { data, note: KEY_SHOWN_ONCE };
 }
 
 function describeKey(key: KeyRecord, nowMs: number) {

@@ -54,20 +54,29 @@ export function requireCluster(context: CommandContext): ClusterSettings {
   return settings;
 }
 
+interface Opened {
+  close(): Promise<void>;
+}
+
+/** Runs `use` on what is opened, and closes it. */
+async function using<L extends Opened, T>(opened: L, use: (opened: L) => Promise<T>): Promise<T> {
+  try {
+    return await use(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
 /** Runs `use` on the database of the settings. What it cannot open it says in a sentence. */
-export async function withDatabase<T>(
+export function withDatabase<T>(
   context: CommandContext,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
   const { url } = requireCluster(context);
-  const database = new Database({ url, log: silentLog, name: 'qrn cluster', connections: 1 });
-  try {
-    return await use(database);
-  } catch (error) {
+  const opened = new Database({ url, log: silentLog, name: 'qrn cluster', connections: 1 });
+  return using(opened, use).catch((error: unknown) => {
     throw error instanceof CommandError ? error : openFailure(error, url);
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 /** Throws a CommandError where the ledger is in PostgreSQL: `instead` says what to do there. */
@@ -117,25 +126,15 @@ export async function asServer<T>(
   const folders = { keysPath: join(dataDir, 'keys'), logName, clock };
   if (cluster !== undefined) {
     requireOwnFolder(dataDir);
-    const opened = await openPostgresLedger({ ...SERVER, ...cluster, clock, secrets: cluster });
-    try {
-      return await use({
-        ledger: opened,
-        ledgerPath: cluster.path,
-        sharedAnchorPath: cluster.path,
-        ...folders,
-      });
-    } finally {
-      await opened.close();
-    }
+    const { path } = cluster;
+    return using(await openPostgresLedger({ ...SERVER, ...cluster, clock, secrets: cluster }), (ledger) =>
+      use({ ledger, ledgerPath: path, sharedAnchorPath: path, ...folders }),
+    );
   }
   const path = existingLedger(context);
-  const opened = await openAsServer(context, path, more);
-  try {
-    return await use({ ledger: opened, ledgerPath: path, ...folders });
-  } finally {
-    await opened.close();
-  }
+  return using(await openAsServer(context, path, more), (ledger) =>
+    use({ ledger, ledgerPath: path, ...folders }),
+  );
 }
 
 /**
@@ -152,11 +151,7 @@ export async function withLedger<T>(
     cluster === undefined
       ? await openLmdbLedger({ ...QUIET, role: 'reader', clock, path: existingLedger(context) })
       : await openPostgresLedger({ ...TOOL, clock, ...cluster });
-  try {
-    return await use(ledger);
-  } finally {
-    await ledger.close();
-  }
+  return using<Ledger, T>(ledger, use);
 }
 
 /** A change that is stored. */
@@ -177,8 +172,7 @@ export async function changeLedger<T>(
   const cluster = clusterSettings(context);
   if (cluster !== undefined) return changeSharedLedger(context, cluster, use);
   const path = existingLedger(context);
-  const writer = new FolderWriter(path, () => openAsServer(context, path));
-  try {
+  return using(new FolderWriter(path, () => openAsServer(context, path)), async (writer) => {
     const result = await use(writer.ledger);
     const { isConfirmed } = writer;
     if (!isConfirmed)
@@ -186,9 +180,7 @@ export async function changeLedger<T>(
         'The change is stored, but the running service has not confirmed it: it may still go by the old accounts, keys and lots. See its log.\n',
       );
     return { result, isConfirmed };
-  } finally {
-    await writer.close();
-  }
+  });
 }
 
 async function changeSharedLedger<T>(
@@ -196,8 +188,8 @@ async function changeSharedLedger<T>(
   cluster: ClusterSettings,
   use: (ledger: Pick<Ledger, CommandCall>) => Promise<T>,
 ): Promise<Changed<T>> {
-  const ledger = await openPostgresLedger({ ...TOOL, ...cluster, clock: context.clock });
-  try {
+  const opened = await openPostgresLedger({ ...TOOL, ...cluster, clock: context.clock });
+  return using(opened, async (ledger) => {
     const result = await use(ledger);
     let behind: string[] = [];
     const isConfirmed = await untilDeadline(async () => {
@@ -210,9 +202,7 @@ async function changeSharedLedger<T>(
           'every key within seconds. Fence a node that runs no more with qrn cluster fence.\n',
       );
     return { result, isConfirmed };
-  } finally {
-    await ledger.close();
-  }
+  });
 }
 
 async function untilDeadline(holds: () => Promise<boolean>): Promise<boolean> {

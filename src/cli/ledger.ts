@@ -14,9 +14,8 @@ import {
 import { join, resolve } from 'node:path';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
-import type { AuditReport } from '../ledger/ledger.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
-import { action, CommandError, facts, group, json } from './command.ts';
+import { action, CommandError, group } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   asServer,
@@ -32,11 +31,23 @@ const audit = action({
   summary:
     'Re-verifies everything in the ledger: spends, counters, owners of blocks, certificates. Reads only.',
   options: { json: { meaning: 'one JSON object' } },
-  run: async (input, context) => {
+  run: async (_input, context) => {
     const report = await withLedger(context, (ledger) => ledger.audit());
-    context.out(input.has('json') ? json(describe(report)) : facts(described(report)));
-    for (const problem of report.problems) context.talk(`problem: ${problem}\n`);
-    return report.ok ? 0 : 1;
+    const { ok, problems } = report;
+    const counts = {
+      segments: report.segments,
+      certificates: report.certificates,
+      credits_spent: report.creditsSpent,
+      lots: report.lots,
+      blocks_unclaimed: report.blocksUnclaimed,
+      blocks_claimed: report.blocksClaimed,
+    };
+    for (const problem of problems) context.talk(`problem: ${problem}\n`);
+    return {
+      data: { ok, problems, ...counts },
+      shown: [{ ok: ok ? 'yes' : `no: ${problems.length} problems`, ...counts }],
+      status: ok ? 0 : 1,
+    };
   },
 });
 
@@ -45,10 +56,10 @@ const backup = action({
   summary:
     'Writes a consistent copy into a new folder, while the service runs, and audits the copy. Unclaimed blocks are left out.',
   operands: [{ name: 'DIRECTORY', meaning: 'a folder that does not exist yet, or is empty' }],
-  run: async (input, context) => {
-    await withLedger(context, (ledger) => ledger.backup(input.operands[0]));
+  run: async ({ operands: [folder] }, context) => {
+    await withLedger(context, (ledger) => ledger.backup(folder));
     context.talk(
-      `backed up and verified: ${input.operands[0]}\nThe keys folder is not part of it; keep a copy of that too.\n`,
+      `backed up and verified: ${folder}\nThe keys folder is not part of it; keep a copy of that too.\n`,
     );
   },
 });
@@ -96,8 +107,7 @@ const restore = action({
   },
   irreversible: async (input, context) => {
     const from = resolve(input.operands[0]);
-    if (!existsSync(join(from, 'data.mdb')))
-      throw new CommandError(`${from} holds no ledger: there is no data.mdb in it`);
+    requireBackup(from);
     return `This begins a new incarnation of the ledger in ${ledgerPath(context)} from ${from}, and burns its unclaimed blocks.`;
   },
   run: async (input, context) => {
@@ -123,12 +133,13 @@ const restore = action({
       first_segment: incarnation.firstSegment,
       blocks_burned: blocksBurned,
     };
-    if (input.has('json')) context.out(json({ ...told, predecessor: incarnation.predecessor }));
-    else context.out(facts(told));
-    context.talk(
-      'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
-        'revoke again what was revoked since.\n',
-    );
+    return {
+      data: { ...told, predecessor: incarnation.predecessor },
+      shown: [told],
+      note:
+        'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
+        'revoke again what was revoked since.',
+    };
   },
 });
 
@@ -152,10 +163,16 @@ export const ledger = group('qrn ledger', 'Audits, backs up, restores and compac
   compact,
 ]);
 
+/** Gives its data file. */
+function requireBackup(folder: string): string {
+  const file = join(folder, 'data.mdb');
+  if (!existsSync(file)) throw new CommandError(`${folder} holds no ledger: there is no data.mdb in it`);
+  return file;
+}
+
 /** The backup's data file in the place of a ledger that is not there. */
 function copyBackup(from: string, path: string): void {
-  const file = join(from, 'data.mdb');
-  if (!existsSync(file)) throw new CommandError(`${from} holds no ledger: there is no data.mdb in it`);
+  const file = requireBackup(from);
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new CommandError(`${path} is not empty: move the ledger that is there out of the way first`);
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -166,22 +183,4 @@ function copyBackup(from: string, path: string): void {
   fsyncSync(descriptor);
   closeSync(descriptor);
   renameSync(draft, join(path, 'data.mdb'));
-}
-
-function describe(report: AuditReport) {
-  return {
-    ok: report.ok,
-    problems: report.problems,
-    segments: report.segments,
-    certificates: report.certificates,
-    credits_spent: report.creditsSpent,
-    lots: report.lots,
-    blocks_unclaimed: report.blocksUnclaimed,
-    blocks_claimed: report.blocksClaimed,
-  };
-}
-
-function described(report: AuditReport) {
-  const { problems, ok, ...counts } = describe(report);
-  return { ok: ok ? 'yes' : `no: ${problems.length} problems`, ...counts };
 }

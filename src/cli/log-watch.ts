@@ -12,16 +12,10 @@ import { sendRequest } from '../core/http-request.ts';
 import { replaceFile } from '../core/replace-file.ts';
 import { exposition } from '../observe/exposition.ts';
 import { familiesOf, type Metrics } from '../observe/row.ts';
-import {
-  action,
-  type CommandContext,
-  CommandError,
-  duration,
-  json,
-  portNumber,
-  readInputFile,
-  UsageError,
-} from './command.ts';
+import { duration, port } from './arguments.ts';
+import { action, type CommandContext, CommandError, UsageError } from './command.ts';
+import { readInputFile, readJson } from './documents.ts';
+import { json } from './text.ts';
 
 const STATE_TYPE = 'qrn-log-state';
 const ANSWER_DEADLINE_MS = 10_000;
@@ -44,50 +38,46 @@ export const watch = action({
       required: true,
       meaning: 'where it keeps what it has seen; made by the first poll',
     },
-    interval: { value: 'SPAN', meaning: 'time between polls, e.g. 30s; 1m when not given' },
+    interval: { value: 'SPAN', meaning: 'time between polls, e.g. 30s; 1m when not given', read: duration },
     once: { meaning: 'poll once; status 1 also when the log cannot be read' },
     finding: {
       value: 'FILE',
       meaning: 'where a finding is written; the state file with .finding.json when not given',
     },
-    metrics: { value: 'PORT', meaning: 'serve Prometheus metrics at this port of 127.0.0.1; 0 for any' },
+    metrics: {
+      value: 'PORT',
+      meaning: 'serve Prometheus metrics at this port of 127.0.0.1; 0 for any',
+      read: port,
+    },
     json: { meaning: 'one JSON object a line: of withdrawals, and of lots and statements too' },
   },
-  run: async (input, context) => {
-    const [url] = input.operands;
+  run: async (
+    { state, interval = 60_000, finding, metrics, once: isOnce, json: asJson, operands },
+    context,
+  ) => {
+    const [url] = operands;
     if (!(URL.canParse(url) && /^https?:/.test(url)))
       throw new UsageError(`URL is an http or https address, not ${JSON.stringify(url)}`);
-    const intervalMs = duration('interval', input.option('interval') ?? '1m');
-    if (intervalMs < INTERVAL_MIN_MS) throw new UsageError('--interval is at least 1s');
-    const statePath = input.option('state')!;
-    const origin = new URL(url).origin;
+    if (interval < INTERVAL_MIN_MS) throw new UsageError('--interval is at least 1s');
     const watcher = new LogWatcher({
-      url: origin,
-      statePath,
-      findingPath: input.option('finding') ?? `${statePath}.finding.json`,
-      asJson: input.has('json'),
+      url: new URL(url).origin,
+      statePath: state,
+      findingPath: finding ?? `${state}.finding.json`,
+      asJson: asJson === true,
       context,
     });
-    if (input.has('once')) return (await watcher.poll()) === 'ok' ? 0 : 1;
-    const terminated = new AbortController();
-    const end = () => terminated.abort();
-    process.once('SIGTERM', end);
-    const ended = AbortSignal.any([terminated.signal, context.interruption()]);
-    const metrics = input.option('metrics');
-    const server =
-      metrics === undefined
-        ? undefined
-        : await serveMetrics(portNumber('metrics', metrics), watcher, context);
+    if (isOnce) return (await watcher.poll()) === 'ok' ? 0 : 1;
+    const ended = context.interruption();
+    const server = metrics === undefined ? undefined : await serveMetrics(metrics, watcher, context);
     try {
       while (!ended.aborted) {
         if ((await watcher.poll(ended)) === 'finding') return 1;
-        await sleep(intervalMs, undefined, { signal: ended }).catch(() => {}); // the loop ends
+        await sleep(interval, undefined, { signal: ended }).catch(() => {}); // the loop ends
       }
       return 0;
     } finally {
       server?.close();
       server?.closeAllConnections();
-      process.off('SIGTERM', end);
     }
   },
 });
@@ -99,19 +89,18 @@ export const check = action({
     'file shows what it says, 1 when it does not. Compare the keys in it with those that you have from elsewhere.',
   operands: [{ name: 'FINDING', meaning: 'the file' }],
   options: { json: { meaning: 'one JSON object: kind, holds, why, key_ids' } },
-  run: async (input, context) => {
-    const [path] = input.operands;
-    const finding = readFinding(path);
+  run: async ({ operands: [path] }) => {
+    const finding = readJson(path);
+    if (!isObject(finding)) throw new CommandError(`${path} is not a finding`);
     const { holds, why } = await checkFinding(finding);
-    const listed = member(finding, 'keys', 'keys');
-    const keyIds = (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
-    if (input.has('json')) context.out(json({ kind: member(finding, 'kind'), holds, why, key_ids: keyIds }));
-    else {
-      const told = printable(why);
-      const by = `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`;
-      context.out(holds ? `holds: ${told}\n${by}\n` : `does not hold: ${told}\n`);
-    }
-    return holds ? 0 : 1;
+    const keyIds = keyIdsOf(member(finding, 'keys'));
+    const told = printable(why);
+    const by = `The log's own signatures show it, by the keys ${keyIds.join(', ')}.`;
+    return {
+      data: { kind: member(finding, 'kind'), holds, why, key_ids: keyIds },
+      shown: [holds ? `holds: ${told}\n${by}` : `does not hold: ${told}`],
+      status: holds ? 0 : 1,
+    };
   },
 });
 
@@ -165,7 +154,10 @@ export class LogWatcher {
     const { state, events, size, atS, tilesRead } = poll;
     if (state.checkpoint !== this.#state?.checkpoint)
       replaceFile(statePath, json({ type: STATE_TYPE, url, ...state }));
-    if (this.#state === undefined) context.talk(`${url}: pinned ${pinnedText(state.keys)}\n`);
+    if (this.#state === undefined) {
+      const log = String(member(state.keys, 'origin'));
+      context.talk(`${url}: pinned the log ${log} with the keys ${keyIdsOf(state.keys).join(', ')}\n`);
+    }
     this.#state = state;
     for (const event of events) this.#tell(event);
     Object.assign(this.#seen, { size, signedAtS: atS ?? null, succeededAtS: Math.floor(nowMs / 1_000) });
@@ -250,10 +242,10 @@ const WATCH_METRICS: Metrics<Seen & { readonly leaves: Readonly<Record<string, n
   qrn_watch_tiles_total: ['Tiles that were read.', ({ tilesRead }) => tilesRead],
 };
 
-function pinnedText(keys: unknown): string {
+/** Of a keys document, which nobody has checked yet. */
+function keyIdsOf(keys: unknown): string[] {
   const listed = member(keys, 'keys');
-  const ids = (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
-  return `the log ${String(member(keys, 'origin'))} with the keys ${ids.join(', ')}`;
+  return (Array.isArray(listed) ? listed : []).map((key) => String(member(key, 'key_id')));
 }
 
 /** Undefined when there is no file yet. A state that cannot be read is never begun anew on its own. */
@@ -301,16 +293,4 @@ async function serveMetrics(port: number, watcher: LogWatcher, context: CommandC
   await once(server.listen(port, '127.0.0.1'), 'listening');
   context.talk(`metrics at http://127.0.0.1:${(server.address() as AddressInfo).port}/metrics\n`);
   return server;
-}
-
-function readFinding(path: string): unknown {
-  const text = readInputFile(path).toString('utf8');
-  let finding: unknown;
-  try {
-    finding = JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(`${path} is not JSON`, { cause: error });
-  }
-  if (!isObject(finding)) throw new CommandError(`${path} is not a finding`);
-  return finding;
 }

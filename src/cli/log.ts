@@ -8,29 +8,28 @@ import { loadSettings } from '../config/config.ts';
 import { assert, messageOf } from '../core/assert.ts';
 import { type PublishedKey, rotateLogKeys } from '../crypto/key-files.ts';
 import { parseCheckpoint, parseNote, plainSignatures } from '../crypto/note.ts';
-import { action, type CommandContext, CommandError, facts, group, json, UsageError } from './command.ts';
+import { action, type CommandContext, CommandError, group, UsageError } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
+import { fetchJson, keysFrom, originOf } from './documents.ts';
 import { asServer, withLedger, withLedgerIfAny } from './ledger-access.ts';
 import { check, watch } from './log-watch.ts';
-import { fetchJson, keysFrom, originOf } from './verify.ts';
 
 const show = action({
   path: 'log show',
   summary: 'Shows where the transparency log stands: its size, its root and who signed it.',
   options: { json: { meaning: 'one JSON object: origin, size, root, signed_by, checkpoint' } },
-  run: async (input, context) => {
+  run: async (_input, context) => {
     const note = await newestCheckpoint(context);
     const signed = parseNote(note);
     const checkpoint = signed && parseCheckpoint(signed.text);
     assert(signed !== undefined && checkpoint !== undefined, 'the stored checkpoint is a signed note');
-    const described = {
+    const shown = {
       origin: checkpoint.origin,
       size: checkpoint.size,
       root: Buffer.from(checkpoint.root).toString('base64'),
       signed_by: plainSignatures(signed).map(({ keyId }) => keyId),
     };
-    if (input.has('json')) context.out(json({ ...described, checkpoint: note }));
-    else context.out(facts({ ...described, signed_by: described.signed_by.join(' ') }));
+    return { data: { ...shown, checkpoint: note }, shown: [shown] };
   },
 });
 
@@ -50,19 +49,20 @@ const lot = action({
   run: async (input, context) => {
     const [id] = input.operands;
     if (!LOT_ID.test(id)) throw new UsageError(`${id} is not a lot id: give lot_ and 26 characters`);
+    const origin = originOf(input, context);
     const [document, keys] = await Promise.all([
-      fetchJson(`${originOf(input, context)}/log/lots/${id}`),
-      keysFrom(originOf(input, context), input),
+      fetchJson(`${origin}/log/lots/${id}`),
+      keysFrom(origin, input.keys),
     ]);
     const found = await verifyPublicLot(id, document, keys);
-    if (input.has('json')) {
-      const { failure, leaf, notWithdrawnBefore, withdrawn } = found;
-      const why = failure ?? lotVerdict(id, found);
-      const told = { leaf, not_withdrawn_before: notWithdrawnBefore ?? null, withdrawn: withdrawn ?? null };
-      context.out(json({ ok: failure === undefined, why, ...told }));
-    } else if (found.failure === undefined) context.out(`${lotVerdict(id, found)}\n`);
-    if (found.failure !== undefined) throw new CommandError(found.failure);
-    return found.withdrawn === undefined ? 0 : 1;
+    const { failure, leaf, notWithdrawnBefore = null, withdrawn = null } = found;
+    const why = failure ?? lotVerdict(id, found);
+    return {
+      data: { ok: failure === undefined, why, leaf, not_withdrawn_before: notWithdrawnBefore, withdrawn },
+      shown: failure === undefined ? [why] : [],
+      failure,
+      status: withdrawn === null ? 0 : 1,
+    };
   },
 });
 
@@ -76,7 +76,7 @@ const rotateKey = action({
   options: { json: { meaning: 'one JSON object: key_id, verifier_key, created_at, replaces' } },
   irreversible: async (_input, context) =>
     `This makes a new key for the log and destroys the private part of the one in ${keysFolder(context)}.`,
-  run: async (input, context) => {
+  run: async (_input, context) => {
     const config = loadSettings(context.environment);
     const keysPath = keysFolder(context);
     await withLedgerIfAny(context, async () => {}); // refuses the folder of a newer version
@@ -84,18 +84,19 @@ const rotateKey = action({
     const { directory, origin } = logOf(keysPath, config.logName, readAnchor(keysPath)?.incarnation ?? 0);
     const { published } = rotateLogKeys(directory, origin, context.clock);
     const [old, current] = published.slice(-2) as [PublishedKey, PublishedKey];
-    const done = {
-      key_id: current.key_id,
-      verifier_key: current.verifier_key,
-      created_at: current.created_at,
-      replaces: old.key_id,
-    };
-    context.out(input.has('json') ? json(done) : facts(done));
     context.talk(
       config.ledger === ''
         ? 'Restart the service: until then it signs with the old key.\n'
         : `Copy ${keysPath} to every other node, then restart all nodes, one after the other: one without the new key signs nothing and does not start.\n`,
     );
+    return {
+      data: {
+        key_id: current.key_id,
+        verifier_key: current.verifier_key,
+        created_at: current.created_at,
+        replaces: old.key_id,
+      },
+    };
   },
 });
 

@@ -1,58 +1,63 @@
 import { isoTime } from '../core/clock.ts';
 import type { LotRecord, LotRevocation } from '../ledger/records.ts';
-import { action, CommandError, facts, group, json, table, UsageError, wholeNumber } from './command.ts';
+import { wholeNumber } from './arguments.ts';
+import { action, CommandError, group, type Reader } from './command.ts';
 import { changeLedger, withLedger } from './ledger-access.ts';
+import { columns } from './text.ts';
 
 const LOT_ID = { name: 'LOT_ID', meaning: 'lot_ and 26 characters; see lots list' };
 const LISTED = 50;
 /** Room for a sentence or a few; it stands on public pages. */
 const REASON_LENGTH_MAX = 1_000;
+/** Text that canonical JSON can carry: control characters and lone surrogates have no place in a log. */
+const reason: Reader<string> = {
+  what: `one line of 1 to ${REASON_LENGTH_MAX} characters`,
+  read: (text) => {
+    const why = text.trim();
+    const isLine =
+      why !== '' && why.length <= REASON_LENGTH_MAX && why.isWellFormed() && !/\p{Cc}/u.test(why);
+    return isLine ? why : undefined;
+  },
+};
 
 const list = action({
   path: 'lots list',
   summary: 'Lists the lots of quantum bits, newest first, with how they were judged.',
   options: {
-    limit: { value: 'N', meaning: `how many; ${LISTED} when not given` },
+    limit: { value: 'N', meaning: `how many; ${LISTED} when not given`, read: wholeNumber() },
     json: { meaning: 'an array of JSON objects' },
   },
-  run: async (input, context) => {
-    const limit = input.option('limit');
-    const count = limit === undefined ? LISTED : wholeNumber('limit', limit);
-    const described = await withLedger(context, async (ledger) => {
+  run: async ({ limit = LISTED }, context) => {
+    const data = await withLedger(context, async (ledger) => {
       const withdrawn = revocationsByLot(await ledger.revocations());
-      return (await ledger.lots(count)).map((lot) => describeLot(lot, withdrawn.get(lot.id)));
+      return (await ledger.lots(limit)).map((lot) => describeLot(lot, withdrawn.get(lot.id)));
     });
-    if (input.has('json')) context.out(json(described));
-    else {
-      const head = ['LOT_ID', 'STATUS', 'ORIGIN', 'BACKEND', 'RAW BITS', 'MIN-ENTROPY', 'FINISHED'];
-      const rows = described.map((each) => [
-        each.lot_id,
-        each.status,
-        each.origin,
-        each.quantum_backend,
-        String(each.raw_bits),
-        String(each.min_entropy_per_bit ?? '-'),
-        each.finished_at,
-      ]);
-      context.out(table(head, rows));
-    }
+    return { data, shown: [columns(data, ...LIST_COLUMNS)] };
   },
 });
+
+const LIST_COLUMNS = [
+  'lot_id',
+  'status',
+  'origin',
+  'quantum_backend',
+  'raw_bits',
+  'min_entropy_per_bit',
+  'finished_at',
+] as const;
 
 const show = action({
   path: 'lots show',
   summary: 'Shows all that is known of a lot: provenance, hashes, health tests, assessment.',
   operands: [LOT_ID],
   options: { json: { meaning: 'one JSON object' } },
-  run: async (input, context) => {
-    const [lotId] = input.operands;
+  run: async ({ operands: [lotId] }, context) => {
     const { lot, revocation } = await withLedger(context, async (ledger) => ({
       lot: await ledger.lot(lotId),
       revocation: revocationsByLot(await ledger.revocations()).get(lotId),
     }));
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
-    const described = { ...describeLot(lot, revocation), ...detailsOf(lot) };
-    context.out(input.has('json') ? json(described) : facts(textsOf(described)));
+    return { data: { ...describeLot(lot, revocation), ...detailsOf(lot) } };
   },
 });
 
@@ -64,19 +69,15 @@ const revoke = action({
     'itself becomes an entry of the public log.',
   operands: [LOT_ID],
   options: {
-    why: { value: 'TEXT', required: true, meaning: 'the reason, in public' },
+    why: { value: 'TEXT', required: true, meaning: 'the reason, in public', read: reason },
     json: { meaning: 'one JSON object: lot_id, revoked_at, reason' },
   },
-  irreversible: async (input, context) => {
-    const [lotId] = input.operands;
-    reasonOf(input.option('why')!);
+  irreversible: async ({ operands: [lotId] }, context) => {
     const lot = await withLedger(context, (ledger) => ledger.lot(lotId));
     if (lot === undefined) throw new CommandError(`there is no lot ${lotId}`);
     return `This withdraws lot ${lotId}: its unused bytes are erased, and every certificate that names it answers revoked.`;
   },
-  run: async (input, context) => {
-    const [lotId] = input.operands;
-    const why = reasonOf(input.option('why')!);
+  run: async ({ why, operands: [lotId] }, context) => {
     const { result, isConfirmed } = await changeLedger(context, async (ledger) => {
       if ((await ledger.lot(lotId)) === undefined) throw new CommandError(`there is no lot ${lotId}`);
       const wish = { lotId, why, atMs: context.clock.wallMs() };
@@ -87,9 +88,8 @@ const revoke = action({
     });
     const { atMs, isNew } = result;
     if (!isNew) throw new CommandError(`${lotId} was revoked already, ${isoTime(atMs)}`);
-    const done = { lot_id: lotId, revoked_at: isoTime(atMs), reason: why };
-    context.out(input.has('json') ? json(done) : facts(done));
-    return isConfirmed ? 0 : 1;
+    const data = { lot_id: lotId, revoked_at: isoTime(atMs), reason: why };
+    return { data, status: isConfirmed ? 0 : 1 };
   },
 });
 
@@ -98,17 +98,6 @@ export const lots = group('qrn lots', 'Lots: the reads of a backend that answers
   show,
   revoke,
 ]);
-
-/**
- * One line of text that canonical JSON can carry: control characters and lone surrogates have no place in a
- * log.
- */
-function reasonOf(text: string): string {
-  const why = text.trim();
-  if (why === '' || why.length > REASON_LENGTH_MAX || !why.isWellFormed() || /\p{Cc}/u.test(why))
-    throw new UsageError(`--why is one line of 1 to ${REASON_LENGTH_MAX} characters`);
-  return why;
-}
 
 function revocationsByLot(revocations: readonly LotRevocation[]): Map<string, LotRevocation> {
   return new Map(revocations.map((revocation) => [revocation.lotId, revocation]));
@@ -166,15 +155,4 @@ function detailsOf(lot: LotRecord) {
       reason: sp80022.reason,
     })),
   };
-}
-
-/** Nested facts as `outer.inner`, a line each. */
-function textsOf(value: object, prefix = ''): Record<string, string | number | boolean | null> {
-  const texts: Record<string, string | number | boolean | null> = {};
-  for (const [name, member] of Object.entries(value)) {
-    const path = `${prefix}${name}`;
-    if (typeof member === 'object' && member !== null) Object.assign(texts, textsOf(member, `${path}.`));
-    else texts[path] = member;
-  }
-  return texts;
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, CommandError } from './command.ts';
 
 /** What differs between the programs that are called `qrn`. */
 interface Program extends Pick<CommandContext, 'environment' | 'localService'> {
@@ -22,7 +22,8 @@ export async function runProgram({ command, version, environment, localService }
     stdin: readStdin,
     interruption: () => {
       const interruption = new AbortController();
-      process.once('SIGINT', () => interruption.abort());
+      for (const signal of ['SIGINT', 'SIGTERM'])
+        process.once(signal, () => interruption.abort(new CommandError('stopped')));
       return interruption.signal;
     },
     isTerminal: process.stdout.isTTY,

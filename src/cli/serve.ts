@@ -13,7 +13,7 @@ import { createLog, type Log } from '../core/log.ts';
 import type { Directory } from '../ledger/ledger.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { type Service, startService } from '../service/service.ts';
-import { action, stopSignal } from './command.ts';
+import { action, stopped } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 
 /** What is not done this long after SIGTERM is given up. */
@@ -24,16 +24,16 @@ const DEMO_TIER = 'pro';
 export const serve = action({
   path: 'serve',
   summary: 'Starts the service and runs until SIGTERM or SIGINT.',
-  options: { 'no-demo': { meaning: 'make no demo account, and end the key of one that was made' } },
-  async run(input, context) {
+  options: { noDemo: { meaning: 'make no demo account, and end the key of one that was made' } },
+  async run({ noDemo }, context) {
     const config = loadConfig(context.environment, availableParallelism());
     requireOwnFolder(config.dataDir);
     const log = createLog(config);
     for (const { name, warnings } of config.sources) {
       for (const warning of warnings) log.warn({ source: name }, warning);
     }
-    const stopped = stopSignal();
-    const { service, key } = await startWithDemo(config, log, context.clock, !input.has('no-demo')).catch(
+    const stopping = stopped(context.interruption());
+    const { service, key } = await startWithDemo(config, log, context.clock, !noDemo).catch(
       (error: unknown) => {
         throw config.ledger === '' ? error : awayFailure(error, config.ledger);
       },
@@ -41,14 +41,14 @@ export const serve = action({
     context.out(`listening on ${service.baseUrl}, gathering entropy\n\n`);
     const started = await Promise.race([
       service.ready.then(() => true),
-      stopped.then(() => false),
+      stopping.then(() => false),
       service.failed,
     ]).catch((error: unknown) => fatal(error, log));
     if (started) {
       if (key !== undefined) context.out(introduction(key, service.baseUrl));
       context.out(`ready ${service.baseUrl}\n`);
     }
-    await Promise.race([stopped, service.failed]).catch((error: unknown) => fatal(error, log));
+    await Promise.race([stopping, service.failed]).catch((error: unknown) => fatal(error, log));
     log.info({}, 'stopping');
     const deadline = setTimeout(() => {
       log.error({ deadlineMs: STOP_DEADLINE_MS }, 'not stopped in time; what is left is given up');

@@ -6,7 +6,7 @@ import type { SourceStore } from '../ledger/ledger.ts';
 import { type DaySpend, daySpend } from '../observe/readings.ts';
 import { estimateOf } from '../pool/intake/read.ts';
 import { limitProblem, lotRawBitsOf, makeBackend, priceText } from '../service/sources.ts';
-import { action, type CommandContext, group, json, table } from './command.ts';
+import { action, type CommandContext, group } from './command.ts';
 import { withLedgerIfAny } from './ledger-access.ts';
 import { sourceTest } from './try-source.ts';
 
@@ -16,7 +16,7 @@ const list = action({
     'Lists the sources in use, the most wanted first, with their options and what they cost today, and all kinds of source\n' +
     'that can be configured. Calls no provider. Secrets are not shown.',
   options: { json: { meaning: 'one JSON object: policy, sources, kinds, names' } },
-  run: async (input, context) => {
+  run: async (_input, context) => {
     const { sources, sourcePolicy: policy } = loadConfig(context.environment);
     const described = await withLedgerIfAny(context, (ledger) =>
       Promise.all(sources.map((setting, i) => describeSource(setting, i + 1, ledger, context))),
@@ -24,13 +24,17 @@ const list = action({
     for (const { warnings, problem } of described) {
       for (const each of problem === null ? warnings : [...warnings, problem]) context.talk(`${each}\n`);
     }
-    const listing = {
-      policy,
-      sources: described,
-      kinds: BACKENDS.map(describeBackend),
-      names: presetNames(),
+    const kinds = BACKENDS.map(describeBackend);
+    // what a source may be called without saying its type
+    const names = [...SOURCE_PRESETS].map(([name, { type }]) => ({ name, type }));
+    const known = kinds.map(({ type, summary }) => {
+      const also = names.filter((each) => each.type === type && each.name !== type).map(({ name }) => name);
+      return { kind: type, also_by_name: also.join(', '), what_it_is: summary };
+    });
+    return {
+      data: { policy, sources: described, kinds, names },
+      shown: [{ policy }, described.map(rowOf), described.flatMap(optionsOf), known],
     };
-    context.out(input.has('json') ? json(listing) : textOf(listing));
   },
 });
 
@@ -89,45 +93,23 @@ function describeBackend({ type, summary, options }: (typeof BACKENDS)[number]) 
   };
 }
 
-/** What a source may be called without saying its type. */
-function presetNames() {
-  return [...SOURCE_PRESETS].map(([name, { type }]) => ({ name, type }));
+function rowOf(source: DescribedSource) {
+  const { lot_cost: cost, spent_today: spent } = source;
+  return {
+    priority: source.priority,
+    name: source.name,
+    type: source.type,
+    origin: source.origin,
+    a_lot_costs: cost === null ? 'nothing' : costText(cost),
+    spent_today: spent === null || cost === null ? null : costText({ ...cost, ...spent }),
+    of_a_day: boundText(source),
+  };
 }
 
-interface Listing {
-  readonly policy: string;
-  readonly sources: readonly DescribedSource[];
-  readonly kinds: readonly ReturnType<typeof describeBackend>[];
-  readonly names: readonly { readonly name: string; readonly type: string }[];
-}
-
-function textOf({ policy, sources: described, kinds, names }: Listing): string {
-  const overview = described.map((each) => [
-    String(each.priority),
-    each.name,
-    each.type,
-    each.origin,
-    each.lot_cost === null ? 'nothing' : costText(each.lot_cost),
-    each.spent_today === null || each.lot_cost === null
-      ? '-'
-      : costText({ ...each.lot_cost, ...each.spent_today }),
-    boundText(each),
-  ]);
-  const options = described.flatMap(({ name, options: inForce }) =>
-    Object.entries(inForce)
-      .filter(([, { value }]) => value !== '') // what is left out
-      .map(([option, { value, from }]) => [name, option, value, from]),
-  );
-  const known = kinds.map(({ type, summary }) => {
-    const called = names.filter((each) => each.type === type && each.name !== type).map(({ name }) => name);
-    return [type, called.join(', ') || '-', summary];
-  });
-  return [
-    `policy ${policy}\n\n`,
-    table(['ORDER', 'NAME', 'TYPE', 'ORIGIN', 'A LOT COSTS', 'SPENT TODAY', 'OF A DAY'], overview),
-    `\n${table(['SOURCE', 'OPTION', 'VALUE', 'FROM'], options)}`,
-    `\n${table(['KIND', 'ALSO BY NAME', 'WHAT IT IS'], known)}`,
-  ].join('');
+function optionsOf({ name, options }: DescribedSource) {
+  return Object.entries(options)
+    .filter(([, { value }]) => value !== '') // what is left out
+    .map(([option, { value, from }]) => ({ source: name, option, value, from }));
 }
 
 function costText({ amount, currency, calls }: Pick<DaySpend, 'amount' | 'currency' | 'calls'>): string {

@@ -2,8 +2,14 @@ import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, verifyAnswer } from '../certificate/verify.ts';
 import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
 import { readWitnessPolicy } from '../certificate/verify-witnesses.ts';
-import { repeatedMember } from '../core/repeated-member.ts';
-import { exitStatusOf, isDraw, NOT_CHECKED, verdictText, verificationText } from './verification-text.ts';
+import {
+  exitStatusOf,
+  isDraw,
+  NOT_CHECKED,
+  parseJson,
+  verdictText,
+  verificationText,
+} from './verification-text.ts';
 
 /**
  * The command line of dist/qrn-verify.mjs, the verifier as one file that needs nothing beside it. Node, Deno and Bun run it;
@@ -128,14 +134,5 @@ function textOf(bytes: Uint8Array): string {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  const text = textOf(await readBytes(path));
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new Error(`${path} is not JSON`, { cause: error });
-  }
-  const repeated = repeatedMember(text);
-  if (repeated === undefined) return value;
-  throw new Error(`${path} has two members ${JSON.stringify(repeated)} in one object`);
+  return parseJson(textOf(await readBytes(path)), path);
 }

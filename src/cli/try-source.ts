@@ -18,7 +18,7 @@ import { silentLog } from '../core/log.ts';
 import { type SourceReaderOptions, sourceReader } from '../pool/intake/jobs.ts';
 import { charge, estimateOf, readStream, UNLIMITED } from '../pool/intake/read.ts';
 import { makeBackend, priceText } from '../service/sources.ts';
-import { action, type CommandContext, CommandError, facts, json } from './command.ts';
+import { action, type CommandContext, CommandError } from './command.ts';
 import { changeLedger, isThere, withLedgerIfAny } from './ledger-access.ts';
 
 /** One call of every service, 256 shots of 16 channels: enough to see a dead channel. */
@@ -34,30 +34,28 @@ export const sourceTest = action({
     "costs is charged to the source's day, where there is a ledger. Works beside a running service and without one.",
   operands: [{ name: 'NAME', meaning: 'the source; it need not be in use' }],
   options: {
-    'raw-out': {
+    rawOut: {
       value: 'FILE',
       meaning: '1,000,000 raw bits, shot after shot, eight to a byte, unprocessed; it must not exist',
     },
     spend: { meaning: 'submit a job; without it a source of jobs only tells what one would cost' },
     json: { meaning: 'one JSON object: source, type, origin, facts, estimate, read, failure' },
   },
-  run: async (input, context) => {
-    const [name] = input.operands;
+  run: async ({ rawOut: path, spend, operands: [name] }, context) => {
     const { sourcesFile } = loadSettings(context.environment);
     const [setting] = readSources(context.environment, [name], sourcesFile);
     for (const warning of setting.warnings) context.talk(`${warning}\n`);
     const backend = makeBackend(setting, trialMemory(name, context), context.clock);
-    const path = input.option('raw-out');
     const rawOut = path === undefined ? undefined : newFile(path); // before anything is paid for
     const bits = rawOut === undefined ? TRIAL_BITS : DOSSIER_BITS;
-    const ask = { bits, maySpend: input.has('spend'), rawOut };
-    const trial = await untilStopped((signal) => tryOut(setting, backend, ask, context, signal)).finally(
+    const ask = { bits, maySpend: spend === true, rawOut };
+    const trial = await tryOut(setting, backend, ask, context).finally(
       () => rawOut !== undefined && closeSync(rawOut),
     );
-    if (path !== undefined && trial.read === null) rmSync(path);
-    context.out(input.has('json') ? json(trial) : textOf(trial, bits));
-    if (trial.failure !== null) throw new CommandError(trial.failure);
-    if (trial.read === null) throw new CommandError('nothing was read; --spend submits the job');
+    const { read, failure } = trial;
+    if (path !== undefined && read === null) rmSync(path);
+    const unread = read === null ? 'nothing was read; --spend submits the job' : undefined;
+    return { data: trial, shown: shownOf(trial, bits), failure: failure ?? unread };
   },
 });
 
@@ -70,38 +68,23 @@ interface Ask {
   readonly rawOut: number | undefined;
 }
 
-interface Trial {
-  readonly source: string;
-  readonly type: string;
-  readonly origin: Backend['origin'];
-  readonly quantum_backend: string;
-  /** Null when the source tells nothing of itself. */
-  readonly facts: SourceFacts | null;
-  /** What reading so many bits costs; null when it costs nothing. */
-  readonly estimate: Spend | null;
-  readonly read: ReturnType<typeof describeRead> | null;
-  /** What the source refused, and of what sort that is. */
-  readonly failure: string | null;
-}
-
 /** How long a source may take to say what it is. */
 const DESCRIBE_TIMEOUT_MS = 60_000;
 
-async function tryOut(
-  setting: SourceSetting,
-  backend: Backend,
-  ask: Ask,
-  context: CommandContext,
-  stopping: AbortSignal,
-): Promise<Trial> {
-  let told: SourceFacts | null = null;
+type Trial = Awaited<ReturnType<typeof tryOut>>;
+
+async function tryOut(setting: SourceSetting, backend: Backend, ask: Ask, context: CommandContext) {
+  const stopping = context.interruption();
+  /** Null: the source tells nothing of itself, nothing was read, nothing was refused. */
+  let facts: SourceFacts | null = null;
+  /** What reading so many bits costs, which may depend on the device; null when it costs nothing. */
   let estimate = estimateOf(backend, ask.bits) ?? null;
-  let read: Trial['read'] = null;
+  let read: ReturnType<typeof describeRead> | null = null;
   let failure: string | null = null;
   try {
     const timely = AbortSignal.any([stopping, AbortSignal.timeout(DESCRIBE_TIMEOUT_MS)]);
-    told = (await backend.describe?.(timely)) ?? null;
-    estimate = estimateOf(backend, ask.bits) ?? null; // what a job costs may depend on the device
+    facts = (await backend.describe?.(timely)) ?? null;
+    estimate = estimateOf(backend, ask.bits) ?? null;
     if (backend.kind === 'stream' || ask.maySpend) {
       if (estimate !== null) await chargeDay(setting, backend, estimate, context);
       read = await readOnce(backend, ask, context, stopping);
@@ -115,7 +98,7 @@ async function tryOut(
     type: setting.backend.type,
     origin: backend.origin, // it may be known only now, when the provider has named its device
     quantum_backend: backend.quantumBackend,
-    facts: told,
+    facts,
     estimate,
     read,
     failure,
@@ -229,20 +212,6 @@ function trialMemory(source: string, context: CommandContext): SourceMemory {
   };
 }
 
-/** `work` until it is done or the person has seen enough. */
-async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stopping = new AbortController();
-  const stop = () => stopping.abort(new CommandError('stopped'));
-  for (const signal of STOP_SIGNALS) process.once(signal, stop);
-  try {
-    return await work(stopping.signal);
-  } finally {
-    for (const signal of STOP_SIGNALS) process.off(signal, stop);
-  }
-}
-
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
-
 const ERROR_WORDS: Readonly<Record<BackendErrorKind, string>> = {
   retryable: 'it may work later',
   quota: 'spent',
@@ -279,22 +248,21 @@ function onesShares({ bits, width, shots }: RawRead): number[] {
   return ones.map((count) => Number((count / shots).toFixed(4)));
 }
 
-function textOf({ facts: told, estimate, read, failure: _said, ...source }: Trial, bits: number): string {
-  const parts = [facts(source), facts(told ?? { facts: 'none told' })];
-  parts.push(facts({ estimate: estimate === null ? 'costs nothing' : estimateText(estimate, bits) }));
-  if (read !== null) {
-    const { ones_share: shares, calibration, ...plain } = read;
-    const stuck = shares.flatMap((share, channel) => (share === 0 || share === 1 ? [channel] : []));
-    parts.push(
-      facts({
-        ...plain,
-        ones_share: `${Math.min(...shares)} to ${Math.max(...shares)}`,
-        stuck_channels: stuck.join(', ') || 'none',
-        ...(calibration ?? { calibration: null }),
-      }),
-    );
-  }
-  return parts.join('\n');
+function shownOf({ facts, estimate, read, failure: _said, ...source }: Trial, bits: number): object[] {
+  const price = { estimate: estimate === null ? 'costs nothing' : estimateText(estimate, bits) };
+  const parts = [source, facts ?? { facts: 'none told' }, price];
+  if (read === null) return parts;
+  const { ones_share: shares, calibration, ...plain } = read;
+  const stuck = shares.flatMap((share, channel) => (share === 0 || share === 1 ? [channel] : []));
+  return [
+    ...parts,
+    {
+      ...plain,
+      ones_share: `${Math.min(...shares)} to ${Math.max(...shares)}`,
+      stuck_channels: stuck.join(', ') || 'none',
+      ...(calibration ?? { calibration }),
+    },
+  ];
 }
 
 function estimateText(estimate: Spend, bits: number): string {

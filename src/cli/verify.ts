@@ -5,24 +5,22 @@ import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
 import { readWitnessPolicy, type WitnessPolicy } from '../certificate/verify-witnesses.ts';
-import { type HttpReply, sendRequest } from '../core/http-request.ts';
-import { LIMITS } from '../core/limits.ts';
-import { repeatedMember } from '../core/repeated-member.ts';
 import {
   action,
   type CommandContext,
   CommandError,
-  type Input,
-  json,
+  type Given,
+  type OptionTable,
   oneLine,
-  readInputFile,
   UsageError,
-  urlGiven,
 } from './command.ts';
+import { fetchJson, keysFrom, originOf, readInputFile, readJson, urlGiven } from './documents.ts';
+import { json } from './text.ts';
 import {
   exitStatusOf,
   isDraw,
   NOT_CHECKED,
+  parseJson,
   TAMPERED,
   verdictText,
   verificationText,
@@ -35,8 +33,52 @@ import {
  */
 const PROOF_ATTEMPTS = 20;
 const PROOF_WAIT_MS = 250;
-const FETCH_DEADLINE_MS = 10_000;
 const CERTIFICATE_ID = /^cert_[0-9a-hjkmnp-tv-z]{26}$/;
+
+const OPTIONS = {
+  headers: {
+    value: 'H.txt',
+    meaning: 'the header fields of an answer in octets, one to a line, as curl -D H.txt writes them',
+  },
+  salt: {
+    value: 'HEX',
+    meaning:
+      'X-Certificate-Salt of an answer in octets, where the other fields were not kept; needs --certificate, and what\n' +
+      'the answer said of itself is not checked',
+  },
+  url: {
+    value: 'BASE',
+    meaning:
+      'base URL of the service that has certificate and keys; QRN_URL when not given, else the configured one, else the one\n' +
+      'that the answer names in metadata.verify_url',
+  },
+  certificate: {
+    value: 'C.json',
+    meaning: 'the certificate from a file: the body of /v1/certificate?id=… or of its public page as JSON',
+  },
+  keys: {
+    value: 'K.json',
+    meaning: 'the keys from a file: /.well-known/qrn-keys.json. With both files nobody is asked',
+  },
+  witness: {
+    value: 'KEY,…',
+    meaning: 'verifier keys of witnesses that you trust, with commas: who else must have seen the log',
+  },
+  quorum: { value: 'N', meaning: 'how many of them; all when not given' },
+  requireFixed: {
+    meaning:
+      'fails an answer of csprng mode too, whose values come from no lot; of every other answer the certificate has to\n' +
+      'show in any case that the bytes it was drawn from were logged before',
+  },
+  watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
+  json: {
+    meaning:
+      'a line of JSON for each answer: file, ok, checks [{name, ok, why}], not_covered, and of a draw standing (revealed,\n' +
+      'pending, overdue, cancelled, failed). ok is null when it could not be checked, and why says why not',
+  },
+} as const satisfies OptionTable;
+
+type Input = Given<typeof OPTIONS> & { readonly operands: readonly string[] };
 
 export const verify = action({
   path: 'verify',
@@ -54,48 +96,7 @@ export const verify = action({
       repeated: true,
     },
   ],
-  options: {
-    headers: {
-      value: 'H.txt',
-      meaning: 'the header fields of an answer in octets, one to a line, as curl -D H.txt writes them',
-    },
-    salt: {
-      value: 'HEX',
-      meaning:
-        'X-Certificate-Salt of an answer in octets, where the other fields were not kept; needs --certificate, and what\n' +
-        'the answer said of itself is not checked',
-    },
-    url: {
-      value: 'BASE',
-      meaning:
-        'base URL of the service that has certificate and keys; QRN_URL when not given, else the configured one, else the one\n' +
-        'that the answer names in metadata.verify_url',
-    },
-    certificate: {
-      value: 'C.json',
-      meaning: 'the certificate from a file: the body of /v1/certificate?id=… or of its public page as JSON',
-    },
-    keys: {
-      value: 'K.json',
-      meaning: 'the keys from a file: /.well-known/qrn-keys.json. With both files nobody is asked',
-    },
-    witness: {
-      value: 'KEY,…',
-      meaning: 'verifier keys of witnesses that you trust, with commas: who else must have seen the log',
-    },
-    quorum: { value: 'N', meaning: 'how many of them; all when not given' },
-    'require-fixed': {
-      meaning:
-        'fails an answer of csprng mode too, whose values come from no lot; of every other answer the certificate has to\n' +
-        'show in any case that the bytes it was drawn from were logged before',
-    },
-    watch: { meaning: 'checks each answer *.json in a folder, and those that come, until Ctrl-C' },
-    json: {
-      meaning:
-        'a line of JSON for each answer: file, ok, checks [{name, ok, why}], not_covered, and of a draw standing (revealed,\n' +
-        'pending, overdue, cancelled, failed). ok is null when it could not be checked, and why says why not',
-    },
-  },
+  options: OPTIONS,
   run: async (input, context) => {
     try {
       return await verifyAll(input, context);
@@ -110,7 +111,7 @@ export const verify = action({
 async function verifyAll(input: Input, context: CommandContext): Promise<Found> {
   requireOneAnswer(input);
   const verifier = new Verifier(input, context);
-  if (input.has('watch')) return watchFolder(input.operands[0], verifier, context);
+  if (input.watch !== undefined) return watchFolder(input.operands[0], verifier, context);
   let found: Found = VERIFIED;
   for (const path of input.operands) found = worse(found, await verifier.verify(path));
   return found;
@@ -131,12 +132,12 @@ const STDIN = '-';
 function requireOneAnswer(input: Input): void {
   const { operands } = input;
   if (operands.filter((each) => each === STDIN).length > 1) throw new UsageError('- is given more than once');
-  if (input.has('watch')) {
+  if (input.watch !== undefined) {
     const isFolder = operands.length === 1 && statSync(operands[0], { throwIfNoEntry: false })?.isDirectory();
     if (isFolder !== true) throw new UsageError('--watch takes one folder');
   }
-  const single = ['headers', 'salt', 'certificate'].find((each) => input.has(each));
-  if (single !== undefined && (operands.length > 1 || input.has('watch')))
+  const single = (['headers', 'salt', 'certificate'] as const).find((name) => input[name] !== undefined);
+  if (single !== undefined && (operands.length > 1 || input.watch !== undefined))
     throw new UsageError(`--${single} belongs to one answer: give one RESPONSE`);
 }
 
@@ -156,7 +157,7 @@ class Verifier {
 
   async verify(path: string): Promise<Found> {
     const { out, talk } = this.#context;
-    const isJson = this.#input.has('json');
+    const isJson = this.#input.json === true;
     let verification: Verification | DrawVerification;
     try {
       verification = await this.#check(path);
@@ -169,7 +170,7 @@ class Verifier {
     const { ok, checks, notCovered } = verification;
     const standing = 'standing' in verification ? verification.standing : undefined;
     const found = exitStatusOf(verification);
-    const isOne = this.#input.operands.length === 1 && !this.#input.has('watch');
+    const isOne = this.#input.operands.length === 1 && this.#input.watch === undefined;
     if (isJson) out(json({ file: path, ok, checks, not_covered: notCovered, standing }));
     else if (isOne || !ok) out(verificationText(verification));
     const verdict = `${verdictText(verification, path)}\n`;
@@ -179,7 +180,7 @@ class Verifier {
   }
 
   async #checkDraw(draw: unknown): Promise<DrawVerification> {
-    if (this.#input.has('certificate'))
+    if (this.#input.certificate !== undefined)
       throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
     const keys = await this.#keysOf(serviceOf(undefined, this.#input, this.#context));
     return verifyDraw({ draw, keys, ...this.#policy, nowMs: this.#context.clock.wallMs() });
@@ -193,16 +194,16 @@ class Verifier {
       certificateFor(answer.response, path, service, this.#input),
       this.#keysOf(service),
     ]);
-    if (service.isNamedByAnswer && !this.#input.has('keys'))
+    if (service.isNamedByAnswer && this.#input.keys === undefined)
       this.#context.talk(
         `qrn verify: ${path} itself names the service whose keys are used, ${service.origin}\n`,
       );
-    const requireFixed = this.#input.has('require-fixed');
+    const requireFixed = this.#input.requireFixed !== undefined;
     return verifyAnswer({ ...answer, certificate, keys, ...this.#policy, requireFixed });
   }
 
   async #keysOf({ origin }: Service): Promise<unknown> {
-    if (!this.#keys.has(origin)) this.#keys.set(origin, await keysFrom(origin, this.#input));
+    if (!this.#keys.has(origin)) this.#keys.set(origin, await keysFrom(origin, this.#input.keys));
     return this.#keys.get(origin);
   }
 }
@@ -255,23 +256,22 @@ async function answerFor(
   input: Input,
   context: CommandContext,
 ): Promise<Pick<VerificationInput, 'response' | 'octets' | 'salt'>> {
-  const headers = input.option('headers');
-  const salt = input.option('salt');
+  const { headers, salt } = input;
   const octets = path === STDIN ? Buffer.from(await context.stdin()) : readInputFile(path);
   if (headers === undefined && salt === undefined) {
-    return { response: parsed(octets.toString('utf8'), path, '; an answer in octets needs --headers') };
+    return { response: parseJson(octets.toString('utf8'), path, '; an answer in octets needs --headers') };
   }
   if (salt === undefined)
     return { octets, response: responseOfFields(fieldsOf(readInputFile(headers!).toString('utf8'))) };
   if (headers !== undefined) throw new UsageError('--headers has the salt: give it or --salt, not both');
   if (!/^[0-9a-f]{64}$/.test(salt)) throw new UsageError('--salt is 64 lower-case hex digits');
-  if (!input.has('certificate')) throw new UsageError('--salt needs --certificate: nothing else names it');
+  if (input.certificate === undefined)
+    throw new UsageError('--salt needs --certificate: nothing else names it');
   return { octets, salt };
 }
 
 function policyOf(input: Input): { readonly witnesses?: WitnessPolicy } {
-  const given = input.option('witness');
-  const quorum = input.option('quorum');
+  const { witness: given, quorum } = input;
   if (given === undefined) {
     if (quorum !== undefined) throw new UsageError('--quorum needs --witness');
     return {};
@@ -287,14 +287,14 @@ async function certificateFor(
   { verifyUrlBase }: Service,
   input: Input,
 ): Promise<unknown> {
-  const file = input.option('certificate');
+  const file = input.certificate;
   if (file !== undefined) return readJson(file);
   const { metadata } = (response ?? {}) as { metadata?: { certificate_id?: unknown } | null };
   const id = metadata?.certificate_id;
   if (typeof id !== 'string' || !CERTIFICATE_ID.test(id))
     throw new CommandError(
-      input.has('headers')
-        ? `${input.option('headers')} has no X-Certificate-ID: these are not the header fields of an answer in octets`
+      input.headers !== undefined
+        ? `${input.headers} has no X-Certificate-ID: these are not the header fields of an answer in octets`
         : `${path} names no certificate in metadata.certificate_id: it is not an answer of the service`,
     );
   const url = `${verifyUrlBase}/${id}`;
@@ -308,11 +308,6 @@ async function certificateFor(
 function isUnlogged(document: unknown): boolean {
   const { certificate } = (document ?? {}) as { certificate?: { proof?: unknown } | null };
   return certificate?.proof === null;
-}
-
-export async function keysFrom(origin: string, input: Input): Promise<unknown> {
-  const file = input.option('keys');
-  return file === undefined ? fetchJson(`${origin}/.well-known/qrn-keys.json`) : readJson(file);
 }
 
 /** Who is asked about an answer. */
@@ -341,58 +336,4 @@ function serviceOf(response: unknown, input: Input, context: CommandContext): Se
     verifyUrlBase: named.slice(0, named.lastIndexOf('/')),
     isNamedByAnswer: true,
   };
-}
-
-export function originOf(input: Input, context: CommandContext): string {
-  const { apiUrl } = context.localService(context.environment); // settings that are wrong are told in any case
-  const given = urlGiven(input, context);
-  if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
-    const name = input.has('url') ? '--url' : 'QRN_URL';
-    throw new UsageError(`${name} is an http or https URL, not ${JSON.stringify(given)}`);
-  }
-  return new URL(given ?? apiUrl).origin;
-}
-
-export async function fetchJson(url: string): Promise<unknown> {
-  let reply: HttpReply;
-  try {
-    reply = await sendRequest({
-      method: 'GET',
-      url,
-      headers: { accept: 'application/json' },
-      replyBytesMax: LIMITS.replyBytesMax,
-      signal: AbortSignal.timeout(FETCH_DEADLINE_MS),
-    });
-  } catch (error) {
-    throw new CommandError(`cannot reach ${url}`, { cause: error });
-  }
-  const { status, headers, body } = reply;
-  if (status === 404)
-    throw new CommandError(
-      `there is nothing at ${url}: that service has no such certificate, or is no such service. A certificate that was saved is checked without it: --certificate C.json --keys K.json`,
-    );
-  const location = headers.get('location');
-  if (status !== 200) {
-    const instead = location === null ? '' : `: use ${JSON.stringify(location)} instead`;
-    throw new CommandError(`${url} answered ${status}${instead}`);
-  }
-  return parsed(new TextDecoder().decode(body), url);
-}
-
-function readJson(path: string): unknown {
-  return parsed(readInputFile(path).toString('utf8'), path);
-}
-
-function parsed(text: string, from: string, hint = ''): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new CommandError(`${from} is not JSON${hint}`, { cause: error });
-  }
-  const repeated = repeatedMember(text);
-  if (repeated === undefined) return value;
-  throw new CommandError(
-    `${from} has two members ${JSON.stringify(repeated)} in one object: readers differ in which counts`,
-  );
 }

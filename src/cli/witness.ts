@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { ADD_CHECKPOINT_BYTES_MAX, parseLogs, Witness, type WitnessReply } from '../certificate/witness.ts';
 import { openSigningKey } from '../crypto/key-files.ts';
 import { isKeyName } from '../crypto/note.ts';
-import { action, portNumber, readInputFile, stopSignal, UsageError } from './command.ts';
+import { port } from './arguments.ts';
+import { action, type Reader, stopped } from './command.ts';
+import { readInputFile } from './documents.ts';
+
+const keyName: Reader<string> = {
+  what: 'without space and plus',
+  read: (text) => (isKeyName(text) ? text : undefined),
+};
 
 /** A request is small: whoever sends it slowly is cut off. */
 const REQUEST_DEADLINE_MS = 10_000;
@@ -19,7 +26,7 @@ export const witness = action({
     'it knows only when that is the tree it has cosigned before, or that tree with more. Its state must never be set back\n' +
     'or copied: a witness whose state is lost is retired, with its key.',
   options: {
-    name: { value: 'NAME', required: true, meaning: 'its name, e.g. witness.example/w1' },
+    name: { value: 'NAME', required: true, meaning: 'its name, e.g. witness.example/w1', read: keyName },
     logs: {
       value: 'FILE',
       required: true,
@@ -27,31 +34,26 @@ export const witness = action({
     },
     state: { value: 'DIRECTORY', required: true, meaning: 'where its key and what it cosigned are kept' },
     host: { value: 'ADDRESS', meaning: 'address to listen on; 127.0.0.1 when not given' },
-    port: { value: 'PORT', meaning: 'port to listen on; 3080 when not given, 0 for any' },
+    port: { value: 'PORT', meaning: 'port to listen on; 3080 when not given, 0 for any', read: port },
   },
-  run: async (input, context) => {
-    const name = input.option('name')!;
-    if (!isKeyName(name))
-      throw new UsageError(`--name is without space and plus, not ${JSON.stringify(name)}`);
-    const port = portNumber('port', input.option('port') ?? '3080');
-    const directory = input.option('state')!;
+  run: async ({ name, logs, state, host = '127.0.0.1', port: wanted = 3080 }, context) => {
     const served = new Witness({
       name,
-      key: openSigningKey(join(directory, 'witness.pem')),
-      logs: parseLogs(readInputFile(input.option('logs')!).toString('utf8')),
-      directory,
+      key: openSigningKey(join(state, 'witness.pem')),
+      logs: parseLogs(readInputFile(logs).toString('utf8')),
+      directory: state,
       clock: context.clock,
     });
     const server = createServer({ requestTimeout: REQUEST_DEADLINE_MS }, (request, response) => {
       answer(served, request, response).catch(() => response.destroy());
     });
     server.maxConnections = CONNECTIONS_MAX;
-    const stopped = stopSignal();
-    await once(server.listen(port, input.option('host') ?? '127.0.0.1'), 'listening');
+    const stopping = stopped(context.interruption());
+    await once(server.listen(wanted, host), 'listening');
     const { address, port: taken } = server.address() as AddressInfo;
-    const host = address.includes(':') ? `[${address}]` : address;
-    context.out(`ready http://${host}:${taken}\nkey ${served.verifierKey}\n`);
-    await stopped;
+    const shown = address.includes(':') ? `[${address}]` : address;
+    context.out(`ready http://${shown}:${taken}\nkey ${served.verifierKey}\n`);
+    await stopping;
     server.close();
     server.closeAllConnections();
   },

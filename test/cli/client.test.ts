@@ -89,12 +89,12 @@ describe('qrn as a client', () => {
   it('says what to do about a value that is none, or that the service refuses', async () => {
     const cases: [line: string, talk: RegExp][] = [
       ['weighted a b --weights 1', /^qrn weighted: --weights has 1 numbers for 2 items; see [^\n]*\n$/],
-      ['weighted a b --weights 1,x', /^qrn weighted: --weights is whole numbers with commas [^\n]*\n$/],
+      ['weighted a b --weights 1,x', /^qrn weighted: --weights is a whole number, with commas [^\n]*\n$/],
       ['gaussians --stddev 1e400', /^qrn gaussians: --stddev is a decimal number [^\n]*\n$/],
       ['gaussians --stddev 0', /^qrn gaussians: invalid_stddev: [^\n]*\n$/],
       ['bitstring 0', /^qrn bitstring: LENGTH is a whole number from 1 on[^\n]*\n$/],
       ['bitstring 9999999', /^qrn bitstring: invalid_length: [^\n]*\n$/],
-      ['permutations', /^qrn permutations: LENGTH is missing; see [^\n]*\n$/],
+      ['permutations', /^qrn permutations: missing required argument 'LENGTH'; see [^\n]*\n$/],
     ];
     const done = await Promise.all(cases.map(([line]) => qrn(...line.split(' '))));
     done.forEach(({ code, stdout, stderr }, i) => {
@@ -203,7 +203,10 @@ describe('qrn as a client', () => {
 
   it('shows usage and state in words', async () => {
     const [usage, status] = await Promise.all([qrn('usage'), qrn('status')]);
-    assert.match(usage.stdout, /^tier +pro\nrequests +\d+ of 500000\ncredits +\d+ of 10240$/m);
+    assert.match(
+      usage.stdout,
+      /^tier +pro\nrequests\.used +\d+\nrequests\.limit +500000\n[\s\S]*^credits\.total +10240$/m,
+    );
     assert.match(status.stdout, /^http:\/\/\S+: (pass|warn), version \d/);
     assert.match(status.stdout, /^CHECK +STATUS/m);
   });
@@ -230,8 +233,8 @@ describe('qrn as a client', () => {
         2,
         /--dry-run asks for the price of one answer, which holds at most 1,024 bytes; see /,
       ],
-      ['integers --mun 1', 2, /Unknown option '--mun'; did you mean --min\?/],
-      ['intgers', 2, /^qrn: there is no command "intgers"; did you mean integers\? The commands are /],
+      ['integers --mun 1', 2, /unknown option '--mun' \(Did you mean --min\?\)/],
+      ['intgers', 2, /^qrn: unknown command 'intgers' \(Did you mean integers\?\); the commands are /],
       ['bytes 2Q', 2, /SIZE is a number of bytes such as 512, 64K or 1G, not "2Q"/],
       ['pick one', 2, /give at least two items/],
       [
@@ -289,13 +292,13 @@ describe('qrn as a client', () => {
     );
     assert.equal(code, 0);
     assert.equal(out.toString(), 'revoke\n--sort\nbytes\n');
-    const [zsh, fish] = await Promise.all([qrn('completions', 'zsh'), qrn('completions', 'fish')]);
-    assert.match(zsh.stdout, /^ {4}keys_revoke\) compadd -- .*--json/m);
-    assert.match(
-      zsh.stdout,
-      /^ {4}keys\) compadd -- create .*--help; return ;;$/m,
-      'no files beside commands',
-    );
-    assert.match(fish.stdout, /^complete -c qrn -n '__fish_use_subcommand' -f -a integers$/m);
+    const words = async (...typed: string[]) =>
+      (await qrn('completions', 'words', '--', ...typed)).stdout.split('\n');
+    assert.ok((await words('keys')).includes('revoke'));
+    assert.ok((await words('keys', 'revoke', 'x')).includes('--dry-run'));
+    assert.deepEqual((await words('status')).slice(0, 3), ['--json', '--url', '--help']);
+    for (const name of ['zsh', 'fish'])
+      assert.match((await qrn('completions', name)).stdout, /qrn completions words --/);
+    assert.match((await qrn('completions', 'csh')).stderr, /SHELL is one of bash, zsh, fish/);
   });
 });

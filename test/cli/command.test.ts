@@ -1,145 +1,130 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { byteCount, duration, listOf, moment, oneOf, wholeNumber } from '../../src/cli/arguments.ts';
 import {
   action,
   type CommandContext,
   CommandError,
-  facts,
   group,
-  suggestion,
-  table,
+  type Reader,
   UsageError,
 } from '../../src/cli/command.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { NO_TERMINAL } from '../support/no-terminal.ts';
+import { textOf } from '../../src/cli/text.ts';
+import { runCommand } from '../support/run-command.ts';
 
-/** What a command line did: status, data, talk, and what reached the command. */
-async function run(...args: string[]) {
-  const written = { out: '', talk: '' };
-  let reached: unknown;
-  const copy = action({
-    path: 'box copy',
-    summary: 'Copies.',
-    operands: [{ name: 'FROM', meaning: 'what is copied' }],
-    options: {
-      to: { value: 'PLACE', required: true, meaning: 'where it goes' },
-      force: { meaning: 'over anything' },
-    },
-    run: async (input, context) => {
-      reached = { from: input.operands, to: input.option('to'), force: input.has('force') };
-      if (input.option('to') === 'nowhere') throw new CommandError('there is no\n  such place');
-      if (input.option('to') === 'wrong') throw new UsageError('that is no place');
-      if (input.option('to') === 'full') throw new Error('it cannot be', { cause: new Error('no room') });
-      if (input.option('to') === 'bug') throw new TypeError('x is undefined');
-      context.out('done\n');
-      return input.option('to') === 'three' ? 3 : undefined;
-    },
-  });
-  const status = await group('qrn box', 'Boxes.', [copy], 'The end.\n').run(args, {
-    environment: {},
-    ...NO_TERMINAL,
-    clock: new ManualClock(),
-    out: (text) => {
-      written.out += text;
-    },
-    talk: (text) => {
-      written.talk += text;
-    },
-  });
-  return { status, ...written, reached };
-}
+const copy = action({
+  path: 'box copy',
+  summary: 'Copies.',
+  operands: [{ name: 'FROM', meaning: 'what is copied' }],
+  options: {
+    to: { value: 'PLACE', required: true, meaning: 'where it goes' },
+    tries: { value: 'N', meaning: 'how often', read: wholeNumber(1) },
+    byForce: { meaning: 'over anything' },
+    json: { meaning: 'one JSON object' },
+  },
+  run: async ({ to, tries, byForce, operands }) => {
+    if (to === 'nowhere') throw new CommandError('there is no\n  such place');
+    if (to === 'wrong') throw new UsageError('that is no place');
+    if (to === 'full') throw new Error('it cannot be', { cause: new Error('no room') });
+    if (to === 'three') return 3;
+    const data = { from: operands, to, tries: tries ?? null, byForce: byForce ?? false };
+    return { data, note: 'Copied.', failure: to === 'half' ? 'half is left' : undefined };
+  },
+});
+const box = group('qrn box', 'Boxes.', [copy], '\nThe end.');
 
-describe('a command', () => {
-  it('gets its operands and options, in any order', async () => {
-    const reached = { from: ['a'], to: 'b', force: true };
-    const done = { status: 0, out: 'done\n', talk: '', reached };
-    assert.deepEqual(await run('copy', 'a', '--to', 'b', '--force'), done);
-    assert.deepEqual(await run('copy', '--force', '--to=b', 'a'), done);
-    assert.deepEqual((await run('copy', '--to', 'b', '--', '--force')).reached, {
-      ...reached,
-      from: ['--force'],
-      force: false,
-    });
-  });
+const COPY_HELP = `Usage: qrn box copy --to <PLACE> [options] <FROM>
 
-  it('gives its own exit status, and 0 when it gives none', async () => {
-    assert.equal((await run('copy', 'a', '--to', 'three')).status, 3);
-    assert.equal((await run('copy', 'a', '--to', 'b')).status, 0);
-  });
+Copies.
 
-  const wrong: readonly [readonly string[], number, string][] = [
-    [[], 2, 'qrn box: a command is missing; the commands are copy\n'],
-    [['move'], 2, 'qrn box: there is no command "move"; the commands are copy\n'],
-    [['copy'], 2, 'qrn box copy: FROM is missing; see qrn box copy --help\n'],
-    [['copy', 'a'], 2, 'qrn box copy: --to is missing; see qrn box copy --help\n'],
-    [['copy', 'a', 'b', '--to', 'c'], 2, 'qrn box copy: "b" is one word too many; see qrn box copy --help\n'],
-    [
-      ['copy', 'a', '--to', 'b', '--to', 'c'],
-      2,
-      'qrn box copy: --to is given more than once; see qrn box copy --help\n',
-    ],
-    [
-      ['copy', 'a', '--too', 'b'],
-      2,
-      "qrn box copy: Unknown option '--too'; did you mean --to? See qrn box copy --help\n",
-    ],
-    [['copy', 'a', '--to', 'wrong'], 2, 'qrn box copy: that is no place; see qrn box copy --help\n'],
-    [['copy', 'a', '--to', 'nowhere'], 1, 'qrn box copy: there is no such place\n'],
-    [['copy', 'a', '--to', 'full'], 1, 'qrn box copy: it cannot be: no room\n'],
-    [['copy', 'a', '--to', 'bug'], 1, 'qrn box copy: x is undefined\n'],
-  ];
-  for (const [args, status, talk] of wrong) {
-    it(`box ${args.join(' ')}: one line on stderr, nothing on stdout`, async () => {
-      const done = await run(...args);
-      assert.deepEqual([done.status, done.out, done.talk], [status, '', talk]);
+Arguments:
+  FROM          what is copied
+
+Options:
+  --to <PLACE>  where it goes
+  --tries <N>   how often
+  --by-force    over anything
+  --json        one JSON object
+  -h, --help    this text
+`;
+const BOX_HELP = `Usage: qrn box COMMAND
+
+Boxes.
+
+Options:
+  -h, --help  this text
+
+Commands:
+  copy        Copies.
+
+qrn box COMMAND --help tells more.
+The end.
+`;
+const SEE = '; see qrn box copy --help\n';
+
+/** What a command line does: its exit status, and what stands on stdout and on stderr. */
+const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: string][] = [
+  ['copy a --to b', 0, 'from     a\nto       b\ntries    -\nbyForce  false\n', 'Copied.\n'],
+  ['copy a --to b --by-force --json', 0, '{"from":["a"],"to":"b","tries":null,"byForce":true}\n'],
+  ['copy --json --tries 3 --to=b a', 0, '{"from":["a"],"to":"b","tries":3,"byForce":false}\n'],
+  ['copy --json --to b -- --to', 0, '{"from":["--to"],"to":"b","tries":null,"byForce":false}\n'],
+  ['copy a --to three', 3, ''],
+  [
+    'copy a --to half --json',
+    1,
+    '{"from":["a"],"to":"half","tries":null,"byForce":false}\n',
+    'qrn box copy: half is left\n',
+  ],
+  ['copy --help', 0, COPY_HELP],
+  ['copy -h', 0, COPY_HELP],
+  ['--help', 0, BOX_HELP],
+  ['-h', 0, BOX_HELP],
+  ['help', 0, BOX_HELP],
+  ['', 2, '', 'qrn box: a command is missing; the commands are copy; see qrn box --help\n'],
+  ['move', 2, '', "qrn box: unknown command 'move'; the commands are copy; see qrn box --help\n"],
+  [
+    'coyp',
+    2,
+    '',
+    "qrn box: unknown command 'coyp' (Did you mean copy?); the commands are copy; see qrn box --help\n",
+  ],
+  ['copy --to b', 2, '', `qrn box copy: missing required argument 'FROM'${SEE}`],
+  ['copy a', 2, '', `qrn box copy: required option '--to <PLACE>' not specified${SEE}`],
+  ['copy a b --to c', 2, '', `qrn box copy: too many arguments. Expected 1 argument but got 2: a, b${SEE}`],
+  ['copy a --to b --to c', 2, '', `qrn box copy: --to is given more than once${SEE}`],
+  ['copy a --to', 2, '', `qrn box copy: option '--to <PLACE>' argument missing${SEE}`],
+  ['copy a --to b --too c', 2, '', `qrn box copy: unknown option '--too' (Did you mean --to?)${SEE}`],
+  [
+    'copy a --to b --by-force=x',
+    2,
+    '',
+    `qrn box copy: unknown option '--by-force=x' (Did you mean --by-force?)${SEE}`,
+  ],
+  ['copy a --to b --tries -1', 2, '', `qrn box copy: --tries is a whole number from 1 on, not "-1"${SEE}`],
+  ['copy a --to wrong', 2, '', `qrn box copy: that is no place${SEE}`],
+  ['copy a --to nowhere', 1, '', 'qrn box copy: there is no such place\n'],
+  ['copy a --to full', 1, '', 'qrn box copy: it cannot be: no room\n'],
+];
+
+describe('a command line', () => {
+  for (const [line, status, out, talk = ''] of TRANSCRIPTS) {
+    it(`box ${line}: exit status ${status}`, async () => {
+      const args = line.split(' ').filter((word) => word !== '');
+      assert.deepEqual(await runCommand(box, args), { status, out, talk });
     });
   }
-
-  it('says one line when an option lacks its value, or has one too many', async () => {
-    for (const args of [['--to'], ['--to', '--force'], ['--to', 'b', '--force=yes']]) {
-      const { status, out, talk } = await run('copy', 'a', ...args);
-      assert.deepEqual([status, out], [2, '']);
-      assert.match(talk, /^qrn box copy: [^\n]+; see qrn box copy --help\n$/);
-    }
-  });
-
-  it('explains itself on stdout, whatever else is missing', async () => {
-    const help = [
-      'usage: qrn box copy FROM --to PLACE [--force]',
-      '',
-      'Copies.',
-      '',
-      '  FROM        what is copied',
-      '  --to PLACE  where it goes',
-      '  --force     over anything',
-      '  --help      this text',
-      '',
-    ].join('\n');
-    for (const flag of ['--help', '-h']) {
-      assert.deepEqual(await run('copy', flag), { status: 0, out: help, talk: '', reached: undefined });
-    }
-    const list =
-      'usage: qrn box COMMAND\n\nBoxes.\n\n  copy  Copies.\n\nqrn box COMMAND --help tells more.\nThe end.\n';
-    for (const word of ['--help', '-h', 'help']) {
-      assert.deepEqual(await run(word), { status: 0, out: list, talk: '', reached: undefined });
-    }
-  });
 });
 
-describe('what a command prints', () => {
-  it('prints columns without blanks at the end', () => {
-    assert.equal(
-      table(
-        ['A', 'LONG', 'C'],
-        [
-          ['aaa', 'b', 'c'],
-          ['a', 'b', ''],
-        ],
-      ),
-      'A    LONG  C\naaa  b     c\na    b\n',
-    );
-    assert.equal(facts({ a: 1, long: null, b: 'c' }), 'a     1\nlong  -\nb     c\n');
-  });
+it('a report shows text, records and tables to a person, without blanks at the end of a line', () => {
+  const rows = [
+    { a: 'aaa', long: 1, c: ['x', 'y'] },
+    { a: 'a', long: null, c: '' },
+  ];
+  const record = { one: Number.MAX_SAFE_INTEGER, nested: { two: true, three: [{ four: 4 }] } };
+  assert.equal(
+    textOf(['Title', rows, '', [], record]),
+    'Title\n\nA    LONG  C\naaa  1     x y\na    -     -\n\none                  unlimited\nnested.two           true\nnested.three.0.four  4\n',
+  );
 });
 
 describe('a command that cannot be undone', () => {
@@ -149,69 +134,123 @@ describe('a command that cannot be undone', () => {
     path: 'box destroy',
     summary: 'Destroys a box.',
     operands: [{ name: 'BOX', meaning: 'which one' }],
-    irreversible: async ({ operands: [box] }) => {
-      if (box === 'none') throw new CommandError('there is no such box');
-      return `This destroys ${box}.`;
+    irreversible: async ({ operands: [name] }) => {
+      if (name === 'none') throw new CommandError('there is no such box');
+      return `This destroys ${name}.`;
     },
     run: async () => {
       done++;
       return 0;
     },
   });
-  const ask = (answer: boolean) => async (question: string) => {
+  const saying = (answer: boolean) => async (question: string) => {
     questions.push(question);
     return answer;
   };
-  const runs = async (args: string[], confirm: CommandContext['confirm']) => {
-    let said = '';
-    const say = (text: string) => (said += text);
-    const context = {
-      ...NO_TERMINAL,
-      environment: {},
-      clock: new ManualClock(),
-      out: say,
-      talk: say,
-      confirm,
-    };
-    return { status: await destroy.run(args, context), said };
-  };
-
-  it('asks a person, and runs when the person means it', async () => {
-    assert.deepEqual(await runs(['red'], ask(false)), { status: 1, said: 'Nothing was changed.\n' });
-    assert.equal(done, 0);
-    assert.deepEqual(await runs(['red'], ask(true)), { status: 0, said: '' });
-    assert.equal(done, 1);
+  const TOLD = 'This destroys red.\n';
+  const cases: [
+    line: string,
+    confirm: CommandContext['confirm'],
+    status: number,
+    said: string,
+    runs: boolean,
+  ][] = [
+    ['red', saying(false), 1, 'Nothing was changed.\n', false],
+    ['red', saying(true), 0, '', true],
+    ['red', undefined, 0, '', true],
+    ['red --yes', saying(false), 0, '', true],
+    ['red --dry-run --yes', saying(true), 0, TOLD, false],
+    ['none --dry-run', undefined, 1, 'qrn box destroy: there is no such box\n', false],
+  ];
+  it('asks a person, neither a script nor who says --yes, and does nothing with --dry-run', async () => {
+    for (const [line, confirm, status, said, runs] of cases) {
+      const before = done;
+      const result = await runCommand(destroy, line.split(' '), {}, undefined, { confirm });
+      assert.deepEqual([result.status, result.out + result.talk, done > before], [status, said, runs], line);
+    }
     assert.deepEqual(questions, Array(2).fill('This destroys red. This cannot be undone. Go on?'));
-  });
-
-  it('asks neither a script nor who says --yes', async () => {
-    questions.length = 0;
-    await runs(['red'], undefined);
-    await runs(['red', '--yes'], ask(false));
-    assert.deepEqual([done, questions.length], [3, 0]);
-  });
-
-  it('says with --dry-run what it would do, does nothing, and refuses what cannot be done', async () => {
-    const dry = await runs(['red', '--dry-run', '--yes'], ask(true));
-    assert.deepEqual([dry, done], [{ status: 0, said: 'This destroys red.\n' }, 3]);
-    const said = 'qrn box destroy: there is no such box\n';
-    assert.deepEqual(await runs(['none', '--dry-run'], undefined), { status: 1, said });
   });
 });
 
-describe('a suggestion', () => {
-  it('suggests the closest word within two edits, or the one that begins so', () => {
-    const known = ['keys', 'ledger', 'integers', 'log', 'lots'];
-    const meant = (word: string) => /mean (\w+)/.exec(suggestion(word, known))?.[1];
-    assert.deepEqual(['kesy', 'leger', 'int', 'integres', 'lot', 'frob', '', 'x'].map(meant), [
-      'keys',
-      'ledger',
-      'integers',
-      'integers',
-      'log',
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
+describe('what an option may be', () => {
+  const cases: [
+    name: string,
+    reader: Reader<unknown>,
+    right: [text: string, value: unknown][],
+    wrong: string[],
+  ][] = [
+    ['one of', oneOf(['red', 'green']), [['red', 'red']], ['', 'Red', 'red ', 'blue', 'toString']],
+    [
+      'a list',
+      listOf(oneOf(['red', 'green'])),
+      [
+        ['green,red', ['green', 'red']],
+        ['red, red', ['red', 'red']],
+      ],
+      ['', 'red,', 'red;green', 'red,blue'],
+    ],
+    [
+      'a whole number',
+      wholeNumber(),
+      [
+        ['0', 0],
+        ['007', 7],
+        ['9007199254740991', 9_007_199_254_740_991],
+      ],
+      ['', '-1', '+1', '1.0', '1e3', '0x10', ' 1', '9007199254740992', '99999999999999999999'],
+    ],
+    ['a bounded number', wholeNumber(-5, 8), [['-5', -5], ['8', 8]], ['-6', '9']], // biome-ignore format: a table
+    [
+      'bytes',
+      byteCount,
+      [
+        ['512', 512],
+        ['64K', 65_536],
+        ['1g', 1_073_741_824],
+      ],
+      ['', '0', 'K', '1.5K', '9999999999999T'],
+    ],
+    [
+      'a span',
+      duration,
+      [
+        ['90s', 90_000],
+        ['30m', 1_800_000],
+        ['24h', 86_400_000],
+        ['7d', 604_800_000],
+        ['0', 0],
+        ['0s', 0],
+      ],
+      ['', '24', 'h', '24 h', '1.5h', '-1h', '1w', '24H', '9999999999s'],
+    ],
+    [
+      'a moment',
+      moment,
+      [
+        ['2027-01-31', Date.UTC(2027, 0, 31)],
+        ['2027-01-31T12:30Z', Date.UTC(2027, 0, 31, 12, 30)],
+        ['2027-01-31T12:30:15.250Z', Date.UTC(2027, 0, 31, 12, 30, 15, 250)],
+        ['2027-01-31T12:30:15+02:00', Date.UTC(2027, 0, 31, 10, 30, 15)],
+        ['2028-02-29', Date.UTC(2028, 1, 29)],
+      ],
+      [
+        '',
+        'tomorrow',
+        '2027-1-31',
+        '2027-02-29',
+        '2027-04-31',
+        '2027-13-01',
+        '2027-01-00',
+        '2027-01-31T25:00Z',
+        '2027-01-31T12:00',
+        '1800000000',
+      ],
+    ],
+  ];
+  for (const [name, { read }, right, wrong] of cases) {
+    it(name, () => {
+      for (const [text, value] of right) assert.deepEqual(read(text), value, text);
+      for (const text of wrong) assert.equal(read(text), undefined, text);
+    });
+  }
 });

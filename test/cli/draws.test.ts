@@ -180,7 +180,7 @@ describe('qrn draws', () => {
     writeFileSync(latin, Buffer.from([0xe9, 0x0a]));
     const purpose = ['--purpose', 'p'];
     const wrong: readonly [readonly string[], number, RegExp][] = [
-      [['create', '--winners', '1', '--list', list], 2, /--purpose is missing/],
+      [['create', '--winners', '1', '--list', list], 2, /required option '--purpose <TEXT>' not specified/],
       [['create', ...purpose], 2, /give --winners with a list, or --request/],
       [['create', ...RAFFLE, '--request', '{}'], 2, /give --winners with a list, or --request/],
       [['create', ...purpose, '--request', '{}', '--size', '4'], 2, /--size goes with --winners/],
@@ -196,7 +196,7 @@ describe('qrn draws', () => {
         1,
         /cannot read \S+: ENOENT/,
       ],
-      [['reveal', `draw_${'0'.repeat(26)}`], 2, /NONCE is missing/],
+      [['reveal', `draw_${'0'.repeat(26)}`], 2, /missing required argument 'NONCE'/],
     ];
     for (const [args, status, talk] of wrong) {
       const { code, stdout, stderr } = await runQrnHere(folder, ['draws', ...args], {

@@ -84,11 +84,15 @@ describe('qrn lots', () => {
     const cases: [args: string[], status: number, talk: string][] = [
       [['show', none], 1, `qrn lots show: there is no lot ${none}\n`],
       [['revoke', none, '--why', 'x'], 1, `qrn lots revoke: there is no lot ${none}\n`],
-      [['revoke', lotId(3)], 2, 'qrn lots revoke: --why is missing; see qrn lots revoke --help\n'],
+      [
+        ['revoke', lotId(3)],
+        2,
+        "qrn lots revoke: required option '--why <TEXT>' not specified; see qrn lots revoke --help\n",
+      ],
       ...['', ' ', 'a\nb', 'x'.repeat(1_001), '\ud800'].map((why): [string[], number, string] => [
         ['revoke', lotId(3), '--why', why],
         2,
-        'qrn lots revoke: --why is one line of 1 to 1000 characters; see qrn lots revoke --help\n',
+        `qrn lots revoke: --why is one line of 1 to 1000 characters, not ${JSON.stringify(why)}; see qrn lots revoke --help\n`,
       ]),
       [
         ['list', '--limit', 'all'],

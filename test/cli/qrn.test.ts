@@ -71,13 +71,13 @@ describe('the program', () => {
     };
     await explain('qrn', root);
     const { out } = await qrn('config --help');
-    assert.match(out, /^ {2}QRN_DATA_DIR +\S.*; \.\/data when not given$/m);
+    assert.match(out, /^ {2}QRN_DATA_DIR +\S.*; \.\/data when not\n +given$/m);
   });
 
   it('fails with one line, and makes no folder by mistake', async () => {
     const there = join(dataDir, 'ledger');
     const wrong: readonly [line: string, status: number, talk: string][] = [
-      ['frob', 2, 'qrn: there is no command "frob"; the commands are '],
+      ['frob', 2, "qrn: unknown command 'frob'; the commands are "],
       ['accounts list', 1, `qrn accounts list: there is no ledger in ${there}: `],
       ['keys revoke x', 1, `qrn keys revoke: there is no ledger in ${there}: `],
       ['accounts create --name A --tier free', 1, `qrn accounts create: there is no ledger in ${there}: `],
@@ -118,14 +118,11 @@ describe('the program', () => {
     );
     assert.match(made.talk, /^The key is shown this once[^\n]*\n$/);
     const [accounts, keys] = await Promise.all([qrn('accounts list'), qrn('keys list')]);
-    assert.match(
-      accounts.out,
-      /^ACCOUNT_ID +NAME +TIER +PER MINUTE +PER MONTH +CREDITS +CREATED\n(acct_[^\n]+\n){2}$/,
-    );
-    assert.match(accounts.out, /^acct_\w{26} +Bob +developer +100 +50000 +0 +20/m);
+    assert.match(accounts.out, /^ACCOUNT_ID +NAME +TIER +REQUESTS_PER_MINUTE +[^\n]+\n(acct_[^\n]+\n){2}$/);
+    assert.match(accounts.out, /^acct_\w{26} +Bob +developer +100 +50000 +0 +\S+ +20/m);
     assert.match(
       keys.out,
-      /^KEY_ID +ACCOUNT_ID +STATUS +SCOPES +CREATED +EXPIRES\n([^\n]+live +all[^\n]+never\n){2}$/,
+      /^KEY_ID +ACCOUNT_ID +STATUS +SCOPES +CREATED_AT +EXPIRES_AT\n([^\n]+live +entropy:read [^\n]+-\n){2}$/,
     );
   });
 });

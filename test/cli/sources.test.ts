@@ -48,7 +48,7 @@ describe('qrn sources list', () => {
       QRN_SOURCE_ANU_CALLS_PER_DAY: '40',
     });
     assert.deepEqual([status, talk], [0, '']);
-    assert.match(out, /^policy priority$/m);
+    assert.match(out, /^policy +priority$/m);
     assert.match(out, /^1 +anu +qrng-http +qrng-device +10 calls +- +40 calls$/m);
     assert.match(out, /^2 +simulator +simulator +simulated +nothing +- +no bound$/m);
     assert.match(out, /^anu +api_key +\[secret\] +environment$/m);

@@ -120,7 +120,7 @@ describe('qrn verify with files', () => {
   it('says in one line what it cannot read', async () => {
     const args = offline(await scene());
     const cases: [args: string[], status: number, talk: RegExp][] = [
-      [[], 2, /^qrn verify: RESPONSE is missing; see qrn verify --help\n$/],
+      [[], 2, /^qrn verify: missing required argument 'RESPONSE'; see qrn verify --help\n$/],
       [['nothing.json', ...args.slice(1)], 2, /^qrn verify: cannot read nothing\.json: ENOENT[^\n]*\n$/],
       [
         [save('broken.json', '{'), ...args.slice(1)],

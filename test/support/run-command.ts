@@ -16,7 +16,7 @@ export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   clock: Clock = new ManualClock(),
-  terminal: Partial<Pick<CommandContext, 'stdin' | 'interruption' | 'isTerminal'>> = {},
+  terminal: Partial<Pick<CommandContext, 'stdin' | 'interruption' | 'isTerminal' | 'confirm'>> = {},
 ): Promise<CommandRun> {
   let out = '';
   let talk = '';

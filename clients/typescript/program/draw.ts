@@ -1,42 +1,50 @@
+import { byteCount, integer, listOf, oneOf, wholeNumber } from '../../../src/cli/arguments.ts';
 import {
   action,
-  byteCount,
   type Command,
   type CommandContext,
   CommandError,
-  type Input,
-  json,
+  type Given,
   type OptionTable,
-  oneOf,
+  type Reader,
+  readValue,
   UsageError,
-  wholeNumber,
 } from '../../../src/cli/command.ts';
+import { json } from '../../../src/cli/text.ts';
 import { ENTROPY_MODES } from '../../../src/core/vocabulary.ts';
-import type { Answer, DataEndpoint, EntropyMode } from '../src/answers.ts';
+import type { Answer, DataEndpoint } from '../src/answers.ts';
 import type { QrnClient } from '../src/client.ts';
 import type { DataParameters, DrawParameters } from '../src/parameters.ts';
 import type { PendingCall } from '../src/pending-call.ts';
 import { streamBytes, streamLines } from './raw-stream.ts';
 import { checked, connect, provenanceText, SERVICE_OPTIONS, serving } from './service-client.ts';
 
+/** `hybrid` is an alias, also at the service. */
+const mode = oneOf(ENTROPY_MODES);
+const modeOrAlias = {
+  ...mode,
+  read: (text: string) => mode.read(text === 'hybrid' ? 'quantum-seeded' : text),
+};
+
 /** Every command that draws values. */
 const DRAW_OPTIONS = {
   mode: {
     value: 'MODE',
     meaning: `${ENTROPY_MODES.join(', ')}; the tier decides when not given, and never for pure`,
+    read: modeOrAlias,
   },
   json: { meaning: 'the answer as the service sent it: keep it, and qrn verify checks it' },
   raw: { meaning: 'nothing but the values, one to a line; of bytes the bytes themselves' },
   verify: {
     meaning: 'check the answer before it is printed; exit 1 when it is not true, 2 when that is not known',
   },
-  'dry-run': { meaning: 'print what it would cost, and draw nothing' },
+  dryRun: { meaning: 'print what it would cost, and draw nothing' },
   purpose: {
     value: 'TEXT',
     meaning: 'what the values are for; the certificate numbers the answers of the account under it',
   },
-  'user-data': { value: 'TEXT', meaning: 'what the certificate is to be bound to, up to 1,000 characters' },
-  'user-data-sha256': { value: 'HEX', meaning: 'its SHA-256 instead' },
+  userData: { value: 'TEXT', meaning: 'what the certificate is to be bound to, up to 1,000 characters' },
+  userDataSha256: { value: 'HEX', meaning: 'its SHA-256 instead' },
   public: { meaning: 'the certificate shows purpose and user data, rather than commitments to them' },
   ...SERVICE_OPTIONS,
 } as const satisfies OptionTable;
@@ -46,13 +54,7 @@ const ANSWER_VALUES_MAX = 10_000;
 const ANSWER_BYTES_MAX = 1_024;
 const LINE_WIDTH = 80;
 
-/** An option that becomes the parameter of its name. A switch has no `read`. */
-interface KindOption {
-  readonly value?: string;
-  readonly required?: true;
-  readonly meaning: string;
-  readonly read?: (name: string, text: string) => unknown;
-}
+type Common = Given<typeof DRAW_OPTIONS> & { readonly operands: readonly string[] };
 
 /** What stands behind the name of a command, and the parameter that it becomes. */
 interface KindOperand {
@@ -60,7 +62,7 @@ interface KindOperand {
   readonly meaning: string;
   readonly optional?: true;
   readonly repeated?: true;
-  readonly read: (input: Input, context: CommandContext) => Promise<object> | object;
+  readonly read: (operands: readonly string[], context: CommandContext) => Promise<object> | object;
 }
 
 /** Values as they are printed: each on a line of its own, or for people as words in lines. */
@@ -74,7 +76,8 @@ interface Kind<E extends DataEndpoint, T> {
   /** That which answers; the command's name when not given. */
   readonly endpoint?: E;
   readonly operand: KindOperand;
-  readonly options?: Readonly<Record<string, KindOption>>;
+  /** Each becomes the parameter of its name. */
+  readonly options?: OptionTable;
   /** Of the data of an answer, and of what was asked on the command line. */
   readonly shown: (data: T, asked: Parameters) => ShownValues;
   /** The parameters that the service is sent, where they are others. Throws where it could not tell what is wrong. */
@@ -82,7 +85,7 @@ interface Kind<E extends DataEndpoint, T> {
   /** Sends with --raw what one answer does not hold, and gives the exit status. */
   readonly streamed?: (
     parameters: Parameters & { readonly count: number },
-    input: Input,
+    input: Common,
     client: QrnClient,
     context: CommandContext,
   ) => Promise<number>;
@@ -97,27 +100,29 @@ function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition
     operands: [operand],
     options: { ...options, ...DRAW_OPTIONS },
     run: async (input, context) => {
+      const given = Object.entries(input).filter(([option]) => option in options);
+      const { mode: entropyMode, purpose, userData, userDataSha256, public: isPublic } = input;
       const asked: Parameters = {
-        ...(await operand.read(input, context)),
-        ...optionsOf(options, input),
-        ...commonOf(input),
+        ...(await operand.read(input.operands, context)),
+        ...Object.fromEntries(given),
+        ...{ entropyMode, purpose, userData, userDataSha256, public: isPublic },
       };
       const parameters = prepared?.(asked) ?? asked;
-      if (input.has('raw') && input.has('json')) throw new UsageError('give --raw or --json, not both');
+      if (input.raw && input.json) throw new UsageError('give --raw or --json, not both');
       const isStreamed =
         streamed !== undefined && exceedsAnswer(endpoint, Number(asked['count']), input, context);
       const { client, url } = connect(input, context);
       return serving(url, async () => {
         if (isStreamed)
           return streamed({ ...parameters, count: Number(parameters['count']) }, input, client, context);
-        if (input.has('dry-run')) return quote(endpoint, parameters, input, client, context);
+        if (input.dryRun) return quote(endpoint, parameters, input, client, context);
         const call = client[endpoint] as (parameters: object) => PendingCall<Answer<T>>;
         const { answer, response } = await call.call(client, parameters).withResponse();
-        if (input.has('verify')) {
+        if (input.verify) {
           const status = await checked(client, answer, context);
           if (status !== 0) return status;
         }
-        if (input.has('json')) context.out(`${new TextDecoder().decode(response.body)}\n`);
+        if (input.json) context.out(`${new TextDecoder().decode(response.body)}\n`);
         else print(answer, shown(answer.data, asked), input, context);
         return 0;
       });
@@ -128,21 +133,21 @@ function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition
 async function quote<E extends DataEndpoint>(
   endpoint: E,
   parameters: Parameters,
-  input: Input,
+  input: Common,
   client: QrnClient,
   context: CommandContext,
 ): Promise<number> {
   const { data, credits } = await client.quote(endpoint, parameters as unknown as DataParameters[E]);
   const { mode, required_bytes: required } = data;
-  if (input.has('json')) context.out(json({ mode, required_bytes: required, credits }));
+  if (input.json) context.out(json({ mode, required_bytes: required, credits }));
   else if (mode !== 'pure') context.out(`free: only pure mode costs credits, and this is ${mode}\n`);
   else context.out(`${required} credits of ${credits.remaining} left\n`);
   return 0;
 }
 
-function print(answer: Answer<unknown>, shown: ShownValues, input: Input, context: CommandContext): void {
+function print(answer: Answer<unknown>, shown: ShownValues, input: Common, context: CommandContext): void {
   const texts = 'lines' in shown ? shown.lines : shown.words;
-  const isRaw = input.has('raw');
+  const isRaw = input.raw;
   if (isRaw && texts.some((text) => text.includes('\n')))
     throw new CommandError(
       'a value holds a line break, so --raw cannot print one value to a line; use --json',
@@ -167,16 +172,16 @@ function wrapped(words: readonly string[]): string {
 function exceedsAnswer(
   endpoint: DataEndpoint,
   count: number,
-  input: Input,
+  input: Common,
   context: CommandContext,
 ): boolean {
-  const isDry = input.has('dry-run');
+  const isDry = input.dryRun === true;
   const [max, most] = endpoint === 'bytes' ? [ANSWER_BYTES_MAX, 'bytes'] : [ANSWER_VALUES_MAX, 'values'];
-  if (input.has('raw') && !isDry) {
+  if (input.raw && !isDry) {
     if (endpoint !== 'bytes') return count > max;
     if (context.isTerminal)
       throw new UsageError('--raw sends bytes that a terminal cannot show: redirect it');
-    if (input.has('encoding')) throw new UsageError('--raw does not go with --encoding');
+    if ('encoding' in input) throw new UsageError('--raw does not go with --encoding');
     return true;
   }
   if (count <= max) return false;
@@ -188,41 +193,13 @@ function exceedsAnswer(
   );
 }
 
-function optionsOf(options: Readonly<Record<string, KindOption>>, input: Input): Record<string, unknown> {
-  const given = Object.entries(options).filter(([name]) => input.has(name));
-  return Object.fromEntries(
-    given.map(([name, { read }]) => [name, read?.(name, input.option(name)!) ?? true]),
-  );
-}
-
-/** What every command that draws values is told of them. */
-function commonOf(input: Input): DrawParameters {
-  return {
-    entropyMode: modeOf(input),
-    purpose: input.option('purpose'),
-    userData: input.option('user-data'),
-    userDataSha256: input.option('user-data-sha256'),
-    public: input.has('public') ? true : undefined,
-  };
-}
-
-function modeOf(input: Input): EntropyMode | undefined {
-  const text = input.option('mode');
-  if (text === 'hybrid') return 'quantum-seeded'; // its alias, also at the service
-  return text === undefined ? undefined : oneOf('mode', text, ENTROPY_MODES);
-}
-
 /** A number of things, read into `parameter`. */
 function countOf(name: string, parameter: string, meaning: string, fallback?: number): KindOperand {
   return {
     name,
     meaning,
     ...(fallback === undefined ? {} : { optional: true }),
-    read: ({ operands: [text = String(fallback)] }) => {
-      const count = /^\d{1,16}$/.test(text) ? Number(text) : 0;
-      if (count < 1) throw new UsageError(`${name} is a whole number from 1 on, not ${JSON.stringify(text)}`);
-      return { [parameter]: count };
-    },
+    read: ([text = String(fallback)]) => ({ [parameter]: readValue(name, text, wholeNumber(1)) }),
   };
 }
 
@@ -232,7 +209,7 @@ const SIZE: KindOperand = {
   name: 'SIZE',
   meaning: 'how many: 16, 64K, 10M, 1G; 16 when not given',
   optional: true,
-  read: ({ operands: [size = '16'] }) => ({ count: byteCount('SIZE', size) }),
+  read: ([size = '16']) => ({ count: readValue('SIZE', size, byteCount) }),
 };
 
 const ITEMS: KindOperand = {
@@ -240,7 +217,7 @@ const ITEMS: KindOperand = {
   meaning: 'the items; without any they are the lines of stdin',
   optional: true,
   repeated: true,
-  read: async ({ operands }, context) => {
+  read: async (operands, context) => {
     const items = operands.length > 0 ? operands : linesOf(await context.stdin());
     if (items.length < 2) throw new UsageError('give at least two items, as words or as lines of stdin');
     return { items };
@@ -253,37 +230,20 @@ function linesOf(bytes: Uint8Array): string[] {
   return lines;
 }
 
-const number = (meaning: string): KindOption => ({ value: 'N', meaning, read: integerOf });
-const decimal = (meaning: string): KindOption => ({ value: 'X', meaning, read: decimalOf });
-const numbers = (meaning: string): KindOption => ({
-  value: 'N,…',
-  required: true,
-  meaning,
-  read: integersOf,
-});
-
-const SORT: KindOption = {
-  value: 'ORDER',
-  meaning: 'none, ascending or descending',
-  read: (name, text) => oneOf(name, text, ['none', 'ascending', 'descending']),
+const decimalNumber: Reader<number> = {
+  what: 'a decimal number such as -0.5',
+  read: (text) => (/^-?\d{1,7}(\.\d{1,17})?$/.test(text) ? Number(text) : undefined),
 };
 
-function integerOf(name: string, text: string): number {
-  const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value)) return value;
-  throw new UsageError(`--${name} is a whole number, not ${JSON.stringify(text)}`);
-}
+const number = (meaning: string) => ({ value: 'N', meaning, read: integer });
+const decimal = (meaning: string) => ({ value: 'X', meaning, read: decimalNumber });
+const numbers = (meaning: string) => ({ value: 'N,…', required: true, meaning, read: listOf(integer) });
 
-function integersOf(name: string, text: string): number[] {
-  const all = text.split(',').map((each) => (/^-?\d{1,16}$/.test(each) ? Number(each) : Number.NaN));
-  if (all.every(Number.isSafeInteger)) return all;
-  throw new UsageError(`--${name} is whole numbers with commas between them, not ${JSON.stringify(text)}`);
-}
-
-function decimalOf(name: string, text: string): number {
-  if (/^-?\d{1,7}(\.\d{1,17})?$/.test(text)) return Number(text);
-  throw new UsageError(`--${name} is a decimal number such as -0.5, not ${JSON.stringify(text)}`);
-}
+const SORT = {
+  value: 'ORDER',
+  meaning: 'none, ascending or descending',
+  read: oneOf(['none', 'ascending', 'descending']),
+};
 
 interface Numbers {
   readonly values: readonly number[];
@@ -334,7 +294,7 @@ export const bytes = kind<{ readonly bytes: string }>('bytes', {
     encoding: {
       value: 'E',
       meaning: 'hex or base64; hex when not given',
-      read: (name, text) => oneOf(name, text, ['hex', 'base64']),
+      read: oneOf(['hex', 'base64']),
     },
   },
   shown: (data) => ({ lines: [data.bytes] }),
@@ -377,11 +337,7 @@ export const strings = kind<{ readonly values: readonly string[] }>('strings', {
   operand: COUNT,
   options: {
     length: number('characters of each, up to 128; 16 when not given'),
-    alphabet: {
-      value: 'TEXT',
-      meaning: 'its characters, none twice; A-Z, a-z and 0-9 when not given',
-      read: (_name, text) => text,
-    },
+    alphabet: { value: 'TEXT', meaning: 'its characters, none twice; A-Z, a-z and 0-9 when not given' },
   },
   shown: ({ values }) => ({ lines: values }),
 });
@@ -432,7 +388,7 @@ export const pick = kind<Numbers>('pick', {
     'never sees the items; its certificate is of the numbers.',
   endpoint: 'integers',
   operand: ITEMS,
-  options: { count: { ...number('how many; 1 when not given'), read: wholeNumber } },
+  options: { count: number('how many; 1 when not given') },
   prepared: ({ items, count = 1, ...common }) => {
     const { length } = items as readonly string[];
     if (!(Number(count) >= 1 && Number(count) <= length))

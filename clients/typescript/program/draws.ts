@@ -1,19 +1,21 @@
 import { quicknetRoundFrom } from '../../../src/beacon/drand.ts';
 import { listSha256 } from '../../../src/certificate/draw.ts';
 import { printable } from '../../../src/certificate/members.ts';
+import { listOf, moment, wholeNumber } from '../../../src/cli/arguments.ts';
 import {
   action,
   type CommandContext,
   CommandError,
-  facts,
+  type Given,
   group,
-  type Input,
-  json,
-  moment,
-  readInputFile,
+  type OptionTable,
+  type Reader,
+  type Report,
+  readValue,
   UsageError,
-  wholeNumber,
 } from '../../../src/cli/command.ts';
+import { readInputFile } from '../../../src/cli/documents.ts';
+import type { Part } from '../../../src/cli/text.ts';
 import { fromHex } from '../../../src/core/bytes.ts';
 import type { DrawCreation, DrawDocument, DrawList, DrawSubject, DrawValues } from '../src/draws.ts';
 import { connect, SERVICE_OPTIONS, serving } from './service-client.ts';
@@ -24,45 +26,83 @@ const OPTIONS = {
   ...SERVICE_OPTIONS,
 } as const;
 
+/** The service checks what is in it. */
+const request: Reader<DrawValues> = {
+  what: 'a JSON object such as {"type":"integers","count":6}',
+  read: (text) => {
+    try {
+      return JSON.parse(text) as DrawValues;
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+const nonceBytes: Reader<Uint8Array> = {
+  what: '1 to 64 bytes in hex, in lower case',
+  read: (text) => (/^(?:[0-9a-f]{2}){1,64}$/.test(text) ? fromHex(text) : undefined),
+};
+
+const beaconRound: Reader<NonNullable<DrawCreation['beacon']>> = {
+  what: 'CHAIN:ROUND such as quicknet:26000000',
+  read: (text) => {
+    const [, chain, round] = /^([^:]+):([1-9]\d{0,14})$/.exec(text) ?? [];
+    return chain === undefined ? undefined : { chain, round: Number(round) };
+  },
+};
+
+const CREATE_OPTIONS = {
+  winners: { value: 'N', meaning: 'how many winners are drawn of a list', read: wholeNumber() },
+  list: { value: 'FILE', meaning: 'the list, one item a line; - is stdin. The items become public' },
+  listSha256: {
+    value: 'HEX',
+    meaning: 'instead the SHA-256 of a list that stays with you, as sha256sum gives it; needs --size',
+  },
+  size: {
+    value: 'N',
+    meaning: 'how many lines that list has; the winners are line numbers from 1',
+    read: wholeNumber(),
+  },
+  weights: {
+    value: 'N,N,...',
+    meaning: 'a whole number from 1 on for each item; then one item may be drawn more than once',
+    read: listOf(wholeNumber()),
+  },
+  request: {
+    value: 'JSON',
+    meaning: 'in place of winners: values as of POST /v1/batch, e.g. {"type":"integers","count":6}',
+    read: request,
+  },
+  purpose: { value: 'TEXT', required: true, meaning: 'what the draw is for; draws under one are numbered' },
+  userData: { value: 'TEXT', meaning: 'what the draw is to be bound to, up to 1,000 characters' },
+  userDataSha256: { value: 'HEX', meaning: 'its SHA-256 instead' },
+  public: { meaning: 'the certificate shows the purpose too; the page of the draw shows it always' },
+  nonce: { value: 'HEX', meaning: '1 to 64 bytes that enter the values', read: nonceBytes },
+  nonceSha256: { value: 'HEX', meaning: 'its SHA-256 instead; qrn draws reveal opens it later' },
+  beacon: {
+    value: 'CHAIN:ROUND',
+    meaning: 'a round of a public beacon that enters the values',
+    read: beaconRound,
+  },
+  beaconAt: {
+    value: 'TIME',
+    meaning: 'instead the first round of quicknet that is due then or later, e.g. 2027-03-20T18:00:00Z',
+    read: moment,
+  },
+  at: { value: 'TIME', meaning: 'not revealed before, e.g. 2027-01-31T12:00:00Z', read: moment },
+  ...OPTIONS,
+} as const satisfies OptionTable;
+
 const create = action({
   path: 'draws create',
   summary:
     'Commits to a draw for 32 credits: the service fixes what is drawn, and its secret bytes, before anybody can know how the\n' +
     'draw ends. Without a beacon, --at and --nonce-sha256 it is revealed a moment later.',
-  options: {
-    winners: { value: 'N', meaning: 'how many winners are drawn of a list' },
-    list: { value: 'FILE', meaning: 'the list, one item a line; - is stdin. The items become public' },
-    'list-sha256': {
-      value: 'HEX',
-      meaning: 'instead the SHA-256 of a list that stays with you, as sha256sum gives it; needs --size',
-    },
-    size: { value: 'N', meaning: 'how many lines that list has; the winners are line numbers from 1' },
-    weights: {
-      value: 'N,N,...',
-      meaning: 'a whole number from 1 on for each item; then one item may be drawn more than once',
-    },
-    request: {
-      value: 'JSON',
-      meaning: 'in place of winners: values as of POST /v1/batch, e.g. {"type":"integers","count":6}',
-    },
-    purpose: { value: 'TEXT', required: true, meaning: 'what the draw is for; draws under one are numbered' },
-    'user-data': { value: 'TEXT', meaning: 'what the draw is to be bound to, up to 1,000 characters' },
-    'user-data-sha256': { value: 'HEX', meaning: 'its SHA-256 instead' },
-    public: { meaning: 'the certificate shows the purpose too; the page of the draw shows it always' },
-    nonce: { value: 'HEX', meaning: '1 to 64 bytes that enter the values' },
-    'nonce-sha256': { value: 'HEX', meaning: 'its SHA-256 instead; qrn draws reveal opens it later' },
-    beacon: { value: 'CHAIN:ROUND', meaning: 'a round of a public beacon that enters the values' },
-    'beacon-at': {
-      value: 'TIME',
-      meaning: 'instead the first round of quicknet that is due then or later, e.g. 2027-03-20T18:00:00Z',
-    },
-    at: { value: 'TIME', meaning: 'not revealed before, e.g. 2027-01-31T12:00:00Z' },
-    ...OPTIONS,
-  },
+  options: CREATE_OPTIONS,
   run: async (input, context) => {
     const creation = await creationOf(input, context);
     const { client, url } = connect(input, context);
-    await serving(url, async () => print(await client.draws.create(creation), input, context));
+    return reportOf(await serving(url, () => client.draws.create(creation)));
   },
 });
 
@@ -74,7 +114,7 @@ const show = action({
   run: async (input, context) => {
     const [id] = input.operands;
     const { client, url } = connect(input, context, 'key not needed');
-    await serving(url, async () => print(await client.draws.get(id), input, context));
+    return reportOf(await serving(url, () => client.draws.get(id)));
   },
 });
 
@@ -87,9 +127,9 @@ const reveal = action({
   options: OPTIONS,
   run: async (input, context) => {
     const [id, text] = input.operands;
-    const nonce = nonceOf('NONCE', text);
+    const nonce = readValue('NONCE', text, nonceBytes);
     const { client, url } = connect(input, context);
-    await serving(url, async () => print(await client.draws.reveal(id, nonce), input, context));
+    return reportOf(await serving(url, () => client.draws.reveal(id, nonce)));
   },
 });
 
@@ -113,7 +153,7 @@ const cancel = action({
   run: async (input, context) => {
     const [id] = input.operands;
     const { client, url } = connect(input, context);
-    await serving(url, async () => print(await client.draws.cancel(id), input, context));
+    return reportOf(await serving(url, () => client.draws.cancel(id)));
   },
 });
 
@@ -123,62 +163,45 @@ export const draws = group(
   [create, show, reveal, cancel],
 );
 
-async function creationOf(input: Input, context: CommandContext): Promise<DrawCreation> {
-  const [nonce, at] = [input.option('nonce'), input.option('at')];
+async function creationOf(
+  input: Given<typeof CREATE_OPTIONS>,
+  context: CommandContext,
+): Promise<DrawCreation> {
+  const { at, beacon, beaconAt, purpose, userData, userDataSha256, nonce, nonceSha256 } = input;
+  if (beacon !== undefined && beaconAt !== undefined)
+    throw new UsageError('give --beacon or --beacon-at, not both');
   return {
     ...(await subjectOf(input, context)),
-    purpose: input.option('purpose')!,
-    userData: input.option('user-data'),
-    userDataSha256: input.option('user-data-sha256'),
-    public: input.has('public') ? true : undefined,
-    nonce: nonce === undefined ? undefined : nonceOf('--nonce', nonce),
-    nonceSha256: input.option('nonce-sha256'),
-    beacon: beaconOf(input),
-    revealAt: at === undefined ? undefined : new Date(moment('at', at)),
+    purpose,
+    userData,
+    userDataSha256,
+    public: input.public,
+    nonce,
+    nonceSha256,
+    beacon: beaconAt === undefined ? beacon : { chain: 'quicknet', round: quicknetRoundFrom(beaconAt) },
+    revealAt: at === undefined ? undefined : new Date(at),
   };
 }
 
-const OF_WINNERS = ['list', 'list-sha256', 'size', 'weights'] as const;
-
-async function subjectOf(input: Input, context: CommandContext): Promise<DrawSubject> {
-  const [request, winners, weights] = [
-    input.option('request'),
-    input.option('winners'),
-    input.option('weights'),
-  ];
-  if ((request === undefined) === (winners === undefined))
+async function subjectOf(input: Given<typeof CREATE_OPTIONS>, context: CommandContext): Promise<DrawSubject> {
+  const { request: values, winners: count, weights, list: file, listSha256: sha256, size } = input;
+  if ((values === undefined) === (count === undefined))
     throw new UsageError('give --winners with a list, or --request');
-  if (request !== undefined) {
-    const stray = OF_WINNERS.find((name) => input.has(name));
+  if (values !== undefined) {
+    const ofWinners = { list: file, 'list-sha256': sha256, size, weights };
+    const stray = Object.entries(ofWinners).find(([, given]) => given !== undefined)?.[0];
     if (stray !== undefined) throw new UsageError(`--${stray} goes with --winners, not with --request`);
-    return { request: requestOf(request) };
+    return { request: values };
   }
-  const count = wholeNumber('winners', winners!);
-  const list = await listOf(input, context);
-  return {
-    winners: { count, list, weights: weights?.split(',').map((each) => wholeNumber('weights', each.trim())) },
-  };
-}
-
-/** The service checks what is in it. */
-function requestOf(text: string): DrawValues {
-  try {
-    return JSON.parse(text) as DrawValues;
-  } catch {
-    throw new UsageError(
-      `--request is a JSON object such as {"type":"integers","count":6}, not ${JSON.stringify(text)}`,
-    );
-  }
-}
-
-async function listOf(input: Input, context: CommandContext): Promise<DrawList> {
-  const [file, sha256, size] = [input.option('list'), input.option('list-sha256'), input.option('size')];
   if ((file === undefined) === (sha256 === undefined))
     throw new UsageError('--winners needs --list, or --list-sha256 with --size');
   if ((sha256 === undefined) !== (size === undefined))
     throw new UsageError('--list-sha256 and --size go together');
-  if (file === undefined) return { sha256: sha256!, size: wholeNumber('size', size!) };
-  return { items: linesOf(file, file === '-' ? await context.stdin() : readInputFile(file)) };
+  const list: DrawList =
+    file === undefined
+      ? { sha256: sha256!, size: size! }
+      : { items: linesOf(file, file === '-' ? await context.stdin() : readInputFile(file)) };
+  return { winners: { count: count!, list, weights } };
 }
 
 /** Byte for byte, so that the list has the hash that sha256sum gives of the file. */
@@ -194,43 +217,19 @@ function linesOf(file: string, bytes: Uint8Array): string[] {
   return lines;
 }
 
-function nonceOf(name: string, hex: string): Uint8Array {
-  if (/^(?:[0-9a-f]{2}){1,64}$/.test(hex)) return fromHex(hex);
-  throw new UsageError(`${name} is 1 to 64 bytes in hex, in lower case`);
-}
-
-function beaconOf(input: Input): DrawCreation['beacon'] {
-  const [text, at] = [input.option('beacon'), input.option('beacon-at')];
-  if (at !== undefined) {
-    if (text !== undefined) throw new UsageError('give --beacon or --beacon-at, not both');
-    return { chain: 'quicknet', round: quicknetRoundFrom(moment('beacon-at', at)) };
-  }
-  if (text === undefined) return undefined;
-  const [, chain, round] = /^([^:]+):([1-9]\d{0,14})$/.exec(text) ?? [];
-  if (chain === undefined)
-    throw new UsageError(`--beacon is CHAIN:ROUND such as quicknet:26000000, not ${JSON.stringify(text)}`);
-  return { chain, round: Number(round) };
-}
-
-function print(draw: DrawDocument, input: Input, context: CommandContext): void {
-  if (input.has('json')) {
-    context.out(json(draw));
-    return;
-  }
-  context.out(facts(factsOf(draw)));
-  const { outcome } = draw;
+function reportOf(draw: DrawDocument): Report {
+  const { outcome, state, id } = draw;
+  const shown: Part[] = [factsOf(draw)];
   if (outcome?.values != null) {
-    const title =
-      outcome.state === 'revealed'
-        ? titleOf(draw)
-        : `${titleOf(draw)}, had it not ${outcome.state === 'failed' ? 'failed' : 'been cancelled'}`;
-    context.out(`\n${title}:\n${outcome.values.map((value) => `${textOf(value)}\n`).join('')}`);
+    const unlike = outcome.state === 'failed' ? ', had it not failed' : ', had it not been cancelled';
+    const title = `${titleOf(draw)}${outcome.state === 'revealed' ? '' : unlike}`;
+    shown.push(`${title}:\n${outcome.values.map((value) => `${textOf(value)}\n`).join('')}`);
   }
-  context.talk(
-    draw.state === 'committed'
-      ? 'Publish the id and the leaf before the draw is due. qrn draws show tells how it ended.\n'
-      : `To check it: qrn draws show ${draw.id} --json > DRAW.json, then qrn verify DRAW.json\n`,
-  );
+  const note =
+    state === 'committed'
+      ? 'Publish the id and the leaf before the draw is due. qrn draws show tells how it ended.'
+      : `To check it: qrn draws show ${id} --json > DRAW.json, then qrn verify DRAW.json`;
+  return { data: draw, shown, note };
 }
 
 function factsOf({ id, state, statement, committed_at, certificate, commit, end, outcome }: DrawDocument) {

@@ -1,9 +1,14 @@
-import type { CommandContext, Input } from '../../../src/cli/command.ts';
+import type { CommandContext } from '../../../src/cli/command.ts';
 import type { BinaryBatchType } from '../src/answers.ts';
 import type { QrnClient, VerifiableAnswer } from '../src/client.ts';
 import type { DrawParameters } from '../src/parameters.ts';
 import type { StreamBlock } from '../src/stream.ts';
 import { checked } from './service-client.ts';
+
+/** Of the option --verify. */
+interface Checking {
+  readonly verify?: true | undefined;
+}
 
 /** Bytes of a value, and values of a block: 4 MiB a call, which is one request of the account's rate. */
 const LENGTH = 1_024;
@@ -16,7 +21,7 @@ const BLOCK = 4_096;
 export async function streamBytes(
   total: number,
   common: DrawParameters,
-  input: Input,
+  input: Checking,
   client: QrnClient,
   context: CommandContext,
 ): Promise<number> {
@@ -37,7 +42,7 @@ export async function streamBytes(
 /** Sends numbers to stdout, one to a line, in the same way. */
 export async function streamLines<T extends 'integers' | 'floats'>(
   blocks: AsyncGenerator<StreamBlock<T>>,
-  input: Input,
+  input: Checking,
   client: QrnClient,
   context: CommandContext,
 ): Promise<number> {
@@ -55,11 +60,11 @@ export async function streamLines<T extends 'integers' | 'floats'>(
 async function passOn(
   answer: VerifiableAnswer | StreamBlock<BinaryBatchType>,
   bytes: Uint8Array,
-  input: Input,
+  input: Checking,
   client: QrnClient,
   context: CommandContext,
 ): Promise<{ readonly status: number; readonly isOver: boolean }> {
-  const status = input.has('verify') ? await checked(client, answer, context) : 0;
+  const status = input.verify ? await checked(client, answer, context) : 0;
   if (status !== 0) return { status, isOver: true };
   return { status, isOver: !(await context.write(bytes)) };
 }

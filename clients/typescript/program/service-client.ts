@@ -1,10 +1,5 @@
-import {
-  type CommandContext,
-  CommandError,
-  type Input,
-  type OptionTable,
-  urlGiven,
-} from '../../../src/cli/command.ts';
+import { type CommandContext, CommandError, type Given, type OptionTable } from '../../../src/cli/command.ts';
+import { urlGiven } from '../../../src/cli/documents.ts';
 import { verdictText, verificationText } from '../../../src/cli/verification-text.ts';
 import { messageOf } from '../../../src/core/assert.ts';
 import type { Answer } from '../src/answers.ts';
@@ -29,7 +24,7 @@ const NO_KEY = 'none';
 
 /** The service that the command speaks to. Throws a CommandError when there is no key for it, and one is needed. */
 export function connect(
-  input: Input,
+  input: Given<typeof SERVICE_OPTIONS>,
   context: CommandContext,
   need: 'key needed' | 'key not needed' = 'key needed',
 ): { client: QrnClient; url: string } {

@@ -1,0 +1,68 @@
+import type { Reader } from './command.ts';
+
+export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
+  return { what: `one of ${words.join(', ')}`, read: (text) => words.find((word) => word === text) };
+}
+
+/** Comma-separated values, each of them read by itself. */
+export function listOf<T>({ what, read }: Reader<T>): Reader<T[]> {
+  return {
+    what: `${what}, with commas between them`,
+    read: (text) => {
+      const values = text.split(',').map((each) => read(each.trim()));
+      return values.includes(undefined) ? undefined : (values as T[]);
+    },
+  };
+}
+
+/** Digits alone, in the bounds, which are inclusive. */
+export function wholeNumber(from = 0, to: number = Number.MAX_SAFE_INTEGER): Reader<number> {
+  const bounds = to < Number.MAX_SAFE_INTEGER ? ` from ${from} to ${to}` : from === 1 ? ' from 1 on' : '';
+  return {
+    what: `a whole number${bounds}`,
+    read: (text) => {
+      const value = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+      return Number.isSafeInteger(value) && value >= from && value <= to ? value : undefined;
+    },
+  };
+}
+
+export const integer = wholeNumber(Number.MIN_SAFE_INTEGER);
+/** A TCP port, 0 for any. */
+export const port = wholeNumber(0, 65_535);
+
+/** By powers of 1,024. */
+export const byteCount: Reader<number> = {
+  what: 'a number of bytes such as 512, 64K or 1G',
+  read: (text) => {
+    const [, digits, unit = ''] = /^(\d{1,15})([KMGT]?)$/i.exec(text) ?? [];
+    const bytes = Number(digits) * 1_024 ** ' KMGT'.indexOf(unit.toUpperCase() || ' ');
+    return Number.isSafeInteger(bytes) && bytes >= 1 ? bytes : undefined;
+  },
+};
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** In milliseconds; 0 needs no unit. */
+export const duration: Reader<number> = {
+  what: 'a span such as 90s, 30m, 24h or 7d',
+  read: (text) => {
+    const [, digits, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+    return unit === undefined ? (text === '0' ? 0 : undefined) : Number(digits) * UNIT_MS[unit];
+  },
+};
+
+/** RFC 3339 with an offset, or a date alone for its first moment in UTC. */
+const ISO_TIME = /^(\d{4})-(\d\d)-(\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
+
+/** A moment in ISO 8601, in Unix milliseconds. */
+export const moment: Reader<number> = {
+  what: 'a time such as 2027-01-31 or 2027-01-31T12:00:00Z',
+  read: (text) => {
+    const [, year, month, day] = ISO_TIME.exec(text) ?? [];
+    // Date.parse takes February 30 for March 2
+    const isOfCalendar = Number(day) <= new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate();
+    const atMs = isOfCalendar ? Date.parse(text) : Number.NaN;
+    return Number.isNaN(atMs) ? undefined : atMs;
+  },
+};

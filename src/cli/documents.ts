@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { type HttpReply, sendRequest } from '../core/http-request.ts';
+import { LIMITS } from '../core/limits.ts';
+import { type CommandContext, CommandError, UsageError } from './command.ts';
+import { parseJson } from './verification-text.ts';
+
+/** Files and services that a command reads. */
+
+const FETCH_DEADLINE_MS = 10_000;
+
+/** What a file holds that the command line names. */
+export function readInputFile(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}`, { cause: error });
+  }
+}
+
+export function readJson(path: string): unknown {
+  return parseJson(readInputFile(path).toString('utf8'), path);
+}
+
+export async function fetchJson(url: string): Promise<unknown> {
+  let reply: HttpReply;
+  try {
+    reply = await sendRequest({
+      method: 'GET',
+      url,
+      headers: { accept: 'application/json' },
+      replyBytesMax: LIMITS.replyBytesMax,
+      signal: AbortSignal.timeout(FETCH_DEADLINE_MS),
+    });
+  } catch (error) {
+    throw new CommandError(`cannot reach ${url}`, { cause: error });
+  }
+  const { status, headers, body } = reply;
+  if (status === 404)
+    throw new CommandError(
+      `there is nothing at ${url}: that service has no such certificate, or is no such service. A certificate that was saved is checked without it: --certificate C.json --keys K.json`,
+    );
+  const location = headers.get('location');
+  if (status !== 200) {
+    const instead = location === null ? '' : `: use ${JSON.stringify(location)} instead`;
+    throw new CommandError(`${url} answered ${status}${instead}`);
+  }
+  return parseJson(new TextDecoder().decode(body), url);
+}
+
+/** The keys of a service, or those in a file. */
+export async function keysFrom(origin: string, file: string | undefined): Promise<unknown> {
+  return file === undefined ? fetchJson(`${origin}/.well-known/qrn-keys.json`) : readJson(file);
+}
+
+/** Of the option --url. */
+interface UrlInput {
+  readonly url?: string | undefined;
+}
+
+/** The service that the caller named. An empty variable is one that is not set, as in the libraries. */
+export function urlGiven({ url }: UrlInput, { environment }: CommandContext): string | undefined {
+  return url ?? (environment['QRN_URL'] || undefined);
+}
+
+/** Of the service that the caller named, or the local one. */
+export function originOf(input: UrlInput, context: CommandContext): string {
+  const { apiUrl } = context.localService(context.environment); // settings that are wrong are told in any case
+  const given = urlGiven(input, context);
+  if (given !== undefined && !(URL.canParse(given) && /^https?:/.test(given))) {
+    const name = input.url === undefined ? 'QRN_URL' : '--url';
+    throw new UsageError(`${name} is an http or https URL, not ${JSON.stringify(given)}`);
+  }
+  return new URL(given ?? apiUrl).origin;
+}
