@@ -41,6 +41,7 @@ export const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['test/api/{data,modes}.test.ts', 'test/service/{filling-order,self-test}.test.ts'],
   ],
+  stats: [['test/stats/**/*.test.ts']],
   values: [
     ['test/values/*.test.ts'],
     ['test/answer/make.test.ts', 'test/workers/dispatch.test.ts'],

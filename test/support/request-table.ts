@@ -83,7 +83,8 @@ function expanded(text: string): string[] {
   return TABLE.texts[name].flatMap((each) => expanded(text.replace(placeholder, () => each)));
 }
 
-function repeated(text: string): string {
+/** `{a*5}` stands for aaaaa, `{1..3}` for 1,2,3. */
+export function repeated(text: string): string {
   return text
     .replaceAll(/\{([^{}*]+)\*(\d+)\}/g, (_, part: string, times) => part.repeat(Number(times)))
     .replaceAll(/\{(\d+)\.\.(\d+)\}/g, (_, first, last) =>

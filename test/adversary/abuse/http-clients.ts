@@ -56,9 +56,7 @@ export async function cutsSlowClients(target: Target, each: number, engine: Engi
     head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Content-Length: 65536'),
     `${head(target, 'POST /v1/batch', 'Content-Type: application/json', 'Transfer-Encoding: chunked')}10000\r\n`,
   ];
-  const waiting = hostileCases(target.key).filter(
-    ({ connection }) => engine === 'uws' && connection === 'waits',
-  );
+  const waiting = hostileCases(target.key).filter((each) => each[engine].connection === 'waits');
   const said = [
     ...waiting.map(({ bytes }) => bytes),
     ...Array.from({ length: each * beginnings.length }, (_, i) => beginnings[i % beginnings.length]),

@@ -33,13 +33,13 @@ export async function assertCutsChangeNothing(
 ): Promise<number> {
   const runner = new CaseRunner(target);
   const cases = hostileCases(target.key).filter(
-    ({ connection, dependsOnPackets }) => connection !== 'waits' && !dependsOnPackets,
+    ({ uws, dependsOnPackets }) => uws.connection !== 'waits' && !dependsOnPackets,
   );
   for (let round = 0; round < rounds; round++) {
     for (const hostile of cases) {
       const pieces = cut(hostile.bytes, 1 + Math.floor(random() * 5), random);
       try {
-        await runner.assertAnswer(hostile, pieces);
+        await runner.assertAnswer(hostile, 'uws', pieces);
       } catch (error) {
         throw new Error(`${hostile.name}, cut at ${pieces.map(({ length }) => length).join(' + ')}`, {
           cause: error,
