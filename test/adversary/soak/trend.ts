@@ -15,27 +15,20 @@ export interface Trend {
   readonly growth: number;
 }
 
-/** Pairs of points are compared all with all: more would only take time. */
-const POINTS_MAX = 600;
-
 /**
- * The line through the points by Theil and Sen: the median of the slopes of all pairs. Up to 29 % of the points may lie
- * anywhere, a collection of garbage or a neighbour's load, without moving it. Undefined below three points.
+ * The resistant line of Tukey: through the medians of the first third of the points and of the last one. Not quite half of either
+ * may lie anywhere, a collection of garbage or a neighbour's load, without moving it. Undefined below three points.
  */
-export function trendOf(all: readonly Point[]): Trend | undefined {
-  const every = Math.ceil(all.length / POINTS_MAX);
-  const points = all.filter((_, i) => i % every === 0);
-  if (points.length < 3) return undefined;
-  const slopes: number[] = [];
-  for (const [i, from] of points.entries()) {
-    for (const to of points.slice(i + 1)) {
-      if (to.atS > from.atS) slopes.push((to.value - from.value) / (to.atS - from.atS));
-    }
-  }
-  if (slopes.length === 0) return undefined;
-  const perS = median(slopes);
+export function trendOf(points: readonly Point[]): Trend | undefined {
+  const third = Math.floor(points.length / 3);
+  const [from, to] = [points.slice(0, third), points.slice(points.length - third)].map((some) => ({
+    atS: third === 0 ? 0 : median(some.map(({ atS }) => atS)),
+    value: third === 0 ? 0 : median(some.map(({ value }) => value)),
+  }));
+  if (to.atS === from.atS) return undefined;
+  const perS = (to.value - from.value) / (to.atS - from.atS);
   return {
-    points: all.length,
+    points: points.length,
     median: median(points.map(({ value }) => value)),
     perMinute: 60 * perS,
     growth: perS * (points[points.length - 1].atS - points[0].atS),
