@@ -25,8 +25,8 @@ import type { Claims, Limits } from './sharing.ts';
 /**
  * Everything that must not be lost, behind one seam. A resolved promise means that the change is durable (as
  * `QRN_DURABILITY` says); after a rejected one the outcome is unknown, and the same call with the same ids may be made
- * again and changes nothing twice. Implementations: LmdbLedger (the default), the same behind its own thread,
- * and MemoryLedger, the model of the contract suite.
+ * again and changes nothing twice. The rules are in ledger/domain; a folder (lmdb, the default) and a database that nodes share
+ * (postgres) run them, and so do tests in memory.
  */
 export interface Ledger extends LedgerCalls {
   /**

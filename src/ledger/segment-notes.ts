@@ -1,7 +1,7 @@
 import type { AnswerLabel, EntryNote } from './label-records.ts';
 import type { SegmentRecord } from './records.ts';
 
-/** The texts of a label in their stored order; a serial is kept beside the segment (ledger/lmdb/series.ts). */
+/** The texts of a label in their stored order; a serial is kept beside the segment (ledger/domain/series.ts). */
 const LABEL_TEXTS = [
   'purpose',
   'purposeCommitment',

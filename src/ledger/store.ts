@@ -54,6 +54,8 @@ export interface KeyRange {
   readonly from?: Key;
   readonly before?: Key;
   readonly limit?: number;
+  /** All keys, from the last one down; with neither `from` nor `before`. */
+  readonly isReverse?: true;
 }
 
 export type Row<K, V> = { readonly key: K; readonly value: V };

@@ -15,6 +15,7 @@ import type {
 } from './records.ts';
 import type { DaySpend } from './spending.ts';
 import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTable, tx } from './store.ts';
+import { type Charge, countersCodec, type UsageCounters } from './usage-counters.ts';
 
 /** The tables of the rules in `domain`, each under the name that its records have in every store. */
 function table<K extends Key, V>(name: string, codec = plainCodec<V>()): SharedTable<K, V> {
@@ -37,6 +38,13 @@ export type CountName =
   /** Lots stored so far: also the highest ordinal of one. */
   | 'lots'
   | 'revocations'
+  /** Sequences below are leased (Books.leaseSequences). */
+  | 'leasedBefore'
+  /** The first and the last UTC day, since 1970, that any counted usage falls on. */
+  | 'firstUsageDay'
+  | 'lastUsageDay'
+  /** When the last probe was written (Books.probe). */
+  | 'probedAtMs'
   /** The last generation number given to a seed of the tier. */
   | `seedGeneration/${SeededTier}`
   /** Lots whose blocks were stored in this folder so far: also the highest ordinal of one. */
@@ -129,6 +137,27 @@ const answerCodec: Codec<StoredAnswer> = {
   },
 };
 
+/** domain/books.ts. Segments as `encodeSegment` wrote them. */
+export const SEGMENTS = table<number, Uint8Array>('segments', bytesCodec);
+/** When it was committed (Unix ms), sequence: the number of the node that stored it. */
+export const SEGMENT_TIMES = table<readonly [number, number], number>('segmentTimes');
+/** By sequence: segments that the transparency log has not sealed, and that the counters lack. */
+export const UNSEALED = table<number, UnsealedSegment>('unsealed');
+/** The highest sequence that retention dropped is the one key: PostgreSQL compares it with those of a commit. */
+export const DROPPED_SEGMENTS = table<number, 0>('droppedSegments');
+/** By usageKey: day and account. */
+export const USAGE = table<number, UsageCounters>('usage', countersCodec);
+/** Month (`YYYYMM`), account number: the sum of its days. */
+export const BALANCES = table<readonly [number, number], Charge>('balances');
+/** domain/claims.ts. By digest of the key: who makes the answer to it. */
+export const KEY_CLAIMS = table<string, KeyClaim>('keyClaims');
+/** domain/limits.ts. Month, account number: what all nodes together were granted. */
+export const ALLOWANCES = table<readonly [number, number], Charge>('allowances');
+/** Node, epoch, month, account number: what that life of the node has of it, until it is settled. */
+export const GRANTS = table<readonly [number, number, number, number], Grant>('grants');
+/** Node, epoch, month, account number: what the sealed segments of that life of the node spent, until it is settled. */
+export const SPENT = table<readonly [number, number, number, number], Charge>('spent');
+
 /** domain/answers.ts. Account number, digest of the key. */
 export const ANSWERS = table<readonly [number, string], StoredAnswer>('answers', answerCodec);
 /** When it expires (Unix ms), account number, digest of the key: bytes of the sealed answer. */
@@ -137,6 +166,26 @@ export const ANSWER_EXPIRY = table<readonly [number, number, string], number>('a
 export const RATES = table<readonly [number, number], RateRecord>('rates');
 /** domain/log.ts */
 export const LOG = table<string, Uint8Array>('log', bytesCodec);
+
+/** See Writer (domain/books.ts). */
+interface KeyClaim {
+  readonly fingerprint: string;
+  readonly node: number;
+  readonly epoch: number;
+}
+
+interface Grant extends Charge {
+  /** Of the newest call that changed it. */
+  readonly order: number;
+}
+
+interface UnsealedSegment {
+  /** Certificates. */
+  readonly count: number;
+  /** Who stored it: see Writer (domain/books.ts). */
+  readonly node: number;
+  readonly epoch: number;
+}
 
 /** What changes of a lot after it was stored. */
 export interface LotState {
@@ -213,6 +262,16 @@ export const BOOK_TABLES = {
   lotOrder: LOT_ORDER,
   pendingLots: PENDING_LOTS,
   revocations: REVOCATIONS,
+  segments: SEGMENTS,
+  segmentTimes: SEGMENT_TIMES,
+  unsealed: UNSEALED,
+  droppedSegments: DROPPED_SEGMENTS,
+  usage: USAGE,
+  balances: BALANCES,
+  spent: SPENT,
+  keyClaims: KEY_CLAIMS,
+  allowances: ALLOWANCES,
+  grants: GRANTS,
   answers: ANSWERS,
   answerExpiry: ANSWER_EXPIRY,
   rates: RATES,

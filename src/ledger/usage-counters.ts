@@ -154,15 +154,8 @@ export function accountOfKey(key: number): number {
   return key % ACCOUNTS;
 }
 
-/** The first day of a calendar month (UTC) given as YYYYMM, and the first day after it. */
-export function daysOfPeriod(period: number): { first: number; after: number } {
-  const year = Math.floor(period / 100);
-  const month = period % 100;
-  return { first: Date.UTC(year, month - 1, 1) / DAY_MS, after: Date.UTC(year, month, 1) / DAY_MS };
-}
-
 /** The calendar month of a day. */
-export function periodOfDay(day: number): number {
+function periodOfDay(day: number): number {
   return periodOf(day * DAY_MS);
 }
 
@@ -174,7 +167,7 @@ export interface Charge {
 
 const NO_CHARGE: Charge = { requests: 0, credits: 0 };
 
-export function chargeOf(counters: UsageCounters): Charge {
+function chargeOf(counters: UsageCounters): Charge {
   return { requests: counters[0], credits: counters[3] };
 }
 
@@ -183,7 +176,7 @@ export function sumOf({ requests, credits } = NO_CHARGE, more: Charge): Charge {
 }
 
 /** What an account is charged in a month. */
-interface PeriodCharge extends Charge {
+export interface PeriodCharge extends Charge {
   readonly account: number;
   /** `YYYYMM`. */
   readonly period: number;

@@ -8,7 +8,6 @@ import { MemoryLedger } from '../support/memory-ledger.ts';
 import { MemoryNodes } from '../support/memory-nodes.ts';
 import { drawsContract } from './draws.contract.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
-import { ledgerModel } from './ledger-model.ts';
 import { inTurn, nodesContract } from './nodes.contract.ts';
 import { sourcesContract } from './sources.contract.ts';
 
@@ -31,7 +30,7 @@ contract(
     const current = () => ledger;
     return { ledger, clock, reopen: async () => ledger, current, close: () => ledger.close() };
   },
-  { withoutBackup: 'the model forgets with its process' },
+  { withoutBackup: 'it forgets with its process' },
 );
 
 function onFolder(openLedger: (path: string, clock: ManualClock) => Promise<Ledger>) {
@@ -49,7 +48,7 @@ function onFolder(openLedger: (path: string, clock: ManualClock) => Promise<Ledg
 }
 
 contract(
-  'two nodes of the model in turn',
+  'two nodes in memory in turn',
   async () => {
     const clock = new ManualClock(NOON_MS);
     const nodes = new MemoryNodes(clock);
@@ -59,12 +58,12 @@ contract(
     return { ledger, clock, reopen, current: () => ledger, close: async () => {} };
   },
   {
-    withoutBackup: 'the model forgets with its process',
+    withoutBackup: 'they forget with their process',
     withoutOneLimiter: 'each node joins what it saved with what it committed itself',
   },
 );
 
-nodesContract('the model', async () => {
+nodesContract('memory', async () => {
   const nodes = new MemoryNodes(new ManualClock(NOON_MS));
   return {
     a: nodes.start('a'),
@@ -107,7 +106,3 @@ contract('LMDB behind a thread', async (t) => {
     close: () => opened.close(),
   };
 });
-
-// Both run one code but for the flush. `npm run test:night` runs a hundred histories of each.
-ledgerModel('fsync', 10);
-ledgerModel('commit', 30);

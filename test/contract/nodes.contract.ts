@@ -171,7 +171,8 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
     test('a key that one node claims is held until its answer is committed or let go of', async () => {
       const { a, b } = pair;
       const kept = answer(1, 5, NOON_MS + DAY_MS);
-      assert.equal(await a.claimKey(kept.keyDigest, 'one'), 'held');
+      for (const call of ['first', 'repeated'])
+        assert.equal(await a.claimKey(kept.keyDigest, 'one'), 'held', call);
       assert.equal(await b.claimKey(kept.keyDigest, 'one'), 'same');
       assert.equal(await b.claimKey(kept.keyDigest, 'two'), 'other');
       await b.releaseKey(kept.keyDigest); // it is not b's to let go of
@@ -181,6 +182,8 @@ export function nodesContract(name: string, open: () => Promise<NodePair>): void
       assert.deepEqual(await b.storedAnswer(1, kept.keyDigest), kept);
       await b.releaseKey(kept.keyDigest);
       assert.equal(await a.claimKey(kept.keyDigest, 'two'), 'held');
+      const claims = [a, b, a, b, a, b].map((node) => node.claimKey('at once', 'one'));
+      assert.deepEqual(new Set(await Promise.all(claims)), new Set(['held', 'same']));
     });
 
     test('limiter states of both nodes are joined with what each has committed since it saved its own', async () => {

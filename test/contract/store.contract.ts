@@ -57,7 +57,7 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
       assert.deepEqual(await store.read(() => tx.get(DRAWS, 'a')), after[0]);
     });
 
-    test('a range has the order of its keys, from, before and at most', async (t) => {
+    test('a range has the order of its keys, from, before, at most, and from the last one down', async (t) => {
       const store = await open(t);
       const bound = fc.option(key, { nil: undefined });
       const limit = fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined });
@@ -87,6 +87,8 @@ export function storeContract(name: string, open: (t: TestContext) => Promise<St
           expected.sort((one, other) => compared(one.key, other.key));
           assert.deepEqual(read, expected.slice(0, limit));
           assert.deepEqual(await store.read(() => tx.range(OPEN_DRAWS, range)), read);
+          const last = await store.read(() => tx.range(OPEN_DRAWS, { isReverse: true, limit: 2 }));
+          assert.deepEqual(last, (await store.read(() => tx.range(OPEN_DRAWS, {}))).slice(-2).reverse());
         }),
         { numRuns: 60 },
       );

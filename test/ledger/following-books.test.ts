@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import type { EncodedSegment } from '../../src/ledger/domain/books.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
 import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
-import type { EncodedSegment, JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts';
+import type { JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts';
 import { FreeSpace } from '../../src/ledger/lmdb/data-file.ts';
 import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
 import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';

@@ -1,22 +1,13 @@
-import type { LimitAnswer, LimitAsk, LimitGrant, Limits } from '../../src/ledger/sharing.ts';
-
-interface Amounts {
-  requests: number;
-  credits: number;
-}
+import type { Writer } from '../../src/ledger/domain/books.ts';
+import { limitsIn, settle } from '../../src/ledger/domain/limits.ts';
+import type { LimitAsk, Limits } from '../../src/ledger/sharing.ts';
+import { tx } from '../../src/ledger/store.ts';
+import { ALLOWANCES, GRANTS, SPENT } from '../../src/ledger/tables.ts';
+import type { Charge } from '../../src/ledger/usage-counters.ts';
+import { MemoryStore } from './memory-store.ts';
 
 /** What was spent of an account's month. */
-type SpentIn = (accountNumber: number, period: number) => Readonly<Amounts>;
-
-interface Month {
-  readonly granted: Amounts;
-}
-
-interface Part {
-  order: number;
-  requests: number;
-  credits: number;
-}
+type SpentIn = (accountNumber: number, period: number) => Charge;
 
 /** What may be broken, to show that the tests find it. */
 export interface LimitFaults {
@@ -30,104 +21,60 @@ export interface LimitFaults {
   readonly countsOneNode?: boolean;
 }
 
-/**
- * The months that several nodes share, as plain maps: the model of PostgresLimits. Each node asks by a `node(name)` of its
- * own. The ledger's clock is `period`.
- */
+/** More than any account may use, and still a limit. */
+const NO_TOTAL = 2 ** 40;
+
+/** The months that several nodes in memory share, with faults. The ledger's clock is `period`. */
 export class MemoryLimits {
   period = 202_611;
-  readonly #bookedIn: SpentIn;
-  readonly #months = new Map<string, Month>();
-  readonly #parts = new Map<string, Map<string, Part>>();
+  readonly #store: MemoryStore;
   readonly #faults: LimitFaults;
+  /** Nodes that live, by name. */
+  readonly #live = new Map<string, Writer>();
+  #started = 0;
 
-  /** `bookedIn` tells what a month begins with: what the books have of it already. */
-  constructor(faults: LimitFaults = {}, bookedIn: SpentIn = () => ({ requests: 0, credits: 0 })) {
+  constructor(faults: LimitFaults = {}, store = new MemoryStore()) {
     this.#faults = faults;
-    this.#bookedIn = bookedIn;
+    this.#store = store;
   }
 
-  node(name: string): Limits {
-    this.#parts.set(name, new Map());
+  node(name: string, writer: Writer = { number: ++this.#started, epoch: 1 }): Limits {
+    const { takesTwice, ignoresTotal, countsOneNode } = this.#faults;
+    this.#live.set(name, writer);
+    const { isShared, askLimits } = limitsIn(this.#store, writer, async () => {
+      if (this.#live.get(name) !== writer) throw new Error('a settled node asks');
+      return { period: this.period, nodes: countsOneNode ? 1 : this.#live.size };
+    });
+    const withoutTotal = (ask: LimitAsk) => ({ ...ask, requestsTotal: NO_TOTAL, creditsTotal: NO_TOTAL });
     return {
-      isShared: async () => true,
-      askLimits: async (order, asks) => this.#ask(name, order, asks),
+      isShared,
+      askLimits: async (order, asks) => {
+        const answer = await askLimits(order, ignoresTotal ? asks.map(withoutTotal) : asks);
+        if (!takesTwice) return answer;
+        const grants = answer.grants.map((grant, i) => {
+          return { ...grant, requestsGranted: 2 * grant.requestsGranted - asks[i].requestsGranted };
+        });
+        return { ...answer, grants };
+      },
     };
   }
 
-  /** A node died: what it was granted and did not spend goes back. */
-  settle(name: string, spentIn: SpentIn): void {
-    const parts = this.#parts.get(name) ?? new Map<string, Part>();
-    this.#parts.delete(name);
-    if (this.#faults.settlesNothing) return;
-    for (const [key, part] of parts) {
-      const [accountNumber, period] = key.split(' ').map(Number);
-      const spent = spentIn(accountNumber, period);
-      const { granted } = this.#month(key);
-      granted.requests -= Math.max(0, part.requests - spent.requests);
-      granted.credits -= Math.max(0, part.credits - spent.credits);
-    }
+  /** A node died: what it was granted and did not spend goes back. `spentIn` where no books tell what it spent. */
+  settle(name: string, spentIn?: SpentIn): void {
+    const writer = this.#live.get(name);
+    this.#live.delete(name);
+    if (writer === undefined || this.#faults.settlesNothing) return;
+    const { number, epoch } = writer;
+    const range = { from: [number, epoch, 0, 0], before: [number, epoch + 1, 0, 0] } as const;
+    for (const { key } of this.#store.within(tx.range(GRANTS, range)))
+      if (spentIn !== undefined) this.#store.within(tx.put(SPENT, key, { ...spentIn(key[3], key[2]) }));
+    this.#store.within(settle({ number, epoch: epoch + 1 }));
   }
 
   /** What is granted of an account's month, to all nodes together. */
-  granted(accountNumber: number, period: number): Amounts {
-    return { ...this.#month(`${accountNumber} ${period}`).granted };
-  }
-
-  #ask(name: string, order: number, asks: readonly LimitAsk[]): LimitAnswer {
-    const parts = this.#parts.get(name);
-    if (parts === undefined) throw new Error('a settled node asks');
-    const grants = asks.map((ask): LimitGrant => {
-      const period = Math.max(ask.period, this.period);
-      const held = ask.period === period;
-      const key = `${ask.accountNumber} ${period}`;
-      const month = this.#month(key);
-      const had = parts.get(key) ?? { order: 0, requests: 0, credits: 0 };
-      let part = had;
-      if (had.order < order) {
-        const heldRequests = held ? ask.requestsGranted : 0;
-        const heldCredits = held ? ask.creditsGranted : 0;
-        const left = this.#faults.ignoresTotal
-          ? { requests: Number.POSITIVE_INFINITY, credits: Number.POSITIVE_INFINITY }
-          : {
-              requests: Math.max(
-                0,
-                ask.requestsTotal - (month.granted.requests - had.requests + heldRequests),
-              ),
-              credits: Math.max(0, ask.creditsTotal - (month.granted.credits - had.credits + heldCredits)),
-            };
-        const chunk = Math.min(1_024, Math.floor(left.requests / (8 * this.#parts.size)));
-        const requests =
-          ask.requestsWanted === 0 ? 0 : Math.min(left.requests, Math.max(ask.requestsWanted, chunk));
-        const credits = Math.min(left.credits, ask.creditsWanted);
-        part = { order, requests: heldRequests + requests, credits: heldCredits + credits };
-        parts.set(key, part);
-        month.granted.requests += part.requests - had.requests;
-        month.granted.credits += part.credits - had.credits;
-      }
-      return {
-        accountNumber: ask.accountNumber,
-        period,
-        requestsGranted: this.#faults.takesTwice ? 2 * part.requests - had.requests : part.requests,
-        creditsGranted: part.credits,
-        requestsLeft: Math.max(0, ask.requestsTotal - month.granted.requests),
-        creditsLeft: Math.max(0, ask.creditsTotal - month.granted.credits),
-        requestsUnused: Math.max(
-          0,
-          month.granted.requests - this.#bookedIn(ask.accountNumber, period).requests,
-        ),
-      };
-    });
-    return { period: this.period, nodes: this.#faults.countsOneNode ? 1 : this.#parts.size, grants };
-  }
-
-  #month(key: string): Month {
-    let month = this.#months.get(key);
-    if (month === undefined) {
-      const [accountNumber, period] = key.split(' ').map(Number);
-      month = { granted: { ...this.#bookedIn(accountNumber, period) } };
-      this.#months.set(key, month);
-    }
-    return month;
+  granted(accountNumber: number, period: number): { requests: number; credits: number } {
+    return {
+      ...(this.#store.within(tx.get(ALLOWANCES, [period, accountNumber])) ?? { requests: 0, credits: 0 }),
+    };
   }
 }

@@ -1,6 +1,11 @@
 import { type Clock, periodOf } from '../../src/core/clock.ts';
-import { LEDGER_CALLS, type Ledger, LedgerError } from '../../src/ledger/ledger.ts';
-import { MemoryLedger, type Writer } from './memory-ledger.ts';
+import { DirectoryFeed } from '../../src/ledger/directory-feed.ts';
+import type { Writer } from '../../src/ledger/domain/books.ts';
+import { claimsIn, dropClaims } from '../../src/ledger/domain/claims.ts';
+import { directoryIn } from '../../src/ledger/domain/directory.ts';
+import { ONLY_OWNER } from '../../src/ledger/domain/sources.ts';
+import { callsOver, type Ledger, LedgerError, type LedgerParts } from '../../src/ledger/ledger.ts';
+import { memoryParts } from './memory-ledger.ts';
 import { type LimitFaults, MemoryLimits } from './memory-limits.ts';
 import { MemoryStore } from './memory-store.ts';
 
@@ -30,98 +35,97 @@ const FENCED_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Several nodes over one set of books, as src/ledger/postgres has them: the model that the contract suite holds it against.
- * Lots, sources, draws and the log are shared. The blocks of a lot, and the jobs that give lots, are of the node that stored
- * them. The clock is that of the books.
+ * Several nodes over one set of books, as src/ledger/postgres has them. Lots, sources, draws and the log are shared. The blocks
+ * of a lot, and the jobs that give lots, are of the node that stored them. The clock is that of the books.
  */
 export class MemoryNodes {
-  readonly books: MemoryLedger;
+  /** What all nodes share, for whoever only reads. */
+  readonly books: Ledger;
   readonly limits: MemoryLimits;
   readonly #clock: Clock;
   readonly #faults: NodeFaults;
+  readonly #store = new MemoryStore();
+  readonly #feed: DirectoryFeed;
+  /** Those that were not fenced, by name. */
   readonly #live = new Map<string, Writer>();
   readonly #epochs = new Map<string, number>();
-  readonly #claims = new Map<string, { readonly fingerprint: string; readonly writer: Writer }>();
   /** The folder of each node's blocks, in the order of their numbers. */
   readonly #folders = new Map<string, MemoryStore>();
 
   constructor(clock: Clock, faults: NodeFaults = {}) {
     this.#clock = clock;
     this.#faults = faults;
-    this.books = new MemoryLedger(clock, { keepsPending: true });
-    this.limits = new MemoryLimits(faults, (account, period) => this.books.charged(account, period));
+    this.#feed = new DirectoryFeed(directoryIn(this.#store).directoryChanges, clock);
+    this.limits = new MemoryLimits(faults, this.#store);
+    const parts = memoryParts({
+      ...{ books: this.#store, folder: new MemoryStore(), clock, jobs: ONLY_OWNER },
+      writer: { number: -1, epoch: 0 },
+    });
+    this.books = this.#ledgerOver(parts, () => {});
   }
 
   /** A new run of the node. It fences the former one, and what that one did not use goes back. */
   start(node: string): Ledger {
     this.fence(node);
-    const writer = { node, epoch: (this.#epochs.get(node) ?? 0) + 1 };
-    this.#epochs.set(node, writer.epoch);
+    const folder = this.#folders.get(node) ?? new MemoryStore();
+    this.#folders.set(node, folder);
+    const epoch = (this.#epochs.get(node) ?? 0) + 1;
+    this.#epochs.set(node, epoch);
+    const writer = { number: [...this.#folders.keys()].indexOf(node), epoch };
     this.#live.set(node, writer);
-    return this.#ledgerOf(writer);
+    const parts = memoryParts({
+      ...{ books: this.#store, folder, clock: this.#clock, writer },
+      jobs: { node: writer.number, fenced: async () => this.#fencedNumbers() },
+    });
+    return this.#ledgerOver(this.#shared(parts, node, writer), (name) => {
+      if (FENCED_CALLS.has(name)) this.#requireLive(node, writer);
+    });
   }
 
   fence(node: string): void {
     const writer = this.#live.get(node);
     if (writer === undefined) return;
     this.#live.delete(node);
-    this.limits.settle(node, (account, period) => this.books.charged(account, period, writer));
-    for (const [key, claim] of this.#claims) if (claim.writer === writer) this.#claims.delete(key);
-    if (this.#faults.fencesNobody) this.limits.node(node); // it may ask again
+    this.limits.settle(node);
+    this.#store.within(dropClaims({ ...writer, epoch: writer.epoch + 1 }));
+    if (this.#faults.fencesNobody) this.limits.node(node, writer); // it may ask again
   }
 
-  #ledgerOf(writer: Writer): Ledger {
-    const { books } = this;
-    const { node } = writer;
-    const folder = this.#folders.get(node) ?? new MemoryStore();
-    this.#folders.set(node, folder);
-    const number = [...this.#folders.keys()].indexOf(node);
-    const fenced = async () => {
-      const names = [...this.#folders.keys()];
-      return new Set([...names.keys()].filter((other) => !this.#live.has(names[other])));
+  /** What nodes share beside the books, and the faults that are planted there. */
+  #shared(parts: LedgerParts, node: string, writer: Writer): LedgerParts {
+    const limits = this.limits.node(node, writer);
+    return {
+      ...parts,
+      limits: {
+        ...limits,
+        askLimits: (order, asks) => {
+          this.limits.period = periodOf(this.#clock.wallMs());
+          return limits.askLimits(order, asks);
+        },
+      },
+      log: {
+        ...parts.log,
+        putLog: async (records, step, released) => {
+          const isAnyStep = step !== undefined && this.#faults.stepsFromAnywhere === true;
+          const taken = isAnyStep ? { ...step, expected: await parts.log.getLog(step.key) } : step;
+          await parts.log.putLog(records, taken, released);
+        },
+      },
+      claims: claimsIn(this.#store, writer),
     };
-    const own: Partial<Ledger> = {
-      ...this.limits.node(node),
-      ...books.lotsOf(number, folder),
-      ...books.sourcesOf({ node: number, fenced }),
-      audit: () => books.audit(folder),
-      commit: async (segments, answers) => {
-        await books.commit(segments, answers, writer);
-        for (const { keyDigest } of answers) this.#claims.delete(keyDigest);
-      },
-      saveRates: (rates) => books.saveRates(rates, writer),
-      putLog: async (records, step, released) => {
-        const isAnyStep = step !== undefined && this.#faults.stepsFromAnywhere === true;
-        const taken = isAnyStep ? { ...step, expected: await books.getLog(step.key) } : step;
-        await books.putLog(records, taken, released);
-      },
-      claimKey: async (keyDigest, fingerprint) => {
-        const held = this.#claims.get(keyDigest);
-        if (held === undefined || held.writer === writer) {
-          this.#claims.set(keyDigest, { fingerprint, writer });
-          return 'held';
-        }
-        return held.fingerprint === fingerprint ? 'same' : 'other';
-      },
-      releaseKey: async (keyDigest) => {
-        if (this.#claims.get(keyDigest)?.writer === writer) this.#claims.delete(keyDigest);
-      },
-      close: async () => {},
-    };
-    const calls = [...Object.keys(LEDGER_CALLS), 'follow', 'close'].map((name) => {
-      const of = (name in own ? own : books) as unknown as Record<string, (...args: unknown[]) => unknown>;
-      const call = async (...args: unknown[]) => {
-        if (FENCED_CALLS.has(name)) this.#requireLive(writer);
-        if (name === 'askLimits') this.limits.period = periodOf(this.#clock.wallMs());
-        return of[name](...args);
-      };
-      return [name, call];
-    });
-    return Object.fromEntries(calls) as Ledger;
   }
 
-  #requireLive(writer: Writer): void {
-    if (this.#live.get(writer.node) === writer || this.#faults.fencesNobody) return;
-    throw new LedgerError('stopped', `the node "${writer.node}" was fenced`);
+  #ledgerOver(parts: LedgerParts, guard: (call: string) => void): Ledger {
+    return { ...this.#feed.over(callsOver(parts, guard)), close: async () => {} };
+  }
+
+  #fencedNumbers(): Set<number> {
+    const names = [...this.#folders.keys()];
+    return new Set([...names.keys()].filter((number) => !this.#live.has(names[number])));
+  }
+
+  #requireLive(node: string, writer: Writer): void {
+    if (this.#live.get(node) === writer || this.#faults.fencesNobody) return;
+    throw new LedgerError('stopped', `the node "${node}" was fenced`);
   }
 }

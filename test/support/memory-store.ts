@@ -44,10 +44,11 @@ export class MemoryStore implements Store {
     if (step.ask === 'get') return valueAt(step.key);
     if (step.ask === 'getMany') return step.keys.map(valueAt);
     if (step.ask === 'range') {
-      const { from, before, limit } = step.range;
+      const { from, before, limit, isReverse } = step.range;
       const first = from === undefined ? 0 : placeOf(rows, from).at;
       const end = before === undefined ? rows.length : placeOf(rows, before).at;
-      return structuredClone(rows.slice(first, end).slice(0, limit));
+      const found = rows.slice(first, end);
+      return structuredClone((isReverse ? found.reverse() : found).slice(0, limit));
     }
     const { key } = step;
     const { at, row } = placeOf(rows, key);

@@ -1,12 +1,11 @@
 import type { TestContext } from 'node:test';
 import { silentLog } from '../../src/core/log.ts';
-import type { LogStore } from '../../src/ledger/ledger.ts';
-import { PostgresBooks } from '../../src/ledger/postgres/books.ts';
+import { booksIn } from '../../src/ledger/domain/books.ts';
+import type { Books, LogStore } from '../../src/ledger/ledger.ts';
 import { SegmentCommits } from '../../src/ledger/postgres/commit.ts';
-import { Database, type Session } from '../../src/ledger/postgres/connection.ts';
-import { postgresLogStore } from '../../src/ledger/postgres/log-store.ts';
+import { Database } from '../../src/ledger/postgres/connection.ts';
 import { NodeIdentity } from '../../src/ledger/postgres/node.ts';
-import { UnsealedTallies } from '../../src/ledger/postgres/unsealed.ts';
+import { PostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
 import { NOON_MS } from './ledger-records.ts';
 import { ManualClock } from './manual-clock.ts';
 
@@ -14,8 +13,7 @@ export interface TestNode {
   readonly node: NodeIdentity;
   readonly database: Database;
   readonly commits: SegmentCommits;
-  readonly books: PostgresBooks;
-  readonly logStore: LogStore;
+  readonly books: Books & LogStore;
   readonly clock: ManualClock;
   close(): Promise<void>;
 }
@@ -24,8 +22,6 @@ interface TestNodeOptions {
   readonly name?: string;
   /** Where commits go; by default to `url` too. */
   readonly commitUrl?: string;
-  /** Plants a fault into the statements of commits. */
-  readonly rewrite?: (text: string) => string;
   /** See DatabaseOptions. */
   readonly patienceMs?: number;
 }
@@ -34,16 +30,15 @@ interface TestNodeOptions {
 export async function openBooks(
   t: TestContext,
   url: string,
-  { name = 'a', commitUrl = url, rewrite = (text) => text, patienceMs }: TestNodeOptions = {},
+  { name = 'a', commitUrl = url, patienceMs }: TestNodeOptions = {},
 ): Promise<TestNode> {
   const clock = new ManualClock(NOON_MS);
   const database = new Database({ url, log: silentLog, ...(patienceMs === undefined ? {} : { patienceMs }) });
-  const writes = new RewritingDatabase(commitUrl, rewrite);
+  const writes = new Database({ url: commitUrl, log: silentLog });
   const node = await NodeIdentity.start({ database, name, clock, log: silentLog });
   const commits = new SegmentCommits({ database: writes, node, log: silentLog });
-  const unsealed = new UnsealedTallies();
-  const books = new PostgresBooks({ database, node, clock, commits, unsealed });
-  const logStore = postgresLogStore({ database, node, unsealed });
+  const inStore = booksIn(new PostgresStore(database, node), clock, node);
+  const books = { ...inStore, commit: commits.commit.bind(commits) };
   let isClosed = false;
   const close = async () => {
     if (isClosed) return;
@@ -54,28 +49,5 @@ export async function openBooks(
     await writes.close();
   };
   t.after(close);
-  return { node, database, commits, books, logStore, clock, close };
-}
-
-class RewritingDatabase extends Database {
-  readonly #rewrite: (text: string) => string;
-
-  constructor(url: string, rewrite: (text: string) => string) {
-    super({ url, log: silentLog });
-    this.#rewrite = rewrite;
-  }
-
-  override attempt<T>(body: (session: Session) => Promise<T>): Promise<T> {
-    return super.attempt((session) => body(this.#rewritten(session)));
-  }
-
-  override settle<T>(body: (session: Session) => Promise<T>, isUnknown?: boolean): Promise<T> {
-    return super.settle((session) => body(this.#rewritten(session)), isUnknown);
-  }
-
-  #rewritten(session: Session): Session {
-    return {
-      run: ({ name, text }, values) => session.run({ name, text: this.#rewrite(text) }, values),
-    };
-  }
+  return { node, database, commits, books, clock, close };
 }

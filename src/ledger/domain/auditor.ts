@@ -1,11 +1,65 @@
 import type { Key, SharedTable } from '../store.ts';
-import type { CountName } from '../tables.ts';
+import { COUNTS, type CountName } from '../tables.ts';
+
+/** Problems reported in words; beyond that one line says how many more. */
+const PROBLEMS_MAX = 100;
+
+/**
+ * Visits every record that a store has of a table at one moment. What is wrong with a stored record itself is told as a problem,
+ * and the record is not visited.
+ */
+export type Walk = <K extends Key, V>(
+  table: SharedTable<K, V>,
+  visit: (key: K, value: V) => void,
+  problem: (text: string) => void,
+) => Promise<void>;
 
 /** What an audit lends to the checks of one part: it reads one moment of a store and gathers problems. */
-export interface Auditor {
-  /** Visits every record; what is wrong with a stored record becomes a problem. */
-  walk<K extends Key, V>(table: SharedTable<K, V>, visit: (key: K, value: V) => void): Promise<void>;
-  problem(text: string): void;
+export class Auditor {
+  readonly #walk: Walk;
+  readonly #walked = new Set<string>();
+  readonly #problems: string[] = [];
+  #problemCount = 0;
+  #counts: Map<CountName, number> | undefined;
+
+  constructor(walk: Walk) {
+    this.#walk = walk;
+  }
+
+  /** In words. */
+  get problems(): string[] {
+    const more = this.#problemCount - this.#problems.length;
+    return more === 0 ? this.#problems : [...this.#problems, `and ${more} more`];
+  }
+
+  async walk<K extends Key, V>(table: SharedTable<K, V>, visit: (key: K, value: V) => void): Promise<void> {
+    this.#walked.add(table.name);
+    await this.#walk(table, visit, (text) => this.problem(text));
+  }
+
+  /** Reads those of the tables that nothing else is held against: each record has its own checksum. */
+  async walkRest(tables: object): Promise<void> {
+    for (const table of Object.values(tables) as SharedTable<Key, unknown>[])
+      if (!this.#walked.has(table.name)) await this.walk(table, () => {});
+  }
+
+  problem(text: string): void {
+    if (++this.#problemCount <= PROBLEMS_MAX) this.#problems.push(text);
+  }
+
+  /** A number of the books; undefined before it was first written. */
+  async count(name: CountName): Promise<number | undefined> {
+    if (this.#counts === undefined) {
+      const counts = new Map<CountName, number>();
+      await this.walk(COUNTS, (key, value) => counts.set(key, value));
+      this.#counts = counts;
+    }
+    return this.#counts.get(name);
+  }
+
   /** A page that is lost whole takes its records' checksums with it: the count notices. */
-  checkCount(name: CountName, stored: number): Promise<void>;
+  async checkCount(name: CountName, stored: number): Promise<void> {
+    const counted = (await this.count(name)) ?? 0;
+    if (counted !== stored) this.problem(`${name}: ${stored} are stored, ${counted} are counted`);
+  }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EncodedSegment } from '../domain/books.ts';
 import { unpackRecord } from '../front-journal.ts';
 import type { JournalBoard, JournalPlace } from '../journal.ts';
 import { JournalReader } from '../journal.ts';
-import type { Books, SequenceLease } from '../ledger.ts';
-import type { RateRecord, SegmentRecord, StoredAnswer } from '../records.ts';
+import type { Books } from '../ledger.ts';
+import type { SegmentRecord, StoredAnswer } from '../records.ts';
 import { decodeSegment } from '../segment.ts';
-import type { EncodedSegment, JournalPosition, LmdbBooks } from './books.ts';
+import type { JournalPosition, LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import type { GroupWriter } from './group-writer.ts';
 
@@ -42,6 +43,9 @@ export class FollowingBooks implements Books {
   readonly #followed: readonly Followed[];
   readonly #space: FreeSpace;
   readonly #intervalMs: number;
+  readonly leaseSequences: Books['leaseSequences'];
+  readonly saveRates: Books['saveRates'];
+  readonly probe: Books['probe'];
   #gathered: Gathered = { segments: [], answers: [] };
   /** Encoded segments that are read and not yet in LMDB, by sequence. */
   readonly #segmentsAhead = new Map<number, Uint8Array>();
@@ -66,6 +70,9 @@ export class FollowingBooks implements Books {
     this.#board = options.board;
     this.#space = options.space;
     this.#intervalMs = options.intervalMs;
+    this.leaseSequences = options.books.leaseSequences;
+    this.saveRates = options.books.saveRates;
+    this.probe = options.books.probe;
     this.#followed = options.journals.map(({ name, place }) => ({
       reader: new JournalReader(place.path, place.ringBytes),
       front: place.front,
@@ -78,10 +85,6 @@ export class FollowingBooks implements Books {
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
     await this.#books.commit(segments, answers);
     await this.#renewLease();
-  }
-
-  leaseSequences(): Promise<SequenceLease> {
-    return this.#books.leaseSequences();
   }
 
   /**
@@ -138,18 +141,10 @@ export class FollowingBooks implements Books {
   readonly expire = this.#afterStore('expire');
   readonly segmentSpan = this.#afterStore('segmentSpan');
 
-  saveRates(rates: readonly RateRecord[]): Promise<void> {
-    return this.#books.saveRates(rates);
-  }
-
   async storedAnswer(accountNumber: number, keyDigest: string): Promise<StoredAnswer | undefined> {
     this.#gather();
     if (this.#answersAhead.has(answerKey(accountNumber, keyDigest))) await this.store();
     return this.#books.storedAnswer(accountNumber, keyDigest);
-  }
-
-  probe(): Promise<void> {
-    return this.#books.probe();
   }
 
   /** The call of the books, which sees all that was acknowledged: it is stored first. */

@@ -15,7 +15,7 @@ import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts'
 import type { Key } from '../store.ts';
 import { auditTables } from './audit.ts';
 import { auditInChild } from './audit-child.ts';
-import { LmdbBooks } from './books.ts';
+import { lmdbBooksIn } from './books.ts';
 import {
   FREE_BYTES_MIN,
   FreeSpace,
@@ -171,7 +171,7 @@ async function openLocked(
     };
     if (isServer) await new Blocks(folder).begin();
     const entropy = lotsIn({ books: domain, folder, node: ONLY_OWNER.node });
-    const books = new LmdbBooks(tables, writer, clock, domain);
+    const books = lmdbBooksIn(domain, tables, writer, clock);
     const { following, journals } = isServer
       ? await startJournals({
           path,

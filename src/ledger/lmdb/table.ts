@@ -8,11 +8,6 @@ export interface Snapshot {
   done(): void;
 }
 
-/** With `reverse`, all keys from the last one down. */
-interface Range extends KeyRange {
-  readonly reverse?: boolean;
-}
-
 /** A stored record and what is wrong with it. */
 export interface CheckedRecord<K, V> {
   readonly key: K;
@@ -78,12 +73,6 @@ export class Table<K extends Key, V> {
     return this.#raw.get(key, at === undefined ? undefined : { transaction: at }) !== undefined;
   }
 
-  /** True when exactly this value is stored under the key. */
-  holds(key: K, value: V): boolean {
-    const stored = this.#raw.get(key);
-    return stored !== undefined && Buffer.compare(stored, this.#seal(key, value)) === 0;
-  }
-
   /** Only inside a write transaction. */
   put(key: K, value: V): void {
     assert(this.#gate.open, `put into ${this.name} outside a write transaction`);
@@ -99,16 +88,10 @@ export class Table<K extends Key, V> {
     this.#raw.remove(key);
   }
 
-  *entries(range: Range = {}, at?: Snapshot): Generator<{ key: K; value: V }> {
+  *entries(range: KeyRange = {}, at?: Snapshot): Generator<{ key: K; value: V }> {
     for (const { key, value } of this.#raw.getRange(rawRange(range, at))) {
       yield { key: key as K, value: this.#open(key as K, value) };
     }
-  }
-
-  /** Reads no value. */
-  firstKey(range: Range): K | undefined {
-    for (const { key } of this.#raw.getRange({ ...rawRange(range, undefined), limit: 1 })) return key as K;
-    return undefined;
   }
 
   /**
@@ -116,7 +99,7 @@ export class Table<K extends Key, V> {
    * its checksum and looked up by its key: a damaged branch page still leads a walk to its records and sends a look-up
    * past them.
    */
-  *checked(at: Snapshot, range: Range = {}): Generator<CheckedRecord<K, V>> {
+  *checked(at: Snapshot, range: KeyRange = {}): Generator<CheckedRecord<K, V>> {
     for (const { key, value } of this.#raw.getRange(rawRange(range, at))) {
       const opened = this.#openOrDamage(key as K, value);
       const problems: string[] = [];
@@ -185,12 +168,12 @@ function fnv1a(text: string, from = FNV_OFFSET): number {
   return sum >>> 0;
 }
 
-function rawRange(range: Range, at: Snapshot | undefined): RawRange {
+function rawRange(range: KeyRange, at: Snapshot | undefined): RawRange {
   const raw: RawRange = {};
   if (range.from !== undefined) raw.start = range.from;
   if (range.before !== undefined) raw.end = range.before;
   if (range.limit !== undefined) raw.limit = range.limit;
-  if (range.reverse) raw.reverse = true;
+  if (range.isReverse) raw.reverse = true;
   if (at !== undefined) raw.transaction = at;
   return raw;
 }

@@ -1,8 +1,8 @@
-import type { Log } from '../../core/log.ts';
+import { GRANTS, UNSEALED } from '../tables.ts';
 import type { Database } from './connection.ts';
-import { fenceNode } from './node.ts';
+import { rangeOf } from './postgres-store.ts';
 
-/** What an operator asks about all nodes together, and does to one of them. */
+/** What an operator asks about all nodes together. */
 
 /** A node as the database knows it. */
 export interface NodeState {
@@ -19,6 +19,8 @@ export interface NodeState {
   /** What it holds of the limits of accounts: how many accounts, requests and credits. */
   readonly granted: { readonly accounts: number; readonly requests: number; readonly credits: number };
 }
+
+type NodeRow = Omit<NodeState, 'unsealedSegments' | 'granted'> & { readonly number: number };
 
 export interface ClusterState {
   readonly nodes: readonly NodeState[];
@@ -38,29 +40,34 @@ const NODES = {
     WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND classid::bigint = (key >> 32) & 4294967295 AND objid::bigint = key & 4294967295
   ) AS "isConnected",
-  (SELECT max(at_ms) FROM qrn.slot JOIN qrn.segment ON segment.sequence = slot.last WHERE slot.node = node.number) AS "committedAtMs",
-  (SELECT count(*) FROM qrn.unsealed WHERE unsealed.node = node.number) AS "unsealedSegments",
-  (SELECT json_build_object('accounts', count(DISTINCT account), 'requests', coalesce(sum(requests), 0), 'credits', coalesce(sum(credits), 0))
-    FROM qrn.granted WHERE granted.node = node.number) AS granted
+  number, (SELECT max(committed_at_ms) FROM qrn.slot WHERE slot.node = node.number) AS "committedAtMs"
 FROM qrn.node ORDER BY name`,
 };
 const CLUSTER = {
   name: 'cluster_state',
-  text: `SELECT schema, (SELECT count(*) FROM qrn.unsealed) AS "unsealedSegments",
+  text: `SELECT schema,
   floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "atMs", pg_database_size(current_database()) AS "databaseBytes"
 FROM qrn.meta`,
 };
 export async function clusterState(database: Database): Promise<ClusterState> {
-  const nodes = await database.run<NodeState>(NODES);
-  const [cluster] = await database.run<Omit<ClusterState, 'nodes'>>(CLUSTER);
-  return { nodes, ...cluster };
-}
-
-/**
- * Fences a node: what it may still send is refused, what it was granted and did not spend goes back, and its open jobs are the
- * next node's. Its blocks are given up: its next start finds a folder of an epoch that is not the last one. False for an
- * unknown name.
- */
-export function fence(database: Database, name: string, log: Log): Promise<boolean> {
-  return fenceNode(database, name, log);
+  const nodes = await database.run<NodeRow>(NODES);
+  const [cluster] = await database.run<Omit<ClusterState, 'nodes' | 'unsealedSegments'>>(CLUSTER);
+  const waiting = await rangeOf(database, UNSEALED, {});
+  const parts = await rangeOf(database, GRANTS, {});
+  const heldBy = (number: number) => {
+    const granted = parts.filter(({ key: [node] }) => node === number);
+    return {
+      unsealedSegments: waiting.filter(({ value }) => value.node === number).length,
+      granted: {
+        accounts: new Set(granted.map(({ key: [, , , account] }) => account)).size,
+        requests: granted.reduce((sum, { value }) => sum + value.requests, 0),
+        credits: granted.reduce((sum, { value }) => sum + value.credits, 0),
+      },
+    };
+  };
+  return {
+    nodes: nodes.map(({ number, ...node }) => ({ ...node, ...heldBy(number) })),
+    unsealedSegments: waiting.length,
+    ...cluster,
+  };
 }

@@ -1,14 +1,14 @@
 import { messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
-import { putAnswers } from '../domain/answers.ts';
-import { numberAnswers, seriesLocks } from '../domain/series.ts';
+import { type EncodedSegment, encoded, putSegment, storeFollowing, storeSegments } from '../domain/books.ts';
+import { seriesLocks } from '../domain/series.ts';
 import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
 import type { SegmentRecord, StoredAnswer } from '../records.ts';
-import { encodeSegment } from '../segment.ts';
+import type { Body } from '../store.ts';
+import { DROPPED_SEGMENTS } from '../tables.ts';
 import type { Database, Session } from './connection.ts';
-import { COMMIT_SLOTS, fencedError, type NamedEpoch } from './node.ts';
-import { inSession } from './postgres-store.ts';
-import { columns, lockIn } from './statements.ts';
+import { COMMIT_SLOTS, fencedError, type NamedEpoch } from './fence.ts';
+import { inSession, lockIn, rowOf, rowsPutBy } from './postgres-store.ts';
 
 /** Segments and bytes of one transaction, at most; a single call may have more. */
 const SEGMENTS_PER_COMMIT = 32;
@@ -22,11 +22,6 @@ export interface SegmentCommitsOptions {
   readonly database: Database;
   readonly node: NamedEpoch;
   readonly log: Log;
-}
-
-interface EncodedSegment {
-  readonly segment: SegmentRecord;
-  readonly body: Buffer;
 }
 
 interface Pending {
@@ -60,19 +55,13 @@ export class SegmentCommits {
     this.#announceFailure = resolve;
   }
 
-  /** PostgreSQL does not answer: a commit would wait. */
-  get isAway(): boolean {
-    return this.#options.database.isAway;
-  }
-
   /** See Books.commit. Throws what encoding finds wrong. */
   async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
-    const encoded = segments.map((segment) => ({ segment, body: bufferOf(encodeSegment(segment)) }));
+    const fresh = segments.map(encoded);
     if (this.#stopped !== undefined) throw this.#stopped;
-    requireDistinct(segments);
-    const bytes = encoded.reduce((sum, { body }) => sum + body.length, 0);
+    const size = fresh.reduce((sum, { bytes }) => sum + bytes.length, 0);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#waiting.push({ segments: encoded, answers, bytes, resolve, reject });
+    this.#waiting.push({ segments: fresh, answers, bytes: size, resolve, reject });
     this.#schedule();
     return promise;
   }
@@ -151,7 +140,7 @@ export class SegmentCommits {
         await session.run(BEGIN);
         try {
           const hasAll = await this.#insert(session, slot, segments);
-          if (hasAll) await storeFollowing(session, segments, answers);
+          if (hasAll) await storeUnderLocks(session, segments, storeFollowing(segments, answers));
           await session.run(hasAll ? COMMIT : ROLLBACK);
           return hasAll;
         } catch (error) {
@@ -168,40 +157,23 @@ export class SegmentCommits {
   /** One call in a transaction of its own, with what may be there already. */
   #storeAlone(slot: number, { segments, answers }: Pending, isUnknown: boolean): Promise<void> {
     const { database, node } = this.#options;
-    const sequences = segments.map(({ segment }) => segment.sequence);
     return database.settle(async (session) => {
       const fence = await session.run(FENCE, [node.number, slot, node.epoch]);
       if (fence.length === 0) throw fencedError(node.name);
-      const stored = new Map<number, Uint8Array>();
-      for (const { sequence, body } of await session.run<{ sequence: number; body: Buffer }>(STORED, [
-        sequences,
-      ]))
-        stored.set(sequence, body);
-      const [{ dropped_segment }] = await session.run<{ dropped_segment: number }>(DROPPED);
-      const fresh = segments.filter(({ segment: { sequence }, body }) => {
-        const known = stored.get(sequence);
-        if (known !== undefined && Buffer.compare(known, body) !== 0)
-          throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);
-        // Counted and dropped already, or so late that its numbers would be counted after their retention.
-        if (known === undefined && sequence <= dropped_segment)
-          throw new LedgerError('refused', `segment ${sequence} is past its retention`);
-        return known === undefined;
-      });
-      for (let at = 0; at < fresh.length; at += SEGMENTS_PER_COMMIT)
-        await this.#insert(session, slot, fresh.slice(at, at + SEGMENTS_PER_COMMIT));
-      await storeFollowing(session, fresh, answers);
+      await storeUnderLocks(session, segments, storeSegments(segments, answers, node));
     }, isUnknown);
   }
 
   /** False when nothing was stored: the node is fenced, or a segment is past its retention. */
   async #insert(session: Session, slot: number, segments: readonly EncodedSegment[]): Promise<boolean> {
     const { node } = this.#options;
-    const sequences = segments.map(({ segment }) => segment.sequence);
-    const values: unknown[] = [node.number, slot, node.epoch, Math.max(...sequences), Math.min(...sequences)];
-    for (const { segment, body } of segments)
-      values.push(segment.sequence, segment.committedAtMs, segment.count, body);
-    const rows = await session.run(insertOf(segments.length), values);
-    return rows.length === segments.length;
+    const first = Math.min(...segments.map(({ segment }) => segment.sequence));
+    const newestMs = Math.max(...segments.map(({ segment }) => segment.committedAtMs));
+    const { key: dropped } = rowOf(DROPPED_SEGMENTS, first, 0);
+    const values: unknown[] = [node.number, slot, node.epoch, newestMs, Buffer.from(dropped)];
+    const rows = segments.flatMap((each) => rowsPutBy(putSegment(each, node)));
+    for (const { part, key, name, value } of rows) values.push(part, bufferOf(key), name, bufferOf(value));
+    return (await session.run(insertOf(rows.length), values)).length === rows.length;
   }
 
   /** Stops for good, and gives the error that every later commit is rejected with. */
@@ -220,56 +192,36 @@ const COMMIT = { name: '', text: 'COMMIT' };
 const ROLLBACK = { name: '', text: 'ROLLBACK' };
 const FENCE = {
   name: 'commit_fence',
-  text: 'UPDATE qrn.slot SET last = last WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot',
+  text: 'UPDATE qrn.slot SET epoch = epoch WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot',
 };
-const STORED = {
-  name: 'commit_stored',
-  text: 'SELECT sequence, body FROM qrn.segment WHERE sequence = ANY($1)',
-};
-const DROPPED = { name: 'commit_dropped', text: 'SELECT dropped_segment FROM qrn.retention' };
-const DROP_CLAIMS = { name: 'commit_claims', text: 'DELETE FROM qrn.claim WHERE key_digest = ANY($1)' };
 
 const inserts: { name: string; text: string }[] = [];
 
-/** Fences, and stores this many segments and lists them as unsealed, or none of them. */
+/** Fences, and stores this many records, or none of them; none of a segment that retention may have dropped. */
 function insertOf(count: number): { name: string; text: string } {
   const rows = Array.from({ length: count }, (_, i) => {
-    const [sequence, at, n, body] = [6, 7, 8, 9].map((place) => `$${place + 4 * i}`);
-    return `(${sequence}::bigint, ${at}::bigint, ${n}::int, ${body}::bytea)`;
+    const [part, key, name, value] = [6, 7, 8, 9].map((place) => `$${place + 4 * i}`);
+    return `(${part}::text, ${key}::bytea, ${name}::text, ${value}::bytea)`;
   });
   inserts[count] ??= {
     name: `commit_${count}`,
-    text: `WITH fence AS (UPDATE qrn.slot SET last = $4 WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot),
-      stored AS (INSERT INTO qrn.segment (sequence, node, epoch, at_ms, count, body)
-        SELECT s.sequence, $1, $3, s.at_ms, s.count, s.body
-        FROM (VALUES ${rows.join(', ')}) AS s(sequence, at_ms, count, body), fence
-        WHERE $5 > (SELECT dropped_segment FROM qrn.retention)
-        RETURNING sequence, count)
-      INSERT INTO qrn.unsealed (sequence, node, epoch, count) SELECT sequence, $1, $3, count FROM stored RETURNING sequence`,
+    text: `WITH fence AS (UPDATE qrn.slot SET committed_at_ms = $4 WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot)
+      INSERT INTO qrn.record (part, key, name, value)
+      SELECT r.* FROM (VALUES ${rows.join(', ')}) AS r(part, key, name, value), fence
+      WHERE NOT EXISTS (SELECT FROM qrn.record WHERE part = '${DROPPED_SEGMENTS.name}' AND key >= $5)
+      RETURNING part`,
   };
   return inserts[count];
 }
 
-/** What is stored with segments that are stored for the first time. */
-async function storeFollowing(
+/** Runs the body under the locks of the series of these segments. */
+async function storeUnderLocks(
   session: Session,
-  fresh: readonly EncodedSegment[],
-  answers: readonly StoredAnswer[],
+  segments: readonly EncodedSegment[],
+  body: Body<void>,
 ): Promise<void> {
-  const segments = fresh.map(({ segment }) => segment);
-  await lockIn(session, seriesLocks(segments));
-  await inSession(session, numberAnswers(segments));
-  if (answers.length === 0) return;
-  await inSession(session, putAnswers(answers));
-  await session.run(DROP_CLAIMS, columns(answers, 'keyDigest'));
-}
-
-function requireDistinct(segments: readonly SegmentRecord[]): void {
-  const seen = new Set<number>();
-  for (const { sequence } of segments) {
-    if (seen.has(sequence)) throw new LedgerError('conflict', `segment ${sequence} is twice in one commit`);
-    seen.add(sequence);
-  }
+  await lockIn(session, seriesLocks(segments.map(({ segment }) => segment)));
+  await inSession(session, body);
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

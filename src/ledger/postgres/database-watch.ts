@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { DatabaseState } from '../integrity.ts';
+import { UNSEALED } from '../tables.ts';
 import type { Database } from './connection.ts';
 
 const LOOK_INTERVAL_MS = 1_000;
@@ -13,7 +14,7 @@ const SKEW_MAX_MS = 1_000;
 const LOOK = {
   name: 'watch_look',
   text: `SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at_ms,
-  (SELECT count(*) FROM qrn.unsealed) AS unsealed,
+  (SELECT count(*) FROM qrn.record WHERE part = '${UNSEALED.name}') AS unsealed,
   EXISTS (SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = current_database()
     AND query_start < clock_timestamp() - interval '2 s') AS is_late`,
 };

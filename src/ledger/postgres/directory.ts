@@ -1,11 +1,11 @@
 import { type Clock, every } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { DirectoryFeed } from '../directory-feed.ts';
+import type { Writer } from '../domain/books.ts';
 import { changesSince, directoryIn, directoryVersion } from '../domain/directory.ts';
 import type { Directory, DirectoryReader } from '../ledger.ts';
 import type { Database } from './connection.ts';
-import type { NodeEpoch } from './node.ts';
-import type { PostgresStore } from './postgres-store.ts';
+import { PostgresStore } from './postgres-store.ts';
 
 /** How often a node looks for what others have changed: whoever revokes a key waits for it. */
 const LOOK_INTERVAL_MS = 250;
@@ -22,8 +22,9 @@ const BEHIND = {
 WHERE node.state = 'live' AND reader.version < $1 ORDER BY node.name`,
 };
 
-/** Names of the live nodes on which somebody serves by an older version of the directory than this one. */
-export async function nodesBehind(database: Database, version: number): Promise<string[]> {
+/** Names of the live nodes on which somebody serves by an older version of the directory than the newest. */
+export async function nodesBehind(database: Database): Promise<string[]> {
+  const version = await new PostgresStore(database, undefined).read(directoryVersion);
   const rows = await database.run<{ name: string }>(BEHIND, [version]);
   return rows.map(({ name }) => name);
 }
@@ -50,7 +51,7 @@ export function sharedDirectoryIn(store: PostgresStore): Directory {
 export interface NodeFeedOptions {
   readonly directory: Directory;
   readonly database: Database;
-  readonly node: NodeEpoch;
+  readonly node: Writer;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -58,7 +59,7 @@ export interface NodeFeedOptions {
 /** Pushes to the readers of a node what any node or command has changed, and tells commands what all of them go by. */
 export class NodeFeed extends DirectoryFeed {
   readonly #database: Database;
-  readonly #node: NodeEpoch;
+  readonly #node: Writer;
   readonly #timer: NodeJS.Timeout;
   /** The version that commands were told of. */
   #told: number | undefined;

@@ -1,22 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DIRECTORY_LOCK } from '../domain/directory.ts';
+import { ONLY_OWNER } from '../domain/sources.ts';
 import { LedgerError } from '../ledger.ts';
-import { balancesIn as folderBalancesIn } from '../lmdb/balances.ts';
-import { count } from '../lmdb/tables.ts';
-import { balancesIn } from './balances.ts';
+import { tableOf } from '../lmdb/lmdb-store.ts';
+import type { Snapshot } from '../lmdb/table.ts';
+import type { Tables } from '../lmdb/tables.ts';
+import type { Key, SharedTable } from '../store.ts';
+import { BOOK_TABLES, COUNTS } from '../tables.ts';
 import { type Database, kept, type Session } from './connection.ts';
-import {
-  type Copy,
-  copiesOf,
-  type FolderRecords,
-  NO_EPOCH,
-  periodsOf,
-  recordRows,
-  rowsOf,
-} from './import-rows.ts';
-import { lockIn } from './statements.ts';
-import { UnsealedTallies } from './unsealed.ts';
+import { lockIn, packedRows, putRows, type RecordRow, rowOf } from './postgres-store.ts';
 import { auditBooks } from './upkeep.ts';
+
+/** The records of an LMDB folder that nobody writes, of one moment. */
+export interface FolderRecords {
+  readonly tables: Tables;
+  readonly at: Snapshot;
+}
 
 export interface ImportOptions {
   readonly database: Database;
@@ -30,7 +29,7 @@ export interface ImportOptions {
   readonly beforeCommit: () => void;
 }
 
-/** Records of each kind that were imported, by table. */
+/** Records of each kind that were imported, by the name of their table; of those that have any. */
 export type ImportCounts = Readonly<Record<string, number>>;
 
 /** Rows and bytes of one statement, about. */
@@ -46,21 +45,27 @@ const LOCK_STATE = { name: 'import_lock', text: 'SELECT import_id FROM qrn.meta 
 /** The session works between its statements: it reads the folder. */
 const MAY_PAUSE = { name: '', text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
 const LOCK_NODES = { name: '', text: 'LOCK TABLE qrn.node IN EXCLUSIVE MODE' };
+/** Under the number by which the records of a folder name their node; the others count from 1. */
 const ADD_NODE = {
   name: 'import_node',
-  text: `INSERT INTO qrn.node (name, epoch, state, started_at_ms) VALUES ($1, ${NO_EPOCH}, 'live', $2) RETURNING number`,
+  text: `INSERT INTO qrn.node (number, name, epoch, state, started_at_ms) OVERRIDING SYSTEM VALUE VALUES (${ONLY_OWNER.node}, $1, 0, 'live', $2)`,
 };
-const SET_LEASED = { name: 'import_leased', text: 'UPDATE qrn.sequence_lease SET leased_before = $1' };
-const SET_DROPPED = { name: 'import_dropped', text: 'UPDATE qrn.retention SET dropped_segment = $1' };
 const SET_IMPORTED = { name: 'import_done', text: 'UPDATE qrn.meta SET import_id = $1' };
-const RECORDS = {
-  name: 'import_records',
-  text: 'SELECT wanted.name AS key, value FROM qrn.record JOIN unnest($1::text[], $2::text[], $3::bytea[]) AS wanted(name, part, key) USING (part, key)',
+const COUNTS_BY_TABLE = {
+  name: 'import_counts',
+  text: 'SELECT part, count(*) AS rows FROM qrn.record GROUP BY part ORDER BY part',
+  isLong: true,
+} as const;
+const SAME = {
+  name: 'import_same',
+  text: `SELECT count(*) AS same
+FROM unnest($1::text[], $2::text[], $4::int[], $5::int[], $7::int[], $8::int[])
+  AS t(part, name, key_first, key_size, value_first, value_size)
+JOIN qrn.record AS r ON r.part = t.part AND r.key = substring($3::bytea FROM key_first FOR key_size)
+WHERE r.name = t.name AND r.value = substring($6::bytea FROM value_first FOR value_size)`,
 };
-const SEGMENT_BODIES = {
-  name: 'import_segments',
-  text: 'SELECT sequence AS key, body AS value FROM qrn.segment WHERE sequence = ANY($1)',
-};
+/** Numbers of the folder itself and of its blocks. */
+const OF_FOLDER = /^(?:format|epoch|journal.*|stagedLots|blocks|(?:pure|seed)(?:Blocks|Bytes)|probedAtMs)$/;
 
 export interface ImportState {
   /** Of the import that the database holds; null without one. */
@@ -91,19 +96,20 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
   return database.transact(async (session) => {
     await session.run(MAY_PAUSE);
     const [state] = await session.run<{ import_id: string | null }>(LOCK_STATE);
-    const copies = copiesOf(records, 0);
-    if (state.import_id === id) return storedCounts(session, copies); // the commit was not known; the lock waits for it as CONFIRM does
+    if (state.import_id === id) return storedCounts(session); // the commit was not known; the lock waits for it as CONFIRM does
     await session.run(LOCK_NODES);
     await lockIn(session, [DIRECTORY_LOCK]);
-    await requireEmpty(session, copies);
-    const [{ number }] = await session.run<{ number: number }>(ADD_NODE, [node, nowMs]);
+    await requireEmpty(session);
+    await session.run(ADD_NODE, [node, nowMs]);
     const copied: Record<string, number> = {};
-    for (const each of copiesOf(records, number)) copied[each.table] = await copy(session, each);
-    await setNumbers(session, records);
-    await requireSame(session, records, copied, copies, number);
+    for (const batch of batchesOf(records)) {
+      await putRows(session, batch);
+      for (const { part } of batch) copied[part] = (copied[part] ?? 0) + 1;
+    }
+    await requireSame(session, records, copied);
     await session.run(SET_IMPORTED, [id]);
     beforeCommit();
-    return copied;
+    return storedCounts(session);
   });
 }
 
@@ -118,44 +124,20 @@ function requireSealed({ tables, at }: FolderRecords): void {
   );
 }
 
-async function copy(session: Session, { table, columns, rows }: Copy): Promise<number> {
-  const definitions = columns.split(', ').map((column) => column.split(' '));
-  const names = definitions.map(([name]) => name);
-  const types = definitions.map(([, type]) => type);
-  const statement = {
-    name: `import_put_${table}`,
-    text: `INSERT INTO qrn.${table} (${names.join(', ')})
-      SELECT ${names.map((name, i) => `t.${name}::${types[i]}`).join(', ')}
-      FROM unnest(${types.map((type, i) => `$${i + 1}::${sentAs(type)}[]`).join(', ')}) WITH ORDINALITY
-        AS t(${names.join(', ')}, import_place) ORDER BY import_place`,
-  };
-  let copied = 0;
-  for (const batch of batchesOf(rows)) {
-    await session.run(
-      statement,
-      names.map((_, column) => batch.map((row) => bytesOf(row[column]))),
-    );
-    copied += batch.length;
-  }
-  return copied;
+/** What the rules in ledger/domain keep, as it is. */
+function* rowsOf({ tables, at }: FolderRecords): Generator<RecordRow> {
+  for (const table of Object.values<SharedTable<Key, unknown>>(BOOK_TABLES))
+    for (const { key, value } of tableOf(tables, table).entries({}, at)) yield rowOf(table, key, value);
+  for (const { key, value } of tableOf(tables, COUNTS).entries({}, at))
+    if (!OF_FOLDER.test(key)) yield rowOf(COUNTS, key, value);
 }
 
-/** What an array cannot hold, or `unnest` would flatten, goes as text. */
-function sentAs(type: string): string {
-  return type === 'json' || type === 'float8[]' ? 'text' : type;
-}
-
-function bytesOf(value: unknown): unknown {
-  return value instanceof Uint8Array ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : value;
-}
-
-function* batchesOf<R extends readonly unknown[]>(rows: Iterable<R>): Generator<R[]> {
-  let batch: R[] = [];
+function* batchesOf(records: FolderRecords): Generator<RecordRow[]> {
+  let batch: RecordRow[] = [];
   let bytes = 0;
-  for (const row of rows) {
+  for (const row of rowsOf(records)) {
     batch.push(row);
-    for (const value of row)
-      bytes += value instanceof Uint8Array || typeof value === 'string' ? value.length : 8;
+    bytes += row.key.length + row.name.length + row.value.length;
     if (batch.length < ROWS_MAX && bytes < BYTES_MAX) continue;
     yield batch;
     batch = [];
@@ -164,16 +146,8 @@ function* batchesOf<R extends readonly unknown[]>(rows: Iterable<R>): Generator<
   if (batch.length > 0) yield batch;
 }
 
-/** Single numbers. */
-async function setNumbers(session: Session, records: FolderRecords): Promise<void> {
-  const { meta } = records.tables;
-  const numberOf = (name: 'leasedBefore' | 'lastSegment' | 'droppedSegment') => count(meta, name, records.at);
-  await session.run(SET_LEASED, [Math.max(numberOf('leasedBefore'), numberOf('lastSegment'))]);
-  await session.run(SET_DROPPED, [numberOf('droppedSegment')]);
-}
-
-async function requireEmpty(session: Session, copies: readonly Copy[]): Promise<void> {
-  for (const table of ['node', ...copies.map((each) => each.table)]) {
+async function requireEmpty(session: Session): Promise<void> {
+  for (const table of ['node', 'record']) {
     const some = await session.run({ name: '', text: `SELECT 1 FROM qrn.${table} LIMIT 1` });
     if (some.length === 0) continue;
     throw new LedgerError(
@@ -183,70 +157,23 @@ async function requireEmpty(session: Session, copies: readonly Copy[]): Promise<
   }
 }
 
-/** What is stored is the folder, and is sound. */
-async function requireSame(
-  session: Session,
-  records: FolderRecords,
-  copied: ImportCounts,
-  copies: readonly Copy[],
-  node: number,
-): Promise<void> {
-  const stored = await storedCounts(session, copies);
+/** What is stored is the folder, byte by byte, and is sound. */
+async function requireSame(session: Session, records: FolderRecords, copied: ImportCounts): Promise<void> {
+  const stored = await storedCounts(session);
   if (!isDeepStrictEqual(stored, copied))
     throw damaged(`records: ${JSON.stringify(stored)} are stored of ${JSON.stringify(copied)}`);
-  const { segments } = records.tables;
-  await requireSameBytes(session, RECORDS, namedRecords(records, node));
-  await requireSameBytes(
-    session,
-    SEGMENT_BODIES,
-    rowsOf(records, segments, (key, value) => [key, value]),
-  );
-  for (const period of periodsOf(records)) {
-    const expected = folderBalancesIn(records.tables, period);
-    const found = await balancesIn(session, new UnsealedTallies(), period);
-    if (!isDeepStrictEqual(found, expected)) throw damaged(`balances of ${period}`);
+  for (const batch of batchesOf(records)) {
+    const [{ same }] = await session.run<{ same: number }>(SAME, packedRows(batch));
+    const tables = [...new Set(batch.map(({ part }) => part))];
+    if (same < batch.length) throw damaged(`${batch.length - same} record(s) of ${tables.join(', ')} differ`);
   }
   const { problems } = await auditBooks(session);
   if (problems.length > 0) throw damaged(problems.join('; '));
 }
 
-/** Name, value, table and key of each record. */
-function* namedRecords(records: FolderRecords, node: number): Generator<readonly unknown[]> {
-  for (const [part, key, name, value] of recordRows(records, node))
-    yield [`${part} ${name}`, value, part, key];
-}
-
-/** Each row is a key, the value that it has, and what else the statement asks by. */
-async function requireSameBytes(
-  session: Session,
-  statement: { readonly name: string; readonly text: string },
-  rows: Iterable<readonly unknown[]>,
-): Promise<void> {
-  for (const batch of batchesOf(rows)) {
-    const columns = batch[0].flatMap((_, column) =>
-      column === 1 ? [] : [batch.map((row) => bytesOf(row[column]))],
-    );
-    const found = await session.run<{ key: string | number; value: Uint8Array }>(statement, columns);
-    const values = new Map<unknown, Uint8Array>(found.map(({ key, value }) => [key, value]));
-    for (const [key, value] of batch) {
-      const stored = values.get(key);
-      if (stored === undefined || Buffer.compare(stored, value as Uint8Array) !== 0)
-        throw damaged(`the record ${String(key)} (${statement.name})`);
-    }
-  }
-}
-
-async function storedCounts(session: Session, copies: readonly Copy[]): Promise<ImportCounts> {
-  const counts: Record<string, number> = {};
-  for (const { table } of copies) {
-    const [{ rows }] = await session.run<{ rows: number }>({
-      name: '',
-      text: `SELECT count(*) AS rows FROM qrn.${table}`,
-      isLong: true,
-    });
-    counts[table] = rows;
-  }
-  return counts;
+async function storedCounts(session: Session): Promise<ImportCounts> {
+  const rows = await session.run<{ part: string; rows: number }>(COUNTS_BY_TABLE);
+  return Object.fromEntries(rows.map((row) => [row.part, row.rows]));
 }
 
 function damaged(what: string): LedgerError {

@@ -1,31 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Writer } from '../domain/books.ts';
+import { dropClaims } from '../domain/claims.ts';
+import { LIMIT_LOCKS, settle } from '../domain/limits.ts';
 import { LOG_LOCK } from '../domain/log.ts';
 import type { JobOwner } from '../domain/sources.ts';
 import { LedgerError } from '../ledger.ts';
-import { decodeSegment } from '../segment.ts';
-import { UsageTally } from '../usage-counters.ts';
 import type { Database, HeldSession, Session } from './connection.ts';
-import { lockIn } from './statements.ts';
+import { CALL_SLOT, COMMIT_SLOTS, fencedError, type NamedEpoch } from './fence.ts';
+import { inSession, lockIn } from './postgres-store.ts';
 
-/** Slots 0 to 3 are for commits: each has one transaction in flight at most. */
-export const COMMIT_SLOTS = 4;
-/** The slot whose epoch all other statements of a node are held to. */
-export const CALL_SLOT = 4;
 const SLOTS = COMMIT_SLOTS + 1;
-
-/** Which node writes, and in which of its lives. */
-export interface NodeEpoch {
-  readonly number: number;
-  readonly epoch: number;
-}
-
-/** A node as its calls name it. */
-export interface NamedEpoch extends NodeEpoch {
-  /** `QRN_NODE`. */
-  readonly name: string;
-}
 
 interface NodeOptions {
   readonly database: Database;
@@ -53,16 +39,12 @@ const BEGIN_EPOCH = {
 };
 const SET_SLOTS = {
   name: 'node_slots',
-  text: `INSERT INTO qrn.slot (node, slot, epoch, last) SELECT $1, slot, $2, 0 FROM generate_series(0, $3 - 1) AS slot
+  text: `INSERT INTO qrn.slot (node, slot, epoch) SELECT $1, slot, $2 FROM generate_series(0, $3 - 1) AS slot
     ORDER BY slot ON CONFLICT (node, slot) DO UPDATE SET epoch = excluded.epoch`,
 };
 const FENCE = {
   name: 'node_fence',
   text: `UPDATE qrn.node SET epoch = epoch + 1, state = 'fenced' WHERE name = $1 RETURNING number, epoch`,
-};
-const REQUIRE_EPOCH = {
-  name: 'node_require_epoch',
-  text: `SELECT 1 FROM qrn.slot WHERE node = $1 AND slot = ${CALL_SLOT} AND epoch = $2 FOR SHARE`,
 };
 const EPOCH = { name: 'node_epoch', text: 'SELECT epoch FROM qrn.slot WHERE node = $1 AND slot = $2' };
 
@@ -81,7 +63,7 @@ export class NodeIdentity implements NamedEpoch {
   readonly #watching: Promise<void>;
   #lock: HeldSession | undefined;
 
-  private constructor(options: NodeOptions, { number, epoch }: NodeEpoch, lock: HeldSession) {
+  private constructor(options: NodeOptions, { number, epoch }: Writer, lock: HeldSession) {
     this.#options = options;
     this.name = options.name;
     this.number = number;
@@ -107,7 +89,7 @@ export class NodeIdentity implements NamedEpoch {
         await sleep(NAME_RETRY_MS);
       }
       const begun = await database.transact(async (session) => {
-        const [node] = await session.run<NodeEpoch>(BEGIN_EPOCH, [name, clock.wallMs()]);
+        const [node] = await session.run<Writer>(BEGIN_EPOCH, [name, clock.wallMs()]);
         await session.run(SET_SLOTS, [node.number, node.epoch, SLOTS]);
         await settleFormerEpochs(session, node, options.log);
         return node;
@@ -149,10 +131,14 @@ export class NodeIdentity implements NamedEpoch {
   }
 }
 
-/** Fences a node that runs no more, and settles what it did: see settleFormerEpochs. False for an unknown name. */
-export function fenceNode(database: Database, name: string, log: Log): Promise<boolean> {
+/**
+ * Fences a node: what it may still send is refused, what it was granted and did not spend goes back, and its open jobs are the
+ * next node's. Its blocks are given up: its next start finds a folder of an epoch that is not the last one. False for an
+ * unknown name.
+ */
+export function fence(database: Database, name: string, log: Log): Promise<boolean> {
   return database.transact(async (session) => {
-    const [node] = await session.run<NodeEpoch>(FENCE, [name]);
+    const [node] = await session.run<Writer>(FENCE, [name]);
     if (node === undefined) return false;
     await session.run(SET_SLOTS, [node.number, node.epoch, SLOTS]);
     await settleFormerEpochs(session, node, log);
@@ -160,14 +146,21 @@ export function fenceNode(database: Database, name: string, log: Log): Promise<b
   });
 }
 
-/**
- * To begin a transaction with: a fence waits for its end. Throws LedgerError `stopped` when the node was fenced already, e.g.
- * while its process was paused. A command, which is not a node, has nothing to be fenced.
- */
-export async function requireEpoch(session: Session, node: NamedEpoch | undefined): Promise<void> {
-  if (node === undefined) return;
-  if ((await session.run(REQUIRE_EPOCH, [node.number, node.epoch])).length === 0)
-    throw fencedError(node.name);
+const NOW = {
+  name: 'node_now',
+  text: `SELECT to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYYMM')::int AS period,
+      (SELECT greatest(1, count(*)) FROM qrn.node WHERE state = 'live') AS nodes
+    FROM qrn.slot WHERE node = $1 AND slot = ${CALL_SLOT} AND epoch = $2`,
+};
+
+/** The month by PostgreSQL's clock, and how many nodes live. Throws for a node that was fenced. */
+export async function clusterNow(
+  database: Database,
+  { name, number, epoch }: NamedEpoch,
+): Promise<{ period: number; nodes: number }> {
+  const [now] = await database.run<{ period: number; nodes: number }>(NOW, [number, epoch]);
+  if (now === undefined) throw fencedError(name);
+  return now;
 }
 
 const FENCED = { name: 'node_fenced', text: "SELECT number FROM qrn.node WHERE state = 'fenced'" };
@@ -180,86 +173,16 @@ export function jobOwner(database: Database, node: NamedEpoch | undefined): JobO
   };
 }
 
-export function fencedError(name: string): LedgerError {
-  return new LedgerError(
-    'stopped',
-    `the node "${name}" was fenced: another process took its name, or an operator fenced it. Start it again`,
-  );
-}
-
-const UNSEALED_OF = {
-  name: 'settle_unsealed',
-  text: `SELECT u.sequence, u.epoch, s.body FROM qrn.unsealed u JOIN qrn.segment s USING (sequence)
-    WHERE u.node = $1 AND u.epoch < $2 AND u.sequence > $3 ORDER BY u.sequence LIMIT 256`,
-};
-const SPENT_OF = {
-  name: 'settle_spent',
-  text: 'DELETE FROM qrn.spent WHERE node = $1 AND epoch < $2 RETURNING account, period, requests, credits',
-};
-const GRANTED_OF = {
-  name: 'settle_granted',
-  text: 'DELETE FROM qrn.granted WHERE node = $1 AND epoch < $2 RETURNING account, period, requests, credits',
-};
-const GIVE_BACK = {
-  name: 'settle_give_back',
-  text: `UPDATE qrn.allowance a SET requests_granted = a.requests_granted - r.requests, credits_granted = a.credits_granted - r.credits
-    FROM (SELECT * FROM unnest($1::bigint[], $2::int[], $3::bigint[], $4::bigint[]) AS t(account, period, requests, credits)) r
-    WHERE a.account = r.account AND a.period = r.period`,
-};
-const DROP_CLAIMS = { name: 'settle_claims', text: 'DELETE FROM qrn.claim WHERE node = $1 AND epoch < $2' };
-
-interface Sum {
-  account: number;
-  period: number;
-  requests: number;
-  credits: number;
-}
-
-/**
- * Gives back what the earlier epochs of the node were granted and did not spend: exactly, since none of them can commit
- * any more, and what they committed is all here, as `spent` or unsealed. Its slots are locked by the caller.
- */
-async function settleFormerEpochs(session: Session, { number, epoch }: NodeEpoch, log: Log): Promise<void> {
-  await lockIn(session, [LOG_LOCK]); // what is unsealed stays so until this is through
-  const tally = new UsageTally();
-  for (let after = -1; ; ) {
-    const rows = await session.run<{ sequence: number; body: Uint8Array }>(UNSEALED_OF, [
-      number,
-      epoch,
-      after,
-    ]);
-    for (const { body } of rows) tally.addSegment(decodeSegment(new Uint8Array(body)).entries);
-    const last = rows.at(-1);
-    if (last === undefined) break;
-    after = last.sequence;
-  }
-  const left = new Map<string, Sum>();
-  const add = (sum: Sum, sign: 1 | -1) => {
-    const key = `${sum.account} ${sum.period}`;
-    const known = left.get(key) ?? { account: sum.account, period: sum.period, requests: 0, credits: 0 };
-    known.requests += sign * sum.requests;
-    known.credits += sign * sum.credits;
-    left.set(key, known);
-  };
-  const granted = await session.run<Sum>(GRANTED_OF, [number, epoch]);
-  const isGranted = new Set(granted.map(({ account, period }) => `${account} ${period}`));
-  for (const sum of granted) add(sum, 1);
-  const spent = [...(await session.run<Sum>(SPENT_OF, [number, epoch])), ...tally.charges()];
-  for (const sum of spent) if (isGranted.has(`${sum.account} ${sum.period}`)) add(sum, -1);
-  const back = [...left.values()].sort((a, b) => a.account - b.account || a.period - b.period);
-  const over = back.filter(({ requests, credits }) => requests < 0 || credits < 0);
+/** See `settle`. The slots of the node are locked by the caller. */
+async function settleFormerEpochs(session: Session, node: Writer, log: Log): Promise<void> {
+  await lockIn(session, [LOG_LOCK, ...LIMIT_LOCKS]); // what is unsealed stays so until this is through
+  const over = await inSession(session, settle(node));
   if (over.length > 0)
     log.error(
-      { node: number, over },
+      { node: node.number, over },
       'ledger: a node spent more than it was granted; what it spent stays charged',
     );
-  await session.run(GIVE_BACK, [
-    back.map(({ account }) => account),
-    back.map(({ period }) => period),
-    back.map(({ requests }) => Math.max(0, requests)),
-    back.map(({ credits }) => Math.max(0, credits)),
-  ]);
-  await session.run(DROP_CLAIMS, [number, epoch]);
+  await inSession(session, dropClaims(node));
 }
 
 async function hasLock(session: HeldSession, name: string): Promise<boolean> {

@@ -2,30 +2,29 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { directoryVersion } from '../domain/directory.ts';
+import type { BlockFolder } from '../domain/blocks.ts';
+import { booksIn } from '../domain/books.ts';
+import { claimsIn } from '../domain/claims.ts';
 import { drawsIn } from '../domain/draws.ts';
+import { limitsIn } from '../domain/limits.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
 import type { Durability } from '../front-journal.ts';
-import { type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
+import { type Books, type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';
-import { PostgresBooks } from './books.ts';
-import { PostgresClaims } from './claims.ts';
 import { SegmentCommits } from './commit.ts';
 import { Database } from './connection.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import { NodeFeed, nodesBehind, sharedDirectoryIn } from './directory.ts';
 import { openFailure } from './failure.ts';
-import { PostgresLimits } from './limits.ts';
-import { postgresLogStore } from './log-store.ts';
+import { COMMIT_SLOTS } from './fence.ts';
 import { migrate, requireSchema } from './migrate.ts';
-import { COMMIT_SLOTS, jobOwner, NodeIdentity } from './node.ts';
+import { clusterNow, jobOwner, NodeIdentity } from './node.ts';
 import { PostgresStore } from './postgres-store.ts';
 import { Sequencer } from './sequencer.ts';
 import { agreeOnSecrets } from './shared-secrets.ts';
-import { UnsealedTallies } from './unsealed.ts';
-import { PostgresUpkeep } from './upkeep.ts';
+import { postgresUpkeep } from './upkeep.ts';
 
 /** Of the folder of blocks. */
 type FolderOptions = Pick<LmdbLedgerOptions, 'scrubBytesPerS' | 'growAheadBytes' | 'freeBytesMin' | 'gate'>;
@@ -114,28 +113,13 @@ async function nodeLedger(
   opened.push(() => watch.stop());
   await watch.look();
   watch.start();
-  const unsealed = new UnsealedTallies();
-  const store = new PostgresStore(database, node);
-  const directory = sharedDirectoryIn(store);
-  const feed = await NodeFeed.start({ directory, database, node, clock, log });
+  const parts = partsOver(database, clock, node, folder.folder);
+  const feed = await NodeFeed.start({ directory: parts.directory, database, node, clock, log });
   opened.push(() => feed.close());
-  const lots = lotsIn({ books: store, folder: folder.folder, node: node.number });
-  if (!isCurrent) await lots.giveUpAll();
+  if (!isCurrent) await parts.entropy.giveUpAll();
   noteEpoch(path, node.epoch);
-  const calls = callsOver(
-    {
-      directory,
-      entropy: lots,
-      sources: sourcesIn(store, jobOwner(database, node)),
-      books: new PostgresBooks({ database, node, clock, commits, unsealed }),
-      draws: drawsIn(store),
-      log: postgresLogStore({ database, node, unsealed }),
-      limits: new PostgresLimits({ database, node }),
-      claims: new PostgresClaims({ database, node }),
-      upkeep: new PostgresUpkeep(database, folder, watch),
-    },
-    () => {},
-  );
+  const books: Books = { ...parts.books, commit: (segments, answers) => commits.commit(segments, answers) };
+  const calls = callsOver({ ...parts, books, upkeep: postgresUpkeep(database, folder, watch) }, () => {});
   log.info({ node: name, number: node.number, epoch: node.epoch, durability }, 'ledger: open in PostgreSQL');
   let closed: Promise<void> | undefined;
   return {
@@ -143,7 +127,7 @@ async function nodeLedger(
     failed: Promise.race([node.failed, commits.failed, folder.failed]),
     isSequencer: () => sequencer.isMine(),
     resign: () => sequencer.resign(),
-    nodesBehind: async () => nodesBehind(database, await store.read(directoryVersion)),
+    nodesBehind: () => nodesBehind(database),
     close: () => (closed ??= closeAll()),
   };
 }
@@ -161,10 +145,28 @@ function noteEpoch(path: string, epoch: number): void {
 }
 
 /** A command is not a node: what it would write as one finds no epoch. */
-const NO_NODE = { name: 'a command', number: 0, epoch: 0 };
+const NO_NODE = { name: 'a command', number: -1, epoch: 0 };
 
-async function refuseCommit(): Promise<void> {
-  throw new LedgerError('refused', 'commit is for a node, not for a tool');
+/** The rules of the ledger as a node has them, with its blocks; or a command, which has none. */
+function partsOver(
+  database: Database,
+  clock: Clock,
+  node: NodeIdentity | undefined,
+  blocks: BlockFolder | undefined,
+) {
+  const store = new PostgresStore(database, node);
+  const writer = node ?? NO_NODE;
+  const books = booksIn(store, clock, writer);
+  return {
+    directory: sharedDirectoryIn(store),
+    entropy: lotsIn({ books: store, folder: blocks, node: writer.number }),
+    sources: sourcesIn(store, jobOwner(database, node)),
+    books,
+    draws: drawsIn(store),
+    log: books,
+    limits: limitsIn(store, writer, () => clusterNow(database, writer)),
+    claims: claimsIn(store, writer),
+  };
 }
 
 async function toolLedger(
@@ -179,37 +181,18 @@ async function toolLedger(
     folder = await openLmdbLedger({ path, clock, log, role: 'reader', durability: 'fsync' });
     opened.push(async () => folder?.close());
   }
-  const store = new PostgresStore(database, undefined);
-  const unsealed = new UnsealedTallies();
-  const calls = callsOver(
-    {
-      directory: sharedDirectoryIn(store),
-      entropy: lotsIn({ books: store, folder: undefined, node: NO_NODE.number }),
-      sources: sourcesIn(store, jobOwner(database, undefined)),
-      books: new PostgresBooks({
-        database,
-        node: NO_NODE,
-        clock,
-        commits: { commit: refuseCommit },
-        unsealed,
-      }),
-      draws: drawsIn(store),
-      log: postgresLogStore({ database, node: NO_NODE, unsealed }),
-      limits: new PostgresLimits({ database, node: NO_NODE }),
-      claims: new PostgresClaims({ database, node: NO_NODE }),
-      upkeep: new PostgresUpkeep(database, folder, undefined),
-    },
-    (call: string, rule: CallRule) => {
-      if (rule.server) throw new LedgerError('refused', `${call} is for a node, not for a tool`);
-    },
-  );
+  const parts = partsOver(database, clock, undefined, undefined);
+  const upkeep = postgresUpkeep(database, folder, undefined);
+  const calls = callsOver({ ...parts, upkeep }, (call: string, rule: CallRule) => {
+    if (rule.server) throw new LedgerError('refused', `${call} is for a node, not for a tool`);
+  });
   return {
     ...calls,
     follow: async () => {}, // a command ends soon
     failed: new Promise(() => {}),
     isSequencer: async () => false,
     resign: async () => {},
-    nodesBehind: async () => nodesBehind(database, await store.read(directoryVersion)),
+    nodesBehind: () => nodesBehind(database),
     close: closeAll,
   };
 }

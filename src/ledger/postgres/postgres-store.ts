@@ -1,8 +1,16 @@
 import { concatBytes, utf8Bytes } from '../../core/bytes.ts';
-import type { Body, Key, KeyRange, Row, SharedTable, Step, Store } from '../store.ts';
+import {
+  type Body,
+  type Key,
+  type KeyRange,
+  type Row,
+  runNow,
+  type SharedTable,
+  type Step,
+  type Store,
+} from '../store.ts';
 import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
-import { type NamedEpoch, requireEpoch } from './node.ts';
-import { columns, lockIn, packedColumn } from './statements.ts';
+import { type NamedEpoch, requireEpoch } from './fence.ts';
 
 const GET = { name: 'store_get', text: 'SELECT value FROM qrn.record WHERE part = $1 AND key = $2' };
 const GET_MANY = {
@@ -12,6 +20,10 @@ const GET_MANY = {
 const RANGE = {
   name: 'store_range',
   text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key >= $2 AND key < $3 ORDER BY key LIMIT $4',
+};
+const RANGE_BACK = {
+  name: 'store_range_back',
+  text: 'SELECT name, value FROM qrn.record WHERE part = $1 AND key >= $2 AND key < $3 ORDER BY key DESC LIMIT $4',
 };
 const PUT = {
   name: 'store_put',
@@ -29,6 +41,10 @@ WHERE record.part = gone.part AND record.key = gone.key`,
 /** One moment of the database for all statements of a transaction. */
 const SAME_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ' };
 export const ONE_MOMENT = { name: '', text: 'SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY' };
+
+/** Names the locks of bodies: "body" in ASCII. */
+const BODY_LOCK = 0x62_6f_64_79;
+const LOCK = { name: 'store_lock', text: `SELECT pg_advisory_xact_lock(${BODY_LOCK}, hashtext($1))` };
 
 const FIRST = Buffer.alloc(0);
 /** Behind every key. */
@@ -78,17 +94,22 @@ export class PostgresStore implements Store {
   }
 }
 
+/** Takes the locks of a body until the transaction ends. */
+export async function lockIn(session: Session, locks: readonly string[]): Promise<void> {
+  for (const lock of [...locks].sort()) await session.run(LOCK, [lock]);
+}
+
 /** The rows of a table in the order of their keys. */
 export async function rangeOf<K extends Key, V>(
   session: Session,
   { name: part, codec }: SharedTable<K, V>,
-  { from, before, limit }: KeyRange,
+  { from, before, limit, isReverse }: KeyRange,
 ): Promise<Row<K, V>[]> {
   const [first, end] = [
     from === undefined ? FIRST : orderedKey(from),
     before === undefined ? END : orderedKey(before),
   ];
-  const rows = await session.run<{ name: string; value: Uint8Array }>(RANGE, [
+  const rows = await session.run<{ name: string; value: Uint8Array }>(isReverse ? RANGE_BACK : RANGE, [
     part,
     first,
     end,
@@ -105,14 +126,22 @@ export async function inSession<T>(session: Session, body: Body<T>): Promise<T> 
   let next = body.next();
   while (!next.done) {
     const step = next.value;
-    const id = 'key' in step ? JSON.stringify([step.table.name, step.key]) : '';
-    const written = writes.get(id);
-    if (id === '') await flush(session, writes);
+    const idOf = (key: Key) => JSON.stringify([step.table.name, key]);
+    const leftOf = (key: Key, stored: unknown) => {
+      const write = writes.get(idOf(key));
+      return write === undefined ? stored : write.ask === 'put' ? write.value : undefined;
+    };
     if (step.ask === 'put' || step.ask === 'remove') {
-      writes.set(id, step);
+      writes.set(idOf(step.key), step);
       next = body.next();
-    } else if (written !== undefined) next = body.next(written.ask === 'put' ? written.value : undefined);
-    else next = body.next(await answer(session, step));
+    } else if (step.ask === 'get') {
+      const isWritten = writes.has(idOf(step.key));
+      next = body.next(leftOf(step.key, isWritten ? undefined : await answer(session, step)));
+    } else {
+      if (step.ask === 'range') await flush(session, writes);
+      const found = (await answer(session, step)) as readonly unknown[];
+      next = body.next(step.ask === 'range' ? found : found.map((each, i) => leftOf(step.keys[i], each)));
+    }
   }
   await flush(session, writes);
   return next.value;
@@ -122,6 +151,7 @@ async function answer(session: Pick<Session, 'run'>, step: Step): Promise<unknow
   const { table } = step;
   if (step.ask === 'range') return rangeOf(session, table, step.range);
   if (step.ask === 'getMany') {
+    if (step.keys.length === 0) return [];
     const keys = step.keys.map((key) => Buffer.from(orderedKey(key)));
     const rows = await session.run<{ name: string; value: Uint8Array }>(GET_MANY, [table.name, keys]);
     const found = new Map(rows.map(({ name, value }) => [name, table.codec.decode(value)]));
@@ -140,12 +170,7 @@ async function flush(session: Session, writes: Map<string, Write>): Promise<void
   );
   const removes = sorted.filter((each) => each.ask === 'remove');
   writes.clear();
-  if (rows.length > 0)
-    await session.run(PUT, [
-      ...columns(rows, 'part', 'name'),
-      ...packedColumn(rows.map(({ key }) => key)),
-      ...packedColumn(rows.map(({ value }) => value)),
-    ]);
+  if (rows.length > 0) await putRows(session, rows);
   if (removes.length > 0)
     await session.run(REMOVE, [
       removes.map(({ table }) => table.name),
@@ -153,8 +178,65 @@ async function flush(session: Session, writes: Map<string, Write>): Promise<void
     ]);
 }
 
+/** Puts the rows in one statement. */
+export async function putRows(session: Session, rows: readonly RecordRow[]): Promise<void> {
+  await session.run(PUT, packedRows(rows));
+}
+
+/** The values of a statement that unnests rows as PUT does. */
+export function packedRows(rows: readonly RecordRow[]): unknown[] {
+  return [
+    ...columns(rows, 'part', 'name'),
+    ...packedColumn(rows.map(({ key }) => key)),
+    ...packedColumn(rows.map(({ value }) => value)),
+  ];
+}
+
+/** The rows as one array for each column, for `unnest`. */
+function columns<R extends object>(rows: readonly R[], ...names: readonly (keyof R)[]): unknown[][] {
+  return names.map((name) => rows.map((row) => row[name]));
+}
+
+/**
+ * Many values as one, with where each begins (from 1) and its size: one value is sent as it is, and an array of them would
+ * be sent as text.
+ */
+function packedColumn(values: readonly Uint8Array[]): [Buffer, number[], number[]] {
+  const sizes = values.map(({ length }) => length);
+  let next = 1;
+  const firsts = sizes.map((size) => {
+    const first = next;
+    next += size;
+    return first;
+  });
+  return [Buffer.concat(values), firsts, sizes];
+}
+
+/** What a body puts that does nothing else, as rows of `qrn.record`. */
+export function rowsPutBy(body: Body<void>): RecordRow[] {
+  const rows: RecordRow[] = [];
+  runNow(body, (step) => {
+    if (step.ask !== 'put') throw new TypeError(`a body that puts asks to ${step.ask}`);
+    rows.push(rowOf(step.table, step.key, step.value));
+  });
+  return rows;
+}
+
 /** A record as a row of `qrn.record`. */
-export function rowOf<K extends Key, V>({ name: part, codec }: SharedTable<K, V>, key: K, value: V) {
+export interface RecordRow {
+  /** The name of its table. */
+  readonly part: string;
+  readonly key: Uint8Array;
+  /** The key as JSON. */
+  readonly name: string;
+  readonly value: Uint8Array;
+}
+
+export function rowOf<K extends Key, V>(
+  { name: part, codec }: SharedTable<K, V>,
+  key: K,
+  value: V,
+): RecordRow {
   const encoded = concatBytes(...[codec.encode(value)].flat());
   return { part, key: orderedKey(key), name: JSON.stringify(key), value: encoded };
 }

@@ -1,6 +1,7 @@
 import { paddedNumber } from '../../../src/certificate/log-records.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
 import { CompactRange } from '../../../src/crypto/merkle.ts';
+import { ALLOWANCES } from '../../../src/ledger/tables.ts';
 import { administer } from '../../support/postgres.ts';
 import { auditBooks, type BookFindings, type Known } from '../clients/ledger-check.ts';
 import type { Load, SeenCheckpoint } from './load.ts';
@@ -48,14 +49,15 @@ export async function audit(url: string, dataDir: string, load: Load): Promise<A
 
 /** What nodes were granted and did not spend must have come back: the rest is what was spent. */
 async function lostGrants(url: string, { spent }: BookFindings): Promise<string[]> {
-  const { rows } = await administer<{ account: string; requests: string; credits: string }>(
+  const { rows } = await administer<{ name: string; value: Uint8Array }>(
     url,
-    'SELECT account, requests_granted AS requests, credits_granted AS credits FROM qrn.allowance',
+    `SELECT name, value FROM qrn.record WHERE part = '${ALLOWANCES.name}'`,
   );
   return spent.flatMap(({ account, requests, credits }) => {
-    const granted = rows.find((row) => Number(row.account) === account);
-    if (granted === undefined) return [];
-    if (Number(granted.requests) === requests && Number(granted.credits) === credits) return [];
+    const row = rows.find(({ name }) => JSON.parse(name)[1] === account);
+    if (row === undefined) return [];
+    const granted = ALLOWANCES.codec.decode(row.value);
+    if (granted.requests === requests && granted.credits === credits) return [];
     const of = `granted ${granted.requests} and ${granted.credits}`;
     return [`account ${account} spent ${requests} requests and ${credits} credits, and was ${of}`];
   });

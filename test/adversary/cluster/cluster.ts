@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { createAccount, createKey } from '../../../src/account/administration.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
-import { fence } from '../../../src/ledger/postgres/cluster.ts';
 import { Database } from '../../../src/ledger/postgres/connection.ts';
+import { fence } from '../../../src/ledger/postgres/node.ts';
+import { ENTRY_BYTES } from '../../../src/ledger/segment.ts';
+import { SEGMENT_TIMES, SEGMENTS } from '../../../src/ledger/tables.ts';
 import { Chance } from '../../support/chance.ts';
 import { administer } from '../../support/postgres.ts';
 import { freePort } from '../../support/programs.ts';
@@ -123,10 +125,15 @@ export class Cluster {
 
   /** Segments of the node that are in the books. */
   async segmentsOf(name: string): Promise<number> {
+    const { rows: nodes } = await administer<{ number: number }>(
+      this.url,
+      'SELECT number FROM qrn.node WHERE name = $1',
+      [name],
+    );
     const { rows } = await administer<{ count: string }>(
       this.url,
-      'SELECT count(*) FROM qrn.segment s JOIN qrn.node n ON n.number = s.node WHERE n.name = $1',
-      [name],
+      `SELECT count(*) FROM qrn.record WHERE part = '${SEGMENT_TIMES.name}' AND value = ANY($1)`,
+      [nodes.map(({ number }) => SEGMENT_TIMES.codec.encode(number))],
     );
     return Number(rows[0].count);
   }
@@ -136,7 +143,10 @@ export class Cluster {
    * take after each fault. The audit looks for each answer.
    */
   async lostCount(acknowledged: number): Promise<string[]> {
-    const counted = 'SELECT sum(count) AS stored FROM qrn.segment';
+    // what follows the head of a segment is its entries; the head's length is the last three bytes before it (segment.ts)
+    const headBytes = 'get_byte(value, 5) + 256 * get_byte(value, 6) + 65536 * get_byte(value, 7)';
+    const counted = `SELECT sum((octet_length(value) - 9 - (${headBytes})) / ${ENTRY_BYTES}) AS stored
+      FROM qrn.record WHERE part = '${SEGMENTS.name}'`;
     const { rows } = await administer<{ stored: string | null }>(this.url, counted);
     const [{ stored }] = rows;
     if (Number(stored ?? 0) >= acknowledged) return [];

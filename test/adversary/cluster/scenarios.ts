@@ -178,7 +178,7 @@ function newerRelease(): { release: string; schema: number } {
   const migrations = join(release, 'src/ledger/postgres/migrations');
   const schema = readdirSync(migrations).length + 1;
   const migration = `-- compatible with programs of schema ${schema - 1}
-ALTER TABLE qrn.segment ADD COLUMN newer text;
+ALTER TABLE qrn.record ADD COLUMN newer text;
 CREATE TABLE qrn.newer (id int PRIMARY KEY);
 `;
   writeFileSync(join(migrations, `${String(schema).padStart(4, '0')}.sql`), migration);

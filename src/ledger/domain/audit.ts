@@ -1,0 +1,185 @@
+import { type AuditReport, LedgerError } from '../ledger.ts';
+import type { SegmentRecord } from '../records.ts';
+import { RequestIdSet } from '../request-id-set.ts';
+import { decodeSegment, EntryCursor, MODE_OF_CODE } from '../segment.ts';
+import {
+  BALANCES,
+  BLOCK_TABLES,
+  BOOK_TABLES,
+  DROPPED_SEGMENTS,
+  SEGMENT_TIMES,
+  SEGMENTS,
+  UNSEALED,
+  USAGE,
+} from '../tables.ts';
+import {
+  accountOfKey,
+  creditsOf,
+  dayOfKey,
+  firstWholeDay,
+  flawOfUsage,
+  type UsageCounters,
+  UsageTally,
+} from '../usage-counters.ts';
+import { auditAnswers } from './answers.ts';
+import { Auditor, type Walk } from './auditor.ts';
+import { auditBlocks } from './blocks.ts';
+import { auditDirectory } from './directory.ts';
+import { auditDraws } from './draws.ts';
+import { auditLog } from './log.ts';
+import { auditLots } from './lots.ts';
+import { SeriesAudit } from './series.ts';
+import { auditSources } from './sources-audit.ts';
+
+/**
+ * Reads every record of the books and holds it against every other that it implies; `withBlocks` also those of the blocks that
+ * lie in the same store.
+ */
+export async function auditStore(walk: Walk, withBlocks: boolean): Promise<AuditReport> {
+  const auditor = new Auditor(walk);
+  await auditDirectory(auditor);
+  const lots = await auditLots(auditor);
+  const blocks = withBlocks ? await auditBlocks(auditor, lots) : { blocksUnclaimed: 0, blocksClaimed: 0 };
+  await auditSources(lots, auditor);
+  await auditDraws(auditor);
+  const segments = new SegmentAudit(auditor, lots);
+  const sums = await segments.run();
+  await auditAnswers(auditor);
+  await auditLog(auditor);
+  await auditor.walkRest(withBlocks ? { ...BOOK_TABLES, ...BLOCK_TABLES } : BOOK_TABLES);
+  const { problems } = auditor;
+  return { ok: problems.length === 0, problems, lots: lots.size, ...sums, ...blocks };
+}
+
+/** Segments, their order, what the log has sealed of them, and the counters that are sums over those. */
+class SegmentAudit {
+  readonly #auditor: Auditor;
+  readonly #lots: ReadonlyMap<string, boolean>;
+  readonly #series = new SeriesAudit();
+  readonly #requestIds = new RequestIdSet();
+  readonly #sealed = new UsageTally();
+  #certificates = 0;
+  #creditsSpent = 0;
+  #oldestMs = Number.POSITIVE_INFINITY;
+
+  constructor(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
+    this.#auditor = auditor;
+    this.#lots = lots;
+  }
+
+  async run(): Promise<Pick<AuditReport, 'segments' | 'certificates' | 'creditsSpent'>> {
+    const segments = await this.#checkSegments();
+    await this.#series.check(this.#auditor);
+    await this.#checkUsage();
+    return { segments, certificates: this.#certificates, creditsSpent: this.#creditsSpent };
+  }
+
+  async #checkSegments(): Promise<number> {
+    const auditor = this.#auditor;
+    const unsealed = new Map<number, number>();
+    await auditor.walk(UNSEALED, (sequence, { count }) => unsealed.set(sequence, count));
+    const times = new Map<number, number>();
+    await auditor.walk(SEGMENT_TIMES, ([committedAtMs, sequence]) => {
+      times.set(sequence, committedAtMs);
+      this.#oldestMs = Math.min(this.#oldestMs, committedAtMs);
+    });
+    let read = 0;
+    await auditor.walk(SEGMENTS, (sequence, stored) => {
+      const segment = this.#decoded(sequence, stored);
+      if (segment === undefined) return;
+      read++;
+      if (segment.sequence !== sequence)
+        auditor.problem(`segment ${segment.sequence} is stored as ${sequence}`);
+      if (times.get(sequence) !== segment.committedAtMs)
+        auditor.problem(`segment ${sequence} is not listed by its time`);
+      times.delete(sequence);
+      const waiting = unsealed.get(sequence);
+      if (waiting === undefined) this.#sealed.addSegment(segment.entries);
+      if (waiting === segment.count) unsealed.delete(sequence);
+      this.#checkSources(segment);
+      this.#checkEntries(segment, waiting === undefined);
+      this.#series.addSegment(segment);
+    });
+    for (const sequence of times.keys())
+      auditor.problem(`segment ${sequence} is listed by time but not readable`);
+    for (const sequence of unsealed.keys())
+      auditor.problem(`segment ${sequence} is to be logged, and is not stored with as many certificates`);
+    return read;
+  }
+
+  #decoded(sequence: number, stored: Uint8Array): SegmentRecord | undefined {
+    try {
+      return decodeSegment(stored);
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error;
+      this.#auditor.problem(`segment ${sequence}: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  #checkSources({ sequence, sources }: SegmentRecord): void {
+    for (const { mode, lotIds } of sources) {
+      if (mode === 'csprng') continue; // the system source need not have a lot in the ledger
+      for (const id of lotIds) {
+        const isAccepted = this.#lots.get(id);
+        if (isAccepted === undefined)
+          this.#auditor.problem(`segment ${sequence} drew on lot ${id}, which is not stored`);
+        else if (!isAccepted)
+          this.#auditor.problem(`segment ${sequence} drew on lot ${id}, which was not accepted`);
+      }
+    }
+  }
+
+  /** The credits of sealed segments are in the counters. */
+  #checkEntries({ sequence, entries }: SegmentRecord, isSealed: boolean): void {
+    const cursor = new EntryCursor(entries);
+    while (cursor.next()) {
+      this.#certificates++;
+      if (!isSealed) this.#creditsSpent += cursor.credits;
+      if (!this.#requestIds.add(cursor.requestId))
+        this.#auditor.problem(`segment ${sequence} repeats a request id`);
+      if (cursor.credits > 0 && MODE_OF_CODE[cursor.modeCode] !== 'pure')
+        this.#auditor.problem(`segment ${sequence} spends credits outside pure mode`);
+    }
+  }
+
+  async #checkUsage(): Promise<void> {
+    const auditor = this.#auditor;
+    const expected = this.#sealed.counters;
+    let hasDropped = false;
+    await auditor.walk(DROPPED_SEGMENTS, () => {
+      hasDropped = true;
+    });
+    const wholeFrom = firstWholeDay(hasDropped, this.#oldestMs);
+    const firstDay = (await auditor.count('firstUsageDay')) ?? 0;
+    const lastDay = (await auditor.count('lastUsageDay')) ?? 0;
+    const check = (key: number, counters?: UsageCounters) => {
+      const name = `the usage of account ${accountOfKey(key)} on day ${dayOfKey(key)}`;
+      const flaw = flawOfUsage(counters, expected.get(key), dayOfKey(key) >= wholeFrom);
+      if (flaw !== undefined) auditor.problem(`${name} ${flaw}`);
+      if (dayOfKey(key) < firstDay || dayOfKey(key) > lastDay)
+        auditor.problem(`${name} lies outside the usage days`);
+    };
+    const stored = new UsageTally();
+    await auditor.walk(USAGE, (key, counters) => {
+      check(key, counters);
+      expected.delete(key);
+      stored.counters.set(key, counters);
+      this.#creditsSpent += creditsOf(counters);
+    });
+    for (const key of expected.keys()) check(key);
+    await this.#checkBalances(stored);
+  }
+
+  async #checkBalances(days: UsageTally): Promise<void> {
+    const sums = new Map(days.charges().map((charge) => [`${charge.account} in ${charge.period}`, charge]));
+    await this.#auditor.walk(BALANCES, ([period, account], { requests, credits }) => {
+      const name = `${account} in ${period}`;
+      const sum = sums.get(name);
+      if (sum?.requests !== requests || sum.credits !== credits)
+        this.#auditor.problem(`the balance of account ${name} is not the sum of its days`);
+      sums.delete(name);
+    });
+    for (const name of sums.keys()) this.#auditor.problem(`the balance of account ${name} is missing`);
+  }
+}

@@ -1,0 +1,435 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Clock } from '../../core/clock.ts';
+import { type Books, LedgerError, type LogStore, SEQUENCES_PER_LEASE } from '../ledger.ts';
+import type { SegmentRecord, StoredAnswer } from '../records.ts';
+import { putRates, SavedRates } from '../saved-rates.ts';
+import { decodeSegment, encodeSegment } from '../segment.ts';
+import { type Body, type Key, type SharedTable, type Store, tx } from '../store.ts';
+import {
+  BALANCES,
+  COUNTS,
+  DROPPED_SEGMENTS,
+  KEY_CLAIMS,
+  SEGMENT_TIMES,
+  SEGMENTS,
+  SPENT,
+  UNSEALED,
+  USAGE,
+} from '../tables.ts';
+import {
+  accountOfKey,
+  addCounters,
+  type Charge,
+  dayOfKey,
+  newCounters,
+  type PeriodCharge,
+  sumOf,
+  UsageTally,
+  usageDayOf,
+  usageKey,
+} from '../usage-counters.ts';
+import { answersIn, putAnswers } from './answers.ts';
+import { LOG_LOCK, LOG_LOCKS, mayStep, putLogRecords, readLog } from './log.ts';
+import { dropNumbers, numberAnswers, seriesLocks, seriesPage, withSerials } from './series.ts';
+
+/**
+ * Answers: segments of certificates, and the counters that are sums over them. No commit writes a counter: the transaction that
+ * seals segments adds them to the counters and takes them from UNSEALED, and whoever reads a counter adds what is still
+ * unsealed. All who fold hold LOG_LOCK.
+ */
+
+/** Segments erased by one transaction, so that commits get their turn between: with 1,000 certificates each they take 2 ms. */
+const SEGMENTS_PER_SWEEP = 8;
+/** Segments whose bodies are read at once: some megabytes. */
+const SEGMENTS_PER_READ = 256;
+/** Bodies that are decoded before the loop has a turn: about 1,000 certificates. */
+const BYTES_PER_TURN = 96 * 1_024;
+const TALLIES_MAX = 65_536;
+
+/** Which node stores segments, and in which of its lives. */
+export interface Writer {
+  readonly number: number;
+  /** 0 where no other node has a part of the limits: nothing that is spent needs to be settled. */
+  readonly epoch: number;
+}
+
+export interface EncodedSegment {
+  readonly segment: SegmentRecord;
+  /** As encodeSegment gives them. */
+  readonly bytes: Uint8Array;
+}
+
+/** Throws what encodeSegment throws for a segment whose parts do not agree. */
+export function encoded(segment: SegmentRecord): EncodedSegment {
+  return { segment, bytes: encodeSegment(segment) };
+}
+
+/** The books of one process, over a store that others may write too. */
+export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore {
+  const tallies = new UnsealedTallies();
+  const { expireAnswers, ...answers } = answersIn(store, clock);
+
+  /** Erases some segments that were committed before, and tells how many. The counters stay. */
+  async function sweep(beforeMs: number): Promise<number> {
+    const due = await store.read(function* () {
+      const times = yield* tx.range(SEGMENT_TIMES, { before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP });
+      return yield* storedSegments(times.map(({ key: [, sequence] }) => sequence));
+    });
+    if (due.length > 0) await store.write([LOG_LOCK, ...seriesLocks(due)], () => dropSegments(due, tallies));
+    return due.length;
+  }
+
+  return {
+    ...answers,
+
+    leaseSequences: () =>
+      store.write(['sequences'], function* () {
+        const [newest] = yield* tx.range(SEGMENTS, { isReverse: true, limit: 1 });
+        const dropped = yield* droppedSegment();
+        const leasedBefore = (yield* tx.get(COUNTS, 'leasedBefore')) ?? 0;
+        const free = Math.max(leasedBefore, newest?.key ?? 0, dropped);
+        const start = Math.ceil(free / SEQUENCES_PER_LEASE) * SEQUENCES_PER_LEASE;
+        const before = start + SEQUENCES_PER_LEASE;
+        yield* tx.put(COUNTS, 'leasedBefore', before);
+        return { from: start + 1, before };
+      }),
+
+    async commit(segments, kept) {
+      const fresh = segments.map(encoded); // a flaw is the caller's bug: found before anything is written
+      await store.write(seriesLocks(segments), () => storeSegments(fresh, kept, writer));
+    },
+
+    segment: (sequence) =>
+      store.read(function* () {
+        const bytes = yield* tx.get(SEGMENTS, sequence);
+        return bytes && (yield* withSerials([decodeSegment(bytes)]))[0];
+      }),
+
+    async unsealed(certificates) {
+      const waiting = await store.read(() => tx.range(UNSEALED, { limit: certificates })); // each has one at least
+      let missing = certificates;
+      const last = waiting.findIndex(({ value }) => (missing -= value.count) <= 0);
+      const wanted = waiting.slice(0, last < 0 ? waiting.length : last + 1).map(({ key }) => key);
+      const bodies = await store.read(() => unsealedBodies(wanted));
+      const segments: SegmentRecord[] = [];
+      let bytes = 0;
+      for (const body of bodies) {
+        const segment = decodeSegment(body);
+        tallies.note(segment);
+        segments.push(segment);
+        bytes += body.length;
+        if (bytes < BYTES_PER_TURN) continue;
+        bytes = 0;
+        await nextTurn();
+      }
+      return store.read(() => withSerials(segments));
+    },
+
+    segmentsFrom: (from, limit) =>
+      store.read(function* () {
+        const rows = yield* tx.range(SEGMENTS, { from, limit });
+        return yield* withSerials(rows.map(({ value }) => decodeSegment(value)));
+      }),
+
+    seriesPage: (purpose, part) => store.read(() => seriesPage(purpose, part)),
+
+    balances: (period) =>
+      store.read(function* () {
+        const sums = new Map<number, Charge>();
+        const rows = yield* tx.range(BALANCES, { from: [period, 0], before: [period + 1, 0] });
+        for (const { key, value } of rows) sums.set(key[1], value);
+        const waiting = yield* tx.range(UNSEALED, {});
+        for (const charge of (yield* tallies.sum(waiting.map(({ key }) => key))).charges())
+          if (charge.period === period) sums.set(charge.account, sumOf(sums.get(charge.account), charge));
+        const sorted = [...sums].sort(([a], [b]) => a - b);
+        return sorted.map(([accountNumber, charge]) => ({ accountNumber, period, ...charge }));
+      }),
+
+    usage: (accountNumber, sinceDay) =>
+      store.read(function* () {
+        const [firstDay, lastDay] = yield* usageDays();
+        const sums = new UsageTally();
+        const keys: number[] = [];
+        for (let day = Math.max(sinceDay, firstDay); day <= lastDay; day++)
+          keys.push(usageKey(day, accountNumber));
+        for (const [i, counters] of (yield* tx.getMany(USAGE, keys)).entries())
+          if (counters !== undefined) sums.counters.set(keys[i], counters);
+        const waiting = yield* tx.range(UNSEALED, {});
+        sums.addTally(yield* tallies.sum(waiting.map(({ key }) => key)));
+        return [...sums.counters]
+          .filter(([key]) => accountOfKey(key) === accountNumber && dayOfKey(key) >= sinceDay)
+          .sort(([a], [b]) => a - b)
+          .map(([key, counters]) => usageDayOf(dayOfKey(key), counters));
+      }),
+
+    saveRates: (rates) => store.write([], () => putRates(writer.number, rates)),
+
+    async loadRates(sinceMs) {
+      const rates = await SavedRates.in(store);
+      let from: readonly [number, number] = [sinceMs, 0];
+      for (;;) {
+        const recent = await store.read(function* () {
+          const times = yield* tx.range(SEGMENT_TIMES, { from, limit: SEGMENTS_PER_READ });
+          const segments = yield* storedSegments(times.map(({ key: [, sequence] }) => sequence));
+          return times.map(({ key, value: node }, i) => ({ key, node, segment: segments[i] }));
+        });
+        for (const { node, segment } of recent) rates.addEntries(node, segment.entries);
+        const last = recent.at(-1);
+        if (last === undefined) return rates.records();
+        from = [last.key[0], last.key[1] + 1];
+      }
+    },
+
+    async expire(nowMs, segmentsBeforeMs) {
+      const erased = await expireAnswers(nowMs);
+      for (let segments = 0; ; ) {
+        const now = await sweep(segmentsBeforeMs);
+        if (now === 0) return { answers: erased, segments };
+        segments += now;
+      }
+    },
+
+    segmentSpan: () =>
+      store.read(function* () {
+        const [oldest] = yield* tx.range(SEGMENT_TIMES, { limit: 1 });
+        const [newest] = yield* tx.range(SEGMENT_TIMES, { isReverse: true, limit: 1 });
+        return oldest && newest && { oldestMs: oldest.key[0], newestMs: newest.key[0] };
+      }),
+
+    probe: () => store.write([], () => tx.put(COUNTS, 'probedAtMs', clock.wallMs())),
+
+    async putLog(records, step, released) {
+      const locks = released === undefined ? [LOG_LOCK] : LOG_LOCKS;
+      await store.write(locks, function* () {
+        if (step !== undefined) {
+          if (!(yield* mayStep(records, step))) return;
+          // They could be read, and a failover lost them before a standby had them.
+          if ((yield* fold(step.sealed, tallies, true)) < step.sealed.length)
+            throw new LedgerError(
+              'conflict',
+              'segments that were to be logged are not in the books any more',
+            );
+        }
+        yield* putLogRecords(records, released);
+      });
+      tallies.forget(step?.sealed ?? []);
+    },
+
+    getLog: (key) => readLog(store, key),
+  };
+}
+
+/** What the books have of one segment that is stored for the first time. */
+export function* putSegment({ segment, bytes }: EncodedSegment, { number, epoch }: Writer): Body<void> {
+  const { sequence, committedAtMs, count } = segment;
+  yield* tx.put(SEGMENTS, sequence, bytes);
+  yield* tx.put(SEGMENT_TIMES, [committedAtMs, sequence], number);
+  yield* tx.put(UNSEALED, sequence, { count, node: number, epoch });
+}
+
+/** What is stored with segments that are stored for the first time. Kept answers let go of their keys. */
+export function* storeFollowing(
+  segments: readonly EncodedSegment[],
+  answers: readonly StoredAnswer[],
+): Body<void> {
+  yield* numberAnswers(segments.map(({ segment }) => segment));
+  if (answers.length === 0) return;
+  yield* putAnswers(answers);
+  for (const { keyDigest } of answers) yield* tx.remove(KEY_CLAIMS, keyDigest);
+}
+
+/** See Books.commit. */
+export function* storeSegments(
+  segments: readonly EncodedSegment[],
+  answers: readonly StoredAnswer[],
+  writer: Writer,
+): Body<void> {
+  const fresh = yield* unstored(segments);
+  for (const each of fresh) yield* putSegment(each, writer);
+  yield* storeFollowing(fresh, answers);
+}
+
+/** What the sealed segments of earlier lives of a node spent, and what those spent that are unsealed: by epoch. */
+export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCharge & { epoch: number })[]> {
+  const sealed = yield* tx.range(SPENT, { from: [number, 0, 0, 0], before: [number, epoch, 0, 0] });
+  const waiting = (yield* tx.range(UNSEALED, {})).filter(
+    ({ value }) => value.node === number && value.epoch < epoch,
+  );
+  const tallies = yield* new UnsealedTallies().of(waiting.map(({ key }) => key));
+  for (const { key } of sealed) yield* tx.remove(SPENT, key);
+  return [
+    ...sealed.map(({ key: [, of, period, account], value }) => ({ epoch: of, period, account, ...value })),
+    ...waiting.flatMap(({ value: { epoch: of } }, i) =>
+      tallies[i].charges().map((charge) => ({ epoch: of, ...charge })),
+    ),
+  ];
+}
+
+/** The segments that are not stored yet. Refuses all when one must not be stored. */
+function* unstored(segments: readonly EncodedSegment[]): Body<EncodedSegment[]> {
+  const sequences = segments.map(({ segment }) => segment.sequence);
+  const twice = sequences.find((sequence, i) => sequences.indexOf(sequence) !== i);
+  if (twice !== undefined) throw new LedgerError('conflict', `segment ${twice} is twice in one commit`);
+  const stored = yield* tx.getMany(SEGMENTS, sequences);
+  const dropped = yield* droppedSegment();
+  return segments.filter(({ segment: { sequence }, bytes }, i) => {
+    const known = stored[i];
+    if (known !== undefined && Buffer.compare(known, bytes) !== 0)
+      throw new LedgerError('conflict', `segment ${sequence} is stored with other content`);
+    // Counted and dropped already, or so late that its numbers would be counted after their retention.
+    if (known === undefined && sequence <= dropped)
+      throw new LedgerError('refused', `segment ${sequence} is past its retention`);
+    return known === undefined;
+  });
+}
+
+/** The first and the last day of any counted usage. */
+function* usageDays(): Body<readonly [number, number]> {
+  const [first, last] = yield* tx.getMany(COUNTS, ['firstUsageDay', 'lastUsageDay']);
+  return [first ?? Number.POSITIVE_INFINITY, last ?? Number.NEGATIVE_INFINITY];
+}
+
+/** The highest sequence that retention dropped; 0 before the first. */
+function* droppedSegment(): Body<number> {
+  return (yield* tx.range(DROPPED_SEGMENTS, { limit: 1 }))[0]?.key ?? 0;
+}
+
+/** Another node may have sealed and dropped some of them meanwhile. */
+function* unsealedBodies(sequences: readonly number[]): Body<Uint8Array[]> {
+  const bodies = yield* tx.getMany(SEGMENTS, sequences);
+  const missing = sequences.filter((_, i) => bodies[i] === undefined);
+  const listed = missing.length === 0 ? [] : yield* tx.getMany(UNSEALED, missing);
+  const lost = missing.find((_, i) => listed[i] !== undefined);
+  if (lost !== undefined) throw notStored(lost);
+  return bodies.filter((body) => body !== undefined);
+}
+
+function notStored(sequence: number): LedgerError {
+  return new LedgerError('damaged', `segment ${sequence} is listed but not stored`);
+}
+
+function* storedSegments(sequences: readonly number[]): Body<SegmentRecord[]> {
+  return (yield* tx.getMany(SEGMENTS, sequences)).map((body, i) => {
+    if (body === undefined) throw notStored(sequences[i]);
+    return decodeSegment(body);
+  });
+}
+
+/** Another node may have dropped some of them meanwhile. */
+function* dropSegments(due: readonly SegmentRecord[], tallies: UnsealedTallies): Body<void> {
+  const sequences = due.map(({ sequence }) => sequence);
+  const stored = yield* tx.getMany(SEGMENTS, sequences);
+  const segments = due.filter((_, i) => stored[i] !== undefined);
+  const dropped = yield* droppedSegment();
+  yield* fold(sequences, tallies);
+  yield* dropNumbers(segments);
+  for (const { sequence, committedAtMs } of segments) {
+    yield* tx.remove(SEGMENTS, sequence);
+    yield* tx.remove(SEGMENT_TIMES, [committedAtMs, sequence]);
+  }
+  const highest = Math.max(...sequences);
+  if (highest <= dropped) return;
+  yield* tx.remove(DROPPED_SEGMENTS, dropped);
+  yield* tx.put(DROPPED_SEGMENTS, highest, 0);
+}
+
+/** Adds those of the segments to the counters that are unsealed, and gives how many; none of them when `allOrNone` and one is not. */
+function* fold(sequences: readonly number[], tallies: UnsealedTallies, allOrNone = false): Body<number> {
+  const found = yield* tx.getMany(UNSEALED, sequences);
+  const taken = sequences.filter((_, i) => found[i] !== undefined);
+  if (taken.length === 0 || (allOrNone && taken.length < sequences.length)) return taken.length;
+  const added = yield* tallies.of(taken);
+  const writers = found.filter((each) => each !== undefined);
+  const all = new UsageTally();
+  const lives = new Map<string, { readonly life: readonly [number, number]; readonly tally: UsageTally }>();
+  for (const [i, { node, epoch }] of writers.entries()) {
+    all.addTally(added[i]);
+    if (epoch === 0) continue;
+    const life = lives.get(`${node} ${epoch}`) ?? { life: [node, epoch], tally: new UsageTally() };
+    life.tally.addTally(added[i]);
+    lives.set(`${node} ${epoch}`, life);
+  }
+  yield* addTo(USAGE, [...all.counters], (sum = newCounters(), more) => {
+    addCounters(sum, more);
+    return sum;
+  });
+  const days = [...all.counters.keys()].map(dayOfKey).sort((a, b) => a - b);
+  const [first, last] = yield* usageDays();
+  if (days[0] < first) yield* tx.put(COUNTS, 'firstUsageDay', days[0]);
+  if (days[days.length - 1] > last) yield* tx.put(COUNTS, 'lastUsageDay', days[days.length - 1]);
+  const spent = [...lives.values()].flatMap(({ life, tally }) =>
+    tally.charges().map((charge) => [[...life, ...monthOf(charge)] as const, chargeIn(charge)] as const),
+  );
+  const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
+  yield* addTo(BALANCES, charged, sumOf);
+  yield* addTo(SPENT, spent, sumOf);
+  for (const sequence of taken) yield* tx.remove(UNSEALED, sequence);
+  return taken.length;
+}
+
+function monthOf({ period, account }: PeriodCharge): readonly [number, number] {
+  return [period, account];
+}
+
+function chargeIn({ requests, credits }: PeriodCharge): Charge {
+  return { requests, credits };
+}
+
+/** Adds to each record what comes with its key. */
+function* addTo<K extends Key, V>(
+  table: SharedTable<K, V>,
+  more: readonly (readonly [K, V])[],
+  sum: (stored: V | undefined, more: V) => V,
+): Body<void> {
+  const stored = yield* tx.getMany(
+    table,
+    more.map(([key]) => key),
+  );
+  for (const [i, [key, value]] of more.entries()) yield* tx.put(table, key, sum(stored[i], value));
+}
+
+/**
+ * What each segment that is not sealed adds to the counters. A segment never changes, so each is read and added up once in
+ * this process: when it is read to be sealed, or when a counter is asked for.
+ */
+class UnsealedTallies {
+  readonly #tallies = new Map<number, UsageTally>();
+
+  /** Notes a segment that was read anyway. */
+  note({ sequence, entries }: SegmentRecord): UsageTally {
+    const known = this.#tallies.get(sequence);
+    if (known !== undefined) return known;
+    const tally = new UsageTally();
+    tally.addSegment(entries);
+    this.#tallies.set(sequence, tally);
+    if (this.#tallies.size > TALLIES_MAX) this.#tallies.delete(this.#tallies.keys().next().value as number);
+    return tally;
+  }
+
+  /** These were sealed: the counters have them. */
+  forget(sequences: readonly number[]): void {
+    for (const sequence of sequences) this.#tallies.delete(sequence);
+  }
+
+  /** The tally of each of these segments, which all are stored. */
+  *of(sequences: readonly number[]): Body<UsageTally[]> {
+    const tallies = new Map<number, UsageTally>();
+    const missing: number[] = [];
+    for (const sequence of sequences) {
+      const known = this.#tallies.get(sequence);
+      if (known === undefined) missing.push(sequence);
+      else tallies.set(sequence, known);
+    }
+    for (let at = 0; at < missing.length; at += SEGMENTS_PER_READ)
+      for (const segment of yield* storedSegments(missing.slice(at, at + SEGMENTS_PER_READ)))
+        tallies.set(segment.sequence, this.note(segment));
+    return sequences.map((sequence) => tallies.get(sequence) as UsageTally);
+  }
+
+  /** The sum over all of these segments. */
+  *sum(sequences: readonly number[]): Body<UsageTally> {
+    const sum = new UsageTally();
+    for (const tally of yield* this.of(sequences)) sum.addTally(tally);
+    return sum;
+  }
+}
