@@ -118,7 +118,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     mkdirSync(nodePath); // an empty one is in nobody's way
     const renamed = await qrn('cluster', 'import-lmdb', '--yes');
     assert.deepEqual([renamed.code, renamed.stdout], [0, '']);
-    assert.match(moved.stdout, /records\.segment +[1-9]/);
+    assert.match(moved.stdout, /records\.segments +[1-9]/);
     assert.match(moved.stdout, /log_size +[1-9]\d*\n.*log_root +\S{44}\n/);
     assert.match(
       renamed.stderr,
