@@ -10,9 +10,9 @@ import {
 } from '@cantoo/pdf-lib';
 import { encodeQR } from 'qr';
 import type { Origin } from '../core/vocabulary.ts';
-import type { EvidenceLevel } from '../ledger/records.ts';
-import { type CertificateDocument, drawnText } from './document.ts';
-import { grouped, rounded, roundedDown } from './drawings.ts';
+import type { CertificateDocument } from './document.ts';
+import { answerFacts, type Fact, hashFacts, lotsTitle, sourceFacts, testFacts } from './facts.ts';
+import { grouped } from './figures.ts';
 import { provenanceMeaning, sourceWarnings } from './meanings.ts';
 import { readProof } from './signed-checkpoint.ts';
 
@@ -65,14 +65,7 @@ const HEADING: TextStyle = { font: 'bold', size: 8, color: ACCENT };
 const HASH: TextStyle = { font: 'mono', size: 8.5, color: INK };
 const SMALL: TextStyle = { font: 'regular', size: 8, color: INK };
 
-type Row = readonly [label: string, value: string];
-
 type Document = CertificateDocument;
-type Lots = readonly Document['lots'][number]['leaf'][];
-
-function lotsOf({ lots }: Document): Lots {
-  return lots.map(({ leaf }) => leaf);
-}
 
 /** Draws the certificate: a PDF of one page, the same bytes for the same document. */
 export async function certificatePdf(document: Document): Promise<Uint8Array> {
@@ -153,19 +146,16 @@ function drawBanner(sheet: Sheet, { title, text, color, tint }: Banner, y: numbe
 }
 
 function drawFacts(sheet: Sheet, document: Document, from: number): number {
-  const { certificate } = document;
-  const { provenance } = certificate;
-  const named = lotsOf(document);
   // beside many banners they stand on the page on the web alone
-  const sequences = bannersOf(document).length > 2 ? [] : sequenceRows(named);
+  const hasSequences = bannersOf(document).length <= 2;
   const pairs: readonly (readonly [Group, Group])[] = [
     [
-      ['The answer', answerRows(certificate)],
-      ['Source of the raw bits', sourceRows(provenance, named)],
+      ['The answer', answerFacts(document.certificate)],
+      ['Source of the raw bits', sourceFacts(document)],
     ],
     [
-      ['Tests', testRows(certificate, named, sequences)],
-      [lotsTitle(named), lotRows(named)],
+      ['Tests', testFacts(document, hasSequences)],
+      [lotsTitle(document.lots.length), lotRows(document)],
     ],
   ];
   let y = from + 16;
@@ -179,7 +169,7 @@ function drawFacts(sheet: Sheet, document: Document, from: number): number {
   return bottom + sheet.paragraph(meaning, MARGIN, bottom + 12, isLong ? SMALL : VALUE, box);
 }
 
-type Group = readonly [title: string, rows: readonly Row[]];
+type Group = readonly [title: string, rows: readonly Fact[]];
 
 /** A titled list of labels and values; gives where it ends. */
 function drawGroup(sheet: Sheet, [title, rows]: Group, x: number, y: number): number {
@@ -199,135 +189,23 @@ function drawHeading(sheet: Sheet, title: string, x: number, y: number, width: n
   return y + 8;
 }
 
-function answerRows(certificate: Document['certificate']): Row[] {
-  return [
-    ['Issued', certificate.issued_at],
-    ['Request', certificate.request_id],
-    ['Endpoint', certificate.endpoint],
-    ['Entropy mode', certificate.entropy_mode],
-    ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
-    ['Drawn', drawnText(certificate)],
-    ...labelRows(certificate.label),
-  ];
-}
-
-/** What the caller said of the answer; the page on the web has it whole. */
-function labelRows(label: Document['certificate']['label']): Row[] {
-  if (label === undefined) return [];
-  const { purpose, serial, user_data: userData, user_data_sha256: digest } = label;
-  const { user_data_commitment: hidden } = label;
-  const said = userData?.replaceAll(/\s+/g, ' ') ?? digest ?? (hidden && PRIVATE);
-  return [
-    ...(serial === undefined
-      ? []
-      : [['Purpose', `no. ${grouped(serial)} of ${purpose ?? PRIVATE}`] as const]),
-    ...(said === undefined ? [] : [['User data', said] as const]),
-  ];
-}
-
-const PRIVATE = 'a private text';
-
-function sourceRows(provenance: Document['certificate']['provenance'], lots: Lots): Row[] {
-  const { qubits_used: qubits, circuit_depth: depth } = provenance;
-  const shots = lots.reduce((sum, lot) => sum + lot.shots, 0);
-  const [first] = lots;
-  return [
-    ['Origin', provenance.origin],
-    ['Backend', provenance.quantum_backend],
-    ['Circuit', qubits === 0 ? 'none' : `${provenance.lang_circuit}, compiler ${provenance.lang_version}`],
-    ['Size', qubits === 0 ? 'none' : `${qubits} qubits, depth ${depth}, ${grouped(shots)} shots`],
-    ['Device', `${first.provider} / ${first.device}`],
-    ['Job', first.job_id ?? 'none'],
-    ...citationRows(lots),
-  ];
-}
-
-/** The logs of services that fed the lots; their certificates stand in the JSON. */
-function citationRows(lots: Lots): Row[] {
-  const cited = lots.flatMap(({ upstream }) => upstream ?? []);
-  if (cited.length === 0) return [];
-  const certificates = cited.reduce((sum, each) => sum + each.certificates.length, 0);
-  const logs = [...new Set(cited.map(({ log }) => log))].join(', ');
-  return [['Cites', `${grouped(certificates)} certificates of ${logs}`]];
-}
-
-function testRows(
-  { provenance: { evidence }, verification }: Document['certificate'],
-  lots: Lots,
-  sequences: readonly Row[],
-): Row[] {
-  const total = (count: (lot: Lots[number]) => number) => lots.reduce((sum, lot) => sum + count(lot), 0);
-  const failures = total((lot) => lot.health.rct_failures + lot.health.apt_failures);
-  const entropy = verification.min_entropy_per_bit;
-  return [
-    [
-      'SP 800-22',
-      `${verification.nist_sp800_22}${verification.nist_verified ? ', verified' : ', not verified'}`,
-    ],
-    ...sequences,
-    ['Min-entropy', entropy === null ? 'not assessed' : `${rounded(entropy)} per raw bit`],
-    ['Health tests', `${grouped(total((lot) => lot.health.samples))} samples, ${grouped(failures)} alarms`],
-    ['Dieharder', verification.dieharder],
-    ...evidenceRows(lots, evidence),
-  ];
-}
-
-/** The runs of SP 800-22 by the sequence that they are of; the page on the web says which bits these are. */
-function sequenceRows(lots: Lots): Row[] {
-  const runs = Map.groupBy(
-    lots.flatMap(({ tested }) => tested),
-    ({ of }) => of,
-  );
-  return [...runs].map(([of, each]) => [
-    SEQUENCES[of] ?? of,
-    each.map(({ passed, total }) => `${passed}/${total}`).join(', '),
-  ]);
-}
-
-const SEQUENCES: Readonly<Record<string, string>> = {
-  raw: 'Raw noise',
-  conditioned: 'Conditioned',
-  system: 'Its sample',
-};
-
-/** The claim of all lots and, where every lot has a figure, the least of them; csprng has none. */
-function evidenceRows(lots: Lots, claim: EvidenceLevel | undefined): Row[] {
-  if (claim === undefined) return [];
-  const figures = lots
-    .map((lot) => lot.evidence?.min_entropy_per_bit)
-    .filter((each) => each !== null && each !== undefined);
-  const figure = figures.length < lots.length ? '' : `, ${roundedDown(Math.min(...figures))} per raw bit`;
-  return [['Evidence', `${claim}${figure}`]];
-}
-
-function lotsTitle(lots: Lots): string {
-  return lots.length === 1 ? 'The lot drawn from' : `The ${grouped(lots.length)} lots drawn from`;
-}
-
-function lotRows(lots: Lots): Row[] {
+function lotRows({ lots }: Document): Fact[] {
   if (lots.length === 1) {
-    const [lot] = lots;
+    const [{ leaf }] = lots;
     return [
-      ['Lot', lot.lot_id],
-      ['Measured', lot.finished_at],
-      ['Raw bits', grouped(lot.raw_bits)],
+      ['Lot', leaf.lot_id],
+      ['Measured', leaf.finished_at],
+      ['Raw bits', grouped(leaf.raw_bits)],
     ];
   }
-  const rows = lots.slice(0, LOTS_LISTED).map((lot, i): Row => [`Lot ${i + 1}`, lot.lot_id]);
+  const rows = lots.slice(0, LOTS_LISTED).map(({ leaf }, i): Fact => [`Lot ${i + 1}`, leaf.lot_id]);
   const more = lots.length - LOTS_LISTED;
   return more > 0 ? [...rows, ['', `and ${grouped(more)} more, listed in the JSON`]] : rows;
 }
 
 function drawHashes(sheet: Sheet, { certificate }: Document, from: number): void {
-  const { hashes } = certificate;
-  const joined = certificate.provenance.lots.length > 1 ? ', of all lots joined' : '';
-  const rows: readonly [name: string, meaning: string, hash: string][] = [
-    ['raw_output', `the raw bits as the backend delivered them${joined}`, hashes.raw_output],
-    ['processed', `the bytes after conditioning${joined}`, hashes.processed],
-    ['delivered', 'salt and data of the answer; the salt is in the answer alone', hashes.delivered],
-  ];
   const bottom = drawHeading(sheet, 'Hashes', MARGIN, from + GAP, WIDTH);
-  rows.forEach(([name, meaning, hash], i) => {
+  hashFacts(certificate).forEach(([name, meaning, hash], i) => {
     const y = bottom + 12 + i * 26;
     sheet.line(name, MARGIN, y, { ...LABEL, font: 'bold', color: INK });
     sheet.line(meaning, MARGIN + LABEL_WIDTH, y, LABEL);

@@ -4,13 +4,12 @@ import { inflateSync } from 'node:zlib';
 import { PDFDocument } from '@cantoo/pdf-lib';
 import fc from 'fast-check';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
-import { eventsOf } from '../../src/certificate/drawings.ts';
 import { provenanceMeaning } from '../../src/certificate/meanings.ts';
 import { certificatePdf } from '../../src/certificate/pdf.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
 import { EVIDENCE_LEVELS, type LotRecord } from '../../src/ledger/records.ts';
 import { anyCharacter } from '../support/any-character.ts';
-import { lotEvidence, lotRecord, lotWithEvidence, sampleLot, TIME_MS } from './fixtures.ts';
+import { lotEvidence, lotRecord, lotWithEvidence, sampleLot } from './fixtures.ts';
 import { changed, type SceneOptions, scene } from './scene.ts';
 
 const PAGE = { width: 595.28, height: 841.89 };
@@ -227,20 +226,6 @@ describe('the certificate as a PDF', () => {
     assert.deepEqual(await banner({ origin: 'qrng-device', deterministic: true }), [
       'Test source: this answer is not random.',
     ]);
-  });
-
-  it('tells a time between events in the largest unit that it has twice', () => {
-    const laterBy = (ms: number) => {
-      const lots = [{ leaf: { finished_at: new Date(TIME_MS).toISOString() } }];
-      const certificate = { issued_at: new Date(TIME_MS + ms).toISOString() };
-      return eventsOf({ certificate, lots } as unknown as CertificateDocument)[1].passed;
-    };
-    const told = [1_999, 2_000, 119_999, 120_000, 7_200_000, 172_800_000].map(laterBy);
-    const expected = ['1999 ms', '2 seconds', '120 seconds', '2 minutes', '2 hours', '2 days'];
-    assert.deepEqual(
-      told,
-      expected.map((each) => `${each} later`),
-    );
   });
 
   it('lists three lots, and counts the others', async () => {

@@ -1,8 +1,16 @@
-import { type CertificateDocument, drawnText } from '../../certificate/document.ts';
-import { grouped, rounded, roundedDown } from '../../certificate/drawings.ts';
+import type { CertificateDocument } from '../../certificate/document.ts';
+import {
+  answerFacts,
+  type Fact,
+  hashFacts,
+  lotsTitle,
+  sourceFacts,
+  testFacts,
+} from '../../certificate/facts.ts';
+import { grouped, rounded, roundedDown } from '../../certificate/figures.ts';
 import { provenanceMeaning, sourceWarnings, testsMeaning } from '../../certificate/meanings.ts';
-import { parseCheckpoint, parseNote, parseProof, plainSignatures } from '../../crypto/note.ts';
-import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
+import { readProof } from '../../certificate/signed-checkpoint.ts';
+import { plainSignatures } from '../../crypto/note.ts';
 import { VERIFIER_PATH } from './assets.ts';
 import { evidenceLadder, merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';
 import { type Content, html, type Markup } from './layout.ts';
@@ -18,7 +26,7 @@ type Row = readonly [label: string, value: Content] | null;
  */
 export function certificateMain(document: CertificateDocument): Markup {
   const { certificate } = document;
-  const { provenance, hashes } = certificate;
+  const { provenance } = certificate;
   const lots = document.lots.map(({ leaf }) => leaf);
   return html`<h1>Certificate of provenance</h1>
 <p class="id"><code>${certificate.id}</code></p>
@@ -33,29 +41,22 @@ ${drawing('p-values', 'P-values', smallestPPlot(lots))}
 ${drawing('path', 'Its place in the log', merklePath(certificate.proof))}
 </div>
 <div class="groups">
-${group('The answer', answerRows(certificate))}
-${group('Source of the raw bits', sourceRows(certificate, lots))}
-${group('Tests', testRows(certificate))}
+${group('The answer', [...answerFacts(certificate).map(rowOf), ...drawsRow(certificate.label)])}
+${group('Source of the raw bits', sourceFacts(document).map(rowOf))}
+${group('Tests', testFacts(document, false).map(rowOf))}
 ${group('Signed log', logRows(certificate.proof))}
 </div>
 ${testedSection(lots)}
 <details class="exact"><summary>Hashes</summary>
 <dl class="wide">
-${rows([
-  ['raw_output: the raw bits as the backend delivered them', code(hashes.raw_output)],
-  ['processed: the bytes after conditioning', code(hashes.processed)],
-  [
-    'delivered: salt and data of the answer; the salt is in the answer alone, so this gives nothing away',
-    code(hashes.delivered),
-  ],
-])}
+${rows(hashFacts(certificate).map(([name, of, hash]): Row => [`${name}: ${of}`, code(hash)]))}
 </dl></details>
 <section aria-labelledby="lots"><h2 id="lots">${lotsTitle(lots.length)}</h2>
 ${lots.map((lot) => lotDetails(lot, false))}
 </section>
 <section aria-labelledby="meaning"><h2 id="meaning">What this proves</h2>
 <p><bdi>${provenanceMeaning(document)}</bdi></p>
-<p><bdi>${testsMeaning(certificate.entropy_mode)}</bdi></p>
+<p><bdi>${testsMeaning(certificate.entropy_mode)}</bdi> SP 800-22 is our run of the tests, no certification by NIST.</p>
 <p>Who holds the answer can prove to anyone which values were delivered. Nobody else can read or guess them from here.</p>
 </section>
 <p class="hint">Figures on this page are rounded to three digits; the exact ones stand in the JSON. The certificate is what was signed; it names each lot by its hash.</p>
@@ -99,87 +100,18 @@ export function banner(kind: 'good' | 'wait' | 'bad', title: string, text: Conte
   return html`<div class="banner ${kind}"><p><strong>${title}</strong> ${text}</p></div>`;
 }
 
-const GENERATORS = {
-  kernel: 'the kernel’s generator',
-  openssl: 'OpenSSL’s generator in the memory of the process: this platform has no kernel device',
-} as const;
-
-function answerRows(certificate: Certificate): Row[] {
-  const { system_entropy: generator } = certificate.provenance;
-  return [
-    ['Issued', time(certificate.issued_at)],
-    ['Request', code(certificate.request_id)],
-    ['Endpoint', certificate.endpoint],
-    ['Entropy mode', certificate.entropy_mode],
-    ...(certificate.media_type === undefined ? [] : [['Octets', certificate.media_type] as const]),
-    ['Drawn', drawnText(certificate)],
-    ...labelRows(certificate.label),
-    generator === undefined ? null : ['System entropy', GENERATORS[generator]],
-  ];
+/** Text from outside stands in an isolate: its direction cannot reorder ours. */
+function rowOf([label, value, is]: Fact): Row {
+  if (is === 'time') return [label, time(value)];
+  return [label, is === 'code' ? code(value) : text(value)];
 }
 
-/** What the caller said of the answer: in words where it made them public. */
-function labelRows(label: Certificate['label']): Row[] {
-  if (label === undefined) return [];
-  const { purpose, series, serial, user_data: userData, user_data_sha256: digest } = label;
-  return [
-    series === undefined
-      ? null
-      : ['Purpose', purpose === undefined ? 'private; the answer opens its commitment' : text(purpose)],
-    serial === undefined
-      ? null
-      : ['Serial', html`${grouped(serial)} of all answers under this purpose, none left out`],
-    purpose === undefined || series === undefined
-      ? null
-      : [
-          'All draws of this purpose',
-          html`<a href="/v1/draws?purpose=${encodeURIComponent(purpose)}&amp;series=${series}">${code(series)}</a>`,
-        ],
-    userData === undefined ? null : ['User data', text(userData)],
-    digest === undefined ? null : ['SHA-256 of the user data', code(digest)],
-    label.user_data_commitment === undefined
-      ? null
-      : ['User data', 'private; the answer opens its commitment'],
-  ];
-}
-
-function sourceRows({ provenance }: Certificate, lots: readonly Lot[]): Row[] {
-  const [first] = lots;
-  const quantum = provenance.qubits_used > 0;
-  return [
-    ['Origin', provenance.origin],
-    ['Backend', text(provenance.quantum_backend)],
-    ['Circuit', text(provenance.lang_circuit)],
-    ['Circuit compiler', text(provenance.lang_version)],
-    quantum ? ['Qubits', `${provenance.qubits_used}, circuit depth ${provenance.circuit_depth}`] : null,
-    ['Shots', grouped(lots.reduce((sum, lot) => sum + lot.shots, 0))],
-    ['Provider', text(first.provider)],
-    ['Device', text(first.device)],
-    first.job_id === null ? null : ['Job', text(first.job_id)],
-  ];
-}
-
-function testRows({ verification, provenance }: Certificate): Row[] {
-  return [
-    [
-      'SP 800-22',
-      `${verification.nist_sp800_22}, on the sequence that this answer was drawn from (our run of the tests; no certification by NIST)`,
-    ],
-    ['Verified', verification.nist_verified ? 'yes' : 'no'],
-    [
-      'Min-entropy',
-      verification.min_entropy_per_bit === null
-        ? 'not assessed'
-        : `${rounded(verification.min_entropy_per_bit)} per raw bit`,
-    ],
-    ['Dieharder', verification.dieharder],
-    provenance.evidence === undefined
-      ? null
-      : [
-          'Evidence',
-          html`${provenance.evidence}, the ${claimPlace(provenance.evidence)} of ${EVIDENCE_LEVELS.length} steps; the lots say what it rests on`,
-        ],
-  ];
+/** Where the purpose of an answer is public, so are all answers under it. */
+function drawsRow(label: Certificate['label']): Row[] {
+  const { purpose, series } = label ?? {};
+  if (purpose === undefined || series === undefined) return [];
+  const path = html`/v1/draws?purpose=${encodeURIComponent(purpose)}&amp;series=${series}`;
+  return [['All draws of this purpose', html`<a href="${path}">${code(series)}</a>`]];
 }
 
 /** Which sequence each run of SP 800-22 was made on, side by side: their counts differ, because the sequences do. */
@@ -211,27 +143,17 @@ const SEQUENCES: Readonly<Record<string, string>> = {
   system: 'The csprng stream, a sample of it',
 };
 
-function claimPlace(claim: EvidenceLevel): string {
-  return ['lowest', 'second', 'highest'][EVIDENCE_LEVELS.indexOf(claim)];
-}
-
 /** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */
 function logRows(proofText: string | null): Row[] {
-  const proof = proofText === null ? undefined : parseProof(proofText);
-  const note = proof && parseNote(proof.note);
-  const checkpoint = note && parseCheckpoint(note.text);
-  if (proof === undefined || note === undefined || checkpoint === undefined)
-    return [['Entry', 'being logged']];
+  const logged = readProof(proofText);
+  if (typeof logged === 'string') return [['Entry', 'being logged']];
+  const { proof, note, checkpoint } = logged;
   return [
     ['Log', text(checkpoint.origin)],
     ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)}`],
     ['Root', code(Buffer.from(checkpoint.root).toString('base64'))],
     ['Signed by', plainSignatures(note).map(({ keyId }) => html`Ed25519 key ${code(keyId)} `)],
   ];
-}
-
-function lotsTitle(count: number): string {
-  return count === 1 ? 'The lot drawn from' : `The ${grouped(count)} lots drawn from`;
 }
 
 /** What a certificate says of one lot; open on the page of the lot, folded and with a link to it elsewhere. */
@@ -342,7 +264,6 @@ export function rows(members: readonly Row[]): Markup[] {
     .map(([label, value]) => html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`);
 }
 
-/** Text from outside stands in an isolate: its direction cannot reorder ours. */
 function text(value: string): Markup {
   return html`<bdi>${value}</bdi>`;
 }

@@ -1,5 +1,5 @@
 import type { LotOfRecord, PublicLot } from '../../certificate/archive.ts';
-import { grouped, roundedDown } from '../../certificate/drawings.ts';
+import { grouped, roundedDown } from '../../certificate/figures.ts';
 import { certifiedLot } from '../../certificate/lot-leaf.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { rounded, roundedDown, stepsOf } from '../../../src/certificate/drawings.ts';
+import { rounded, roundedDown } from '../../../src/certificate/figures.ts';
 import { sha256 } from '../../../src/crypto/digest.ts';
 import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
-import { merklePath, smallestPPlot, timeLine } from '../../../src/http/pages/certificate-drawings.ts';
-import { scene } from '../../certificate/scene.ts';
+import {
+  merklePath,
+  smallestPPlot,
+  stepsOf,
+  timeLine,
+} from '../../../src/http/pages/certificate-drawings.ts';
+import { changed, scene } from '../../certificate/scene.ts';
 
 /** The tree head and the path of a leaf by the definitions of RFC 9162, 2.1.1 and 2.1.3.1. */
 function treeOf(leaves: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -70,6 +75,16 @@ describe('the drawings of a certificate', () => {
       text,
       /The lot was read and tested.*The answer was issued.*later.*The operator withdrew a lot/s,
     );
+  });
+
+  it('tell a time between events in the largest unit that it has twice', async () => {
+    const { document } = await scene();
+    const readMs = Date.parse(document.lots[0].leaf.finished_at);
+    const told = [1_999, 2_000, 119_999, 120_000, 7_200_000, 172_800_000].map((ms) => {
+      const later = changed(document, 'certificate.issued_at', new Date(readMs + ms).toISOString());
+      return /"passed">([^<]*) later</.exec(timeLine(later).text)?.[1];
+    });
+    assert.deepEqual(told, ['1999 ms', '2 seconds', '120 seconds', '2 minutes', '2 hours', '2 days']);
   });
 
   it('round figures for people', () => {

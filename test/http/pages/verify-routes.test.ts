@@ -57,7 +57,7 @@ describe('the page of a certificate', () => {
     const { service, id } = await scene({ lots, mode: 'pure' });
     const text = shown((await replyOf(service, `/verify/${id}`, BROWSER)).text);
     for (const fact of [
-      'Evidence statistical, the second of 3 steps',
+      'Dieharder not implemented Evidence statistical',
       'Evidence calibrated Min-entropy by this evidence at least 0.732 per raw bit',
       'How method of calibrated Assumed assumptions of calibrated',
       'calibrated_min_entropy 0.964',

@@ -1,0 +1,16 @@
+/** Figures as people read them, on pages and in PDFs: the exact ones stand in the JSON. */
+
+/** Three significant figures. */
+export function rounded(value: number): string {
+  if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(1);
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(3)));
+}
+
+/** A figure of six decimals that is promised as a least, to three decimals: never rounded up. */
+export function roundedDown(value: number): string {
+  return String(Math.floor(Math.round(value * 1e6) / 1000) / 1000);
+}
+
+export function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
