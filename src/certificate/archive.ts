@@ -8,6 +8,7 @@ import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
 import { LotProofs } from './lot-proofs.ts';
+import { drawLeafKey, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
@@ -112,8 +113,8 @@ export class CertificateArchive {
     const { committed } = body;
     const certificate = await this.find(committed.certificate_id);
     const [commit, end] = await Promise.all([
-      this.#log.drawLeafOf({ drawId: id, kind: 'commit' }),
-      this.#log.drawLeafOf({ drawId: id, kind: 'end' }),
+      this.#log.leafOf(drawLeafKey({ drawId: id, kind: 'commit' })),
+      this.#log.leafOf(drawLeafKey({ drawId: id, kind: 'end' })),
     ]);
     const proofs = { commit: commit?.proof ?? null, end: end?.proof ?? null };
     return drawDocument({ ...body, committed }, typeof certificate === 'string' ? null : certificate, proofs);
@@ -138,7 +139,7 @@ export class CertificateArchive {
     const logged = await this.#log.lotOf(id);
     if (logged === undefined) return undefined;
     const { withdrawals, statement } = await this.#log.withdrawals();
-    const withdrawal = (await this.#log.revocationOf(id)) ?? null;
+    const withdrawal = (await this.#log.leafOf(revocationKey(id))) ?? null;
     return {
       lot_id: id,
       leaf: logged.text,

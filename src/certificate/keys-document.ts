@@ -1,6 +1,6 @@
 import type { LogKeys, PublishedKey } from '../crypto/key-files.ts';
 import { type Incarnation, incarnationText, type Predecessor } from './incarnation.ts';
-import { sealedAtOf } from './log-state.ts';
+import type { Voucher } from './log-state.ts';
 
 /** What /.well-known/qrn-keys.json says: every key that ever signed for this log. */
 export interface KeysDocument {
@@ -19,11 +19,11 @@ export interface KeysDocument {
   readonly first_leaf?: string;
 }
 
-/** `vouchers` are notes by the id of the key that they vouch for (log-state.ts). */
+/** `vouchers` by the id of the key that they vouch for. */
 export function keysDocument(
   keys: LogKeys,
   incarnations: readonly Incarnation[] = [],
-  vouchers: ReadonlyMap<string, string> = new Map(),
+  vouchers: ReadonlyMap<string, Voucher> = new Map(),
 ): KeysDocument {
   const predecessors = incarnations.flatMap(({ predecessor }) => predecessor ?? []);
   const last = incarnations.at(-1);
@@ -32,11 +32,8 @@ export function keysDocument(
     current_key_id: keys.currentKeyId,
     keys: keys.published.map((key, i) => {
       const voucher = vouchers.get(key.key_id);
-      const retired = {
-        ...key,
-        retired_at: retiredAt(key, vouchers.get(keys.published[i + 1]?.key_id), keys),
-      };
-      return voucher === undefined ? retired : { ...retired, vouched_by: voucher };
+      const retired_at = retiredAt(key, vouchers.get(keys.published[i + 1]?.key_id));
+      return { ...key, retired_at, ...(voucher && { vouched_by: voucher.note }) };
     }),
     ...(last === undefined || last.predecessor === null
       ? {}
@@ -45,8 +42,8 @@ export function keysDocument(
 }
 
 /** Other nodes may have signed with the key until the one after it signed too. */
-function retiredAt(key: PublishedKey, successorsVoucher: string | undefined, keys: LogKeys): string | null {
-  if (key.retired_at === null || successorsVoucher === undefined) return key.retired_at;
-  const vouchedAtMs = sealedAtOf(successorsVoucher, keys) * 1_000;
+function retiredAt(key: PublishedKey, successors: Voucher | undefined): string | null {
+  if (key.retired_at === null || successors === undefined) return key.retired_at;
+  const vouchedAtMs = successors.sealedAtS * 1_000;
   return vouchedAtMs > Date.parse(key.retired_at) ? new Date(vouchedAtMs).toISOString() : key.retired_at;
 }

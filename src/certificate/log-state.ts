@@ -5,22 +5,27 @@ import { sha256 } from '../crypto/digest.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
 import { CompactRange, equalHashes, nodesCovering } from '../crypto/merkle.ts';
 import {
+  type Checkpoint,
   COSIGNATURE_TYPE,
   checkpointText,
   cosignatureText,
   formatNote,
   type Note,
   noteKeyId,
-  parseCheckpoint,
   parseNote,
   plainSignatures,
-  readTimestamped,
   timestampedSignature,
 } from '../crypto/note.ts';
-import { verifyEd25519 } from '../crypto/signing.ts';
 import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
 import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
+import {
+  type PublicState,
+  publicStateOf,
+  type StoredPublicState,
+  storedPublicState,
+} from './public-leaves.ts';
+import { readCheckpoint, readSignatures } from './signed-checkpoint.ts';
 import { nodeReader, TileEdge } from './tiles.ts';
 
 /**
@@ -54,6 +59,7 @@ interface StoredState {
   readonly roots: readonly string[];
   /** The newest checkpoint, a signed note. */
   readonly checkpoint: string;
+  readonly published: StoredPublicState;
 }
 
 export function storedStateOf(store: LogReader): Promise<StoredState | undefined> {
@@ -65,11 +71,9 @@ export interface LogState {
   readonly range: CompactRange;
   readonly edge: TileEdge;
   readonly checkpoint: string;
-  /**
-   * When the newest checkpoint was signed, seconds since 1970; 0 when it does not say (releases before
-   * timestamps).
-   */
+  /** When the newest checkpoint was signed, seconds since 1970. */
   readonly sealedAtS: number;
+  readonly published: PublicState;
   /** As it is stored: a batch is put only where this is found (LogStep). */
   readonly record: Uint8Array | undefined;
 }
@@ -104,15 +108,23 @@ export function voucherRecord({ checkpoint }: LogState, { currentKeyId }: LogKey
   return { key: voucherKey(currentKeyId), value: utf8Bytes(checkpoint) };
 }
 
+/** A checkpoint on which a key was vouched for, and when it was signed: seconds since 1970. */
+export interface Voucher {
+  readonly note: string;
+  readonly sealedAtS: number;
+}
+
 /** Those checkpoints by the id of the new key; the first key of a log has none. */
 export async function readVouchers(
   store: LogReader,
-  { published }: Pick<LogKeys, 'published'>,
-): Promise<ReadonlyMap<string, string>> {
-  const vouchers = new Map<string, string>();
-  for (const { key_id: keyId } of published) {
+  keys: Pick<LogKeys, 'name' | 'published'>,
+): Promise<ReadonlyMap<string, Voucher>> {
+  const vouchers = new Map<string, Voucher>();
+  for (const { key_id: keyId } of keys.published) {
     const record = await store.getLog(voucherKey(keyId));
-    if (record !== undefined) vouchers.set(keyId, textOf(record));
+    if (record === undefined) continue;
+    const note = textOf(record);
+    vouchers.set(keyId, { note, sealedAtS: (await ownCheckpoint(note, keys)).sealedAtS });
   }
   return vouchers;
 }
@@ -137,7 +149,7 @@ export function recorded(
   ids: CertificateIds,
   keys: LogKeys,
 ): LogState & { readonly record: Uint8Array } {
-  const { range, checkpoint } = state;
+  const { range, checkpoint, published } = state;
   const stored: StoredState = {
     version: 1,
     origin: keys.name,
@@ -145,6 +157,7 @@ export function recorded(
     size: range.size,
     roots: range.roots.map(toBase64),
     checkpoint,
+    published: storedPublicState(published),
   };
   return { ...state, record: utf8Bytes(JSON.stringify(stored)) };
 }
@@ -214,12 +227,15 @@ export async function loadState(
   const range = new CompactRange(sha256, stored.size, roots);
   await assertRootsAreStored(store, range);
   assertKeysAreNewest(stored.checkpoint, keys);
-  assertCheckpointHolds(stored.checkpoint, range, keys);
+  const { checkpoint, sealedAtS } = await ownCheckpoint(stored.checkpoint, keys);
+  if (checkpoint.size !== range.size || !equalHashes(checkpoint.root, range.root()))
+    throw new CertificateLogError('the stored checkpoint is not that of the stored tree');
   return {
     range,
     edge: await TileEdge.load(store, stored.size),
     checkpoint: stored.checkpoint,
-    sealedAtS: sealedAtOf(stored.checkpoint, keys),
+    sealedAtS,
+    published: publicStateOf(stored.published),
     record,
   };
 }
@@ -235,18 +251,19 @@ async function assertRootsAreStored(store: LogStore, range: CompactRange): Promi
   }
 }
 
-function assertCheckpointHolds(checkpoint: string, range: CompactRange, keys: LogKeys): void {
-  const { text, signatures } = noteOf(checkpoint);
-  const parsed = parseCheckpoint(text);
-  const matches =
-    parsed?.origin === keys.name && parsed.size === range.size && equalHashes(parsed.root, range.root());
-  if (!matches) throw new CertificateLogError('the stored checkpoint is not that of the stored tree');
-  const signed = signatures.some(({ keyId, signature }) => {
-    const key = keys.published.find((each) => each.key_id === keyId);
-    const publicKey = key && fromBase64(key.public_key);
-    return publicKey !== undefined && verifyEd25519(publicKey, utf8Bytes(text), signature);
-  });
-  if (!signed) throw new CertificateLogError('the stored checkpoint was signed by none of the known keys');
+/** A checkpoint that this log has signed, and the latest time that it did. */
+async function ownCheckpoint(
+  note: string,
+  keys: Pick<LogKeys, 'name' | 'published'>,
+): Promise<{ readonly checkpoint: Checkpoint; readonly sealedAtS: number }> {
+  const read = readCheckpoint(note);
+  const signed = await readSignatures({ origin: keys.name, keys: keys.published }, read);
+  if (typeof read === 'string' || typeof signed === 'string')
+    throw new CertificateLogError(`the stored checkpoint is not one of this log: ${String(signed)}`);
+  return {
+    checkpoint: read.checkpoint,
+    sealedAtS: Math.max(0, ...signed.flatMap(({ atS }) => atS ?? [])),
+  };
 }
 
 /** What an older key signs on top of a newer one is refused by whoever verifies it: that key is retired. */
@@ -259,25 +276,6 @@ function assertKeysAreNewest(checkpoint: string, keys: LogKeys): void {
       `the log is signed with the key ${unknown.keyId}, which is not among those of this process, so it signs nothing: put ` +
         'the newest folder keys in place, which is that of the node on which qrn log rotate-key was run, and restart',
     );
-}
-
-/** The latest time that one of the log's own cosignatures gives; 0 without any. */
-export function sealedAtOf(checkpoint: string, keys: LogKeys): number {
-  const { text, signatures } = noteOf(checkpoint);
-  let latest = 0;
-  for (const { public_key } of keys.published) {
-    const publicKey = fromBase64(public_key);
-    assert(publicKey !== undefined, 'a published key is in base64');
-    const keyId = noteKeyId(sha256, keys.name, publicKey, COSIGNATURE_TYPE);
-    for (const { name, keyId: signedBy, signature } of signatures) {
-      const timed = name === keys.name && signedBy === keyId ? readTimestamped(signature) : undefined;
-      if (timed === undefined) continue;
-      if (!verifyEd25519(publicKey, utf8Bytes(cosignatureText(timed.atS, text)), timed.signature))
-        throw new CertificateLogError('the time on the stored checkpoint was not signed by the log');
-      latest = Math.max(latest, timed.atS);
-    }
-  }
-  return latest;
 }
 
 export function checkpointKey(size: number): string {

@@ -13,13 +13,12 @@ import {
   verifyInclusion,
 } from '../crypto/merkle.ts';
 import { formatProof } from '../crypto/note.ts';
-import type { DrawLeaf, WaitingDrawLeaf } from '../ledger/draw-records.ts';
-import type { Books, EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
+import type { WaitingDrawLeaf } from '../ledger/draw-records.ts';
+import type { Books, DrawStore, EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
-import { type DrawLeafStore, drawLeafKey, forgetDrawLeaves, newDrawLeaves } from './draw-leaves.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
-import { jsonRecord, readJson, textOf } from './log-records.ts';
+import { textOf } from './log-records.ts';
 import {
   addSignatures,
   CertificateLogError,
@@ -38,25 +37,19 @@ import {
   voucherRecord,
 } from './log-state.ts';
 import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
+import { type LoggedLot, type PendingStore, pendingLots, readLotsOf } from './lot-release.ts';
 import {
-  type LoggedLot,
-  type LotLeafRecord,
+  drawLeafKey,
   lotLeafKey,
-  type PendingStore,
-  pendingLots,
-  readLotLeaf,
-  readLotsOf,
-} from './lot-release.ts';
-import {
-  loadPublicState,
-  newRevocations,
+  type NumberedLeaf,
+  namedLeaf,
   noPublicLeaves,
   PublicBatch,
   type PublicLeaf,
-  type PublicState,
   publicLeavesFrom,
   readStatement,
   revocationKey,
+  withoutLeaf,
 } from './public-leaves.ts';
 import { readCheckpoint } from './signed-checkpoint.ts';
 import { nodeReader, TileEdge, tileOf } from './tiles.ts';
@@ -70,12 +63,12 @@ import { firstWitnessed, putWitnessed, readWitnessed } from './witnessed.ts';
  *
  * Records, by key:
  *   state, checkpoint/<size>, seal/<segment>   see log-state.ts
- *   revocation/<lot>, lot/<lot>   leaf of a withdrawal, of a lot, see lot-release.ts
- *   public/…, withdrawn/…, witnessed/…, tile/…   see the files of these names
+ *   public/…, withdrawn/…, lot/…, revocation/…, draw/…   see public-leaves.ts
+ *   witnessed/…, tile/…   see the files of these names
  */
 export interface CertificateLogOptions {
   readonly store: PendingStore &
-    DrawLeafStore &
+    Pick<DrawStore, 'drawLeaves' | 'drawLeavesLogged'> &
     Pick<Books, 'unsealed'> &
     Pick<EntropyStore, 'lot' | 'revocations'>;
   readonly ids: CertificateIds;
@@ -109,6 +102,8 @@ export const BATCH_LEAVES = 1_024;
 export const REMOTE_BATCH_LEAVES = 16_384;
 /** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
 const LEAVES_PER_TURN = 1_024;
+/** Leaves of draws taken into one batch at most. */
+const DRAW_LEAVES_PER_BATCH = 256;
 /** A log that grows says at least this often which lots have been withdrawn, and with each lot and withdrawal. */
 const STATEMENT_INTERVAL_S = 3_600;
 
@@ -120,22 +115,21 @@ export class CertificateLog {
   readonly #earlier: readonly LogStore[];
   readonly #hasher: LeafHasher;
   readonly #lots = new Map<string, CertifiedLot>();
-  readonly #loggedLots = new Set<string>();
+  /** Lots whose withdrawal is logged. */
+  readonly #withdrawn = new Set<string>();
   #state: LogState;
-  #public: PublicState;
   /** The outcome of the last write is not known: what is stored decides, and is read before the next batch. */
   #unknown = false;
   #sealing: Promise<unknown> = Promise.resolve();
   #witnessing: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: CertificateLogOptions, state: LogState, published: PublicState) {
+  private constructor(options: CertificateLogOptions, state: LogState) {
     this.#options = options;
     this.#store = options.store;
     this.#earlier = (options.earlier ?? []).toReversed();
     this.batchLeaves = options.batchLeaves ?? BATCH_LEAVES;
     this.#hasher = new LeafHasher(options.ids);
     this.#state = state;
-    this.#public = published;
   }
 
   /**
@@ -145,12 +139,11 @@ export class CertificateLog {
   static async open(options: CertificateLogOptions): Promise<CertificateLog> {
     const { store, ids, keys, clock } = options;
     let state = await loadState(store, ids, keys);
-    const nowS = secondsOf(clock.wallMs());
     if (options.readOnly === true) {
       if (state === undefined) throw new CertificateLogError('there is no log to read');
-      const published = (await loadPublicState(store)) ?? noPublicLeaves(nowS);
-      return new CertificateLog(options, state, published);
+      return new CertificateLog(options, state);
     }
+    const nowS = secondsOf(clock.wallMs());
     if (state === undefined) {
       const range = new CompactRange(sha256);
       const edge = await TileEdge.load(store, 0);
@@ -161,7 +154,8 @@ export class CertificateLog {
         );
       }
       const checkpoint = signCheckpoint(keys, range, nowS);
-      const first = recorded({ range, edge, checkpoint, sealedAtS: nowS }, ids, keys);
+      const published = noPublicLeaves(nowS);
+      const first = recorded({ range, edge, checkpoint, sealedAtS: nowS, published }, ids, keys);
       await putState(store, undefined, first, { records: edge.partialTiles(), sealed: [] });
       if (firstLeafText !== undefined) await leaveUnsealed(store, first, BATCH_LEAVES);
       state = first;
@@ -174,11 +168,7 @@ export class CertificateLog {
       state = vouched;
     }
     options.anchored?.(state.checkpoint);
-    const published = await loadPublicState(store);
-    if (published !== undefined) return new CertificateLog(options, state, published);
-    const first = new PublicBatch(noPublicLeaves(state.sealedAtS)).finish(state.sealedAtS);
-    await store.putLog(first.records);
-    return new CertificateLog(options, state, first.state);
+    return new CertificateLog(options, state);
   }
 
   /** Leaves in the newest checkpoint. */
@@ -247,24 +237,20 @@ export class CertificateLog {
     return undefined;
   }
 
-  /** The leaf and the proof of a lot's withdrawal; undefined until it is logged. */
-  revocationOf(lotId: string): Promise<LoggedLeaf | undefined> {
-    return this.#loggedLeaf([this.#store], revocationKey(lotId));
+  /** The leaf that has this name (public-leaves.ts) and its proof; undefined until it is logged. */
+  async leafOf(name: string): Promise<LoggedLeaf | undefined> {
+    const found = await this.#named(name);
+    if (found === undefined || !(await this.#isShown(found.store, found.size))) return undefined;
+    const { store, index, leaf, size } = found;
+    const witnessed = await firstWitnessed(store, size);
+    return { text: leaf, proof: await this.#proof(store, index, witnessed?.size ?? size, witnessed?.note) };
   }
 
-  /** A leaf of a draw and its proof; undefined until it is logged. */
-  drawLeafOf(draw: Pick<DrawLeaf, 'drawId' | 'kind'>): Promise<LoggedLeaf | undefined> {
-    return this.#loggedLeaf([this.#store, ...this.#earlier], drawLeafKey(draw));
-  }
-
-  async #loggedLeaf(stores: readonly LogStore[], key: string): Promise<LoggedLeaf | undefined> {
-    for (const store of stores) {
-      const record = await readJson<LotLeafRecord>(store, key);
-      if (record === undefined) continue;
-      const { leaf, size, text } = record;
-      if (!(await this.#isShown(store, size))) return undefined;
-      const witnessed = await firstWitnessed(store, size);
-      return { text, proof: await this.#proof(store, leaf, witnessed?.size ?? size, witnessed?.note) };
+  /** In this log, or in the newest before it that has a leaf of this name. */
+  async #named(name: string): Promise<(NumberedLeaf & { readonly store: LogStore }) | undefined> {
+    for (const store of [this.#store, ...this.#earlier]) {
+      const found = await namedLeaf(store, name);
+      if (found !== undefined) return { store, ...found };
     }
     return undefined;
   }
@@ -281,19 +267,15 @@ export class CertificateLog {
 
   /** Undefined until the lot is released, and for a lot without a leaf. */
   async lotOf(lotId: string): Promise<LoggedLot | undefined> {
-    for (const store of [this.#store, ...this.#earlier]) {
-      const record = await readLotLeaf(store, lotId);
-      if (record === undefined) continue;
-      const { leaf, size, text, witnessed, earlier = [] } = record;
-      if (witnessed === undefined) return undefined;
-      const proofs: string[] = [];
-      for (const n of [...earlier, witnessed]) {
-        const seen = n === null ? undefined : await readWitnessed(store, n);
-        proofs.push(await this.#proof(store, leaf, seen?.size ?? size, seen?.note));
-      }
-      return { text, proofs };
+    const found = await this.#named(lotLeafKey(lotId));
+    if (found?.witnessed === undefined) return undefined;
+    const { store, index, size, leaf, witnessed, earlier = [] } = found;
+    const proofs: string[] = [];
+    for (const n of [...earlier, witnessed]) {
+      const seen = n === null ? undefined : await readWitnessed(store, n);
+      proofs.push(await this.#proof(store, index, seen?.size ?? size, seen?.note));
     }
-    return undefined;
+    return { text: leaf, proofs };
   }
 
   /**
@@ -301,7 +283,7 @@ export class CertificateLog {
    * order: a lot that is not among them had not been withdrawn when the log had as many leaves.
    */
   async withdrawals(): Promise<{ withdrawals: string[]; statement: LoggedLeaf | null }> {
-    const { withdrawals, statement } = await readStatement(this.#store, this.#public);
+    const { withdrawals, statement } = await readStatement(this.#store, this.#state.published);
     if (statement === undefined) return { withdrawals, statement: null };
     const proof = await this.#proof(this.#store, statement.index, this.size);
     return { withdrawals, statement: { text: statement.leaf, proof } };
@@ -309,7 +291,7 @@ export class CertificateLog {
 
   /** The public leaves from this index of the log on, at most `limit`. */
   publicLeaves(from: number, limit: number): Promise<PublicLeaf[]> {
-    return publicLeavesFrom(this.#store, this.#public, from, limit);
+    return publicLeavesFrom(this.#store, this.#state.published, from, limit);
   }
 
   /** The hashes that lead from one size to another (RFC 9162 §2.1.4); `to` is at most the newest size. */
@@ -347,32 +329,34 @@ export class CertificateLog {
       records: released,
     } = await pendingLots(this.#store, isWitnessed);
     const releasedAt = (sealedAtS: number) => ({ lotIds, atMs: Math.max(clock.wallMs(), sealedAtS * 1_000) });
-    const revocations = await newRevocations(this.#store, this.#loggedLots);
-    const draws = await newDrawLeaves(this.#store);
+    const withdrawn = (await this.#store.revocations()).filter(({ lotId }) => !this.#withdrawn.has(lotId));
+    const revocations = await withoutLeaf(this.#store, withdrawn, ({ lotId }) => revocationKey(lotId));
+    const waiting = await this.#store.drawLeaves(DRAW_LEAVES_PER_BATCH);
+    // a crash between a batch and what follows it leaves logged ones behind
+    const draws = await withoutLeaf(this.#store, waiting, drawLeafKey);
     const segments = await this.#store.unsealed(this.batchLeaves);
     await readLotsOf(segments, this.#store, this.#lots);
-    if (segments.length + revocations.length + lots.length + draws.length === 0) {
-      if (lotIds.length > 0) await this.#store.putLog(released, undefined, releasedAt(this.#state.sealedAtS));
-      return 0;
-    }
-    const { state, published, records } = await this.#append(lots, segments, revocations, draws);
-    const leaves = state.range.size - this.#state.range.size;
-    try {
-      const sealed = segments.map(({ sequence }) => sequence);
-      await putState(this.#store, this.#state, state, {
-        records: [...records, ...released],
-        sealed,
-        released: releasedAt(state.sealedAtS),
-      });
-      this.#options.anchored?.(state.checkpoint);
-    } catch (error) {
-      this.#unknown = true;
-      throw error;
-    }
-    for (const { lotId } of revocations) this.#loggedLots.add(lotId);
-    this.#state = state;
-    this.#public = published;
-    await forgetDrawLeaves(this.#store, draws);
+    let leaves = 0;
+    if (segments.length + revocations.length + lots.length + draws.length > 0) {
+      const { state, records } = await this.#append(lots, segments, revocations, draws);
+      leaves = state.range.size - this.#state.range.size;
+      try {
+        const sealed = segments.map(({ sequence }) => sequence);
+        await putState(this.#store, this.#state, state, {
+          records: [...records, ...released],
+          sealed,
+          released: releasedAt(state.sealedAtS),
+        });
+        this.#options.anchored?.(state.checkpoint);
+      } catch (error) {
+        this.#unknown = true;
+        throw error;
+      }
+      this.#state = state;
+    } else if (lotIds.length > 0)
+      await this.#store.putLog(released, undefined, releasedAt(this.#state.sealedAtS));
+    for (const { lotId } of withdrawn) this.#withdrawn.add(lotId);
+    if (waiting.length > 0) await this.#store.drawLeavesLogged(waiting.map(({ ordinal }) => ordinal));
     return leaves;
   }
 
@@ -382,7 +366,7 @@ export class CertificateLog {
     segments: readonly SegmentRecord[],
     revocations: readonly LotRevocation[],
     draws: readonly WaitingDrawLeaf[],
-  ): Promise<{ state: ReturnType<typeof recorded>; published: PublicState; records: LogRecord[] }> {
+  ): Promise<{ state: ReturnType<typeof recorded>; records: LogRecord[] }> {
     const { clock, ids, keys, isWitnessed = false } = this.#options;
     const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
@@ -392,27 +376,18 @@ export class CertificateLog {
         const tile = edge.add(level, index, hash);
         if (tile !== undefined) tiles.push(tile);
       });
-    const added = new PublicBatch(this.#public);
-    const appendText = (text: string) => {
-      const leaf = range.size;
-      append(leafHash(sha256, utf8Bytes(text)));
-      return { leaf, text };
+    const added = new PublicBatch(this.#state.published);
+    const appendText = (leaf: string) => {
+      const index = range.size;
+      append(leafHash(sha256, utf8Bytes(leaf)));
+      return { index, leaf };
     };
-    const logged: (Omit<LotLeafRecord, 'size'> & { key: string })[] = lots.map((lot) => {
-      const { leaf, text } = appendText(certifiedLot(lot).text);
-      added.addPlain(leaf, text);
-      return { key: lotLeafKey(lot.id), leaf, text, ...(isWitnessed ? {} : { witnessed: null }) };
-    });
-    for (const revocation of revocations) {
-      const { leaf, text } = appendText(revocationText(revocation));
-      added.addWithdrawal(leaf, text);
-      logged.push({ key: revocationKey(revocation.lotId), leaf, text });
-    }
-    for (const draw of draws) {
-      const { leaf, text } = appendText(draw.text);
-      added.addPlain(leaf, text);
-      logged.push({ key: drawLeafKey(draw), leaf, text });
-    }
+    const released = isWitnessed ? {} : { witnessed: null };
+    for (const lot of lots)
+      added.add({ ...appendText(certifiedLot(lot).text), ...released }, lotLeafKey(lot.id));
+    for (const revocation of revocations)
+      added.addWithdrawal(appendText(revocationText(revocation)), revocationKey(revocation.lotId));
+    for (const draw of draws) added.add(appendText(draw.text), drawLeafKey(draw));
     // Time never goes back in the log, and no leaf is younger than the checkpoint it is sealed with, wherever
     // the clock is set.
     let latestMs = clock.wallMs();
@@ -432,23 +407,20 @@ export class CertificateLog {
       seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
     }
     const sealedAtS = Math.max(this.#state.sealedAtS, secondsOf(latestMs));
-    const sinceS = secondsOf(clock.wallMs()) - this.#public.lastAtS;
-    if (lots.length + revocations.length > 0 || sinceS >= STATEMENT_INTERVAL_S) {
-      const { leaf, text } = appendText(statementText(sealedAtS * 1_000, added.withdrawals));
-      added.addStatement(leaf, text);
-    }
+    const sinceS = secondsOf(clock.wallMs()) - this.#state.published.lastAtS;
+    if (lots.length + revocations.length > 0 || sinceS >= STATEMENT_INTERVAL_S)
+      added.addStatement(appendText(statementText(sealedAtS * 1_000, added.withdrawals)));
     const { size } = range;
-    const published = added.finish(sealedAtS);
+    const published = added.finish(size, sealedAtS);
     const checkpoint = signCheckpoint(keys, range, sealedAtS);
-    const state = recorded({ range, edge, checkpoint, sealedAtS }, ids, keys);
+    const state = recorded({ range, edge, checkpoint, sealedAtS, published: published.state }, ids, keys);
     const records = [
       ...tiles,
       ...edge.partialTiles(),
       ...seals.map(({ key, firstLeaf, count }) => ({ key, value: encodeSeal({ firstLeaf, count, size }) })),
-      ...logged.map(({ key, ...leaf }) => jsonRecord(key, { ...leaf, size } satisfies LotLeafRecord)),
       ...published.records,
     ];
-    return { state, published: published.state, records };
+    return { state, records };
   }
 
   async #reload(): Promise<void> {
@@ -462,7 +434,6 @@ export class CertificateLog {
       );
     this.#options.anchored?.(stored.checkpoint);
     this.#state = stored;
-    this.#public = (await loadPublicState(this.#store)) ?? this.#public;
     this.#unknown = false;
   }
 

@@ -1,31 +1,15 @@
 import { parseProof, readTimestamped } from '../crypto/note.ts';
 import type { EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord, SegmentRecord } from '../ledger/records.ts';
-import { jsonRecord, type LogReader, readJson } from './log-records.ts';
 import { CertificateLogError, noteOf } from './log-state.ts';
 import { type CertifiedLot, certifiedLot } from './lot-leaf.ts';
+import { leafRecord, lotLeafKey, namedLeaf } from './public-leaves.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
 const PENDING_READ_MAX = 64;
 /** Lots that are kept at hand from one batch to the next. */
 const KNOWN_MAX = 1_024;
-
-/** The record of a lot's leaf, under `lot/<id>`. */
-export interface LotLeafRecord {
-  readonly leaf: number;
-  /** Leaves of the checkpoint that it was logged with. */
-  readonly size: number;
-  /** Canonical JSON. */
-  readonly text: string;
-  /**
-   * The number of the witnessed checkpoint on which the lot was released, null when the log's own signature was
-   * enough; absent while the lot is pending.
-   */
-  readonly witnessed?: number | null;
-  /** What it had been released on before other witnesses were asked for (UnseenLots): answers before then rest on it. */
-  readonly earlier?: readonly (number | null)[];
-}
 
 /** The leaf of a lot, and its proof against each checkpoint on whose signatures the lot was released, in order. */
 export interface LoggedLot {
@@ -54,10 +38,6 @@ function signedAtMs(proof: string): number {
 
 export type PendingStore = LogStore & Pick<EntropyStore, 'pendingLots'>;
 
-export function readLotLeaf(store: LogReader, lotId: string): Promise<LotLeafRecord | undefined> {
-  return readJson(store, lotLeafKey(lotId));
-}
-
 /** What the next batch does with lots that are pending. */
 export interface PendingLots {
   /** Those without a leaf, in the order in which they came. */
@@ -77,12 +57,12 @@ export async function pendingLots(store: PendingStore, isWitnessed: boolean): Pr
   const released: string[] = [];
   const records: LogRecord[] = [];
   for (const lot of await store.pendingLots(PENDING_READ_MAX)) {
-    const record = await readLotLeaf(store, lot.id);
-    const witnessed = !isWitnessed ? null : record && (await firstWitnessed(store, record.size))?.n;
-    if (record === undefined) unlogged.push(lot);
+    const leaf = await namedLeaf(store, lotLeafKey(lot.id));
+    const witnessed = !isWitnessed ? null : leaf && (await firstWitnessed(store, leaf.size))?.n;
+    if (leaf === undefined) unlogged.push(lot);
     if (witnessed === undefined) continue;
     released.push(lot.id);
-    if (record !== undefined) records.push(jsonRecord(lotLeafKey(lot.id), { ...record, witnessed }));
+    if (leaf !== undefined) records.push(leafRecord({ ...leaf, witnessed }));
   }
   return { unlogged, released, records };
 }
@@ -105,8 +85,4 @@ export async function readLotsOf(
       known.set(id, certifiedLot(lot));
     }
   }
-}
-
-export function lotLeafKey(lotId: string): string {
-  return `lot/${lotId}`;
 }

@@ -3,17 +3,17 @@ import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { sha256 } from '../crypto/digest.ts';
 import { CompactRange, leafHash } from '../crypto/merkle.ts';
-import type { EntropyStore, LogRecord } from '../ledger/ledger.ts';
-import type { LotRevocation } from '../ledger/records.ts';
-import { jsonRecord, type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
+import type { DrawLeaf } from '../ledger/draw-records.ts';
+import type { LogRecord } from '../ledger/ledger.ts';
+import { jsonRecord, type LogReader, paddedNumber, readJson } from './log-records.ts';
 
 /**
  * The leaves whose text anybody may read: lots, withdrawals, statements and draws. Each statement says how many lots
  * had been withdrawn before it, and has the root of the tree over those leaves, so a withdrawal that is left out of
  * the list contradicts every later statement. Records, by key:
- *   public/state       how many there are, the withdrawals among them, and when the last statement was logged
  *   public/<n>         the n-th of them
- *   withdrawn/<n>      the text of the n-th withdrawal
+ *   withdrawn/<n>      the number of the n-th withdrawal among them
+ *   lot/<lot>, revocation/<lot>, draw/<draw>/<kind>   the number of what is named so
  */
 export interface PublicLeaf {
   /** Its index in the log. */
@@ -22,7 +22,73 @@ export interface PublicLeaf {
   readonly leaf: string;
 }
 
-/** Never changed: a batch makes the next one. */
+/** A public leaf as it is stored. */
+export interface StoredLeaf extends PublicLeaf {
+  /** Leaves of the checkpoint that it was logged with. */
+  readonly size: number;
+  /**
+   * Of a lot: the number of the witnessed checkpoint on which it was released, null when the log's own signature was
+   * enough; absent while the lot is pending.
+   */
+  readonly witnessed?: number | null;
+  /** What it had been released on before other witnesses were asked for (UnseenLots): answers before then rest on it. */
+  readonly earlier?: readonly (number | null)[];
+}
+
+/** A stored leaf and its number among the public ones. */
+export interface NumberedLeaf extends StoredLeaf {
+  readonly n: number;
+}
+
+export function lotLeafKey(lotId: string): string {
+  return `lot/${lotId}`;
+}
+
+export function revocationKey(lotId: string): string {
+  return `revocation/${lotId}`;
+}
+
+export function drawLeafKey({ drawId, kind }: Pick<DrawLeaf, 'drawId' | 'kind'>): string {
+  return `draw/${drawId}/${kind}`;
+}
+
+function leafKey(n: number): string {
+  return `public/${paddedNumber(n)}`;
+}
+
+function withdrawnKey(n: number): string {
+  return `withdrawn/${paddedNumber(n)}`;
+}
+
+/** The leaf that is named so; undefined until it is logged. */
+export async function namedLeaf(store: LogReader, name: string): Promise<NumberedLeaf | undefined> {
+  const n = await readJson<number>(store, name);
+  return n === undefined ? undefined : { n, ...(await leafAt(store, n)) };
+}
+
+async function leafAt(store: LogReader, n: number): Promise<StoredLeaf> {
+  const leaf = await readJson<StoredLeaf>(store, leafKey(n));
+  assert(leaf !== undefined, `public leaf ${n} is stored`);
+  return leaf;
+}
+
+/** The record of a leaf that was stored, with other words on what its lot was released on. */
+export function leafRecord({ n, ...leaf }: NumberedLeaf): LogRecord {
+  return jsonRecord(leafKey(n), leaf);
+}
+
+/** Those of them whose name has no leaf yet. */
+export async function withoutLeaf<T>(
+  store: LogReader,
+  named: readonly T[],
+  nameOf: (each: T) => string,
+): Promise<T[]> {
+  const without: T[] = [];
+  for (const each of named) if ((await store.getLog(nameOf(each))) === undefined) without.push(each);
+  return without;
+}
+
+/** Part of the log's state. Never changed: a batch makes the next one. */
 export interface PublicState {
   readonly count: number;
   readonly withdrawals: CompactRange;
@@ -32,20 +98,16 @@ export interface PublicState {
   readonly lastAtS: number;
 }
 
-interface StoredPublicState {
-  readonly count: number;
+/** As JSON. */
+export interface StoredPublicState extends Omit<PublicState, 'withdrawals'> {
   readonly withdrawals: { readonly size: number; readonly roots: readonly string[] };
-  readonly statement: number | null;
-  readonly lastAtS: number;
 }
 
-const STATE_KEY = 'public/state';
+export function storedPublicState({ withdrawals, ...rest }: PublicState): StoredPublicState {
+  return { ...rest, withdrawals: { size: withdrawals.size, roots: withdrawals.roots.map(toBase64) } };
+}
 
-/** The stored state; undefined for a new log. */
-export async function loadPublicState(store: LogReader): Promise<PublicState | undefined> {
-  const stored = await readJson<StoredPublicState>(store, STATE_KEY);
-  if (stored === undefined) return undefined;
-  const { withdrawals, ...rest } = stored;
+export function publicStateOf({ withdrawals, ...rest }: StoredPublicState): PublicState {
   const roots = withdrawals.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
   return { ...rest, withdrawals: new CompactRange(sha256, withdrawals.size, roots) };
 }
@@ -57,45 +119,46 @@ export function noPublicLeaves(beganAtS: number): PublicState {
 
 /** The public leaves that one batch adds. */
 export class PublicBatch {
+  readonly #before: PublicState;
+  readonly #leaves: Omit<NumberedLeaf, 'size'>[] = [];
   readonly #records: LogRecord[] = [];
-  #count: number;
-  #statement: number | null;
-  #isStated = false;
+  #statement: number | undefined;
   readonly withdrawals: CompactRange;
-  readonly #lastAtS: number;
 
-  constructor({ count, withdrawals, statement, lastAtS }: PublicState) {
-    this.#count = count;
-    this.#statement = statement;
-    this.#lastAtS = lastAtS;
-    this.withdrawals = new CompactRange(sha256, withdrawals.size, withdrawals.roots);
+  constructor(before: PublicState) {
+    this.#before = before;
+    this.withdrawals = new CompactRange(sha256, before.withdrawals.size, before.withdrawals.roots);
   }
 
-  addStatement(index: number, leaf: string): void {
-    this.#statement = this.#count;
-    this.#isStated = true;
-    this.addPlain(index, leaf);
+  add(leaf: PublicLeaf & Pick<StoredLeaf, 'witnessed'>, name?: string): number {
+    const n = this.#before.count + this.#leaves.length;
+    this.#leaves.push({ n, ...leaf });
+    if (name !== undefined) this.#records.push(jsonRecord(name, n));
+    return n;
   }
 
-  addWithdrawal(index: number, leaf: string): void {
-    this.addPlain(index, leaf);
-    this.#records.push({ key: withdrawnKey(this.withdrawals.size), value: utf8Bytes(leaf) });
-    this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf)));
+  addWithdrawal(leaf: PublicLeaf, name: string): void {
+    this.#records.push(jsonRecord(withdrawnKey(this.withdrawals.size), this.add(leaf, name)));
+    this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf.leaf)));
   }
 
-  /** A leaf that says nothing of lots. */
-  addPlain(index: number, leaf: string): void {
-    this.#records.push(jsonRecord(keyOf(this.#count++), { index, leaf } satisfies PublicLeaf));
+  addStatement(leaf: PublicLeaf): void {
+    this.#statement = this.add(leaf);
   }
 
-  /** The state after the batch, and what is to be stored of it. `sealedAtS` is when the batch was signed. */
-  finish(sealedAtS: number): { readonly state: PublicState; readonly records: readonly LogRecord[] } {
-    const lastAtS = this.#isStated ? sealedAtS : this.#lastAtS;
-    const rest = { count: this.#count, statement: this.#statement, lastAtS };
-    const state = { ...rest, withdrawals: this.withdrawals };
-    const { size, roots } = this.withdrawals;
-    const stored: StoredPublicState = { ...rest, withdrawals: { size, roots: roots.map(toBase64) } };
-    return { state, records: [...this.#records, jsonRecord(STATE_KEY, stored)] };
+  /** The state after the batch, and what is to be stored. The batch was signed at `sealedAtS`, over `size` leaves. */
+  finish(size: number, sealedAtS: number): { readonly state: PublicState; readonly records: LogRecord[] } {
+    const { count, statement, lastAtS } = this.#before;
+    const state = {
+      count: count + this.#leaves.length,
+      withdrawals: this.withdrawals,
+      statement: this.#statement ?? statement,
+      lastAtS: this.#statement === undefined ? lastAtS : sealedAtS,
+    };
+    return {
+      state,
+      records: [...this.#leaves.map((leaf) => leafRecord({ ...leaf, size })), ...this.#records],
+    };
   }
 }
 
@@ -110,11 +173,14 @@ export async function publicLeavesFrom(
   let before = count;
   while (from < before) {
     const middle = Math.floor((from + before) / 2);
-    if ((await readPublicLeaf(store, middle)).index < index) from = middle + 1;
+    if ((await leafAt(store, middle)).index < index) from = middle + 1;
     else before = middle;
   }
   const leaves: PublicLeaf[] = [];
-  for (let n = from; n < Math.min(count, from + limit); n++) leaves.push(await readPublicLeaf(store, n));
+  for (let n = from; n < Math.min(count, from + limit); n++) {
+    const { index: at, leaf } = await leafAt(store, n);
+    leaves.push({ index: at, leaf });
+  }
   return leaves;
 }
 
@@ -127,45 +193,13 @@ export async function readStatement(
   { statement: n }: PublicState,
 ): Promise<{ withdrawals: string[]; statement: PublicLeaf | undefined }> {
   if (n === null) return { withdrawals: [], statement: undefined };
-  const statement = await readPublicLeaf(store, n);
+  const statement = await leafAt(store, n);
   const { withdrawals } = JSON.parse(statement.leaf) as { withdrawals: { count: number } };
   const texts: string[] = [];
   for (let i = 0; i < Math.min(withdrawals.count, WITHDRAWALS_TOLD_MAX); i++) {
-    const record = await store.getLog(withdrawnKey(i));
-    assert(record !== undefined, `withdrawal ${i} is stored`);
-    texts.push(textOf(record));
+    const withdrawn = await namedLeaf(store, withdrawnKey(i));
+    assert(withdrawn !== undefined, `withdrawal ${i} is stored`);
+    texts.push(withdrawn.leaf);
   }
   return { withdrawals: texts, statement };
-}
-
-async function readPublicLeaf(store: LogReader, n: number): Promise<PublicLeaf> {
-  const leaf = await readJson<PublicLeaf>(store, keyOf(n));
-  assert(leaf !== undefined, `public leaf ${n} is stored`);
-  return leaf;
-}
-
-function withdrawnKey(n: number): string {
-  return `withdrawn/${paddedNumber(n)}`;
-}
-
-/** Withdrawals that have no leaf yet. `logged` keeps the ids of lots whose withdrawal was found to have one. */
-export async function newRevocations(
-  store: LogReader & Pick<EntropyStore, 'revocations'>,
-  logged: Set<string>,
-): Promise<LotRevocation[]> {
-  const fresh: LotRevocation[] = [];
-  for (const revocation of await store.revocations()) {
-    if (logged.has(revocation.lotId)) continue;
-    if ((await store.getLog(revocationKey(revocation.lotId))) === undefined) fresh.push(revocation);
-    else logged.add(revocation.lotId);
-  }
-  return fresh;
-}
-
-export function revocationKey(lotId: string): string {
-  return `revocation/${lotId}`;
-}
-
-function keyOf(n: number): string {
-  return `public/${paddedNumber(n)}`;
 }

@@ -2,9 +2,8 @@ import { assert } from '../core/assert.ts';
 import type { VerifierKey } from '../crypto/note.ts';
 import type { EntropyStore, LogStore } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
-import { jsonRecord } from './log-records.ts';
 import { noteOf } from './log-state.ts';
-import { type LotLeafRecord, lotLeafKey, readLotLeaf } from './lot-release.ts';
+import { leafRecord, lotLeafKey, namedLeaf } from './public-leaves.ts';
 import { newestWitnessed, readWitnessed } from './witnessed.ts';
 
 /** Who must have cosigned the leaf of a lot before anything is drawn from it. */
@@ -41,7 +40,7 @@ export class UnseenLots {
     const { ledger, store, policy } = options;
     const waiting: LotRecord[] = [];
     for (const lot of await ledger.lots(LOTS_LOOKED_AT)) {
-      const witnessed = (await readLotLeaf(store, lot.id))?.witnessed;
+      const witnessed = (await namedLeaf(store, lotLeafKey(lot.id)))?.witnessed;
       if (witnessed === undefined) continue; // without a leaf, or held back by the ledger
       const isSeen = witnessed !== null && isEnough((await readWitnessed(store, witnessed)).note, policy);
       if (!isSeen && (await ledger.unclaimedBlocks(lot.id)) > 0) waiting.push(lot);
@@ -67,12 +66,11 @@ export class UnseenLots {
     const newest = await newestWitnessed(this.#store);
     if (newest === undefined || !isEnough(newest.note, this.#policy)) return;
     for (const lot of this.#waiting) {
-      const record = await readLotLeaf(this.#store, lot.id);
-      assert(record?.witnessed !== undefined, 'a lot that was released has a leaf');
-      if (record.size > newest.size) return;
-      const earlier = [...(record.earlier ?? []), record.witnessed];
-      const seen: LotLeafRecord = { ...record, witnessed: newest.n, earlier };
-      await this.#store.putLog([jsonRecord(lotLeafKey(lot.id), seen)]);
+      const leaf = await namedLeaf(this.#store, lotLeafKey(lot.id));
+      assert(leaf?.witnessed !== undefined, 'a lot that was released has a leaf');
+      if (leaf.size > newest.size) return;
+      const earlier = [...(leaf.earlier ?? []), leaf.witnessed];
+      await this.#store.putLog([leafRecord({ ...leaf, witnessed: newest.n, earlier })]);
       this.#onSeen(lot.id);
       this.#waiting = this.#waiting.filter((each) => each !== lot);
     }

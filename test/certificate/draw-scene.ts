@@ -151,7 +151,7 @@ async function logged({ world, log }: Scene, kind: 'commit' | 'end', atMs: numbe
   world.clock.wall = atMs;
   world.addDrawLeaf({ drawId: 'draw', kind, text: canonicalOf(leaf) });
   await log.seal();
-  const found = await log.drawLeafOf({ drawId: 'draw', kind });
+  const found = await log.leafOf(`draw/draw/${kind}`);
   assert(found !== undefined);
   return { leaf: found.text, proof: found.proof };
 }

@@ -5,6 +5,7 @@ import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
 import { canonicalText } from '../../src/certificate/members.ts';
+import { drawLeafKey, revocationKey } from '../../src/certificate/public-leaves.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
@@ -165,20 +166,20 @@ export class LogWorld {
     for (const [key, value] of this.records) {
       if (!/^public\/\d/.test(key)) continue;
       const { index, leaf } = JSON.parse(Buffer.from(value).toString()) as { index: number; leaf: string };
-      if (/"type":"(lot|statement)"/.test(leaf)) place(index, leaf);
+      place(index, leaf);
     }
-    for (const { drawId, kind, text } of this.#everyDrawLeaf.values()) {
-      const record = this.records.get(`draw/${drawId}/${kind}`);
-      if (record !== undefined)
-        place((JSON.parse(Buffer.from(record).toString()) as { leaf: number }).leaf, text);
-    }
-    for (const revocation of this.withdrawn) {
-      const record = this.records.get(`revocation/${revocation.lotId}`);
-      if (record === undefined) continue;
-      const { leaf } = JSON.parse(Buffer.from(record).toString()) as { leaf: number };
-      place(leaf, revocationText(revocation));
-    }
+    for (const revocation of this.withdrawn)
+      this.#assertNamed(revocationKey(revocation.lotId), revocationText(revocation));
+    for (const draw of this.#everyDrawLeaf.values()) this.#assertNamed(drawLeafKey(draw), draw.text);
     return leaves;
+  }
+
+  /** What is logged under the name, if anything, has this text. */
+  #assertNamed(name: string, text: string): void {
+    const n = this.records.get(name);
+    if (n === undefined) return;
+    const key = `public/${Buffer.from(n).toString().padStart(16, '0')}`;
+    assert.equal(JSON.parse(Buffer.from(this.records.get(key) ?? []).toString()).leaf, text, name);
   }
 
   /** The proof of one of these leaves, in a checkpoint of the log over them that is signed when the clock says. */
@@ -232,7 +233,7 @@ export class LogWorld {
       }
     }
     for (const { lotId } of this.withdrawn) {
-      const logged = await log.revocationOf(lotId);
+      const logged = await log.leafOf(revocationKey(lotId));
       if (logged !== undefined) checkProof(logged.proof, leaves);
     }
   }

@@ -186,12 +186,12 @@ describe('CertificateLog', () => {
     assert.equal(await log.seal(), 0, 'it was logged all the same');
     assert.equal(w.drawLeaves.size, 0, 'and waits no more');
     w.addDrawLeaf(end);
-    assert.equal(await log.drawLeafOf(end), undefined);
+    assert.equal(await log.leafOf('draw/draw_1/end'), undefined);
     assert.equal(await log.seal(), 1);
     assert.equal(await (await w.open()).seal(), 0, 'nor after a restart');
     assert.equal(await w.check(log), 2);
-    assert.equal((await log.drawLeafOf(commit))?.text, commit.text);
-    assert.ok((await log.drawLeafOf(end))?.proof.startsWith('c2sp.org/tlog-proof@v1\nindex 1\n'));
+    assert.equal((await log.leafOf('draw/draw_1/commit'))?.text, commit.text);
+    assert.ok((await log.leafOf('draw/draw_1/end'))?.proof.startsWith('c2sp.org/tlog-proof@v1\nindex 1\n'));
     const told = await log.publicLeaves(0, 10);
     assert.deepEqual(
       told.map(({ leaf }) => leaf),
@@ -250,8 +250,8 @@ describe('two writers of one log', () => {
     await sealAll(writer);
     const shown = async (log: CertificateLog) => [
       await log.proofOf(1, 1),
-      (await log.revocationOf(LOT.id))?.proof,
-      (await log.drawLeafOf({ drawId: 'draw', kind: 'commit' }))?.proof,
+      (await log.leafOf(`revocation/${LOT.id}`))?.proof,
+      (await log.leafOf('draw/draw/commit'))?.proof,
     ];
     assert.deepEqual(await shown(reader), [undefined, undefined, undefined]);
     isKept = true;
