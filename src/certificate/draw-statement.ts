@@ -1,5 +1,5 @@
 import { canonical, isObject, member, show, text } from './members.ts';
-import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { digestText, refuse } from './verdict.ts';
 
 /**
  * What the statement of a committed draw may say (docs/draws.md): exactly the members of its kind, and more than one
@@ -47,46 +47,38 @@ export const OVERDUE_MS = 60_000;
 /** Items and chances that a sentence names before it counts the others. */
 const CHANCES_TOLD = 10;
 
-/** What is wrong with what a statement says, as a sentence; undefined for a sound one. Its hash is not looked at. */
-function statementFault(statement: unknown): string | undefined {
+/** Refuses a statement that is not sound. Its hash is not looked at. */
+function checkStatement(statement: unknown): void {
   const [required, optional] = [true, false].map((each) =>
     Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each),
   );
   const [list, beacon] = [member(statement, 'list'), member(statement, 'beacon')];
-  return (
-    membersFault('statement', statement, required, optional) ??
-    requestFault(member(statement, 'request')) ??
-    (list === undefined ? undefined : membersFault('list', list, NAMED_LIST)) ??
-    (beacon === undefined ? undefined : membersFault('beacon', beacon, BEACON))
-  );
+  checkMembers('statement', statement, required, optional);
+  checkRequest(member(statement, 'request'));
+  if (list !== undefined) checkMembers('list', list, NAMED_LIST);
+  if (beacon !== undefined) checkMembers('beacon', beacon, BEACON);
 }
 
-/** What is wrong with what is to be drawn, as a sentence; undefined for a sound request. */
-export function requestFault(request: unknown): string | undefined {
+/** Refuses what is to be drawn where it is not sound. */
+export function checkRequest(request: unknown): void {
   const kind = text(member(request, 'kind'));
   const names = kind !== undefined && Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind] : undefined;
-  if (names === undefined) return `There is no kind ${show(member(request, 'kind'))} of values to draw.`;
-  const fault = membersFault('request', request, ['kind', ...names]);
-  if (fault !== undefined) return fault;
+  if (names === undefined) refuse(`There is no kind ${show(member(request, 'kind'))} of values to draw.`);
+  checkMembers('request', request, ['kind', ...names]);
   const ranges = listOf(member(request, 'ranges'));
-  for (const range of ranges) {
-    const inRange = membersFault('range of the request', range, RANGE);
-    if (inRange !== undefined) return inRange;
-  }
-  const typed = typeFault(request) ?? ranges.map(typeFault).find((each) => each !== undefined);
-  if (typed !== undefined) return typed;
+  for (const range of ranges) checkMembers('range of the request', range, RANGE);
+  for (const each of [request, ...ranges]) checkTypes(each);
   for (const name of ['items', 'alphabet']) {
     for (const [i, item] of listOf(member(request, name)).entries()) {
       const what = name === 'items' ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
-      if (typeof item !== 'string') return `${what} is ${show(item)}, not a text.`;
+      if (typeof item !== 'string') refuse(`${what} is ${show(item)}, not a text.`);
       if (LINE_BREAK.test(item))
-        return `${what} has a line break: it would pass for several lines of a list.`;
+        refuse(`${what} has a line break: it would pass for several lines of a list.`);
       if (name === 'alphabet' && [...item].length !== 1)
-        return `${what} is ${show(item)}, not one character.`;
+        refuse(`${what} is ${show(item)}, not one character.`);
     }
   }
-  if (hasOneOutcome(request)) return 'The draw has one possible outcome: nothing is left to chance.';
-  return undefined;
+  if (hasOneOutcome(request)) refuse('The draw has one possible outcome: nothing is left to chance.');
 }
 
 /** Everything that a reader or an editor shows as a new line. */
@@ -94,30 +86,29 @@ const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 const ORDERS: readonly unknown[] = ['none', 'ascending', 'descending'];
 
 /** A word that the samplers do not know would be shown and not done. */
-function typeFault(value: unknown): string | undefined {
+function checkTypes(value: unknown): void {
   for (const name of ['unique', 'single']) {
     const told = member(value, name);
     if (told !== undefined && typeof told !== 'boolean')
-      return `${name} is ${show(told)}, not true or false.`;
+      refuse(`${name} is ${show(told)}, not true or false.`);
   }
   const sort = member(value, 'sort');
-  if (sort === undefined || ORDERS.includes(sort)) return undefined;
-  return `sort is ${show(sort)}, not none, ascending or descending.`;
+  if (sort !== undefined && !ORDERS.includes(sort))
+    refuse(`sort is ${show(sort)}, not none, ascending or descending.`);
 }
 
-function membersFault(
+function checkMembers(
   what: string,
   value: unknown,
   required: readonly string[],
   optional: readonly string[] = [],
-): string | undefined {
-  if (!isObject(value)) return `The ${what} is ${show(value)}, not an object.`;
+): void {
+  if (!isObject(value)) refuse(`The ${what} is ${show(value)}, not an object.`);
   const missing = required.find((name) => !Object.hasOwn(value, name));
-  if (missing !== undefined) return `The ${what} lacks the member ${show(missing)}.`;
+  if (missing !== undefined) refuse(`The ${what} lacks the member ${show(missing)}.`);
   const stranger = Object.keys(value).find((name) => !required.includes(name) && !optional.includes(name));
-  return stranger === undefined
-    ? undefined
-    : `The ${what} has a member ${show(stranger)}, which a ${what} does not have.`;
+  if (stranger !== undefined)
+    refuse(`The ${what} has a member ${show(stranger)}, which a ${what} does not have.`);
 }
 
 /** Whatever the bytes are, the values are the same. A request that nothing can be drawn with is none of its business. */
@@ -180,51 +171,44 @@ function percentText(percent: number): string {
 }
 
 /** The draw as its statement fixes it, with its list and the chances of its items. */
-export function statementVerdict(draw: unknown, statement: unknown, digest: string): Verdict {
+export function statementVerdict(draw: unknown, statement: unknown, digest: string): string {
   if (member(draw, 'type') !== 'draw' || member(draw, 'version') !== 1)
-    return failed('The document is not of a draw of version 1.');
+    refuse('The document is not of a draw of version 1.');
   if (member(statement, 'type') !== 'draw_statement' || member(statement, 'version') !== 1)
-    return failed('The statement is not of version 1.');
+    refuse('The statement is not of version 1.');
   if (member(draw, 'statement_sha256') !== digest)
-    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, 'statement_sha256'))}.`);
+    refuse(`The statement hashes to ${digest}, not to ${show(member(draw, 'statement_sha256'))}.`);
   const id = text(member(statement, 'id'));
   if (id === undefined || member(draw, 'id') !== id)
-    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, 'id'))}.`);
-  const fault = statementFault(statement);
-  if (fault !== undefined) return failed(fault);
+    refuse(`The statement is of draw ${show(id)}, the document of ${show(member(draw, 'id'))}.`);
+  checkStatement(statement);
   const request = member(statement, 'request');
-  const listed = listVerdict(member(statement, 'list'), request);
-  if ('failure' in listed) return listed;
+  const listed = listText(member(statement, 'list'), request);
   if (canonical(member(draw, 'chances') ?? null) !== canonical(chancesOf(request) ?? null))
-    return failed('The chances in the document are not those of the weights in the statement.');
+    refuse('The chances in the document are not those of the weights in the statement.');
   const purpose = text(member(statement, 'purpose'));
-  return holds(
-    `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed.holds}${chancesText(request)}`,
-  );
+  return `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed}${chancesText(request)}`;
 }
 
 /** The request draws from the list that has the hash, or from the numbers of its lines. */
-function listVerdict(
-  list: unknown,
-  request: unknown,
-): { readonly failure: string } | { readonly holds: string } {
-  if (list === undefined) return holds('');
+function listText(list: unknown, request: unknown): string {
+  if (list === undefined) return '';
   const [hash, size] = [member(list, 'sha256'), member(list, 'size')];
   const kind = member(request, 'kind');
-  const other = failed('The list in the request is not the one that the statement names.');
+  const other = () => refuse('The list in the request is not the one that the statement names.');
   if (kind === 'sample' || kind === 'weighted') {
     const items = listOf(member(request, 'items'));
     const isWhole = digestText(items.map((item) => `${item}\n`).join('')) === hash;
     const isNumbered = kind === 'weighted' && items.every((item, i) => item === String(i + 1));
-    if (items.length !== size || !(isWhole || isNumbered)) return other;
-    if (isWhole) return holds(' It has the whole list.');
+    if (items.length !== size || !(isWhole || isNumbered)) other();
+    if (isWhole) return ' It has the whole list.';
   } else if (kind !== 'integers') {
-    return failed(`The statement names a list, and a draw of ${show(kind)} reads none.`);
+    refuse(`The statement names a list, and a draw of ${show(kind)} reads none.`);
   } else {
     const isOfLines = member(request, 'min') === 1 && member(request, 'max') === size;
-    if (!isOfLines || member(request, 'unique') !== true || member(request, 'sort') !== 'none') return other;
+    if (!isOfLines || member(request, 'unique') !== true || member(request, 'sort') !== 'none') other();
   }
-  return holds(` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`);
+  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
 }
 
 function shareOf({ percent }: Chance): number {

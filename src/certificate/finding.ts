@@ -18,6 +18,7 @@ import {
   readSigned,
   type SignedCheckpoint,
 } from './signed-checkpoint.ts';
+import { about, Refusal, refuse } from './verdict.ts';
 
 /**
  * What a monitor found against a log, written so that anybody can check it again with nothing but the log's public
@@ -73,21 +74,20 @@ export interface FindingCheck {
 
 /** Checks a document of a finding again. Never throws: what cannot be read does not hold. */
 export async function checkFinding(finding: unknown): Promise<FindingCheck> {
-  const kind = text(member(finding, 'kind')) ?? '';
-  const isFinding = member(finding, 'type') === 'qrn-log-finding' && member(finding, 'version') === 1;
-  const check = Object.hasOwn(CHECKS, kind) ? CHECKS[kind as FindingKind] : undefined;
-  if (!isFinding || check === undefined) return failed('This is not a finding of a log.');
   try {
-    return await check(await readEvidence(finding));
+    return { holds: true, why: await whatIsShown(finding) };
   } catch (error) {
-    if (!(error instanceof EvidenceError)) throw error;
-    return failed(error.message);
+    if (!(error instanceof Refusal)) throw error;
+    return { holds: false, why: error.message };
   }
 }
 
-/** The evidence does not show what it is said to. */
-class EvidenceError extends Error {
-  override name = 'EvidenceError';
+/** What the evidence of a finding shows, in a sentence. */
+async function whatIsShown(finding: unknown): Promise<string> {
+  const kind = text(member(finding, 'kind')) ?? '';
+  const isFinding = member(finding, 'type') === 'qrn-log-finding' && member(finding, 'version') === 1;
+  if (!isFinding || !Object.hasOwn(CHECKS, kind)) refuse('This is not a finding of a log.');
+  return (await CHECKS[kind as FindingKind](finding)) ?? refuse('The evidence does not show it.');
 }
 
 interface SignedLeaf {
@@ -97,86 +97,69 @@ interface SignedLeaf {
   readonly at: SignedCheckpoint;
 }
 
-interface Evidence {
-  readonly finding: unknown;
-  readonly keys: unknown;
-  /** The n-th checkpoint, which must be signed. */
-  readonly signed: (n: number) => Promise<SignedCheckpoint>;
-  readonly leaf: (n: number) => Promise<SignedLeaf>;
+function nth(finding: unknown, name: string, n: number): unknown {
+  const list = member(finding, name);
+  return Array.isArray(list) ? (list[n] as unknown) : undefined;
 }
 
-async function readEvidence(finding: unknown): Promise<Evidence> {
-  const keys = member(finding, 'keys');
-  const each = (name: string, n: number) => {
-    const list = member(finding, name);
-    return Array.isArray(list) ? (list[n] as unknown) : undefined;
-  };
-  return {
-    finding,
-    keys,
-    async signed(n) {
-      const read = await readSigned(keys, readCheckpoint(text(each('checkpoints', n)) ?? ''));
-      if (typeof read === 'string') throw new EvidenceError(`Checkpoint ${n + 1}: ${read}`);
-      return read;
-    },
-    async leaf(n) {
-      const given = each('leaves', n);
-      const leaf = text(member(given, 'leaf')) ?? '';
-      const logged = readProof(text(member(given, 'proof')) ?? '');
-      const at = await readSigned(keys, logged);
-      if (typeof logged === 'string' || typeof at === 'string')
-        throw new EvidenceError(`Leaf ${n + 1}: ${String(at)}`);
-      if (!holdsLeaf(logged, leaf))
-        throw new EvidenceError(`Leaf ${n + 1} is not in the tree that its proof names.`);
-      return { leaf, index: logged.proof.index, at };
-    },
-  };
+/** The n-th checkpoint, which must be signed. */
+function signedIn(finding: unknown, n: number): Promise<SignedCheckpoint> {
+  const note = text(nth(finding, 'checkpoints', n)) ?? '';
+  return about(`Checkpoint ${n + 1}`, () => readSigned(member(finding, 'keys'), readCheckpoint(note)));
 }
 
-function failed(why: string): FindingCheck {
-  return { holds: false, why };
+async function leafIn(finding: unknown, n: number): Promise<SignedLeaf> {
+  const given = nth(finding, 'leaves', n);
+  const leaf = text(member(given, 'leaf')) ?? '';
+  return about(`Leaf ${n + 1}`, async () => {
+    const logged = readProof(text(member(given, 'proof')) ?? '');
+    const at = await readSigned(member(finding, 'keys'), logged);
+    if (!holdsLeaf(logged, leaf)) refuse('It is not in the tree that its proof names.');
+    return { leaf, index: logged.proof.index, at };
+  });
 }
 
-function shown(condition: boolean, why: string): FindingCheck {
-  return condition ? { holds: true, why } : failed('The evidence does not show it.');
-}
+/** What each kind shows; undefined where it does not. */
+const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => Promise<string | undefined>>> = {
+  fork: (finding) => contradicts(finding, 'fork'),
+  shrunk: (finding) => contradicts(finding, 'shrunk'),
 
-const CHECKS: Readonly<Record<FindingKind, (evidence: Evidence) => Promise<FindingCheck>>> = {
-  fork: (evidence) => contradicts(evidence, 'fork'),
-  shrunk: (evidence) => contradicts(evidence, 'shrunk'),
-
-  async rewritten(evidence) {
-    const [a, b] = await two(evidence);
-    const before = parseHashes(member(evidence.finding, 'nodes', 'before'));
-    const after = parseHashes(member(evidence.finding, 'nodes', 'after'));
+  async rewritten(finding) {
+    const [a, b] = await two(finding);
+    const before = parseHashes(member(finding, 'nodes', 'before'));
+    const after = parseHashes(member(finding, 'nodes', 'after'));
     const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, { before, after });
     if (roots === undefined || !equalHashes(roots.whole, b.checkpoint.root))
-      return failed('The nodes are not those of the second checkpoint.');
-    return shown(!equalHashes(roots.beginning, a.checkpoint.root), rewrittenWords(a, b));
+      refuse('The nodes are not those of the second checkpoint.');
+    return equalHashes(roots.beginning, a.checkpoint.root) ? undefined : rewrittenWords(a, b);
   },
 
-  'lot-twice': (evidence) => isTwice(evidence, 'lot-twice'),
-  'draw-twice': (evidence) => isTwice(evidence, 'draw-twice'),
+  'lot-twice': (finding) => isTwice(finding, 'lot-twice'),
+  'draw-twice': (finding) => isTwice(finding, 'draw-twice'),
 
-  async date(evidence) {
-    const { leaf, index, at } = await evidence.leaf(0);
-    if (leafTimeOf(leaf) === undefined || at.atS === undefined) return failed('There is no time to compare.');
-    const wrong =
-      wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, await evidence.signed(0));
-    return shown(wrong !== undefined, wrong ?? '');
+  async date(finding) {
+    const { leaf, index, at } = await leafIn(finding, 0);
+    if (leafTimeOf(leaf) === undefined || at.atS === undefined) refuse('There is no time to compare.');
+    return wrongDate(leaf, index, at, undefined) ?? wrongDate(leaf, index, at, await signedIn(finding, 0));
   },
 };
 
-async function contradicts(evidence: Evidence, kind: FindingKind): Promise<FindingCheck> {
-  const found = contradictionOf(...(await two(evidence)));
-  return shown(found?.kind === kind, found?.what ?? '');
+async function contradicts(finding: unknown, kind: FindingKind): Promise<string | undefined> {
+  const found = contradictionOf(...(await two(finding)));
+  return found?.kind === kind ? found.what : undefined;
 }
 
-async function isTwice(evidence: Evidence, kind: FindingKind): Promise<FindingCheck> {
-  const [a, b] = [await evidence.leaf(0), await evidence.leaf(1)];
+async function isTwice(finding: unknown, kind: FindingKind): Promise<string | undefined> {
+  const [a, b] = [await leafIn(finding, 0), await leafIn(finding, 1)];
   const [one, other] = [onceOf(a.leaf), onceOf(b.leaf)];
   const isSame = one?.kind === kind && other?.kind === kind && one.of === other.of && a.index !== b.index;
-  return shown(isSame, twiceWords(kind, a.index, b.index, one?.of));
+  return isSame ? twiceWords(kind, a.index, b.index, one.of) : undefined;
+}
+
+async function two(finding: unknown): Promise<[SignedCheckpoint, SignedCheckpoint]> {
+  const pair: [SignedCheckpoint, SignedCheckpoint] = [await signedIn(finding, 0), await signedIn(finding, 1)];
+  if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin) refuse('The checkpoints are of two logs.');
+  return pair;
 }
 
 /** What two checkpoints of one log show by themselves, in whatever order they are given. */
@@ -208,7 +191,7 @@ export function onceOf(leaf: string): { readonly kind: 'lot-twice' | 'draw-twice
   return { kind: type === 'lot' ? 'lot-twice' : 'draw-twice', of };
 }
 
-export function twiceWords(kind: FindingKind, first: number, second: number, of: string | undefined): string {
+export function twiceWords(kind: FindingKind, first: number, second: number, of: string): string {
   const words = kind === 'lot-twice' ? 'are both of lot' : 'both commit to the draw';
   return `Leaves ${first} and ${second} ${words} ${of}.`;
 }
@@ -234,13 +217,6 @@ export function wrongDate(
   return toldMs < before.atS * 1_000
     ? `${told}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS)}.`
     : undefined;
-}
-
-async function two({ signed }: Evidence): Promise<[SignedCheckpoint, SignedCheckpoint]> {
-  const pair: [SignedCheckpoint, SignedCheckpoint] = [await signed(0), await signed(1)];
-  if (pair[0].checkpoint.origin !== pair[1].checkpoint.origin)
-    throw new EvidenceError('The checkpoints are of two logs.');
-  return pair;
 }
 
 /** What completes the tree of a checkpoint from that of an earlier one, as `Finding.nodes` has it. */

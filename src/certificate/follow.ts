@@ -21,6 +21,7 @@ import { member, parsedObject, text, timeOf, timeText } from './members.ts';
 import type { PublicLeaf } from './public-leaves.ts';
 import { readCheckpoint, readSignatures, readSigned, type SignedCheckpoint } from './signed-checkpoint.ts';
 import { TILE_HASHES } from './tile-nodes.ts';
+import { found, Refusal } from './verdict.ts';
 
 /**
  * Follows a log from outside, from poll to poll: every leaf's hash is read, so that each tree that the log signs is
@@ -230,10 +231,7 @@ class Follower {
       const keyId = text(member(key, 'key_id')) ?? '';
       const both = { ...document, keys: [...document.keys, key] };
       for (const note of [text(member(key, 'vouched_by')), newest]) {
-        const read = readCheckpoint(note ?? '');
-        if (typeof read === 'string') continue;
-        const signed = await readSignatures(both, read);
-        if (typeof signed === 'string') continue;
+        const signed = (await found(() => readSignatures(both, readCheckpoint(note ?? '')))).known ?? [];
         const ids = new Set(signed.filter(({ atS }) => atS === undefined).map((each) => each.key.keyId));
         if (!ids.has(keyId) || ids.size < 2) continue;
         document = both;
@@ -245,9 +243,12 @@ class Follower {
   }
 
   async #signed(note: string): Promise<SignedCheckpoint> {
-    const read = await readSigned(this.#keys, readCheckpoint(note));
-    if (typeof read !== 'string') return read;
-    throw new LogDoubt(`A checkpoint is not signed as it must be: ${read}`);
+    try {
+      return await readSigned(this.#keys, readCheckpoint(note));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw new LogDoubt(`A checkpoint is not signed as it must be: ${error.message}`);
+    }
   }
 
   /** Two checkpoints by themselves. True when the second is older than the first and says no more. */

@@ -210,7 +210,7 @@ export async function checkIdentity(
     if (isShared) return { kind: 'original', incarnations };
     return behind('the file anchor.json, which says what was signed last, is missing from the keys folder');
   }
-  const signed = checkpointOf(anchor.checkpoint);
+  const signed = readCheckpoint(anchor.checkpoint).checkpoint;
   const folder = folderIdentity(ledgerPath);
   const isSameFolder = JSON.stringify(folder) === JSON.stringify(anchor.folder);
   if (newest === undefined) {
@@ -246,12 +246,6 @@ async function historyFailure(store: LogStore, signed: Checkpoint): Promise<stri
   return equalHashes(root, signed.root)
     ? undefined
     : `its first ${signed.size} leaves are not those that were signed: it is another history`;
-}
-
-function checkpointOf(note: string): Checkpoint {
-  const read = readCheckpoint(note);
-  assert(typeof read === 'object', 'an anchor holds a signed checkpoint');
-  return read.checkpoint;
 }
 
 function differences(was: FolderIdentity, is: FolderIdentity): string {

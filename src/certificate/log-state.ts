@@ -27,6 +27,7 @@ import {
 } from './public-leaves.ts';
 import { readCheckpoint, readSignatures } from './signed-checkpoint.ts';
 import { nodeReader, TileEdge } from './tiles.ts';
+import { Refusal } from './verdict.ts';
 
 /**
  * Where the log stands, stored and in memory: its tree's growing edge, and its newest checkpoint. The ledger knows which
@@ -256,14 +257,15 @@ async function ownCheckpoint(
   note: string,
   keys: Pick<LogKeys, 'name' | 'published'>,
 ): Promise<{ readonly checkpoint: Checkpoint; readonly sealedAtS: number }> {
-  const read = readCheckpoint(note);
-  const signed = await readSignatures({ origin: keys.name, keys: keys.published }, read);
-  if (typeof read === 'string' || typeof signed === 'string')
-    throw new CertificateLogError(`the stored checkpoint is not one of this log: ${String(signed)}`);
-  return {
-    checkpoint: read.checkpoint,
-    sealedAtS: Math.max(0, ...signed.flatMap(({ atS }) => atS ?? [])),
-  };
+  try {
+    const read = readCheckpoint(note);
+    const signed = await readSignatures({ origin: keys.name, keys: keys.published }, read);
+    const sealedAtS = Math.max(0, ...signed.flatMap(({ atS }) => atS ?? []));
+    return { checkpoint: read.checkpoint, sealedAtS };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new CertificateLogError(`the stored checkpoint is not one of this log: ${error.message}`);
+  }
 }
 
 /** What an older key signs on top of a newer one is refused by whoever verifies it: that key is retired. */

@@ -309,12 +309,10 @@ export class CertificateLog {
     const stored = witnessed === undefined ? await store.getLog(checkpointKey(size)) : undefined;
     const note = witnessed ?? (stored && textOf(stored));
     assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
-    const read = readCheckpoint(note);
+    const { root } = readCheckpoint(note).checkpoint;
     const readNode = nodeReader(store);
     const path = await inclusionProof(sha256, leaf, size, readNode);
-    const holds =
-      typeof read === 'object' &&
-      verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, read.checkpoint.root);
+    const holds = verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, root);
     assert(holds, `the stored tree gives a proof of leaf ${leaf} that holds`);
     return formatProof({ index: leaf, path, note });
   }

@@ -1,4 +1,5 @@
 import { show } from './members.ts';
+import { refuse } from './verdict.ts';
 
 /** What the leaf of a lot says that its figures must bear. */
 interface ToldOfLot {
@@ -18,32 +19,29 @@ const LAGS_MAX = 2 ** 18;
 const ROUNDING = 2e-6;
 
 /**
- * Why the autocorrelation that a lot tells of contradicts what it claims: the bound is not that of so many bits, or the
+ * Refuses an autocorrelation that contradicts what the lot claims: the bound is not that of so many bits, or the
  * correlation is beyond it and the lot claims `calibrated`, or more min-entropy than is left. A lot may tell of none. The
  * formulas stand in docs/evidence.md; they are written again here, so that a verifier shares nothing with the issuer.
  */
-export function flawOfFigures({
-  lot_id: id,
-  raw_bits: bits,
-  min_entropy_per_bit,
-  evidence,
-}: ToldOfLot): string | undefined {
+export function checkFigures({ lot_id: id, raw_bits: bits, min_entropy_per_bit, evidence }: ToldOfLot): void {
   const { autocorrelation: r, autocorrelation_bound: bound, autocorrelation_lag: lag } = evidence.figures;
-  if (r === undefined || lag === 0) return undefined;
+  if (r === undefined || lag === 0) return;
   const lags = Math.min(LAGS_MAX, 2 ** Math.max(0, Math.floor(Math.log2(bits)) - 1));
   const expected = Math.sqrt((2 * (Math.log(2 * (lags - 1)) + 40 * Math.LN2)) / (bits - lag));
-  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) return `Lot ${id} has no lag ${show(lag)}.`;
+  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) refuse(`Lot ${id} has no lag ${show(lag)}.`);
   if (!(Math.abs(bound - expected) <= ROUNDING))
-    return `The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`;
+    refuse(`The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`);
   const size = Math.abs(r);
-  if (size <= bound) return undefined;
+  if (size <= bound) return;
   if (evidence.claim === 'calibrated')
-    return `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`;
+    refuse(
+      `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`,
+    );
   const left = 1 - Math.log2(1 + Math.sqrt(Math.min(1, size + bound)));
   const isLess = (figure: number | null) => figure === null || figure <= left + ROUNDING;
-  return isLess(min_entropy_per_bit) &&
-    evidence.min_entropy_per_bit !== null &&
-    isLess(evidence.min_entropy_per_bit)
-    ? undefined
-    : `Lot ${id} claims more min-entropy than the ${left.toFixed(6)} that its autocorrelation ${r} leaves.`;
+  const told = evidence.min_entropy_per_bit;
+  if (!isLess(min_entropy_per_bit) || told === null || !isLess(told))
+    refuse(
+      `Lot ${id} claims more min-entropy than the ${left.toFixed(6)} that its autocorrelation ${r} leaves.`,
+    );
 }

@@ -243,10 +243,9 @@ function drawFoot(sheet: Sheet, { certificate }: Document): void {
 
 /** Where the proof says the certificate is logged. It is shown, not checked: the reader's own verifier does that. */
 function loggedText(proofText: string | null): string {
-  const logged = readProof(proofText);
-  if (typeof logged === 'string')
+  if (proofText === null)
     return 'Being logged: fetch the certificate again in a moment for its signed proof.';
-  const { proof, checkpoint } = logged;
+  const { proof, checkpoint } = readProof(proofText);
   return `Leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)} in the log ${checkpoint.origin}`;
 }
 

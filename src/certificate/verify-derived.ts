@@ -5,10 +5,10 @@ import { CERTIFICATE_ROWS, certificateForm } from './certificate-members.ts';
 import type { DerivedFrom } from './derive.ts';
 import { UNSIGNED } from './document.ts';
 import { flawOf } from './form.ts';
-import { flawOfFigures } from './lot-figures.ts';
+import { checkFigures } from './lot-figures.ts';
 import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 import { isObject, member, show } from './members.ts';
-import { failed, holds, type Verdict } from './verdict.ts';
+import { refuse } from './verdict.ts';
 import type { DrawnSpan } from './windows.ts';
 
 /** One answer of `/v1/bytes`: 1,024 bytes at most. */
@@ -18,23 +18,20 @@ const BITS_PER_CITATION = 8_192;
  * Checks that a certificate says of its lots what follows from their leaves, and nothing else: whoever signs a certificate
  * that claims more is refused. `leaves` are bound to the certificate by their hashes. Runs in browsers.
  */
-export function derivedVerdict(certificate: unknown, leaves: readonly unknown[]): Verdict {
+export function derivedVerdict(certificate: unknown, leaves: readonly unknown[]): string {
   const told = member(certificate, 'entropy_mode');
   const mode = ENTROPY_MODES.find((each) => each === told);
-  if (mode === undefined || !isObject(certificate)) return failed(`There is no mode ${show(told)}.`);
+  if (mode === undefined || !isObject(certificate)) refuse(`There is no mode ${show(told)}.`);
   const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
   const flaw =
     flawOf(certificateForm(mode), issued, '') ??
     leaves.map((leaf, i) => flawOf(LOT_LEAF, leaf, `lots[${i}].leaf`)).find((each) => each !== undefined);
-  if (flaw !== undefined) return failed(`The form is not that of version 1: ${flaw}.`);
+  if (flaw !== undefined) refuse(`The form is not that of version 1: ${flaw}.`);
   const lots = leaves as readonly LotLeaf[];
-  const spans = lots.map((_, i) => spansOf(certificate, mode, i));
-  const from: DerivedFrom = { mode, lots, spans };
-  const unfit =
-    lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== undefined) ??
-    flawOfDraw(from) ??
-    (mode === 'pure' ? flawOfOrder(certificate, lots) : undefined);
-  if (unfit !== undefined) return failed(unfit);
+  const from: DerivedFrom = { mode, lots, spans: lots.map((_, i) => spansOf(certificate, mode, i)) };
+  for (const lot of lots) checkLot(lot, mode);
+  checkDraw(from);
+  if (mode === 'pure') checkOrder(certificate, lots);
   const contradictions = CERTIFICATE_ROWS.flatMap(([path, row]) => {
     if (!row.isDerived || !row.modes.includes(mode)) return [];
     const certified = member(certificate, ...path.split('.'));
@@ -43,9 +40,8 @@ export function derivedVerdict(certificate: unknown, leaves: readonly unknown[])
       ? []
       : [`${path} is ${show(certified)}, and ${show(follows)} follows from the lots.`];
   });
-  return contradictions.length > 0
-    ? failed(contradictions.join(' '))
-    : holds('Circuit, origin, evidence, tests and hashes follow from the lots.');
+  if (contradictions.length > 0) refuse(contradictions.join(' '));
+  return 'Circuit, origin, evidence, tests and hashes follow from the lots.';
 }
 
 /** Not signed, or checked by itself (verify-label.ts). */
@@ -65,74 +61,75 @@ function spansOf(certificate: unknown, mode: EntropyMode, place: number): DrawnS
   return drawn.filter(({ lot }) => lot === place);
 }
 
-/** Why nothing of that mode can be drawn from such a lot, or its leaf contradicts itself. */
-function flawOfLot(lot: LotLeaf, mode: EntropyMode): string | undefined {
+/** Something of that mode can be drawn from such a lot, and its leaf does not contradict itself. */
+function checkLot(lot: LotLeaf, mode: EntropyMode): void {
   const { lot_id: id, origin, evidence, tested } = lot;
   if (mode === 'csprng') {
     const isSample =
       origin === 'system' && evidence === null && lot.pure.bytes === 0 && lot.seeds.count === 0;
-    return isSample ? undefined : `Lot ${id} is no sample of the csprng stream.`;
+    if (!isSample) refuse(`Lot ${id} is no sample of the csprng stream.`);
+    return;
   }
-  if (evidence === null) return `Lot ${id} has no evidence.`;
+  if (evidence === null) refuse(`Lot ${id} has no evidence.`);
   if (!allowsEvidence(origin, evidence.claim))
-    return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
-  const flaw = flawOfFigures({ ...lot, evidence }) ?? flawOfCitations(lot);
-  if (flaw !== undefined) return flaw;
-  if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
+    refuse(`Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`);
+  checkFigures({ ...lot, evidence });
+  checkCitations(lot);
+  if (lot.declared && !isQuantum(origin)) refuse(`Lot ${id} of origin ${show(origin)} is declared quantum.`);
   const isWhole = tested.every(
     ({ of, bits, first_bit: first, passed, total }) =>
       passed <= total && bits > 0 && (of !== 'conditioned' || (bits % 8 === 0 && first % 8 === 0)),
   );
-  return isWhole ? undefined : `Lot ${id} was tested in windows that are none.`;
+  if (!isWhole) refuse(`Lot ${id} was tested in windows that are none.`);
 }
 
-/** Why the bits of a lot are not those of the certificates that it cites, as far as the leaf alone shows it. */
-function flawOfCitations({ lot_id: id, origin, raw_bits: bits, upstream }: LotLeaf): string | undefined {
-  if (upstream === null) return undefined;
+/** The bits of a lot are those of the certificates that it cites, as far as the leaf alone shows it. */
+function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }: LotLeaf): void {
+  if (upstream === null) return;
   const { certificates, origin: certified } = upstream;
   if (new Set(certificates.map((each) => each.id)).size < certificates.length)
-    return `Lot ${id} cites a certificate twice.`;
+    refuse(`Lot ${id} cites a certificate twice.`);
   if (bits > certificates.length * BITS_PER_CITATION)
-    return `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`;
-  return ORIGINS.indexOf(origin) >= ORIGINS.indexOf(certified)
-    ? undefined
-    : `Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`;
+    refuse(
+      `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`,
+    );
+  if (ORIGINS.indexOf(origin) < ORIGINS.indexOf(certified))
+    refuse(`Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`);
 }
 
-/** Why the certificate cannot have drawn what it says. */
-function flawOfDraw({ mode, lots, spans }: DerivedFrom): string | undefined {
+/** The certificate can have drawn what it says. */
+function checkDraw({ mode, lots, spans }: DerivedFrom): void {
   if (mode !== 'pure' && lots.length !== 1)
-    return `A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`;
-  if (mode === 'csprng') return undefined;
+    refuse(`A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`);
+  if (mode === 'csprng') return;
   for (const [i, { lot_id: id, pure, seeds }] of lots.entries()) {
     const size = mode === 'pure' ? pure.bytes : seeds.count * SEED_BLOCK_BYTES;
     const isWithin = ({ offset, bytes }: DrawnSpan) =>
       bytes > 0 && bytes % PIECE_BYTES === 0 && offset % PIECE_BYTES === 0 && offset + bytes <= size;
-    if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
-    if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
+    if (spans[i].length === 0) refuse(`It draws nothing from lot ${id}, which it names.`);
+    if (!spans[i].every(isWithin)) refuse(`It draws from lot ${id} what the lot does not have.`);
   }
-  return undefined;
 }
 
 /**
- * Why the pieces that a pure answer drew are not those that came next: an answer takes the rest of a block and goes on with
+ * The pieces that a pure answer drew are those that came next: an answer takes the rest of a block and goes on with
  * another, so that nobody takes a piece, leaves its block and takes another that suits.
  */
-function flawOfOrder(certificate: unknown, lots: readonly LotLeaf[]): string | undefined {
+function checkOrder(certificate: unknown, lots: readonly LotLeaf[]): void {
   const drawn = member(certificate, 'provenance', 'drawn') as readonly (DrawnSpan & { lot: number })[];
   for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
     const { lot_id: id, pure } = lots[lot];
     const end = offset + bytes;
     if (end % pure.block_bytes !== 0 && end !== pure.bytes)
-      return `It leaves a block of lot ${id} at byte ${end}, before the end of the block.`;
+      refuse(`It leaves a block of lot ${id} at byte ${end}, before the end of the block.`);
   }
   for (const [i, { lot_id: id, pure }] of lots.entries()) {
     const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
     let drawnTo = 0;
     for (const { offset, bytes } of ranges) {
-      if (Math.floor(offset / pure.block_bytes) < drawnTo) return `It draws twice from a block of lot ${id}.`;
+      if (Math.floor(offset / pure.block_bytes) < drawnTo)
+        refuse(`It draws twice from a block of lot ${id}.`);
       drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
     }
   }
-  return undefined;
 }

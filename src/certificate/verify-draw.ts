@@ -2,10 +2,10 @@ import { BeaconError, chainOf, dueMs, INFO_MEMBERS } from '../beacon/drand.ts';
 import { OVERDUE_MS, statementVerdict } from './draw-statement.ts';
 import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
 import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
-import { digestText, failed, holds, type Verdict } from './verdict.ts';
-import { type Check, check, type Verification, verifyAnswer } from './verify.ts';
+import { about, digestText, found, refuse } from './verdict.ts';
+import { type Check, check, type DrawCheckName, type Verification, verifyAnswer } from './verify.ts';
 import { issuedText } from './verify-lots.ts';
-import { outcomeVerdicts, type RoundDue } from './verify-outcome.ts';
+import { checkOutcome, type RoundDue } from './verify-outcome.ts';
 import type { WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -46,18 +46,19 @@ export async function verifyDraw(given: DrawVerificationInput): Promise<DrawVeri
   const digest = statementText === undefined ? '' : digestText(statementText);
   const answer = member(draw, 'answer') ?? undefined;
   const certificate = member(draw, 'certificate');
-  const round = roundDue(draw, statement);
+  const round = await found(() => roundDue(draw, statement));
   const policy = witnesses === undefined ? {} : { witnesses };
   const response = answer === undefined ? {} : { response: answer };
   const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
-  const checks: Check[] = [
-    check('statement', statementVerdict(draw, statement, digest)),
-    ...ofCertificate.checks,
-    check('commitment', commitmentVerdict(draw, statement, digest)),
-    check('logged', await loggedVerdict(given, digest, round)),
-  ];
-  const verdicts = await outcomeVerdicts({ draw, keys, digest, round });
-  checks.push(...verdicts.map(([name, verdict]) => check(name, verdict)));
+  const checks: Check[] = [];
+  const add = async (name: DrawCheckName, holds: () => string | Promise<string>) => {
+    checks.push(await check(name, holds));
+  };
+  await add('statement', () => statementVerdict(draw, statement, digest));
+  checks.push(...ofCertificate.checks);
+  await add('commitment', () => commitmentVerdict(draw, statement, digest));
+  await add('logged', () => loggedVerdict(given, digest, round()));
+  await checkOutcome({ draw, keys, digest, round }, add);
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   const standing = standingOf(draw, nowMs);
   return {
@@ -65,7 +66,7 @@ export async function verifyDraw(given: DrawVerificationInput): Promise<DrawVeri
     checks,
     notCovered: uncovered,
     standing,
-    advice: adviceOn(standing, draw, round),
+    advice: adviceOn(standing, draw, round.known),
   };
 }
 
@@ -77,11 +78,7 @@ function standingOf(draw: unknown, nowMs: number): DrawStanding {
   return nowMs <= (Number.isNaN(givesUpMs) ? dueMs : givesUpMs) + OVERDUE_MS ? 'pending' : 'overdue';
 }
 
-function adviceOn(
-  standing: DrawStanding,
-  draw: unknown,
-  round: RoundDue | string | undefined,
-): string | undefined {
+function adviceOn(standing: DrawStanding, draw: unknown, round: RoundDue | undefined): string | undefined {
   const reason = member(draw, 'outcome', 'reason');
   switch (standing) {
     case 'revealed':
@@ -93,7 +90,7 @@ function adviceOn(
     case 'cancelled':
       return 'It has no result. Its holder cancelled it before it was due.';
     case 'failed':
-      if (reason === 'beacon_missing' && typeof round === 'object')
+      if (reason === 'beacon_missing' && round !== undefined)
         return `It has no result. Look whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service left it out.`;
       if (reason === 'nonce_missing') return 'It has no result. Whoever held the nonce did not open it.';
       return `It has no result (${show(reason)}). The service could have chosen that this draw fails.`;
@@ -149,53 +146,49 @@ function unusedIn(draw: unknown): string[] {
   return isUnused ? ['chain'] : [];
 }
 
-/** Undefined without a beacon; a text says why it is not known. */
-function roundDue(draw: unknown, statement: unknown): RoundDue | string | undefined {
+/** Undefined without a beacon. */
+function roundDue(draw: unknown, statement: unknown): RoundDue | undefined {
   const beacon = member(statement, 'beacon');
   if (beacon === undefined) return undefined;
   const round = member(beacon, 'round');
   if (typeof round !== 'number' || !Number.isSafeInteger(round) || round < 1)
-    return `The statement names round ${show(round)} of a beacon.`;
+    refuse(`The statement names round ${show(round)} of a beacon.`);
   try {
     const chain = chainOf(member(draw, 'chain'), text(member(beacon, 'chain')) ?? '');
     return { chain, round, atMs: dueMs(chain, round) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    return `The beacon's chain is not the one of the statement: ${error.message}.`;
+    refuse(`The beacon's chain is not the one of the statement: ${error.message}.`);
   }
 }
 
 /** The certificate commits to 32 bytes of logged lots, and to this statement. */
-function commitmentVerdict(draw: unknown, statement: unknown, digest: string): Verdict {
+function commitmentVerdict(draw: unknown, statement: unknown, digest: string): string {
   const document = member(draw, 'certificate', 'certificate');
-  if (document === undefined)
-    return failed('The certificate cannot be read yet: fetch the draw again in a moment.');
+  if (document === undefined) refuse('The certificate cannot be read yet: fetch the draw again in a moment.');
   const label = member(document, 'label');
   const certified = member(label, 'user_data_sha256');
-  if (certified !== digest) return failed(`The certificate is of ${show(certified)}, not of this statement.`);
+  if (certified !== digest) refuse(`The certificate is of ${show(certified)}, not of this statement.`);
   if (member(document, 'entropy_mode') !== 'pure')
-    return failed('The committed bytes are not of pure mode: no lot fixes them.');
+    refuse('The committed bytes are not of pure mode: no lot fixes them.');
   const drawn = member(document, 'provenance', 'drawn');
   const bytes = Array.isArray(drawn) ? drawn.map((each) => member(each, 'bytes')) : [];
   if (bytes.reduce((sum: number, each) => sum + Number(each), 0) !== SECRET_BYTES)
-    return failed(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
+    refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, 'certificate_id') !== member(document, 'id'))
-    return failed('The document names another certificate.');
+    refuse('The document names another certificate.');
   if (member(draw, 'committed_at') !== member(document, 'issued_at'))
-    return failed('The document tells another time of the commitment than the certificate.');
+    refuse('The document tells another time of the commitment than the certificate.');
   const dueMs = timeOf(member(statement, 'due_at'));
-  if (!(dueMs >= timeOf(member(document, 'issued_at'))))
-    return failed('The draw was due before it was committed.');
+  if (!(dueMs >= timeOf(member(document, 'issued_at')))) refuse('The draw was due before it was committed.');
   if (member(label, 'public') !== member(statement, 'public'))
-    return failed('Statement and certificate differ in whether the draw is public.');
+    refuse('Statement and certificate differ in whether the draw is public.');
   const purpose = member(statement, 'purpose');
   const told = member(label, 'purpose') ?? member(draw, 'answer', 'label', 'purpose');
   if (told === undefined ? member(label, 'purpose_commitment') === undefined : told !== purpose)
-    return failed(`The certificate is for ${show(told)}, the statement for ${show(purpose)}.`);
+    refuse(`The certificate is for ${show(told)}, the statement for ${show(purpose)}.`);
   const serial = `${show(member(label, 'serial'))} of ${show(member(label, 'series'))}`;
-  return holds(
-    `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`,
-  );
+  return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
 }
 
 /** An operator who dates its log back can try statements against a round that is public. */
@@ -206,53 +199,49 @@ const OWN_CLOCK =
 async function loggedVerdict(
   { draw, keys, witnesses }: DrawVerificationInput,
   digest: string,
-  round: RoundDue | string | undefined,
-): Promise<Verdict> {
-  if (typeof round === 'string') return failed(round);
+  round: RoundDue | undefined,
+): Promise<string> {
   const statement = member(draw, 'statement');
   const leaf = text(member(draw, 'commit', 'leaf'));
   const told = parsedObject(leaf);
   if (leaf === undefined || canonical(told) !== leaf || member(told, 'type') !== 'draw_commit')
-    return failed('The leaf of the commitment is not of type draw_commit, or not canonical JSON.');
+    refuse('The leaf of the commitment is not of type draw_commit, or not canonical JSON.');
   if (member(told, 'version') !== 1 || member(told, 'statement_sha256') !== digest)
-    return failed('The leaf in the log is of another statement.');
+    refuse('The leaf in the log is of another statement.');
   for (const name of ['due_at', 'gives_up_at'])
     if (member(told, name) !== member(statement, name))
-      return failed(`The leaf in the log says another ${name} than the statement.`);
+      refuse(`The leaf in the log says another ${name} than the statement.`);
   const certificate = member(draw, 'certificate', 'certificate');
   const proof = member(certificate, 'proof');
   const certified = issuedText(certificate) ?? '';
   const delivered = text(member(told, 'delivered'));
   if (delivered === undefined || delivered !== member(certificate, 'hashes', 'delivered'))
-    return failed('The leaf in the log commits to other bytes than the certificate.');
-  const logged = await loggedLeaf(leaf, member(draw, 'commit', 'proof'), keys);
-  if (typeof logged === 'string') return failed(`The commitment: ${logged}`);
+    refuse('The leaf in the log commits to other bytes than the certificate.');
+  const held = (what: string, each: string, proof: unknown) =>
+    about(`The ${what}`, () => loggedLeaf(each, proof, keys));
+  const logged = await held('commitment', leaf, member(draw, 'commit', 'proof'));
   if (round === undefined)
-    return holds(`The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`);
+    return `The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`;
   if (timeOf(member(statement, 'due_at')) < round.atMs)
-    return failed(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1_000)}.`);
-  const certificateAt = await loggedLeaf(certified, proof, keys);
-  if (typeof certificateAt === 'string') return failed(`The certificate: ${certificateAt}`);
+    refuse(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1_000)}.`);
+  const certificateAt = await held('certificate', certified, proof);
   for (const [what, { at, atS }] of [
     ['commitment', logged],
     ['certificate', certificateAt],
   ] as const) {
     if (atS * 1_000 >= round.atMs)
-      return failed(
+      refuse(
         `The log held the ${what} by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,
       );
     if (witnesses === undefined) continue;
     const seen = await readCosignatures(witnesses.keys, at);
-    if (typeof seen === 'string') return failed(seen);
     const before = seen.filter((each) => each.atS * 1_000 < round.atMs).length;
     if (before < witnesses.quorum)
-      return failed(
+      refuse(
         `${before} of the ${witnesses.quorum} witnesses that are asked for saw the ${what} before round ${round.round} was due.`,
       );
   }
   const seenBy = witnesses === undefined ? 'The log' : `${witnesses.quorum} witnesses or more, and the log,`;
   const byOwnWord = witnesses === undefined ? ` ${OWN_CLOCK}` : '';
-  return holds(
-    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.${byOwnWord}`,
-  );
+  return `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1_000)}.${byOwnWord}`;
 }

@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
 import { isObject, member, show, text } from './members.ts';
-import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { digestText, refuse } from './verdict.ts';
 
 /** Checks what the caller said of an answer against its certificate. Runs in browsers. */
 
@@ -10,54 +10,44 @@ const PURPOSE_BYTE = 0x04;
 const USER_DATA_BYTE = 0x05;
 
 /**
- * Undefined where neither the certificate nor the answer has a label. `response` is undefined where only the certificate is
- * at hand, and of an answer in octets, which has no place for a label.
+ * Of a certificate or an answer with a label. `response` is undefined where only the certificate is at hand, and of an answer
+ * in octets, which has no place for a label.
  */
-export function labelVerdict(response: unknown, certificate: unknown): Verdict | undefined {
+export function labelVerdict(response: unknown, certificate: unknown): string {
   const certified = member(certificate, 'label');
-  const told = member(response, 'label');
-  if (certified === undefined && told === undefined) return undefined;
-  if (certified === undefined) return failed('The answer has a label, the certificate has none.');
+  if (certified === undefined) refuse('The answer has a label, the certificate has none.');
   if (!isObject(certified) || typeof certified['public'] !== 'boolean')
-    return failed('The label of the certificate is not an object that says whether it is public.');
-  const failure =
-    flawOf(certified) ?? (response === undefined ? undefined : difference(response, told, certified));
-  return failure === undefined ? holds(holdsText(certified)) : failed(failure);
-}
-
-function flawOf(certified: Readonly<Record<string, unknown>>): string | undefined {
+    refuse('The label of the certificate is not an object that says whether it is public.');
   const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
-  const odd = noText(certified);
-  if (odd !== undefined) return `${odd} of the certificate's label is not well-formed text.`;
+  checkTexts('certificate', certified);
   const isNumbered = typeof serial === 'number' && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified['purpose'] !== undefined || certified['purpose_commitment'] !== undefined;
   if (hasPurpose && !(typeof series === 'string' && isNumbered))
-    return 'The label has a purpose without a series and a serial.';
+    refuse('The label has a purpose without a series and a serial.');
   if (!hasPurpose && (series !== undefined || serial !== undefined))
-    return 'The label has a serial without a purpose.';
+    refuse('The label has a serial without a purpose.');
   if (userData !== undefined && digest !== digestText(text(userData) ?? ''))
-    return 'user_data_sha256 of the certificate is not the hash of its user_data.';
-  return undefined;
+    refuse('user_data_sha256 of the certificate is not the hash of its user_data.');
+  if (response !== undefined) compare(response, certified);
+  return holdsText(certified);
 }
 
-/** A member that should be text in Unicode and is not: it would hash like another one. */
-function noText(label: unknown): string | undefined {
-  return ['purpose', 'user_data'].find((name) => {
+/** What should be text in Unicode and is not would hash like another one. */
+function checkTexts(whose: string, label: unknown): void {
+  for (const name of ['purpose', 'user_data']) {
     const value = member(label, name);
-    return value !== undefined && text(value)?.isWellFormed() !== true;
-  });
+    if (value !== undefined && text(value)?.isWellFormed() !== true)
+      refuse(`${name} of the ${whose}'s label is not well-formed text.`);
+  }
 }
 
-function difference(
-  response: unknown,
-  told: unknown,
-  certified: Readonly<Record<string, unknown>>,
-): string | undefined {
-  if (told === undefined) return 'The certificate has a label, the answer has none.';
+/** The label of the answer and that of its certificate say the same. */
+function compare(response: unknown, certified: Readonly<Record<string, unknown>>): void {
+  const told = member(response, 'label');
+  if (told === undefined) refuse('The certificate has a label, the answer has none.');
   const salt = text(member(response, 'metadata', 'certificate_salt')) ?? '';
-  if (!/^[0-9a-f]{64}$/.test(salt)) return 'metadata.certificate_salt is not 64 hex digits.';
-  const odd = noText(told);
-  if (odd !== undefined) return `${odd} of the answer's label is not well-formed text.`;
+  if (!/^[0-9a-f]{64}$/.test(salt)) refuse('metadata.certificate_salt is not 64 hex digits.');
+  checkTexts('answer', told);
   const isPublic = certified['public'];
   const expected: Record<string, unknown> = { public: isPublic };
   const purpose = member(told, 'purpose');
@@ -76,13 +66,12 @@ function difference(
   const digest = member(told, 'user_data_sha256');
   if (digest !== undefined) expected['user_data_sha256'] = digest;
   if (member(told, 'public') !== isPublic)
-    return 'The label of the answer differs from the certificate in public.';
+    refuse('The label of the answer differs from the certificate in public.');
   const names = new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete('serial'); // known to the ledger alone
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0
-    ? undefined
-    : `The label of the answer differs from the certificate in ${differing.join(', ')}.`;
+  if (differing.length > 0)
+    refuse(`The label of the answer differs from the certificate in ${differing.join(', ')}.`);
 }
 
 function holdsText(certified: Readonly<Record<string, unknown>>): string {

@@ -16,8 +16,8 @@ import { parseHashes } from '../crypto/note.ts';
 import { UNSIGNED } from './document.ts';
 import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
-import { failed, holds, type Verdict } from './verdict.ts';
-import { bytesMaxOf, flawOfData, valuesVerdict } from './verify-values.ts';
+import { about, type Found, refuse } from './verdict.ts';
+import { bytesMaxOf, checkMembers, valuesVerdict } from './verify-values.ts';
 import { WITNESS_CLOCK_MS, type WitnessPolicy } from './verify-witnesses.ts';
 
 /**
@@ -62,39 +62,34 @@ interface BoundRange extends Range {
   readonly blockRoots: readonly Hash[];
 }
 
-/** Why a check that reads the lots cannot be made. */
-export const LOTS_UNKNOWN =
-  'It reads the lots, and those that were given are not the ones of the certificate.';
-
-/** The leaves of the lots that a certificate names. */
-export interface LotLeaves {
-  /** In the order of the certificate; undefined when one is not given. */
-  readonly leaves: readonly unknown[] | undefined;
-  readonly verdict: Verdict;
-}
-
-/** The document has every lot whole, and each has the hash that the certificate names. */
-export function readLots(document: unknown, certificate: unknown): LotLeaves {
+/**
+ * The leaves of the lots that a certificate names, in its order. The document has every lot whole, and each has the hash that
+ * the certificate names.
+ */
+export function readLots(document: unknown, certificate: unknown): readonly unknown[] {
   const named = member(certificate, 'provenance', 'lots');
   const given = member(document, 'lots');
-  const unknown = (why: string) => ({ leaves: undefined, verdict: failed(why) });
-  if (!Array.isArray(named) || named.length === 0) return unknown('The certificate names no lot.');
+  if (!Array.isArray(named) || named.length === 0) refuse('The certificate names no lot.');
   if (!Array.isArray(given) || given.length !== named.length)
-    return unknown(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
+    refuse(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
   const ids = named.map((each) => text(member(each, 'id')));
-  if (new Set(ids).size < ids.length) return unknown('The certificate names a lot twice.');
+  if (new Set(ids).size < ids.length) refuse('The certificate names a lot twice.');
   const leaves = given.map((each) => member(each, 'leaf'));
   for (const [i, leaf] of leaves.entries()) {
     const id = ids[i];
     const isLot = member(leaf, 'type') === 'lot' && member(leaf, 'version') === 1;
     if (!isLot || id === undefined || member(leaf, 'lot_id') !== id)
-      return unknown(`What is given for lot ${show(id)} is not its leaf.`);
+      refuse(`What is given for lot ${show(id)} is not its leaf.`);
     const hash = canonical(leaf);
     if (hash === undefined || toBase64(leafHash(sha256, utf8Bytes(hash))) !== member(named[i], 'leaf'))
-      return unknown(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
+      refuse(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
   }
-  const which = leaves.length === 1 ? 'The lot is the one' : `The ${leaves.length} lots are those`;
-  return { leaves, verdict: holds(`${which} that the certificate names by the hash of its leaf.`) };
+  return leaves;
+}
+
+export function lotsVerdict({ length }: readonly unknown[]): string {
+  const which = length === 1 ? 'The lot is the one' : `The ${length} lots are those`;
+  return `${which} that the certificate names by the hash of its leaf.`;
 }
 
 /** The leaf of a certificate: canonical JSON of what was issued; undefined for what has none. */
@@ -104,77 +99,67 @@ export function issuedText(certificate: unknown): string | undefined {
   return canonical(Object.fromEntries(issued));
 }
 
-/** What the answer was drawn from stood in the log before it was issued. `logged` is the certificate's own place there. */
+/**
+ * What the answer was drawn from stood in the log before it was issued. `logged` is the certificate's own place there, where
+ * that is known.
+ */
 export async function fixedVerdict(
   input: FixedInput,
   certificate: unknown,
-  leaves: readonly unknown[] | undefined,
-  logged: LoggedAt | string,
-): Promise<Verdict> {
+  leaves: Found<readonly unknown[]>,
+  logged: LoggedAt | undefined,
+): Promise<string> {
   const { octets, witnesses } = input;
   const mode = member(certificate, 'entropy_mode');
-  if (mode === 'csprng') return failed('Required, and not shown: values of csprng mode come from no lot.');
-  if (leaves === undefined) return failed(LOTS_UNKNOWN);
+  if (mode === 'csprng') refuse('Required, and not shown: values of csprng mode come from no lot.');
   // an answer that is bare values has no place for an opening
   const response =
     octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
   const fixed: FixedLot[] = [];
-  for (const [i, leaf] of leaves.entries()) {
-    const found = await fixedLot(input, certificate, logged, leaf, i);
-    if (typeof found === 'string') return failed(found);
-    fixed.push(found);
-  }
+  for (const [i, leaf] of leaves().entries()) fixed.push(await fixedLot(input, certificate, logged, leaf, i));
   const bound = mode === 'pure' ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
-  if ('failure' in bound) return bound;
   const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen =
     witnesses === undefined
       ? ''
       : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1_000} s`;
-  return holds(
-    `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}`,
-  );
+  return `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound}`;
 }
 
 /** The leaf of the lot, whose hash the certificate names, stands in the log and is older than the certificate. */
 async function fixedLot(
   { certificate: document, keys, witnesses }: FixedInput,
   certificate: unknown,
-  logged: LoggedAt | string,
+  logged: LoggedAt | undefined,
   told: unknown,
   place: number,
-): Promise<FixedLot | string> {
+): Promise<FixedLot> {
   const id = text(member(told, 'lot_id')) ?? '';
   const proofs = member(document, 'lots');
   const proof: unknown = Array.isArray(proofs) ? proofs[place] : undefined;
-  const leaf = canonical(told) ?? '';
-  const lotAt = readProof(member(proof, 'proof'));
-  if (typeof lotAt === 'string') return `Lot ${id}: ${lotAt}`;
+  const named = `Lot ${id}`;
+  const lotAt = await about(named, () => readProof(member(proof, 'proof')));
   const { index } = lotAt.proof;
-  if (!holdsLeaf(lotAt, leaf)) return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
-  if (
-    typeof logged !== 'string' &&
-    logged.checkpoint.origin === lotAt.checkpoint.origin &&
-    index >= logged.proof.index
-  )
-    return `Lot ${id} was logged after the certificate.`;
-  const signed = await readSigned(keys, lotAt);
-  if (typeof signed === 'string') return `Lot ${id}: ${signed}`;
+  if (!holdsLeaf(lotAt, canonical(told) ?? ''))
+    refuse(`Lot ${id} is not leaf ${index} of the tree that its proof names.`);
+  if (logged?.checkpoint.origin === lotAt.checkpoint.origin && index >= logged.proof.index)
+    refuse(`Lot ${id} was logged after the certificate.`);
+  const { atS = Number.POSITIVE_INFINITY } = await about(named, () => readSigned(keys, lotAt));
   const issuedMs = timeOf(member(certificate, 'issued_at'));
-  const { atS = Number.POSITIVE_INFINITY } = signed;
   // the log's time has whole seconds
   if (!(Math.floor(timeOf(member(told, 'finished_at')) / 1_000) <= atS))
-    return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
+    refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
   if (!(atS * 1_000 <= issuedMs))
-    return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
+    refuse(`The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`);
   if (witnesses !== undefined) {
-    const seen = await readCosignatures(witnesses.keys, lotAt);
-    if (typeof seen === 'string') return `Lot ${id}: ${seen}`;
+    const seen = await about(named, () => readCosignatures(witnesses.keys, lotAt));
     const before = seen.filter((each) => each.atS * 1_000 <= issuedMs + WITNESS_CLOCK_MS).length;
     if (before < witnesses.quorum)
-      return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
+      refuse(
+        `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`,
+      );
   }
-  return commitmentIn(told, proof, atS) ?? `The leaf of lot ${id} has another form.`;
+  return commitmentIn(told, proof, atS) ?? refuse(`The leaf of lot ${id} has another form.`);
 }
 
 function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | undefined {
@@ -196,51 +181,48 @@ function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | un
   return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
 }
 
-function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): Verdict {
+function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): string {
   const index = member(certificate, 'provenance', 'seed', 'index');
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
-    return failed(`Nothing leads from seed ${show(index)} to its lot.`);
+    refuse(`Nothing leads from seed ${show(index)} to its lot.`);
   const root = rootOfRun(sha256, lot.seedCount, run.first, run.hashes, run.path);
   if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
-    return failed(`Seed ${index} is not among the seeds that its lot committed to.`);
-  return holds(`Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`);
+    refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
+  return `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`;
 }
 
-function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response: unknown): Verdict {
+function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response: unknown): string {
   const drawn = member(certificate, 'provenance', 'drawn');
-  if (!Array.isArray(drawn) || drawn.length === 0) return failed('It does not say what was drawn.');
+  if (!Array.isArray(drawn) || drawn.length === 0) refuse('It does not say what was drawn.');
   const used = fixed.map(() => 0);
   const ranges: BoundRange[] = [];
   let total = 0;
   for (const each of drawn) {
     const range = readRange(each, fixed.length);
-    if (range === undefined) return failed('What it says was drawn are no whole pieces of its lots.');
+    if (range === undefined) refuse('What it says was drawn are no whole pieces of its lots.');
     total += range.bytes;
     const lot = fixed[range.lot];
     const bound = boundRange(range, lot, lot.runs[used[range.lot]++]);
     if (bound === undefined)
-      return failed(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
+      refuse(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
     ranges.push(bound);
   }
   if (fixed.some((lot, i) => lot.runs.length !== used[i]))
-    return failed('The proof of a lot has more than was drawn.');
+    refuse('The proof of a lot has more than was drawn.');
   if (response === undefined)
-    return holds(
-      'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.',
-    );
+    return 'Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.';
   const [endpoint, data] = [member(certificate, 'endpoint'), member(response, 'data')];
   const opening = member(response, 'opening');
   // the certificate decides whether the answer was bare values: whoever gives the answer could leave the opening out
   if (opening === null && text(member(certificate, 'media_type')) !== undefined)
-    return holds('Not shown of its bytes: an answer in octets carries no opening.');
-  const flaw = flawOfData(endpoint, data);
-  if (flaw !== undefined) return failed(flaw);
+    return 'Not shown of its bytes: an answer in octets carries no opening.';
+  checkMembers(endpoint, data);
   if (opening !== undefined && opening !== null) return openingVerdict(ranges, response, endpoint);
   // a certificate that draws more than the values take does not free the answer of its opening
-  return Math.min(total, bytesMaxOf(endpoint, data)) > OPENED_BYTES_MAX
-    ? holds('The answer is too long to carry what shows that its bytes are those.')
-    : failed('The answer lacks the opening that shows which bytes it was made of.');
+  if (Math.min(total, bytesMaxOf(endpoint, data)) <= OPENED_BYTES_MAX)
+    refuse('The answer lacks the opening that shows which bytes it was made of.');
+  return 'The answer is too long to carry what shows that its bytes are those.';
 }
 
 function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | undefined {
@@ -257,13 +239,13 @@ function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | 
 }
 
 /** The pieces in the answer are those of the blocks, and its values follow from them. */
-function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoint: unknown): Verdict {
+function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoint: unknown): string {
   const part = (name: string) => fromBase64(text(member(response, 'opening', name)) ?? '');
   const [bytes, salts, pathBytes] = [part('bytes'), part('salts'), part('path')];
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
   const isWhole = bytes?.length === length && salts?.length === (length / PIECE_BYTES) * PIECE_SALT_BYTES;
   if (!isWhole || pathBytes === undefined || pathBytes.length % HASH_BYTES !== 0)
-    return failed('The opening does not hold what was drawn.');
+    refuse('The opening does not hold what was drawn.');
   const path = splitHashes(pathBytes);
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
@@ -279,11 +261,11 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoi
       }
       const root = rootOfRun(sha256, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
       if (root === undefined || !equalHashes(root, blockRoot))
-        return failed('The bytes in the opening are not those that the lot committed to.');
+        refuse('The bytes in the opening are not those that the lot committed to.');
       from = end;
     }
   }
-  if (path.length > 0) return failed('The opening holds more than what was drawn.');
+  if (path.length > 0) refuse('The opening holds more than what was drawn.');
   return valuesVerdict(endpoint, member(response, 'data'), bytes);
 }
 

@@ -4,7 +4,7 @@ import { roundOf } from '../beacon/round.ts';
 import { drawKey, drawnValues, drawStream } from './draw-values.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { loggedLeaf } from './signed-checkpoint.ts';
-import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { about, digestText, type Found, found, refuse } from './verdict.ts';
 import type { DrawCheckName } from './verify.ts';
 
 /**
@@ -17,8 +17,8 @@ export interface OutcomeInput {
   readonly keys: unknown;
   /** `sha256:` and the hash of the statement. */
   readonly digest: string;
-  /** Undefined without a beacon; a text says why it is not known. */
-  readonly round: RoundDue | string | undefined;
+  /** Undefined without a beacon. */
+  readonly round: Found<RoundDue | undefined>;
 }
 
 /** A beacon's round with its chain, and when it is due (Unix ms). */
@@ -35,86 +35,94 @@ const REASONS: Readonly<Record<string, readonly unknown[]>> = {
   failed: ['beacon_missing', 'beacon_wrong', 'nonce_missing', 'secret_lost'],
 };
 
-export async function outcomeVerdicts(input: OutcomeInput): Promise<[DrawCheckName, Verdict][]> {
+/** Adds the checks of how it ended. */
+export async function checkOutcome(
+  input: OutcomeInput,
+  add: (name: DrawCheckName, holds: () => string | Promise<string>) => Promise<void>,
+): Promise<void> {
   const { draw } = input;
-  if (member(draw, 'state') === 'committed') return [['end', notEnded(draw)]];
-  const [secret, nonce, beacon] = [secretOf(draw), nonceOf(draw), randomnessOf(input)];
-  return [
-    ['secret', secret.verdict],
-    ['nonce', nonce.verdict],
-    ['beacon', beacon.verdict],
-    ['values', valuesVerdict(input, secret.bytes, nonce.bytes, beacon.bytes)],
-    ['end', await endVerdict(input)],
-  ];
+  if (member(draw, 'state') === 'committed') return add('end', () => notEnded(draw));
+  const parts: (Uint8Array | undefined)[] = [];
+  for (const [name, read] of PARTS) {
+    const part = await found(() => read(input));
+    await add(name, () => part().holds);
+    parts.push(part.known?.bytes);
+  }
+  await add('values', () => valuesVerdict(input, parts));
+  await add('end', () => endVerdict(input));
 }
 
-/** One of the inputs of the values: what was found, and its bytes where they are known. */
+/** One of the inputs of the values: what holds of it, and its bytes where they are known. */
 interface Part {
-  readonly verdict: Verdict;
+  readonly holds: string;
   readonly bytes?: Uint8Array;
 }
 
 const EMPTY = new Uint8Array(0);
+const PARTS = [
+  ['secret', secretOf],
+  ['nonce', nonceOf],
+  ['beacon', randomnessOf],
+] as const;
 
-function notEnded(draw: unknown): Verdict {
+function notEnded(draw: unknown): string {
   const dueAt = text(member(draw, 'statement', 'due_at'));
   if (['outcome', 'answer', 'end'].some((name) => (member(draw, name) ?? null) !== null))
-    return failed('The draw is said to be committed only, and yet it has an outcome, an answer or an end.');
-  return holds(`The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`);
+    refuse('The draw is said to be committed only, and yet it has an outcome, an answer or an end.');
+  return `The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`;
 }
 
-function secretOf(draw: unknown): Part {
+function secretOf({ draw }: OutcomeInput): Part {
   const told = member(draw, 'outcome', 'secret');
   const opened = text(member(draw, 'answer', 'data', 'bytes'));
   if (told === null && member(draw, 'outcome', 'reason') === 'secret_lost')
-    return { verdict: holds('The service says that it lost the committed bytes. The draw has no values.') };
+    return { holds: 'The service says that it lost the committed bytes. The draw has no values.' };
   if (member(draw, 'answer', 'data', 'encoding') !== 'hex' || opened === undefined || told !== opened)
-    return { verdict: failed('The outcome opens other bytes than those of the commitment.') };
-  if (!/^[0-9a-f]{64}$/.test(opened)) return { verdict: failed('The opened bytes are not 32 bytes in hex.') };
-  return { verdict: holds('The opened bytes are those that were committed to.'), bytes: hexToBytes(opened) };
+    refuse('The outcome opens other bytes than those of the commitment.');
+  if (!/^[0-9a-f]{64}$/.test(opened)) refuse('The opened bytes are not 32 bytes in hex.');
+  return { holds: 'The opened bytes are those that were committed to.', bytes: hexToBytes(opened) };
 }
 
-function nonceOf(draw: unknown): Part {
+function nonceOf({ draw }: OutcomeInput): Part {
   const [fixed, fixedHash] = ['nonce', 'nonce_sha256'].map((name) => member(draw, 'statement', name));
   const told = member(draw, 'outcome', 'nonce') ?? null;
-  if (fixed === undefined && fixedHash === undefined)
-    return told === null
-      ? { verdict: holds('The caller gave no nonce.'), bytes: EMPTY }
-      : { verdict: failed('The statement has no nonce, the outcome has one.') };
-  if (told === null)
-    return isRevealed(draw)
-      ? { verdict: failed('The outcome does not have the nonce of the caller.') }
-      : { verdict: holds('The caller did not open the nonce.') };
+  if (fixed === undefined && fixedHash === undefined) {
+    if (told !== null) refuse('The statement has no nonce, the outcome has one.');
+    return { holds: 'The caller gave no nonce.', bytes: EMPTY };
+  }
+  if (told === null) {
+    if (isRevealed(draw)) refuse('The outcome does not have the nonce of the caller.');
+    return { holds: 'The caller did not open the nonce.' };
+  }
   if (typeof told !== 'string' || !/^(?:[0-9a-f]{2}){1,64}$/.test(told))
-    return { verdict: failed('The nonce of the outcome is not 1 to 64 bytes in hex.') };
+    refuse('The nonce of the outcome is not 1 to 64 bytes in hex.');
   const bytes = hexToBytes(told);
-  const isFixed = fixed === undefined ? fixedHash === digestText(bytes) : fixed === told;
-  return isFixed
-    ? { verdict: holds('The nonce is the one that the caller fixed.'), bytes }
-    : { verdict: failed('The nonce is not the one that the caller fixed.') };
+  if (fixed === undefined ? fixedHash !== digestText(bytes) : fixed !== told)
+    refuse('The nonce is not the one that the caller fixed.');
+  return { holds: 'The nonce is the one that the caller fixed.', bytes };
 }
 
-function randomnessOf({ draw, round }: OutcomeInput): Part {
+function randomnessOf({ draw, round: due }: OutcomeInput): Part {
+  const round = due();
   const told = member(draw, 'outcome', 'beacon') ?? null;
-  if (typeof round === 'string') return { verdict: failed(round) };
-  if (round === undefined)
-    return told === null
-      ? { verdict: holds(withoutBeacon(draw)), bytes: EMPTY }
-      : { verdict: failed('The statement has no beacon, the outcome has one.') };
-  if (told === null)
-    return isRevealed(draw)
-      ? { verdict: failed('The outcome does not have the round of the beacon.') }
-      : { verdict: holds(`The outcome has no round: ${show(member(draw, 'outcome', 'reason'))}.`) };
+  if (round === undefined) {
+    if (told !== null) refuse('The statement has no beacon, the outcome has one.');
+    return { holds: withoutBeacon(draw), bytes: EMPTY };
+  }
+  if (told === null) {
+    if (isRevealed(draw)) refuse('The outcome does not have the round of the beacon.');
+    return { holds: `The outcome has no round: ${show(member(draw, 'outcome', 'reason'))}.` };
+  }
   const { chain, atMs } = round;
-  if (member(told, 'chain') !== chain.hash) return { verdict: failed('The round is of another chain.') };
+  if (member(told, 'chain') !== chain.hash) refuse('The round is of another chain.');
   try {
     const { randomness } = roundOf(chain, round.round, told);
     const when = timeText(atMs / 1_000);
     const said = `Round ${round.round} of ${chain.hash}, due at ${when}, is signed by the beacon.`;
-    return { verdict: holds(`${said} ${whoSigns(chain.hash)}`), bytes: hexToBytes(randomness) };
+    return { holds: `${said} ${whoSigns(chain.hash)}`, bytes: hexToBytes(randomness) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    return { verdict: failed(`The round of the beacon: ${error.message}.`) };
+    refuse(`The round of the beacon: ${error.message}.`);
   }
 }
 
@@ -132,51 +140,48 @@ function whoSigns(chainHash: string): string {
 
 function valuesVerdict(
   { draw, digest }: OutcomeInput,
-  secret: Uint8Array | undefined,
-  nonce: Uint8Array | undefined,
-  randomness: Uint8Array | undefined,
-): Verdict {
+  [secret, nonce, randomness]: readonly (Uint8Array | undefined)[],
+): string {
   const told = member(draw, 'outcome', 'values') ?? null;
   if (secret === undefined || nonce === undefined || randomness === undefined) {
-    if (isRevealed(draw)) return failed('The values cannot be computed again: see the checks above.');
-    return told === null
-      ? holds('The draw has no values.')
-      : failed('The outcome has values that nobody can compute again.');
+    if (isRevealed(draw)) refuse('The values cannot be computed again: see the checks above.');
+    if (told !== null) refuse('The outcome has values that nobody can compute again.');
+    return 'The draw has no values.';
   }
   const reason = member(draw, 'outcome', 'reason');
-  if (told === null)
-    return isRevealed(draw)
-      ? failed('The outcome has no values.')
-      : holds(`The draw has no values: ${show(reason)}.`);
+  if (told === null) {
+    if (isRevealed(draw)) refuse('The outcome has no values.');
+    return `The draw has no values: ${show(reason)}.`;
+  }
   const statementDigest = hexToBytes(digest.slice('sha256:'.length));
   const key = drawKey({ secret, nonce, randomness, statementDigest });
   const values = drawnValues(member(draw, 'statement', 'request'), drawStream(key));
-  if (typeof values === 'string') return failed(`The request of the statement: ${values}.`);
+  if (typeof values === 'string') refuse(`The request of the statement: ${values}.`);
   if (canonical(values) !== canonical(told))
-    return failed('Other values follow from the committed bytes, the nonce and the round.');
+    refuse('Other values follow from the committed bytes, the nonce and the round.');
   const what = `${values.length} value${values.length === 1 ? '' : 's'}`;
-  if (isRevealed(draw)) return holds(`The ${what} follow from the committed bytes, the nonce and the round.`);
-  return holds(`The ${what} would have been these, and do not count: ${show(reason)}.`);
+  if (isRevealed(draw)) return `The ${what} follow from the committed bytes, the nonce and the round.`;
+  return `The ${what} would have been these, and do not count: ${show(reason)}.`;
 }
 
 /** The log holds how the draw ended. */
-async function endVerdict({ draw, keys, digest, round }: OutcomeInput): Promise<Verdict> {
+async function endVerdict({ draw, keys, digest, round: due }: OutcomeInput): Promise<string> {
   const [outcome, state] = [member(draw, 'outcome'), member(draw, 'state')];
   const outcomeText = canonical(outcome) ?? '';
   if (member(outcome, 'type') !== 'draw_outcome' || member(outcome, 'version') !== 1)
-    return failed('The outcome is not of version 1.');
+    refuse('The outcome is not of version 1.');
   if (!Object.hasOwn(REASONS, String(state)) || member(outcome, 'state') !== state)
-    return failed(`The draw is ${show(state)}, its outcome ${show(member(outcome, 'state'))}.`);
-  if (member(outcome, 'statement_sha256') !== digest) return failed('The outcome is of another statement.');
+    refuse(`The draw is ${show(state)}, its outcome ${show(member(outcome, 'state'))}.`);
+  if (member(outcome, 'statement_sha256') !== digest) refuse('The outcome is of another statement.');
   const [reason, endedAt] = [member(outcome, 'reason'), member(outcome, 'ended_at')];
   if (!REASONS[String(state)].includes(reason))
-    return failed(`A draw that is ${state} does not have the reason ${show(reason)}.`);
+    refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
   const [dueMs, givesUpMs] = ['due_at', 'gives_up_at'].map((name) => timeOf(member(draw, 'statement', name)));
   const endedMs = timeOf(endedAt);
-  if (state === 'revealed' && !(endedMs >= dueMs)) return failed('The draw was revealed before it was due.');
-  if (state === 'cancelled' && !(endedMs < dueMs)) return failed('The draw was cancelled after it was due.');
+  if (state === 'revealed' && !(endedMs >= dueMs)) refuse('The draw was revealed before it was due.');
+  if (state === 'cancelled' && !(endedMs < dueMs)) refuse('The draw was cancelled after it was due.');
   if (state === 'failed' && reason !== 'secret_lost' && !(endedMs >= givesUpMs))
-    return failed('The draw was given up before the time that its statement says.');
+    refuse('The draw was given up before the time that its statement says.');
   const expected = {
     ended_at: endedAt,
     outcome_sha256: digestText(outcomeText),
@@ -187,15 +192,15 @@ async function endVerdict({ draw, keys, digest, round }: OutcomeInput): Promise<
   };
   const leaf = member(draw, 'end', 'leaf');
   if (typeof leaf !== 'string' || leaf !== canonical(expected))
-    return failed('The leaf in the log is of another end than the outcome.');
-  const logged = await loggedLeaf(leaf, member(draw, 'end', 'proof'), keys);
-  if (typeof logged === 'string') return failed(`The end: ${logged}`);
+    refuse('The leaf in the log is of another end than the outcome.');
+  const { atS } = await about('The end', () => loggedLeaf(leaf, member(draw, 'end', 'proof'), keys));
+  const round = due.known;
   // whoever cancels with the round and the secret at hand chooses
-  if (state === 'cancelled' && typeof round === 'object' && logged.atS * 1_000 >= round.atMs)
-    return failed(
-      `The log held the cancellation by ${timeText(logged.atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,
+  if (state === 'cancelled' && round !== undefined && atS * 1_000 >= round.atMs)
+    refuse(
+      `The log held the cancellation by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1_000)}.`,
     );
-  return holds(`The draw ended as ${state}; the log held that by ${timeText(logged.atS)}.`);
+  return `The draw ended as ${state}; the log held that by ${timeText(atS)}.`;
 }
 
 function isRevealed(draw: unknown): boolean {

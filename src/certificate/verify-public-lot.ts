@@ -1,6 +1,7 @@
 import { countsThese, withdrawalsIn } from './finding.ts';
 import { canonical, member, parsedObject, show, text, timeText } from './members.ts';
-import { holdsLeaf, readProof, readSignatures } from './signed-checkpoint.ts';
+import { loggedLeaf } from './signed-checkpoint.ts';
+import { about, refuse } from './verdict.ts';
 
 /**
  * Verifies what `/log/lots/<id>` answers: the lot's leaf is in the log, and of the
@@ -8,10 +9,8 @@ import { holdsLeaf, readProof, readSignatures } from './signed-checkpoint.ts';
  * the log had as many leaves as the statement's index. Runs in browsers.
  */
 export interface LotVerification {
-  /** Why it does not hold; undefined when all of it does. */
-  readonly failure: string | undefined;
-  /** Index of the lot's leaf, when that holds. */
-  readonly leaf?: number;
+  /** Index of the lot's leaf. */
+  readonly leaf: number;
   /** Leaves that the log had when the lot was not withdrawn, as far as is proven. */
   readonly notWithdrawnBefore?: number;
   /** Seconds since 1970: the log signed by then that the statement was in it. */
@@ -20,81 +19,61 @@ export interface LotVerification {
   readonly withdrawn?: string;
 }
 
-interface Placed {
-  readonly leaf: string;
-  readonly told: unknown;
-  readonly index: number;
-  readonly origin: string;
-  readonly signedByS: number | undefined;
-}
-
+/** Rejects with Refusal for what does not hold. */
 export async function verifyPublicLot(
   lotId: string,
   document: unknown,
   keys: unknown,
 ): Promise<LotVerification> {
   const lot = await placed('leaf of the lot', document, keys);
-  if (typeof lot === 'string') return { failure: lot };
   if (member(lot.told, 'type') !== 'lot' || member(lot.told, 'lot_id') !== lotId)
-    return { failure: `What is told is not the leaf of lot ${lotId}.` };
+    refuse(`What is told is not the leaf of lot ${lotId}.`);
+  const leaf = lot.at.proof.index;
 
   const withdrawal = member(document, 'withdrawal') ?? null;
   let withdrawn: string | undefined;
   if (withdrawal !== null) {
-    const placedAt = await placed('withdrawal', withdrawal, keys);
-    if (typeof placedAt === 'string') return { failure: placedAt };
-    if (member(placedAt.told, 'type') !== 'revocation' || member(placedAt.told, 'lot_id') !== lotId)
-      return { failure: `The given withdrawal is not one of lot ${lotId}.` };
-    withdrawn = text(member(placedAt.told, 'reason')) ?? '';
+    const { told } = await placed('withdrawal', withdrawal, keys);
+    if (member(told, 'type') !== 'revocation' || member(told, 'lot_id') !== lotId)
+      refuse(`The given withdrawal is not one of lot ${lotId}.`);
+    withdrawn = text(member(told, 'reason')) ?? '';
   }
 
   const statement = await placed('statement', member(document, 'statement'), keys);
-  if (typeof statement === 'string') return { failure: statement };
-  if (statement.origin === lot.origin && statement.index < lot.index)
-    return { failure: 'The statement is older than the lot.' };
-  const told = withdrawalsTold(statement.leaf, member(document, 'withdrawals'));
-  if (typeof told === 'string') return { failure: told };
-  if (told.includes(lotId)) {
-    return withdrawn === undefined
-      ? { failure: 'The statement counts a withdrawal of the lot, and none is told.' }
-      : { failure: undefined, leaf: lot.index, withdrawn };
+  const notWithdrawnBefore = statement.at.proof.index;
+  if (statement.at.checkpoint.origin === lot.at.checkpoint.origin && notWithdrawnBefore < leaf)
+    refuse('The statement is older than the lot.');
+  if (withdrawalsTold(statement.text, member(document, 'withdrawals')).includes(lotId)) {
+    if (withdrawn === undefined) refuse('The statement counts a withdrawal of the lot, and none is told.');
+    return { leaf, withdrawn };
   }
-  return {
-    failure: undefined,
-    leaf: lot.index,
-    notWithdrawnBefore: statement.index,
-    ...(statement.signedByS === undefined ? {} : { signedByS: statement.signedByS }),
-    ...(withdrawn === undefined ? {} : { withdrawn }),
-  };
+  const { atS: signedByS } = statement;
+  return { leaf, notWithdrawnBefore, signedByS, ...(withdrawn === undefined ? {} : { withdrawn }) };
 }
 
-/** The lots of the withdrawals, when they are all that the statement counts; else why not. */
-function withdrawalsTold(statement: string, leaves: unknown): (string | undefined)[] | string {
+/** The lots of the withdrawals, which must be all that the statement counts. */
+function withdrawalsTold(statement: string, leaves: unknown): (string | undefined)[] {
   const counted = withdrawalsIn(statement);
-  if (counted === undefined) return 'The given statement is not about withdrawals.';
+  if (counted === undefined) refuse('The given statement is not about withdrawals.');
   if (!Array.isArray(leaves) || leaves.length !== counted.count)
-    return `The statement counts ${counted.count} withdrawals, and ${Array.isArray(leaves) ? leaves.length : 'none'} are told.`;
+    refuse(
+      `The statement counts ${counted.count} withdrawals, and ${Array.isArray(leaves) ? leaves.length : 'none'} are told.`,
+    );
   const told = leaves.map(parsedObject);
   if (!told.every((each) => member(each, 'type') === 'revocation'))
-    return 'The given withdrawal is not a withdrawal record.';
-  return countsThese(counted, leaves)
-    ? told.map((each) => text(member(each, 'lot_id')))
-    : 'The withdrawals that are told are not those that the statement counts.';
+    refuse('The given withdrawal is not a withdrawal record.');
+  if (!countsThese(counted, leaves))
+    refuse('The withdrawals that are told are not those that the statement counts.');
+  return told.map((each) => text(member(each, 'lot_id')));
 }
 
-/** The leaf, when its proof holds and a known key signed the checkpoint; else why not. */
-async function placed(what: string, source: unknown, keys: unknown): Promise<Placed | string> {
+/** The leaf, whose proof holds and whose checkpoint a known key has signed. */
+async function placed(what: string, source: unknown, keys: unknown) {
   const leaf = text(member(source, 'leaf'));
   const told = parsedObject(leaf);
-  if (leaf === undefined || canonical(told) !== leaf) return `There is no ${what}: ${show(leaf)}.`;
-  const at = readProof(member(source, 'proof'));
-  if (typeof at === 'string') return `The ${what}: ${at}`;
-  if (!holdsLeaf(at, leaf)) return `The ${what} is not in the tree that its proof names.`;
-  const signed = await readSignatures(keys, at);
-  if (typeof signed === 'string') return `The ${what}: ${signed}`;
-  const times = signed.flatMap(({ atS }) => atS ?? []);
-  const signedByS = times.length === 0 ? undefined : Math.min(...times);
-  return { leaf, told, index: at.proof.index, origin: at.checkpoint.origin, signedByS };
+  if (leaf === undefined || canonical(told) !== leaf) refuse(`There is no ${what}: ${show(leaf)}.`);
+  const logged = await about(`The ${what}`, () => loggedLeaf(leaf, member(source, 'proof'), keys));
+  return { text: leaf, told, ...logged };
 }
 
 /** What holds, in a sentence. */

@@ -1,6 +1,6 @@
 import { member, text, timeOf, timeText } from './members.ts';
 import { type Cosigned, type LoggedAt, readCosignatures, readProof } from './signed-checkpoint.ts';
-import { failed, holds, type Verdict } from './verdict.ts';
+import { found, refuse } from './verdict.ts';
 
 /** Who beside the operator must have seen the tree, and what their times say. Runs in browsers. */
 export interface WitnessPolicy {
@@ -36,22 +36,21 @@ export function readWitnessPolicy(keysText: string, quorumText: string): Witness
 export async function witnessVerdict(
   document: unknown,
   certificate: unknown,
-  logged: LoggedAt | string,
+  logged: LoggedAt,
   policy: WitnessPolicy,
-): Promise<Verdict> {
+): Promise<string> {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
+    refuse(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
   const seen = await readCosignatures(keys, logged);
-  if (typeof seen === 'string' || typeof logged === 'string') return failed(String(seen));
   const issuedMs = timeOf(member(certificate, 'issued_at'));
   const early = seen.find(({ atS }) => atS * 1000 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== undefined)
-    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
+    refuse(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
   const told = namesAndTimes(seen);
   if (seen.length < quorum) {
     const who = told === '' ? '' : `: ${told}`;
-    return failed(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
+    refuse(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
   const before = await seenWithout(document, logged, policy);
@@ -59,7 +58,7 @@ export async function witnessVerdict(
     before === undefined
       ? `${text(member(certificate, 'issued_at'))}, by the log's own word,`
       : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return holds(`Seen by ${told}: logged between ${since} and ${timeText(byS)}.`);
+  return `Seen by ${told}: logged between ${since} and ${timeText(byS)}.`;
 }
 
 /**
@@ -75,12 +74,12 @@ async function seenWithout(
   let latest: { atS: number; size: number } | undefined;
   const lots = member(document, 'lots');
   for (const lot of Array.isArray(lots) ? lots : []) {
-    const logged = readProof(member(lot, 'proof'));
-    if (typeof logged === 'string') continue;
+    const logged = (await found(() => readProof(member(lot, 'proof')))).known;
+    if (logged === undefined) continue;
     const { origin, size } = logged.checkpoint;
     if (origin !== checkpoint.origin || size > proof.index) continue;
-    const seen = await readCosignatures(keys, logged);
-    if (typeof seen === 'string' || seen.length < quorum) continue;
+    const seen = (await found(() => readCosignatures(keys, logged))).known ?? [];
+    if (seen.length < quorum) continue;
     const atS = Math.min(...seen.map((each) => each.atS));
     if (latest === undefined || atS > latest.atS) latest = { atS, size };
   }

@@ -11,10 +11,10 @@ import {
   readSignatures,
   type Signed,
 } from './signed-checkpoint.ts';
-import { digestText, failed, holds, type Verdict } from './verdict.ts';
+import { digestText, found, Refusal, refuse } from './verdict.ts';
 import { derivedVerdict } from './verify-derived.ts';
 import { labelVerdict } from './verify-label.ts';
-import { fixedVerdict, issuedText, LOTS_UNKNOWN, type LotLeaves, readLots } from './verify-lots.ts';
+import { fixedVerdict, issuedText, lotsVerdict, readLots } from './verify-lots.ts';
 import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
 
 /**
@@ -95,67 +95,73 @@ export type DrawCheckName =
 export async function verifyAnswer(input: VerificationInput): Promise<Verification> {
   const { response, octets, certificate, keys, witnesses } = input;
   const document = member(certificate, 'certificate') ?? certificate;
-  const logged = readProof(member(document, 'proof'));
-  const signed = await readSignatures(keys, logged);
+  const logged = await found(() => readProof(member(document, 'proof')));
+  const signed = await found(() => readSignatures(keys, logged()));
+  const leaves = await found(() => readLots(certificate, document));
   const checks: Check[] = [];
-  const add = (name: CheckName, verdict: Verdict) => checks.push(check(name, verdict));
+  const add = async (name: CheckName, holds: () => string | Promise<string>) => {
+    checks.push(await check(name, holds));
+  };
   if (response !== undefined) {
-    add('certificate id', certificateId(response, document));
-    add('request id', requestId(response, document));
-    add('metadata', metadata(input, document));
+    await add('certificate id', () => certificateId(response, document));
+    await add('request id', () => requestId(response, document));
+    await add('metadata', () => metadata(input, document));
   }
-  if (response !== undefined || octets !== undefined) add('delivered', delivered(input, document));
-  const label = labelVerdict(octets === undefined ? response : undefined, document);
-  if (label !== undefined) add('label', label);
-  const lots = readLots(certificate, document);
-  add('lots', lots.verdict);
-  add('derived', lots.leaves === undefined ? failed(LOTS_UNKNOWN) : derivedVerdict(document, lots.leaves));
-  add('status', statusNow(certificate, document, lots));
-  add('keys', keysListed(keys));
-  add('inclusion', inclusion(document, logged));
-  add('signature', signature(logged, signed));
-  add('dates', dates(document, lots, signed));
+  if (response !== undefined || octets !== undefined)
+    await add('delivered', () => delivered(input, document));
+  const labelled = octets === undefined ? response : undefined;
+  if (member(document, 'label') !== undefined || member(labelled, 'label') !== undefined)
+    await add('label', () => labelVerdict(labelled, document));
+  await add('lots', () => lotsVerdict(leaves()));
+  await add('derived', () => derivedVerdict(document, leaves()));
+  await add('status', () => statusNow(certificate, document, leaves()));
+  await add('keys', () => keysListed(keys));
+  await add('inclusion', () => inclusion(document, logged()));
+  await add('signature', () => signature(logged(), signed()));
+  await add('dates', () => dates(document, leaves(), signed.known));
   if (member(document, 'entropy_mode') !== 'csprng' || input.requireFixed === true)
-    add('fixed', await fixedVerdict(input, document, lots.leaves, logged));
+    await add('fixed', () => fixedVerdict(input, document, leaves, logged.known));
   if (witnesses !== undefined)
-    add('witnesses', await witnessVerdict(certificate, document, logged, witnesses));
+    await add('witnesses', () => witnessVerdict(certificate, document, logged(), witnesses));
   return {
-    ok: checks.every((check) => check.ok),
+    ok: checks.every((each) => each.ok),
     checks,
     notCovered: response === undefined ? [] : notCovered(response, octets !== undefined),
   };
 }
 
-/** A failed check says why; a passed one says what holds. */
-export function check(name: CheckName, verdict: Verdict): Check {
-  return 'failure' in verdict
-    ? { name, ok: false, why: verdict.failure }
-    : { name, ok: true, why: verdict.holds };
+/** `holds` gives what holds, in a sentence, or refuses. */
+export async function check(name: CheckName, holds: () => string | Promise<string>): Promise<Check> {
+  try {
+    return { name, ok: true, why: await holds() };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { name, ok: false, why: error.message };
+  }
 }
 
-function certificateId(response: unknown, document: unknown): Verdict {
+function certificateId(response: unknown, document: unknown): string {
   const id = text(member(document, 'id'));
   const url = text(member(document, 'verify_url'));
   const asked = member(response, 'metadata', 'certificate_id');
-  if (id === undefined) return failed('The certificate has no id.');
-  if (asked !== id) return failed(`The response names ${show(asked)}, the certificate is ${id}.`);
-  if (!url?.endsWith(`/${id}`)) return failed('verify_url does not end in the id.');
-  return holds(`The response names certificate ${id}.`);
+  if (id === undefined) refuse('The certificate has no id.');
+  if (asked !== id) refuse(`The response names ${show(asked)}, the certificate is ${id}.`);
+  if (!url?.endsWith(`/${id}`)) refuse('verify_url does not end in the id.');
+  return `The response names certificate ${id}.`;
 }
 
-function requestId(response: unknown, document: unknown): Verdict {
+function requestId(response: unknown, document: unknown): string {
   const id = text(member(document, 'request_id'));
   const named = member(response, 'metadata', 'request_id');
   const uuid = member(response, 'meta', 'request_id');
   const bits = id?.startsWith('req_') ? bytesOfBase32(id.slice(4)) : undefined;
-  if (bits === undefined) return failed('The certificate has no request_id.');
-  if (named !== id) return failed(`The response has request ${show(named)}, the certificate is for ${id}.`);
-  if (uuid !== uuidOf(bits))
-    return failed(`meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`);
-  return holds(`Both are of request ${id}.`);
+  if (bits === undefined) refuse('The certificate has no request_id.');
+  if (named !== id) refuse(`The response has request ${show(named)}, the certificate is for ${id}.`);
+  if (uuid !== uuidOf(bits)) refuse(`meta.request_id is ${show(uuid)}, not the same 128 bits as ${id}.`);
+  return `Both are of request ${id}.`;
 }
 
-function metadata({ response }: VerificationInput, document: unknown): Verdict {
+function metadata({ response }: VerificationInput, document: unknown): string {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
     const certified = member(document, ...inCertificate.split('.'));
     const told = member(response, ...inResponse.split('.'));
@@ -163,33 +169,32 @@ function metadata({ response }: VerificationInput, document: unknown): Verdict {
   }).map(([inResponse]) => inResponse);
   const type = member(response, 'media_type');
   if (type !== undefined && type !== member(document, 'media_type')) differing.push('media_type');
-  return differing.length > 0
-    ? failed(`Not as certified: ${differing.join(', ')}.`)
-    : holds('Time, circuit, backend, origin, mode and test result are as certified.');
+  if (differing.length > 0) refuse(`Not as certified: ${differing.join(', ')}.`);
+  return 'Time, circuit, backend, origin, mode and test result are as certified.';
 }
 
 /**
  * `delivered` is SHA-256(salt || canonical JSON of `data`), or SHA-256(salt || octets) where the certificate names their
  * media type; only who holds the response has the salt.
  */
-function delivered({ response, octets, salt: given }: VerificationInput, document: unknown): Verdict {
+function delivered({ response, octets, salt: given }: VerificationInput, document: unknown): string {
   const certified = member(document, 'hashes', 'delivered');
   const type = member(document, 'media_type');
   const salt = given ?? text(member(response, 'metadata', 'certificate_salt'));
   const bytes = type === undefined ? jsonBytes(response, octets) : octets;
   if (salt === undefined || !/^[0-9a-f]{64}$/.test(salt))
-    return failed('metadata.certificate_salt is not 64 hex digits.');
+    refuse('metadata.certificate_salt is not 64 hex digits.');
   if (type !== undefined && octets === undefined)
-    return failed(`The certificate is of octets, ${show(type)}; the answer is not.`);
+    refuse(`The certificate is of octets, ${show(type)}; the answer is not.`);
   if (bytes === undefined && octets !== undefined)
-    return failed('The certificate is of JSON; the answer is in octets.');
-  if (bytes === undefined) return failed('The response has no data.');
+    refuse('The certificate is of JSON; the answer is in octets.');
+  if (bytes === undefined) refuse('The response has no data.');
   const digest = digestText(concatBytes(hexToBytes(salt), bytes));
   if (digest !== certified)
-    return failed(`The data and the salt hash to ${digest}, certified is ${show(certified)}.`);
+    refuse(`The data and the salt hash to ${digest}, certified is ${show(certified)}.`);
   return type === undefined
-    ? holds('The data is what was delivered, bit for bit.')
-    : holds(`The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`);
+    ? 'The data is what was delivered, bit for bit.'
+    : `The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`;
 }
 
 /** What a certificate of JSON commits to. */
@@ -199,83 +204,72 @@ function jsonBytes(response: unknown, octets: Uint8Array | undefined): Uint8Arra
 }
 
 /** The log does not hold the status, which may change; what it follows from does stand in the log. */
-function statusNow(certificate: unknown, document: unknown, lots: LotLeaves): Verdict {
+function statusNow(certificate: unknown, document: unknown, leaves: readonly unknown[]): string {
   const status = member(document, 'status');
-  if (lots.leaves === undefined) return failed(LOTS_UNKNOWN);
-  const deterministic = lots.leaves.some((lot) => member(lot, 'deterministic') === true);
+  const deterministic = leaves.some((lot) => member(lot, 'deterministic') === true);
   if (status === 'revoked') {
     const reason = member(certificate, 'revocation', 'reason');
-    return failed(`A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`);
+    refuse(`A lot was withdrawn: ${text(reason) ?? 'no reason is given'}.`);
   }
   if (status !== (deterministic ? 'test' : 'valid'))
-    return failed(`status is ${show(status)}; the lots make it ${deterministic ? 'test' : 'valid'}.`);
+    refuse(`status is ${show(status)}; the lots make it ${deterministic ? 'test' : 'valid'}.`);
   return deterministic
-    ? holds('A deterministic test source made this: not random.')
-    : holds('The document says of no lot that it was withdrawn.');
+    ? 'A deterministic test source made this: not random.'
+    : 'The document says of no lot that it was withdrawn.';
 }
 
-function inclusion(document: unknown, logged: LoggedAt | string): Verdict {
-  if (typeof logged === 'string') return failed(logged);
+function inclusion(document: unknown, logged: LoggedAt): string {
   const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
-  return leaf !== undefined && holdsLeaf(logged, leaf)
-    ? holds(`The certificate is leaf ${index} of the logged tree of ${size}.`)
-    : failed(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
+  if (leaf === undefined || !holdsLeaf(logged, leaf))
+    refuse(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
+  return `The certificate is leaf ${index} of the logged tree of ${size}.`;
 }
 
 /** Key ids and verifier keys must follow from the keys themselves. */
-function keysListed(keys: unknown): Verdict {
-  const listed = knownKeys(keys);
-  if (typeof listed === 'string') return failed(listed);
+function keysListed(keys: unknown): string {
   const current = member(keys, 'current_key_id');
-  return listed.some((key) => key.keyId === current)
-    ? holds('The keys are well-formed.')
-    : failed('current_key_id does not name a listed key.');
+  if (!knownKeys(keys).some((key) => key.keyId === current))
+    refuse('current_key_id does not name a listed key.');
+  return 'The keys are well-formed.';
 }
 
-function signature(logged: LoggedAt | string, signed: readonly Signed[] | string): Verdict {
-  if (typeof logged === 'string') return failed(logged);
-  if (typeof signed === 'string') return failed(signed);
+function signature({ checkpoint }: LoggedAt, signed: readonly Signed[]): string {
   const keyIds = signed.filter(({ atS }) => atS === undefined).map(({ key }) => key.keyId);
-  return holds(`The checkpoint is signed by ${keyIds.join(' and ')} of ${logged.checkpoint.origin}.`);
+  return `The checkpoint is signed by ${keyIds.join(' and ')} of ${checkpoint.origin}.`;
 }
 
 /**
  * Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and
- * the checkpoint is no older than the certificate in it.
+ * the checkpoint is no older than the certificate in it. `signed` is undefined where no signature holds.
  */
-function dates(document: unknown, lots: LotLeaves, signed: readonly Signed[] | string): Verdict {
+function dates(document: unknown, leaves: readonly unknown[], signed: readonly Signed[] | undefined): string {
   const issuedAt = member(document, 'issued_at');
   const issuedMs = timeOf(issuedAt);
-  if (Number.isNaN(issuedMs)) return failed(`issued_at is ${show(issuedAt)}, not a time.`);
-  if (lots.leaves === undefined) return failed(LOTS_UNKNOWN);
-  for (const lot of lots.leaves) {
+  if (Number.isNaN(issuedMs)) refuse(`issued_at is ${show(issuedAt)}, not a time.`);
+  for (const lot of leaves) {
     const finishedAt = member(lot, 'finished_at');
     if (!(timeOf(finishedAt) <= issuedMs))
-      return failed(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
+      refuse(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
   }
-  if (typeof signed === 'string')
-    return holds('Issued after its lots ended. No signature that holds says more.');
+  if (signed === undefined) return 'Issued after its lots ended. No signature that holds says more.';
   const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
-  if (!valid.some(({ atS }) => atS === undefined))
-    return failed(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
+  const plain = valid.filter(({ atS }) => atS === undefined).map(({ key }) => key);
+  if (plain.length === 0)
+    refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
   const times = signed.flatMap(({ atS }) => (atS === undefined ? [] : [atS]));
   // a key that was rotated in has signed beside the retired one, and later
   const lastMsOf = (each: Signed['key']) =>
     Math.max(issuedMs, ...signed.map(({ key, atS }) => (key === each && atS !== undefined ? atS * 1000 : 0)));
-  if (
-    !valid.some(
-      ({ atS, key }) => atS === undefined && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs),
-    )
-  )
-    return failed('The key that signed the checkpoint had been retired before.');
-  if (times.length === 0) return holds('Issued after its lots ended. The log did not say when it signed.');
+  if (!plain.some((key) => key.retiredMs === null || lastMsOf(key) <= key.retiredMs))
+    refuse('The key that signed the checkpoint had been retired before.');
+  if (times.length === 0) return 'Issued after its lots ended. The log did not say when it signed.';
   const earliest = Math.min(...times);
   // the log's time has whole seconds
   if (earliest < Math.floor(issuedMs / 1000))
-    return failed(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
-  return holds(`Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`);
+    refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
+  return `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`;
 }
 
 function uuidOf(bits: Uint8Array): string {

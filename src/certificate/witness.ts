@@ -22,6 +22,7 @@ import {
 } from '../crypto/note.ts';
 import { type SigningKey, verifyEd25519 } from '../crypto/signing.ts';
 import { type CheckpointNote, readCheckpoint } from './signed-checkpoint.ts';
+import { Refusal, refuse } from './verdict.ts';
 
 /**
  * A witness of transparency logs (c2sp.org/tlog-witness). For each log that it knows it keeps the newest
@@ -91,8 +92,13 @@ export class Witness {
 
   /** The body of POST add-checkpoint. */
   addCheckpoint(body: string): WitnessReply {
-    const request = parseAddCheckpoint(body);
-    if (typeof request === 'string') return refusal(400, request);
+    let request: AddCheckpoint;
+    try {
+      request = parseAddCheckpoint(body);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return refusal(400, error.message);
+    }
     const { oldSize, proof, note, checkpoint } = request;
     const { origin, size, root } = checkpoint;
     const keys = this.#options.logs.filter((log) => log.name === origin);
@@ -163,18 +169,16 @@ export function parseLogs(text: string): VerifierKey[] {
   });
 }
 
-/** The body of an add-checkpoint request, or what is wrong with it. */
-function parseAddCheckpoint(body: string): AddCheckpoint | string {
+/** The body of an add-checkpoint request. Throws Refusal. */
+function parseAddCheckpoint(body: string): AddCheckpoint {
   const blank = body.indexOf('\n\n');
-  if (blank < 0) return 'there is no empty line before the checkpoint';
+  if (blank < 0) refuse('there is no empty line before the checkpoint');
   const [oldLine, ...proofLines] = body.slice(0, blank).split('\n');
   const oldSize = oldLine.startsWith('old ') ? parseCount(oldLine.slice('old '.length)) : undefined;
-  if (oldSize === undefined) return 'the first line is not "old" and a size';
-  if (proofLines.length > PROOF_LINES_MAX) return `the proof has more than ${PROOF_LINES_MAX} lines`;
-  const proof = parseHashes(proofLines);
-  if (proof === undefined) return 'a line of the proof is not a hash in base64';
-  const read = readCheckpoint(body.slice(blank + 2));
-  return typeof read === 'string' ? 'what follows is not a signed checkpoint' : { oldSize, proof, ...read };
+  if (oldSize === undefined) refuse('the first line is not "old" and a size');
+  if (proofLines.length > PROOF_LINES_MAX) refuse(`the proof has more than ${PROOF_LINES_MAX} lines`);
+  const proof = parseHashes(proofLines) ?? refuse('a line of the proof is not a hash in base64');
+  return { oldSize, proof, ...readCheckpoint(body.slice(blank + 2)) };
 }
 
 /**
@@ -194,13 +198,15 @@ function trustedSignatures(note: Note, keys: readonly VerifierKey[]): Note['sign
 
 function readCosigned(path: string, origin: string): CosignedLog {
   const note = readFileSync(path, 'utf8');
-  const read = readCheckpoint(note);
-  if (typeof read === 'string' || read.checkpoint.origin !== origin) {
-    throw new WitnessError(
-      `${path} does not hold the checkpoint that was cosigned last for ${origin}: restore it, or retire this witness`,
-    );
+  try {
+    const { checkpoint } = readCheckpoint(note);
+    if (checkpoint.origin === origin) return { checkpoint, note };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
   }
-  return { checkpoint: read.checkpoint, note };
+  throw new WitnessError(
+    `${path} does not hold the checkpoint that was cosigned last for ${origin}: restore it, or retire this witness`,
+  );
 }
 
 function refusal(status: 400 | 403 | 404 | 409 | 422, why: string): WitnessReply {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { logOf, logStoreOf, readAnchor, readIncarnations } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
 import { openCertificates } from '../certificate/open.ts';
+import { found, refusalOf } from '../certificate/verdict.ts';
 import { lotVerdict, verifyPublicLot } from '../certificate/verify-public-lot.ts';
 import { loadSettings } from '../config/config.ts';
 import { assert, messageOf } from '../core/assert.ts';
@@ -54,9 +55,10 @@ const lot = action({
       fetchJson(`${origin}/log/lots/${id}`),
       keysFrom(origin, input.keys),
     ]);
-    const found = await verifyPublicLot(id, document, keys);
-    const { failure, leaf, notWithdrawnBefore = null, withdrawn = null } = found;
-    const why = failure ?? lotVerdict(id, found);
+    const lot = await found(() => verifyPublicLot(id, document, keys));
+    const failure = refusalOf(() => lot());
+    const { leaf, notWithdrawnBefore = null, withdrawn = null } = lot.known ?? {};
+    const why = failure ?? lotVerdict(id, lot());
     return {
       data: { ok: failure === undefined, why, leaf, not_withdrawn_before: notWithdrawnBefore, withdrawn },
       shown: failure === undefined ? [why] : [],

@@ -46,10 +46,8 @@ function factsOf(document: unknown): CertifiedFacts | string {
   if (ranks.includes(-1)) return 'It names an origin that is none.';
   // what shows nothing of a quantum origin has none, whatever it is called
   if (member(provenance, 'evidence') === 'simulated') ranks.push(ORIGINS.indexOf('simulated'));
-  const logged = readProof(member(certificate, 'proof'));
-  if (typeof logged === 'string') return logged;
   return {
-    log: logged.checkpoint.origin,
+    log: readProof(member(certificate, 'proof')).checkpoint.origin,
     leaf: toBase64(leafHash(sha256, utf8Bytes(issuedText(certificate) ?? ''))),
     endpoint: text(member(certificate, 'endpoint')) ?? '',
     mode: text(member(certificate, 'entropy_mode')) ?? '',

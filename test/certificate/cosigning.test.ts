@@ -1,36 +1,25 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
-import { CertificateArchive } from '../../src/certificate/archive.ts';
 import { Cosigning } from '../../src/certificate/cosigning.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { parseLogs, Witness } from '../../src/certificate/witness.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Log } from '../../src/core/log.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
-import {
-  COSIGNATURE_TYPE,
-  cosignatureText,
-  formatNote,
-  noteKeyId,
-  parseCheckpoint,
-  parseNote,
-  parseProof,
-  timestampedSignature,
-  verifierKey,
-} from '../../src/crypto/note.ts';
-import { SigningKey } from '../../src/crypto/signing.ts';
-import { answerEntry, NO_SERIES, sampleLot, segmentRecord, TIME_MS } from '../certificate/fixtures.ts';
-import { LogWorld } from '../certificate/log-world.ts';
+import { formatNote, parseCheckpoint, parseNote, parseProof } from '../../src/crypto/note.ts';
 import { fetchWhole } from '../support/http.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { runQrnHere } from '../support/run-command.ts';
 import { ASSESSED_LOTS, TestServer } from '../support/server.ts';
+import { answerEntry, sampleLot, segmentRecord, TIME_MS } from './fixtures.ts';
+import { LogWorld } from './log-world.ts';
+import { cosignature, witness } from './signatures.ts';
 
 const LOT = sampleLot('a');
 
@@ -44,35 +33,33 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** What a witness answers to the checkpoint that it is sent. */
+function answering(answer: (body: string) => { status?: number; contentType?: string; body: string }) {
+  return async (request: IncomingMessage, response: ServerResponse) => {
+    const { status = 200, contentType = 'text/plain', body } = answer(await textOf(request));
+    response.writeHead(status, { 'content-type': contentType }).end(body);
+  };
+}
+
 /** A witness of the world's log behind HTTP. `directory` is its state. */
 async function witnessOf(t: TestContext, w: LogWorld, seed: number, directory = temporaryFolder(t)) {
-  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
-  const name = `witness.example/w${seed}`;
   const logs = parseLogs(w.keys.published.map((each) => each.verifier_key).join('\n'));
-  const witness = new Witness({ name, key, logs, directory, clock: w.clock });
-  const url = await serve(t, async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const { status, contentType, body } = witness.addCheckpoint(Buffer.concat(chunks).toString('utf8'));
-    response.writeHead(status, { 'content-type': contentType }).end(body);
-  });
-  return { witness, key: witness.verifierKey, address: `${witness.verifierKey}@${url}` };
+  const made = new Witness({ ...witness(seed), logs, directory, clock: w.clock });
+  const url = await serve(
+    t,
+    answering((body) => made.addCheckpoint(body)),
+  );
+  return { key: made.verifierKey, address: `${made.verifierKey}@${url}` };
 }
 
 /** Key and address of a witness that answers as the listener does. */
 async function liarOf(t: TestContext, seed: number, listener: RequestListener) {
-  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed)).publicKey;
-  const text = verifierKey(sha256, `liar.example/w${seed}`, key, COSIGNATURE_TYPE);
-  return { key: text, address: `${text}@${await serve(t, listener)}` };
+  const { verifier: key } = liar(seed);
+  return { key, address: `${key}@${await serve(t, listener)}` };
 }
 
-/** The line of a cosignature, as a witness answers it. */
-function cosignatureLine(name: string, seed: number, text: string, { clock }: LogWorld): string {
-  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
-  const atS = Math.floor(clock.wallMs() / 1_000);
-  const signature = timestampedSignature(atS, key.sign(Buffer.from(cosignatureText(atS, text))));
-  const keyId = noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
-  return formatNote({ text, signatures: [{ name, keyId, signature }] }).split('\n\n')[1];
+function liar(seed: number) {
+  return witness(seed, `liar.example/w${seed}`);
 }
 
 async function scene() {
@@ -93,8 +80,7 @@ async function scene() {
     await log.seal();
     return sequence;
   };
-  const books = { segment: async (each: number) => w.segments.get(each), seriesPage: async () => NO_SERIES };
-  const archive = new CertificateArchive({ books, entropy: w.store, ids: w.ids, log });
+  const archive = w.archive(log);
   const verified = async (segment: number, keys: readonly string[], quorum: number) => {
     const certificate = await archive.find(w.ids.textOf(segment, 0));
     const { ok, checks } = await verifyAnswer({
@@ -268,27 +254,20 @@ describe('cosigned checkpoints', () => {
     const one = await witnessOf(t, w, 11);
     const other = await scene();
     await other.grow(2);
-    const of = (lines: (checkpoint: string) => string) => (body: string) => {
-      const checkpoint = body.slice(body.indexOf('\n\n') + 2);
-      return lines(checkpoint);
+    const line = (seed: number, checkpoint: string) => {
+      const { text } = parseNote(checkpoint)!;
+      const signatures = [cosignature(liar(seed), text, Math.floor(w.clock.wallMs() / 1_000))];
+      return formatNote({ text, signatures }).split('\n\n')[1];
     };
-    const cosign = (seed: number, text: string) => cosignatureLine(`liar.example/w${seed}`, seed, text, w);
-    const textIn = (checkpoint: string) => parseNote(checkpoint)?.text ?? '';
-    const answering = (seed: number, reply: (body: string) => string) =>
-      liarOf(t, seed, async (request, response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-        response.end(reply(Buffer.concat(chunks).toString('utf8')));
-      });
-    const foreign = await answering(22, () => cosign(22, textIn(other.log.checkpoint)));
-    const malformed = await answering(
-      23,
-      of((checkpoint) => `${cosign(23, textIn(checkpoint))}— x\n`),
-    );
-    const doubled = await answering(
-      24,
-      of((checkpoint) => cosign(99, textIn(checkpoint)) + cosign(24, textIn(checkpoint)).repeat(2)),
-    );
+    const lying = (seed: number, lines: (checkpoint: string) => string) =>
+      liarOf(
+        t,
+        seed,
+        answering((body) => ({ body: lines(body.slice(body.indexOf('\n\n') + 2)) })),
+      );
+    const foreign = await lying(22, () => line(22, other.log.checkpoint));
+    const malformed = await lying(23, (checkpoint) => `${line(23, checkpoint)}— x\n`);
+    const doubled = await lying(24, (checkpoint) => line(99, checkpoint) + line(24, checkpoint).repeat(2));
     const segment = await grow(3);
     await cosigning(2, one, foreign, malformed, doubled).round();
     assert.deepEqual(warned.map((each) => /w2\d/.exec(each)?.[0]).sort(), ['w22', 'w23']);
@@ -355,18 +334,15 @@ describe('cosigned checkpoints', () => {
 
 describe('a service with a witness', () => {
   it('is ready when a witness that learnt its public keys has cosigned its first lot', async (t) => {
-    const key = SigningKey.fromSeed(new Uint8Array(32).fill(31));
-    const name = 'witness.example/w31';
-    const verifier = verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+    const signer = witness(31);
+    const { verifier } = signer;
     const directory = temporaryFolder(t);
-    let witness: Witness | undefined;
-    const url = await serve(t, async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-      const reply = witness?.addCheckpoint(Buffer.concat(chunks).toString('utf8'));
-      response.writeHead(reply?.status ?? 404, { 'content-type': reply?.contentType ?? 'text/plain' });
-      response.end(reply?.body);
-    });
+    let witnessing: Witness | undefined;
+    const unknown = { status: 404, contentType: 'text/plain', body: '' };
+    const url = await serve(
+      t,
+      answering((body) => witnessing?.addCheckpoint(body) ?? unknown),
+    );
     const server = TestServer.spawnFor(t, { ...ASSESSED_LOTS, QRN_WITNESSES: `${verifier}@${url}` });
     await server.listening();
     // the witness does not know the log yet: what it needs is public before there is any entropy
@@ -380,7 +356,7 @@ describe('a service with a witness', () => {
     assert.equal((await server.get('/integers')).status, 503);
     assert.equal((await fetchWhole(`${server.origin}/readyz`)).status, 503);
     const logs = parseLogs(keys[0].verifier_key);
-    witness = new Witness({ name, key, logs, directory, clock: systemClock });
+    witnessing = new Witness({ ...signer, logs, directory, clock: systemClock });
     await server.ready();
     assert.equal(await heldLots(), undefined);
     const answer = await (await server.get('/integers')).text();
@@ -393,9 +369,9 @@ describe('a service with a witness', () => {
       return verified.code === 0;
     });
     assert.match(verified.stdout, /^ok +witnesses +Seen by witness\.example\/w31 at /m);
-    const unknown = await runQrnHere(server.dataDir, [...verify.slice(0, 4), '--quorum', '1']);
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /--quorum needs --witness/);
+    const unnamed = await runQrnHere(server.dataDir, [...verify.slice(0, 4), '--quorum', '1']);
+    assert.equal(unnamed.code, 2);
+    assert.match(unnamed.stderr, /--quorum needs --witness/);
     await server.kill('SIGTERM');
   });
 });

@@ -2,37 +2,20 @@ import { incarnationText } from '../../src/certificate/incarnation.ts';
 import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import type { DataEndpoint, Origin } from '../../src/core/vocabulary.ts';
-import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
+import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
 import type { PublishedKey } from '../../src/crypto/key-files.ts';
-import {
-  COSIGNATURE_TYPE,
-  cosignatureText,
-  formatNote,
-  formatProof,
-  noteKeyId,
-  parseNote,
-  parseProof,
-  timestampedSignature,
-  verifierKey,
-} from '../../src/crypto/note.ts';
+import { COSIGNATURE_TYPE, noteKeyId, parseProof, verifierKey } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import type { ValueRequest } from '../../src/values/value-request.ts';
 import { drawnValues } from '../values/drawn.ts';
-import {
-  committedBlocks,
-  lotEvidence,
-  lotRecord,
-  lotWithEvidence,
-  sampleLot,
-  TIME_MS,
-  tested,
-} from './fixtures.ts';
+import { lotEvidence, lotRecord, lotWithEvidence, sampleLot, TIME_MS, tested } from './fixtures.ts';
 import { logKeys } from './log-world.ts';
 import { changed, drawnBytes, forged, type Scene, type SceneOptions, scene } from './scene.ts';
-import type { VerificationCase } from './vectors.ts';
+import { cosignature, signature, withSignatures } from './signatures.ts';
+import { storedVector, type VerificationCase } from './vectors.ts';
 
 function lot(name: string, changes: Partial<LotRecord> = {}): LotRecord {
   const rawSha256 = sha256Hex(Buffer.from(`raw bits of lot ${name}`));
@@ -60,220 +43,160 @@ export function workedExample(): Promise<Scene> {
   return scene(WORKED_EXAMPLE);
 }
 
+/** A vector: how its answer is made, and what is changed then. What it shows and which checks fail stands in its file. */
+type Made = readonly [name: string, options: SceneOptions, change?: (s: Scene) => object];
+
 /** The cases of test/vectors/certificate by their names. */
 export async function verificationCases(): Promise<Map<string, VerificationCase>> {
   const cases = new Map<string, VerificationCase>();
-  const add = async (
-    name: string,
-    what: string,
-    options: SceneOptions,
-    fails: readonly string[] = [],
-    change: (s: Scene) => object = () => ({}),
-  ) => {
+  for (const [name, options, change = () => ({})] of [
+    ...GENUINE,
+    ...LABELLED,
+    ...LOGGED,
+    ...FIXED,
+    ...opened(),
+    ...WINDOWS,
+    ...CONTRADICTIONS.map(
+      ([each, path, to, of = {}]): Made => [`contradicts-${each}`, of, (s) => forged(s, path, to)],
+    ),
+  ]) {
     const asked = options.mode === 'pure' ? {} : { data: DICE };
     const s = await scene({ ...asked, lots: [lot('a')], ...options });
+    const { what, fails } = storedVector(name);
     const { response, document: certificate, keys } = s;
     const each = { what, response, certificate, keys, ...change(s), fails };
     cases.set(name, JSON.parse(JSON.stringify(each)) as VerificationCase);
-  };
-  const two = [lot('a'), lot('b', { jobId: null, origin: 'replay' })];
-
-  await add('one-lot', 'a seeded answer from one lot, the fourteenth of 21 in its log', {});
-  await add('worked-example', 'the worked example of docs/certificates.md', WORKED_EXAMPLE);
-  await add('several-lots', 'a pure answer from two lots: their digests are joined and hashed', {
-    lots: two,
-    mode: 'pure',
-  });
-  await add('numbers', 'numbers as canonical JSON prints them', { data: FLOATS, endpoint: 'floats' });
-  await add('unicode', 'texts that canonical JSON escapes, and texts that it does not', {
-    lots: [lot('a', { device: 'r\u00e9seau \u{1f310}' })],
-    data: ITEMS,
-  });
-  await add('one-leaf', 'the only answer of its log: a path of no hashes', { answers: 1, at: 0 });
-  await add('last-leaf', 'the last of 21: a path that skips levels', { at: 20 });
-  await add('test-source', 'a deterministic source: genuine, and said to be a test', {
-    lots: [lot('a', { deterministic: true })],
-  });
-  const calibrated = lotWithEvidence('a', 'calibrated');
-  const statistical = lotWithEvidence('b', 'statistical');
-  await add('evidence', 'two lots, and the weaker of their claims', {
-    lots: [calibrated, statistical],
-    mode: 'pure',
-  });
-  await add(
-    'evidence-of-a-simulator',
-    'a simulated lot that claims what only a device can, logged as it is',
-    { lots: [lot('a', { evidence: lotEvidence('calibrated') })] },
-    ['derived'],
-  );
-  const dependentLot = (claim: 'statistical' | 'calibrated', credited: number, bound = 0.009122) => {
-    const figures = { autocorrelation: 0.25, autocorrelation_bound: bound, autocorrelation_lag: 65_537 };
-    const evidence = lotEvidence(claim, { minEntropyPerBit: credited, figures });
-    return lotWithEvidence('a', claim, { evidence, minEntropyPerBit: credited });
-  };
-  await add('dependent', 'a lot whose bits repeat under noise, credited what that leaves', {
-    lots: [dependentLot('statistical', 0.406368)],
-  });
-  for (const [name, what, lot] of [
-    ['dependent-calibrated', 'a claim that the autocorrelation refutes', dependentLot('calibrated', 0.41)],
-    [
-      'dependent-credited',
-      'more min-entropy than the autocorrelation leaves',
-      dependentLot('statistical', 0.79),
-    ],
-    ['dependent-bound', 'a bound that is not that of so many bits', dependentLot('calibrated', 0.41, 0.3)],
-  ] as const) {
-    await add(name, `${what}, logged as it is`, { lots: [lot] }, ['derived']);
   }
-  const cites = (ids: readonly string[], origin: Origin, certified = origin) => {
-    const certificates = ids.map((id) => ({ id: `cert_${id.padEnd(26, '0')}`, leaf: leafOf(id) }));
-    const upstream = { log: 'hub.example/log', origin: certified, certificates };
-    return { lots: [lot('a', { origin, rawBits: 2 * BITS_OF_A_CALL, upstream })] };
-  };
-  await add('upstream', 'a lot of bytes of another service, which cites their certificates', {
-    ...cites(['a', 'b'], 'qrng-device'),
-  });
-  await add('upstream-weaker', 'a lot of a weaker origin than the certificates that it cites', {
-    ...cites(['a', 'b'], 'simulated', 'qrng-device'),
-  });
-  for (const [name, what, options] of [
-    ['origin', 'a better origin than its certificates name', cites(['a', 'b'], 'qrng-device', 'replay')],
-    ['twice', 'a certificate that is cited twice', cites(['a', 'a'], 'qrng-device')],
-    ['few', 'more bits than its certificates are of', cites(['a'], 'qrng-device')],
-  ] as const) {
-    await add(`upstream-${name}`, `${what}, logged as it is`, options, ['derived']);
-  }
-  await add('csprng', 'an answer of csprng mode, with a sample of the stream', {
-    lots: [sampleLot('a')],
-    mode: 'csprng',
-  });
-  await addLabels(add);
-  await add(
-    'proof-of-another',
-    'the proof of another certificate of the same log',
-    {},
-    ['inclusion'],
-    (s) => ({ certificate: changed(s.document, 'certificate.proof', proofWithIndex(s, 12)) }),
-  );
-  const octets = { octets: { type: 'int32', body: INT32 } } as const;
-  const body = (bytes: Uint8Array) => ({ octets: toHex(bytes) });
-  await add('octets', 'int32 values as octets: 4, -1, 2^31 - 1', octets, [], () => body(INT32));
-  const early = Date.UTC(2020, 0, 1);
-  const old = lot('a', { startedAtMs: early - 5_000, finishedAtMs: early - 4_000 });
-  const fork = { lots: [old], answers: 1, at: 0, issuedAtMs: early, sealedAtMs: early };
-  await add('backdated', 'a fork of one leaf, dated 2020 and signed by a key of 2026', fork, ['dates']);
-  await add(
-    'before-its-lot',
-    'issued before its lot ended, and logged so',
-    { lots: [lot('a', { finishedAtMs: TIME_MS + 60_000 })] },
-    ['dates', 'fixed'],
-  );
-  await add('checkpoint-older', 'signed with a time before that of the certificate', {}, ['dates'], (s) => ({
-    certificate: changed(
-      s.document,
-      'certificate.proof',
-      resigned(s, s.document.certificate.proof, TIME_MS / 1000 - 60),
-    ),
-  }));
-  await add(
-    'key-signs-after-retirement',
-    'a retired key that states a time after its retirement',
-    {},
-    ['dates'],
-    (s) => ({ keys: rotated(s).keys, certificate: signedAt(s, TIME_MS / 1000 + 60) }),
-  );
-  await add(
-    'key-rotated-in',
-    'a checkpoint that the next key has signed too, after the first one was retired',
-    {},
-    [],
-    (s) => rotated(s),
-  );
-  await add('predecessor', 'of a log that another one has succeeded', {}, [], (s) => ({
-    keys: succeeded(s),
-  }));
-  await add('no-time', 'signed without the time, by a key that always gives one', {}, ['signature'], (s) => ({
-    certificate: changed(s.document, 'certificate.proof', untimed(s)),
-  }));
-  await addFixed(add);
-  await addOpened(add);
-  await addWindows(add);
-  await addContradictions(add);
   return cases;
 }
 
-type Add = (
-  name: string,
-  what: string,
-  options: SceneOptions,
-  fails?: readonly string[],
-  change?: (s: Scene) => object,
-) => Promise<void>;
+/** A lot whose bits repeat under noise, and what it is credited. */
+function dependentLot(claim: 'statistical' | 'calibrated', credited: number, bound = 0.009122): SceneOptions {
+  const figures = { autocorrelation: 0.25, autocorrelation_bound: bound, autocorrelation_lag: 65_537 };
+  const evidence = lotEvidence(claim, { minEntropyPerBit: credited, figures });
+  return { lots: [lotWithEvidence('a', claim, { evidence, minEntropyPerBit: credited })] };
+}
+
+/** A lot that cites certificates of another service. */
+function citing(ids: readonly string[], origin: Origin, certified = origin): SceneOptions {
+  const certificates = ids.map((id) => ({ id: `cert_${id.padEnd(26, '0')}`, leaf: leafOf(id) }));
+  const upstream = { log: 'hub.example/log', origin: certified, certificates };
+  return { lots: [lot('a', { origin, rawBits: 2 * BITS_OF_A_CALL, upstream })] };
+}
+
+const GENUINE: readonly Made[] = [
+  ['one-lot', {}],
+  ['worked-example', WORKED_EXAMPLE],
+  ['several-lots', { lots: [lot('a'), lot('b', { jobId: null, origin: 'replay' })], mode: 'pure' }],
+  ['numbers', { data: FLOATS, endpoint: 'floats' }],
+  ['unicode', { lots: [lot('a', { device: 'r\u00e9seau \u{1f310}' })], data: ITEMS }],
+  ['one-leaf', { answers: 1, at: 0 }],
+  ['last-leaf', { at: 20 }],
+  ['test-source', { lots: [lot('a', { deterministic: true })] }],
+  [
+    'evidence',
+    { lots: [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', 'statistical')], mode: 'pure' },
+  ],
+  ['evidence-of-a-simulator', { lots: [lot('a', { evidence: lotEvidence('calibrated') })] }],
+  ['dependent', dependentLot('statistical', 0.406368)],
+  ['dependent-calibrated', dependentLot('calibrated', 0.41)],
+  ['dependent-credited', dependentLot('statistical', 0.79)],
+  ['dependent-bound', dependentLot('calibrated', 0.41, 0.3)],
+  ['upstream', citing(['a', 'b'], 'qrng-device')],
+  ['upstream-weaker', citing(['a', 'b'], 'simulated', 'qrng-device')],
+  ['upstream-origin', citing(['a', 'b'], 'qrng-device', 'replay')],
+  ['upstream-twice', citing(['a', 'a'], 'qrng-device')],
+  ['upstream-few', citing(['a'], 'qrng-device')],
+  ['csprng', { lots: [sampleLot('a')], mode: 'csprng' }],
+];
+
+/** What the caller said of an answer: in words, and as commitments that the salt opens. */
+const SAID = { purpose: 'raffle of \u{1f3b2} 2026', userData: 'line 1\nline "2"', userDataSha256: undefined };
+const UNSAID = { isPublic: false, purpose: undefined, userData: undefined, userDataSha256: undefined };
+
+const LABELLED: readonly Made[] = [
+  ['label-public', { label: { request: { isPublic: true, ...SAID }, serial: 7 } }],
+  ['label-private', { label: { request: { isPublic: false, ...SAID }, serial: 8 } }],
+  ['label-digest', { label: { request: { ...UNSAID, userDataSha256: 'ab'.repeat(32) }, serial: 0 } }],
+  [
+    'label-not-text',
+    { label: { request: { ...UNSAID, userData: '' }, serial: 0 } },
+    (s) => ({ response: changed(s.response, 'label.user_data', []) }),
+  ],
+];
+
+const EARLY = Date.UTC(2020, 0, 1);
+
+/** Its proof, with the log's own signatures or those of other keys. */
+const LOGGED: readonly Made[] = [
+  ['proof-of-another', {}, (s) => proving(s, proofWithIndex(s, 12))],
+  ['octets', { octets: { type: 'int32', body: INT32 } }, () => ({ octets: toHex(INT32) })],
+  [
+    'backdated',
+    {
+      lots: [lot('a', { startedAtMs: EARLY - 5_000, finishedAtMs: EARLY - 4_000 })],
+      ...{ answers: 1, at: 0, issuedAtMs: EARLY, sealedAtMs: EARLY },
+    },
+  ],
+  ['before-its-lot', { lots: [lot('a', { finishedAtMs: TIME_MS + 60_000 })] }],
+  ['checkpoint-older', {}, (s) => proving(s, resigned(s, TIME_MS / 1000 - 60))],
+  [
+    'key-signs-after-retirement',
+    {},
+    (s) => ({ keys: rotated(s).keys, ...proving(s, resigned(s, TIME_MS / 1000 + 60)) }),
+  ],
+  ['key-rotated-in', {}, rotated],
+  ['predecessor', {}, (s) => ({ keys: succeeded(s) })],
+  ['no-time', {}, (s) => proving(s, s.document.certificate.proof?.replace(/— [^\n]+\n$/, ''))],
+];
+
+const ONE = lot('a');
+const FORTY = { bits: 320, bytes: hexOf(ONE, 4_064, 40), count: 40, encoding: 'hex' };
+const PURE: SceneOptions = {
+  lots: [ONE],
+  mode: 'pure',
+  data: FORTY,
+  drawn: [{ lot: 0, offset: 4_064, bytes: 48 }],
+};
 
 /** What was drawn stood in the log before. */
-async function addFixed(add: Add): Promise<void> {
-  const [one, two] = [lot('a'), lot('b')];
-  const bytes = Buffer.concat(committedBlocks(one.id)).subarray(4_064, 4_064 + 40);
-  const data = { bits: 320, bytes: bytes.toString('hex'), count: 40, encoding: 'hex' };
-  const pure: SceneOptions = {
-    lots: [one],
-    mode: 'pure',
-    data,
-    drawn: [{ lot: 0, offset: 4_064, bytes: 48 }],
-  };
-  const seeded: SceneOptions = { lots: [one] };
-  await add('fixed-bytes', 'bytes of two blocks of a lot', pure);
-  await add('fixed-two-lots', 'values of the end of one lot and the beginning of the next', {
-    lots: [one, two],
-    mode: 'pure',
-    drawn: [
-      { lot: 0, offset: 8_688, bytes: 16 },
-      { lot: 1, offset: 0, bytes: 32 },
-    ],
-  });
-  await add(
-    'opening-overdrawn',
-    'no opening in a short answer of bytes, and a certificate that draws far more for it',
+const FIXED: readonly Made[] = [
+  ['fixed-bytes', PURE],
+  [
+    'fixed-two-lots',
     {
-      ...pure,
-      data: { ...data, bytes: Buffer.concat(committedBlocks(one.id)).subarray(0, 40).toString('hex') },
+      lots: [ONE, lot('b')],
+      mode: 'pure',
+      drawn: [
+        { lot: 0, offset: 8_688, bytes: 16 },
+        { lot: 1, offset: 0, bytes: 32 },
+      ],
+    },
+  ],
+  [
+    'opening-overdrawn',
+    {
+      ...PURE,
+      data: { ...FORTY, bytes: hexOf(ONE, 0, 40) },
       drawn: [{ lot: 0, offset: 0, bytes: 4_096 }],
     },
-    ['fixed'],
-  );
-  await add(
+  ],
+  [
     'lot-logged-before-it-ended',
-    'a lot whose leaf was signed with a time before the lot ended',
-    seeded,
-    ['fixed'],
-    (s) => ({
-      certificate: changed(
-        s.document,
-        'lots.0.proof',
-        resigned(s, s.document.lots[0].proof, TIME_MS / 1000 - 60),
-      ),
-    }),
-  );
-  await add(
+    {},
+    (s) => {
+      const proof = resigned(s, TIME_MS / 1000 - 60, s.document.lots[0].proof);
+      return { certificate: changed(s.document, 'lots.0.proof', proof) };
+    },
+  ],
+  [
     'opening-of-octets',
-    'an answer that was sent as octets: it had no place for an opening',
-    { ...pure, octets: { type: 'int32', body: INT32 } },
-    [],
-    ({ response: { opening: _, ...response } }) => ({ response, octets: toHex(INT32) }),
-  );
-  await add(
-    'values-not-drawn',
-    'certified values that are not the bytes that were drawn',
-    { ...pure, data: { ...data, bytes: '00'.repeat(40) } },
-    ['fixed'],
-  );
-  await add(
-    'lot-logged-later',
-    'issued before the log held the lot',
-    { ...seeded, fixedAtMs: TIME_MS + 30_000, sealedAtMs: TIME_MS + 40_000 },
-    ['fixed'],
-  );
-}
+    { ...PURE, octets: { type: 'int32', body: INT32 } },
+    (s) => ({ ...unopened(s), octets: toHex(INT32) }),
+  ],
+  ['values-not-drawn', { ...PURE, data: { ...FORTY, bytes: '00'.repeat(40) } }],
+  ['lot-logged-later', { fixedAtMs: TIME_MS + 30_000, sealedAtMs: TIME_MS + 40_000 }],
+];
 
 /** What lay in a window that failed was erased: 4,000 bytes of a window are left, then those behind the erased ones. */
 function lotWithGap(): LotRecord {
@@ -288,29 +211,31 @@ function lotWithGap(): LotRecord {
 }
 
 /** Which windows an answer was drawn from. */
-async function addWindows(add: Add): Promise<void> {
-  const pure: SceneOptions = { lots: [lotWithGap()], mode: 'pure' };
-  const from = (offset: number, bytes: number) => ({ ...pure, drawn: [{ lot: 0, offset, bytes }] });
-  await add('windows-seed', 'a seed, which lies in the first window', { lots: [lotWithGap()] });
-  await add('windows-before', 'the last bytes of the first window', from(3_824, 16));
-  await add('windows-across', 'bytes on both sides of a window that failed and was erased', from(3_824, 32));
-  const inGap = tested('conditioned', { firstBit: 64_000, bits: 8_000, passed: 1 });
-  const swallowed = lot('a', { assessments: [...lotWithGap().assessments, inGap] });
-  await add('windows-swallowed', 'a window of which nothing was left, between the bytes drawn', {
-    ...from(3_824, 32),
-    lots: [swallowed],
-  });
-  await add('windows-behind', 'bytes behind the window that was erased', from(3_840, 32));
-  const short = lot('a', {
-    assessments: [tested('conditioned', { bits: 800_000, passed: 150, verified: false })],
-  });
-  await add('windows-short', 'a lot of too few bits for a verdict: not verified', { lots: [short] });
-  await add('windows-none', 'a lot that was not tested', {
-    lots: [lot('a', { assessments: [tested('raw')] })],
-  });
-  const beside = lot('a', { assessments: [tested('conditioned', { firstBit: 320_000 })] });
-  await add('windows-beside', 'a window in which the seed does not lie', { lots: [beside] });
+function fromGap(offset: number, bytes: number): SceneOptions {
+  return { lots: [lotWithGap()], mode: 'pure', drawn: [{ lot: 0, offset, bytes }] };
 }
+const IN_GAP = tested('conditioned', { firstBit: 64_000, bits: 8_000, passed: 1 });
+
+const WINDOWS: readonly Made[] = [
+  ['windows-seed', { lots: [lotWithGap()] }],
+  ['windows-before', fromGap(3_824, 16)],
+  ['windows-across', fromGap(3_824, 32)],
+  [
+    'windows-swallowed',
+    { ...fromGap(3_824, 32), lots: [lot('a', { assessments: [...lotWithGap().assessments, IN_GAP] })] },
+  ],
+  ['windows-behind', fromGap(3_840, 32)],
+  [
+    'windows-short',
+    {
+      lots: [
+        lot('a', { assessments: [tested('conditioned', { bits: 800_000, passed: 150, verified: false })] }),
+      ],
+    },
+  ],
+  ['windows-none', { lots: [lot('a', { assessments: [tested('raw')] })] }],
+  ['windows-beside', { lots: [lot('a', { assessments: [tested('conditioned', { firstBit: 320_000 })] })] }],
+];
 
 /** Members of an answer beside its values, and what its values are drawn by. */
 type Opened = readonly [DataEndpoint, members: Record<string, unknown>, request?: Record<string, unknown>];
@@ -341,115 +266,67 @@ const OPENED: readonly Opened[] = [
   ['batch', { count: 2, type: 'uuid', params: {} }, { kind: 'uuid' }],
 ];
 
-async function addOpened(add: Add): Promise<void> {
-  const one = lot('a');
+const COIN = { count: 1, max: 1, min: 0, sort: 'none', unique: false } as const;
+
+function opened(): Made[] {
   const seen = new Map<string, number>();
-  for (const [endpoint, members, more] of OPENED) {
+  const made = OPENED.flatMap(([endpoint, members, more]): Made[] => {
     const request = { kind: endpoint, ...members, ...more } as unknown as ValueRequest;
     const valueKey = { uuid: 'uuids', bitstring: 'bitstring' }[endpoint as string] ?? 'values';
     const nth = (seen.get(endpoint) ?? 0) + 1;
     seen.set(endpoint, nth);
     const offset = 48;
-    const reader = readerOf(drawnBytes(one, { offset, bytes: 4_000 }));
+    const reader = readerOf(drawnBytes(ONE, { offset, bytes: 4_000 }));
     const values = drawnValues(request, reader);
     const bytes = Math.ceil(reader.consumedBytes / 16) * 16;
-    const answer = { lots: [one], mode: 'pure', endpoint, drawn: [{ lot: 0, offset, bytes }] } as const;
+    const answer = { lots: [ONE], mode: 'pure', endpoint, drawn: [{ lot: 0, offset, bytes }] } as const;
     const name = nth === 1 ? endpoint : `${endpoint}-${nth}`;
-    const what = `${endpoint} that follow from the bytes of the opening`;
-    await add(`opened-${name}`, what, { ...answer, data: { ...members, [valueKey]: values } });
     const invented = Array.isArray(values)
       ? [...values].reverse()
       : values.replace(/^./, (bit) => `${1 - Number(bit)}`);
-    await add(
-      `invented-${name}`,
-      `${endpoint} that do not follow from the bytes of the opening`,
-      { ...answer, data: { ...members, [valueKey]: invented } },
-      ['fixed'],
-    );
-  }
-  const coin = { count: 1, max: 1, min: 0, sort: 'none', unique: false };
-  const [value] = drawnValues(
-    { kind: 'integers', ...coin, sort: 'none' },
-    readerOf(drawnBytes(one, { offset: 0, bytes: 16 })),
-  ) as number[];
-  const drawn = { lot: 0, offset: 0, bytes: 16 };
-  const pure: SceneOptions = {
-    lots: [one],
-    mode: 'pure',
-    data: { ...coin, values: [value] },
-    drawn: [drawn],
-  };
-  await add('opened-coin', 'a coin from the first piece of a lot', pure);
-  const refused = (
-    name: string,
-    what: string,
-    options: SceneOptions,
-    fails: readonly string[] = ['fixed'],
-    change?: (s: Scene) => object,
-  ) => add(name, what, { ...pure, ...options }, fails, change);
-  await refused('drawn-too-much', 'a coin for which two pieces were drawn', {
-    drawn: [{ ...drawn, bytes: 32 }],
+    return [
+      [`opened-${name}`, { ...answer, data: { ...members, [valueKey]: values } }],
+      [`invented-${name}`, { ...answer, data: { ...members, [valueKey]: invented } }],
+    ];
   });
-  await refused(
-    'drawn-skips',
-    'a coin whose first piece did not suit: the rest of its block was skipped',
-    { drawn: [drawn, { ...drawn, offset: 4_096 }] },
-    ['derived', 'fixed'],
-  );
-  await refused(
-    'drawn-twice',
-    'bytes of which one block was drawn from twice',
-    {
-      data: { bits: 256, bytes: hexOf(one, 8_688, 16) + hexOf(one, 8_192, 16), count: 32, encoding: 'hex' },
-      drawn: [
-        { lot: 0, offset: 8_688, bytes: 16 },
-        { lot: 0, offset: 8_192, bytes: 16 },
-      ],
-    },
-    ['derived'],
-  );
-  await refused(
-    'opening-claimed-too-long',
-    'no opening, and a certificate that claims to have drawn more for a coin than an opening holds',
-    { drawn: [{ ...drawn, bytes: 4_096 }] },
-  );
+  const drawn = { lot: 0, offset: 0, bytes: 16 };
+  const [value] = drawnValues({ kind: 'integers', ...COIN }, readerOf(drawnBytes(ONE, drawn))) as number[];
+  const coin = { lots: [ONE], mode: 'pure', data: { ...COIN, values: [value] }, drawn: [drawn] } as const;
+  const other = { ...COIN, values: [1 - value] };
   const sixes = { count: 70, max: 6, min: 1, sort: 'none', unique: false, values: Array(70).fill(6) };
-  const unopened = ({ response: { opening: _, ...response } }: Scene) => ({ response });
   const dice = { count: 9, type: 'integers', values: Array(9).fill(6) };
   const six = { min: 6, max: 6, unique: false, sort: 'none' };
-  await refused('batch-other-range', 'a batch whose params name a range that leaves no choice', {
-    endpoint: 'batch',
-    data: { ...dice, params: six },
-  });
-  await refused('batch-without-params', 'a batch that does not say which range its values were drawn from', {
-    endpoint: 'batch',
-    data: dice,
-  });
-  await refused(
-    'claimed-dice',
-    'seventy invented dice without an opening, for which 2,064 bytes are said to be drawn',
-    { data: sixes, drawn: [{ ...drawn, bytes: 2_064 }] },
-    ['fixed'],
-    unopened,
-  );
-  await refused(
-    'claimed-stray',
-    'a member of another kind of answer, long enough to need no opening, beside an invented coin',
-    {
-      data: { ...coin, values: [1 - value], bitstring: '0'.repeat(20_000) },
-      drawn: [{ ...drawn, bytes: 2_064 }],
-    },
-    ['fixed'],
-    unopened,
-  );
-  await refused(
-    'claimed-endpoint',
-    'an invented coin that is said to be a weighted pick, whose values nobody can draw again',
-    { endpoint: 'weighted', data: { ...coin, values: [1 - value] } },
-  );
-  await refused('bytes-of-no-text', 'a pure answer whose bytes are a list', {
-    data: { bits: 128, bytes: [...drawnBytes(one, drawn)], count: 16, encoding: 'hex' },
-  });
+  const parts = [
+    { lot: 0, offset: 8_688, bytes: 16 },
+    { lot: 0, offset: 8_192, bytes: 16 },
+  ];
+  const twice = parts.map(({ offset, bytes }) => hexOf(ONE, offset, bytes)).join('');
+  const claimed = [{ ...drawn, bytes: 2_064 }];
+  return [
+    ...made,
+    ['opened-coin', coin],
+    ['drawn-too-much', { ...coin, drawn: [{ ...drawn, bytes: 32 }] }],
+    ['drawn-skips', { ...coin, drawn: [drawn, { ...drawn, offset: 4_096 }] }],
+    ['drawn-twice', { ...coin, data: { bits: 256, bytes: twice, count: 32, encoding: 'hex' }, drawn: parts }],
+    ['opening-claimed-too-long', { ...coin, drawn: [{ ...drawn, bytes: 4_096 }] }],
+    ['batch-other-range', { ...coin, endpoint: 'batch', data: { ...dice, params: six } }],
+    ['batch-without-params', { ...coin, endpoint: 'batch', data: dice }],
+    ['claimed-dice', { ...coin, data: sixes, drawn: claimed }, unopened],
+    [
+      'claimed-stray',
+      { ...coin, data: { ...other, bitstring: '0'.repeat(20_000) }, drawn: claimed },
+      unopened,
+    ],
+    ['claimed-endpoint', { ...coin, endpoint: 'weighted', data: other }],
+    [
+      'bytes-of-no-text',
+      { ...coin, data: { bits: 128, bytes: [...drawnBytes(ONE, drawn)], count: 16, encoding: 'hex' } },
+    ],
+  ];
+}
+
+function unopened({ response: { opening: _, ...response } }: Scene) {
+  return { response };
 }
 
 function hexOf(one: LotRecord, offset: number, bytes: number): string {
@@ -491,47 +368,6 @@ const CONTRADICTIONS: readonly (readonly [string, string, unknown, SceneOptions?
   ['drawn', 'provenance.drawn.0.offset', 8_688, { mode: 'pure' }],
 ];
 
-/** Certificates that the log has signed, and that say something else than what follows from their lots. */
-async function addContradictions(add: Add): Promise<void> {
-  for (const [name, path, to, options = {}] of CONTRADICTIONS) {
-    const fails = ['seed', 'drawn'].includes(name) ? ['derived', 'fixed'] : ['derived'];
-    const what = `signed by the log, and ${path} does not follow from the lots`;
-    await add(`contradicts-${name}`, what, options, fails, (s) => forged(s, path, to));
-  }
-}
-
-/** What the caller said of an answer: in words, and as commitments that the salt opens. */
-async function addLabels(add: Add): Promise<void> {
-  const said = {
-    purpose: 'raffle of \u{1f3b2} 2026',
-    userData: 'line 1\nline "2"',
-    userDataSha256: undefined,
-  };
-  const shown = { label: { request: { isPublic: true, ...said }, serial: 7 } };
-  const hidden = { label: { request: { isPublic: false, ...said }, serial: 8 } };
-  const digest = {
-    isPublic: false,
-    purpose: undefined,
-    userData: undefined,
-    userDataSha256: 'ab'.repeat(32),
-  };
-  await add('label-public', 'a public label: purpose and user data in words', shown);
-  await add('label-private', 'a private label: commitments that the salt of the answer opens', hidden);
-  await add('label-digest', 'the hash of user data alone, and so no serial', {
-    label: { request: digest, serial: 0 },
-  });
-  const told = (path: string, to: unknown) => (s: Scene) => ({ response: changed(s.response, path, to) });
-  const ofNothing = { isPublic: false, purpose: undefined, userData: undefined, userDataSha256: undefined };
-  const empty = { label: { request: { ...ofNothing, userData: '' }, serial: 0 } };
-  await add(
-    'label-not-text',
-    'an empty list for user data of no characters',
-    empty,
-    ['label'],
-    told('label.user_data', []),
-  );
-}
-
 /** The keys of a log that succeeded the one of the scene. */
 function succeeded({ keys, document }: Scene): KeysDocument {
   const origin = `${keys.origin}/1`;
@@ -559,43 +395,31 @@ function succeeded({ keys, document }: Scene): KeysDocument {
 }
 
 /** The proof with the log's true signatures of another time. */
-function resigned({ world }: Scene, proof: string | null | undefined, atS: number): string | undefined {
-  const parsed = parseProof(proof ?? '');
-  const note = parseNote(parsed?.note ?? '');
-  if (parsed === undefined || note === undefined) return undefined;
-  const { name, current } = world.keys;
-  const [plain, timed] = note.signatures;
-  const signature = current.sign(Buffer.from(cosignatureText(Math.floor(atS), note.text)));
-  const signatures = [plain, { ...timed, name, signature: timestampedSignature(Math.floor(atS), signature) }];
-  return formatProof({ ...parsed, note: formatNote({ text: note.text, signatures }) });
+function resigned({ world, document }: Scene, atS: number, proof = document.certificate.proof): string {
+  const { name, current: key } = world.keys;
+  return withSignatures(proof, ({ text, signatures: [plain] }) => [
+    plain,
+    cosignature({ name, key }, text, Math.floor(atS)),
+  ]);
 }
 
-function signedAt(scene: Scene, atS: number) {
-  return changed(scene.document, 'certificate.proof', resigned(scene, scene.document.certificate.proof, atS));
+function proving({ document }: Scene, proof: string | undefined) {
+  return { certificate: changed(document, 'certificate.proof', proof) };
 }
 
 /** The next key of the log, which has signed the checkpoint of the scene a minute after the certificate. */
 function rotated({ keys, document }: Scene) {
-  const { current, published } = logKeys(2);
-  const parsed = parseProof(document.certificate.proof ?? '');
-  const note = parseNote(parsed?.note ?? '');
-  if (parsed === undefined || note === undefined) throw new Error('the scene has no proof');
-  const [{ key_id: keyId, public_key: publicKey }] = published;
-  const atS = Math.floor(TIME_MS / 1000) + 60;
-  const timedId = noteKeyId(sha256, keys.origin, fromBase64(publicKey)!, COSIGNATURE_TYPE);
-  const timed = timestampedSignature(atS, current.sign(Buffer.from(cosignatureText(atS, note.text))));
-  const signatures = [
-    ...note.signatures,
-    { name: keys.origin, keyId, signature: current.sign(Buffer.from(note.text)) },
-    { name: keys.origin, keyId: timedId, signature: timed },
-  ];
+  const { current: key, published } = logKeys(2);
+  const [{ key_id: keyId }] = published;
+  const next = { name: keys.origin, key };
+  const proof = withSignatures(document.certificate.proof, ({ text, signatures }) => [
+    ...signatures,
+    signature(next, text),
+    cosignature(next, text, Math.floor(TIME_MS / 1000) + 60),
+  ]);
   const turnedAt = new Date(TIME_MS + 30_000).toISOString();
   return {
-    certificate: changed(
-      document,
-      'certificate.proof',
-      formatProof({ ...parsed, note: formatNote({ text: note.text, signatures }) }),
-    ),
+    certificate: changed(document, 'certificate.proof', proof),
     keys: {
       ...keys,
       current_key_id: keyId,
@@ -605,11 +429,6 @@ function rotated({ keys, document }: Scene) {
       ],
     },
   };
-}
-
-/** The proof without its last line, the signature that says when. */
-function untimed({ document }: Scene): string | undefined {
-  return document.certificate.proof?.replace(/— [^\n]+\n$/, '');
 }
 
 function proofWithIndex({ document }: Scene, index: number): string | undefined {

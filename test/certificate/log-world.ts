@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
+import { CertificateArchive } from '../../src/certificate/archive.ts';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { revocationText } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
@@ -22,7 +23,6 @@ import {
   parseNote,
   parseProof,
   readTimestamped,
-  timestampedSignature,
   verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
@@ -32,7 +32,8 @@ import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/r
 import { readEntries } from '../../src/ledger/segment.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { TIME_MS } from './fixtures.ts';
+import { NO_SERIES, TIME_MS } from './fixtures.ts';
+import { cosignature, signature } from './signatures.ts';
 
 const ORIGIN = 'qrn.example/log';
 
@@ -184,17 +185,20 @@ export class LogWorld {
 
   /** The proof of one of these leaves, in a checkpoint of the log over them that is signed when the clock says. */
   proofIn(leaves: readonly Uint8Array[], index: number): string {
-    const { name, current, currentKeyId } = this.keys;
-    const root = toBase64(referenceRoot(leaves));
-    const text = `${name}\n${leaves.length}\n${root}\n`;
+    const { name, current: key } = this.keys;
+    const text = `${name}\n${leaves.length}\n${toBase64(referenceRoot(leaves))}\n`;
     const atS = Math.floor(this.clock.wall / 1000);
-    const timedId = noteKeyId(sha256, name, current.publicKey, COSIGNATURE_TYPE);
-    const timed = timestampedSignature(atS, current.sign(Buffer.from(cosignatureText(atS, text))));
-    const signatures = [
-      { name, keyId: currentKeyId, signature: current.sign(Buffer.from(text)) },
-      { name, keyId: timedId, signature: timed },
-    ];
+    const signatures = [signature({ name, key }, text), cosignature({ name, key }, text, atS)];
     return formatProof({ index, path: referencePath(leaves, index), note: formatNote({ text, signatures }) });
+  }
+
+  /** The archive of what is committed here. */
+  archive(log: CertificateLog): CertificateArchive {
+    const books = {
+      segment: async (sequence: number) => this.segments.get(sequence),
+      seriesPage: async () => NO_SERIES,
+    };
+    return new CertificateArchive({ books, entropy: this.store, ids: this.ids, log });
   }
 
   /** Verifies all that the log says, from scratch; gives the number of leaves. */

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
 import { type LabelRequest, labelOf, labelText } from '../../src/answer/label.ts';
-import {
-  CertificateArchive,
-  type CertificateService,
-  certificateService,
-} from '../../src/certificate/archive.ts';
+import { type CertificateService, certificateService } from '../../src/certificate/archive.ts';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
 import { type KeysDocument, keysDocument } from '../../src/certificate/keys-document.ts';
 import type { CertificateLog } from '../../src/certificate/log.ts';
@@ -24,15 +20,7 @@ import { parseProof } from '../../src/crypto/note.ts';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { type DrawnRange, type LotRecord, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { Opening } from '../../src/pool/supply/opening.ts';
-import {
-  answerEntry,
-  committedBlocks,
-  lotRecord,
-  NO_SERIES,
-  POWERED_BY,
-  segmentRecord,
-  TIME_MS,
-} from './fixtures.ts';
+import { answerEntry, committedBlocks, lotRecord, POWERED_BY, segmentRecord, TIME_MS } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
 /** One answer among others, as a client ends up holding it, and the service behind it; the same in every run. */
@@ -119,11 +107,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
   if (options.revoked !== undefined) {
     world.withdrawn.push({ lotId: lots[0].id, why: options.revoked, atMs: TIME_MS + 60_000 });
   }
-  const books = {
-    segment: async (sequence: number) => world.segments.get(sequence),
-    seriesPage: async () => NO_SERIES,
-  };
-  const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
+  const archive = world.archive(log);
   const keys = keysDocument(world.keys);
   const id = world.ids.textOf(SEGMENT, at);
   const document = await archive.find(id);

@@ -38,17 +38,18 @@ export function vectorNames(): string[] {
 /** The case that a file changes; undefined for one that holds all of its case. */
 export function baseOf(name: string): string | undefined {
   const stored = storedVector(name);
-  return 'of' in stored ? (stored as ChangedCase).of : undefined;
+  return 'of' in stored ? stored.of : undefined;
 }
 
-function storedVector(name: string): object {
-  return JSON.parse(readFileSync(new URL(`${name}.json`, VECTORS), 'utf8')) as object;
+/** The file of a case; `what` and `fails` are written by hand before the rest of it is made. */
+export function storedVector(name: string): VerificationCase | ChangedCase {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, VECTORS), 'utf8'));
 }
 
 export function readVector(name: string): VerificationCase {
   const stored = storedVector(name);
-  if (!('of' in stored)) return stored as VerificationCase;
-  const { of, changes = {}, removed = [], ...own } = stored as ChangedCase;
+  if (!('of' in stored)) return stored;
+  const { of, changes = {}, removed = [], ...own } = stored;
   const whole = readVector(of) as unknown as Record<string, unknown>;
   for (const [pointer, to] of Object.entries(changes)) {
     const [place, last] = placeOf(whole, pointer);

@@ -15,7 +15,7 @@ import {
 } from './draw-scene.ts';
 import { TIME_MS } from './fixtures.ts';
 import { changed } from './scene.ts';
-import { cosigned, witness } from './witnessed-scene.ts';
+import { cosigned, witness } from './signatures.ts';
 
 /** After the commitment, and before any of these draws is due. */
 const NOW_MS = TIME_MS + 5_000;

@@ -1,4 +1,4 @@
-import { CertificateArchive, certificateService } from '../../src/certificate/archive.ts';
+import { certificateService } from '../../src/certificate/archive.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
 import type { CertificateLog } from '../../src/certificate/log.ts';
 import { LogUnavailable } from '../../src/certificate/log-source.ts';
@@ -7,7 +7,7 @@ import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import type { Exchange } from '../../src/http/exchange.ts';
 import { logRoutes } from '../../src/http/log-routes.ts';
-import { answerEntry, lotRecord, NO_SERIES, seededSource, segmentRecord } from './fixtures.ts';
+import { answerEntry, lotRecord, seededSource, segmentRecord } from './fixtures.ts';
 import { LogWorld } from './log-world.ts';
 
 /** A log with the routes of the service in front of it, whose answers a test may change. */
@@ -59,13 +59,8 @@ export class WatchedLog {
     this.paths.push(path);
     const [place, query = ''] = path.split('?');
     const { world, log } = this;
-    const books = {
-      segment: async (each: number) => world.segments.get(each),
-      seriesPage: async () => NO_SERIES,
-    };
-    const archive = new CertificateArchive({ books, entropy: world.store, ids: world.ids, log });
     const keys = keysDocument(world.keys, [], await readVouchers(world.store, world.keys));
-    const { exact, prefixes } = logRoutes(certificateService(archive, log, keys));
+    const { exact, prefixes } = logRoutes(certificateService(world.archive(log), log, keys));
     const route =
       exact.find((each) => each.path === place) ?? prefixes.find((each) => place.startsWith(each.path));
     if (route === undefined) throw new LogUnavailable(`there is no ${path}`);

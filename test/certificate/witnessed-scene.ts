@@ -1,46 +1,13 @@
-import assert from 'node:assert/strict';
 import type { CertificateDocument } from '../../src/certificate/document.ts';
 import type { VerificationInput } from '../../src/certificate/verify.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
-import {
-  COSIGNATURE_TYPE,
-  cosignatureText,
-  formatNote,
-  noteKeyId,
-  parseNote,
-  timestampedSignature,
-  verifierKey,
-} from '../../src/crypto/note.ts';
-import { SigningKey } from '../../src/crypto/signing.ts';
 import { lotRecord, TIME_MS } from './fixtures.ts';
 import { scene } from './scene.ts';
+import { cosigned, witness } from './signatures.ts';
 
 /** Certificates whose checkpoints witnesses have cosigned. */
 
 /** When the answer was issued, in seconds since 1970. */
 export const SECOND = Math.floor(TIME_MS / 1_000);
-
-export function witness(seed: number) {
-  const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
-  const name = `witness.example/w${seed}`;
-  return { name, key, verifier: verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE) };
-}
-
-/** The proof with the witness's cosignature on its checkpoint. */
-export function cosigned(
-  proof: string | null,
-  { name, key }: ReturnType<typeof witness>,
-  atS: number,
-): string {
-  assert.ok(proof !== null);
-  const blank = proof.indexOf('\n\n') + 2;
-  const note = parseNote(proof.slice(blank));
-  assert.ok(note !== undefined);
-  const signature = timestampedSignature(atS, key.sign(Buffer.from(cosignatureText(atS, note.text))));
-  const keyId = noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
-  const signatures = [...note.signatures, { name, keyId, signature }];
-  return proof.slice(0, blank) + formatNote({ text: note.text, signatures });
-}
 
 export type Times = readonly (readonly [seed: number, atS: number])[];
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
 import { InvariantError } from '../../src/core/assert.ts';
@@ -18,90 +19,15 @@ import {
 } from '../../src/crypto/merkle.ts';
 import { referenceRoot } from '../reference/merkle.ts';
 
-/**
- * The eight entries, their roots and proofs that Certificate Transparency implementations share as known
- * answers.
- */
-const ENTRIES = [
-  '',
-  '00',
-  '10',
-  '2021',
-  '3031',
-  '40414243',
-  '5051525354555657',
-  '606162636465666768696a6b6c6d6e6f',
-].map(fromHex);
-const ROOTS = [
-  '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
-  'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125',
-  'aeb6bcfe274b70a14fb067a5e5578264db0fa9b51af5e0ba159158f329e06e77',
-  'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
-  '4e3bbb1f7b478dcfe71fb631631519a3bca12c9aefca1612bfce4c13a86264d4',
-  '76e67dadbcdf1e10e1b74ddc608abd2f98dfb16fbce75277b5232a127f2087ef',
-  'ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c',
-  '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
-];
-const INCLUSION: [index: number, size: number, path: string[]][] = [
-  [0, 1, []],
-  [
-    0,
-    8,
-    [
-      '96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7',
-      '5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e',
-      '6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4',
-    ],
-  ],
-  [
-    5,
-    8,
-    [
-      'bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b',
-      'ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0',
-      'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
-    ],
-  ],
-  [2, 3, ['fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125']],
-  [
-    1,
-    5,
-    [
-      '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d',
-      '5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e',
-      'bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b',
-    ],
-  ],
-];
-const CONSISTENCY: [from: number, to: number, path: string[]][] = [
-  [1, 1, []],
-  [
-    1,
-    8,
-    [
-      '96a296d224f285c67bee93c30f8a309157f0daa35dc5b87e410b78630a09cfc7',
-      '5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e',
-      '6b47aaf29ee3c2af9af889bc1fb9254dabd31177f16232dd6aab035ca39bf6e4',
-    ],
-  ],
-  [
-    6,
-    8,
-    [
-      '0ebc5d3437fbe2db158b9f126a1d118e308181031d0a949f8dededebc558ef6a',
-      'ca854ea128ed050b41b35ffc1b87b8eb2bde461e9e3b5596ece6b9d5975a0ae0',
-      'd37ee418976dd95753c1c73862b9398fa2a2cf9b4ff0fdfe8b30cd95209614b7',
-    ],
-  ],
-  [
-    2,
-    5,
-    [
-      '5f083f0a1a33ca076a95279832580db3e0ef4584bdff1f54c8a360f50de3031e',
-      'bc1a0643b12e4d2d7c77918f44e0f4f79a838b6cf9ec5b5c283e1f4d88599e6b',
-    ],
-  ],
-];
+/** Known answers that Certificate Transparency implementations share. */
+const { entries, roots, inclusion, consistency } = JSON.parse(
+  readFileSync(new URL('../vectors/crypto/merkle.json', import.meta.url), 'utf8'),
+) as {
+  entries: string[];
+  roots: string[];
+  inclusion: { index: number; size: number; path: string[] }[];
+  consistency: { from: number; to: number; path: string[] }[];
+};
 
 /** A tree of leaves made from their index, with every node it told of. */
 function grow(leaves: readonly Hash[]): { range: CompactRange; readNode: ReadNode; roots: Hash[] } {
@@ -123,7 +49,7 @@ function grow(leaves: readonly Hash[]): { range: CompactRange; readNode: ReadNod
   return { range, readNode, roots };
 }
 
-const known = grow(ENTRIES.map((entry) => leafHash(sha256, entry)));
+const known = grow(entries.map((entry) => leafHash(sha256, fromHex(entry))));
 const LEAVES = Array.from({ length: 70 }, (_, i) => leafHash(sha256, Uint8Array.of(i)));
 const tree = grow(LEAVES);
 
@@ -137,7 +63,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
   });
 
   it('has the known roots for one to eight entries', () => {
-    assert.deepEqual(known.roots.slice(1).map(toHex), ROOTS);
+    assert.deepEqual(known.roots.slice(1).map(toHex), roots);
   });
 
   it('has the roots of the recursive definition', () => {
@@ -186,7 +112,7 @@ describe('Merkle tree (RFC 9162 §2.1)', () => {
 
 describe('proofs of inclusion', () => {
   it('are those that are published of the known tree', async () => {
-    for (const [index, size, path] of INCLUSION) {
+    for (const { index, size, path } of inclusion) {
       const proof = await inclusionProof(sha256, index, size, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${index} of ${size}`);
     }
@@ -225,7 +151,7 @@ describe('proofs of inclusion', () => {
 
 describe('proofs of consistency', () => {
   it('are those that are published of the known tree', async () => {
-    for (const [from, to, path] of CONSISTENCY) {
+    for (const { from, to, path } of consistency) {
       const proof = await consistencyProof(sha256, from, to, known.readNode);
       assert.deepEqual(proof.map(toHex), path, `${from} to ${to}`);
     }

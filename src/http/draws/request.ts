@@ -1,5 +1,6 @@
 import { listSha256 } from '../../certificate/draw.ts';
-import { requestFault } from '../../certificate/draw-statement.ts';
+import { checkRequest } from '../../certificate/draw-statement.ts';
+import { refusalOf } from '../../certificate/verdict.ts';
 import { ApiError } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -98,7 +99,7 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
       ? readWinners(objectOf('winners', winners))
       : { values: readBatchRequest(objectOf('request', request), 'request.'), list: undefined };
   requireShort(drawn.values);
-  const fault = requestFault(drawn.values);
+  const fault = refusalOf(() => checkRequest(drawn.values));
   if (fault !== undefined) throw new ApiError('invalid_draw', { message: fault });
   const said = readParameters(DRAW_MEMBERS, given, readJson);
   const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon']);

@@ -74,9 +74,8 @@ const SIBLING_AWAY = 58;
 
 /** The way from the leaf up to the signed root; null while the certificate is being logged. */
 export function merklePath(proofText: string | null): Markup | null {
-  const logged = readProof(proofText);
-  if (typeof logged === 'string') return null;
-  const { proof, checkpoint } = logged;
+  if (proofText === null) return null;
+  const { proof, checkpoint } = readProof(proofText);
   const steps = stepsOf(proof, checkpoint.size);
   const height = ROW * (steps.length + 1) + LEAF_NAME;
   const middle = TREE_WIDTH / 2;

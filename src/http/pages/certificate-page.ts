@@ -145,9 +145,8 @@ const SEQUENCES: Readonly<Record<string, string>> = {
 
 /** Where the proof says the certificate stands. It is shown here and checked by whoever reads it. */
 function logRows(proofText: string | null): Row[] {
-  const logged = readProof(proofText);
-  if (typeof logged === 'string') return [['Entry', 'being logged']];
-  const { proof, note, checkpoint } = logged;
+  if (proofText === null) return [['Entry', 'being logged']];
+  const { proof, note, checkpoint } = readProof(proofText);
   return [
     ['Log', text(checkpoint.origin)],
     ['Entry', `leaf ${grouped(proof.index)} of ${grouped(checkpoint.size)}`],
