@@ -77,24 +77,17 @@ interface RowOptions {
   readonly isOptional?: boolean;
 }
 
-function told<T>(
-  schema: Schema,
-  meaning: string,
-  of: (from: Told) => T,
-  options: RowOptions = {},
-): Row<T, Told> {
-  const { modes = ENTROPY_MODES, isOptional = false } = options;
-  return { schema: described(schema, meaning), modes, isOptional, isDerived: false, of };
+function rowsOf<From>(isDerived: boolean) {
+  return <T>(
+    schema: Schema,
+    meaning: string,
+    of: (from: From) => T,
+    { modes = ENTROPY_MODES, isOptional = false }: RowOptions = {},
+  ): Row<T, From> => ({ schema: described(schema, meaning), modes, isOptional, isDerived, of });
 }
 
-function derived<T>(
-  schema: Schema,
-  meaning: string,
-  of: (from: DerivedFrom) => T,
-  { modes = ENTROPY_MODES, isOptional = false }: RowOptions = {},
-): Row<T, DerivedFrom> {
-  return { schema: described(schema, meaning), modes, isOptional, isDerived: true, of };
-}
+const told = rowsOf<Told>(false);
+const derived = rowsOf<DerivedFrom>(true);
 
 const QUANTUM: readonly EntropyMode[] = ['quantum-seeded', 'pure'];
 const lotEntry = object({ id: text, leaf: { type: 'string', pattern: '^[A-Za-z0-9+/]{43}=$' } });

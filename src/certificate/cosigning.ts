@@ -5,7 +5,6 @@ import type { Clock } from '../core/clock.ts';
 import { sendRequest } from '../core/http-request.ts';
 import type { Log } from '../core/log.ts';
 import { toBase64 } from '../crypto/base64.ts';
-import { sha256 } from '../crypto/digest.ts';
 import {
   cosignatureText,
   formatNote,
@@ -74,7 +73,7 @@ export class Cosigning {
     this.#options = options;
     this.#witnesses = options.witnesses.map((each) => {
       const at = each.indexOf('@');
-      const key = parseVerifierKey(sha256, each.slice(0, at));
+      const key = parseVerifierKey(each.slice(0, at));
       if (key === undefined)
         throw new RangeError(`${each} does not begin with the verifier key of a witness`);
       const url = each.slice(at + 1).replace(/\/$/, '');

@@ -1,4 +1,5 @@
-import { canonical, isObject, member, show, text } from './members.ts';
+import { isObject } from '../core/json.ts';
+import { canonical, listAt, member, show, text } from './members.ts';
 import { digestText, refuse } from './verdict.ts';
 
 /**
@@ -65,11 +66,11 @@ export function checkRequest(request: unknown): void {
   const names = kind !== undefined && Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind] : undefined;
   if (names === undefined) refuse(`There is no kind ${show(member(request, 'kind'))} of values to draw.`);
   checkMembers('request', request, ['kind', ...names]);
-  const ranges = listOf(member(request, 'ranges'));
+  const ranges = listAt(request, 'ranges');
   for (const range of ranges) checkMembers('range of the request', range, RANGE);
   for (const each of [request, ...ranges]) checkTypes(each);
   for (const name of ['items', 'alphabet']) {
-    for (const [i, item] of listOf(member(request, name)).entries()) {
+    for (const [i, item] of listAt(request, name).entries()) {
       const what = name === 'items' ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
       if (typeof item !== 'string') refuse(`${what} is ${show(item)}, not a text.`);
       if (LINE_BREAK.test(item))
@@ -113,7 +114,7 @@ function checkMembers(
 
 /** Whatever the bytes are, the values are the same. A request that nothing can be drawn with is none of its business. */
 function hasOneOutcome(request: unknown): boolean {
-  const [count, items] = [member(request, 'count'), listOf(member(request, 'items'))];
+  const [count, items] = [member(request, 'count'), listAt(request, 'items')];
   const sort = member(request, 'sort');
   switch (member(request, 'kind')) {
     case 'integers':
@@ -122,7 +123,7 @@ function hasOneOutcome(request: unknown): boolean {
     case 'weighted':
       return new Set(items).size === 1;
     case 'strings':
-      return listOf(member(request, 'alphabet')).length === 1;
+      return listAt(request, 'alphabet').length === 1;
     case 'permutations':
       return member(request, 'length') === 1;
     case 'gaussians': {
@@ -133,7 +134,7 @@ function hasOneOutcome(request: unknown): boolean {
       return stddev < 10 ** (Math.floor(Math.log10(Math.abs(mean) + stddev)) - digits + 1);
     }
     case 'sequences': {
-      const ranges = listOf(member(request, 'ranges'));
+      const ranges = listAt(request, 'ranges');
       return ranges.length > 0 && ranges.every((range) => isFixed(range, member(range, 'length'), sort));
     }
     default:
@@ -158,7 +159,7 @@ export interface Chance {
 /** The chance of each item of a weighted pick, in its order; undefined for draws in which no item is favoured. */
 export function chancesOf(request: unknown): readonly Chance[] | undefined {
   if (member(request, 'kind') !== 'weighted') return undefined;
-  const [items, weights] = [listOf(member(request, 'items')), listOf(member(request, 'weights'))];
+  const [items, weights] = [listAt(request, 'items'), listAt(request, 'weights')];
   if (items.length !== weights.length || !weights.every((each) => typeof each === 'number')) return undefined;
   const sum = weights.reduce((total, each) => total + each, 0);
   return items.map((item, i) => ({ item: String(item), percent: percentText((weights[i] / sum) * 100) }));
@@ -197,7 +198,7 @@ function listText(list: unknown, request: unknown): string {
   const kind = member(request, 'kind');
   const other = () => refuse('The list in the request is not the one that the statement names.');
   if (kind === 'sample' || kind === 'weighted') {
-    const items = listOf(member(request, 'items'));
+    const items = listAt(request, 'items');
     const isWhole = digestText(items.map((item) => `${item}\n`).join('')) === hash;
     const isNumbered = kind === 'weighted' && items.every((item, i) => item === String(i + 1));
     if (items.length !== size || !(isWhole || isNumbered)) other();
@@ -223,8 +224,4 @@ function chancesText(request: unknown): string {
   const others = chances.length - told.length;
   const more = others === 0 ? '' : `, and ${others} more in the statement`;
   return ` A pick is one of these with this chance: ${told.join(', ')}${more}.`;
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

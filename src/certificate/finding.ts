@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import {
@@ -10,7 +9,7 @@ import {
   type ReadNode,
 } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
-import { member, parsedObject, text, timeOf, timeText } from './members.ts';
+import { listAt, member, parsedObject, text, timeOf, timeText } from './members.ts';
 import {
   holdsLeaf,
   readCheckpoint,
@@ -97,19 +96,14 @@ interface SignedLeaf {
   readonly at: SignedCheckpoint;
 }
 
-function nth(finding: unknown, name: string, n: number): unknown {
-  const list = member(finding, name);
-  return Array.isArray(list) ? (list[n] as unknown) : undefined;
-}
-
 /** The n-th checkpoint, which must be signed. */
 function signedIn(finding: unknown, n: number): Promise<SignedCheckpoint> {
-  const note = text(nth(finding, 'checkpoints', n)) ?? '';
+  const note = text(listAt(finding, 'checkpoints')[n]) ?? '';
   return about(`Checkpoint ${n + 1}`, () => readSigned(member(finding, 'keys'), readCheckpoint(note)));
 }
 
 async function leafIn(finding: unknown, n: number): Promise<SignedLeaf> {
-  const given = nth(finding, 'leaves', n);
+  const given = listAt(finding, 'leaves')[n];
   const leaf = text(member(given, 'leaf')) ?? '';
   return about(`Leaf ${n + 1}`, async () => {
     const logged = readProof(text(member(given, 'proof')) ?? '');
@@ -251,7 +245,7 @@ export async function nodesBetween(from: number, to: number, readNode: ReadNode)
 export function rangeOf(size: number, roots: readonly Hash[]): CompactRange | undefined {
   const isWhole = Number.isSafeInteger(size) && size >= 0;
   return isWhole && roots.length === nodesCovering(0, size).length
-    ? new CompactRange(sha256, size, roots)
+    ? new CompactRange(size, roots)
     : undefined;
 }
 
@@ -272,8 +266,8 @@ export function withdrawalsIn(leaf: string): CountedWithdrawals | undefined {
 
 /** Whether these are the withdrawals that a leaf counts. */
 export function countsThese({ count, root }: CountedWithdrawals, withdrawals: readonly string[]): boolean {
-  const range = new CompactRange(sha256);
-  for (const leaf of withdrawals) range.append(leafHash(sha256, utf8Bytes(leaf)));
+  const range = new CompactRange();
+  for (const leaf of withdrawals) range.append(leafHash(utf8Bytes(leaf)));
   return withdrawals.length === count && toBase64(range.root()) === root;
 }
 

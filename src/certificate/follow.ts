@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { CompactRange, equalHashes, type Hash, leafHash } from '../crypto/merkle.ts';
@@ -17,10 +16,10 @@ import {
   wrongDate,
 } from './finding.ts';
 import { LogDoubt, LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
-import { member, parsedObject, text, timeOf, timeText } from './members.ts';
+import { listAt, member, parsedObject, text, timeOf, timeText } from './members.ts';
 import type { PublicLeaf } from './public-leaves.ts';
 import { readCheckpoint, readSignatures, readSigned, type SignedCheckpoint } from './signed-checkpoint.ts';
-import { TILE_HASHES } from './tile-nodes.ts';
+import { TILE_HASHES } from './tiles.ts';
 import { found, Refusal } from './verdict.ts';
 
 /**
@@ -125,7 +124,7 @@ class Follower {
   #draws: Record<string, Draws[string]> = {};
   readonly #withdrawals: string[] = [];
   /** The tree over them. */
-  readonly #counted = new CompactRange(sha256);
+  readonly #counted = new CompactRange();
   /** Text of leaf 0 that the document of keys gives. */
   #firstLeaf: string | undefined;
 
@@ -198,7 +197,7 @@ class Follower {
   /** A new incarnation: it must name the log that was followed, with a checkpoint that is not a fork of it. */
   async #succeed(state: FollowState, served: unknown): Promise<void> {
     const [from, to] = [text(member(state.keys, 'origin')) ?? '', text(member(served, 'origin')) ?? ''];
-    const all = member(served, 'predecessors') as readonly unknown[];
+    const all = listAt(served, 'predecessors');
     const own = all.find((each) => member(each, 'origin') === from);
     const first = parsedObject(this.#firstLeaf ?? '');
     const isNamed =
@@ -223,8 +222,8 @@ class Follower {
 
   /** The pinned document with the new keys that have signed a checkpoint together with a pinned one. */
   async #vouched(pinned: unknown, served: unknown, newest: string): Promise<unknown> {
-    const known = new Set(keysIn(pinned).map((key) => member(key, 'key_id')));
-    const listed = keysIn(served);
+    const known = new Set(listAt(pinned, 'keys').map((key) => member(key, 'key_id')));
+    const listed = listAt(served, 'keys');
     const taken = listed.filter((key) => known.has(member(key, 'key_id')));
     let document = { ...(pinned as object), keys: taken };
     for (const key of listed.filter((each) => !known.has(member(each, 'key_id')))) {
@@ -272,7 +271,7 @@ class Follower {
     );
     if (edge === undefined) throw new RangeError('the state holds roots that do not fit its size');
     let whole = edge;
-    const range = new CompactRange(sha256, whole.size, whole.roots);
+    const range = new CompactRange(whole.size, whole.roots);
     let beginning = range.root();
     const first = size > from ? Math.floor(whole.size / TILE_HASHES) : Number.POSITIVE_INFINITY;
     for (let index = first; index * TILE_HASHES < size; index++) {
@@ -281,7 +280,7 @@ class Follower {
         range.append(hash);
         if (range.size === from) beginning = range.root();
       }
-      if (range.size % TILE_HASHES === 0) whole = new CompactRange(sha256, range.size, range.roots);
+      if (range.size % TILE_HASHES === 0) whole = new CompactRange(range.size, range.roots);
     }
     if (size > from) {
       const isWhole = equalHashes(range.root(), now.checkpoint.root);
@@ -323,7 +322,7 @@ class Follower {
   ): Promise<void> {
     const counted = this.#counted;
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
-    if (hash === undefined || !equalHashes(hash, leafHash(sha256, utf8Bytes(leaf))))
+    if (hash === undefined || !equalHashes(hash, leafHash(utf8Bytes(leaf))))
       throw new LogDoubt(`The text that is listed as leaf ${index} is not that leaf.`);
     const told = withdrawalsIn(leaf);
     if (told !== undefined && (told.count !== counted.size || told.root !== toBase64(counted.root()))) {
@@ -367,7 +366,7 @@ class Follower {
 
   #addWithdrawal(leaf: string): void {
     this.#withdrawals.push(leaf);
-    this.#counted.append(leafHash(sha256, utf8Bytes(leaf)));
+    this.#counted.append(leafHash(utf8Bytes(leaf)));
   }
 
   /** A log that grows says again and again which lots were withdrawn; one that hides a withdrawal cannot. */
@@ -389,7 +388,7 @@ class Follower {
 
   async #checkFirstLeaf(now: SignedCheckpoint): Promise<void> {
     const [hash] = await this.#source.tile(0, 0, now.checkpoint.size);
-    if (equalHashes(hash, leafHash(sha256, utf8Bytes(this.#firstLeaf ?? '')))) return;
+    if (equalHashes(hash, leafHash(utf8Bytes(this.#firstLeaf ?? '')))) return;
     throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
   }
 
@@ -417,16 +416,14 @@ class Follower {
  */
 function keysFailure(pinned: unknown, served: unknown): string | undefined {
   const origin = text(member(pinned, 'origin'));
-  const predecessors = member(served, 'predecessors');
-  const logs = [served, ...(Array.isArray(predecessors) ? predecessors : [])];
+  const logs = [served, ...listAt(served, 'predecessors')];
   const log = logs.find((each) => member(each, 'origin') === origin);
   const listed = member(log, 'keys');
   if (!Array.isArray(listed))
     return `The document of keys does not name the log ${origin} that was followed.`;
-  const known = member(pinned, 'keys');
-  for (const key of Array.isArray(known) ? known : []) {
+  for (const key of listAt(pinned, 'keys')) {
     const id = text(member(key, 'key_id'));
-    const now = listed.find((each) => member(each, 'key_id') === id) as unknown;
+    const now: unknown = listed.find((each) => member(each, 'key_id') === id);
     if (now === undefined) return `The key ${id} is no longer among the keys of ${origin}.`;
     const facts = ['public_key', 'cosigner_key', 'created_at'];
     const same = facts.every((name) => (member(now, name) ?? null) === (member(key, name) ?? null));
@@ -438,9 +435,4 @@ function keysFailure(pinned: unknown, served: unknown): string | undefined {
   if (log === served && first !== undefined && member(served, 'first_leaf') !== first)
     return 'The first leaf is no longer the one that was pinned.';
   return undefined;
-}
-
-function keysIn(document: unknown): unknown[] {
-  const keys = member(document, 'keys');
-  return Array.isArray(keys) ? keys : [];
 }

@@ -1,5 +1,6 @@
+import { isObject, listIn } from '../core/json.ts';
 import type { Schema } from '../core/schema.ts';
-import { isObject, show, timeOf } from './members.ts';
+import { show, timeOf } from './members.ts';
 
 /**
  * Checks JSON that somebody else wrote against a schema of core/schema.ts: as much of JSON Schema as those use. Runs in
@@ -42,9 +43,7 @@ function flawOfMembers(schema: Schema, value: object, place: string): string | u
   const { properties, required, additionalProperties: others } = schema;
   const known = isObject(properties) ? properties : {};
   const path = (name: string) => (place === '' ? name : `${place}.${name}`);
-  const missing = (Array.isArray(required) ? required : []).find(
-    (name) => !Object.hasOwn(value, String(name)),
-  );
+  const missing = listIn(required).find((name) => !Object.hasOwn(value, String(name)));
   if (missing !== undefined) return `${path(String(missing))} is missing`;
   for (const [name, inner] of Object.entries(value)) {
     const own = Object.hasOwn(known, name) ? known[name] : others;

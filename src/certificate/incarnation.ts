@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { objectIn } from '../core/json.ts';
-import { sha256, sha256Hex } from '../crypto/digest.ts';
+import { sha256Hex } from '../crypto/digest.ts';
 import { KeyFileError, type PublishedKey } from '../crypto/key-files.ts';
 import { equalHashes, rootOf } from '../crypto/merkle.ts';
 import type { Checkpoint } from '../crypto/note.ts';
@@ -182,7 +182,7 @@ export function writeAnchor(keysPath: string, anchor: Anchor): void {
  * `original`: go on. `new`: there is neither an anchor nor an incarnation yet. Anything else must not sign.
  */
 export type IdentityCheck =
-  | { readonly kind: 'original'; readonly incarnations: readonly Incarnation[] }
+  | { readonly kind: 'original' }
   | { readonly kind: 'new' }
   | {
       /**
@@ -207,7 +207,7 @@ export async function checkIdentity(
   const newest = incarnations?.at(-1);
   if (anchor === undefined) {
     if (incarnations === undefined) return { kind: 'new' };
-    if (isShared) return { kind: 'original', incarnations };
+    if (isShared) return { kind: 'original' };
     return behind('the file anchor.json, which says what was signed last, is missing from the keys folder');
   }
   const signed = readCheckpoint(anchor.checkpoint).checkpoint;
@@ -219,15 +219,14 @@ export async function checkIdentity(
     if (isFirst && (await historyFailure(store, signed)) === undefined) return { kind: 'new' };
     return behind(`it is empty, and a log of ${signed.size} leaves was signed`);
   }
-  if (isShared && newest.number > anchor.incarnation && isSameFolder)
-    return { kind: 'original', incarnations: incarnations ?? [] };
+  if (isShared && newest.number > anchor.incarnation && isSameFolder) return { kind: 'original' };
   if (newest.number !== anchor.incarnation)
     return behind(
       `it is incarnation ${newest.number}, and incarnation ${anchor.incarnation} was signed last`,
     );
   const failure = await historyFailure(logStoreOf(store, newest.number), signed);
   if (failure !== undefined) return behind(failure);
-  if (isSameFolder) return { kind: 'original', incarnations: incarnations ?? [] };
+  if (isSameFolder) return { kind: 'original' };
   return { kind: 'moved', reason: `it is a copy: ${differences(anchor.folder, folder)}` };
 }
 
@@ -242,7 +241,7 @@ async function historyFailure(store: LogStore, signed: Checkpoint): Promise<stri
   const { size } = state;
   if (size < signed.size)
     return `its log has ${size} leaves, and one of ${signed.size} was signed: it is an earlier state`;
-  const root = await rootOf(sha256, signed.size, nodeReader(store));
+  const root = await rootOf(signed.size, nodeReader(store));
   return equalHashes(root, signed.root)
     ? undefined
     : `its first ${signed.size} leaves are not those that were signed: it is another history`;

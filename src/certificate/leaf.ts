@@ -56,12 +56,8 @@ const MARKS = {
 interface LeafTemplate {
   /** 0x00, then the leaf's text. */
   readonly bytes: Buffer;
-  readonly idAt: number;
-  readonly requestIdAt: number;
-  readonly issuedAtAt: number;
-  readonly deliveredAt: number;
-  /** Of what was drawn, which differs between all answers in pure mode; undefined in the other modes. */
-  readonly drawnAt: number | undefined;
+  /** Where each member stands; `drawn`, which differs between all answers in pure mode, in no other one. */
+  readonly at: Readonly<Record<Exclude<keyof typeof MARKS, 'drawn'>, number>> & { readonly drawn?: number };
 }
 
 export class LeafHasher {
@@ -104,20 +100,19 @@ export class LeafHasher {
       const key = cursor.octetCode * ENDPOINT_OF_CODE.length + cursor.endpointCode;
       const template = (known[key] ??= this.#template(segment, cursor, lotOf));
       this.#write(template, cursor, ids, i * ID_BYTES);
-      if (template.drawnAt !== undefined)
-        template.bytes.write(drawnText(segment.sources[cursor.source]), template.drawnAt, 'latin1');
+      if (template.at.drawn !== undefined)
+        template.bytes.write(drawnText(segment.sources[cursor.source]), template.at.drawn, 'latin1');
       hashes[i] = sha256(template.bytes);
     }
     return { hashes, latestMs };
   }
 
-  #write(template: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {
-    const { bytes, idAt, requestIdAt, issuedAtAt, deliveredAt } = template;
-    writeBase32(ids, bytes, idAt, idFrom);
+  #write({ bytes, at }: LeafTemplate, cursor: EntryCursor, ids: Uint8Array, idFrom: number): void {
     const { packed } = cursor;
-    writeBase32(packed, bytes, requestIdAt, cursor.requestIdAt);
-    writeHex(packed, bytes, deliveredAt, cursor.deliveredAt, DIGEST_BYTES);
-    writeLatin1(this.#time(cursor.issuedAtMs), bytes, issuedAtAt);
+    writeBase32(ids, bytes, at.id, idFrom);
+    writeBase32(packed, bytes, at.requestId, cursor.requestIdAt);
+    writeHex(packed, bytes, at.delivered, cursor.deliveredAt, DIGEST_BYTES);
+    writeLatin1(this.#time(cursor.issuedAtMs), bytes, at.issuedAt);
   }
 
   #template(segment: SegmentRecord, cursor: EntryCursor, lotOf: (id: string) => CertifiedLot): LeafTemplate {
@@ -175,7 +170,7 @@ function templateOf(
       id: `cert_${MARKS.id.repeat(ID_CHARACTERS)}`,
       requestId: `req_${MARKS.requestId.repeat(ID_CHARACTERS)}`,
       issuedAt: MARKS.issuedAt.repeat(TIME_CHARACTERS),
-      delivered: MARKS.delivered.repeat(DIGEST_CHARACTERS),
+      delivered: `sha256:${MARKS.delivered.repeat(DIGEST_CHARACTERS)}`,
       endpoint,
       octets,
       // a text in the place of the list, whose quotes are taken off below
@@ -183,31 +178,20 @@ function templateOf(
     }),
   );
   const text = drawn === '' ? marked : marked.replace(`"${drawn}"`, drawn);
-  const places: Record<keyof typeof MARKS, number[]> = {
-    id: [],
-    requestId: [],
-    issuedAt: [],
-    delivered: [],
-    drawn: [],
-  };
+  const places = new Map<string, number>();
   const pieces: Buffer[] = [Buffer.of(0x00)];
-  let at = 1;
+  let length = 1;
   for (const run of text.match(/\uE000+|\uE001+|\uE002+|\uE003+|\uE004+|[^\uE000-\uE004]+/g) ?? []) {
-    const member = (Object.keys(MARKS) as (keyof typeof MARKS)[]).find((name) => run.startsWith(MARKS[name]));
-    if (member !== undefined) places[member].push(at);
+    const member = Object.entries(MARKS).find(([, mark]) => run.startsWith(mark))?.[0];
+    if (member !== undefined) {
+      assert(!places.has(member), `${member} stands in one place`);
+      places.set(member, length);
+    }
     const piece = member === undefined ? Buffer.from(run, 'utf8') : Buffer.alloc(run.length);
     pieces.push(piece);
-    at += piece.length;
+    length += piece.length;
   }
-  for (const member of ['id', 'requestId', 'issuedAt', 'delivered'] as const) {
-    assert(places[member].length === 1, `${member} stands in one place`);
-  }
-  return {
-    bytes: Buffer.concat(pieces),
-    idAt: places.id[0],
-    requestIdAt: places.requestId[0],
-    issuedAtAt: places.issuedAt[0],
-    deliveredAt: places.delivered[0],
-    drawnAt: places.drawn.at(0),
-  };
+  const isWhole = places.size === (drawn === '' ? 4 : 5);
+  assert(isWhole, 'each member that is written over stands in the text');
+  return { bytes: Buffer.concat(pieces), at: Object.fromEntries(places) as unknown as LeafTemplate['at'] };
 }

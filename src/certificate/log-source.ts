@@ -1,10 +1,10 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes } from '../core/bytes.ts';
+import { isObject } from '../core/json.ts';
 import { HASH_BYTES, type Hash, inclusionProof, type ReadNode, splitHashes } from '../crypto/merkle.ts';
 import { formatNote, formatProof } from '../crypto/note.ts';
-import { isObject, member, text } from './members.ts';
+import { member, text } from './members.ts';
 import type { CheckpointNote } from './signed-checkpoint.ts';
-import { TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
+import { TILE_HASHES, tileNodeReader, tileWidth } from './tiles.ts';
 
 /** What a service answers of its log, read from outside. Runs in browsers. */
 
@@ -76,15 +76,13 @@ export class LogSource {
 
   /** c2sp.org/tlog-proof of a leaf of the tree of this checkpoint. */
   async proof(index: number, { note, checkpoint }: CheckpointNote): Promise<string> {
-    const path = await inclusionProof(sha256, index, checkpoint.size, this.nodeReader(checkpoint.size));
+    const path = await inclusionProof(index, checkpoint.size, this.nodeReader(checkpoint.size));
     return formatProof({ index, path, note: formatNote(note) });
   }
 
   /** Nodes of the tree of `size` leaves. */
   nodeReader(size: number): ReadNode {
-    return tileNodeReader(sha256, async (level, index) =>
-      concatBytes(...(await this.tile(level, index, size))),
-    );
+    return tileNodeReader(async (level, index) => concatBytes(...(await this.tile(level, index, size))));
   }
 
   /** The hashes of a tile that belong to the tree of `size` leaves. */

@@ -1,7 +1,5 @@
-import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { sha256 } from '../crypto/digest.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
 import { CompactRange, equalHashes, nodesCovering } from '../crypto/merkle.ts';
 import {
@@ -98,7 +96,7 @@ function signaturesOf(text: string, keys: LogKeys, sealedAtS: number): Note['sig
     { name, keyId: currentKeyId, signature: current.sign(utf8Bytes(text)) },
     {
       name,
-      keyId: noteKeyId(sha256, name, current.publicKey, COSIGNATURE_TYPE),
+      keyId: noteKeyId(name, current.publicKey, COSIGNATURE_TYPE),
       signature: timestampedSignature(sealedAtS, timed),
     },
   ];
@@ -225,7 +223,7 @@ export async function loadState(
     );
   }
   const roots = stored.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
-  const range = new CompactRange(sha256, stored.size, roots);
+  const range = new CompactRange(stored.size, roots);
   await assertRootsAreStored(store, range);
   assertKeysAreNewest(stored.checkpoint, keys);
   const { checkpoint, sealedAtS } = await ownCheckpoint(stored.checkpoint, keys);
@@ -289,24 +287,9 @@ export function sealKey(segment: number): string {
   return `seal/${paddedNumber(segment)}`;
 }
 
-/** Where a segment's leaves are. Numbers up to 2^53 as float64, big-endian. */
-interface Seal {
+/** Where a segment's leaves are: from the first one on, in the checkpoint of `size` leaves. */
+export interface Seal {
   readonly firstLeaf: number;
   readonly count: number;
   readonly size: number;
-}
-
-export function encodeSeal({ firstLeaf, count, size }: Seal): Uint8Array {
-  const record = new Uint8Array(24);
-  const view = new DataView(record.buffer);
-  view.setFloat64(0, firstLeaf);
-  view.setFloat64(8, count);
-  view.setFloat64(16, size);
-  return record;
-}
-
-export function decodeSeal(record: Uint8Array): Seal {
-  assert(record.length === 24, 'a seal has 24 bytes');
-  const view = new DataView(record.buffer, record.byteOffset, record.byteLength);
-  return { firstLeaf: view.getFloat64(0), count: view.getFloat64(8), size: view.getFloat64(16) };
 }

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
-import { sha256 } from '../crypto/digest.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
 import {
   CompactRange,
@@ -18,19 +17,18 @@ import type { Books, DrawStore, EntropyStore, LogRecord, LogStore } from '../led
 import type { LotRecord, LotRevocation, SegmentRecord } from '../ledger/records.ts';
 import type { CertificateIds } from './ids.ts';
 import { LeafHasher, revocationText } from './leaf.ts';
-import { textOf } from './log-records.ts';
+import { jsonRecord, readJson, textOf } from './log-records.ts';
 import {
   addSignatures,
   CertificateLogError,
   checkpointKey,
-  decodeSeal,
-  encodeSeal,
   isSignedBy,
   type LogState,
   leaveUnsealed,
   loadState,
   putState,
   recorded,
+  type Seal,
   STATE_KEY,
   sealKey,
   signCheckpoint,
@@ -145,11 +143,11 @@ export class CertificateLog {
     }
     const nowS = secondsOf(clock.wallMs());
     if (state === undefined) {
-      const range = new CompactRange(sha256);
+      const range = new CompactRange();
       const edge = await TileEdge.load(store, 0);
       const { firstLeafText } = options;
       if (firstLeafText !== undefined) {
-        range.append(leafHash(sha256, utf8Bytes(firstLeafText)), (level, index, hash) =>
+        range.append(leafHash(utf8Bytes(firstLeafText)), (level, index, hash) =>
           edge.add(level, index, hash),
         );
       }
@@ -227,9 +225,9 @@ export class CertificateLog {
    */
   async proofOf(segment: number, index: number): Promise<string | undefined> {
     for (const store of [this.#store, ...this.#earlier]) {
-      const record = await store.getLog(sealKey(segment));
-      if (record === undefined) continue;
-      const { firstLeaf, count, size } = decodeSeal(record);
+      const seal = await readJson<Seal>(store, sealKey(segment));
+      if (seal === undefined) continue;
+      const { firstLeaf, count, size } = seal;
       if (index >= count || !(await this.#isShown(store, size))) return undefined;
       const witnessed = await firstWitnessed(store, size);
       return await this.#proof(store, firstLeaf + index, witnessed?.size ?? size, witnessed?.note);
@@ -297,7 +295,7 @@ export class CertificateLog {
   /** The hashes that lead from one size to another (RFC 9162 §2.1.4); `to` is at most the newest size. */
   async consistencyProof(from: number, to: number): Promise<Hash[]> {
     assert(to <= this.size, 'a proof ends at a size that the log has reached');
-    return await consistencyProof(sha256, from, to, nodeReader(this.#store));
+    return await consistencyProof(from, to, nodeReader(this.#store));
   }
 
   /** A tile of the newest checkpoint's tree, whole or partial (c2sp.org/tlog-tiles); undefined when it is empty. */
@@ -311,8 +309,8 @@ export class CertificateLog {
     assert(note !== undefined, `the checkpoint of ${size} leaves is stored`);
     const { root } = readCheckpoint(note).checkpoint;
     const readNode = nodeReader(store);
-    const path = await inclusionProof(sha256, leaf, size, readNode);
-    const holds = verifyInclusion(sha256, await readNode(0, leaf), leaf, size, path, root);
+    const path = await inclusionProof(leaf, size, readNode);
+    const holds = verifyInclusion(await readNode(0, leaf), leaf, size, path, root);
     assert(holds, `the stored tree gives a proof of leaf ${leaf} that holds`);
     return formatProof({ index: leaf, path, note });
   }
@@ -366,7 +364,7 @@ export class CertificateLog {
     draws: readonly WaitingDrawLeaf[],
   ): Promise<{ state: ReturnType<typeof recorded>; records: LogRecord[] }> {
     const { clock, ids, keys, isWitnessed = false } = this.#options;
-    const range = new CompactRange(sha256, this.#state.range.size, this.#state.range.roots);
+    const range = new CompactRange(this.#state.range.size, this.#state.range.roots);
     const edge = this.#state.edge.copy();
     const tiles: LogRecord[] = [];
     const append = (leaf: Hash) =>
@@ -377,7 +375,7 @@ export class CertificateLog {
     const added = new PublicBatch(this.#state.published);
     const appendText = (leaf: string) => {
       const index = range.size;
-      append(leafHash(sha256, utf8Bytes(leaf)));
+      append(leafHash(utf8Bytes(leaf)));
       return { index, leaf };
     };
     const released = isWitnessed ? {} : { witnessed: null };
@@ -415,7 +413,7 @@ export class CertificateLog {
     const records = [
       ...tiles,
       ...edge.partialTiles(),
-      ...seals.map(({ key, firstLeaf, count }) => ({ key, value: encodeSeal({ firstLeaf, count, size }) })),
+      ...seals.map(({ key, ...seal }) => jsonRecord(key, { ...seal, size } satisfies Seal)),
       ...published.records,
     ];
     return { state, records };

@@ -1,7 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { sha256 } from '../crypto/digest.ts';
 import { type CompactRange, HashTree, leafHash, splitHashes } from '../crypto/merkle.ts';
 import {
   type DrawnRange,
@@ -42,7 +41,7 @@ export function certifiedLot(lot: LotRecord): CertifiedLot {
   const trees = treesOf(commitment);
   const leaf = lotLeafOf(lot, trees);
   const text = canonicalText(leaf);
-  return { leaf, text, hash: toBase64(leafHash(sha256, utf8Bytes(text))), trees };
+  return { leaf, text, hash: toBase64(leafHash(utf8Bytes(text))), trees };
 }
 
 /**
@@ -76,5 +75,5 @@ function treesOf({ blockRoots, seedHashes }: LotCommitment): LotTrees {
 function treeOf(hashes: string): HashTree {
   const bytes = fromBase64(hashes);
   assert(bytes !== undefined, 'a commitment holds hashes in base64');
-  return new HashTree(sha256, splitHashes(bytes));
+  return new HashTree(splitHashes(bytes));
 }

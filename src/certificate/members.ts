@@ -1,16 +1,18 @@
 import canonicalize from 'canonicalize';
 import { assert } from '../core/assert.ts';
+import { isObject, listIn } from '../core/json.ts';
 
 /** Reads JSON that somebody else wrote: whatever it holds, nothing here throws. Runs in browsers. */
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function member(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
   return found;
+}
+
+/** The list that stands there; an empty one where none does. */
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  return listIn(member(value, ...path));
 }
 
 export function text(value: unknown): string | undefined {

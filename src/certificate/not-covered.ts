@@ -1,4 +1,4 @@
-import { isObject } from './members.ts';
+import { isObject } from '../core/json.ts';
 
 /** Members of the response beside `data` that the certificate repeats, and where it has them. */
 export const REPEATED: readonly [response: string, certificate: string][] = [
@@ -11,39 +11,42 @@ export const REPEATED: readonly [response: string, certificate: string][] = [
   ['data.metadata.entropy_mode', 'entropy_mode'],
 ];
 
-/** The members of the response, two levels deep, that no check has looked at. */
-export function notCovered(response: unknown, isOctets: boolean): string[] {
-  const covered = new Set([
-    ...REPEATED.map(([path]) => path),
-    'metadata.certificate_id',
-    'metadata.certificate_salt',
-    'metadata.request_id',
-    'meta.request_id',
-    'media_type',
-    'label.public',
-    'label.purpose',
-    'label.series',
-    'label.user_data',
-    'label.user_data_sha256',
-    'opening',
-    'opening.bytes',
-    'opening.path',
-    'opening.salts',
-  ]);
-  const names: string[] = [];
-  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === 'data' && !isOctets) continue; // the hash covers all of it
-    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
-    names.push(...paths.filter((path) => !covered.has(path)));
-  }
-  return names;
+/** Names that a document has beside what is hashed or compared as a whole; a list has the shape of its elements. */
+export interface Shape {
+  readonly [name: string]: Shape | null;
 }
 
-/** `data.metadata` of an answer in octets is the one object that lies deeper. */
-function pathsOf(outer: string, members: Record<string, unknown>): string[] {
-  return Object.entries(members).flatMap(([name, value]) =>
-    outer === 'data' && name === 'metadata' && isObject(value)
-      ? pathsOf('data.metadata', value)
-      : [`${outer}.${name}`],
-  );
+export function shapeOf(...names: readonly string[]): Shape {
+  return Object.fromEntries(names.map((name) => [name, null]));
+}
+
+/** Paths of members that no document of the shape has: what they say is nobody's word. */
+export function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
+  // a list in a list has no members, and one nested without end would overflow the stack
+  if (Array.isArray(value))
+    return [...new Set(value.flatMap((each) => (Array.isArray(each) ? [] : strangersIn(each, shape, path))))];
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (known === undefined) return [`${path}${name}`];
+    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
+  });
+}
+
+const METADATA = REPEATED.flatMap(([path]) => /^metadata\.(\w+)$/.exec(path)?.[1] ?? []);
+const RESPONSE: Shape = {
+  metadata: shapeOf(...METADATA, 'certificate_id', 'certificate_salt', 'request_id'),
+  meta: shapeOf('request_id'),
+  media_type: null,
+  label: shapeOf('public', 'purpose', 'series', 'user_data', 'user_data_sha256'),
+  opening: shapeOf('bytes', 'path', 'salts'),
+  quantum_credits: {},
+};
+
+/** The members of the response that no check has looked at. The hash covers all of `data` but that of an answer in octets. */
+export function notCovered(response: unknown, isOctets: boolean): string[] {
+  return strangersIn(response, {
+    ...RESPONSE,
+    data: isOctets ? { metadata: shapeOf('entropy_mode') } : null,
+  });
 }

@@ -1,7 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { sha256 } from '../crypto/digest.ts';
 import { CompactRange, leafHash } from '../crypto/merkle.ts';
 import type { DrawLeaf } from '../ledger/draw-records.ts';
 import type { LogRecord } from '../ledger/ledger.ts';
@@ -109,12 +108,12 @@ export function storedPublicState({ withdrawals, ...rest }: PublicState): Stored
 
 export function publicStateOf({ withdrawals, ...rest }: StoredPublicState): PublicState {
   const roots = withdrawals.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
-  return { ...rest, withdrawals: new CompactRange(sha256, withdrawals.size, roots) };
+  return { ...rest, withdrawals: new CompactRange(withdrawals.size, roots) };
 }
 
 /** The state of a new log, which began at this time, in seconds since 1970. */
 export function noPublicLeaves(beganAtS: number): PublicState {
-  return { count: 0, withdrawals: new CompactRange(sha256), statement: null, lastAtS: beganAtS };
+  return { count: 0, withdrawals: new CompactRange(), statement: null, lastAtS: beganAtS };
 }
 
 /** The public leaves that one batch adds. */
@@ -127,7 +126,7 @@ export class PublicBatch {
 
   constructor(before: PublicState) {
     this.#before = before;
-    this.withdrawals = new CompactRange(sha256, before.withdrawals.size, before.withdrawals.roots);
+    this.withdrawals = new CompactRange(before.withdrawals.size, before.withdrawals.roots);
   }
 
   add(leaf: PublicLeaf & Pick<StoredLeaf, 'witnessed'>, name?: string): number {
@@ -139,7 +138,7 @@ export class PublicBatch {
 
   addWithdrawal(leaf: PublicLeaf, name: string): void {
     this.#records.push(jsonRecord(withdrawnKey(this.withdrawals.size), this.add(leaf, name)));
-    this.withdrawals.append(leafHash(sha256, utf8Bytes(leaf.leaf)));
+    this.withdrawals.append(leafHash(utf8Bytes(leaf.leaf)));
   }
 
   addStatement(leaf: PublicLeaf): void {

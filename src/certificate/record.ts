@@ -32,27 +32,20 @@ export function certificateOf(id: string, entry: AnswerEntry, facts: Certificate
     id,
     issuedAt: new Date(entry.issuedAtMs).toISOString(),
     requestId: `req_${base32Of(entry.requestId)}`,
-    delivered: Buffer.from(entry.delivered).toString('hex'),
+    delivered: `sha256:${Buffer.from(entry.delivered).toString('hex')}`,
     endpoint,
     octets,
     label,
   });
 }
 
-/** What an entry says of its answer, as the certificate prints it. */
-export interface IssuedAnswer extends Pick<AnswerEntry, 'endpoint' | 'octets' | 'label'> {
-  readonly id: string;
-  readonly issuedAt: string;
-  readonly requestId: string;
-  /** 64 hex digits. */
-  readonly delivered: string;
-  /** In place of what the source says was drawn: for templates. */
-  readonly drawn?: Told['drawn'];
-}
+/** What an entry says of its answer, as the certificate prints it; for templates `drawn` in place of what the source says. */
+export type IssuedAnswer = Pick<Told, 'id' | 'issuedAt' | 'requestId' | 'endpoint' | 'delivered'> &
+  Pick<AnswerEntry, 'octets' | 'label'> & { readonly drawn?: Told['drawn'] };
 
 export function issueCertificate(facts: CertificateFacts, answer: IssuedAnswer): IssuedCertificate {
   const { source, lots, context } = facts;
-  const { octets, label, delivered } = answer;
+  const { octets, label, drawn = source.drawn, ...told } = answer;
   assert(lots.length > 0, 'every answer was drawn from a lot');
   assert(
     lots.length === source.lotIds.length && lots.every(({ leaf }, i) => leaf.lot_id === source.lotIds[i]),
@@ -60,16 +53,12 @@ export function issueCertificate(facts: CertificateFacts, answer: IssuedAnswer):
   );
   const [seed] = source.drawn;
   return certificateMembers({
-    id: answer.id,
-    issuedAt: answer.issuedAt,
-    requestId: answer.requestId,
-    endpoint: answer.endpoint,
+    ...told,
     mediaType: octets === undefined ? undefined : bareMediaType(octets),
     label: label === undefined ? undefined : certifiedLabel(label),
     systemGenerator: context.systemGenerator,
     seed: source.mode === 'quantum-seeded' ? { index: seed.offset / SEED_BLOCK_BYTES } : undefined,
-    drawn: answer.drawn ?? source.drawn,
-    delivered: `sha256:${delivered}`,
+    drawn,
     ...derivedFrom(facts),
     named: lots.map(({ leaf, hash }) => ({ id: leaf.lot_id, leaf: hash })),
   });

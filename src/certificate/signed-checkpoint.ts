@@ -1,4 +1,3 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64 } from '../crypto/base64.ts';
 import { leafHash, verifyInclusion } from '../crypto/merkle.ts';
@@ -52,8 +51,8 @@ export function readCheckpoint(noteText: string): CheckpointNote {
 
 /** Whether the text is the leaf that the proof is of. */
 export function holdsLeaf({ proof, checkpoint }: LoggedAt, leaf: string): boolean {
-  const hash = leafHash(sha256, utf8Bytes(leaf));
-  return verifyInclusion(sha256, hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
+  const hash = leafHash(utf8Bytes(leaf));
+  return verifyInclusion(hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
 }
 
 interface KnownKey {
@@ -88,12 +87,11 @@ function keysOfLog(log: unknown): KnownKey[] {
     if (publicKey?.length !== 32 || member(key, 'algorithm') !== 'ed25519' || keyId === undefined)
       refuse('A key is not an Ed25519 public key.');
     if (known.some((other) => other.keyId === keyId)) refuse(`Key ${keyId} is listed twice.`);
-    if (keyId !== noteKeyId(sha256, origin, publicKey))
-      refuse(`Key ${keyId} is not the key it is named after.`);
+    if (keyId !== noteKeyId(origin, publicKey)) refuse(`Key ${keyId} is not the key it is named after.`);
     const cosignerKey = member(key, 'cosigner_key') ?? null;
     if (
-      member(key, 'verifier_key') !== verifierKey(sha256, origin, publicKey) ||
-      (cosignerKey !== null && cosignerKey !== verifierKey(sha256, origin, publicKey, COSIGNATURE_TYPE))
+      member(key, 'verifier_key') !== verifierKey(origin, publicKey) ||
+      (cosignerKey !== null && cosignerKey !== verifierKey(origin, publicKey, COSIGNATURE_TYPE))
     )
       refuse(`Key ${keyId} is given in two ways.`);
     const retiredAt = member(key, 'retired_at') ?? null;
@@ -127,7 +125,7 @@ export async function readSignatures(keys: unknown, { note, checkpoint }: Checkp
   for (const { name, keyId, signature } of note.signatures) {
     for (const key of known) {
       if (key.name !== name || name !== origin) continue;
-      const isTimed = keyId === noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+      const isTimed = keyId === noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
       if (!isTimed && keyId !== key.keyId) continue;
       const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
       if (timed === undefined) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
@@ -192,7 +190,7 @@ export async function readCosignatures(
 ): Promise<Cosigned[]> {
   const seen = new Map<string, Cosigned>();
   for (const each of keys) {
-    const key = parseVerifierKey(sha256, each);
+    const key = parseVerifierKey(each);
     if (key?.type !== COSIGNATURE_TYPE) refuse(`${each} is not the verifier key of a witness.`);
     for (const { name, keyId, signature } of note.signatures) {
       if (name !== key.name || keyId !== key.keyId) continue;

@@ -1,16 +1,44 @@
 import { assert } from '../core/assert.ts';
 import { concatBytes } from '../core/bytes.ts';
-import { sha256 } from '../crypto/digest.ts';
-import { HASH_BYTES, type Hash, type ReadNode, splitHashes } from '../crypto/merkle.ts';
+import { HASH_BYTES, type Hash, nodeHash, type ReadNode, splitHashes } from '../crypto/merkle.ts';
 import type { LogRecord } from '../ledger/ledger.ts';
 import { type LogReader, paddedNumber } from './log-records.ts';
-import { LEVELS_PER_TILE, TILE_HASHES, tileNodeReader, tileWidth } from './tile-nodes.ts';
 
 /**
- * The tree's nodes as tiles (c2sp.org/tlog-tiles): tile n of level l holds up to 256 hashes of tree level 8
- * l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
- * tree levels between two tile levels are hashed from the lower one when they are needed.
+ * The tree's nodes as tiles (c2sp.org/tlog-tiles), wherever these are read from: tile n of level l holds up to 256 hashes of
+ * tree level 8 l, from index 256 n on. The last tile of a level is partial and is written again as it grows. The seven
+ * tree levels between two tile levels are hashed from the lower one when they are needed. Runs in browsers.
  */
+export const TILE_HASHES = 256;
+const LEVELS_PER_TILE = 8;
+
+/** Reads nodes from the tiles that `readTile` gives; keeps the tiles it has read, so make one per proof. */
+export function tileNodeReader(readTile: (level: number, index: number) => Promise<Uint8Array>): ReadNode {
+  const tiles = new Map<string, Promise<Uint8Array>>();
+  return async (treeLevel, index) => {
+    const level = Math.floor(treeLevel / LEVELS_PER_TILE);
+    const count = 2 ** (treeLevel % LEVELS_PER_TILE); // hashes of the tile under the node
+    const first = index * count;
+    const tileIndex = Math.floor(first / TILE_HASHES);
+    const start = first % TILE_HASHES;
+    const key = `${level}/${tileIndex}`;
+    let tile = tiles.get(key);
+    if (tile === undefined) tiles.set(key, (tile = readTile(level, tileIndex)));
+    const hashes = splitHashes((await tile).subarray(start * HASH_BYTES, (start + count) * HASH_BYTES));
+    assert(hashes.length === count, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
+    while (hashes.length > 1) {
+      for (let i = 0; i < hashes.length / 2; i++) hashes[i] = nodeHash(hashes[2 * i], hashes[2 * i + 1]);
+      hashes.length /= 2;
+    }
+    return hashes[0];
+  };
+}
+
+/** How many hashes of a tile belong to the tree of `size` leaves. */
+export function tileWidth(level: number, index: number, size: number): number {
+  const hashes = Math.floor(size / TILE_HASHES ** level);
+  return Math.max(0, Math.min(TILE_HASHES, hashes - index * TILE_HASHES));
+}
 
 function tileKey(level: number, index: number): string {
   return `tile/${level}/${paddedNumber(index)}`;
@@ -76,7 +104,7 @@ export class TileEdge {
 
 /** Reads nodes of the stored tree; keeps the tiles it has read, so make one per proof. */
 export function nodeReader(store: LogReader): ReadNode {
-  return tileNodeReader(sha256, (level, index) => readTile(store, level, index, 0));
+  return tileNodeReader((level, index) => readTile(store, level, index, 0));
 }
 
 /** The tile as it belongs to the tree of `size` leaves; undefined when it has none of them. */

@@ -1,3 +1,4 @@
+import { isObject } from '../core/json.ts';
 import { ENTROPY_MODES, type EntropyMode, isQuantum, ORIGINS } from '../core/vocabulary.ts';
 import { PIECE_BYTES } from '../crypto/merkle.ts';
 import { allowsEvidence, SEED_BLOCK_BYTES } from '../ledger/records.ts';
@@ -7,7 +8,7 @@ import { UNSIGNED } from './document.ts';
 import { flawOf } from './form.ts';
 import { checkFigures } from './lot-figures.ts';
 import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
-import { isObject, member, show } from './members.ts';
+import { member, show } from './members.ts';
 import { refuse } from './verdict.ts';
 import type { DrawnSpan } from './windows.ts';
 

@@ -1,6 +1,8 @@
 import { BeaconError, chainOf, dueMs, INFO_MEMBERS } from '../beacon/drand.ts';
+import { isObject } from '../core/json.ts';
 import { OVERDUE_MS, statementVerdict } from './draw-statement.ts';
-import { canonical, isObject, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { canonical, listAt, member, parsedObject, show, text, timeOf, timeText } from './members.ts';
+import { type Shape, shapeOf, strangersIn } from './not-covered.ts';
 import { loggedLeaf, readCosignatures } from './signed-checkpoint.ts';
 import { about, digestText, found, refuse } from './verdict.ts';
 import { type Check, check, type DrawCheckName, type Verification, verifyAnswer } from './verify.ts';
@@ -97,47 +99,20 @@ function adviceOn(standing: DrawStanding, draw: unknown, round: RoundDue | undef
   }
 }
 
-/** Names that a document has beside what is hashed or compared as a whole; a list has the shape of its elements. */
-interface Shape {
-  readonly [name: string]: Shape | null;
-}
-
-const LEAF: Shape = { leaf: null, proof: null };
-const RUN: Shape = { first: null, hashes: null, path: null };
+const LEAF = shapeOf('leaf', 'proof');
+const RUN = shapeOf('first', 'hashes', 'path');
 const DOCUMENT: Shape = {
-  type: null,
-  version: null,
-  id: null,
-  state: null,
-  statement: null,
-  statement_sha256: null,
-  chances: null,
-  committed_at: null,
-  certificate_id: null,
+  ...shapeOf('type', 'version', 'id', 'state', 'statement', 'statement_sha256', 'chances'),
+  ...shapeOf('committed_at', 'certificate_id', 'outcome'),
+  answer: null, // verifyAnswer says what nobody looked at
   certificate: {
-    certificate: null,
-    lots: { leaf: null, proof: null, runs: RUN },
-    revocation: null,
+    ...shapeOf('certificate', 'revocation'),
+    lots: { ...LEAF, runs: RUN },
   },
   commit: LEAF,
-  answer: null, // verifyAnswer says what nobody looked at
-  chain: Object.fromEntries(INFO_MEMBERS.map((name) => [name, null])),
-  outcome: null,
+  chain: shapeOf(...INFO_MEMBERS),
   end: LEAF,
 };
-
-/** Paths of members that no document of a draw has: what they say is nobody's word. */
-function strangersIn(value: unknown, shape: Shape, path = ''): string[] {
-  // a list in a list has no members, and one nested without end would overflow the stack
-  if (Array.isArray(value))
-    return [...new Set(value.flatMap((each) => (Array.isArray(each) ? [] : strangersIn(each, shape, path))))];
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const known = Object.hasOwn(shape, name) ? shape[name] : undefined;
-    if (known === undefined) return [`${path}${name}`];
-    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
-  });
-}
 
 /** Members that this draw has no use for. */
 function unusedIn(draw: unknown): string[] {
@@ -171,9 +146,8 @@ function commitmentVerdict(draw: unknown, statement: unknown, digest: string): s
   if (certified !== digest) refuse(`The certificate is of ${show(certified)}, not of this statement.`);
   if (member(document, 'entropy_mode') !== 'pure')
     refuse('The committed bytes are not of pure mode: no lot fixes them.');
-  const drawn = member(document, 'provenance', 'drawn');
-  const bytes = Array.isArray(drawn) ? drawn.map((each) => member(each, 'bytes')) : [];
-  if (bytes.reduce((sum: number, each) => sum + Number(each), 0) !== SECRET_BYTES)
+  const drawn = listAt(document, 'provenance', 'drawn');
+  if (drawn.reduce((sum: number, each) => sum + Number(member(each, 'bytes')), 0) !== SECRET_BYTES)
     refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, 'certificate_id') !== member(document, 'id'))
     refuse('The document names another certificate.');

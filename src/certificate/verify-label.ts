@@ -1,6 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { concatBytes, utf8Bytes } from '../core/bytes.ts';
-import { isObject, member, show, text } from './members.ts';
+import { isObject } from '../core/json.ts';
+import { member, show, text } from './members.ts';
 import { digestText, refuse } from './verdict.ts';
 
 /** Checks what the caller said of an answer against its certificate. Runs in browsers. */

@@ -1,5 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8Bytes } from '../core/bytes.ts';
+import { isObject } from '../core/json.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import {
   equalHashes,
@@ -14,7 +14,7 @@ import {
 } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
 import { UNSIGNED } from './document.ts';
-import { canonical, isObject, member, show, text, timeOf, timeText } from './members.ts';
+import { canonical, listAt, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
 import { about, type Found, refuse } from './verdict.ts';
 import { bytesMaxOf, checkMembers, valuesVerdict } from './verify-values.ts';
@@ -81,7 +81,7 @@ export function readLots(document: unknown, certificate: unknown): readonly unkn
     if (!isLot || id === undefined || member(leaf, 'lot_id') !== id)
       refuse(`What is given for lot ${show(id)} is not its leaf.`);
     const hash = canonical(leaf);
-    if (hash === undefined || toBase64(leafHash(sha256, utf8Bytes(hash))) !== member(named[i], 'leaf'))
+    if (hash === undefined || toBase64(leafHash(utf8Bytes(hash))) !== member(named[i], 'leaf'))
       refuse(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
   }
   return leaves;
@@ -135,8 +135,7 @@ async function fixedLot(
   place: number,
 ): Promise<FixedLot> {
   const id = text(member(told, 'lot_id')) ?? '';
-  const proofs = member(document, 'lots');
-  const proof: unknown = Array.isArray(proofs) ? proofs[place] : undefined;
+  const proof = listAt(document, 'lots')[place];
   const named = `Lot ${id}`;
   const lotAt = await about(named, () => readProof(member(proof, 'proof')));
   const { index } = lotAt.proof;
@@ -186,7 +185,7 @@ function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): string {
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
     refuse(`Nothing leads from seed ${show(index)} to its lot.`);
-  const root = rootOfRun(sha256, lot.seedCount, run.first, run.hashes, run.path);
+  const root = rootOfRun(lot.seedCount, run.first, run.hashes, run.path);
   if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
     refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
   return `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`;
@@ -233,7 +232,7 @@ function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | 
   const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
   const run = readRun(told);
   if (run === undefined || run.first !== firstBlock || run.hashes.length !== blocks) return undefined;
-  const root = rootOfRun(sha256, Math.ceil(pureBytes / blockBytes), firstBlock, run.hashes, run.path);
+  const root = rootOfRun(Math.ceil(pureBytes / blockBytes), firstBlock, run.hashes, run.path);
   if (root === undefined || run.path.length > 0 || toBase64(root) !== pureRoot) return undefined;
   return { ...range, fixed, firstBlock, blockRoots: run.hashes };
 }
@@ -257,9 +256,9 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoi
       for (let piece = from; piece < Math.min(end, offset + size); piece += PIECE_BYTES, at += PIECE_BYTES) {
         const saltAt = (at / PIECE_BYTES) * PIECE_SALT_BYTES;
         const salt = salts.subarray(saltAt, saltAt + PIECE_SALT_BYTES);
-        pieces.push(pieceHash(sha256, salt, bytes.subarray(at, at + PIECE_BYTES)));
+        pieces.push(pieceHash(salt, bytes.subarray(at, at + PIECE_BYTES)));
       }
-      const root = rootOfRun(sha256, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
+      const root = rootOfRun((end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
       if (root === undefined || !equalHashes(root, blockRoot))
         refuse('The bytes in the opening are not those that the lot committed to.');
       from = end;

@@ -1,6 +1,7 @@
+import { isObject } from '../core/json.ts';
 import { ByteStream } from './draw-samplers.ts';
 import { drawnValues } from './draw-values.ts';
-import { canonical, isObject, member, show, text } from './members.ts';
+import { canonical, listAt, member, show, text } from './members.ts';
 import { refuse } from './verdict.ts';
 
 /**
@@ -58,7 +59,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     'sequences',
     ['length', 'max', 'min', 'sort', 'unique'],
     (data, count) => {
-      const each = (name: string) => listIn(data, name);
+      const each = (name: string) => listAt(data, name);
       const bits = each('length').map((size, i) => Number(size) * span(each('min')[i], each('max')[i]));
       return ofBits(count * bits.reduce((sum, of) => sum + of, 0));
     },
@@ -194,20 +195,15 @@ function numberIn(data: unknown, name: string): number {
   return Number(member(data, name));
 }
 
-function listIn(data: unknown, name: string): readonly unknown[] {
-  const told = member(data, name);
-  return Array.isArray(told) ? told : [];
-}
-
 function alphabetOf(data: unknown): readonly string[] {
   return [...(text(member(data, 'alphabet')) ?? '')];
 }
 
 /** Of the sequences, whose lengths and bounds `data` has in lists. */
 function rangesOf(data: unknown): unknown {
-  const [mins, maxes] = [listIn(data, 'min'), listIn(data, 'max')];
+  const [mins, maxes] = [listAt(data, 'min'), listAt(data, 'max')];
   const unique = member(data, 'unique');
-  return listIn(data, 'length').map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
+  return listAt(data, 'length').map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
 }
 
 /** Bytes that an honest answer draws at most, whatever its certificate says. */

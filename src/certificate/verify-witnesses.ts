@@ -1,4 +1,4 @@
-import { member, text, timeOf, timeText } from './members.ts';
+import { listAt, member, text, timeOf, timeText } from './members.ts';
 import { type Cosigned, type LoggedAt, readCosignatures, readProof } from './signed-checkpoint.ts';
 import { found, refuse } from './verdict.ts';
 
@@ -72,8 +72,7 @@ async function seenWithout(
   { keys, quorum }: WitnessPolicy,
 ): Promise<{ readonly atS: number; readonly size: number } | undefined> {
   let latest: { atS: number; size: number } | undefined;
-  const lots = member(document, 'lots');
-  for (const lot of Array.isArray(lots) ? lots : []) {
+  for (const lot of listAt(document, 'lots')) {
     const logged = (await found(() => readProof(member(lot, 'proof')))).known;
     if (logged === undefined) continue;
     const { origin, size } = logged.checkpoint;

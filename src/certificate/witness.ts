@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { utf8Bytes } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { replaceFile } from '../core/replace-file.ts';
-import { sha256, sha256Hex } from '../crypto/digest.ts';
+import { sha256Hex } from '../crypto/digest.ts';
 import { emptyRoot, equalHashes, type Hash, verifyConsistency } from '../crypto/merkle.ts';
 import {
   type Checkpoint,
@@ -81,8 +81,8 @@ export class Witness {
   constructor(options: WitnessOptions) {
     this.#options = options;
     const { name, key, logs, directory } = options;
-    this.verifierKey = verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE);
-    this.#keyId = noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+    this.verifierKey = verifierKey(name, key.publicKey, COSIGNATURE_TYPE);
+    this.#keyId = noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     for (const origin of new Set(logs.map((log) => log.name))) {
       const path = this.#pathOf(origin);
@@ -115,8 +115,8 @@ export class Witness {
       return refusal(409, `another tree of ${size} leaves was cosigned: the log has forked`);
     const isConsistent =
       oldSize === 0
-        ? proof.length === 0 && (size > 0 || equalHashes(root, emptyRoot(sha256)))
-        : latest !== undefined && verifyConsistency(sha256, oldSize, latest.root, size, root, proof);
+        ? proof.length === 0 && (size > 0 || equalHashes(root, emptyRoot()))
+        : latest !== undefined && verifyConsistency(oldSize, latest.root, size, root, proof);
     if (!isConsistent) return refusal(422, 'the consistency proof does not hold');
     const cosignature = this.#cosign(note);
     const stored = formatNote({ text: note.text, signatures: [...signatures, cosignature] });
@@ -160,7 +160,7 @@ export function parseLogs(text: string): VerifierKey[] {
   return text.split('\n').flatMap((line, i) => {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) return [];
-    const key = parseVerifierKey(sha256, trimmed);
+    const key = parseVerifierKey(trimmed);
     if (key?.type !== ED25519_TYPE)
       throw new WitnessError(
         `line ${i + 1} is not the verifier key of a log: NAME+ID+KEY with an Ed25519 key`,

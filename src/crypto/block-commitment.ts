@@ -21,9 +21,9 @@ export class BlockCommitment {
     this.#salts = saltsOf(block);
     const pieces = block.length / PIECE_BYTES;
     const leaves = Array.from({ length: pieces }, (_, i) =>
-      pieceHash(sha256, this.salts(i, i + 1), block.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES)),
+      pieceHash(this.salts(i, i + 1), block.subarray(i * PIECE_BYTES, (i + 1) * PIECE_BYTES)),
     );
-    this.tree = new HashTree(sha256, leaves);
+    this.tree = new HashTree(leaves);
   }
 
   /** Views of the salts of the pieces [from, before). */

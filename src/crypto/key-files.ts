@@ -15,7 +15,6 @@ import { dirname, join } from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { flushFolderOf } from '../core/replace-file.ts';
 import { fromBase64, toBase64 } from './base64.ts';
-import { sha256 } from './digest.ts';
 import { COSIGNATURE_TYPE, isKeyName, noteKeyId, verifierKey } from './note.ts';
 import { SigningKey } from './signing.ts';
 import { fillSystemEntropy } from './system-entropy.ts';
@@ -156,15 +155,7 @@ function addKey(
   const left = readPrivate(path);
   const current = left === undefined ? SigningKey.generate() : signingKeyOf(path, left);
   if (left === undefined) createOnce(path, current.toPem(), PRIVATE_MODE);
-  const key: PublishedKey = {
-    key_id: noteKeyId(sha256, name, current.publicKey),
-    algorithm: 'ed25519',
-    public_key: toBase64(current.publicKey),
-    verifier_key: verifierKey(sha256, name, current.publicKey),
-    cosigner_key: verifierKey(sha256, name, current.publicKey, COSIGNATURE_TYPE),
-    created_at: new Date(clock.wallMs()).toISOString(),
-    retired_at: null,
-  };
+  const key = publishedKey(name, current.publicKey, new Date(clock.wallMs()).toISOString());
   const { retired_at: _, ...stored } = key;
   const text = `${JSON.stringify({ name, ...stored }, null, 2)}\n`;
   createOnce(join(directory, `log-${number}.json`), text, PUBLIC_MODE);
@@ -195,20 +186,30 @@ function readPublished(directory: string, number: number, name: string): Publish
   const stored: unknown = JSON.parse(readFileSync(path, 'utf8'));
   const { name: storedName, public_key, created_at } = stored as Record<string, unknown>;
   const publicKey = typeof public_key === 'string' ? fromBase64(public_key) : undefined;
-  if (publicKey?.length !== 32 || typeof public_key !== 'string' || typeof created_at !== 'string') {
+  if (publicKey?.length !== 32 || typeof created_at !== 'string')
     throw new KeyFileError(`${path}: is not a public key`);
-  }
   // The key id covers the name: the same keys under another name would verify nothing that is signed already.
   if (storedName !== name)
     throw new KeyFileError(`${path}: belongs to the log ${storedName}, not to ${name}`);
+  const retiredAt = existsSync(retired) ? readFileSync(retired, 'utf8').trimEnd() : null;
+  return publishedKey(name, publicKey, created_at, retiredAt);
+}
+
+/** The times in ISO 8601. */
+export function publishedKey(
+  name: string,
+  publicKey: Uint8Array,
+  createdAt: string,
+  retiredAt: string | null = null,
+): PublishedKey {
   return {
-    key_id: noteKeyId(sha256, name, publicKey),
+    key_id: noteKeyId(name, publicKey),
     algorithm: 'ed25519',
-    public_key,
-    verifier_key: verifierKey(sha256, name, publicKey),
-    cosigner_key: verifierKey(sha256, name, publicKey, COSIGNATURE_TYPE),
-    created_at,
-    retired_at: existsSync(retired) ? readFileSync(retired, 'utf8').trimEnd() : null,
+    public_key: toBase64(publicKey),
+    verifier_key: verifierKey(name, publicKey),
+    cosigner_key: verifierKey(name, publicKey, COSIGNATURE_TYPE),
+    created_at: createdAt,
+    retired_at: retiredAt,
   };
 }
 

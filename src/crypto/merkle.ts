@@ -1,13 +1,12 @@
 import { assert } from '../core/assert.ts';
 import { concatBytes } from '../core/bytes.ts';
+import { sha256 } from './sha256.ts';
 
 /**
- * The Merkle tree of RFC 9162 §2.1, over any SHA-256: a server passes a native one, a browser a pure one. A
- * node is named by its level (leaves have 0) and its index in the level; it covers the leaves
- * [index * 2^level, (index + 1) * 2^level) and exists once the tree has all of them, and then never changes.
+ * The Merkle tree of RFC 9162 §2.1. A node is named by its level (leaves have 0) and its index in the level; it covers the
+ * leaves [index * 2^level, (index + 1) * 2^level) and exists once the tree has all of them, and then never changes.
  * Sizes and indices are whole numbers up to 2^53, so this file shifts by division and never by `>>`.
  */
-export type Sha256 = (data: Uint8Array) => Uint8Array<ArrayBuffer>;
 export type Hash = Uint8Array<ArrayBuffer>;
 
 /** Reads the hash of a node that exists. */
@@ -27,13 +26,13 @@ function hashAt(hashes: Uint8Array, index: number): Uint8Array {
 }
 
 /** Root of the tree without leaves: the hash of an empty string (RFC 9162 §2.1.1). */
-export function emptyRoot(sha256: Sha256): Hash {
+export function emptyRoot(): Hash {
   return sha256(new Uint8Array(0));
 }
 
 /** SHA-256(0x00 || entry): RFC 9162 §2.1.1, so that no leaf is ever a node. */
-export function leafHash(sha256: Sha256, entry: Uint8Array): Hash {
-  return taggedHash(sha256, 0x00, entry);
+export function leafHash(entry: Uint8Array): Hash {
+  return taggedHash(0x00, entry);
 }
 
 /** Bytes that are committed to as one: every draw in pure mode takes whole pieces. */
@@ -42,17 +41,17 @@ export const PIECE_BYTES = 16;
 export const PIECE_SALT_BYTES = 16;
 
 /** SHA-256(0x02 || salt || piece): a leaf of the tree over a block of pure bytes. */
-export function pieceHash(sha256: Sha256, salt: Uint8Array, piece: Uint8Array): Hash {
-  return taggedHash(sha256, 0x02, salt, piece);
+export function pieceHash(salt: Uint8Array, piece: Uint8Array): Hash {
+  return taggedHash(0x02, salt, piece);
 }
 
 /** SHA-256(0x03 || seed). A seed is 32 random bytes that are never told, so it needs no salt. */
-export function seedHash(sha256: Sha256, seed: Uint8Array): Hash {
-  return taggedHash(sha256, 0x03, seed);
+export function seedHash(seed: Uint8Array): Hash {
+  return taggedHash(0x03, seed);
 }
 
 /** The first byte keeps the kinds of leaves apart from each other and from nodes (0x01). Erases its input. */
-function taggedHash(sha256: Sha256, tag: number, ...parts: readonly Uint8Array[]): Hash {
+function taggedHash(tag: number, ...parts: readonly Uint8Array[]): Hash {
   const input = concatBytes(Uint8Array.of(tag), ...parts);
   const hash = sha256(input);
   input.fill(0);
@@ -64,7 +63,7 @@ const nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 0x01;
 
 /** SHA-256(0x01 || left || right): RFC 9162 §2.1.1. */
-export function nodeHash(sha256: Sha256, left: Uint8Array, right: Uint8Array): Hash {
+export function nodeHash(left: Uint8Array, right: Uint8Array): Hash {
   assert(left.length === HASH_BYTES && right.length === HASH_BYTES, 'a node has two hashes of 32 bytes');
   nodeInput.set(left, 1);
   nodeInput.set(right, 1 + HASH_BYTES);
@@ -91,15 +90,13 @@ export function nodesCovering(
  * that is set in the size. All that is needed to append and to know the root.
  */
 export class CompactRange {
-  readonly #sha256: Sha256;
   readonly #roots: Hash[];
   #size: number;
 
   /** An empty tree, or the one that `roots` (see the property of that name) belong to. */
-  constructor(sha256: Sha256, size = 0, roots: readonly Hash[] = []) {
+  constructor(size = 0, roots: readonly Hash[] = []) {
     assert(Number.isSafeInteger(size) && size >= 0, 'a tree has a whole number of leaves');
     assert(roots.length === nodesCovering(0, size).length, 'one root for each complete subtree');
-    this.#sha256 = sha256;
     this.#size = size;
     this.#roots = [...roots];
   }
@@ -128,7 +125,7 @@ export class CompactRange {
     while (index % 2 === 1) {
       const left = this.#roots.pop();
       assert(left !== undefined, 'an odd index has a left sibling');
-      hash = nodeHash(this.#sha256, left, hash);
+      hash = nodeHash(left, hash);
       index = (index - 1) / 2;
       at++;
       completed(at, index, hash);
@@ -139,9 +136,9 @@ export class CompactRange {
 
   root(): Hash {
     const last = this.#roots.at(-1);
-    if (last === undefined) return emptyRoot(this.#sha256);
+    if (last === undefined) return emptyRoot();
     let hash = last;
-    for (let i = this.#roots.length - 2; i >= 0; i--) hash = nodeHash(this.#sha256, this.#roots[i], hash);
+    for (let i = this.#roots.length - 2; i >= 0; i--) hash = nodeHash(this.#roots[i], hash);
     return hash;
   }
 }
@@ -150,17 +147,15 @@ export class CompactRange {
 export class HashTree {
   /** Hashes one behind the other; a node without a right sibling stands in the level above it too. */
   readonly #levels: readonly Uint8Array[];
-  readonly #sha256: Sha256;
 
-  constructor(sha256: Sha256, leaves: readonly Hash[]) {
-    this.#sha256 = sha256;
+  constructor(leaves: readonly Hash[]) {
     let level = concatBytes(...leaves);
     const levels = [level];
     for (let width = leaves.length; width > 1; width = Math.ceil(width / 2)) {
       const above = new Uint8Array(Math.ceil(width / 2) * HASH_BYTES);
       for (let i = 0; i < width; i += 2) {
         const left = hashAt(level, i);
-        above.set(i + 1 < width ? nodeHash(sha256, left, hashAt(level, i + 1)) : left, (i / 2) * HASH_BYTES);
+        above.set(i + 1 < width ? nodeHash(left, hashAt(level, i + 1)) : left, (i / 2) * HASH_BYTES);
       }
       levels.push(above);
       level = above;
@@ -180,7 +175,7 @@ export class HashTree {
 
   get root(): Hash {
     const top = this.#levels[this.#levels.length - 1];
-    return top.length === 0 ? emptyRoot(this.#sha256) : new Uint8Array(top);
+    return top.length === 0 ? emptyRoot() : new Uint8Array(top);
   }
 
   leaf(index: number): Hash {
@@ -219,13 +214,7 @@ function nodesBeside(from: number, before: number, size: number): { level: numbe
  * The root of a tree of `size` leaves in which `run` stands at `from`. Takes from `proof`, which may hold more, what
  * it needs, from the front. Undefined when the run does not fit or the proof is too short.
  */
-export function rootOfRun(
-  sha256: Sha256,
-  size: number,
-  from: number,
-  run: readonly Hash[],
-  proof: Hash[],
-): Hash | undefined {
+export function rootOfRun(size: number, from: number, run: readonly Hash[], proof: Hash[]): Hash | undefined {
   if (!isCount(size) || !isCount(from) || run.length === 0 || from + run.length > size) return undefined;
   let first = from;
   let level = [...run];
@@ -238,7 +227,7 @@ export function rootOfRun(
     if (hasRight) level.push(proof.shift()!);
     const above: Hash[] = [];
     for (let i = 0; i < level.length; i += 2) {
-      above.push(i + 1 < level.length ? nodeHash(sha256, level[i], level[i + 1]) : level[i]);
+      above.push(i + 1 < level.length ? nodeHash(level[i], level[i + 1]) : level[i]);
     }
     level = above;
     first = half(first);
@@ -247,16 +236,11 @@ export function rootOfRun(
 }
 
 /** The hashes from the leaf's sibling up to the child of the root: RFC 9162 §2.1.3.1. */
-export function inclusionProof(
-  sha256: Sha256,
-  index: number,
-  size: number,
-  readNode: ReadNode,
-): Promise<Hash[]> {
+export function inclusionProof(index: number, size: number, readNode: ReadNode): Promise<Hash[]> {
   const path = nodesBeside(index, index + 1, size).map((node) => {
     const leaves = 2 ** node.level;
     const start = node.index * leaves;
-    return rangeHash(sha256, start, Math.min(start + leaves, size), readNode);
+    return rangeHash(start, Math.min(start + leaves, size), readNode);
   });
   return Promise.all(path);
 }
@@ -265,12 +249,7 @@ export function inclusionProof(
  * The hashes that lead from the tree of `from` leaves to the one of `to`: RFC 9162 §2.1.4.1. Empty when from
  * is 0 or to.
  */
-export async function consistencyProof(
-  sha256: Sha256,
-  from: number,
-  to: number,
-  readNode: ReadNode,
-): Promise<Hash[]> {
+export async function consistencyProof(from: number, to: number, readNode: ReadNode): Promise<Hash[]> {
   assert(from >= 0 && from <= to, 'a tree only grows');
   if (from === 0 || from === to) return [];
   const path: Promise<Hash>[] = [];
@@ -280,21 +259,20 @@ export async function consistencyProof(
   while (end !== from) {
     const middle = start + splitOf(end - start);
     if (from <= middle) {
-      path.push(rangeHash(sha256, middle, end, readNode));
+      path.push(rangeHash(middle, end, readNode));
       end = middle;
     } else {
-      path.push(rangeHash(sha256, start, middle, readNode));
+      path.push(rangeHash(start, middle, readNode));
       start = middle;
       whole = false;
     }
   }
-  if (!whole) path.push(rangeHash(sha256, start, end, readNode));
+  if (!whole) path.push(rangeHash(start, end, readNode));
   return await Promise.all(path.reverse());
 }
 
 /** Whether the leaf is at `index` of the tree: RFC 9162 §2.1.3.2. */
 export function verifyInclusion(
-  sha256: Sha256,
   leaf: Hash,
   index: number,
   size: number,
@@ -302,13 +280,12 @@ export function verifyInclusion(
   root: Uint8Array,
 ): boolean {
   const path = [...proof];
-  const own = rootOfRun(sha256, size, index, [leaf], path);
+  const own = rootOfRun(size, index, [leaf], path);
   return own !== undefined && path.length === 0 && equalHashes(own, root);
 }
 
 /** Whether the second tree is the first with leaves added: RFC 9162 §2.1.4.2. */
 export function verifyConsistency(
-  sha256: Sha256,
   from: number,
   fromRoot: Uint8Array,
   to: number,
@@ -317,7 +294,7 @@ export function verifyConsistency(
 ): boolean {
   if (!isCount(from) || !isCount(to) || from > to) return false;
   if (from === to) return proof.length === 0 && equalHashes(fromRoot, toRoot);
-  if (from === 0) return proof.length === 0 && equalHashes(fromRoot, emptyRoot(sha256));
+  if (from === 0) return proof.length === 0 && equalHashes(fromRoot, emptyRoot());
   if (proof.length === 0) return false;
   let fn = from - 1;
   let sn = to - 1;
@@ -329,11 +306,11 @@ export function verifyConsistency(
   for (const sibling of path.slice(1)) {
     if (sn === 0) return false;
     if (fn % 2 === 1 || fn === sn) {
-      fromHash = nodeHash(sha256, sibling, fromHash);
-      toHash = nodeHash(sha256, sibling, toHash);
+      fromHash = nodeHash(sibling, fromHash);
+      toHash = nodeHash(sibling, toHash);
       while (fn % 2 === 0 && fn !== 0) [fn, sn] = [half(fn), half(sn)];
     } else {
-      toHash = nodeHash(sha256, toHash, sibling);
+      toHash = nodeHash(toHash, sibling);
     }
     [fn, sn] = [half(fn), half(sn)];
   }
@@ -341,21 +318,21 @@ export function verifyConsistency(
 }
 
 /** The root of the first `size` leaves, from nodes that exist. */
-export async function rootOf(sha256: Sha256, size: number, readNode: ReadNode): Promise<Hash> {
-  return size === 0 ? emptyRoot(sha256) : await rangeHash(sha256, 0, size, readNode);
+export async function rootOf(size: number, readNode: ReadNode): Promise<Hash> {
+  return size === 0 ? emptyRoot() : await rangeHash(0, size, readNode);
 }
 
 /** MTH(D[start:end]) of RFC 9162 §2.1.1, from nodes that exist. */
-async function rangeHash(sha256: Sha256, start: number, end: number, readNode: ReadNode): Promise<Hash> {
+async function rangeHash(start: number, end: number, readNode: ReadNode): Promise<Hash> {
   const count = end - start;
   const level = Math.log2(count);
   if (Number.isInteger(level) && 2 ** level === count) return await readNode(level, start / count);
   const middle = start + splitOf(count);
   const [left, right] = await Promise.all([
-    rangeHash(sha256, start, middle, readNode),
-    rangeHash(sha256, middle, end, readNode),
+    rangeHash(start, middle, readNode),
+    rangeHash(middle, end, readNode),
   ]);
-  return nodeHash(sha256, left, right);
+  return nodeHash(left, right);
 }
 
 /** The largest power of two below `count`, which is at least 2: where RFC 9162 §2.1.1 splits. */

@@ -1,6 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { fromBase64, toBase64 } from './base64.ts';
-import { HASH_BYTES, type Hash, type Sha256 } from './merkle.ts';
+import { HASH_BYTES, type Hash } from './merkle.ts';
+import { sha256 } from './sha256.ts';
 
 /**
  * Signed notes (c2sp.org/signed-note), log checkpoints (c2sp.org/tlog-checkpoint) and proofs of inclusion
@@ -58,12 +59,7 @@ export interface InclusionProofText {
 }
 
 /** SHA-256(name || 0x0A || type || public key)[:4] as 8 hex digits, for an Ed25519 key of 32 bytes. */
-export function noteKeyId(
-  sha256: Sha256,
-  name: string,
-  publicKey: Uint8Array,
-  type: number = ED25519_TYPE,
-): string {
+export function noteKeyId(name: string, publicKey: Uint8Array, type: number = ED25519_TYPE): string {
   const prefix = utf8.encode(`${name}\n`);
   const input = new Uint8Array(prefix.length + 1 + publicKey.length);
   input.set(prefix);
@@ -73,16 +69,11 @@ export function noteKeyId(
 }
 
 /** `<name>+<key id>+<base64 of type and public key>`: how note tools are told to trust a key. */
-export function verifierKey(
-  sha256: Sha256,
-  name: string,
-  publicKey: Uint8Array,
-  type: number = ED25519_TYPE,
-): string {
+export function verifierKey(name: string, publicKey: Uint8Array, type: number = ED25519_TYPE): string {
   const typed = new Uint8Array(1 + publicKey.length);
   typed[0] = type;
   typed.set(publicKey, 1);
-  return `${name}+${noteKeyId(sha256, name, publicKey, type)}+${toBase64(typed)}`;
+  return `${name}+${noteKeyId(name, publicKey, type)}+${toBase64(typed)}`;
 }
 
 export interface VerifierKey {
@@ -98,14 +89,14 @@ export interface VerifierKey {
  * A verifier key of either kind of Ed25519 signature; undefined for anything else, and when the id is not
  * that of the key.
  */
-export function parseVerifierKey(sha256: Sha256, text: string): VerifierKey | undefined {
+export function parseVerifierKey(text: string): VerifierKey | undefined {
   const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const bytes = fromBase64(typed ?? '');
   if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return undefined;
   const [type] = bytes;
   const publicKey = bytes.slice(1);
   if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return undefined;
-  return keyId === noteKeyId(sha256, name, publicKey, type) ? { name, keyId, type, publicKey } : undefined;
+  return keyId === noteKeyId(name, publicKey, type) ? { name, keyId, type, publicKey } : undefined;
 }
 
 /** Key names are not empty and hold no space of any kind, no control character and no plus. */

@@ -1,6 +1,6 @@
-import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { assert } from '../core/assert.ts';
+import { createPrivateKey, type KeyObject, sign, verify } from 'node:crypto';
 import { secretBytes, wipe } from '../core/bytes.ts';
+import { privateKeyOf, publicBytesOf, publicKeyOf, RAW_KEY_BYTES } from './raw-keys.ts';
 import { fillSystemEntropy } from './system-entropy.ts';
 
 /**
@@ -8,16 +8,7 @@ import { fillSystemEntropy } from './system-entropy.ts';
  * PEM, by crypto/key-files.ts.
  */
 
-const PUBLIC_KEY_BYTES = 32;
-const SEED_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-
-/**
- * DER of a PKCS #8 Ed25519 private key up to its 32-byte seed, and of an SPKI public key up to its 32 bytes:
- * RFC 8410 §10.
- */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex');
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 export class SigningKey {
   readonly #private: KeyObject;
@@ -27,13 +18,11 @@ export class SigningKey {
   private constructor(key: KeyObject) {
     if (key.asymmetricKeyType !== 'ed25519') throw new TypeError('signing key: not an Ed25519 key');
     this.#private = key;
-    const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-    assert(spki.length === SPKI_PREFIX.length + PUBLIC_KEY_BYTES, 'an Ed25519 SPKI has 44 bytes');
-    this.publicKey = new Uint8Array(spki.subarray(SPKI_PREFIX.length));
+    this.publicKey = publicBytesOf(key);
   }
 
   static generate(): SigningKey {
-    const seed = fillSystemEntropy(secretBytes(SEED_BYTES));
+    const seed = fillSystemEntropy(secretBytes(RAW_KEY_BYTES));
     const key = SigningKey.fromSeed(seed);
     wipe(seed);
     return key;
@@ -41,11 +30,7 @@ export class SigningKey {
 
   /** From the 32-byte seed that RFC 8032 §5.1.5 calls the private key; the caller wipes it. */
   static fromSeed(seed: Uint8Array): SigningKey {
-    if (seed.length !== SEED_BYTES) throw new RangeError('signing key: the seed has 32 bytes');
-    const der = Buffer.concat([PKCS8_PREFIX, seed]);
-    const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    der.fill(0);
-    return new SigningKey(key);
+    return new SigningKey(privateKeyOf('ed25519', seed));
   }
 
   /** From PKCS #8 PEM. Throws when it is not an Ed25519 private key. */
@@ -66,7 +51,6 @@ export class SigningKey {
 
 /** Whether `signature` is what the holder of the key made for `message`. */
 export function verifyEd25519(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
-  if (publicKey.length !== PUBLIC_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
-  const spki = Buffer.concat([SPKI_PREFIX, publicKey]);
-  return verify(null, message, createPublicKey({ key: spki, format: 'der', type: 'spki' }), signature);
+  if (publicKey.length !== RAW_KEY_BYTES || signature.length !== SIGNATURE_BYTES) return false;
+  return verify(null, message, publicKeyOf('ed25519', publicKey), signature);
 }

@@ -1,11 +1,11 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import type { AnswerVerifier, CertifiedFacts, OctetAnswer } from '../backend/definition.ts';
-import { isObject, member, text } from '../certificate/members.ts';
+import { member, text } from '../certificate/members.ts';
 import { responseOfFields } from '../certificate/octet-answer.ts';
 import { readProof } from '../certificate/signed-checkpoint.ts';
 import { verifyAnswer } from '../certificate/verify.ts';
 import { issuedText } from '../certificate/verify-lots.ts';
 import { utf8Bytes } from '../core/bytes.ts';
+import { isObject } from '../core/json.ts';
 import { ORIGINS, type Origin } from '../core/vocabulary.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { leafHash } from '../crypto/merkle.ts';
@@ -48,7 +48,7 @@ function factsOf(document: unknown): CertifiedFacts | string {
   if (member(provenance, 'evidence') === 'simulated') ranks.push(ORIGINS.indexOf('simulated'));
   return {
     log: readProof(member(certificate, 'proof')).checkpoint.origin,
-    leaf: toBase64(leafHash(sha256, utf8Bytes(issuedText(certificate) ?? ''))),
+    leaf: toBase64(leafHash(utf8Bytes(issuedText(certificate) ?? ''))),
     endpoint: text(member(certificate, 'endpoint')) ?? '',
     mode: text(member(certificate, 'entropy_mode')) ?? '',
     origin: ORIGINS[Math.max(...ranks)],

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { checkFinding } from '../../src/certificate/finding.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { lotRecord } from '../certificate/fixtures.ts';
@@ -118,7 +117,7 @@ describe('the verification page in Chromium', { skip: noBrowser() }, () => {
 
   it('requires that the witnesses that are named have seen the log', async () => {
     const served = await scene();
-    const key = verifierKey(sha256, 'witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
+    const key = verifierKey('witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
     await visit(served, `/verify/${served.id}`, async (watched) => {
       await watched.page.click('text=Witnesses that you trust');
       await watched.page.fill('#witnesses', `${key}\n`);

@@ -19,7 +19,6 @@ import { certificateOf } from '../../src/certificate/record.ts';
 import { resultOf } from '../../src/certificate/windows.ts';
 import { InvariantError } from '../../src/core/assert.ts';
 import { type BareType, DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS } from '../../src/core/vocabulary.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import {
   type AnswerEntry,
@@ -364,7 +363,7 @@ describe('LeafHasher', () => {
             const from = sources[each.source];
             const facts = { source: from, lots: from.lotIds.map(lotOf), context };
             const certificate = certificateOf(ids.textOf(segment.sequence, i), each, facts);
-            return leafHash(sha256, Buffer.from(canonicalText(certificate)));
+            return leafHash(Buffer.from(canonicalText(certificate)));
           });
           assert.deepEqual(hasher.leavesOf(segment, lotOf).hashes.map(hex), plain.map(hex));
         },

@@ -4,8 +4,8 @@ import { toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import type { DataEndpoint, Origin } from '../../src/core/vocabulary.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
 import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
-import type { PublishedKey } from '../../src/crypto/key-files.ts';
-import { COSIGNATURE_TYPE, noteKeyId, parseProof, verifierKey } from '../../src/crypto/note.ts';
+import { publishedKey } from '../../src/crypto/key-files.ts';
+import { parseProof } from '../../src/crypto/note.ts';
 import { SigningKey } from '../../src/crypto/signing.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
@@ -375,15 +375,7 @@ function succeeded({ keys, document }: Scene): KeysDocument {
   const checkpoint = parseProof(document.certificate.proof ?? '')?.note ?? '';
   const predecessor = { origin: keys.origin, checkpoint, keys: keys.keys };
   const begunAt = new Date(TIME_MS + 3_600_000).toISOString();
-  const key: PublishedKey = {
-    key_id: noteKeyId(sha256, origin, publicKey),
-    algorithm: 'ed25519',
-    public_key: Buffer.from(publicKey).toString('base64'),
-    verifier_key: verifierKey(sha256, origin, publicKey),
-    cosigner_key: verifierKey(sha256, origin, publicKey, COSIGNATURE_TYPE),
-    created_at: begunAt,
-    retired_at: null,
-  };
+  const key = publishedKey(origin, publicKey, begunAt);
   const incarnation = { number: 1, origin, firstSegment: 5, begunAt, predecessor };
   return {
     origin,

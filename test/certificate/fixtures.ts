@@ -185,7 +185,7 @@ function commitmentOf(lotId: string): LotCommitment {
   let commitment = commitments.get(lotId);
   if (commitment === undefined) {
     const blocks = committedBlocks(lotId);
-    const seeds = Array.from({ length: 5 }, (_, i) => seedHash(sha256, streamOf(`${lotId} seed ${i}`, 32)));
+    const seeds = Array.from({ length: 5 }, (_, i) => seedHash(streamOf(`${lotId} seed ${i}`, 32)));
     commitment = {
       pureBytes: blocks.reduce((sum, block) => sum + block.length, 0),
       blockRoots: toBase64(concatBytes(...blocks.map((block) => new BlockCommitment(block).tree.root))),

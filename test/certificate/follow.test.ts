@@ -7,7 +7,6 @@ import { LogDoubt, LogUnavailable, type ReadPath } from '../../src/certificate/l
 import { signCheckpoint } from '../../src/certificate/log-state.ts';
 import { readCheckpoint, readSigned } from '../../src/certificate/signed-checkpoint.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
 import { CompactRange, leafHash } from '../../src/crypto/merkle.ts';
 import { logKeys } from './log-world.ts';
 import { WatchedLog } from './watched-log.ts';
@@ -198,14 +197,14 @@ describe('a monitor of a log', () => {
     const { state } = await poll(service);
     service.world.clock.advance(3_600_000 + 301_000);
     const text = JSON.stringify({ type: 'lot', version: 2, lot_id: 'lot_y' });
-    const range = new CompactRange(sha256, service.log.size, await rootsOf(service));
-    range.append(leafHash(sha256, Buffer.from(text)), () => {});
+    const range = new CompactRange(service.log.size, await rootsOf(service));
+    range.append(leafHash(Buffer.from(text)), () => {});
     const atS = Math.floor(service.world.clock.wall / 1_000);
     const tile = await service.read('/log/tile/0/000.p/2');
     service.read = reading(service, {
       '/log/checkpoint': signCheckpoint(service.world.keys, range, atS),
       '/log/leaves?from=2': JSON.stringify({ leaves: [{ index: 2, leaf: text }] }),
-      '/log/tile/0/000.p/3': Buffer.concat([tile, leafHash(sha256, Buffer.from(text))]),
+      '/log/tile/0/000.p/3': Buffer.concat([tile, leafHash(Buffer.from(text))]),
     });
     await doubt(service, state, /^The log grew until .* lots were withdrawn since /);
     assert.ok(lot in state.lots);
@@ -268,7 +267,7 @@ describe('a monitor of a log', () => {
       atMs: service.world.clock.wall + 900_000,
     });
     await service.log.seal();
-    const range = new CompactRange(sha256, service.log.size, await rootsOf(service));
+    const range = new CompactRange(service.log.size, await rootsOf(service));
     const early = signCheckpoint(service.world.keys, range, Math.floor(service.world.clock.wall / 1_000));
     service.lies.set('/log/checkpoint', () => early);
     await finding(service, state, 'date');
@@ -410,7 +409,7 @@ function reading({ read }: WatchedLog, answers: Readonly<Record<string, string |
 
 /** The roots of the whole log. */
 async function rootsOf(service: WatchedLog) {
-  const range = new CompactRange(sha256);
+  const range = new CompactRange();
   const tile = await service.read(`/log/tile/0/000.p/${service.log.size}`);
   for (let at = 0; at < tile.length; at += 32)
     range.append(new Uint8Array(tile.slice(at, at + 32)), () => {});

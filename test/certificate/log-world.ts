@@ -10,27 +10,23 @@ import { drawLeafKey, revocationKey } from '../../src/certificate/public-leaves.
 import { certificateOf } from '../../src/certificate/record.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { fromBase64, toBase64 } from '../../src/crypto/base64.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
-import type { LogKeys } from '../../src/crypto/key-files.ts';
+import { type LogKeys, publishedKey } from '../../src/crypto/key-files.ts';
 import { type Hash, leafHash, verifyConsistency, verifyInclusion } from '../../src/crypto/merkle.ts';
 import {
-  COSIGNATURE_TYPE,
   cosignatureText,
   formatNote,
   formatProof,
-  noteKeyId,
   parseCheckpoint,
   parseNote,
   parseProof,
   readTimestamped,
-  verifierKey,
 } from '../../src/crypto/note.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import type { DrawLeaf } from '../../src/ledger/draw-records.ts';
 import { LedgerError, type LogRecord, type LogStep, type ReleasedLots } from '../../src/ledger/ledger.ts';
 import type { LotRecord, LotRevocation, SegmentRecord } from '../../src/ledger/records.ts';
 import { readEntries } from '../../src/ledger/segment.ts';
-import { referenceRoot } from '../reference/merkle.ts';
+import { referencePath, referenceRoot } from '../reference/merkle.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { NO_SERIES, TIME_MS } from './fixtures.ts';
 import { cosignature, signature } from './signatures.ts';
@@ -40,15 +36,7 @@ const ORIGIN = 'qrn.example/log';
 /** Keys as key files give them, without files. The seed makes them the same in every run. */
 export function logKeys(...seeds: number[]): LogKeys {
   const keys = seeds.map((seed) => SigningKey.fromSeed(new Uint8Array(32).fill(seed)));
-  const published = keys.map((key) => ({
-    key_id: noteKeyId(sha256, ORIGIN, key.publicKey),
-    algorithm: 'ed25519' as const,
-    public_key: toBase64(key.publicKey),
-    verifier_key: verifierKey(sha256, ORIGIN, key.publicKey),
-    cosigner_key: verifierKey(sha256, ORIGIN, key.publicKey, COSIGNATURE_TYPE),
-    created_at: '2026-11-21T08:00:00.000Z',
-    retired_at: null,
-  }));
+  const published = keys.map(({ publicKey }) => publishedKey(ORIGIN, publicKey, '2026-11-21T08:00:00.000Z'));
   const last = published.length - 1;
   return { name: ORIGIN, current: keys[last], currentKeyId: published[last].key_id, published };
 }
@@ -150,12 +138,12 @@ export class LogWorld {
     const leaves: Uint8Array<ArrayBuffer>[] = [];
     const place = (at: number, text: string) => {
       assert.equal(leaves[at], undefined, `leaf ${at} is one thing`);
-      leaves[at] = leafHash(sha256, utf8Bytes(text));
+      leaves[at] = leafHash(utf8Bytes(text));
     };
     for (const segment of this.segments.values()) {
       const seal = this.records.get(`seal/${String(segment.sequence).padStart(16, '0')}`);
       if (seal === undefined) continue;
-      const first = new DataView(seal.buffer).getFloat64(0);
+      const { firstLeaf: first } = JSON.parse(Buffer.from(seal).toString()) as { firstLeaf: number };
       [...readEntries(segment.entries)].forEach((entry, i) => {
         const source = segment.sources[entry.source];
         const known = source.lotIds.map((id) => this.lots.get(id)).filter((lot) => lot !== undefined);
@@ -222,7 +210,7 @@ export class LogWorld {
     const before = this.#lastCheckpoint;
     if (before !== undefined) {
       const proof = await log.consistencyProof(before.size, checkpoint.size);
-      assert.ok(verifyConsistency(sha256, before.size, before.root, checkpoint.size, checkpoint.root, proof));
+      assert.ok(verifyConsistency(before.size, before.root, checkpoint.size, checkpoint.root, proof));
     }
     this.#lastCheckpoint = checkpoint;
     await this.#checkProofs(log, leaves);
@@ -249,16 +237,5 @@ export function checkProof(text: string, leaves: readonly Hash[]): void {
   const checkpoint = note && parseCheckpoint(note.text);
   assert.ok(proof && checkpoint);
   const { index, path } = proof;
-  assert.ok(verifyInclusion(sha256, leaves[index], index, checkpoint.size, path, checkpoint.root));
-}
-
-/** RFC 9162 §2.1.3.1, as it is written there. */
-function referencePath(leaves: readonly Uint8Array[], index: number): Hash[] {
-  if (leaves.length <= 1) return [];
-  let k = 1;
-  while (2 * k < leaves.length) k *= 2;
-  const [left, right] = [leaves.slice(0, k), leaves.slice(k)];
-  return index < k
-    ? [...referencePath(left, index), new Uint8Array(referenceRoot(right))]
-    : [...referencePath(right, index - k), new Uint8Array(referenceRoot(left))];
+  assert.ok(verifyInclusion(leaves[index], index, checkpoint.size, path, checkpoint.root));
 }

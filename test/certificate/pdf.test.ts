@@ -98,31 +98,6 @@ describe('the certificate as a PDF', () => {
     assert.ok(lines.some((line) => line.startsWith('It does not prove that a qubit was measured')));
   });
 
-  it('shows what the caller said, and only that a private text is there', async () => {
-    const said = { purpose: 'spring raffle 2026', userData: 'list\nof May', userDataSha256: undefined };
-    const linesFor = async (isPublic: boolean) => {
-      const request = { isPublic, ...said };
-      const lot = lotWithEvidence('a', 'simulated');
-      const { document } = await scene({ lots: [lot], label: { request, serial: 1_234 } });
-      const pdf = await certificatePdf(document);
-      for (const { x, y } of textsOf(pdf)) assert.ok(x >= 0 && x < PAGE.width && y > 0 && y < PAGE.height);
-      return linesOf(pdf).join('\n');
-    };
-    const shown = await linesFor(true);
-    assert.match(shown, /^no\. 1,234 of spring raffle 2026$/m);
-    assert.match(shown, /^list of May$/m);
-    const hidden = await linesFor(false);
-    assert.match(hidden, /^no\. 1,234 of a private text$/m);
-    assert.doesNotMatch(hidden, /raffle|May/);
-  });
-
-  it('is the same file for the same certificate, whenever it is drawn', async () => {
-    const { document } = await scene();
-    assert.deepEqual(await certificatePdf(document), await certificatePdf(structuredClone(document)));
-    const other = await scene({ at: 12 });
-    assert.notDeepEqual(await certificatePdf(document), await certificatePdf(other.document));
-  });
-
   /** After a change of the page that is wanted: look at it, then write down the new hashes. */
   it('draws the same page as ever, to the byte', async () => {
     const label = {
@@ -171,6 +146,10 @@ describe('the certificate as a PDF', () => {
     const certificates = Array.from({ length: 200 }, (_, i) => ({ id: `cert_${i}`, leaf: 'leaf' }));
     const upstream = { log: 'hub.example/log', origin: 'simulated', certificates } as const;
     const revoked = { lots: [a], revoked: 'detector fault' };
+    const said = { purpose: 'spring raffle 2026', userData: 'list\nof May', userDataSha256: undefined };
+    const labelled = (isPublic: boolean) => ({ label: { request: { isPublic, ...said }, serial: 1_234 } });
+    const lotsOf = (names: string) =>
+      ({ lots: Array.from(names, (name) => lotRecord(name)), mode: 'pure' }) as const;
     const cases: [SceneOptions, says: (string | RegExp)[], not: RegExp][] = [
       [{ drawn: [{ lot: 0, offset: 96, bytes: 32 }] }, ['seed 3 of the lot', 'VALID'], /^Cites$|REVOKED/],
       [{ lots: [a], mode: 'pure', drawn: [end] }, ['bytes 8688 to 8703 of the lot'], /more$/],
@@ -178,6 +157,10 @@ describe('the certificate as a PDF', () => {
       [{ lots: [lotRecord('a', { upstream })] }, ['200 certificates of hub.example/log'], /^$/],
       [revoked, ['REVOKED', /^Revoked 2026-11-21T08:31:00.123Z: do not rely on this answer\.$/], /VALID/],
       [revoked, [`Lot ${a.id} was withdrawn: detector fault`], /^$/],
+      [labelled(true), ['no. 1,234 of spring raffle 2026', 'list of May'], /private/],
+      [labelled(false), ['no. 1,234 of a private text', 'a private text'], /raffle|May/],
+      [lotsOf('abc'), ['THE 3 LOTS DRAWN FROM', lotRecord('c').id], /listed in the JSON/],
+      [lotsOf('abcd'), ['and 1 more, listed in the JSON'], /^lot_d/],
       [{ unlogged: true }, [/^Being logged: fetch the certificate again/], /in the log qrn/],
       [
         { lots: [sampleLot('a')], mode: 'csprng' },
@@ -201,111 +184,56 @@ describe('the certificate as a PDF', () => {
     }
   });
 
-  it('says when the source is simulated, declared, replayed, of the system or for tests', async () => {
-    const banner = async (changes: Partial<LotRecord>) => {
-      const pdf = await certificatePdf(await withLots([lotRecord('a', changes)]));
-      return linesOf(pdf).filter((line) => /source:|No quantum origin/.test(line));
-    };
-    assert.deepEqual(await banner({ origin: 'simulated' }), [
-      'Simulated source: no quantum hardware was involved.',
-    ]);
-    assert.deepEqual(await banner({ origin: 'replay' }), [
-      'Replayed source: recorded bits were played back.',
-    ]);
-    assert.deepEqual(await banner({ origin: 'system' }), ['No quantum origin.']);
-    assert.deepEqual(
-      await banner({
-        origin: 'quantum-processor',
-        isDeclared: true,
-        evidence: lotEvidence('statistical'),
-        rawWindows: 2,
-      }),
-      ['Declared source: its origin is not attested.'],
-    );
-    assert.deepEqual(await banner({ origin: 'quantum-processor' }), []);
-    assert.deepEqual(await banner({ origin: 'qrng-device', deterministic: true }), [
-      'Test source: this answer is not random.',
-    ]);
-  });
-
-  it('lists three lots, and counts the others', async () => {
-    for (const [names, others] of [
-      ['abc', []],
-      ['abcd', ['and 1 more, listed in the JSON']],
-    ] as const) {
-      const { document } = await scene({ lots: Array.from(names, (name) => lotRecord(name)), mode: 'pure' });
-      const lines = linesOf(await certificatePdf(document));
-      assert.deepEqual(
-        lines.filter((line) => line.endsWith('listed in the JSON')),
-        others,
-      );
-      assert.equal(lines.filter((line) => /^lot_/.test(line)).length, 3);
-    }
-  });
-
-  it('keeps to its page with every banner and a leaf of 2^40', async () => {
-    const evidence = lotEvidence('simulated');
-    const lots = ['a', 'b', 'c', 'd'].map((name) => lotRecord(name, { deterministic: true, evidence }));
-    const document = await withLots(lots, 'x '.repeat(200));
-    const [head, ...rest] = document.certificate.proof!.split('\n\n');
-    const hash = head.split('\n')[2];
-    const deep = [head.split('\n')[0], 'index 733007751850', ...Array<string>(40).fill(hash)].join('\n');
-    const grown = [deep, rest[0].replace(/\n\d+\n/, '\n1099511627776\n'), ...rest.slice(1)].join('\n\n');
-    let long = changed(document, 'certificate.proof', grown);
-    long = changed(long, 'lots.0.leaf.declared', true);
-    long = changed(long, 'certificate.media_type', 'application/octet-stream');
-    const pdf = await certificatePdf(long);
-    await assertWellSet(pdf);
-    const logged = linesOf(pdf).find((line) => line.startsWith('Leaf 733,007,751,850 of 1,099,511,627,776'));
-    assert.ok(logged);
-  });
-
-  it('says what the lots are evidence of, in full, with the weakest claim and the least figure', async () => {
-    for (const claim of EVIDENCE_LEVELS) {
-      const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', claim)];
-      const document = await withLots(lots);
-      const pdf = await certificatePdf(document);
-      await assertWellSet(pdf);
-      const lines = linesOf(pdf);
-      const isFigured = claim === 'calibrated';
-      assert.ok(lines.includes('Evidence'));
-      assert.ok(lines.includes(isFigured ? `${claim}, 0.732 per raw bit` : claim), claim);
-      const words = lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' ');
-      assert.equal(words, provenanceMeaning(document), 'not cut');
-    }
-    // The longest: of a platform without a kernel's generator, the evidence at its end.
-    const declared = lotWithEvidence('a', 'calibrated', { isDeclared: true });
-    const { document: plain } = await scene({ lots: [declared], revoked: 'detector fault' });
-    const document = changed(plain, 'certificate.provenance.system_entropy', 'openssl');
-    const meaning = provenanceMeaning(document);
-    const pdf = await certificatePdf(document);
-    await assertWellSet(pdf);
-    const lines = linesOf(pdf);
-    assert.equal(lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' '), meaning);
-  });
-
-  it('keeps to its page with many lots, long texts and every banner', async () => {
-    const lots = Array.from({ length: 40 }, (_, i) =>
+  it('keeps to its page, whatever is to be said, and cuts no words on what it is evidence of', async () => {
+    const deterministic = { deterministic: true, evidence: lotEvidence('simulated') } as const;
+    const many = Array.from({ length: 40 }, (_, i) =>
       lotRecord(`x${i}`, {
-        deterministic: true,
+        ...deterministic,
         provider: 'P'.repeat(400),
         quantumBackend: 'iiii '.repeat(200),
         circuit: 'W'.repeat(300),
         jobId: '7'.repeat(5_000),
-        evidence: lotEvidence('simulated'),
       }),
     );
-    const pdf = await certificatePdf(
-      await withLots(lots, 'the cryostat warmed up during the read '.repeat(40)),
-    );
-    await assertWellSet(pdf);
-    const lines = linesOf(pdf);
-    assert.ok(lines.includes('THE 40 LOTS DRAWN FROM'));
-    assert.ok(lines.includes('and 37 more, listed in the JSON'));
-    assert.ok(
-      lines.some((line) => /^7+…$/.test(line)),
-      'what is cut ends in an ellipsis',
-    );
+    const four = ['a', 'b', 'c', 'd'].map((name) => lotRecord(name, deterministic));
+    // of a leaf of 2^40, with every banner
+    const bannered = await withLots(four, 'x '.repeat(200));
+    const [head, ...rest] = bannered.certificate.proof!.split('\n\n');
+    const [version, , hash] = head.split('\n');
+    const deep = [version, 'index 733007751850', ...Array<string>(40).fill(hash)].join('\n');
+    const grown = [deep, rest[0].replace(/\n\d+\n/, '\n1099511627776\n'), ...rest.slice(1)].join('\n\n');
+    let long = changed(bannered, 'certificate.proof', grown);
+    long = changed(long, 'lots.0.leaf.declared', true);
+    long = changed(long, 'certificate.media_type', 'application/octet-stream');
+    const declared = lotWithEvidence('a', 'calibrated', { isDeclared: true });
+    const { document: plain } = await scene({ lots: [declared], revoked: 'detector fault' });
+    const claims = EVIDENCE_LEVELS.map(async (claim): Promise<[CertificateDocument, RegExp[]]> => {
+      const figure = claim === 'calibrated' ? ', 0\\.732 per raw bit' : '';
+      const lots = [lotWithEvidence('a', 'calibrated'), lotWithEvidence('b', claim)];
+      return [await withLots(lots), [new RegExp(`^${claim}${figure}$`)]];
+    });
+    const cases: [CertificateDocument, says: RegExp[]][] = [
+      [long, [/^Leaf 733,007,751,850 of 1,099,511,627,776/]],
+      [
+        await withLots(many, 'the cryostat warmed up during the read '.repeat(40)),
+        [/^THE 40 LOTS DRAWN FROM$/, /^and 37 more, listed in the JSON$/, /^7+…$/],
+      ],
+      ...(await Promise.all(claims)),
+      // the longest words: of a platform without a kernel's generator, the evidence at its end
+      [changed(plain, 'certificate.provenance.system_entropy', 'openssl'), []],
+    ];
+    for (const [document, says] of cases) {
+      const pdf = await certificatePdf(document);
+      await assertWellSet(pdf);
+      const lines = linesOf(pdf);
+      for (const each of says)
+        assert.ok(
+          lines.some((line) => each.test(line)),
+          String(each),
+        );
+      const words = lines.slice(lines.indexOf('IN WORDS') + 1, lines.indexOf('HASHES')).join(' ');
+      assert.equal(words, provenanceMeaning(document), 'not cut');
+    }
   });
 
   it('prints what its fonts lack as code points', async () => {
@@ -321,20 +249,15 @@ describe('the certificate as a PDF', () => {
   it('sets any text in any place well', async () => {
     const { document } = await scene({ revoked: 'x' });
     const places = [
-      'quantum_backend',
-      'lang_circuit',
-      'lang_version',
-      'provider',
-      'device',
-      'job_id',
-      'meaning',
+      ...['quantum_backend', 'lang_circuit', 'lang_version'].map((name) => `certificate.provenance.${name}`),
+      ...['provider', 'device', 'job_id'].map((name) => `lots.0.leaf.${name}`),
     ];
     const text = fc.string({
       unit: fc.oneof(anyCharacter, fc.constant('\ud800')),
     });
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...places), text, text, async (place, value, reason) => {
-        const told = changed(document, `certificate.provenance.${place}`, value);
+        const told = changed(document, place, value);
         await assertWellSet(await certificatePdf(changed(told, 'revocation.reason', reason)));
       }),
       { numRuns: 30 },

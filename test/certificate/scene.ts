@@ -219,7 +219,7 @@ export function forged(s: Scene, path: string, to: unknown): { certificate: unkn
   assert(parsed !== undefined);
   const leaves = s.world.leaves();
   const { status: _, verify_url: __, proof: ___, ...issued } = document.certificate;
-  leaves[parsed.index] = leafHash(sha256, utf8Bytes(canonicalize(issued)!));
+  leaves[parsed.index] = leafHash(utf8Bytes(canonicalize(issued)!));
   return {
     certificate: changed(document, 'certificate.proof', s.world.proofIn(leaves, parsed.index)),
     response: { ...s.response, metadata },

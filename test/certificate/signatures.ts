@@ -1,4 +1,3 @@
-import { sha256 } from '../../src/crypto/digest.ts';
 import {
   COSIGNATURE_TYPE,
   cosignatureText,
@@ -22,18 +21,18 @@ type Signature = Note['signatures'][number];
 /** The witness of that number: the same in every run. */
 export function witness(seed: number, name = `witness.example/w${seed}`) {
   const key = SigningKey.fromSeed(new Uint8Array(32).fill(seed));
-  return { name, key, verifier: verifierKey(sha256, name, key.publicKey, COSIGNATURE_TYPE) };
+  return { name, key, verifier: verifierKey(name, key.publicKey, COSIGNATURE_TYPE) };
 }
 
 /** A signature of the text alone. */
 export function signature({ name, key }: Signer, text: string): Signature {
-  const keyId = noteKeyId(sha256, name, key.publicKey);
+  const keyId = noteKeyId(name, key.publicKey);
   return { name, keyId, signature: key.sign(Buffer.from(text)) };
 }
 
 /** A signature that says when: seconds since 1970. */
 export function cosignature({ name, key }: Signer, text: string, atS: number): Signature {
-  const keyId = noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+  const keyId = noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
   const timed = key.sign(Buffer.from(cosignatureText(atS, text)));
   return { name, keyId, signature: timestampedSignature(atS, timed) };
 }

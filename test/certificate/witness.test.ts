@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { parseLogs, Witness, WitnessError } from '../../src/certificate/witness.ts';
 import { toBase64 } from '../../src/crypto/base64.ts';
-import { sha256, sha256Hex } from '../../src/crypto/digest.ts';
+import { sha256Hex } from '../../src/crypto/digest.ts';
 import {
   COSIGNATURE_TYPE,
   checkpointText,
@@ -67,7 +67,7 @@ function request(old: number, proof: readonly string[], size: number, signature 
 function world(t: TestContext) {
   const directory = temporaryFolder(t);
   const clock = new ManualClock(1_679_315_147_500);
-  const logs = parseLogs(`# a log of another operator\n\n${verifierKey(sha256, LOG, LOG_KEY)}\n`);
+  const logs = parseLogs(`# a log of another operator\n\n${verifierKey(LOG, LOG_KEY)}\n`);
   const start = () => new Witness({ name: NAME, key: KEY, logs, directory, clock });
   return { directory, clock, start };
 }
@@ -91,9 +91,9 @@ describe('a witness', () => {
     assert.ok(verifyEd25519(KEY.publicKey, Buffer.from(cosignatureText(timed.atS, text)), timed.signature));
     assert.deepEqual(
       [signature.name, signature.keyId],
-      [NAME, noteKeyId(sha256, NAME, KEY.publicKey, COSIGNATURE_TYPE)],
+      [NAME, noteKeyId(NAME, KEY.publicKey, COSIGNATURE_TYPE)],
     );
-    assert.equal(witness.verifierKey, verifierKey(sha256, NAME, KEY.publicKey, COSIGNATURE_TYPE));
+    assert.equal(witness.verifierKey, verifierKey(NAME, KEY.publicKey, COSIGNATURE_TYPE));
   });
 
   it('cosigns the same checkpoint again, with a new time', (t) => {
@@ -169,11 +169,11 @@ describe('a witness', () => {
     const { directory, clock } = world(t);
     const log = SigningKey.fromSeed(new Uint8Array(32).fill(6));
     const origin = 'fork.example/log';
-    const logs = parseLogs(verifierKey(sha256, origin, log.publicKey));
+    const logs = parseLogs(verifierKey(origin, log.publicKey));
     const start = () => new Witness({ name: NAME, key: KEY, logs, directory, clock });
     const body = (old: number, size: number, root: Uint8Array<ArrayBuffer>) => {
       const text = checkpointText({ origin, size, root });
-      const keyId = noteKeyId(sha256, origin, log.publicKey);
+      const keyId = noteKeyId(origin, log.publicKey);
       const signatures = [{ name: origin, keyId, signature: log.sign(Buffer.from(text)) }];
       return `old ${old}\n\n${formatNote({ text, signatures })}`;
     };
@@ -217,8 +217,8 @@ describe('a witness', () => {
   });
 
   it('takes verifier keys of logs alone', () => {
-    const cosigner = verifierKey(sha256, NAME, KEY.publicKey, COSIGNATURE_TYPE);
-    assert.equal(parseVerifierKey(sha256, cosigner)?.type, COSIGNATURE_TYPE);
+    const cosigner = verifierKey(NAME, KEY.publicKey, COSIGNATURE_TYPE);
+    assert.equal(parseVerifierKey(cosigner)?.type, COSIGNATURE_TYPE);
     for (const wrong of [
       cosigner,
       'x',
@@ -233,7 +233,7 @@ describe('qrn witness', () => {
   it('serves over HTTP, remembers over restarts, and ends on SIGTERM', async (t) => {
     const state = temporaryFolder(t);
     const logs = join(state, 'logs.txt');
-    writeFileSync(logs, `${verifierKey(sha256, LOG, LOG_KEY)}\n`);
+    writeFileSync(logs, `${verifierKey(LOG, LOG_KEY)}\n`);
     const args = ['witness', '--name', NAME, '--logs', logs, '--state', state, '--port', '0'];
     let key: string | undefined;
     for (const [old, proof, size] of [

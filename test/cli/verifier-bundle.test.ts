@@ -6,7 +6,6 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { buildDocs } from '../../scripts/build-docs.ts';
 import { buildVerifier } from '../../scripts/build-verifier.ts';
-import { sha256 } from '../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, verifierKey } from '../../src/crypto/note.ts';
 import { drawScene } from '../certificate/draw-scene.ts';
 import { sampleLot } from '../certificate/fixtures.ts';
@@ -71,7 +70,7 @@ describe('qrn-verify.mjs, a copy in a folder of its own', () => {
     assert.equal(alone.status, 0);
     assert.equal(alone.out.match(/^ok {4} {2}/gm)?.length, 8);
 
-    const key = verifierKey(sha256, 'witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
+    const key = verifierKey('witness.example/w1', new Uint8Array(32).fill(1), COSIGNATURE_TYPE);
     const unseen = await run([program, '--witness', key, '--quorum', '1', ...files]);
     assert.equal(unseen.status, 1);
     assert.match(

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { concatBytes } from '../../core/bytes.ts';
 import { toBase64 } from '../../crypto/base64.ts';
 import { BlockCommitment } from '../../crypto/block-commitment.ts';
-import { sha256 } from '../../crypto/digest.ts';
 import { seedHash } from '../../crypto/merkle.ts';
 import type { BlockKind, LotCommitment } from '../../ledger/records.ts';
 
@@ -21,7 +20,7 @@ export async function commitmentOf(
   let pureBytes = 0;
   for (const { kind, bytes } of blocks) {
     if (kind === 'seed') {
-      seeds.push(seedHash(sha256, bytes));
+      seeds.push(seedHash(bytes));
       continue;
     }
     if (roots.length % BLOCKS_PER_TURN === 0) await nextTurn();

@@ -3,7 +3,6 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SeededTier } from '../../core/vocabulary.ts';
-import { sha256 } from '../../crypto/digest.ts';
 import { HASH_BYTES, seedHash } from '../../crypto/merkle.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
 import { type ClaimedBlock, type LotCommitment, SEED_BLOCK_BYTES } from '../../ledger/records.ts';
@@ -198,5 +197,5 @@ export class SeedSchedule {
 /** Whether the seed is the one that the leaf of its lot holds it to. */
 function isCommitted({ seedHashes }: LotCommitment, index: number, seed: Uint8Array): boolean {
   const hashes = Buffer.from(seedHashes, 'base64').subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
-  return hashes.equals(seedHash(sha256, seed));
+  return hashes.equals(seedHash(seed));
 }

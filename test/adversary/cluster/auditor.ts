@@ -1,5 +1,4 @@
 import { paddedNumber } from '../../../src/certificate/log-records.ts';
-import { sha256 } from '../../../src/crypto/digest.ts';
 import { CompactRange } from '../../../src/crypto/merkle.ts';
 import { ALLOWANCES } from '../../../src/ledger/tables.ts';
 import { administer } from '../../support/postgres.ts';
@@ -71,7 +70,7 @@ async function logOf(
   const wanted = new Map<number, SeenCheckpoint[]>();
   for (const each of seen) wanted.set(each.size, [...(wanted.get(each.size) ?? []), each]);
   const violations: string[] = [];
-  const tree = new CompactRange(sha256);
+  const tree = new CompactRange();
   for (let index = 0; ; index++) {
     const key = `tile/0/${paddedNumber(index)}`;
     const { rows } = await administer<{ value: Buffer }>(

@@ -4,7 +4,6 @@ import { CertificateIds } from '../../../src/certificate/ids.ts';
 import { type Config, loadSettings } from '../../../src/config/config.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { toBase64 } from '../../../src/crypto/base64.ts';
-import { sha256 } from '../../../src/crypto/digest.ts';
 import { COSIGNATURE_TYPE, noteKeyId, verifierKey } from '../../../src/crypto/note.ts';
 import { SigningKey } from '../../../src/crypto/signing.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
@@ -351,11 +350,11 @@ function nodeKeys(random: Chance): NodeKeys {
   const name = 'sim.localhost/log';
   const current = SigningKey.fromSeed(random.fill(new Uint8Array(32)));
   const key = {
-    key_id: noteKeyId(sha256, name, current.publicKey),
+    key_id: noteKeyId(name, current.publicKey),
     algorithm: 'ed25519',
     public_key: toBase64(current.publicKey),
-    verifier_key: verifierKey(sha256, name, current.publicKey),
-    cosigner_key: verifierKey(sha256, name, current.publicKey, COSIGNATURE_TYPE),
+    verifier_key: verifierKey(name, current.publicKey),
+    cosigner_key: verifierKey(name, current.publicKey, COSIGNATURE_TYPE),
     retired_at: null,
     // before the world begins: its wall clock may be set back, and no key signs for what is older than itself
     created_at: '2026-11-01T12:00:00.000Z',

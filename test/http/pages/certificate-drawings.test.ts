@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { rounded, roundedDown } from '../../../src/certificate/figures.ts';
-import { sha256 } from '../../../src/crypto/digest.ts';
 import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
 import {
   merklePath,
@@ -10,37 +9,19 @@ import {
   timeLine,
 } from '../../../src/http/pages/certificate-drawings.ts';
 import { changed, scene } from '../../certificate/scene.ts';
-
-/** The tree head and the path of a leaf by the definitions of RFC 9162, 2.1.1 and 2.1.3.1. */
-function treeOf(leaves: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  if (leaves.length === 1) return leafHash(sha256, leaves[0]);
-  const k = 2 ** Math.ceil(Math.log2(leaves.length) - 1);
-  return nodeHash(sha256, treeOf(leaves.slice(0, k)), treeOf(leaves.slice(k)));
-}
-function pathOf(index: number, leaves: readonly Uint8Array[]): Uint8Array<ArrayBuffer>[] {
-  if (leaves.length === 1) return [];
-  const k = 2 ** Math.ceil(Math.log2(leaves.length) - 1);
-  const [own, other, place] =
-    index < k
-      ? [leaves.slice(0, k), leaves.slice(k), index]
-      : [leaves.slice(k), leaves.slice(0, k), index - k];
-  return [...pathOf(place, own), treeOf(other)];
-}
+import { referencePath, referenceRoot } from '../../reference/merkle.ts';
 
 describe('the drawn path of a certificate', () => {
   it('puts each sibling on the side on which it is hashed, for every leaf of every small tree', () => {
     for (let size = 1; size <= 17; size++) {
-      const leaves = Array.from({ length: size }, (_, i) => Uint8Array.of(i));
+      const leaves = Array.from({ length: size }, (_, i) => leafHash(Uint8Array.of(i)));
       for (let index = 0; index < size; index++) {
-        const path = pathOf(index, leaves);
-        const root = stepsOf({ index, path }, size).reduce(
-          (below, { side, sibling }) => {
-            const other = new Uint8Array(Buffer.from(sibling, 'hex'));
-            return side === 'left' ? nodeHash(sha256, other, below) : nodeHash(sha256, below, other);
-          },
-          leafHash(sha256, leaves[index]),
-        );
-        assert.deepEqual(root, treeOf(leaves), `leaf ${index} of ${size}`);
+        const path = referencePath(leaves, index);
+        const root = stepsOf({ index, path }, size).reduce((below, { side, sibling }) => {
+          const other = new Uint8Array(Buffer.from(sibling, 'hex'));
+          return side === 'left' ? nodeHash(other, below) : nodeHash(below, other);
+        }, leaves[index]);
+        assert.deepEqual(root, referenceRoot(leaves), `leaf ${index} of ${size}`);
       }
     }
   });

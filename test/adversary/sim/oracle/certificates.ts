@@ -4,7 +4,6 @@ import type { CertificateIds } from '../../../../src/certificate/ids.ts';
 import { keysDocument } from '../../../../src/certificate/keys-document.ts';
 import { CertificateLog } from '../../../../src/certificate/log.ts';
 import { verifyAnswer } from '../../../../src/certificate/verify.ts';
-import { sha256 } from '../../../../src/crypto/digest.ts';
 import type { LogKeys } from '../../../../src/crypto/key-files.ts';
 import { type Hash, verifyConsistency } from '../../../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../../../src/crypto/note.ts';
@@ -87,7 +86,7 @@ export class CertificateKeeper {
     if (before === undefined || before.size === 0) return;
     hold(now.size >= before.size, 'log', () => `the log had ${before.size} leaves and has ${now.size}`);
     const proof = await log.consistencyProof(before.size, now.size);
-    const isExtension = verifyConsistency(sha256, before.size, before.root, now.size, now.root, proof);
+    const isExtension = verifyConsistency(before.size, before.root, now.size, now.root, proof);
     hold(
       isExtension,
       'log',
