@@ -55,9 +55,7 @@ interface KnownWitness {
   cosigned: string;
   failures: number;
   roundsToSkip: number;
-  cosignedSize: number | null;
-  cosignedAtS: number | null;
-  failure: string | null;
+  state: WitnessState;
 }
 
 type Signature = Note['signatures'][number];
@@ -77,15 +75,13 @@ export class Cosigning {
       if (key === undefined)
         throw new RangeError(`${each} does not begin with the verifier key of a witness`);
       const url = each.slice(at + 1).replace(/\/$/, '');
-      const unseen = { size: 0, cosigned: '', cosignedSize: null, cosignedAtS: null, failure: null };
-      return { key, url, ...unseen, failures: 0, roundsToSkip: 0 };
+      const state = { name: key.name, size: null, cosignedAtS: null, failure: null };
+      return { key, url, size: 0, cosigned: '', failures: 0, roundsToSkip: 0, state };
     });
   }
 
   states(): WitnessState[] {
-    return this.#witnesses.map(({ key, cosignedSize: size, cosignedAtS, failure }) => {
-      return { name: key.name, size, cosignedAtS, failure };
-    });
+    return this.#witnesses.map(({ state }) => state);
   }
 
   /** Goes on until aborted. */
@@ -112,15 +108,10 @@ export class Cosigning {
         try {
           const signature = await this.#ask(witness, note, checkpoint.size, signal);
           this.#signatures.set(witness, signature);
-          Object.assign(witness, {
-            size: checkpoint.size,
-            cosigned: note.text,
-            cosignedSize: checkpoint.size,
-            cosignedAtS: readTimestamped(signature.signature)?.atS ?? null,
-            failure: null,
-            failures: 0,
-            roundsToSkip: 0,
-          });
+          const { size } = checkpoint;
+          const cosignedAtS = readTimestamped(signature.signature)?.atS ?? null;
+          const state = { ...witness.state, size, cosignedAtS, failure: null };
+          Object.assign(witness, { size, cosigned: note.text, failures: 0, roundsToSkip: 0, state });
         } catch (error) {
           if (signal?.aborted === true) return;
           this.#failed(witness, error);
@@ -144,7 +135,7 @@ export class Cosigning {
   #failed(witness: KnownWitness, error: unknown): void {
     witness.roundsToSkip = Math.min(2 ** witness.failures++, ROUNDS_SKIPPED_MAX);
     const reason = messageOf(error);
-    witness.failure = reason;
+    witness.state = { ...witness.state, failure: reason };
     // once, not every round
     if (witness.failures !== 1) return;
     const { name } = witness.key;

@@ -1,57 +1,52 @@
 import { isObject, listIn } from '../core/json.ts';
 import type { Schema } from '../core/schema.ts';
 import { show, timeOf } from './members.ts';
+import { refuse } from './verdict.ts';
 
 /**
  * Checks JSON that somebody else wrote against a schema of core/schema.ts: as much of JSON Schema as those use. Runs in
  * browsers.
  */
 
-/** The first thing that is wrong, in words that begin with the place; undefined when nothing is. */
-export function flawOf(schema: Schema, value: unknown, place: string): string | undefined {
+/** Refuses the first thing that is wrong, in words that begin with the place. */
+export function checkForm(schema: Schema, value: unknown, place: string): void {
   const types = [schema['type']].flat();
   if (schema['type'] !== undefined && !types.some((type) => isOfType(type, value)))
-    return `${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(' or ')}`;
-  if (value === null) return undefined;
+    refuse(`${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(' or ')}`);
+  if (value === null) return;
   const { const: only, enum: words, pattern, format, minimum, maximum } = schema;
-  if (only !== undefined && value !== only) return `${place} is ${show(value)}, not ${show(only)}`;
+  if (only !== undefined && value !== only) refuse(`${place} is ${show(value)}, not ${show(only)}`);
   if (Array.isArray(words) && !words.includes(value))
-    return `${place} is ${show(value)}, not one of ${words.map(show).join(', ')}`;
+    refuse(`${place} is ${show(value)}, not one of ${words.map(show).join(', ')}`);
   if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(String(value)))
-    return `${place} is ${show(value)}, which has another form`;
-  if (format === 'date-time' && Number.isNaN(timeOf(value))) return `${place} is ${show(value)}, not a time`;
+    refuse(`${place} is ${show(value)}, which has another form`);
+  if (format === 'date-time' && Number.isNaN(timeOf(value))) refuse(`${place} is ${show(value)}, not a time`);
   if (typeof minimum === 'number' && !(Number(value) >= minimum))
-    return `${place} is ${show(value)}, below ${minimum}`;
+    refuse(`${place} is ${show(value)}, below ${minimum}`);
   if (typeof maximum === 'number' && !(Number(value) <= maximum))
-    return `${place} is ${show(value)}, above ${maximum}`;
-  if (Array.isArray(value)) return flawOfItems(schema, value, place);
-  return isObject(value) ? flawOfMembers(schema, value, place) : undefined;
+    refuse(`${place} is ${show(value)}, above ${maximum}`);
+  if (Array.isArray(value)) checkItems(schema, value, place);
+  else if (isObject(value)) checkMembers(schema, value, place);
 }
 
-function flawOfItems(schema: Schema, items: readonly unknown[], place: string): string | undefined {
+function checkItems(schema: Schema, items: readonly unknown[], place: string): void {
   const { items: each, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (items.length > Number(maxItems)) return `${place} has more than ${maxItems} entries`;
-  if (items.length < Number(minItems)) return `${place} is an empty list`;
-  for (const [i, item] of items.entries()) {
-    const flaw = isObject(each) ? flawOf(each, item, `${place}[${i}]`) : undefined;
-    if (flaw !== undefined) return flaw;
-  }
-  return undefined;
+  if (items.length > Number(maxItems)) refuse(`${place} has more than ${maxItems} entries`);
+  if (items.length < Number(minItems)) refuse(`${place} is an empty list`);
+  for (const [i, item] of items.entries()) if (isObject(each)) checkForm(each, item, `${place}[${i}]`);
 }
 
-function flawOfMembers(schema: Schema, value: object, place: string): string | undefined {
+function checkMembers(schema: Schema, value: object, place: string): void {
   const { properties, required, additionalProperties: others } = schema;
   const known = isObject(properties) ? properties : {};
   const path = (name: string) => (place === '' ? name : `${place}.${name}`);
   const missing = listIn(required).find((name) => !Object.hasOwn(value, String(name)));
-  if (missing !== undefined) return `${path(String(missing))} is missing`;
+  if (missing !== undefined) refuse(`${path(String(missing))} is missing`);
   for (const [name, inner] of Object.entries(value)) {
     const own = Object.hasOwn(known, name) ? known[name] : others;
-    if (own === false) return `${path(name)} has no place there`;
-    const flaw = isObject(own) ? flawOf(own, inner, path(name)) : undefined;
-    if (flaw !== undefined) return flaw;
+    if (own === false) refuse(`${path(name)} has no place there`);
+    if (isObject(own)) checkForm(own, inner, path(name));
   }
-  return undefined;
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -23,16 +23,12 @@ const LOTS_LOOKED_AT = 1_024;
  * checkpoint is sent to every witness again.
  */
 export class UnseenLots {
-  readonly #store: LogStore;
-  readonly #policy: ReleasePolicy;
-  readonly #onSeen: (lotId: string) => void;
+  readonly #options: UnseenLotsOptions;
   #waiting: LotRecord[];
   #settling: Promise<unknown> = Promise.resolve();
 
   private constructor(options: UnseenLotsOptions, waiting: LotRecord[]) {
-    this.#store = options.store;
-    this.#policy = options.policy;
-    this.#onSeen = options.onSeen;
+    this.#options = options;
     this.#waiting = waiting;
   }
 
@@ -63,15 +59,16 @@ export class UnseenLots {
   }
 
   async #settle(): Promise<void> {
-    const newest = await newestWitnessed(this.#store);
-    if (newest === undefined || !isEnough(newest.note, this.#policy)) return;
+    const { store, policy, onSeen } = this.#options;
+    const newest = await newestWitnessed(store);
+    if (newest === undefined || !isEnough(newest.note, policy)) return;
     for (const lot of this.#waiting) {
-      const leaf = await namedLeaf(this.#store, lotLeafKey(lot.id));
+      const leaf = await namedLeaf(store, lotLeafKey(lot.id));
       assert(leaf?.witnessed !== undefined, 'a lot that was released has a leaf');
       if (leaf.size > newest.size) return;
       const earlier = [...(leaf.earlier ?? []), leaf.witnessed];
-      await this.#store.putLog([leafRecord({ ...leaf, witnessed: newest.n, earlier })]);
-      this.#onSeen(lot.id);
+      await store.putLog([leafRecord({ ...leaf, witnessed: newest.n, earlier })]);
+      onSeen(lot.id);
       this.#waiting = this.#waiting.filter((each) => each !== lot);
     }
   }

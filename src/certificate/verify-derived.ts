@@ -1,34 +1,43 @@
 import { isObject } from '../core/json.ts';
+import type { Schema } from '../core/schema.ts';
 import { ENTROPY_MODES, type EntropyMode, isQuantum, ORIGINS } from '../core/vocabulary.ts';
 import { PIECE_BYTES } from '../crypto/merkle.ts';
 import { allowsEvidence, SEED_BLOCK_BYTES } from '../ledger/records.ts';
 import { CERTIFICATE_ROWS, certificateForm } from './certificate-members.ts';
 import type { DerivedFrom } from './derive.ts';
 import { UNSIGNED } from './document.ts';
-import { flawOf } from './form.ts';
+import { checkForm } from './form.ts';
 import { checkFigures } from './lot-figures.ts';
 import { LOT_LEAF, type LotLeaf } from './lot-members.ts';
 import { member, show } from './members.ts';
-import { refuse } from './verdict.ts';
+import { type Found, refusalOf, refuse } from './verdict.ts';
 import type { DrawnSpan } from './windows.ts';
 
 /** One answer of `/v1/bytes`: 1,024 bytes at most. */
 const BITS_PER_CITATION = 8_192;
 
+/** The leaves of lots, each of the form of version 1. */
+export function formedLots(leaves: readonly unknown[]): readonly LotLeaf[] {
+  for (const [i, leaf] of leaves.entries()) requireForm(LOT_LEAF, leaf, `lots[${i}].leaf`);
+  return leaves as readonly LotLeaf[];
+}
+
+function requireForm(schema: Schema, value: unknown, place: string): void {
+  const flaw = refusalOf(() => checkForm(schema, value, place));
+  if (flaw !== undefined) refuse(`The form is not that of version 1: ${flaw}.`);
+}
+
 /**
  * Checks that a certificate says of its lots what follows from their leaves, and nothing else: whoever signs a certificate
- * that claims more is refused. `leaves` are bound to the certificate by their hashes. Runs in browsers.
+ * that claims more is refused. The leaves are bound to the certificate by their hashes. Runs in browsers.
  */
-export function derivedVerdict(certificate: unknown, leaves: readonly unknown[]): string {
+export function derivedVerdict(certificate: unknown, lotsOf: Found<readonly LotLeaf[]>): string {
   const told = member(certificate, 'entropy_mode');
   const mode = ENTROPY_MODES.find((each) => each === told);
   if (mode === undefined || !isObject(certificate)) refuse(`There is no mode ${show(told)}.`);
   const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
-  const flaw =
-    flawOf(certificateForm(mode), issued, '') ??
-    leaves.map((leaf, i) => flawOf(LOT_LEAF, leaf, `lots[${i}].leaf`)).find((each) => each !== undefined);
-  if (flaw !== undefined) refuse(`The form is not that of version 1: ${flaw}.`);
-  const lots = leaves as readonly LotLeaf[];
+  requireForm(certificateForm(mode), issued, '');
+  const lots = lotsOf();
   const from: DerivedFrom = { mode, lots, spans: lots.map((_, i) => spansOf(certificate, mode, i)) };
   for (const lot of lots) checkLot(lot, mode);
   checkDraw(from);

@@ -14,6 +14,7 @@ import {
 } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
 import { UNSIGNED } from './document.ts';
+import type { LotLeaf } from './lot-members.ts';
 import { canonical, listAt, member, show, text, timeOf, timeText } from './members.ts';
 import { holdsLeaf, type LoggedAt, readCosignatures, readProof, readSigned } from './signed-checkpoint.ts';
 import { about, type Found, refuse } from './verdict.ts';
@@ -38,14 +39,10 @@ export interface FixedInput {
 /** An answer that drew no more than this carries an opening. */
 const OPENED_BYTES_MAX = 2_048;
 
-/** One lot of the certificate and what its leaf commits to. */
-interface FixedLot {
-  readonly pureBytes: number;
-  readonly blockBytes: number;
-  readonly pureRoot: string;
-  readonly seedCount: number;
-  readonly seedRoot: string;
+/** What the leaf of one lot of the certificate commits to, and what leads there from what was drawn. */
+interface FixedLot extends Pick<LotLeaf, 'pure' | 'seeds'> {
   readonly runs: readonly unknown[];
+  /** When the log says that it held the leaf, in seconds since 1970. */
   readonly atS: number;
 }
 
@@ -106,7 +103,7 @@ export function issuedText(certificate: unknown): string | undefined {
 export async function fixedVerdict(
   input: FixedInput,
   certificate: unknown,
-  leaves: Found<readonly unknown[]>,
+  lots: Found<readonly LotLeaf[]>,
   logged: LoggedAt | undefined,
 ): Promise<string> {
   const { octets, witnesses } = input;
@@ -116,7 +113,7 @@ export async function fixedVerdict(
   const response =
     octets === undefined || !isObject(input.response) ? input.response : { opening: null, ...input.response };
   const fixed: FixedLot[] = [];
-  for (const [i, leaf] of leaves().entries()) fixed.push(await fixedLot(input, certificate, logged, leaf, i));
+  for (const [i, leaf] of lots().entries()) fixed.push(await fixedLot(input, certificate, logged, leaf, i));
   const bound = mode === 'pure' ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
   const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen =
@@ -131,10 +128,10 @@ async function fixedLot(
   { certificate: document, keys, witnesses }: FixedInput,
   certificate: unknown,
   logged: LoggedAt | undefined,
-  told: unknown,
+  told: LotLeaf,
   place: number,
 ): Promise<FixedLot> {
-  const id = text(member(told, 'lot_id')) ?? '';
+  const { lot_id: id, pure, seeds } = told;
   const proof = listAt(document, 'lots')[place];
   const named = `Lot ${id}`;
   const lotAt = await about(named, () => readProof(member(proof, 'proof')));
@@ -146,7 +143,7 @@ async function fixedLot(
   const { atS = Number.POSITIVE_INFINITY } = await about(named, () => readSigned(keys, lotAt));
   const issuedMs = timeOf(member(certificate, 'issued_at'));
   // the log's time has whole seconds
-  if (!(Math.floor(timeOf(member(told, 'finished_at')) / 1_000) <= atS))
+  if (!(Math.floor(timeOf(told.finished_at) / 1_000) <= atS))
     refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
   if (!(atS * 1_000 <= issuedMs))
     refuse(`The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`);
@@ -158,26 +155,11 @@ async function fixedLot(
         `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`,
       );
   }
-  return commitmentIn(told, proof, atS) ?? refuse(`The leaf of lot ${id} has another form.`);
-}
-
-function commitmentIn(leaf: unknown, proof: unknown, atS: number): FixedLot | undefined {
-  const count = (...path: string[]) => {
-    const value = member(leaf, ...path);
-    return isCount(value) ? value : undefined;
-  };
-  const pureBytes = count('pure', 'bytes');
-  const blockBytes = count('pure', 'block_bytes');
-  const seedCount = count('seeds', 'count');
-  const pureRoot = text(member(leaf, 'pure', 'root'));
-  const seedRoot = text(member(leaf, 'seeds', 'root'));
   const runs = member(proof, 'runs');
-  const isWhole =
-    pureBytes !== undefined && blockBytes !== undefined && seedCount !== undefined && Array.isArray(runs);
-  if (!isWhole || pureRoot === undefined || seedRoot === undefined) return undefined;
-  const isCut = blockBytes > 0 && blockBytes % PIECE_BYTES === 0 && pureBytes % PIECE_BYTES === 0;
-  if (!isCut || member(leaf, 'pure', 'piece_bytes') !== PIECE_BYTES) return undefined;
-  return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
+  const isCut = [pure.block_bytes, pure.bytes, pure.piece_bytes].every((each) => each % PIECE_BYTES === 0);
+  if (!isCut || pure.piece_bytes !== PIECE_BYTES || !Array.isArray(runs))
+    refuse(`The leaf of lot ${id} has another form.`);
+  return { pure, seeds, runs, atS };
 }
 
 function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): string {
@@ -185,10 +167,10 @@ function seedVerdict(certificate: unknown, [lot]: readonly FixedLot[]): string {
   const run = readRun(lot.runs[0]);
   if (run === undefined || run.first !== index || run.hashes.length !== 1 || lot.runs.length !== 1)
     refuse(`Nothing leads from seed ${show(index)} to its lot.`);
-  const root = rootOfRun(lot.seedCount, run.first, run.hashes, run.path);
-  if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seedRoot)
+  const root = rootOfRun(lot.seeds.count, run.first, run.hashes, run.path);
+  if (root === undefined || run.path.length > 0 || toBase64(root) !== lot.seeds.root)
     refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
-  return `Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`;
+  return `Its seed is number ${index} of the ${lot.seeds.count} that the lot committed to.`;
 }
 
 function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response: unknown): string {
@@ -226,7 +208,7 @@ function pureVerdict(certificate: unknown, fixed: readonly FixedLot[], response:
 
 function boundRange(range: Range, fixed: FixedLot, told: unknown): BoundRange | undefined {
   const { offset, bytes } = range;
-  const { pureBytes, blockBytes, pureRoot } = fixed;
+  const { bytes: pureBytes, block_bytes: blockBytes, root: pureRoot } = fixed.pure;
   if (offset + bytes > pureBytes) return undefined;
   const firstBlock = Math.floor(offset / blockBytes);
   const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
@@ -250,8 +232,8 @@ function openingVerdict(ranges: readonly BoundRange[], response: unknown, endpoi
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
     let from = offset;
     for (const [i, blockRoot] of blockRoots.entries()) {
-      const start = (firstBlock + i) * fixed.blockBytes;
-      const end = Math.min(start + fixed.blockBytes, fixed.pureBytes);
+      const start = (firstBlock + i) * fixed.pure.block_bytes;
+      const end = Math.min(start + fixed.pure.block_bytes, fixed.pure.bytes);
       const pieces: Hash[] = [];
       for (let piece = from; piece < Math.min(end, offset + size); piece += PIECE_BYTES, at += PIECE_BYTES) {
         const saltAt = (at / PIECE_BYTES) * PIECE_SALT_BYTES;

@@ -12,7 +12,7 @@ import {
   type Signed,
 } from './signed-checkpoint.ts';
 import { digestText, found, Refusal, refuse } from './verdict.ts';
-import { derivedVerdict } from './verify-derived.ts';
+import { derivedVerdict, formedLots } from './verify-derived.ts';
 import { labelVerdict } from './verify-label.ts';
 import { fixedVerdict, issuedText, lotsVerdict, readLots } from './verify-lots.ts';
 import { type WitnessPolicy, witnessVerdict } from './verify-witnesses.ts';
@@ -98,6 +98,7 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
   const logged = await found(() => readProof(member(document, 'proof')));
   const signed = await found(() => readSignatures(keys, logged()));
   const leaves = await found(() => readLots(certificate, document));
+  const lots = await found(() => formedLots(leaves()));
   const checks: Check[] = [];
   const add = async (name: CheckName, holds: () => string | Promise<string>) => {
     checks.push(await check(name, holds));
@@ -113,14 +114,14 @@ export async function verifyAnswer(input: VerificationInput): Promise<Verificati
   if (member(document, 'label') !== undefined || member(labelled, 'label') !== undefined)
     await add('label', () => labelVerdict(labelled, document));
   await add('lots', () => lotsVerdict(leaves()));
-  await add('derived', () => derivedVerdict(document, leaves()));
+  await add('derived', () => derivedVerdict(document, lots));
   await add('status', () => statusNow(certificate, document, leaves()));
   await add('keys', () => keysListed(keys));
   await add('inclusion', () => inclusion(document, logged()));
   await add('signature', () => signature(logged(), signed()));
   await add('dates', () => dates(document, leaves(), signed.known));
   if (member(document, 'entropy_mode') !== 'csprng' || input.requireFixed === true)
-    await add('fixed', () => fixedVerdict(input, document, leaves, logged.known));
+    await add('fixed', () => fixedVerdict(input, document, lots, logged.known));
   if (witnesses !== undefined)
     await add('witnesses', () => witnessVerdict(certificate, document, logged(), witnesses));
   return {

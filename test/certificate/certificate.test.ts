@@ -13,7 +13,7 @@ import {
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
-import { provenanceMeaning, testsMeaning } from '../../src/certificate/meanings.ts';
+import { provenanceMeaning } from '../../src/certificate/meanings.ts';
 import { canonicalText, member } from '../../src/certificate/members.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { resultOf } from '../../src/certificate/windows.ts';
@@ -241,20 +241,6 @@ describe('the result of SP 800-22', () => {
 describe('the words of a certificate', () => {
   const meaningOf = (lots: readonly LotRecord[], how: Issued = {}) =>
     provenanceMeaning(documentOf(lots, how));
-
-  it('say what mode, origin and evidence mean', () => {
-    assert.match(meaningOf([lotRecord('a')]), /no quantum hardware.*Evidence: none of a quantum origin\.$/);
-    assert.match(
-      meaningOf([lotRecord('a')]),
-      /mixed with system entropy\. System entropy: read from the kernel’s/,
-    );
-    const openssl = { ...CONTEXT, systemGenerator: 'openssl' } as const;
-    assert.match(meaningOf([lotRecord('a')], { context: openssl }), /OpenSSL’s generator in the memory/);
-    assert.match(meaningOf([lotRecord('a')], PURE), /nothing else/);
-    const claims = EVIDENCE_LEVELS.map((claim) => meaningOf([lotWithEvidence('a', claim)]));
-    assert.equal(new Set(claims).size, EVIDENCE_LEVELS.length);
-    for (const mode of ENTROPY_MODES) assert.match(testsMeaning(mode), / nist_verified is about /);
-  });
 
   it('say of a declared device that nothing attests it, also when only one lot of several is declared', () => {
     const device = { origin: 'qrng-device' } as const;

@@ -7,7 +7,8 @@ import {
   sourceFacts,
   testFacts,
 } from '../../certificate/facts.ts';
-import { grouped, rounded, roundedDown } from '../../certificate/figures.ts';
+import { grouped, rounded } from '../../certificate/figures.ts';
+import { LOT_MEMBERS } from '../../certificate/lot-members.ts';
 import { provenanceMeaning, sourceWarnings, testsMeaning } from '../../certificate/meanings.ts';
 import { readProof } from '../../certificate/signed-checkpoint.ts';
 import { plainSignatures } from '../../crypto/note.ts';
@@ -18,7 +19,7 @@ import { type Content, html, type Markup } from './layout.ts';
 type Certificate = CertificateDocument['certificate'];
 type Lot = CertificateDocument['lots'][number]['leaf'];
 /** null leaves the row out. */
-type Row = readonly [label: string, value: Content] | null;
+type Row = readonly [label: Content, value: Content] | null;
 
 /**
  * The certificate for a reader: what holds now, what was certified, what that means. Shows no value and no
@@ -155,97 +156,37 @@ function logRows(proofText: string | null): Row[] {
   ];
 }
 
-/** What a certificate says of one lot; open on the page of the lot, folded and with a link to it elsewhere. */
+/** What the log says of one lot, member by member; open on the page of the lot, folded and with a link to it elsewhere. */
 export function lotDetails(lot: Lot, isOpen: boolean): Markup {
   const opened = isOpen ? html` open` : null;
+  const plots = html`<a href="/lots/${lot.lot_id}">p-values, estimators, channels and test rounds</a>`;
+  const members = Object.entries(LOT_MEMBERS)
+    .filter(([name]) => !OF_ITS_FORM.includes(name))
+    .map(([name, { schema }]): Row => {
+      const label = html`${code(name)} ${text(String(schema['description']))}`;
+      return [label, shown(lot[name as keyof Lot])];
+    });
   return html`<details class="lot"${opened}><summary><code>${lot.lot_id}</code></summary>
 <dl class="wide">
-${rows([
-  isOpen
-    ? null
-    : ['Plots', html`<a href="/lots/${lot.lot_id}">p-values, estimators, channels and test rounds</a>`],
-  ['Finished', time(lot.finished_at)],
-  [
-    'Origin and backend',
-    html`${lot.origin}${lot.declared ? ' (declared)' : ''}, ${text(lot.quantum_backend)}`,
-  ],
-  lot.job_id === null ? null : ['Job', text(lot.job_id)],
-  ['Raw bits', grouped(lot.raw_bits)],
-  ['raw_output', code(lot.raw_output)],
-  ['processed', code(lot.processed)],
-  [
-    'Health tests (SP 800-90B 4.4)',
-    `${grouped(lot.health.samples)} samples, ${lot.health.rct_failures} alarms of repetition count, ` +
-      `${lot.health.apt_failures} of adaptive proportion`,
-  ],
-  [
-    'Min-entropy per bit',
-    lot.min_entropy_per_bit === null ? 'not assessed' : rounded(lot.min_entropy_per_bit),
-  ],
-  ['Assessed', `every raw bit, in ${lot.raw_windows} windows; the least min-entropy counts`],
-  ...readRows(lot),
-  ...citationRows(lot.upstream),
-  ...evidenceRows(lot.evidence),
-])}
+${rows([isOpen ? null : ['Plots', plots], ...members])}
 </dl>${isOpen && lot.tested.length > 0 ? testedTable([lot]) : null}</details>`;
 }
 
-/** What was read, and how. */
-function readRows(read: Lot): Row[] {
-  const { calibration } = read;
-  return [
-    ['Read from', text(`${read.provider}, ${read.device} (source ${read.source})`)],
-    ['Circuit', text(`${read.lang_circuit}, version ${read.lang_version}`)],
-    read.circuit_sha256 === null ? null : ['Circuit digest', code(read.circuit_sha256)],
-    ['Qubits, depth, shots', `${read.qubits_used}, ${read.circuit_depth}, ${grouped(read.shots)}`],
-    calibration === null
-      ? null
-      : ['Calibration', html`${text(calibrationName(calibration))}${code(calibration.digest)}`],
-  ];
-}
+/** Members that say nothing of the lot, and those that stand in a table of their own. */
+const OF_ITS_FORM: readonly string[] = ['type', 'version', 'lot_id', 'tested'];
 
-/** What another service certified, for whoever asks it: the ids and the hashes of the leaves in its log. */
-function citationRows(upstream: Lot['upstream']): Row[] {
-  if (upstream === null) return [];
-  const { log, origin, certificates } = upstream;
-  const cited = certificates.map(({ id, leaf }) => html`<li>${code(id)} leaf ${code(leaf)}</li>`);
-  return [
-    ['Answers of', html`${text(log)}, of origin ${origin} or better by the certificates of that log`],
-    [
-      'Certificates',
-      html`<details><summary>${grouped(certificates.length)} cited</summary><ol>${cited}</ol></details>`,
-    ],
-  ];
-}
-
-function calibrationName({ id, date }: { readonly id: string | null; readonly date: string | null }): string {
-  const names = [id, date].filter((each) => each !== null);
-  return names.map((each) => `${each}, `).join('');
-}
-
-/** What a lot is evidence of, its assumptions beside the figure; a sample of the csprng stream has none. */
-function evidenceRows(evidence: Lot['evidence']): Row[] {
-  if (evidence === null) return [];
-  const {
-    claim,
-    min_entropy_per_bit: figure,
-    method,
-    assumptions,
-    figures,
-    not_reached: notReached,
-  } = evidence;
-  const listed = Object.entries(figures).map(([name, value]) => `${name} ${rounded(value)}`);
-  return [
-    ['Evidence', claim],
-    [
-      'Min-entropy by this evidence',
-      figure === null ? 'none' : `at least ${roundedDown(figure)} per raw bit`,
-    ],
-    ['How', text(method)],
-    ['Assumed', text(assumptions)],
-    listed.length === 0 ? null : ['Figures', text(listed.join(', '))],
-    ...notReached.map((each): Row => [`Not ${each.claim}`, text(each.why)]),
-  ];
+/** Whatever a leaf says, in full. */
+function shown(value: unknown): Content {
+  if (value === null) return 'none';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'number') return Number.isInteger(value) ? grouped(value) : String(value);
+  if (typeof value === 'string')
+    return /^sha256:|^[A-Za-z0-9+/]{43}=$/.test(value) ? code(value) : text(value);
+  if (Array.isArray(value))
+    return html`<details><summary>${grouped(value.length)}</summary><ol>${value.map((each) => html`<li>${shown(each)}</li>`)}</ol></details>`;
+  return Object.entries(value as object).map(
+    ([name, inner]) => html`<span>${text(name)} ${shown(inner)}<br></span>`,
+  );
 }
 
 function group(title: string, members: readonly Row[]): Markup {
