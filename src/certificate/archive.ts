@@ -1,3 +1,4 @@
+import { assert } from '../core/assert.ts';
 import type { Books, DrawStore, EntropyStore } from '../ledger/ledger.ts';
 import type { DrawSource, LotRecord, LotRevocation } from '../ledger/records.ts';
 import { readEntry } from '../ledger/segment.ts';
@@ -7,7 +8,8 @@ import { type DrawBody, type DrawDocument, drawDocument } from './draw.ts';
 import type { CertificateIds } from './ids.ts';
 import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
-import { LotProofs } from './lot-proofs.ts';
+import { type CertifiedLot, certifiedLot, runsOf } from './lot-leaf.ts';
+import { type LoggedLot, proofFor } from './lot-release.ts';
 import { drawLeafKey, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
@@ -58,20 +60,34 @@ interface ArchiveOptions {
   readonly log: CertificateLog;
 }
 
+/** Lots kept. */
+const LOTS_MAX = 256;
+/** Hashes of their trees that are kept, 32 bytes each: 4 MiB. A lot of 4 Mbit has 300. */
+const HASHES_MAX = 2 ** 17;
+
+interface KeptLot extends CertifiedLot {
+  /** Undefined until the log holds it: of a sample of the csprng stream alone. */
+  readonly logged: LoggedLot | undefined;
+}
+
 /** Certificates by their id: made again from the records they were issued from. */
 export class CertificateArchive {
   readonly #books: ArchiveOptions['books'];
   readonly #entropy: ArchiveOptions['entropy'];
   readonly #ids: CertificateIds;
   readonly #log: CertificateLog;
-  readonly #lotProofs: LotProofs;
+  /**
+   * The lots that were asked for last, the one asked for longest ago first: whoever may look certificates up needs no key, and
+   * a look-up that decoded the lot and hashed its trees again took 20 times as long.
+   */
+  readonly #kept = new Map<string, KeptLot>();
+  #hashesKept = 0;
 
   constructor({ books, entropy, ids, log }: ArchiveOptions) {
     this.#books = books;
     this.#entropy = entropy;
     this.#ids = ids;
     this.#log = log;
-    this.#lotProofs = new LotProofs(entropy, log);
   }
 
   /** A lot for its public page; undefined when there is none. */
@@ -84,7 +100,30 @@ export class CertificateArchive {
 
   /** To be called when a lot was released anew: what was kept of it is read again. */
   forgetLot(id: string): void {
-    this.#lotProofs.forget(id);
+    const kept = this.#kept.get(id);
+    if (kept === undefined) return;
+    this.#hashesKept -= hashesOf(kept);
+    this.#kept.delete(id);
+  }
+
+  /** A lot that something was drawn from. What leads from its leaf to the bytes changes only when it is released anew. */
+  async #lot(id: string): Promise<KeptLot> {
+    const kept = this.#kept.get(id) ?? (await this.#readLot(id));
+    this.forgetLot(id);
+    if (kept.logged === undefined) return kept;
+    this.#kept.set(id, kept);
+    this.#hashesKept += hashesOf(kept);
+    for (const [oldest] of this.#kept) {
+      if (this.#kept.size <= LOTS_MAX && this.#hashesKept <= HASHES_MAX) break;
+      this.forgetLot(oldest);
+    }
+    return kept;
+  }
+
+  async #readLot(id: string): Promise<KeptLot> {
+    const lot = await this.#entropy.lot(id);
+    assert(lot !== undefined, `lot ${id} was durable before anything was drawn from it`);
+    return { ...certifiedLot(lot), logged: await this.#log.lotOf(id) };
   }
 
   /** `malformed`: 400 `invalid_id`. `unknown`: 404 `cert_not_found`. */
@@ -95,13 +134,13 @@ export class CertificateArchive {
     const entry = segment && readEntry(segment.entries, place.index);
     if (segment === undefined || entry === undefined) return 'unknown';
     const source = segment.sources[entry.source];
-    const lots = await Promise.all(source.lotIds.map((lotId) => this.#lotProofs.lot(lotId)));
+    const lots = await Promise.all(source.lotIds.map((lotId) => this.#lot(lotId)));
     const label = labelAt(segment, place.index);
     const facts = { source, lots, context: segment.context };
     const certificate = certificateOf(id, label === undefined ? entry : { ...entry, label }, facts);
     const proof = (await this.#log.proofOf(place.segment, place.index)) ?? null;
     const shown = { verifyUrlBase: segment.context.verifyUrlBase, proof };
-    const proven = await this.#proofsOf(source, entry.issuedAtMs);
+    const proven = lots.map((lot, place) => lotProof(lot, place, source, entry.issuedAtMs));
     return certificateDocument(certificate, shown, proven, await this.#entropy.revocations());
   }
 
@@ -149,15 +188,24 @@ export class CertificateArchive {
       statement: statement && { leaf: statement.text, proof: statement.proof },
     };
   }
+}
 
-  /** Every lot: it was logged before anything was drawn from it. */
-  async #proofsOf({ mode, drawn, lotIds }: DrawSource, issuedAtMs: number): Promise<LotProof[]> {
-    const proofs = lotIds.map((id, place) => {
-      const ranges = drawn.filter(({ lot }) => lot === place);
-      return this.#lotProofs.proofOf(id, mode, ranges, issuedAtMs);
-    });
-    return await Promise.all(proofs);
-  }
+/** How the bytes drawn are bound to a lot, which was logged before anything was drawn from it. */
+function lotProof(
+  { leaf, logged, trees }: KeptLot,
+  place: number,
+  { mode, drawn }: DrawSource,
+  issuedAtMs: number,
+): LotProof {
+  const isBound = logged !== undefined || mode === 'csprng';
+  assert(isBound, `lot ${leaf.lot_id} was logged before anything was drawn from it`);
+  const proof = logged === undefined ? null : proofFor(logged, issuedAtMs);
+  const ranges = drawn.filter(({ lot }) => lot === place);
+  return { leaf, proof, runs: runsOf(trees, mode, ranges) };
+}
+
+function hashesOf({ trees: { blocks, seeds } }: CertifiedLot): number {
+  return blocks.nodes + seeds.nodes;
 }
 
 /**

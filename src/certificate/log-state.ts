@@ -14,6 +14,7 @@ import {
   plainSignatures,
   timestampedSignature,
 } from '../crypto/note.ts';
+import { verifyEd25519 } from '../crypto/signing.ts';
 import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.ts';
 import type { CertificateIds } from './ids.ts';
 import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
@@ -257,7 +258,9 @@ async function ownCheckpoint(
 ): Promise<{ readonly checkpoint: Checkpoint; readonly sealedAtS: number }> {
   try {
     const read = readCheckpoint(note);
-    const signed = await readSignatures({ origin: keys.name, keys: keys.published }, read);
+    const own = { origin: keys.name, keys: keys.published };
+    // at once: a start waits for no thread of WebCrypto
+    const signed = await readSignatures(own, read, verifyEd25519);
     const sealedAtS = Math.max(0, ...signed.flatMap(({ atS }) => atS ?? []));
     return { checkpoint: read.checkpoint, sealedAtS };
   } catch (error) {

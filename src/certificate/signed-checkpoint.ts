@@ -113,8 +113,15 @@ export interface Signed {
   readonly atS: number | undefined;
 }
 
-/** c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. */
-export async function readSignatures(keys: unknown, { note, checkpoint }: CheckpointNote): Promise<Signed[]> {
+/**
+ * c2sp.org/signed-note: unknown signatures are ignored, one of a known key that fails rejects the note. By WebCrypto unless
+ * another way to verify is given.
+ */
+export async function readSignatures(
+  keys: unknown,
+  { note, checkpoint }: CheckpointNote,
+  verify?: VerifyEd25519,
+): Promise<Signed[]> {
   const known = knownKeys(keys);
   const signed: Signed[] = [];
   const { origin } = checkpoint;
@@ -130,7 +137,7 @@ export async function readSignatures(keys: unknown, { note, checkpoint }: Checkp
       const timed = isTimed ? readTimestamped(signature) : { atS: undefined, signature };
       if (timed === undefined) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
       const message = timed.atS === undefined ? note.text : cosignatureText(timed.atS, note.text);
-      await checkSignature(key.publicKey, keyId, message, timed.signature);
+      await checkSignature(key.publicKey, keyId, message, timed.signature, verify);
       signed.push({ key, atS: timed.atS });
     }
   }
@@ -210,15 +217,26 @@ async function checkSignature(
   keyId: string,
   signedText: string,
   signature: Uint8Array<ArrayBuffer>,
+  verify: VerifyEd25519 = bySubtle,
 ): Promise<void> {
+  if (!(await verify(publicKey, utf8Bytes(signedText), signature)))
+    refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
+}
+
+type VerifyEd25519 = (
+  publicKey: Uint8Array<ArrayBuffer>,
+  message: Uint8Array<ArrayBuffer>,
+  signature: Uint8Array<ArrayBuffer>,
+) => boolean | Promise<boolean>;
+
+const bySubtle: VerifyEd25519 = async (publicKey, message, signature) => {
   const { subtle } = crypto;
   if (subtle === undefined) refuse('Signatures cannot be checked here: this page was not loaded over https.');
-  const holds = await subtle
-    .importKey('raw', publicKey, 'Ed25519', false, ['verify'])
-    .then((imported) => subtle.verify('Ed25519', imported, signature, utf8Bytes(signedText)))
-    .catch((error: unknown) => {
-      if (!(error instanceof DOMException)) throw error;
-      refuse(`Signatures cannot be checked here: no Ed25519 (${error.name}).`);
-    });
-  if (!holds) refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
-}
+  try {
+    const imported = await subtle.importKey('raw', publicKey, 'Ed25519', false, ['verify']);
+    return await subtle.verify('Ed25519', imported, signature, message);
+  } catch (error) {
+    if (!(error instanceof DOMException)) throw error;
+    return refuse(`Signatures cannot be checked here: no Ed25519 (${error.name}).`);
+  }
+};
