@@ -398,14 +398,22 @@ function canonicalize(object2) {
   return result;
 }
 
-// src/certificate/members.ts
+// src/core/json.ts
 function isObject(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+function listIn(value) {
+  return Array.isArray(value) ? value : [];
+}
+
+// src/certificate/members.ts
 function member(value, ...path) {
-  let found = value;
-  for (const name of path) found = isObject(found) && Object.hasOwn(found, name) ? found[name] : void 0;
-  return found;
+  let found2 = value;
+  for (const name of path) found2 = isObject(found2) && Object.hasOwn(found2, name) ? found2[name] : void 0;
+  return found2;
+}
+function listAt(value, ...path) {
+  return listIn(member(value, ...path));
 }
 function text(value) {
   return typeof value === "string" ? value : void 0;
@@ -468,36 +476,48 @@ var REPEATED = [
   ["metadata.nist_verified", "verification.nist_verified"],
   ["data.metadata.entropy_mode", "entropy_mode"]
 ];
-function notCovered(response, isOctets) {
-  const covered = /* @__PURE__ */ new Set([
-    ...REPEATED.map(([path]) => path),
-    "metadata.certificate_id",
-    "metadata.certificate_salt",
-    "metadata.request_id",
-    "meta.request_id",
-    "media_type",
-    "label.public",
-    "label.purpose",
-    "label.series",
-    "label.user_data",
-    "label.user_data_sha256",
-    "opening",
-    "opening.bytes",
-    "opening.path",
-    "opening.salts"
-  ]);
-  const names = [];
-  for (const [outer, inner] of Object.entries(isObject(response) ? response : {})) {
-    if (outer === "data" && !isOctets) continue;
-    const paths = isObject(inner) ? pathsOf(outer, inner) : [outer];
-    names.push(...paths.filter((path) => !covered.has(path)));
-  }
-  return names;
+function shapeOf(...names) {
+  return Object.fromEntries(names.map((name) => [name, null]));
 }
-function pathsOf(outer, members) {
-  return Object.entries(members).flatMap(
-    ([name, value]) => outer === "data" && name === "metadata" && isObject(value) ? pathsOf("data.metadata", value) : [`${outer}.${name}`]
-  );
+function strangersIn(value, shape, path = "") {
+  if (Array.isArray(value))
+    return [...new Set(value.flatMap((each) => Array.isArray(each) ? [] : strangersIn(each, shape, path)))];
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const known = Object.hasOwn(shape, name) ? shape[name] : void 0;
+    if (known === void 0) return [`${path}${name}`];
+    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
+  });
+}
+var METADATA = REPEATED.flatMap(([path]) => /^metadata\.(\w+)$/.exec(path)?.[1] ?? []);
+var RESPONSE = {
+  metadata: shapeOf(...METADATA, "certificate_id", "certificate_salt", "request_id"),
+  meta: shapeOf("request_id"),
+  media_type: null,
+  label: shapeOf("public", "purpose", "series", "user_data", "user_data_sha256"),
+  opening: shapeOf("bytes", "path", "salts"),
+  quantum_credits: {}
+};
+function notCovered(response, isOctets) {
+  return strangersIn(response, {
+    ...RESPONSE,
+    data: isOctets ? { metadata: shapeOf("entropy_mode") } : null
+  });
+}
+
+// src/crypto/base64.ts
+function toBase64(bytes) {
+  let binary = "";
+  for (const byte of bytes) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+function fromBase64(text3) {
+  if (text3.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text3)) return void 0;
+  const binary = atob(text3);
+  if (btoa(binary) !== text3) return void 0;
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
 }
 
 // node_modules/@noble/hashes/_u64.js
@@ -788,18 +808,13 @@ var sha256 = /* @__PURE__ */ createHasher(
   /* @__PURE__ */ oidNist(1)
 );
 
-// src/crypto/base64.ts
-function toBase64(bytes) {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-function fromBase64(text3) {
-  if (text3.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text3)) return void 0;
-  const binary = atob(text3);
-  if (btoa(binary) !== text3) return void 0;
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+// src/crypto/sha256.ts
+var { process } = globalThis;
+var native = process?.getBuiltinModule?.("node:crypto");
+var sha2562 = native?.hash === void 0 ? (data) => sha256(data) : (data) => bytesOf(native.hash("sha256", data, "binary"));
+function bytesOf(text3) {
+  const bytes = new Uint8Array(text3.length);
+  for (let i = 0; i < text3.length; i++) bytes[i] = text3.charCodeAt(i);
   return bytes;
 }
 
@@ -812,29 +827,29 @@ function splitHashes(bytes) {
 function hashAt(hashes, index) {
   return hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES);
 }
-function leafHash(sha2563, entry) {
-  return taggedHash(sha2563, 0, entry);
+function leafHash(entry) {
+  return taggedHash(0, entry);
 }
 var PIECE_BYTES = 16;
 var PIECE_SALT_BYTES = 16;
-function pieceHash(sha2563, salt, piece) {
-  return taggedHash(sha2563, 2, salt, piece);
+function pieceHash(salt, piece) {
+  return taggedHash(2, salt, piece);
 }
-function taggedHash(sha2563, tag, ...parts) {
+function taggedHash(tag, ...parts) {
   const input = concatBytes2(Uint8Array.of(tag), ...parts);
-  const hash = sha2563(input);
+  const hash = sha2562(input);
   input.fill(0);
   return hash;
 }
 var nodeInput = new Uint8Array(1 + 2 * HASH_BYTES);
 nodeInput[0] = 1;
-function nodeHash(sha2563, left, right) {
+function nodeHash(left, right) {
   assert(left.length === HASH_BYTES && right.length === HASH_BYTES, "a node has two hashes of 32 bytes");
   nodeInput.set(left, 1);
   nodeInput.set(right, 1 + HASH_BYTES);
-  return sha2563(nodeInput);
+  return sha2562(nodeInput);
 }
-function rootOfRun(sha2563, size, from, run2, proof) {
+function rootOfRun(size, from, run2, proof) {
   if (!isCount(size) || !isCount(from) || run2.length === 0 || from + run2.length > size) return void 0;
   let first = from;
   let level = [...run2];
@@ -847,16 +862,16 @@ function rootOfRun(sha2563, size, from, run2, proof) {
     if (hasRight) level.push(proof.shift());
     const above = [];
     for (let i = 0; i < level.length; i += 2) {
-      above.push(i + 1 < level.length ? nodeHash(sha2563, level[i], level[i + 1]) : level[i]);
+      above.push(i + 1 < level.length ? nodeHash(level[i], level[i + 1]) : level[i]);
     }
     level = above;
     first = half(first);
   }
   return level[0];
 }
-function verifyInclusion(sha2563, leaf, index, size, proof, root) {
+function verifyInclusion(leaf, index, size, proof, root) {
   const path = [...proof];
-  const own = rootOfRun(sha2563, size, index, [leaf], path);
+  const own = rootOfRun(size, index, [leaf], path);
   return own !== void 0 && path.length === 0 && equalHashes(own, root);
 }
 function half(count2) {
@@ -880,29 +895,29 @@ var NOTE_LENGTH_MAX = 65536;
 var PROOF_VERSION = "c2sp.org/tlog-proof@v1";
 var PROOF_HASHES_MAX = 53;
 var utf82 = new TextEncoder();
-function noteKeyId(sha2563, name, publicKey, type = ED25519_TYPE) {
+function noteKeyId(name, publicKey, type = ED25519_TYPE) {
   const prefix = utf82.encode(`${name}
 `);
   const input = new Uint8Array(prefix.length + 1 + publicKey.length);
   input.set(prefix);
   input[prefix.length] = type;
   input.set(publicKey, prefix.length + 1);
-  return bytesToHex(sha2563(input).subarray(0, KEY_ID_BYTES));
+  return bytesToHex(sha2562(input).subarray(0, KEY_ID_BYTES));
 }
-function verifierKey(sha2563, name, publicKey, type = ED25519_TYPE) {
+function verifierKey(name, publicKey, type = ED25519_TYPE) {
   const typed = new Uint8Array(1 + publicKey.length);
   typed[0] = type;
   typed.set(publicKey, 1);
-  return `${name}+${noteKeyId(sha2563, name, publicKey, type)}+${toBase64(typed)}`;
+  return `${name}+${noteKeyId(name, publicKey, type)}+${toBase64(typed)}`;
 }
-function parseVerifierKey(sha2563, text3) {
+function parseVerifierKey(text3) {
   const [, name, keyId, typed] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text3) ?? [];
   const bytes = fromBase64(typed ?? "");
   if (bytes?.length !== 1 + PUBLIC_KEY_BYTES || !isKeyName(name)) return void 0;
   const [type] = bytes;
   const publicKey = bytes.slice(1);
   if (type !== ED25519_TYPE && type !== COSIGNATURE_TYPE) return void 0;
-  return keyId === noteKeyId(sha2563, name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
+  return keyId === noteKeyId(name, publicKey, type) ? { name, keyId, type, publicKey } : void 0;
 }
 function isKeyName(name) {
   return name !== "" && name.isWellFormed() && !/[+\p{White_Space}\p{Cc}]/u.test(name);
@@ -971,57 +986,82 @@ function parseCount(text3) {
   return Number.isSafeInteger(count2) ? count2 : void 0;
 }
 
+// src/certificate/verdict.ts
+var Refusal = class extends Error {
+  name = "Refusal";
+};
+function refuse(why) {
+  throw new Refusal(why);
+}
+async function found(find) {
+  try {
+    const known = await find();
+    return Object.assign(() => known, { known });
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return () => refuse(error.message);
+  }
+}
+function refusalOf(check2) {
+  try {
+    check2();
+    return void 0;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return error.message;
+  }
+}
+async function about(what, find) {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    refuse(`${what}: ${error.message}`);
+  }
+}
+function digestText(data) {
+  return `sha256:${bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data))}`;
+}
+
 // src/certificate/signed-checkpoint.ts
 function readProof(proofText) {
-  if (proofText === null || proofText === void 0) {
-    return "The certificate has no proof: fetch it again, it is logged a moment after it was issued.";
-  }
+  if (proofText === null || proofText === void 0)
+    refuse("The certificate has no proof: fetch it again, it is logged a moment after it was issued.");
   const proof = typeof proofText === "string" ? parseProof(proofText) : void 0;
-  if (proof === void 0) return "proof is not of the form c2sp.org/tlog-proof@v1.";
-  const read = readCheckpoint(proof.note);
-  return typeof read === "string" ? read : { proof, ...read };
+  if (proof === void 0) refuse("proof is not of the form c2sp.org/tlog-proof@v1.");
+  return { proof, ...readCheckpoint(proof.note) };
 }
 function readCheckpoint(noteText) {
   const note = parseNote(noteText);
-  if (note === void 0) return "The checkpoint is not a signed note.";
+  if (note === void 0) refuse("The checkpoint is not a signed note.");
   const checkpoint = parseCheckpoint(note.text);
-  if (checkpoint === void 0) return "The signed note is not a checkpoint.";
+  if (checkpoint === void 0) refuse("The signed note is not a checkpoint.");
   return { note, checkpoint };
 }
 function holdsLeaf({ proof, checkpoint }, leaf) {
-  const hash = leafHash(sha256, utf8Bytes(leaf));
-  return verifyInclusion(sha256, hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
+  const hash = leafHash(utf8Bytes(leaf));
+  return verifyInclusion(hash, proof.index, checkpoint.size, proof.path, checkpoint.root);
 }
 function knownKeys(keys) {
   const predecessors = member(keys, "predecessors") ?? [];
-  if (!Array.isArray(predecessors)) return "This is not a keys document.";
-  const known = [];
-  for (const log of [keys, ...predecessors]) {
-    const ofLog = keysOfLog(log);
-    if (typeof ofLog === "string") return ofLog;
-    known.push(...ofLog);
-  }
-  return known;
+  if (!Array.isArray(predecessors)) refuse("This is not a keys document.");
+  return [keys, ...predecessors].flatMap(keysOfLog);
 }
 function keysOfLog(log) {
   const origin = text(member(log, "origin"));
-  const listed2 = member(log, "keys");
-  if (origin === void 0 || !Array.isArray(listed2)) return "This is not a keys document.";
+  const listed = member(log, "keys");
+  if (origin === void 0 || !Array.isArray(listed)) refuse("This is not a keys document.");
   const known = [];
-  for (const key of listed2) {
+  for (const key of listed) {
     const publicKey = fromBase64(text(member(key, "public_key")) ?? "");
     const keyId = text(member(key, "key_id"));
-    if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0) {
-      return "A key is not an Ed25519 public key.";
-    }
-    if (known.some((other) => other.keyId === keyId)) return `Key ${keyId} is listed twice.`;
-    if (keyId !== noteKeyId(sha256, origin, publicKey))
-      return `Key ${keyId} is not the key it is named after.`;
-    if (member(key, "verifier_key") !== verifierKey(sha256, origin, publicKey))
-      return `Key ${keyId} is given in two ways.`;
+    if (publicKey?.length !== 32 || member(key, "algorithm") !== "ed25519" || keyId === void 0)
+      refuse("A key is not an Ed25519 public key.");
+    if (known.some((other) => other.keyId === keyId)) refuse(`Key ${keyId} is listed twice.`);
+    if (keyId !== noteKeyId(origin, publicKey)) refuse(`Key ${keyId} is not the key it is named after.`);
     const cosignerKey = member(key, "cosigner_key") ?? null;
-    if (cosignerKey !== null && cosignerKey !== verifierKey(sha256, origin, publicKey, COSIGNATURE_TYPE))
-      return `Key ${keyId} is given in two ways.`;
+    if (member(key, "verifier_key") !== verifierKey(origin, publicKey) || cosignerKey !== null && cosignerKey !== verifierKey(origin, publicKey, COSIGNATURE_TYPE))
+      refuse(`Key ${keyId} is given in two ways.`);
     const retiredAt = member(key, "retired_at") ?? null;
     known.push({
       name: origin,
@@ -1034,97 +1074,81 @@ function keysOfLog(log) {
   }
   return known;
 }
-async function readSignatures(keys, logged) {
-  if (typeof logged === "string") return logged;
+async function readSignatures(keys, { note, checkpoint }, verify) {
   const known = knownKeys(keys);
-  if (typeof known === "string") return known;
-  const { note, checkpoint } = logged;
   const signed = [];
   const { origin } = checkpoint;
   if (!known.some(({ name }) => name === origin))
-    return `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`;
+    refuse(
+      `The checkpoint is of the log ${origin}, the keys are of ${[...new Set(known.map(({ name }) => name))].join(", ")}.`
+    );
   for (const { name, keyId, signature: signature2 } of note.signatures) {
     for (const key of known) {
       if (key.name !== name || name !== origin) continue;
-      const isTimed = keyId === noteKeyId(sha256, name, key.publicKey, COSIGNATURE_TYPE);
+      const isTimed = keyId === noteKeyId(name, key.publicKey, COSIGNATURE_TYPE);
       if (!isTimed && keyId !== key.keyId) continue;
       const timed2 = isTimed ? readTimestamped(signature2) : { atS: void 0, signature: signature2 };
-      if (timed2 === void 0) return `The signature of key ${keyId} on the checkpoint is malformed.`;
+      if (timed2 === void 0) refuse(`The signature of key ${keyId} on the checkpoint is malformed.`);
       const message = timed2.atS === void 0 ? note.text : cosignatureText(timed2.atS, note.text);
-      const failure = await signatureFailure(key.publicKey, keyId, message, timed2.signature);
-      if (failure !== void 0) return failure;
+      await checkSignature(key.publicKey, keyId, message, timed2.signature, verify);
       signed.push({ key, atS: timed2.atS });
     }
   }
-  if (!signed.some(({ atS }) => atS === void 0)) return "None of the known keys signed the checkpoint.";
+  if (!signed.some(({ atS }) => atS === void 0)) refuse("None of the known keys signed the checkpoint.");
   const timed = new Set(signed.filter(({ atS }) => atS !== void 0).map(({ key }) => key));
   const silent = signed.find(({ key }) => key.isTimed && !timed.has(key));
-  if (silent !== void 0) return `Key ${silent.key.keyId} signed the checkpoint without saying when.`;
+  if (silent !== void 0) refuse(`Key ${silent.key.keyId} signed the checkpoint without saying when.`);
   return signed;
 }
 async function readSigned(keys, read) {
   const signed = await readSignatures(keys, read);
-  if (typeof signed === "string") return signed;
   const times2 = signed.flatMap(({ atS: atS2 }) => atS2 ?? []);
   const atS = times2.length > 0 ? Math.min(...times2) : void 0;
   const isRightful = signed.some(
     ({ key, atS: timed }) => timed === void 0 && (key.retiredMs === null || atS === void 0 || atS * 1e3 <= key.retiredMs)
   );
-  if (!isRightful) return "The key that signed the checkpoint had been retired before.";
-  const { note, checkpoint } = read;
-  return { note, checkpoint, atS };
+  if (!isRightful) refuse("The key that signed the checkpoint had been retired before.");
+  return { note: read.note, checkpoint: read.checkpoint, atS };
 }
 async function loggedLeaf(leaf, proof, keys) {
-  if (proof === null || proof === void 0) return "It is not in the log yet: fetch it again in a moment.";
+  if (proof === null || proof === void 0) refuse("It is not in the log yet: fetch it again in a moment.");
   const at = readProof(proof);
-  if (typeof at === "string") return at;
-  if (!holdsLeaf(at, leaf)) return `It is not leaf ${at.proof.index} of the tree that its proof names.`;
-  const signed = await readSigned(keys, at);
-  if (typeof signed === "string") return signed;
-  return signed.atS === void 0 ? "The checkpoint does not say when the log signed it." : { at, atS: signed.atS };
+  if (!holdsLeaf(at, leaf)) refuse(`It is not leaf ${at.proof.index} of the tree that its proof names.`);
+  const { atS } = await readSigned(keys, at);
+  if (atS === void 0) refuse("The checkpoint does not say when the log signed it.");
+  return { at, atS };
 }
-async function readCosignatures(keys, logged) {
-  if (typeof logged === "string") return logged;
+async function readCosignatures(keys, { note }) {
   const seen = /* @__PURE__ */ new Map();
   for (const each of keys) {
-    const key = parseVerifierKey(sha256, each);
-    if (key?.type !== COSIGNATURE_TYPE) return `${each} is not the verifier key of a witness.`;
-    for (const { name, keyId, signature: signature2 } of logged.note.signatures) {
+    const key = parseVerifierKey(each);
+    if (key?.type !== COSIGNATURE_TYPE) refuse(`${each} is not the verifier key of a witness.`);
+    for (const { name, keyId, signature: signature2 } of note.signatures) {
       if (name !== key.name || keyId !== key.keyId) continue;
       const timed = readTimestamped(signature2);
-      if (timed === void 0) return `The cosignature of ${name} is malformed.`;
-      const message = cosignatureText(timed.atS, logged.note.text);
-      const failure = await signatureFailure(key.publicKey, keyId, message, timed.signature);
-      if (failure !== void 0) return failure;
+      if (timed === void 0) refuse(`The cosignature of ${name} is malformed.`);
+      await checkSignature(key.publicKey, keyId, cosignatureText(timed.atS, note.text), timed.signature);
       const bytes = key.publicKey.join();
       if (!seen.has(bytes)) seen.set(bytes, { name, atS: timed.atS });
     }
   }
   return [...seen.values()];
 }
-async function signatureFailure(publicKey, keyId, signedText, signature2) {
+async function checkSignature(publicKey, keyId, signedText, signature2, verify = bySubtle) {
+  if (!await verify(publicKey, utf8Bytes(signedText), signature2))
+    refuse(`The signature of key ${keyId} on the checkpoint is wrong.`);
+}
+var bySubtle = async (publicKey, message, signature2) => {
   const { subtle } = crypto;
-  if (subtle === void 0) return "Signatures cannot be checked here: this page was not loaded over https.";
+  if (subtle === void 0) refuse("Signatures cannot be checked here: this page was not loaded over https.");
   try {
     const imported = await subtle.importKey("raw", publicKey, "Ed25519", false, ["verify"]);
-    const holds3 = await subtle.verify("Ed25519", imported, signature2, utf8Bytes(signedText));
-    return holds3 ? void 0 : `The signature of key ${keyId} on the checkpoint is wrong.`;
+    return await subtle.verify("Ed25519", imported, signature2, message);
   } catch (error) {
     if (!(error instanceof DOMException)) throw error;
-    return `Signatures cannot be checked here: no Ed25519 (${error.name}).`;
+    return refuse(`Signatures cannot be checked here: no Ed25519 (${error.name}).`);
   }
-}
-
-// src/certificate/verdict.ts
-function failed(failure) {
-  return { failure };
-}
-function holds(sentence) {
-  return { holds: sentence };
-}
-function digestText(data) {
-  return `sha256:${bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data))}`;
-}
+};
 
 // src/core/vocabulary.ts
 var ENTROPY_MODES = ["quantum-seeded", "pure", "csprng"];
@@ -1190,7 +1214,7 @@ var boolean = { type: "boolean" };
 var count = { type: "integer", minimum: 0 };
 var share = { type: "number", minimum: 0, maximum: 1 };
 var time = { type: "string", format: "date-time" };
-var sha2562 = { type: "string", pattern: "^sha256:[0-9a-f]{64}$" };
+var sha2563 = { type: "string", pattern: "^sha256:[0-9a-f]{64}$" };
 function orNull(schema) {
   return { ...schema, type: [schema["type"], "null"] };
 }
@@ -1209,18 +1233,33 @@ function described(schema, description) {
 }
 
 // src/certificate/certified-label.ts
+var ROWS = {
+  purpose: row(text2, "In a public label.", ({ purpose }) => purpose),
+  purpose_commitment: row(
+    sha2563,
+    "In a private label: of a byte 04, the salt and the purpose.",
+    ({ purposeCommitment }) => digest(purposeCommitment)
+  ),
+  series: row(text2, "Names the account and the purpose together.", ({ series }) => series),
+  serial: row(count, "Place among all answers of the series, from 1, none left out.", ({ serial }) => serial),
+  user_data: row(text2, "In a public label.", ({ userData }) => userData),
+  user_data_sha256: { schema: sha2563, of: ({ userDataSha256 }) => digest(userDataSha256) },
+  user_data_commitment: row(
+    sha2563,
+    "In a private label: of a byte 05, the salt and the user data.",
+    ({ userDataCommitment }) => digest(userDataCommitment)
+  )
+};
 var LABEL = object(
   { public: boolean },
-  {
-    purpose: described(text2, "In a public label."),
-    purpose_commitment: described(sha2562, "In a private label: of a byte 04, the salt and the purpose."),
-    series: described(text2, "Names the account and the purpose together."),
-    serial: described(count, "Place among all answers of the series, from 1, none left out."),
-    user_data: described(text2, "In a public label."),
-    user_data_sha256: sha2562,
-    user_data_commitment: described(sha2562, "In a private label: of a byte 05, the salt and the user data.")
-  }
+  Object.fromEntries(Object.entries(ROWS).map(([name, { schema }]) => [name, schema]))
 );
+function row(schema, meaning, of) {
+  return { schema: described(schema, meaning), of };
+}
+function digest(hex) {
+  return hex === void 0 ? void 0 : `sha256:${hex}`;
+}
 
 // src/certificate/windows.ts
 function resultOf(lot, mode, drawn) {
@@ -1233,9 +1272,9 @@ function resultOf(lot, mode, drawn) {
   const start = mode === "pure" ? lot.seeds.count * SEED_BLOCK_BYTES : 0;
   const spans = drawn.map(({ offset, bytes }) => ({ from: start + offset, to: start + offset + bytes }));
   const touched = windows.filter(
-    ({ span }) => spans.some((each) => Math.max(each.from, span.from) < Math.min(each.to, span.to))
+    ({ span: span2 }) => spans.some((each) => Math.max(each.from, span2.from) < Math.min(each.to, span2.to))
   );
-  const isCovered = spans.every((span) => covers(touched, span));
+  const isCovered = spans.every((span2) => covers(touched, span2));
   return sumOf(
     touched.map(({ window }) => window),
     isCovered
@@ -1251,16 +1290,16 @@ function sumOf(windows, isCovered) {
 }
 function servedWindows(tested) {
   const conditioned = tested.filter(({ of }) => of === "conditioned");
-  const erased = conditioned.filter(hasFailed).map(bytesOf).sort(byPlace);
+  const erased = conditioned.filter(hasFailed).map(bytesOf2).sort(byPlace);
   return conditioned.filter((window) => !hasFailed(window)).map((window) => {
-    const { from, to } = bytesOf(window);
+    const { from, to } = bytesOf2(window);
     return { window, span: { from: from - erasedBefore(erased, from), to: to - erasedBefore(erased, to) } };
   }).sort((a, b) => byPlace(a.span, b.span));
 }
 function hasFailed({ bits, verified }) {
   return bits >= TESTED_BITS && !verified;
 }
-function bytesOf({ first_bit: firstBit, bits }) {
+function bytesOf2({ first_bit: firstBit, bits }) {
   return { from: firstBit / 8, to: (firstBit + bits) / 8 };
 }
 function byPlace(a, b) {
@@ -1278,7 +1317,7 @@ function erasedBefore(erased, place) {
 }
 function covers(windows, { from, to }) {
   let at = from;
-  for (const { span } of windows) if (span.from <= at) at = Math.max(at, span.to);
+  for (const { span: span2 } of windows) if (span2.from <= at) at = Math.max(at, span2.to);
   return at >= to;
 }
 
@@ -1301,7 +1340,7 @@ function evidenceOf(lots) {
 }
 function joinedDigest(digests) {
   if (digests.length === 1) return digests[0];
-  return digestText(hexToBytes(digests.map((digest) => digest.slice("sha256:".length)).join("")));
+  return digestText(hexToBytes(digests.map((digest2) => digest2.slice("sha256:".length)).join("")));
 }
 function minEntropyOf(lots) {
   const estimates = lots.map((lot) => lot.min_entropy_per_bit).filter((each) => each !== null);
@@ -1325,13 +1364,11 @@ function nistVerifiedOf(from) {
 }
 
 // src/certificate/certificate-members.ts
-function told(schema, meaning, of, options = {}) {
-  const { modes = ENTROPY_MODES, isOptional = false } = options;
-  return { schema: described(schema, meaning), modes, isOptional, isDerived: false, of };
+function rowsOf(isDerived) {
+  return (schema, meaning, of, { modes = ENTROPY_MODES, isOptional = false } = {}) => ({ schema: described(schema, meaning), modes, isOptional, isDerived, of });
 }
-function derived(schema, meaning, of, { modes = ENTROPY_MODES, isOptional = false } = {}) {
-  return { schema: described(schema, meaning), modes, isOptional, isDerived: true, of };
-}
+var told = rowsOf(false);
+var derived = rowsOf(true);
 var QUANTUM = ["quantum-seeded", "pure"];
 var lotEntry = object({ id: text2, leaf: { type: "string", pattern: "^[A-Za-z0-9+/]{43}=$" } });
 var TOP = {
@@ -1429,16 +1466,16 @@ var VERIFICATION = {
 };
 var HASHES = {
   raw_output: derived(
-    sha2562,
+    sha2563,
     "Of the raw bits of the lot; of several, of their digests joined.",
     ({ lots }) => joinedDigest(lots.map((lot) => lot.raw_output))
   ),
   processed: derived(
-    sha2562,
+    sha2563,
     "Of the conditioned bytes, joined likewise.",
     ({ lots }) => joinedDigest(lots.map((lot) => lot.processed))
   ),
-  delivered: told(sha2562, "Of the salt and what was delivered.", ({ delivered: delivered2 }) => delivered2)
+  delivered: told(sha2563, "Of the salt and what was delivered.", ({ delivered: delivered2 }) => delivered2)
 };
 var SECTIONS = {
   provenance: PROVENANCE,
@@ -1448,7 +1485,7 @@ var SECTIONS = {
 var CERTIFICATE_ROWS = [
   ...Object.entries(TOP),
   ...Object.entries(SECTIONS).flatMap(
-    ([section, rows]) => Object.entries(rows).map(([name, row2]) => [`${section}.${name}`, row2])
+    ([section, rows]) => Object.entries(rows).map(([name, row3]) => [`${section}.${name}`, row3])
   )
 ];
 function certificateForm(mode, beside = {}) {
@@ -1470,50 +1507,42 @@ function formOf(rows, mode, beside = {}) {
 var UNSIGNED = ["status", "verify_url", "proof"];
 
 // src/certificate/form.ts
-function flawOf(schema, value, place) {
+function checkForm(schema, value, place) {
   const types = [schema["type"]].flat();
   if (schema["type"] !== void 0 && !types.some((type) => isOfType(type, value)))
-    return `${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(" or ")}`;
-  if (value === null) return void 0;
+    refuse(`${place} is ${show(value)}, not ${types.map((type) => TYPE_NAMES[String(type)]).join(" or ")}`);
+  if (value === null) return;
   const { const: only, enum: words, pattern, format, minimum, maximum } = schema;
-  if (only !== void 0 && value !== only) return `${place} is ${show(value)}, not ${show(only)}`;
+  if (only !== void 0 && value !== only) refuse(`${place} is ${show(value)}, not ${show(only)}`);
   if (Array.isArray(words) && !words.includes(value))
-    return `${place} is ${show(value)}, not one of ${words.map(show).join(", ")}`;
+    refuse(`${place} is ${show(value)}, not one of ${words.map(show).join(", ")}`);
   if (typeof pattern === "string" && !new RegExp(pattern, "u").test(String(value)))
-    return `${place} is ${show(value)}, which has another form`;
-  if (format === "date-time" && Number.isNaN(timeOf(value))) return `${place} is ${show(value)}, not a time`;
+    refuse(`${place} is ${show(value)}, which has another form`);
+  if (format === "date-time" && Number.isNaN(timeOf(value))) refuse(`${place} is ${show(value)}, not a time`);
   if (typeof minimum === "number" && !(Number(value) >= minimum))
-    return `${place} is ${show(value)}, below ${minimum}`;
+    refuse(`${place} is ${show(value)}, below ${minimum}`);
   if (typeof maximum === "number" && !(Number(value) <= maximum))
-    return `${place} is ${show(value)}, above ${maximum}`;
-  if (Array.isArray(value)) return flawOfItems(schema, value, place);
-  return isObject(value) ? flawOfMembers(schema, value, place) : void 0;
+    refuse(`${place} is ${show(value)}, above ${maximum}`);
+  if (Array.isArray(value)) checkItems(schema, value, place);
+  else if (isObject(value)) checkMembers(schema, value, place);
 }
-function flawOfItems(schema, items, place) {
+function checkItems(schema, items, place) {
   const { items: each, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
-  if (items.length > Number(maxItems)) return `${place} has more than ${maxItems} entries`;
-  if (items.length < Number(minItems)) return `${place} is an empty list`;
-  for (const [i, item] of items.entries()) {
-    const flaw = isObject(each) ? flawOf(each, item, `${place}[${i}]`) : void 0;
-    if (flaw !== void 0) return flaw;
-  }
-  return void 0;
+  if (items.length > Number(maxItems)) refuse(`${place} has more than ${maxItems} entries`);
+  if (items.length < Number(minItems)) refuse(`${place} is an empty list`);
+  for (const [i, item] of items.entries()) if (isObject(each)) checkForm(each, item, `${place}[${i}]`);
 }
-function flawOfMembers(schema, value, place) {
+function checkMembers(schema, value, place) {
   const { properties, required, additionalProperties: others } = schema;
   const known = isObject(properties) ? properties : {};
   const path = (name) => place === "" ? name : `${place}.${name}`;
-  const missing = (Array.isArray(required) ? required : []).find(
-    (name) => !Object.hasOwn(value, String(name))
-  );
-  if (missing !== void 0) return `${path(String(missing))} is missing`;
+  const missing = listIn(required).find((name) => !Object.hasOwn(value, String(name)));
+  if (missing !== void 0) refuse(`${path(String(missing))} is missing`);
   for (const [name, inner] of Object.entries(value)) {
     const own = Object.hasOwn(known, name) ? known[name] : others;
-    if (own === false) return `${path(name)} has no place there`;
-    const flaw = isObject(own) ? flawOf(own, inner, path(name)) : void 0;
-    if (flaw !== void 0) return flaw;
+    if (own === false) refuse(`${path(name)} has no place there`);
+    if (isObject(own)) checkForm(own, inner, path(name));
   }
-  return void 0;
 }
 var TYPE_NAMES = {
   string: "a text",
@@ -1535,30 +1564,31 @@ function isOfType(type, value) {
 // src/certificate/lot-figures.ts
 var LAGS_MAX = 2 ** 18;
 var ROUNDING = 2e-6;
-function flawOfFigures({
-  lot_id: id,
-  raw_bits: bits,
-  min_entropy_per_bit,
-  evidence
-}) {
+function checkFigures({ lot_id: id, raw_bits: bits, min_entropy_per_bit, evidence }) {
   const { autocorrelation: r, autocorrelation_bound: bound, autocorrelation_lag: lag } = evidence.figures;
-  if (r === void 0 || lag === 0) return void 0;
+  if (r === void 0 || lag === 0) return;
   const lags = Math.min(LAGS_MAX, 2 ** Math.max(0, Math.floor(Math.log2(bits)) - 1));
   const expected = Math.sqrt(2 * (Math.log(2 * (lags - 1)) + 40 * Math.LN2) / (bits - lag));
-  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) return `Lot ${id} has no lag ${show(lag)}.`;
+  if (!Number.isSafeInteger(lag) || lag < 1 || lag >= lags) refuse(`Lot ${id} has no lag ${show(lag)}.`);
   if (!(Math.abs(bound - expected) <= ROUNDING))
-    return `The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`;
+    refuse(`The bound of the autocorrelation of lot ${id} is ${expected.toFixed(6)}, not ${show(bound)}.`);
   const size = Math.abs(r);
-  if (size <= bound) return void 0;
+  if (size <= bound) return;
   if (evidence.claim === "calibrated")
-    return `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`;
+    refuse(
+      `Lot ${id} claims "calibrated", and its autocorrelation ${r} is beyond ${bound}: its bits are not independent.`
+    );
   const left = 1 - Math.log2(1 + Math.sqrt(Math.min(1, size + bound)));
   const isLess2 = (figure) => figure === null || figure <= left + ROUNDING;
-  return isLess2(min_entropy_per_bit) && evidence.min_entropy_per_bit !== null && isLess2(evidence.min_entropy_per_bit) ? void 0 : `Lot ${id} claims more min-entropy than the ${left.toFixed(6)} that its autocorrelation ${r} leaves.`;
+  const told2 = evidence.min_entropy_per_bit;
+  if (!isLess2(min_entropy_per_bit) || told2 === null || !isLess2(told2))
+    refuse(
+      `Lot ${id} claims more min-entropy than the ${left.toFixed(6)} that its autocorrelation ${r} leaves.`
+    );
 }
 
 // src/certificate/lot-members.ts
-function row(schema, meaning, of) {
+function row2(schema, meaning, of) {
   return { schema: described(schema, meaning), of };
 }
 var claim = oneOfWords(EVIDENCE_LEVELS, "From the weakest to the strongest; never promoted.");
@@ -1600,46 +1630,46 @@ var UPSTREAM = object({
   )
 });
 var LOT_MEMBERS = {
-  type: row({ type: "string", const: "lot" }, "The kind of the leaf.", () => "lot"),
-  version: row({ type: "integer", const: 1 }, "Of this form.", () => 1),
-  lot_id: row(text2, "Names the lot.", (lot) => lot.id),
-  source: row(text2, "The source, as the operator named it.", (lot) => lot.source),
-  provider: row(text2, "Who runs the device.", (lot) => lot.provider),
-  device: row(text2, "The device, as its provider names it.", (lot) => lot.device),
-  quantum_backend: row(text2, "The identifier of the quantum processor.", (lot) => lot.quantumBackend),
-  job_id: row(orNull(text2), "The provider’s name of the job.", (lot) => lot.jobId),
-  origin: row(oneOfWords(ORIGINS), "What kind of thing produced the raw bits.", (lot) => lot.origin),
-  declared: row(
+  type: row2({ type: "string", const: "lot" }, "The kind of the leaf.", () => "lot"),
+  version: row2({ type: "integer", const: 1 }, "Of this form.", () => 1),
+  lot_id: row2(text2, "Names the lot.", (lot) => lot.id),
+  source: row2(text2, "The source, as the operator named it.", (lot) => lot.source),
+  provider: row2(text2, "Who runs the device.", (lot) => lot.provider),
+  device: row2(text2, "The device, as its provider names it.", (lot) => lot.device),
+  quantum_backend: row2(text2, "The identifier of the quantum processor.", (lot) => lot.quantumBackend),
+  job_id: row2(orNull(text2), "The provider’s name of the job.", (lot) => lot.jobId),
+  origin: row2(oneOfWords(ORIGINS), "What kind of thing produced the raw bits.", (lot) => lot.origin),
+  declared: row2(
     boolean,
     "The operator alone says that the origin is quantum.",
     (lot) => lot.isDeclared === true
   ),
-  deterministic: row(boolean, "Made by a deterministic test source.", (lot) => lot.deterministic),
-  lang_circuit: row(text2, "The circuit.", (lot) => lot.circuit),
-  lang_version: row(text2, "The version of the circuit compiler.", (lot) => lot.circuitVersion),
-  circuit_sha256: row(
-    orNull(sha2562),
+  deterministic: row2(boolean, "Made by a deterministic test source.", (lot) => lot.deterministic),
+  lang_circuit: row2(text2, "The circuit.", (lot) => lot.circuit),
+  lang_version: row2(text2, "The version of the circuit compiler.", (lot) => lot.circuitVersion),
+  circuit_sha256: row2(
+    orNull(sha2563),
     "Of the circuit as it was submitted.",
     (lot) => lot.circuitSha256 === null ? null : prefixed(lot.circuitSha256)
   ),
-  qubits_used: row(count, "Qubits of the circuit.", (lot) => lot.qubitsUsed),
-  circuit_depth: row(count, "Depth of the circuit.", (lot) => lot.circuitDepth),
-  shots: row(count, "Times that the circuit was run.", (lot) => lot.shots),
-  calibration: row(
-    orNull(object({ id: orNull(text2), date: orNull(text2), digest: sha2562 })),
+  qubits_used: row2(count, "Qubits of the circuit.", (lot) => lot.qubitsUsed),
+  circuit_depth: row2(count, "Depth of the circuit.", (lot) => lot.circuitDepth),
+  shots: row2(count, "Times that the circuit was run.", (lot) => lot.shots),
+  calibration: row2(
+    orNull(object({ id: orNull(text2), date: orNull(text2), digest: sha2563 })),
     "The calibration as its provider names it, and the hash of all of it as RFC 8785 prints it.",
     (lot) => lot.calibration === null ? null : calibrationOf(lot.calibration)
   ),
-  upstream: row(
+  upstream: row2(
     orNull(UPSTREAM),
     "The certificates of another service under which the raw bits came; null where they came from a source itself.",
     ({ upstream }) => upstream === void 0 ? null : upstreamOf(upstream)
   ),
-  finished_at: row(time, "When the read ended.", (lot) => new Date(lot.finishedAtMs).toISOString()),
-  raw_bits: row(count, "Bits that were read.", (lot) => lot.rawBits),
-  raw_output: row(sha2562, "Of the raw bits as the backend delivered them.", (lot) => prefixed(lot.rawSha256)),
-  processed: row(sha2562, "Of the bytes after conditioning.", (lot) => prefixed(lot.processedSha256)),
-  health: row(
+  finished_at: row2(time, "When the read ended.", (lot) => new Date(lot.finishedAtMs).toISOString()),
+  raw_bits: row2(count, "Bits that were read.", (lot) => lot.rawBits),
+  raw_output: row2(sha2563, "Of the raw bits as the backend delivered them.", (lot) => prefixed(lot.rawSha256)),
+  processed: row2(sha2563, "Of the bytes after conditioning.", (lot) => prefixed(lot.processedSha256)),
+  health: row2(
     object({ samples: count, rct_failures: count, apt_failures: count }),
     "The continuous health tests (SP 800-90B 4.4).",
     ({ health }) => ({
@@ -1648,27 +1678,27 @@ var LOT_MEMBERS = {
       apt_failures: health.aptFailures
     })
   ),
-  min_entropy_per_bit: row(
+  min_entropy_per_bit: row2(
     orNull(share),
     "SP 800-90B 6.3 on the raw bits; null where too few were read.",
     (lot) => lot.minEntropyPerBit
   ),
-  raw_windows: row(
+  raw_windows: row2(
     count,
     "Windows of raw bits that were assessed; together they cover every bit in both orders.",
     (lot) => lot.rawWindows ?? 0
   ),
-  tested: row(
+  tested: row2(
     { ...listOf(TESTED), maxItems: LIST_ITEMS_MAX },
     "Runs of SP 800-22. What lay in a conditioned window that failed was erased.",
     (lot) => lot.assessments.map(testedOf)
   ),
-  evidence: row(
+  evidence: row2(
     orNull(EVIDENCE),
     "How quantum the lot is shown to be; null for a sample of the csprng stream.",
     (lot) => lot.evidence === void 0 ? null : evidenceOf2(lot.evidence)
   ),
-  pure: row(
+  pure: row2(
     object({ bytes: count, block_bytes: { ...count, minimum: 1 }, piece_bytes: count, root: text2 }),
     "The blocks of pure mode, and the root of the tree over the roots of their trees.",
     (lot, { blocks }) => ({
@@ -1678,7 +1708,7 @@ var LOT_MEMBERS = {
       root: toBase64(blocks.root)
     })
   ),
-  seeds: row(
+  seeds: row2(
     object({ count, root: text2 }),
     "The seeds, and the root of the tree over their hashes.",
     (_, { seeds }) => ({ count: seeds.size, root: toBase64(seeds.root) })
@@ -1692,9 +1722,9 @@ function committed({ id, commitment: commitment2 }) {
   assert(commitment2 !== void 0, `lot ${id} was accepted, and so committed to its blocks`);
   return commitment2;
 }
-function prefixed(digest) {
-  assert(digest.length === 64, "a digest has 64 hex digits");
-  return `sha256:${digest}`;
+function prefixed(digest2) {
+  assert(digest2.length === 64, "a digest has 64 hex digits");
+  return `sha256:${digest2}`;
 }
 function calibrationOf(calibration) {
   const { id, date } = calibration;
@@ -1712,7 +1742,7 @@ function testedOf({
   bits,
   firstBit = 0,
   order,
-  sha256: digest,
+  sha256: digest2,
   sp80022
 }) {
   const { passed, total, smallestP, verified, reason } = sp80022;
@@ -1720,7 +1750,7 @@ function testedOf({
     of,
     bits,
     first_bit: firstBit,
-    sha256: digest,
+    sha256: digest2,
     passed,
     total,
     smallest_p: smallestP,
@@ -1747,25 +1777,33 @@ function evidenceOf2({
 
 // src/certificate/verify-derived.ts
 var BITS_PER_CITATION = 8192;
-function derivedVerdict(certificate, leaves) {
+function formedLots(leaves) {
+  for (const [i, leaf] of leaves.entries()) requireForm(LOT_LEAF, leaf, `lots[${i}].leaf`);
+  return leaves;
+}
+function requireForm(schema, value, place) {
+  const flaw = refusalOf(() => checkForm(schema, value, place));
+  if (flaw !== void 0) refuse(`The form is not that of version 1: ${flaw}.`);
+}
+function derivedVerdict(certificate, lotsOf) {
   const told2 = member(certificate, "entropy_mode");
   const mode = ENTROPY_MODES.find((each) => each === told2);
-  if (mode === void 0 || !isObject(certificate)) return failed(`There is no mode ${show(told2)}.`);
+  if (mode === void 0 || !isObject(certificate)) refuse(`There is no mode ${show(told2)}.`);
   const issued = Object.fromEntries(Object.entries(certificate).filter(([name]) => !isElsewhere(name)));
-  const flaw = flawOf(certificateForm(mode), issued, "") ?? leaves.map((leaf, i) => flawOf(LOT_LEAF, leaf, `lots[${i}].leaf`)).find((each) => each !== void 0);
-  if (flaw !== void 0) return failed(`The form is not that of version 1: ${flaw}.`);
-  const lots = leaves;
-  const spans = lots.map((_, i) => spansOf(certificate, mode, i));
-  const from = { mode, lots, spans };
-  const unfit = lots.map((lot) => flawOfLot(lot, mode)).find((each) => each !== void 0) ?? flawOfDraw(from) ?? (mode === "pure" ? flawOfOrder(certificate, lots) : void 0);
-  if (unfit !== void 0) return failed(unfit);
-  const contradictions = CERTIFICATE_ROWS.flatMap(([path, row2]) => {
-    if (!row2.isDerived || !row2.modes.includes(mode)) return [];
+  requireForm(certificateForm(mode), issued, "");
+  const lots = lotsOf();
+  const from = { mode, lots, spans: lots.map((_, i) => spansOf(certificate, mode, i)) };
+  for (const lot of lots) checkLot(lot, mode);
+  checkDraw(from);
+  if (mode === "pure") checkOrder(certificate, lots);
+  const contradictions = CERTIFICATE_ROWS.flatMap(([path, row3]) => {
+    if (!row3.isDerived || !row3.modes.includes(mode)) return [];
     const certified = member(certificate, ...path.split("."));
-    const follows = row2.of(from);
+    const follows = row3.of(from);
     return certified === follows ? [] : [`${path} is ${show(certified)}, and ${show(follows)} follows from the lots.`];
   });
-  return contradictions.length > 0 ? failed(contradictions.join(" ")) : holds("Circuit, origin, evidence, tests and hashes follow from the lots.");
+  if (contradictions.length > 0) refuse(contradictions.join(" "));
+  return "Circuit, origin, evidence, tests and hashes follow from the lots.";
 }
 function isElsewhere(name) {
   return name === "label" || UNSIGNED.some((each) => each === name);
@@ -1780,61 +1818,64 @@ function spansOf(certificate, mode, place) {
   const drawn = member(provenance, "drawn");
   return drawn.filter(({ lot }) => lot === place);
 }
-function flawOfLot(lot, mode) {
+function checkLot(lot, mode) {
   const { lot_id: id, origin, evidence, tested } = lot;
   if (mode === "csprng") {
     const isSample = origin === "system" && evidence === null && lot.pure.bytes === 0 && lot.seeds.count === 0;
-    return isSample ? void 0 : `Lot ${id} is no sample of the csprng stream.`;
+    if (!isSample) refuse(`Lot ${id} is no sample of the csprng stream.`);
+    return;
   }
-  if (evidence === null) return `Lot ${id} has no evidence.`;
+  if (evidence === null) refuse(`Lot ${id} has no evidence.`);
   if (!allowsEvidence(origin, evidence.claim))
-    return `Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`;
-  const flaw = flawOfFigures({ ...lot, evidence }) ?? flawOfCitations(lot);
-  if (flaw !== void 0) return flaw;
-  if (lot.declared && !isQuantum(origin)) return `Lot ${id} of origin ${show(origin)} is declared quantum.`;
+    refuse(`Lot ${id} of origin ${show(origin)} claims ${show(evidence.claim)}.`);
+  checkFigures({ ...lot, evidence });
+  checkCitations(lot);
+  if (lot.declared && !isQuantum(origin)) refuse(`Lot ${id} of origin ${show(origin)} is declared quantum.`);
   const isWhole2 = tested.every(
     ({ of, bits, first_bit: first, passed, total }) => passed <= total && bits > 0 && (of !== "conditioned" || bits % 8 === 0 && first % 8 === 0)
   );
-  return isWhole2 ? void 0 : `Lot ${id} was tested in windows that are none.`;
+  if (!isWhole2) refuse(`Lot ${id} was tested in windows that are none.`);
 }
-function flawOfCitations({ lot_id: id, origin, raw_bits: bits, upstream }) {
-  if (upstream === null) return void 0;
+function checkCitations({ lot_id: id, origin, raw_bits: bits, upstream }) {
+  if (upstream === null) return;
   const { certificates, origin: certified } = upstream;
   if (new Set(certificates.map((each) => each.id)).size < certificates.length)
-    return `Lot ${id} cites a certificate twice.`;
+    refuse(`Lot ${id} cites a certificate twice.`);
   if (bits > certificates.length * BITS_PER_CITATION)
-    return `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`;
-  return ORIGINS.indexOf(origin) >= ORIGINS.indexOf(certified) ? void 0 : `Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`;
+    refuse(
+      `Lot ${id} has ${bits} raw bits, and the ${certificates.length} certificates that it cites are of fewer.`
+    );
+  if (ORIGINS.indexOf(origin) < ORIGINS.indexOf(certified))
+    refuse(`Lot ${id} of origin ${show(origin)} cites certificates of origin ${show(certified)}.`);
 }
-function flawOfDraw({ mode, lots, spans }) {
+function checkDraw({ mode, lots, spans }) {
   if (mode !== "pure" && lots.length !== 1)
-    return `A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`;
-  if (mode === "csprng") return void 0;
+    refuse(`A certificate of mode ${show(mode)} has one lot, not ${lots.length}.`);
+  if (mode === "csprng") return;
   for (const [i, { lot_id: id, pure, seeds }] of lots.entries()) {
     const size = mode === "pure" ? pure.bytes : seeds.count * SEED_BLOCK_BYTES;
     const isWithin = ({ offset, bytes }) => bytes > 0 && bytes % PIECE_BYTES === 0 && offset % PIECE_BYTES === 0 && offset + bytes <= size;
-    if (spans[i].length === 0) return `It draws nothing from lot ${id}, which it names.`;
-    if (!spans[i].every(isWithin)) return `It draws from lot ${id} what the lot does not have.`;
+    if (spans[i].length === 0) refuse(`It draws nothing from lot ${id}, which it names.`);
+    if (!spans[i].every(isWithin)) refuse(`It draws from lot ${id} what the lot does not have.`);
   }
-  return void 0;
 }
-function flawOfOrder(certificate, lots) {
+function checkOrder(certificate, lots) {
   const drawn = member(certificate, "provenance", "drawn");
   for (const { lot, offset, bytes } of drawn.slice(0, -1)) {
     const { lot_id: id, pure } = lots[lot];
     const end = offset + bytes;
     if (end % pure.block_bytes !== 0 && end !== pure.bytes)
-      return `It leaves a block of lot ${id} at byte ${end}, before the end of the block.`;
+      refuse(`It leaves a block of lot ${id} at byte ${end}, before the end of the block.`);
   }
   for (const [i, { lot_id: id, pure }] of lots.entries()) {
     const ranges = drawn.filter(({ lot }) => lot === i).sort((a, b) => a.offset - b.offset);
     let drawnTo = 0;
     for (const { offset, bytes } of ranges) {
-      if (Math.floor(offset / pure.block_bytes) < drawnTo) return `It draws twice from a block of lot ${id}.`;
+      if (Math.floor(offset / pure.block_bytes) < drawnTo)
+        refuse(`It draws twice from a block of lot ${id}.`);
       drawnTo = Math.ceil((offset + bytes) / pure.block_bytes);
     }
   }
-  return void 0;
 }
 
 // src/certificate/verify-label.ts
@@ -1842,40 +1883,35 @@ var PURPOSE_BYTE = 4;
 var USER_DATA_BYTE = 5;
 function labelVerdict(response, certificate) {
   const certified = member(certificate, "label");
-  const told2 = member(response, "label");
-  if (certified === void 0 && told2 === void 0) return void 0;
-  if (certified === void 0) return failed("The answer has a label, the certificate has none.");
+  if (certified === void 0) refuse("The answer has a label, the certificate has none.");
   if (!isObject(certified) || typeof certified["public"] !== "boolean")
-    return failed("The label of the certificate is not an object that says whether it is public.");
-  const failure = flawOf2(certified) ?? (response === void 0 ? void 0 : difference(response, told2, certified));
-  return failure === void 0 ? holds(holdsText(certified)) : failed(failure);
-}
-function flawOf2(certified) {
-  const { serial, series, user_data: userData, user_data_sha256: digest } = certified;
-  const odd = noText(certified);
-  if (odd !== void 0) return `${odd} of the certificate's label is not well-formed text.`;
+    refuse("The label of the certificate is not an object that says whether it is public.");
+  const { serial, series, user_data: userData, user_data_sha256: digest2 } = certified;
+  checkTexts("certificate", certified);
   const isNumbered = typeof serial === "number" && Number.isSafeInteger(serial) && serial >= 1;
   const hasPurpose = certified["purpose"] !== void 0 || certified["purpose_commitment"] !== void 0;
   if (hasPurpose && !(typeof series === "string" && isNumbered))
-    return "The label has a purpose without a series and a serial.";
+    refuse("The label has a purpose without a series and a serial.");
   if (!hasPurpose && (series !== void 0 || serial !== void 0))
-    return "The label has a serial without a purpose.";
-  if (userData !== void 0 && digest !== digestText(text(userData) ?? ""))
-    return "user_data_sha256 of the certificate is not the hash of its user_data.";
-  return void 0;
+    refuse("The label has a serial without a purpose.");
+  if (userData !== void 0 && digest2 !== digestText(text(userData) ?? ""))
+    refuse("user_data_sha256 of the certificate is not the hash of its user_data.");
+  if (response !== void 0) compare(response, certified);
+  return holdsText(certified);
 }
-function noText(label) {
-  return ["purpose", "user_data"].find((name) => {
+function checkTexts(whose, label) {
+  for (const name of ["purpose", "user_data"]) {
     const value = member(label, name);
-    return value !== void 0 && text(value)?.isWellFormed() !== true;
-  });
+    if (value !== void 0 && text(value)?.isWellFormed() !== true)
+      refuse(`${name} of the ${whose}'s label is not well-formed text.`);
+  }
 }
-function difference(response, told2, certified) {
-  if (told2 === void 0) return "The certificate has a label, the answer has none.";
+function compare(response, certified) {
+  const told2 = member(response, "label");
+  if (told2 === void 0) refuse("The certificate has a label, the answer has none.");
   const salt = text(member(response, "metadata", "certificate_salt")) ?? "";
-  if (!/^[0-9a-f]{64}$/.test(salt)) return "metadata.certificate_salt is not 64 hex digits.";
-  const odd = noText(told2);
-  if (odd !== void 0) return `${odd} of the answer's label is not well-formed text.`;
+  if (!/^[0-9a-f]{64}$/.test(salt)) refuse("metadata.certificate_salt is not 64 hex digits.");
+  checkTexts("answer", told2);
   const isPublic = certified["public"];
   const expected = { public: isPublic };
   const purpose = member(told2, "purpose");
@@ -1891,14 +1927,15 @@ function difference(response, told2, certified) {
       expected["user_data_sha256"] = digestText(text(userData) ?? "");
     } else expected["user_data_commitment"] = commitment(USER_DATA_BYTE, salt, userData);
   }
-  const digest = member(told2, "user_data_sha256");
-  if (digest !== void 0) expected["user_data_sha256"] = digest;
+  const digest2 = member(told2, "user_data_sha256");
+  if (digest2 !== void 0) expected["user_data_sha256"] = digest2;
   if (member(told2, "public") !== isPublic)
-    return "The label of the answer differs from the certificate in public.";
+    refuse("The label of the answer differs from the certificate in public.");
   const names = /* @__PURE__ */ new Set([...Object.keys(expected), ...Object.keys(certified)]);
   names.delete("serial");
   const differing = [...names].filter((name) => expected[name] !== certified[name]);
-  return differing.length === 0 ? void 0 : `The label of the answer differs from the certificate in ${differing.join(", ")}.`;
+  if (differing.length > 0)
+    refuse(`The label of the answer differs from the certificate in ${differing.join(", ")}.`);
 }
 function holdsText(certified) {
   const { serial, series, purpose } = certified;
@@ -1939,8 +1976,8 @@ var ByteStream = class {
   }
 };
 function integers({ min, max, count: count2, unique, sort }, bytes) {
-  const span = BigInt(max) - BigInt(min) + 1n;
-  const drawn = unique ? uniqueOffsets(span, count2, bytes) : offsets(span, count2, bytes);
+  const span2 = BigInt(max) - BigInt(min) + 1n;
+  const drawn = unique ? uniqueOffsets(span2, count2, bytes) : offsets(span2, count2, bytes);
   const values = drawn.map((offset) => BigInt(min) + offset);
   if (sort !== "none") values.sort((a, b) => a < b ? -1 : a > b ? 1 : 0);
   if (sort === "descending") values.reverse();
@@ -1987,35 +2024,35 @@ function uuid(octets) {
   const hex = bits.toString(16).padStart(32, "0");
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
-function offsets(span, count2, bytes) {
-  if (span === 1n) return Array.from({ length: count2 }, () => 0n);
-  const batch = span <= 2n ** 21n ? batchSize(span) : 1;
+function offsets(span2, count2, bytes) {
+  if (span2 === 1n) return Array.from({ length: count2 }, () => 0n);
+  const batch = span2 <= 2n ** 21n ? batchSize(span2) : 1;
   if (batch === 1) {
-    const size = span <= 2n ** 21n ? 4 : wordSize(span);
+    const size = span2 <= 2n ** 21n ? 4 : wordSize(span2);
     return Array.from(
       { length: count2 },
-      () => size === 4 ? scaledNumber(span, bytes) : wideNumber(span, size, bytes)
+      () => size === 4 ? scaledNumber(span2, bytes) : wideNumber(span2, size, bytes)
     );
   }
   const values = [];
   while (values.length < count2) {
     const size = Math.min(batch, count2 - values.length);
-    let number = scaledNumber(span ** BigInt(size), bytes);
+    let number = scaledNumber(span2 ** BigInt(size), bytes);
     const digits = [];
     for (let i = 0; i < size; i++) {
-      digits.unshift(number % span);
-      number /= span;
+      digits.unshift(number % span2);
+      number /= span2;
     }
     values.push(...digits);
   }
   return values;
 }
-function batchSize(span) {
+function batchSize(span2) {
   const words = 2n ** 32n;
   let best = 1;
   let bestYield = -1n;
-  for (let size = 1; span ** BigInt(size) <= words; size++) {
-    const valuesPerWords = BigInt(size) * (words - words % span ** BigInt(size));
+  for (let size = 1; span2 ** BigInt(size) <= words; size++) {
+    const valuesPerWords = BigInt(size) * (words - words % span2 ** BigInt(size));
     if (valuesPerWords > bestYield) {
       best = size;
       bestYield = valuesPerWords;
@@ -2026,13 +2063,13 @@ function batchSize(span) {
 function wordCount(size) {
   return size === 7 ? 2n ** 53n : 256n ** BigInt(size);
 }
-function wordSize(span) {
+function wordSize(span2) {
   let best = 0;
   let bestCost = [1n, 0n];
   for (const size of [4, 5, 6, 7]) {
     const words = wordCount(size);
-    if (words < span) continue;
-    const cost = [BigInt(size) * words, words - words % span];
+    if (words < span2) continue;
+    const cost = [BigInt(size) * words, words - words % span2];
     if (cost[0] * bestCost[1] < bestCost[0] * cost[1]) {
       best = size;
       bestCost = cost;
@@ -2047,20 +2084,20 @@ function scaledNumber(bound, bytes) {
     if (scaled % words >= words % bound) return scaled / words;
   }
 }
-function wideNumber(span, size, bytes) {
+function wideNumber(span2, size, bytes) {
   const words = wordCount(size);
   for (; ; ) {
     const word = bytes.number(size) % words;
-    if (word < words / span * span) return word % span;
+    if (word < words / span2 * span2) return word % span2;
   }
 }
-function uniqueOffsets(span, count2, bytes) {
-  if (span <= BigInt(4 * count2)) {
-    const range = Array.from({ length: Number(span) }, (_, i) => BigInt(i));
+function uniqueOffsets(span2, count2, bytes) {
+  if (span2 <= BigInt(4 * count2)) {
+    const range = Array.from({ length: Number(span2) }, (_, i) => BigInt(i));
     return shuffle(range, count2, bytes).slice(0, count2);
   }
   const taken = /* @__PURE__ */ new Set();
-  while (taken.size < count2) for (const offset of offsets(span, count2 - taken.size, bytes)) taken.add(offset);
+  while (taken.size < count2) for (const offset of offsets(span2, count2 - taken.size, bytes)) taken.add(offset);
   return [...taken];
 }
 function shuffle(items, steps, bytes) {
@@ -2572,18 +2609,18 @@ function gaussian(request, next) {
   const half2 = () => {
     const u = fresh();
     if (bitAt(u, 0) === 1n) return true;
-    let [row2, last] = [1, u];
-    for (let z = fresh(); isLess(z, last); z = fresh()) [row2, last] = [row2 + 1, z];
-    return row2 % 2 === 0;
+    let [row3, last] = [1, u];
+    for (let z = fresh(); isLess(z, last); z = fresh()) [row3, last] = [row3 + 1, z];
+    return row3 % 2 === 0;
   };
   const part = (k, x) => {
-    let [row2, last] = [0, x];
+    let [row3, last] = [0, x];
     for (let z = fresh(); isLess(z, last); z = fresh()) {
       const side = dice(BigInt(2 * k + 2));
       if (side === 0n || side === 1n && !isLess(fresh(), x)) break;
-      [row2, last] = [row2 + 1, z];
+      [row3, last] = [row3 + 1, z];
     }
-    return row2 % 2 === 0;
+    return row3 % 2 === 0;
   };
   const all = (times2, trial) => {
     while (times2-- > 0) if (!trial()) return false;
@@ -2790,167 +2827,71 @@ function times(count2, make) {
 // src/certificate/verify-values.ts
 var PIECE_BYTES2 = 16;
 var BITS_MAX = 1e5;
-var Exhausted = class extends Error {
-  name = "Exhausted";
-};
-var MEMBERS = {
-  integers: ["count", "max", "min", "sort", "unique", "values"],
-  bytes: ["bits", "bytes", "count", "encoding"],
-  floats: ["count", "precision", "values"],
-  uuid: ["count", "uuids", "version"],
-  bitstring: ["bitstring", "length"],
-  shuffle: ["count", "items"],
-  batch: ["count", "params", "type", "values"],
-  sample: ["count", "items", "list_sha256", "of"],
-  weighted: ["count", "items", "list_sha256", "weights"],
-  strings: ["alphabet", "count", "length", "values"],
-  sequences: ["count", "length", "max", "min", "sort", "unique", "values"],
-  permutations: ["count", "length", "values"],
-  gaussians: ["count", "digits", "mean", "stddev", "values"]
-};
-var PARAMS = {
-  integers: ["max", "min", "sort", "unique"],
-  floats: ["precision"],
-  bytes: ["encoding", "length"],
-  uuid: [],
-  sample: ["list_sha256", "of"],
-  weighted: ["list_sha256", "weights"],
-  strings: ["alphabet", "length"],
-  sequences: ["length", "max", "min", "sort", "unique"],
-  permutations: ["length"],
-  gaussians: ["digits", "mean", "stddev"]
-};
-function flawOfData(endpoint, data) {
-  const names = rowOf(MEMBERS, endpoint);
-  if (names === void 0) return `There is no endpoint ${show(endpoint)}.`;
-  if (!hasMembers(data, [...names, "metadata"]))
-    return `The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`;
-  if (endpoint !== "batch") return void 0;
-  const type = member(data, "type");
-  const params = rowOf(PARAMS, type);
-  if (params === void 0) return `A batch has no type ${show(type)}.`;
-  return hasMembers(member(data, "params"), params) ? void 0 : `The members of params are not those of a batch of ${show(type)}: ${params.join(", ")}.`;
-}
-function rowOf(table, name) {
-  return typeof name === "string" && Object.hasOwn(table, name) ? table[name] : void 0;
-}
-function hasMembers(value, names) {
-  return isObject(value) && Object.keys(value).sort().join() === names.toSorted().join();
-}
-function drawnAs(endpoint, data) {
-  if (endpoint !== "batch") return { kind: endpoint, told: data };
-  const [type, params, values] = ["type", "params", "values"].map((name2) => member(data, name2));
-  const own = isObject(params) ? params : {};
-  const name = type === "uuid" ? "uuids" : type === "sample" || type === "weighted" ? "items" : "values";
-  return {
-    kind: type === "bytes" ? BYTE_STRINGS : type,
-    told: { ...own, count: member(data, "count"), [name]: values }
-  };
-}
-var BYTE_STRINGS = "byte strings";
-var PER_BIT = 4 / 8;
-var WORDS_BYTES = 256;
-var GAUSSIAN_BYTES = 64;
 var BYTES_PER_CHARACTER = 16;
-function bytesMaxOf(endpoint, answered) {
-  const { kind: drawn, told: data } = drawnAs(endpoint, answered);
-  const length = (name) => {
-    const told2 = member(data, name);
-    return Array.isArray(told2) || typeof told2 === "string" ? told2.length : 0;
-  };
-  const number = (name) => Number(member(data, name));
-  const span = (min, max) => Math.log2(Math.max(1, Number(max) - Number(min) + 1));
-  const ofBits = (bits) => Math.ceil(bits * PER_BIT) + WORDS_BYTES;
-  const values = length("values");
-  switch (drawn) {
-    case "bytes":
-      return Math.floor(length("bytes") * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4));
-    case "bitstring":
-      return Math.ceil(length("bitstring") / 8);
-    case "uuid":
-      return 16 * length("uuids");
-    case BYTE_STRINGS:
-      return values * number("length");
-    case "integers":
-      return ofBits(values * span(member(data, "min"), member(data, "max")));
-    case "floats":
-      return ofBits(values * 56);
-    case "strings":
-      return ofBits(
-        values * number("length") * Math.log2([...text(member(data, "alphabet")) ?? ""].length || 1)
-      );
-    case "permutations":
-      return ofBits(values * number("length") * Math.log2(Math.max(2, number("length"))));
-    case "sequences": {
-      const each = (name) => {
-        const told2 = member(data, name);
-        return Array.isArray(told2) ? told2 : [];
-      };
-      const bits = each("length").map((size, i) => Number(size) * span(each("min")[i], each("max")[i]));
-      return ofBits(values * bits.reduce((sum, of) => sum + of, 0));
-    }
-    case "gaussians":
-      return GAUSSIAN_BYTES * values + WORDS_BYTES;
-    default:
-      return BYTES_PER_CHARACTER * (canonical(member(data, "values") ?? member(data, "items")) ?? "").length;
-  }
-}
-function valuesVerdict(endpoint, answered, drawn) {
-  const { kind: name, told: data } = drawnAs(endpoint, answered);
-  const kind = rowOf(KINDS2, name);
-  if (kind === void 0)
-    return holds(
-      `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(name)} does not hold all that they were drawn with.`
-    );
-  const told2 = member(data, kind.values);
-  const stream = streamOf(drawn);
-  let again;
-  try {
-    again = kind.drawAgain(data, stream);
-  } catch (error) {
-    if (!(error instanceof Exhausted)) throw error;
-    return failed("The opening holds fewer bytes than its values are drawn from.");
-  }
-  if (again === void 0 || canonical(again) !== canonical(told2))
-    return failed("The values are not those that follow from the bytes that were drawn.");
-  if (drawn.length - stream.used >= PIECE_BYTES2)
-    return failed("The opening holds more than what its values are drawn from.");
-  return holds("Its values follow from bytes that the lots committed to.");
-}
-function streamOf(bytes) {
-  let isGiven = bytes.length === 0;
-  return new ByteStream(() => {
-    if (isGiven) throw new Exhausted();
-    isGiven = true;
-    return bytes;
-  });
-}
+var GAUSSIAN_BYTES = 64;
+var COUNTED = { values: "values", beside: ["count"] };
+var LISTED = {
+  values: "items",
+  beside: ["count"],
+  bytesMax: (data) => BYTES_PER_CHARACTER * (canonical(member(data, "items")) ?? "").length
+};
 var KINDS2 = {
-  integers: listed("integers", "values", ["count", "min", "max", "unique", "sort"]),
-  floats: listed("floats", "values", ["count", "precision"]),
-  uuid: listed("uuid", "uuids", ["count"]),
-  strings: listed("strings", "values", ["count", "length"], (data) => ({
-    alphabet: [...text(member(data, "alphabet")) ?? ""]
-  })),
-  sequences: listed("sequences", "values", ["count", "sort"], (data) => ({ ranges: rangesOf(data) })),
-  permutations: listed("permutations", "values", ["count", "length"]),
-  gaussians: listed("gaussians", "values", ["count", "digits", "mean", "stddev"]),
-  [BYTE_STRINGS]: listed("bytes", "values", ["count", "encoding", "length"]),
+  integers: counted(
+    "integers",
+    ["max", "min", "sort", "unique"],
+    (data, count2) => ofBits(count2 * span(member(data, "min"), member(data, "max")))
+  ),
+  floats: counted("floats", ["precision"], (_, count2) => ofBits(count2 * 56)),
+  uuid: {
+    ...counted("uuid", [], (_, count2) => 16 * count2, "uuids"),
+    beside: ["count", "version"]
+  },
+  strings: counted(
+    "strings",
+    ["alphabet", "length"],
+    (data, count2) => ofBits(count2 * numberIn(data, "length") * Math.log2(alphabetOf(data).length || 1)),
+    "values",
+    (data) => ({ alphabet: alphabetOf(data) })
+  ),
+  sequences: counted(
+    "sequences",
+    ["length", "max", "min", "sort", "unique"],
+    (data, count2) => {
+      const each = (name) => listAt(data, name);
+      const bits = each("length").map((size, i) => Number(size) * span(each("min")[i], each("max")[i]));
+      return ofBits(count2 * bits.reduce((sum, of) => sum + of, 0));
+    },
+    "values",
+    (data) => ({ ranges: rangesOf(data) })
+  ),
+  permutations: counted("permutations", ["length"], (data, count2) => {
+    const length = numberIn(data, "length");
+    return ofBits(count2 * length * Math.log2(Math.max(2, length)));
+  }),
+  gaussians: counted(
+    "gaussians",
+    ["digits", "mean", "stddev"],
+    (_, count2) => GAUSSIAN_BYTES * count2 + WORDS_BYTES
+  ),
+  shuffle: { ...LISTED, params: [] },
+  sample: { ...LISTED, params: ["list_sha256", "of"] },
+  weighted: { ...LISTED, params: ["list_sha256", "weights"] },
   bytes: {
+    params: ["encoding"],
     values: "bytes",
+    beside: ["bits", "count"],
+    bytesMax: (data, length) => Math.floor(length * (member(data, "encoding") === "hex" ? 1 / 2 : 3 / 4)),
     drawAgain: (data, bytes) => {
-      const request = {
-        kind: "bytes",
-        count: 1,
-        length: member(data, "count"),
-        encoding: member(data, "encoding")
-      };
-      const drawn = drawnValues(request, bytes);
+      const [length, encoding] = [member(data, "count"), member(data, "encoding")];
+      const drawn = drawnValues({ kind: "bytes", count: 1, length, encoding }, bytes);
       return typeof drawn === "string" ? void 0 : drawn[0];
     }
   },
   bitstring: {
+    params: ["length"],
     values: "bitstring",
+    beside: [],
+    bytesMax: (_, length) => Math.ceil(length / 8),
     drawAgain: (data, bytes) => {
       const length = member(data, "length");
       if (typeof length !== "number" || !Number.isInteger(length) || length < 1 || length > BITS_MAX)
@@ -2960,23 +2901,114 @@ var KINDS2 = {
     }
   }
 };
-function listed(kind, values, names, more = () => ({})) {
+var BYTE_STRINGS = counted(
+  "bytes",
+  ["encoding", "length"],
+  (data, count2) => count2 * numberIn(data, "length")
+);
+var BATCH_MEMBERS = ["count", "params", "type", "values"];
+var NOT_IN_BATCHES = ["bitstring", "shuffle"];
+function counted(kind, params, bytesMax, values = "values", more = () => ({})) {
   return {
+    ...COUNTED,
+    params,
     values,
+    bytesMax,
     drawAgain: (data, bytes) => {
       const told2 = member(data, values);
       if (!Array.isArray(told2) || told2.length !== member(data, "count")) return void 0;
-      const own = Object.fromEntries(names.map((name) => [name, member(data, name)]));
+      const own = Object.fromEntries(["count", ...params].map((name) => [name, member(data, name)]));
       const drawn = drawnValues({ kind, ...own, ...more(data) }, bytes);
       return typeof drawn === "string" ? void 0 : drawn;
     }
   };
 }
+function kindOf(endpoint) {
+  if (typeof endpoint === "string" && Object.hasOwn(KINDS2, endpoint)) return KINDS2[endpoint];
+  return refuse(`There is no endpoint ${show(endpoint)}.`);
+}
+function kindInBatch(type) {
+  if (type === "bytes") return BYTE_STRINGS;
+  if (typeof type !== "string" || !Object.hasOwn(KINDS2, type) || NOT_IN_BATCHES.includes(type))
+    refuse(`A batch has no type ${show(type)}.`);
+  return KINDS2[type];
+}
+function checkMembers2(endpoint, data) {
+  const isBatch = endpoint === "batch";
+  const { params, beside, values } = isBatch ? { ...COUNTED, params: [] } : kindOf(endpoint);
+  const names = isBatch ? BATCH_MEMBERS : [...params, ...beside, values].sort();
+  if (!hasMembers(data, [...names, "metadata"]))
+    refuse(`The members of data are not those of an answer of ${show(endpoint)}: ${names.join(", ")}.`);
+  if (!isBatch) return;
+  const type = member(data, "type");
+  const own = kindInBatch(type).params;
+  if (!hasMembers(member(data, "params"), own))
+    refuse(`The members of params are not those of a batch of ${show(type)}: ${own.join(", ")}.`);
+}
+function hasMembers(value, names) {
+  return isObject(value) && Object.keys(value).sort().join() === names.toSorted().join();
+}
+function drawnAs(endpoint, data) {
+  if (endpoint !== "batch") return { kind: kindOf(endpoint), told: data };
+  const [type, params, values] = ["type", "params", "values"].map((name) => member(data, name));
+  const kind = kindInBatch(type);
+  const own = isObject(params) ? params : {};
+  return { kind, told: { ...own, count: member(data, "count"), [kind.values]: values } };
+}
+var PER_BIT = 4 / 8;
+var WORDS_BYTES = 256;
+function ofBits(bits) {
+  return Math.ceil(bits * PER_BIT) + WORDS_BYTES;
+}
+function span(min, max) {
+  return Math.log2(Math.max(1, Number(max) - Number(min) + 1));
+}
+function numberIn(data, name) {
+  return Number(member(data, name));
+}
+function alphabetOf(data) {
+  return [...text(member(data, "alphabet")) ?? ""];
+}
 function rangesOf(data) {
-  const [lengths, mins, maxes] = ["length", "min", "max"].map((name) => member(data, name));
-  if (!Array.isArray(lengths) || !Array.isArray(mins) || !Array.isArray(maxes)) return void 0;
+  const [mins, maxes] = [listAt(data, "min"), listAt(data, "max")];
   const unique = member(data, "unique");
-  return lengths.map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
+  return listAt(data, "length").map((length, i) => ({ length, min: mins[i], max: maxes[i], unique }));
+}
+function bytesMaxOf(endpoint, answered) {
+  const { kind, told: data } = drawnAs(endpoint, answered);
+  const values = member(data, kind.values);
+  return kind.bytesMax(data, Array.isArray(values) || typeof values === "string" ? values.length : 0);
+}
+var Exhausted = class extends Error {
+  name = "Exhausted";
+};
+function valuesVerdict(endpoint, answered, drawn) {
+  const { kind, told: data } = drawnAs(endpoint, answered);
+  if (kind.drawAgain === void 0) {
+    const name = endpoint === "batch" ? member(answered, "type") : endpoint;
+    return `The bytes drawn for it are those that the lots committed to. That its values follow from them is not checked: an answer of ${show(name)} does not hold all that they were drawn with.`;
+  }
+  const stream = streamOf(drawn);
+  let again;
+  try {
+    again = kind.drawAgain(data, stream);
+  } catch (error) {
+    if (!(error instanceof Exhausted)) throw error;
+    refuse("The opening holds fewer bytes than its values are drawn from.");
+  }
+  if (again === void 0 || canonical(again) !== canonical(member(data, kind.values)))
+    refuse("The values are not those that follow from the bytes that were drawn.");
+  if (drawn.length - stream.used >= PIECE_BYTES2)
+    refuse("The opening holds more than what its values are drawn from.");
+  return "Its values follow from bytes that the lots committed to.";
+}
+function streamOf(bytes) {
+  let isGiven = bytes.length === 0;
+  return new ByteStream(() => {
+    if (isGiven) throw new Exhausted();
+    isGiven = true;
+    return bytes;
+  });
 }
 
 // src/certificate/verify-witnesses.ts
@@ -2991,33 +3023,31 @@ function readWitnessPolicy(keysText, quorumText) {
 async function witnessVerdict(document, certificate, logged, policy) {
   const { keys, quorum } = policy;
   if (!(Number.isSafeInteger(quorum) && quorum >= 1 && quorum <= keys.length))
-    return failed(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
+    refuse(`The quorum is ${quorum}, and ${keys.length} witnesses are named.`);
   const seen = await readCosignatures(keys, logged);
-  if (typeof seen === "string" || typeof logged === "string") return failed(String(seen));
   const issuedMs = timeOf(member(certificate, "issued_at"));
   const early = seen.find(({ atS }) => atS * 1e3 < issuedMs - WITNESS_CLOCK_MS);
   if (early !== void 0)
-    return failed(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
+    refuse(`${early.name} saw the tree at ${timeText(early.atS)}, before the certificate was issued.`);
   const told2 = namesAndTimes(seen);
   if (seen.length < quorum) {
     const who = told2 === "" ? "" : `: ${told2}`;
-    return failed(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
+    refuse(`${seen.length} of the ${quorum} witnesses that are asked for saw the tree${who}.`);
   }
   const byS = seen.map(({ atS }) => atS).sort((a, b) => a - b)[quorum - 1];
   const before = await seenWithout(document, logged, policy);
   const since = before === void 0 ? `${text(member(certificate, "issued_at"))}, by the log's own word,` : `${timeText(before.atS)}, when witnesses had seen the log with ${before.size} leaves and so without it,`;
-  return holds(`Seen by ${told2}: logged between ${since} and ${timeText(byS)}.`);
+  return `Seen by ${told2}: logged between ${since} and ${timeText(byS)}.`;
 }
 async function seenWithout(document, { proof, checkpoint }, { keys, quorum }) {
   let latest;
-  const lots = member(document, "lots");
-  for (const lot of Array.isArray(lots) ? lots : []) {
-    const logged = readProof(member(lot, "proof"));
-    if (typeof logged === "string") continue;
+  for (const lot of listAt(document, "lots")) {
+    const logged = (await found(() => readProof(member(lot, "proof")))).known;
+    if (logged === void 0) continue;
     const { origin, size } = logged.checkpoint;
     if (origin !== checkpoint.origin || size > proof.index) continue;
-    const seen = await readCosignatures(keys, logged);
-    if (typeof seen === "string" || seen.length < quorum) continue;
+    const seen = (await found(() => readCosignatures(keys, logged))).known ?? [];
+    if (seen.length < quorum) continue;
     const atS = Math.min(...seen.map((each) => each.atS));
     if (latest === void 0 || atS > latest.atS) latest = { atS, size };
   }
@@ -3029,149 +3059,126 @@ function namesAndTimes(seen) {
 
 // src/certificate/verify-lots.ts
 var OPENED_BYTES_MAX = 2048;
-var LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate.";
 function readLots(document, certificate) {
   const named = member(certificate, "provenance", "lots");
   const given = member(document, "lots");
-  const unknown = (why) => ({ leaves: void 0, verdict: failed(why) });
-  if (!Array.isArray(named) || named.length === 0) return unknown("The certificate names no lot.");
+  if (!Array.isArray(named) || named.length === 0) refuse("The certificate names no lot.");
   if (!Array.isArray(given) || given.length !== named.length)
-    return unknown(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
+    refuse(`The certificate names ${named.length} lots, and its file has not as many under lots.`);
   const ids = named.map((each) => text(member(each, "id")));
-  if (new Set(ids).size < ids.length) return unknown("The certificate names a lot twice.");
+  if (new Set(ids).size < ids.length) refuse("The certificate names a lot twice.");
   const leaves = given.map((each) => member(each, "leaf"));
   for (const [i, leaf] of leaves.entries()) {
     const id = ids[i];
     const isLot = member(leaf, "type") === "lot" && member(leaf, "version") === 1;
     if (!isLot || id === void 0 || member(leaf, "lot_id") !== id)
-      return unknown(`What is given for lot ${show(id)} is not its leaf.`);
+      refuse(`What is given for lot ${show(id)} is not its leaf.`);
     const hash = canonical(leaf);
-    if (hash === void 0 || toBase64(leafHash(sha256, utf8Bytes(hash))) !== member(named[i], "leaf"))
-      return unknown(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
+    if (hash === void 0 || toBase64(leafHash(utf8Bytes(hash))) !== member(named[i], "leaf"))
+      refuse(`The leaf of lot ${id} is not the one that the certificate names by its hash.`);
   }
-  const which = leaves.length === 1 ? "The lot is the one" : `The ${leaves.length} lots are those`;
-  return { leaves, verdict: holds(`${which} that the certificate names by the hash of its leaf.`) };
+  return leaves;
+}
+function lotsVerdict({ length }) {
+  const which = length === 1 ? "The lot is the one" : `The ${length} lots are those`;
+  return `${which} that the certificate names by the hash of its leaf.`;
 }
 function issuedText(certificate) {
   if (!isObject(certificate)) return void 0;
   const issued = Object.entries(certificate).filter(([name]) => !UNSIGNED.some((each) => each === name));
   return canonical(Object.fromEntries(issued));
 }
-async function fixedVerdict(input, certificate, leaves, logged) {
+async function fixedVerdict(input, certificate, lots, logged) {
   const { octets, witnesses } = input;
   const mode = member(certificate, "entropy_mode");
-  if (mode === "csprng") return failed("Required, and not shown: values of csprng mode come from no lot.");
-  if (leaves === void 0) return failed(LOTS_UNKNOWN);
+  if (mode === "csprng") refuse("Required, and not shown: values of csprng mode come from no lot.");
   const response = octets === void 0 || !isObject(input.response) ? input.response : { opening: null, ...input.response };
   const fixed = [];
-  for (const [i, leaf] of leaves.entries()) {
-    const found = await fixedLot(input, certificate, logged, leaf, i);
-    if (typeof found === "string") return failed(found);
-    fixed.push(found);
-  }
+  for (const [i, leaf] of lots().entries()) fixed.push(await fixedLot(input, certificate, logged, leaf, i));
   const bound = mode === "pure" ? pureVerdict(certificate, fixed, response) : seedVerdict(certificate, fixed);
-  if ("failure" in bound) return bound;
   const latestS = Math.max(...fixed.map(({ atS }) => atS));
   const seen = witnesses === void 0 ? "" : `, and ${witnesses.quorum} witnesses or more saw them by then, give or take ${WITNESS_CLOCK_MS / 1e3} s`;
-  return holds(
-    `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound.holds}`
-  );
+  return `The log says that it held its lots by ${timeText(latestS)}, before it was issued${seen}. ${bound}`;
 }
 async function fixedLot({ certificate: document, keys, witnesses }, certificate, logged, told2, place) {
-  const id = text(member(told2, "lot_id")) ?? "";
-  const proofs = member(document, "lots");
-  const proof = Array.isArray(proofs) ? proofs[place] : void 0;
-  const leaf = canonical(told2) ?? "";
-  const lotAt = readProof(member(proof, "proof"));
-  if (typeof lotAt === "string") return `Lot ${id}: ${lotAt}`;
+  const { lot_id: id, pure, seeds } = told2;
+  const proof = listAt(document, "lots")[place];
+  const named = `Lot ${id}`;
+  const lotAt = await about(named, () => readProof(member(proof, "proof")));
   const { index } = lotAt.proof;
-  if (!holdsLeaf(lotAt, leaf)) return `Lot ${id} is not leaf ${index} of the tree that its proof names.`;
-  if (typeof logged !== "string" && logged.checkpoint.origin === lotAt.checkpoint.origin && index >= logged.proof.index)
-    return `Lot ${id} was logged after the certificate.`;
-  const signed = await readSigned(keys, lotAt);
-  if (typeof signed === "string") return `Lot ${id}: ${signed}`;
+  if (!holdsLeaf(lotAt, canonical(told2) ?? ""))
+    refuse(`Lot ${id} is not leaf ${index} of the tree that its proof names.`);
+  if (logged?.checkpoint.origin === lotAt.checkpoint.origin && index >= logged.proof.index)
+    refuse(`Lot ${id} was logged after the certificate.`);
+  const { atS = Number.POSITIVE_INFINITY } = await about(named, () => readSigned(keys, lotAt));
   const issuedMs = timeOf(member(certificate, "issued_at"));
-  const { atS = Number.POSITIVE_INFINITY } = signed;
-  if (!(Math.floor(timeOf(member(told2, "finished_at")) / 1e3) <= atS))
-    return `The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`;
+  if (!(Math.floor(timeOf(told2.finished_at) / 1e3) <= atS))
+    refuse(`The log says that it held lot ${id} at ${timeText(atS)}, before the lot ended.`);
   if (!(atS * 1e3 <= issuedMs))
-    return `The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`;
+    refuse(`The log held lot ${id} by ${timeText(atS)}, which is not before the answer was issued.`);
   if (witnesses !== void 0) {
-    const seen = await readCosignatures(witnesses.keys, lotAt);
-    if (typeof seen === "string") return `Lot ${id}: ${seen}`;
+    const seen = await about(named, () => readCosignatures(witnesses.keys, lotAt));
     const before = seen.filter((each) => each.atS * 1e3 <= issuedMs + WITNESS_CLOCK_MS).length;
     if (before < witnesses.quorum)
-      return `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`;
+      refuse(
+        `${before} of the ${witnesses.quorum} witnesses that are asked for saw lot ${id} before the answer was issued.`
+      );
   }
-  return commitmentIn(told2, proof, atS) ?? `The leaf of lot ${id} has another form.`;
-}
-function commitmentIn(leaf, proof, atS) {
-  const count2 = (...path) => {
-    const value = member(leaf, ...path);
-    return isCount2(value) ? value : void 0;
-  };
-  const pureBytes = count2("pure", "bytes");
-  const blockBytes = count2("pure", "block_bytes");
-  const seedCount = count2("seeds", "count");
-  const pureRoot = text(member(leaf, "pure", "root"));
-  const seedRoot = text(member(leaf, "seeds", "root"));
   const runs = member(proof, "runs");
-  const isWhole2 = pureBytes !== void 0 && blockBytes !== void 0 && seedCount !== void 0 && Array.isArray(runs);
-  if (!isWhole2 || pureRoot === void 0 || seedRoot === void 0) return void 0;
-  const isCut = blockBytes > 0 && blockBytes % PIECE_BYTES === 0 && pureBytes % PIECE_BYTES === 0;
-  if (!isCut || member(leaf, "pure", "piece_bytes") !== PIECE_BYTES) return void 0;
-  return { pureBytes, blockBytes, pureRoot, seedCount, seedRoot, runs, atS };
+  const isCut = [pure.block_bytes, pure.bytes, pure.piece_bytes].every((each) => each % PIECE_BYTES === 0);
+  if (!isCut || pure.piece_bytes !== PIECE_BYTES || !Array.isArray(runs))
+    refuse(`The leaf of lot ${id} has another form.`);
+  return { pure, seeds, runs, atS };
 }
 function seedVerdict(certificate, [lot]) {
   const index = member(certificate, "provenance", "seed", "index");
   const run2 = readRun(lot.runs[0]);
   if (run2 === void 0 || run2.first !== index || run2.hashes.length !== 1 || lot.runs.length !== 1)
-    return failed(`Nothing leads from seed ${show(index)} to its lot.`);
-  const root = rootOfRun(sha256, lot.seedCount, run2.first, run2.hashes, run2.path);
-  if (root === void 0 || run2.path.length > 0 || toBase64(root) !== lot.seedRoot)
-    return failed(`Seed ${index} is not among the seeds that its lot committed to.`);
-  return holds(`Its seed is number ${index} of the ${lot.seedCount} that the lot committed to.`);
+    refuse(`Nothing leads from seed ${show(index)} to its lot.`);
+  const root = rootOfRun(lot.seeds.count, run2.first, run2.hashes, run2.path);
+  if (root === void 0 || run2.path.length > 0 || toBase64(root) !== lot.seeds.root)
+    refuse(`Seed ${index} is not among the seeds that its lot committed to.`);
+  return `Its seed is number ${index} of the ${lot.seeds.count} that the lot committed to.`;
 }
 function pureVerdict(certificate, fixed, response) {
   const drawn = member(certificate, "provenance", "drawn");
-  if (!Array.isArray(drawn) || drawn.length === 0) return failed("It does not say what was drawn.");
+  if (!Array.isArray(drawn) || drawn.length === 0) refuse("It does not say what was drawn.");
   const used = fixed.map(() => 0);
   const ranges = [];
   let total = 0;
   for (const each of drawn) {
     const range = readRange(each, fixed.length);
-    if (range === void 0) return failed("What it says was drawn are no whole pieces of its lots.");
+    if (range === void 0) refuse("What it says was drawn are no whole pieces of its lots.");
     total += range.bytes;
     const lot = fixed[range.lot];
     const bound = boundRange(range, lot, lot.runs[used[range.lot]++]);
     if (bound === void 0)
-      return failed(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
+      refuse(`Nothing leads from byte ${range.offset} to lot ${range.lot + 1} of the certificate.`);
     ranges.push(bound);
   }
   if (fixed.some((lot, i) => lot.runs.length !== used[i]))
-    return failed("The proof of a lot has more than was drawn.");
+    refuse("The proof of a lot has more than was drawn.");
   if (response === void 0)
-    return holds(
-      "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it."
-    );
+    return "Whether the answer was made of those bytes is not checked: only an answer in JSON that drew at most 2048 bytes can show it.";
   const [endpoint, data] = [member(certificate, "endpoint"), member(response, "data")];
   const opening = member(response, "opening");
   if (opening === null && text(member(certificate, "media_type")) !== void 0)
-    return holds("Not shown of its bytes: an answer in octets carries no opening.");
-  const flaw = flawOfData(endpoint, data);
-  if (flaw !== void 0) return failed(flaw);
+    return "Not shown of its bytes: an answer in octets carries no opening.";
+  checkMembers2(endpoint, data);
   if (opening !== void 0 && opening !== null) return openingVerdict(ranges, response, endpoint);
-  return Math.min(total, bytesMaxOf(endpoint, data)) > OPENED_BYTES_MAX ? holds("The answer is too long to carry what shows that its bytes are those.") : failed("The answer lacks the opening that shows which bytes it was made of.");
+  if (Math.min(total, bytesMaxOf(endpoint, data)) <= OPENED_BYTES_MAX)
+    refuse("The answer lacks the opening that shows which bytes it was made of.");
+  return "The answer is too long to carry what shows that its bytes are those.";
 }
 function boundRange(range, fixed, told2) {
   const { offset, bytes } = range;
-  const { pureBytes, blockBytes, pureRoot } = fixed;
+  const { bytes: pureBytes, block_bytes: blockBytes, root: pureRoot } = fixed.pure;
   if (offset + bytes > pureBytes) return void 0;
   const firstBlock = Math.floor(offset / blockBytes);
   const blocks = Math.ceil((offset + bytes) / blockBytes) - firstBlock;
   const run2 = readRun(told2);
   if (run2 === void 0 || run2.first !== firstBlock || run2.hashes.length !== blocks) return void 0;
-  const root = rootOfRun(sha256, Math.ceil(pureBytes / blockBytes), firstBlock, run2.hashes, run2.path);
+  const root = rootOfRun(Math.ceil(pureBytes / blockBytes), firstBlock, run2.hashes, run2.path);
   if (root === void 0 || run2.path.length > 0 || toBase64(root) !== pureRoot) return void 0;
   return { ...range, fixed, firstBlock, blockRoots: run2.hashes };
 }
@@ -3181,27 +3188,27 @@ function openingVerdict(ranges, response, endpoint) {
   const length = ranges.reduce((sum, range) => sum + range.bytes, 0);
   const isWhole2 = bytes?.length === length && salts?.length === length / PIECE_BYTES * PIECE_SALT_BYTES;
   if (!isWhole2 || pathBytes === void 0 || pathBytes.length % HASH_BYTES !== 0)
-    return failed("The opening does not hold what was drawn.");
+    refuse("The opening does not hold what was drawn.");
   const path = splitHashes(pathBytes);
   let at = 0;
   for (const { fixed, firstBlock, blockRoots, offset, bytes: size } of ranges) {
     let from = offset;
     for (const [i, blockRoot] of blockRoots.entries()) {
-      const start = (firstBlock + i) * fixed.blockBytes;
-      const end = Math.min(start + fixed.blockBytes, fixed.pureBytes);
+      const start = (firstBlock + i) * fixed.pure.block_bytes;
+      const end = Math.min(start + fixed.pure.block_bytes, fixed.pure.bytes);
       const pieces = [];
       for (let piece = from; piece < Math.min(end, offset + size); piece += PIECE_BYTES, at += PIECE_BYTES) {
         const saltAt = at / PIECE_BYTES * PIECE_SALT_BYTES;
         const salt = salts.subarray(saltAt, saltAt + PIECE_SALT_BYTES);
-        pieces.push(pieceHash(sha256, salt, bytes.subarray(at, at + PIECE_BYTES)));
+        pieces.push(pieceHash(salt, bytes.subarray(at, at + PIECE_BYTES)));
       }
-      const root = rootOfRun(sha256, (end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
+      const root = rootOfRun((end - start) / PIECE_BYTES, (from - start) / PIECE_BYTES, pieces, path);
       if (root === void 0 || !equalHashes(root, blockRoot))
-        return failed("The bytes in the opening are not those that the lot committed to.");
+        refuse("The bytes in the opening are not those that the lot committed to.");
       from = end;
     }
   }
-  if (path.length > 0) return failed("The opening holds more than what was drawn.");
+  if (path.length > 0) refuse("The opening holds more than what was drawn.");
   return valuesVerdict(endpoint, member(response, "data"), bytes);
 }
 function readRange(value, lots) {
@@ -3224,58 +3231,67 @@ function readRun(value) {
 async function verifyAnswer(input) {
   const { response, octets, certificate, keys, witnesses } = input;
   const document = member(certificate, "certificate") ?? certificate;
-  const logged = readProof(member(document, "proof"));
-  const signed = await readSignatures(keys, logged);
+  const logged = await found(() => readProof(member(document, "proof")));
+  const signed = await found(() => readSignatures(keys, logged()));
+  const leaves = await found(() => readLots(certificate, document));
+  const lots = await found(() => formedLots(leaves()));
   const checks = [];
-  const add = (name, verdict) => checks.push(check(name, verdict));
+  const add = async (name, holds2) => {
+    checks.push(await check(name, holds2));
+  };
   if (response !== void 0) {
-    add("certificate id", certificateId(response, document));
-    add("request id", requestId(response, document));
-    add("metadata", metadata(input, document));
+    await add("certificate id", () => certificateId(response, document));
+    await add("request id", () => requestId(response, document));
+    await add("metadata", () => metadata(input, document));
   }
-  if (response !== void 0 || octets !== void 0) add("delivered", delivered(input, document));
-  const label = labelVerdict(octets === void 0 ? response : void 0, document);
-  if (label !== void 0) add("label", label);
-  const lots = readLots(certificate, document);
-  add("lots", lots.verdict);
-  add("derived", lots.leaves === void 0 ? failed(LOTS_UNKNOWN) : derivedVerdict(document, lots.leaves));
-  add("status", statusNow(certificate, document, lots));
-  add("keys", keysListed(keys));
-  add("inclusion", inclusion(document, logged));
-  add("signature", signature(logged, signed));
-  add("dates", dates(document, lots, signed));
+  if (response !== void 0 || octets !== void 0)
+    await add("delivered", () => delivered(input, document));
+  const labelled = octets === void 0 ? response : void 0;
+  if (member(document, "label") !== void 0 || member(labelled, "label") !== void 0)
+    await add("label", () => labelVerdict(labelled, document));
+  await add("lots", () => lotsVerdict(leaves()));
+  await add("derived", () => derivedVerdict(document, lots));
+  await add("status", () => statusNow(certificate, document, leaves()));
+  await add("keys", () => keysListed(keys));
+  await add("inclusion", () => inclusion(document, logged()));
+  await add("signature", () => signature(logged(), signed()));
+  await add("dates", () => dates(document, leaves(), signed.known));
   if (member(document, "entropy_mode") !== "csprng" || input.requireFixed === true)
-    add("fixed", await fixedVerdict(input, document, lots.leaves, logged));
+    await add("fixed", () => fixedVerdict(input, document, lots, logged.known));
   if (witnesses !== void 0)
-    add("witnesses", await witnessVerdict(certificate, document, logged, witnesses));
+    await add("witnesses", () => witnessVerdict(certificate, document, logged(), witnesses));
   return {
-    ok: checks.every((check2) => check2.ok),
+    ok: checks.every((each) => each.ok),
     checks,
     notCovered: response === void 0 ? [] : notCovered(response, octets !== void 0)
   };
 }
-function check(name, verdict) {
-  return "failure" in verdict ? { name, ok: false, why: verdict.failure } : { name, ok: true, why: verdict.holds };
+async function check(name, holds2) {
+  try {
+    return { name, ok: true, why: await holds2() };
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return { name, ok: false, why: error.message };
+  }
 }
 function certificateId(response, document) {
   const id = text(member(document, "id"));
   const url = text(member(document, "verify_url"));
   const asked = member(response, "metadata", "certificate_id");
-  if (id === void 0) return failed("The certificate has no id.");
-  if (asked !== id) return failed(`The response names ${show(asked)}, the certificate is ${id}.`);
-  if (!url?.endsWith(`/${id}`)) return failed("verify_url does not end in the id.");
-  return holds(`The response names certificate ${id}.`);
+  if (id === void 0) refuse("The certificate has no id.");
+  if (asked !== id) refuse(`The response names ${show(asked)}, the certificate is ${id}.`);
+  if (!url?.endsWith(`/${id}`)) refuse("verify_url does not end in the id.");
+  return `The response names certificate ${id}.`;
 }
 function requestId(response, document) {
   const id = text(member(document, "request_id"));
   const named = member(response, "metadata", "request_id");
   const uuid2 = member(response, "meta", "request_id");
   const bits = id?.startsWith("req_") ? bytesOfBase32(id.slice(4)) : void 0;
-  if (bits === void 0) return failed("The certificate has no request_id.");
-  if (named !== id) return failed(`The response has request ${show(named)}, the certificate is for ${id}.`);
-  if (uuid2 !== uuidOf(bits))
-    return failed(`meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`);
-  return holds(`Both are of request ${id}.`);
+  if (bits === void 0) refuse("The certificate has no request_id.");
+  if (named !== id) refuse(`The response has request ${show(named)}, the certificate is for ${id}.`);
+  if (uuid2 !== uuidOf(bits)) refuse(`meta.request_id is ${show(uuid2)}, not the same 128 bits as ${id}.`);
+  return `Both are of request ${id}.`;
 }
 function metadata({ response }, document) {
   const differing = REPEATED.filter(([inResponse, inCertificate]) => {
@@ -3285,7 +3301,8 @@ function metadata({ response }, document) {
   }).map(([inResponse]) => inResponse);
   const type = member(response, "media_type");
   if (type !== void 0 && type !== member(document, "media_type")) differing.push("media_type");
-  return differing.length > 0 ? failed(`Not as certified: ${differing.join(", ")}.`) : holds("Time, circuit, backend, origin, mode and test result are as certified.");
+  if (differing.length > 0) refuse(`Not as certified: ${differing.join(", ")}.`);
+  return "Time, circuit, backend, origin, mode and test result are as certified.";
 }
 function delivered({ response, octets, salt: given }, document) {
   const certified = member(document, "hashes", "delivered");
@@ -3293,78 +3310,73 @@ function delivered({ response, octets, salt: given }, document) {
   const salt = given ?? text(member(response, "metadata", "certificate_salt"));
   const bytes = type === void 0 ? jsonBytes(response, octets) : octets;
   if (salt === void 0 || !/^[0-9a-f]{64}$/.test(salt))
-    return failed("metadata.certificate_salt is not 64 hex digits.");
+    refuse("metadata.certificate_salt is not 64 hex digits.");
   if (type !== void 0 && octets === void 0)
-    return failed(`The certificate is of octets, ${show(type)}; the answer is not.`);
+    refuse(`The certificate is of octets, ${show(type)}; the answer is not.`);
   if (bytes === void 0 && octets !== void 0)
-    return failed("The certificate is of JSON; the answer is in octets.");
-  if (bytes === void 0) return failed("The response has no data.");
-  const digest = digestText(concatBytes2(hexToBytes(salt), bytes));
-  if (digest !== certified)
-    return failed(`The data and the salt hash to ${digest}, certified is ${show(certified)}.`);
-  return type === void 0 ? holds("The data is what was delivered, bit for bit.") : holds(`The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`);
+    refuse("The certificate is of JSON; the answer is in octets.");
+  if (bytes === void 0) refuse("The response has no data.");
+  const digest2 = digestText(concatBytes2(hexToBytes(salt), bytes));
+  if (digest2 !== certified)
+    refuse(`The data and the salt hash to ${digest2}, certified is ${show(certified)}.`);
+  return type === void 0 ? "The data is what was delivered, bit for bit." : `The octets are what was delivered, bit for bit. They are ${text(type) ?? show(type)}.`;
 }
 function jsonBytes(response, octets) {
   const data = octets === void 0 ? canonical(member(response, "data")) : void 0;
   return data === void 0 ? void 0 : utf8Bytes(data);
 }
-function statusNow(certificate, document, lots) {
+function statusNow(certificate, document, leaves) {
   const status = member(document, "status");
-  if (lots.leaves === void 0) return failed(LOTS_UNKNOWN);
-  const deterministic = lots.leaves.some((lot) => member(lot, "deterministic") === true);
+  const deterministic = leaves.some((lot) => member(lot, "deterministic") === true);
   if (status === "revoked") {
     const reason = member(certificate, "revocation", "reason");
-    return failed(`A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`);
+    refuse(`A lot was withdrawn: ${text(reason) ?? "no reason is given"}.`);
   }
   if (status !== (deterministic ? "test" : "valid"))
-    return failed(`status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`);
-  return deterministic ? holds("A deterministic test source made this: not random.") : holds("The document says of no lot that it was withdrawn.");
+    refuse(`status is ${show(status)}; the lots make it ${deterministic ? "test" : "valid"}.`);
+  return deterministic ? "A deterministic test source made this: not random." : "The document says of no lot that it was withdrawn.";
 }
 function inclusion(document, logged) {
-  if (typeof logged === "string") return failed(logged);
   const leaf = issuedText(document);
   const { index } = logged.proof;
   const { size } = logged.checkpoint;
-  return leaf !== void 0 && holdsLeaf(logged, leaf) ? holds(`The certificate is leaf ${index} of the logged tree of ${size}.`) : failed(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
+  if (leaf === void 0 || !holdsLeaf(logged, leaf))
+    refuse(`The certificate is not leaf ${index} of the tree of ${size} that the proof names.`);
+  return `The certificate is leaf ${index} of the logged tree of ${size}.`;
 }
 function keysListed(keys) {
-  const listed2 = knownKeys(keys);
-  if (typeof listed2 === "string") return failed(listed2);
   const current = member(keys, "current_key_id");
-  return listed2.some((key) => key.keyId === current) ? holds("The keys are well-formed.") : failed("current_key_id does not name a listed key.");
+  if (!knownKeys(keys).some((key) => key.keyId === current))
+    refuse("current_key_id does not name a listed key.");
+  return "The keys are well-formed.";
 }
-function signature(logged, signed) {
-  if (typeof logged === "string") return failed(logged);
-  if (typeof signed === "string") return failed(signed);
+function signature({ checkpoint }, signed) {
   const keyIds = signed.filter(({ atS }) => atS === void 0).map(({ key }) => key.keyId);
-  return holds(`The checkpoint is signed by ${keyIds.join(" and ")} of ${logged.checkpoint.origin}.`);
+  return `The checkpoint is signed by ${keyIds.join(" and ")} of ${checkpoint.origin}.`;
 }
-function dates(document, lots, signed) {
+function dates(document, leaves, signed) {
   const issuedAt = member(document, "issued_at");
   const issuedMs = timeOf(issuedAt);
-  if (Number.isNaN(issuedMs)) return failed(`issued_at is ${show(issuedAt)}, not a time.`);
-  if (lots.leaves === void 0) return failed(LOTS_UNKNOWN);
-  for (const lot of lots.leaves) {
+  if (Number.isNaN(issuedMs)) refuse(`issued_at is ${show(issuedAt)}, not a time.`);
+  for (const lot of leaves) {
     const finishedAt = member(lot, "finished_at");
     if (!(timeOf(finishedAt) <= issuedMs))
-      return failed(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
+      refuse(`It was issued at ${show(issuedAt)}, and a lot of it ended at ${show(finishedAt)}.`);
   }
-  if (typeof signed === "string")
-    return holds("Issued after its lots ended. No signature that holds says more.");
+  if (signed === void 0) return "Issued after its lots ended. No signature that holds says more.";
   const valid = signed.filter(({ key }) => key.beganMs <= issuedMs);
-  if (!valid.some(({ atS }) => atS === void 0))
-    return failed(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
+  const plain = valid.filter(({ atS }) => atS === void 0).map(({ key }) => key);
+  if (plain.length === 0)
+    refuse(`It was issued at ${show(issuedAt)}, before the key that signed the checkpoint began.`);
   const times2 = signed.flatMap(({ atS }) => atS === void 0 ? [] : [atS]);
   const lastMsOf = (each) => Math.max(issuedMs, ...signed.map(({ key, atS }) => key === each && atS !== void 0 ? atS * 1e3 : 0));
-  if (!valid.some(
-    ({ atS, key }) => atS === void 0 && (key.retiredMs === null || lastMsOf(key) <= key.retiredMs)
-  ))
-    return failed("The key that signed the checkpoint had been retired before.");
-  if (times2.length === 0) return holds("Issued after its lots ended. The log did not say when it signed.");
+  if (!plain.some((key) => key.retiredMs === null || lastMsOf(key) <= key.retiredMs))
+    refuse("The key that signed the checkpoint had been retired before.");
+  if (times2.length === 0) return "Issued after its lots ended. The log did not say when it signed.";
   const earliest = Math.min(...times2);
   if (earliest < Math.floor(issuedMs / 1e3))
-    return failed(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
-  return holds(`Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`);
+    refuse(`The log says that it signed at ${timeText(earliest)}, before the certificate was issued.`);
+  return `Issued after its lots ended; the log says that it signed by ${timeText(earliest)}.`;
 }
 function uuidOf(bits) {
   return bytesToHex(bits).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
@@ -3404,8 +3416,8 @@ function chainOf(info, hash) {
     throw new BeaconError(
       `the scheme is ${JSON.stringify(schemeID)}, not one of ${Object.keys(SCHEMES).join(", ")}`
     );
-  const publicKey = bytesOf2("public_key", public_key);
-  const seed = bytesOf2("groupHash", rest["groupHash"]);
+  const publicKey = bytesOf3("public_key", public_key);
+  const seed = bytesOf3("groupHash", rest["groupHash"]);
   const periodS = numberOf("period", period, 2 ** 32 - 1);
   const genesisS = numberOf("genesis_time", genesis_time, Number.MAX_SAFE_INTEGER);
   const beaconId = typeof metadata2 === "object" ? membersOf(metadata2)["beaconID"] : void 0;
@@ -3426,7 +3438,7 @@ function membersOf(value) {
     throw new BeaconError("the answer is not a JSON object");
   return value;
 }
-function bytesOf2(name, value) {
+function bytesOf3(name, value) {
   if (typeof value !== "string" || !/^(?:[0-9a-f]{2}){1,256}$/.test(value))
     throw new BeaconError(`${name} is not up to 256 bytes in hex`);
   return hexToBytes(value);
@@ -3476,60 +3488,58 @@ var NAMED_LIST = ["sha256", "size"];
 var BEACON = ["chain", "round"];
 var OVERDUE_MS = 6e4;
 var CHANCES_TOLD = 10;
-function statementFault(statement) {
+function checkStatement(statement) {
   const [required, optional] = [true, false].map(
     (each) => Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each)
   );
   const [list, beacon] = [member(statement, "list"), member(statement, "beacon")];
-  return membersFault("statement", statement, required, optional) ?? requestFault(member(statement, "request")) ?? (list === void 0 ? void 0 : membersFault("list", list, NAMED_LIST)) ?? (beacon === void 0 ? void 0 : membersFault("beacon", beacon, BEACON));
+  checkMembers3("statement", statement, required, optional);
+  checkRequest(member(statement, "request"));
+  if (list !== void 0) checkMembers3("list", list, NAMED_LIST);
+  if (beacon !== void 0) checkMembers3("beacon", beacon, BEACON);
 }
-function requestFault(request) {
+function checkRequest(request) {
   const kind = text(member(request, "kind"));
   const names = kind !== void 0 && Object.hasOwn(REQUESTS, kind) ? REQUESTS[kind] : void 0;
-  if (names === void 0) return `There is no kind ${show(member(request, "kind"))} of values to draw.`;
-  const fault = membersFault("request", request, ["kind", ...names]);
-  if (fault !== void 0) return fault;
-  const ranges = listOf2(member(request, "ranges"));
-  for (const range of ranges) {
-    const inRange2 = membersFault("range of the request", range, RANGE);
-    if (inRange2 !== void 0) return inRange2;
-  }
-  const typed = typeFault(request) ?? ranges.map(typeFault).find((each) => each !== void 0);
-  if (typed !== void 0) return typed;
+  if (names === void 0) refuse(`There is no kind ${show(member(request, "kind"))} of values to draw.`);
+  checkMembers3("request", request, ["kind", ...names]);
+  const ranges = listAt(request, "ranges");
+  for (const range of ranges) checkMembers3("range of the request", range, RANGE);
+  for (const each of [request, ...ranges]) checkTypes(each);
   for (const name of ["items", "alphabet"]) {
-    for (const [i, item] of listOf2(member(request, name)).entries()) {
+    for (const [i, item] of listAt(request, name).entries()) {
       const what = name === "items" ? `Item ${i + 1}` : `Character ${i + 1} of the alphabet`;
-      if (typeof item !== "string") return `${what} is ${show(item)}, not a text.`;
+      if (typeof item !== "string") refuse(`${what} is ${show(item)}, not a text.`);
       if (LINE_BREAK.test(item))
-        return `${what} has a line break: it would pass for several lines of a list.`;
+        refuse(`${what} has a line break: it would pass for several lines of a list.`);
       if (name === "alphabet" && [...item].length !== 1)
-        return `${what} is ${show(item)}, not one character.`;
+        refuse(`${what} is ${show(item)}, not one character.`);
     }
   }
-  if (hasOneOutcome(request)) return "The draw has one possible outcome: nothing is left to chance.";
-  return void 0;
+  if (hasOneOutcome(request)) refuse("The draw has one possible outcome: nothing is left to chance.");
 }
 var LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 var ORDERS = ["none", "ascending", "descending"];
-function typeFault(value) {
+function checkTypes(value) {
   for (const name of ["unique", "single"]) {
     const told2 = member(value, name);
     if (told2 !== void 0 && typeof told2 !== "boolean")
-      return `${name} is ${show(told2)}, not true or false.`;
+      refuse(`${name} is ${show(told2)}, not true or false.`);
   }
   const sort = member(value, "sort");
-  if (sort === void 0 || ORDERS.includes(sort)) return void 0;
-  return `sort is ${show(sort)}, not none, ascending or descending.`;
+  if (sort !== void 0 && !ORDERS.includes(sort))
+    refuse(`sort is ${show(sort)}, not none, ascending or descending.`);
 }
-function membersFault(what, value, required, optional = []) {
-  if (!isObject(value)) return `The ${what} is ${show(value)}, not an object.`;
+function checkMembers3(what, value, required, optional = []) {
+  if (!isObject(value)) refuse(`The ${what} is ${show(value)}, not an object.`);
   const missing = required.find((name) => !Object.hasOwn(value, name));
-  if (missing !== void 0) return `The ${what} lacks the member ${show(missing)}.`;
+  if (missing !== void 0) refuse(`The ${what} lacks the member ${show(missing)}.`);
   const stranger = Object.keys(value).find((name) => !required.includes(name) && !optional.includes(name));
-  return stranger === void 0 ? void 0 : `The ${what} has a member ${show(stranger)}, which a ${what} does not have.`;
+  if (stranger !== void 0)
+    refuse(`The ${what} has a member ${show(stranger)}, which a ${what} does not have.`);
 }
 function hasOneOutcome(request) {
-  const [count2, items] = [member(request, "count"), listOf2(member(request, "items"))];
+  const [count2, items] = [member(request, "count"), listAt(request, "items")];
   const sort = member(request, "sort");
   switch (member(request, "kind")) {
     case "integers":
@@ -3538,7 +3548,7 @@ function hasOneOutcome(request) {
     case "weighted":
       return new Set(items).size === 1;
     case "strings":
-      return listOf2(member(request, "alphabet")).length === 1;
+      return listAt(request, "alphabet").length === 1;
     case "permutations":
       return member(request, "length") === 1;
     case "gaussians": {
@@ -3548,7 +3558,7 @@ function hasOneOutcome(request) {
       return stddev < 10 ** (Math.floor(Math.log10(Math.abs(mean) + stddev)) - digits + 1);
     }
     case "sequences": {
-      const ranges = listOf2(member(request, "ranges"));
+      const ranges = listAt(request, "ranges");
       return ranges.length > 0 && ranges.every((range) => isFixed(range, member(range, "length"), sort));
     }
     default:
@@ -3563,7 +3573,7 @@ function isFixed(range, count2, sort) {
 }
 function chancesOf(request) {
   if (member(request, "kind") !== "weighted") return void 0;
-  const [items, weights] = [listOf2(member(request, "items")), listOf2(member(request, "weights"))];
+  const [items, weights] = [listAt(request, "items"), listAt(request, "weights")];
   if (items.length !== weights.length || !weights.every((each) => typeof each === "number")) return void 0;
   const sum = weights.reduce((total, each) => total + each, 0);
   return items.map((item, i) => ({ item: String(item), percent: percentText(weights[i] / sum * 100) }));
@@ -3572,47 +3582,43 @@ function percentText(percent) {
   if (percent < 1e-4) return "less than 0.0001";
   return percent > 99.99 && percent < 100 ? "more than 99.99" : String(Number(percent.toPrecision(4)));
 }
-function statementVerdict(draw, statement, digest) {
+function statementVerdict(draw, statement, digest2) {
   if (member(draw, "type") !== "draw" || member(draw, "version") !== 1)
-    return failed("The document is not of a draw of version 1.");
+    refuse("The document is not of a draw of version 1.");
   if (member(statement, "type") !== "draw_statement" || member(statement, "version") !== 1)
-    return failed("The statement is not of version 1.");
-  if (member(draw, "statement_sha256") !== digest)
-    return failed(`The statement hashes to ${digest}, not to ${show(member(draw, "statement_sha256"))}.`);
+    refuse("The statement is not of version 1.");
+  if (member(draw, "statement_sha256") !== digest2)
+    refuse(`The statement hashes to ${digest2}, not to ${show(member(draw, "statement_sha256"))}.`);
   const id = text(member(statement, "id"));
   if (id === void 0 || member(draw, "id") !== id)
-    return failed(`The statement is of draw ${show(id)}, the document of ${show(member(draw, "id"))}.`);
-  const fault = statementFault(statement);
-  if (fault !== void 0) return failed(fault);
+    refuse(`The statement is of draw ${show(id)}, the document of ${show(member(draw, "id"))}.`);
+  checkStatement(statement);
   const request = member(statement, "request");
-  const listed2 = listVerdict(member(statement, "list"), request);
-  if ("failure" in listed2) return listed2;
+  const listed = listText(member(statement, "list"), request);
   if (canonical(member(draw, "chances") ?? null) !== canonical(chancesOf(request) ?? null))
-    return failed("The chances in the document are not those of the weights in the statement.");
+    refuse("The chances in the document are not those of the weights in the statement.");
   const purpose = text(member(statement, "purpose"));
-  return holds(
-    `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest}.${listed2.holds}${chancesText(request)}`
-  );
+  return `Draw ${id} for ${show(purpose)} says what is drawn, and when: ${digest2}.${listed}${chancesText(request)}`;
 }
-function listVerdict(list, request) {
-  if (list === void 0) return holds("");
+function listText(list, request) {
+  if (list === void 0) return "";
   const [hash, size] = [member(list, "sha256"), member(list, "size")];
   const kind = member(request, "kind");
-  const other = failed("The list in the request is not the one that the statement names.");
+  const other = () => refuse("The list in the request is not the one that the statement names.");
   if (kind === "sample" || kind === "weighted") {
-    const items = listOf2(member(request, "items"));
+    const items = listAt(request, "items");
     const isWhole2 = digestText(items.map((item) => `${item}
 `).join("")) === hash;
     const isNumbered = kind === "weighted" && items.every((item, i) => item === String(i + 1));
-    if (items.length !== size || !(isWhole2 || isNumbered)) return other;
-    if (isWhole2) return holds(" It has the whole list.");
+    if (items.length !== size || !(isWhole2 || isNumbered)) other();
+    if (isWhole2) return " It has the whole list.";
   } else if (kind !== "integers") {
-    return failed(`The statement names a list, and a draw of ${show(kind)} reads none.`);
+    refuse(`The statement names a list, and a draw of ${show(kind)} reads none.`);
   } else {
     const isOfLines = member(request, "min") === 1 && member(request, "max") === size;
-    if (!isOfLines || member(request, "unique") !== true || member(request, "sort") !== "none") return other;
+    if (!isOfLines || member(request, "unique") !== true || member(request, "sort") !== "none") other();
   }
-  return holds(` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`);
+  return ` It draws lines of a list of ${show(size)}: check that your copy hashes to ${show(hash)}.`;
 }
 function shareOf({ percent }) {
   return percent.startsWith("less") ? 0 : Number(percent.replace("more than ", ""));
@@ -3625,9 +3631,6 @@ function chancesText(request) {
   const others = chances.length - told2.length;
   const more = others === 0 ? "" : `, and ${others} more in the statement`;
   return ` A pick is one of these with this chance: ${told2.join(", ")}${more}.`;
-}
-function listOf2(value) {
-  return Array.isArray(value) ? value : [];
 }
 
 // node_modules/@noble/curves/utils.js
@@ -4771,8 +4774,8 @@ function hash_to_field(msg, count2, options) {
 function isogenyMap(field, map) {
   validateField(field);
   aarray(map, "map");
-  const coeff = map.map((i, row2) => {
-    aarray(i, "map[" + row2 + "]");
+  const coeff = map.map((i, row3) => {
+    aarray(i, "map[" + row3 + "]");
     if (i.length < 1)
       throw new Error("isogenyMap: expected non-empty coefficients");
     return Array.from(i).reverse();
@@ -7294,18 +7297,18 @@ function roundOf(chain, round, answer) {
   const members = membersOf(answer);
   if (members["round"] !== round)
     throw new BeaconError(`the answer is of round ${JSON.stringify(members["round"])}, not of ${round}`);
-  const signature2 = bytesOf2("signature", members["signature"]);
+  const signature2 = bytesOf3("signature", members["signature"]);
   const number = new Uint8Array(8);
   new DataView(number.buffer).setBigUint64(0, BigInt(round));
-  const before = chain.scheme.isChained ? bytesOf2("previous_signature", members["previous_signature"]) : new Uint8Array(0);
-  if (!holds2(chain, digestOf(before, number), signature2))
+  const before = chain.scheme.isChained ? bytesOf3("previous_signature", members["previous_signature"]) : new Uint8Array(0);
+  if (!holds(chain, digestOf(before, number), signature2))
     throw new BeaconError(`the signature of round ${round} does not hold under the key of the chain`);
   const randomness = bytesToHex(digestOf(signature2));
   if (members["randomness"] !== void 0 && members["randomness"] !== randomness)
     throw new BeaconError(`the randomness of round ${round} is not the hash of its signature`);
   return { round, randomness, signature: bytesToHex(signature2) };
 }
-function holds2({ scheme, publicKey }, message, signature2) {
+function holds({ scheme, publicKey }, message, signature2) {
   try {
     if (scheme.hasShortSignatures) {
       const short = bls12_381.shortSignatures;
@@ -7324,65 +7327,79 @@ var REASONS = {
   cancelled: ["cancelled"],
   failed: ["beacon_missing", "beacon_wrong", "nonce_missing", "secret_lost"]
 };
-async function outcomeVerdicts(input) {
+async function checkOutcome(input, add) {
   const { draw } = input;
-  if (member(draw, "state") === "committed") return [["end", notEnded(draw)]];
-  const [secret, nonce, beacon] = [secretOf(draw), nonceOf(draw), randomnessOf(input)];
-  return [
-    ["secret", secret.verdict],
-    ["nonce", nonce.verdict],
-    ["beacon", beacon.verdict],
-    ["values", valuesVerdict2(input, secret.bytes, nonce.bytes, beacon.bytes)],
-    ["end", await endVerdict(input)]
-  ];
+  if (member(draw, "state") === "committed") return add("end", () => notEnded(draw));
+  const parts = [];
+  for (const [name, read] of PARTS) {
+    const part = await found(() => read(input));
+    await add(name, () => part().holds);
+    parts.push(part.known?.bytes);
+  }
+  await add("values", () => valuesVerdict2(input, parts));
+  await add("end", () => endVerdict(input));
 }
 var EMPTY = new Uint8Array(0);
+var PARTS = [
+  ["secret", secretOf],
+  ["nonce", nonceOf],
+  ["beacon", randomnessOf]
+];
 function notEnded(draw) {
   const dueAt = text(member(draw, "statement", "due_at"));
   if (["outcome", "answer", "end"].some((name) => (member(draw, name) ?? null) !== null))
-    return failed("The draw is said to be committed only, and yet it has an outcome, an answer or an end.");
-  return holds(`The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`);
+    refuse("The draw is said to be committed only, and yet it has an outcome, an answer or an end.");
+  return `The draw has not ended. It is due at ${dueAt}; from then on the log must show how it ended.`;
 }
-function secretOf(draw) {
+function secretOf({ draw }) {
   const told2 = member(draw, "outcome", "secret");
   const opened = text(member(draw, "answer", "data", "bytes"));
   if (told2 === null && member(draw, "outcome", "reason") === "secret_lost")
-    return { verdict: holds("The service says that it lost the committed bytes. The draw has no values.") };
+    return { holds: "The service says that it lost the committed bytes. The draw has no values." };
   if (member(draw, "answer", "data", "encoding") !== "hex" || opened === void 0 || told2 !== opened)
-    return { verdict: failed("The outcome opens other bytes than those of the commitment.") };
-  if (!/^[0-9a-f]{64}$/.test(opened)) return { verdict: failed("The opened bytes are not 32 bytes in hex.") };
-  return { verdict: holds("The opened bytes are those that were committed to."), bytes: hexToBytes(opened) };
+    refuse("The outcome opens other bytes than those of the commitment.");
+  if (!/^[0-9a-f]{64}$/.test(opened)) refuse("The opened bytes are not 32 bytes in hex.");
+  return { holds: "The opened bytes are those that were committed to.", bytes: hexToBytes(opened) };
 }
-function nonceOf(draw) {
+function nonceOf({ draw }) {
   const [fixed, fixedHash] = ["nonce", "nonce_sha256"].map((name) => member(draw, "statement", name));
   const told2 = member(draw, "outcome", "nonce") ?? null;
-  if (fixed === void 0 && fixedHash === void 0)
-    return told2 === null ? { verdict: holds("The caller gave no nonce."), bytes: EMPTY } : { verdict: failed("The statement has no nonce, the outcome has one.") };
-  if (told2 === null)
-    return isRevealed(draw) ? { verdict: failed("The outcome does not have the nonce of the caller.") } : { verdict: holds("The caller did not open the nonce.") };
+  if (fixed === void 0 && fixedHash === void 0) {
+    if (told2 !== null) refuse("The statement has no nonce, the outcome has one.");
+    return { holds: "The caller gave no nonce.", bytes: EMPTY };
+  }
+  if (told2 === null) {
+    if (isRevealed(draw)) refuse("The outcome does not have the nonce of the caller.");
+    return { holds: "The caller did not open the nonce." };
+  }
   if (typeof told2 !== "string" || !/^(?:[0-9a-f]{2}){1,64}$/.test(told2))
-    return { verdict: failed("The nonce of the outcome is not 1 to 64 bytes in hex.") };
+    refuse("The nonce of the outcome is not 1 to 64 bytes in hex.");
   const bytes = hexToBytes(told2);
-  const isFixed2 = fixed === void 0 ? fixedHash === digestText(bytes) : fixed === told2;
-  return isFixed2 ? { verdict: holds("The nonce is the one that the caller fixed."), bytes } : { verdict: failed("The nonce is not the one that the caller fixed.") };
+  if (fixed === void 0 ? fixedHash !== digestText(bytes) : fixed !== told2)
+    refuse("The nonce is not the one that the caller fixed.");
+  return { holds: "The nonce is the one that the caller fixed.", bytes };
 }
-function randomnessOf({ draw, round }) {
+function randomnessOf({ draw, round: due }) {
+  const round = due();
   const told2 = member(draw, "outcome", "beacon") ?? null;
-  if (typeof round === "string") return { verdict: failed(round) };
-  if (round === void 0)
-    return told2 === null ? { verdict: holds(withoutBeacon(draw)), bytes: EMPTY } : { verdict: failed("The statement has no beacon, the outcome has one.") };
-  if (told2 === null)
-    return isRevealed(draw) ? { verdict: failed("The outcome does not have the round of the beacon.") } : { verdict: holds(`The outcome has no round: ${show(member(draw, "outcome", "reason"))}.`) };
+  if (round === void 0) {
+    if (told2 !== null) refuse("The statement has no beacon, the outcome has one.");
+    return { holds: withoutBeacon(draw), bytes: EMPTY };
+  }
+  if (told2 === null) {
+    if (isRevealed(draw)) refuse("The outcome does not have the round of the beacon.");
+    return { holds: `The outcome has no round: ${show(member(draw, "outcome", "reason"))}.` };
+  }
   const { chain, atMs } = round;
-  if (member(told2, "chain") !== chain.hash) return { verdict: failed("The round is of another chain.") };
+  if (member(told2, "chain") !== chain.hash) refuse("The round is of another chain.");
   try {
     const { randomness } = roundOf(chain, round.round, told2);
     const when = timeText(atMs / 1e3);
     const said = `Round ${round.round} of ${chain.hash}, due at ${when}, is signed by the beacon.`;
-    return { verdict: holds(`${said} ${whoSigns(chain.hash)}`), bytes: hexToBytes(randomness) };
+    return { holds: `${said} ${whoSigns(chain.hash)}`, bytes: hexToBytes(randomness) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    return { verdict: failed(`The round of the beacon: ${error.message}.`) };
+    refuse(`The round of the beacon: ${error.message}.`);
   }
 }
 function withoutBeacon(draw) {
@@ -7391,60 +7408,63 @@ function withoutBeacon(draw) {
 function whoSigns(chainHash) {
   return !Object.hasOwn(LEAGUE_OF_ENTROPY, chainHash) ? "This chain is not one of the League of Entropy: whoever runs it knows its rounds beforehand and can choose them." : `It is the chain ${LEAGUE_OF_ENTROPY[chainHash]} of the League of Entropy.`;
 }
-function valuesVerdict2({ draw, digest }, secret, nonce, randomness) {
+function valuesVerdict2({ draw, digest: digest2 }, [secret, nonce, randomness]) {
   const told2 = member(draw, "outcome", "values") ?? null;
   if (secret === void 0 || nonce === void 0 || randomness === void 0) {
-    if (isRevealed(draw)) return failed("The values cannot be computed again: see the checks above.");
-    return told2 === null ? holds("The draw has no values.") : failed("The outcome has values that nobody can compute again.");
+    if (isRevealed(draw)) refuse("The values cannot be computed again: see the checks above.");
+    if (told2 !== null) refuse("The outcome has values that nobody can compute again.");
+    return "The draw has no values.";
   }
   const reason = member(draw, "outcome", "reason");
-  if (told2 === null)
-    return isRevealed(draw) ? failed("The outcome has no values.") : holds(`The draw has no values: ${show(reason)}.`);
-  const statementDigest = hexToBytes(digest.slice("sha256:".length));
+  if (told2 === null) {
+    if (isRevealed(draw)) refuse("The outcome has no values.");
+    return `The draw has no values: ${show(reason)}.`;
+  }
+  const statementDigest = hexToBytes(digest2.slice("sha256:".length));
   const key = drawKey({ secret, nonce, randomness, statementDigest });
   const values = drawnValues(member(draw, "statement", "request"), drawStream(key));
-  if (typeof values === "string") return failed(`The request of the statement: ${values}.`);
+  if (typeof values === "string") refuse(`The request of the statement: ${values}.`);
   if (canonical(values) !== canonical(told2))
-    return failed("Other values follow from the committed bytes, the nonce and the round.");
+    refuse("Other values follow from the committed bytes, the nonce and the round.");
   const what = `${values.length} value${values.length === 1 ? "" : "s"}`;
-  if (isRevealed(draw)) return holds(`The ${what} follow from the committed bytes, the nonce and the round.`);
-  return holds(`The ${what} would have been these, and do not count: ${show(reason)}.`);
+  if (isRevealed(draw)) return `The ${what} follow from the committed bytes, the nonce and the round.`;
+  return `The ${what} would have been these, and do not count: ${show(reason)}.`;
 }
-async function endVerdict({ draw, keys, digest, round }) {
+async function endVerdict({ draw, keys, digest: digest2, round: due }) {
   const [outcome, state] = [member(draw, "outcome"), member(draw, "state")];
   const outcomeText = canonical(outcome) ?? "";
   if (member(outcome, "type") !== "draw_outcome" || member(outcome, "version") !== 1)
-    return failed("The outcome is not of version 1.");
+    refuse("The outcome is not of version 1.");
   if (!Object.hasOwn(REASONS, String(state)) || member(outcome, "state") !== state)
-    return failed(`The draw is ${show(state)}, its outcome ${show(member(outcome, "state"))}.`);
-  if (member(outcome, "statement_sha256") !== digest) return failed("The outcome is of another statement.");
+    refuse(`The draw is ${show(state)}, its outcome ${show(member(outcome, "state"))}.`);
+  if (member(outcome, "statement_sha256") !== digest2) refuse("The outcome is of another statement.");
   const [reason, endedAt] = [member(outcome, "reason"), member(outcome, "ended_at")];
   if (!REASONS[String(state)].includes(reason))
-    return failed(`A draw that is ${state} does not have the reason ${show(reason)}.`);
+    refuse(`A draw that is ${state} does not have the reason ${show(reason)}.`);
   const [dueMs2, givesUpMs] = ["due_at", "gives_up_at"].map((name) => timeOf(member(draw, "statement", name)));
   const endedMs = timeOf(endedAt);
-  if (state === "revealed" && !(endedMs >= dueMs2)) return failed("The draw was revealed before it was due.");
-  if (state === "cancelled" && !(endedMs < dueMs2)) return failed("The draw was cancelled after it was due.");
+  if (state === "revealed" && !(endedMs >= dueMs2)) refuse("The draw was revealed before it was due.");
+  if (state === "cancelled" && !(endedMs < dueMs2)) refuse("The draw was cancelled after it was due.");
   if (state === "failed" && reason !== "secret_lost" && !(endedMs >= givesUpMs))
-    return failed("The draw was given up before the time that its statement says.");
+    refuse("The draw was given up before the time that its statement says.");
   const expected = {
     ended_at: endedAt,
     outcome_sha256: digestText(outcomeText),
     state,
-    statement_sha256: digest,
+    statement_sha256: digest2,
     type: "draw_end",
     version: 1
   };
   const leaf = member(draw, "end", "leaf");
   if (typeof leaf !== "string" || leaf !== canonical(expected))
-    return failed("The leaf in the log is of another end than the outcome.");
-  const logged = await loggedLeaf(leaf, member(draw, "end", "proof"), keys);
-  if (typeof logged === "string") return failed(`The end: ${logged}`);
-  if (state === "cancelled" && typeof round === "object" && logged.atS * 1e3 >= round.atMs)
-    return failed(
-      `The log held the cancellation by ${timeText(logged.atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
+    refuse("The leaf in the log is of another end than the outcome.");
+  const { atS } = await about("The end", () => loggedLeaf(leaf, member(draw, "end", "proof"), keys));
+  const round = due.known;
+  if (state === "cancelled" && round !== void 0 && atS * 1e3 >= round.atMs)
+    refuse(
+      `The log held the cancellation by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
     );
-  return holds(`The draw ended as ${state}; the log held that by ${timeText(logged.atS)}.`);
+  return `The draw ended as ${state}; the log held that by ${timeText(atS)}.`;
 }
 function isRevealed(draw) {
   return member(draw, "state") === "revealed";
@@ -7456,21 +7476,22 @@ async function verifyDraw(given) {
   const { draw, keys, witnesses, nowMs } = given;
   const statement = member(draw, "statement");
   const statementText = isObject(statement) ? canonical(statement) : void 0;
-  const digest = statementText === void 0 ? "" : digestText(statementText);
+  const digest2 = statementText === void 0 ? "" : digestText(statementText);
   const answer = member(draw, "answer") ?? void 0;
   const certificate = member(draw, "certificate");
-  const round = roundDue(draw, statement);
+  const round = await found(() => roundDue(draw, statement));
   const policy = witnesses === void 0 ? {} : { witnesses };
   const response = answer === void 0 ? {} : { response: answer };
   const ofCertificate = await verifyAnswer({ certificate, keys, requireFixed: true, ...policy, ...response });
-  const checks = [
-    check("statement", statementVerdict(draw, statement, digest)),
-    ...ofCertificate.checks,
-    check("commitment", commitmentVerdict(draw, statement, digest)),
-    check("logged", await loggedVerdict(given, digest, round))
-  ];
-  const verdicts = await outcomeVerdicts({ draw, keys, digest, round });
-  checks.push(...verdicts.map(([name, verdict]) => check(name, verdict)));
+  const checks = [];
+  const add = async (name, holds2) => {
+    checks.push(await check(name, holds2));
+  };
+  await add("statement", () => statementVerdict(draw, statement, digest2));
+  checks.push(...ofCertificate.checks);
+  await add("commitment", () => commitmentVerdict(draw, statement, digest2));
+  await add("logged", () => loggedVerdict(given, digest2, round()));
+  await checkOutcome({ draw, keys, digest: digest2, round }, add);
   const uncovered = [...strangersIn(draw, DOCUMENT), ...unusedIn(draw), ...ofCertificate.notCovered];
   const standing = standingOf(draw, nowMs);
   return {
@@ -7478,7 +7499,7 @@ async function verifyDraw(given) {
     checks,
     notCovered: uncovered,
     standing,
-    advice: adviceOn(standing, draw, round)
+    advice: adviceOn(standing, draw, round.known)
   };
 }
 function standingOf(draw, nowMs) {
@@ -7500,46 +7521,27 @@ function adviceOn(standing, draw, round) {
     case "cancelled":
       return "It has no result. Its holder cancelled it before it was due.";
     case "failed":
-      if (reason === "beacon_missing" && typeof round === "object")
+      if (reason === "beacon_missing" && round !== void 0)
         return `It has no result. Look whether the beacon published round ${round.round} of chain ${round.chain.hash}: if it did, the service left it out.`;
       if (reason === "nonce_missing") return "It has no result. Whoever held the nonce did not open it.";
       return `It has no result (${show(reason)}). The service could have chosen that this draw fails.`;
   }
 }
-var LEAF = { leaf: null, proof: null };
-var RUN = { first: null, hashes: null, path: null };
+var LEAF = shapeOf("leaf", "proof");
+var RUN = shapeOf("first", "hashes", "path");
 var DOCUMENT = {
-  type: null,
-  version: null,
-  id: null,
-  state: null,
-  statement: null,
-  statement_sha256: null,
-  chances: null,
-  committed_at: null,
-  certificate_id: null,
-  certificate: {
-    certificate: null,
-    lots: { leaf: null, proof: null, runs: RUN },
-    revocation: null
-  },
-  commit: LEAF,
+  ...shapeOf("type", "version", "id", "state", "statement", "statement_sha256", "chances"),
+  ...shapeOf("committed_at", "certificate_id", "outcome"),
   answer: null,
   // verifyAnswer says what nobody looked at
-  chain: Object.fromEntries(INFO_MEMBERS.map((name) => [name, null])),
-  outcome: null,
+  certificate: {
+    ...shapeOf("certificate", "revocation"),
+    lots: { ...LEAF, runs: RUN }
+  },
+  commit: LEAF,
+  chain: shapeOf(...INFO_MEMBERS),
   end: LEAF
 };
-function strangersIn(value, shape, path = "") {
-  if (Array.isArray(value))
-    return [...new Set(value.flatMap((each) => Array.isArray(each) ? [] : strangersIn(each, shape, path)))];
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) => {
-    const known = Object.hasOwn(shape, name) ? shape[name] : void 0;
-    if (known === void 0) return [`${path}${name}`];
-    return known === null ? [] : strangersIn(inner, known, `${path}${name}.`);
-  });
-}
 function unusedIn(draw) {
   const isUnused = (member(draw, "chain") ?? null) !== null && member(draw, "statement", "beacon") === void 0;
   return isUnused ? ["chain"] : [];
@@ -7549,95 +7551,85 @@ function roundDue(draw, statement) {
   if (beacon === void 0) return void 0;
   const round = member(beacon, "round");
   if (typeof round !== "number" || !Number.isSafeInteger(round) || round < 1)
-    return `The statement names round ${show(round)} of a beacon.`;
+    refuse(`The statement names round ${show(round)} of a beacon.`);
   try {
     const chain = chainOf(member(draw, "chain"), text(member(beacon, "chain")) ?? "");
     return { chain, round, atMs: dueMs(chain, round) };
   } catch (error) {
     if (!(error instanceof BeaconError)) throw error;
-    return `The beacon's chain is not the one of the statement: ${error.message}.`;
+    refuse(`The beacon's chain is not the one of the statement: ${error.message}.`);
   }
 }
-function commitmentVerdict(draw, statement, digest) {
+function commitmentVerdict(draw, statement, digest2) {
   const document = member(draw, "certificate", "certificate");
-  if (document === void 0)
-    return failed("The certificate cannot be read yet: fetch the draw again in a moment.");
+  if (document === void 0) refuse("The certificate cannot be read yet: fetch the draw again in a moment.");
   const label = member(document, "label");
   const certified = member(label, "user_data_sha256");
-  if (certified !== digest) return failed(`The certificate is of ${show(certified)}, not of this statement.`);
+  if (certified !== digest2) refuse(`The certificate is of ${show(certified)}, not of this statement.`);
   if (member(document, "entropy_mode") !== "pure")
-    return failed("The committed bytes are not of pure mode: no lot fixes them.");
-  const drawn = member(document, "provenance", "drawn");
-  const bytes = Array.isArray(drawn) ? drawn.map((each) => member(each, "bytes")) : [];
-  if (bytes.reduce((sum, each) => sum + Number(each), 0) !== SECRET_BYTES)
-    return failed(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
+    refuse("The committed bytes are not of pure mode: no lot fixes them.");
+  const drawn = listAt(document, "provenance", "drawn");
+  if (drawn.reduce((sum, each) => sum + Number(member(each, "bytes")), 0) !== SECRET_BYTES)
+    refuse(`The certificate does not commit to ${SECRET_BYTES} bytes of its lots.`);
   if (member(draw, "certificate_id") !== member(document, "id"))
-    return failed("The document names another certificate.");
+    refuse("The document names another certificate.");
   if (member(draw, "committed_at") !== member(document, "issued_at"))
-    return failed("The document tells another time of the commitment than the certificate.");
+    refuse("The document tells another time of the commitment than the certificate.");
   const dueMs2 = timeOf(member(statement, "due_at"));
-  if (!(dueMs2 >= timeOf(member(document, "issued_at"))))
-    return failed("The draw was due before it was committed.");
+  if (!(dueMs2 >= timeOf(member(document, "issued_at")))) refuse("The draw was due before it was committed.");
   if (member(label, "public") !== member(statement, "public"))
-    return failed("Statement and certificate differ in whether the draw is public.");
+    refuse("Statement and certificate differ in whether the draw is public.");
   const purpose = member(statement, "purpose");
   const told2 = member(label, "purpose") ?? member(draw, "answer", "label", "purpose");
   if (told2 === void 0 ? member(label, "purpose_commitment") === void 0 : told2 !== purpose)
-    return failed(`The certificate is for ${show(told2)}, the statement for ${show(purpose)}.`);
+    refuse(`The certificate is for ${show(told2)}, the statement for ${show(purpose)}.`);
   const serial = `${show(member(label, "serial"))} of ${show(member(label, "series"))}`;
-  return holds(
-    `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`
-  );
+  return `Its certificate is of this statement, and fixes ${SECRET_BYTES} bytes of logged lots. It is answer ${serial}, its account and purpose.`;
 }
 var OWN_CLOCK = "The order of commitment and round rests on the log's own clock: name witnesses (--witness) to check it, or compare commit.leaf with the copy that was published beforehand.";
-async function loggedVerdict({ draw, keys, witnesses }, digest, round) {
-  if (typeof round === "string") return failed(round);
+async function loggedVerdict({ draw, keys, witnesses }, digest2, round) {
   const statement = member(draw, "statement");
   const leaf = text(member(draw, "commit", "leaf"));
   const told2 = parsedObject(leaf);
   if (leaf === void 0 || canonical(told2) !== leaf || member(told2, "type") !== "draw_commit")
-    return failed("The leaf of the commitment is not of type draw_commit, or not canonical JSON.");
-  if (member(told2, "version") !== 1 || member(told2, "statement_sha256") !== digest)
-    return failed("The leaf in the log is of another statement.");
+    refuse("The leaf of the commitment is not of type draw_commit, or not canonical JSON.");
+  if (member(told2, "version") !== 1 || member(told2, "statement_sha256") !== digest2)
+    refuse("The leaf in the log is of another statement.");
   for (const name of ["due_at", "gives_up_at"])
     if (member(told2, name) !== member(statement, name))
-      return failed(`The leaf in the log says another ${name} than the statement.`);
+      refuse(`The leaf in the log says another ${name} than the statement.`);
   const certificate = member(draw, "certificate", "certificate");
   const proof = member(certificate, "proof");
   const certified = issuedText(certificate) ?? "";
   const delivered2 = text(member(told2, "delivered"));
   if (delivered2 === void 0 || delivered2 !== member(certificate, "hashes", "delivered"))
-    return failed("The leaf in the log commits to other bytes than the certificate.");
-  const logged = await loggedLeaf(leaf, member(draw, "commit", "proof"), keys);
-  if (typeof logged === "string") return failed(`The commitment: ${logged}`);
+    refuse("The leaf in the log commits to other bytes than the certificate.");
+  const held = (what, each, proof2) => about(`The ${what}`, () => loggedLeaf(each, proof2, keys));
+  const logged = await held("commitment", leaf, member(draw, "commit", "proof"));
   if (round === void 0)
-    return holds(`The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`);
+    return `The log held the commitment by ${timeText(logged.atS)}. It waits for no beacon.`;
   if (timeOf(member(statement, "due_at")) < round.atMs)
-    return failed(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1e3)}.`);
-  const certificateAt = await loggedLeaf(certified, proof, keys);
-  if (typeof certificateAt === "string") return failed(`The certificate: ${certificateAt}`);
+    refuse(`The draw was due before round ${round.round}, at ${timeText(round.atMs / 1e3)}.`);
+  const certificateAt = await held("certificate", certified, proof);
   for (const [what, { at, atS }] of [
     ["commitment", logged],
     ["certificate", certificateAt]
   ]) {
     if (atS * 1e3 >= round.atMs)
-      return failed(
+      refuse(
         `The log held the ${what} by ${timeText(atS)}, which is not before round ${round.round} was due, at ${timeText(round.atMs / 1e3)}.`
       );
     if (witnesses === void 0) continue;
     const seen = await readCosignatures(witnesses.keys, at);
-    if (typeof seen === "string") return failed(seen);
     const before = seen.filter((each) => each.atS * 1e3 < round.atMs).length;
     if (before < witnesses.quorum)
-      return failed(
+      refuse(
         `${before} of the ${witnesses.quorum} witnesses that are asked for saw the ${what} before round ${round.round} was due.`
       );
   }
   const seenBy = witnesses === void 0 ? "The log" : `${witnesses.quorum} witnesses or more, and the log,`;
   const byOwnWord = witnesses === void 0 ? ` ${OWN_CLOCK}` : "";
-  return holds(
-    `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1e3)}.${byOwnWord}`
-  );
+  return `${seenBy} held it by ${timeText(Math.max(logged.atS, certificateAt.atS))}, before round ${round.round} of the beacon was due, at ${timeText(round.atMs / 1e3)}.${byOwnWord}`;
 }
 
 // src/certificate/octet-answer.ts
@@ -7728,8 +7720,8 @@ function verificationText({ checks, notCovered: notCovered2 }) {
 `).join("");
 }
 function verdictText(verification, what) {
-  const failed2 = verification.checks.filter(({ ok }) => !ok).map(({ name }) => name);
-  if (failed2.length > 0) return `${what}: not verified: ${failed2.join(", ")} failed`;
+  const failed = verification.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  if (failed.length > 0) return `${what}: not verified: ${failed.join(", ")} failed`;
   if (!("standing" in verification) || verification.advice === void 0) return `${what}: verified`;
   return `${what}: ${verification.standing}: ${printable(verification.advice)}`;
 }
