@@ -1020,7 +1020,7 @@ async function about(what, find) {
   }
 }
 function digestText(data) {
-  return `sha256:${bytesToHex(sha256(typeof data === "string" ? utf8Bytes(data) : data))}`;
+  return `sha256:${bytesToHex(sha2562(typeof data === "string" ? utf8Bytes(data) : data))}`;
 }
 
 // src/certificate/signed-checkpoint.ts

@@ -1,9 +1,8 @@
-import { concatBytes, utf8Bytes } from '../core/bytes.ts';
-import { sha256Hex } from '../crypto/digest.ts';
 import type { ValueRequest } from '../values/value-request.ts';
 import type { CertificateDocument } from './document.ts';
 import { type Chance, chancesOf } from './draw-statement.ts';
 import { canonicalText } from './members.ts';
+import { digestText } from './verdict.ts';
 
 /**
  * Committed draws as everybody reads them: what a draw commits to, how it ended, and the two public leaves of the log.
@@ -100,12 +99,12 @@ export interface DrawDocument {
 
 /** `sha256:` and the hash of an object's canonical JSON. */
 export function hashOf(value: object): string {
-  return `sha256:${sha256Hex(utf8Bytes(canonicalText(value)))}`;
+  return digestText(canonicalText(value));
 }
 
 /** The hash of a list: of each item in UTF-8 with a line feed behind it, as of a file with one item a line. */
 export function listSha256(items: readonly string[]): string {
-  return `sha256:${sha256Hex(concatBytes(...items.map((item) => utf8Bytes(`${item}\n`))))}`;
+  return digestText(items.map((item) => `${item}\n`).join(''));
 }
 
 /**

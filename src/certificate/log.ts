@@ -35,7 +35,7 @@ import {
   voucherRecord,
 } from './log-state.ts';
 import { type CertifiedLot, certifiedLot, statementText } from './lot-leaf.ts';
-import { type LoggedLot, type PendingStore, pendingLots, readLotsOf } from './lot-release.ts';
+import { type LoggedLot, type PendingStore, pendingLots } from './lot-release.ts';
 import {
   drawLeafKey,
   lotLeafKey,
@@ -100,6 +100,8 @@ export const BATCH_LEAVES = 1_024;
 export const REMOTE_BATCH_LEAVES = 16_384;
 /** Leaves that are hashed before the loop has a turn: commits do not wait for a whole batch. */
 const LEAVES_PER_TURN = 1_024;
+/** Lots that are kept at hand from one batch to the next. */
+const LOTS_KEPT_MAX = 1_024;
 /** Leaves of draws taken into one batch at most. */
 const DRAW_LEAVES_PER_BATCH = 256;
 /** A log that grows says at least this often which lots have been withdrawn, and with each lot and withdrawal. */
@@ -331,7 +333,7 @@ export class CertificateLog {
     // a crash between a batch and what follows it leaves logged ones behind
     const draws = await withoutLeaf(this.#store, waiting, drawLeafKey);
     const segments = await this.#store.unsealed(this.batchLeaves);
-    await readLotsOf(segments, this.#store, this.#lots);
+    await this.#readLotsOf(segments);
     let leaves = 0;
     if (segments.length + revocations.length + lots.length + draws.length > 0) {
       const { state, records } = await this.#append(lots, segments, revocations, draws);
@@ -397,7 +399,7 @@ export class CertificateLog {
         await nextTurn();
         turnFrom = firstLeaf;
       }
-      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => this.#lotAtHand(id));
+      const { hashes, latestMs: issuedAtMs } = this.#hasher.leavesOf(segment, (id) => this.#lots.get(id)!);
       for (const leaf of hashes) append(leaf);
       latestMs = Math.max(latestMs, issuedAtMs);
       seals.push({ key: sealKey(segment.sequence), firstLeaf, count: segment.count });
@@ -433,10 +435,17 @@ export class CertificateLog {
     this.#unknown = false;
   }
 
-  #lotAtHand(id: string): CertifiedLot {
-    const lot = this.#lots.get(id);
-    assert(lot !== undefined, 'lots are read before their segment is hashed');
-    return lot;
+  /** What was known of lots may be forgotten, but nothing that these segments name. */
+  async #readLotsOf(segments: readonly SegmentRecord[]): Promise<void> {
+    if (this.#lots.size > LOTS_KEPT_MAX) this.#lots.clear();
+    for (const { sequence, sources } of segments) {
+      for (const id of sources.flatMap(({ lotIds }) => lotIds)) {
+        const lot = this.#lots.has(id) ? undefined : await this.#store.lot(id);
+        if (lot !== undefined) this.#lots.set(id, certifiedLot(lot));
+        if (!this.#lots.has(id))
+          throw new CertificateLogError(`segment ${sequence} names the unknown lot ${id}`);
+      }
+    }
   }
 }
 

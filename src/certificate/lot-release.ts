@@ -1,15 +1,12 @@
 import { parseProof, readTimestamped } from '../crypto/note.ts';
 import type { EntropyStore, LogRecord, LogStore } from '../ledger/ledger.ts';
-import type { LotRecord, SegmentRecord } from '../ledger/records.ts';
-import { CertificateLogError, noteOf } from './log-state.ts';
-import { type CertifiedLot, certifiedLot } from './lot-leaf.ts';
+import type { LotRecord } from '../ledger/records.ts';
+import { noteOf } from './log-state.ts';
 import { leafRecord, lotLeafKey, namedLeaf } from './public-leaves.ts';
 import { firstWitnessed } from './witnessed.ts';
 
 /** Lots read at a time. */
 const PENDING_READ_MAX = 64;
-/** Lots that are kept at hand from one batch to the next. */
-const KNOWN_MAX = 1_024;
 
 /** The leaf of a lot, and its proof against each checkpoint on whose signatures the lot was released, in order. */
 export interface LoggedLot {
@@ -65,24 +62,4 @@ export async function pendingLots(store: PendingStore, isWitnessed: boolean): Pr
     if (leaf !== undefined) records.push(leafRecord({ ...leaf, witnessed }));
   }
   return { unlogged, released, records };
-}
-
-/**
- * Adds the lots that the segments name to those that are known from earlier batches. What was known may be forgotten, but
- * nothing that these segments name.
- */
-export async function readLotsOf(
-  segments: readonly SegmentRecord[],
-  store: Pick<EntropyStore, 'lot'>,
-  known: Map<string, CertifiedLot>,
-): Promise<void> {
-  if (known.size > KNOWN_MAX) known.clear();
-  for (const { sequence, sources } of segments) {
-    for (const id of sources.flatMap(({ lotIds }) => lotIds)) {
-      if (known.has(id)) continue;
-      const lot = await store.lot(id);
-      if (lot === undefined) throw new CertificateLogError(`segment ${sequence} names the unknown lot ${id}`);
-      known.set(id, certifiedLot(lot));
-    }
-  }
 }

@@ -1,6 +1,6 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { utf8Bytes } from '../core/bytes.ts';
+import { sha256 } from '../crypto/sha256.ts';
 
 /** What the parts of the verifiers share. Runs in browsers. */
 

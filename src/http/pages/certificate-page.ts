@@ -182,8 +182,7 @@ function shown(value: unknown): Content {
   if (typeof value === 'number') return Number.isInteger(value) ? grouped(value) : String(value);
   if (typeof value === 'string')
     return /^sha256:|^[A-Za-z0-9+/]{43}=$/.test(value) ? code(value) : text(value);
-  if (Array.isArray(value))
-    return html`<details><summary>${grouped(value.length)}</summary><ol>${value.map((each) => html`<li>${shown(each)}</li>`)}</ol></details>`;
+  if (Array.isArray(value)) return html`<ol>${value.map((each) => html`<li>${shown(each)}</li>`)}</ol>`;
   return Object.entries(value as object).map(
     ([name, inner]) => html`<span>${text(name)} ${shown(inner)}<br></span>`,
   );
