@@ -7,7 +7,7 @@ export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
 /** Comma-separated values, each of them read by itself. */
 export function listOf<T>({ what, read }: Reader<T>): Reader<T[]> {
   return {
-    what: `${what}, with commas between them`,
+    what: `values with commas between them, each ${what}`,
     read: (text) => {
       const values = text.split(',').map((each) => read(each.trim()));
       return values.includes(undefined) ? undefined : (values as T[]);

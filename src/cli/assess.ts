@@ -232,7 +232,6 @@ async function assessFile(path: string, options: AssessOptions): Promise<FileAss
     if (first === undefined) {
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       first = { battery, verdict: decision, sha256, entropy: assessBits(bytes, BATTERY_BITS) };
-      progress.begin(fraction); // the estimators run once, on the first sequence
     }
     if (sequences === sequencesMax) break;
   }
@@ -337,21 +336,13 @@ const CLEAR_LINE = '\r\u001b[K';
 export class Progress {
   readonly #clock: Clock;
   readonly #draw: (text: string) => void;
-  /** When the work began that repeats, and how much was done by then. */
-  #beganAtMs: number;
-  #beganAt = 0;
+  readonly #beganAtMs: number;
   #drawnAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, draw: (text: string) => void) {
     this.#clock = clock;
     this.#draw = draw;
     this.#beganAtMs = clock.monotonicMs();
-  }
-
-  /** The time that is left is told by the pace from now on: what was done once tells nothing of it. */
-  begin(fraction: number | null): void {
-    this.#beganAtMs = this.#clock.monotonicMs();
-    this.#beganAt = fraction ?? 0;
   }
 
   /** `fraction` of the work is done, null when nobody knows; drawn five times a second at most. */
@@ -369,9 +360,8 @@ export class Progress {
   #bar(fraction: number, nowMs: number): string {
     const filled = Math.floor(BAR_WIDTH * fraction);
     const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(100 * fraction)} %`;
-    const done = fraction - this.#beganAt;
-    if (done <= 0) return bar;
-    const leftS = Math.ceil(((nowMs - this.#beganAtMs) * (1 - fraction)) / done / 1000);
+    if (fraction <= 0) return bar;
+    const leftS = Math.ceil(((nowMs - this.#beganAtMs) * (1 - fraction)) / fraction / 1000);
     return `${bar}, ${leftS < 120 ? `${leftS} s` : `${Math.ceil(leftS / 60)} min`} left`;
   }
 }

@@ -9,6 +9,7 @@ import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
 import { action, CommandError, group } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import { importLmdb } from './import-lmdb.ts';
+import { incarnationReport } from './ledger.ts';
 import { asServer, requireCluster, withDatabase } from './ledger-access.ts';
 
 const init = action({
@@ -81,16 +82,10 @@ const restored = action({
   run: async (_input, context) => {
     requireCluster(context);
     const { incarnation } = await asServer(context, beginIncarnation);
-    const told = {
-      incarnation: incarnation.number,
-      origin: incarnation.origin,
-      first_segment: incarnation.firstSegment,
-    };
-    return {
-      data: { ...told, predecessor: incarnation.predecessor },
-      shown: [told],
-      note: 'Keys and accounts are as they were in the restored database: revoke again what was revoked since.',
-    };
+    context.talk(
+      'Keys and accounts are as they were in the restored database: revoke again what was revoked since.\n',
+    );
+    return incarnationReport(incarnation);
   },
 });
 

@@ -12,10 +12,11 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
-import { action, CommandError, group } from './command.ts';
+import { action, CommandError, group, type Report } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   asServer,
@@ -127,21 +128,22 @@ const restore = action({
       },
       { mayLackJournals: true },
     );
-    const told = {
-      incarnation: incarnation.number,
-      origin: incarnation.origin,
-      first_segment: incarnation.firstSegment,
-      blocks_burned: blocksBurned,
-    };
-    return {
-      data: { ...told, predecessor: incarnation.predecessor },
-      shown: [told],
-      note:
-        'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
-        'revoke again what was revoked since.',
-    };
+    context.talk(
+      'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
+        'revoke again what was revoked since.\n',
+    );
+    return incarnationReport(incarnation, { blocks_burned: blocksBurned });
   },
 });
+
+/** What began, and for scripts what it succeeds. */
+export function incarnationReport(
+  { number, origin, firstSegment, predecessor }: Incarnation,
+  more: object = {},
+): Report {
+  const shown = { incarnation: number, origin, first_segment: firstSegment, ...more };
+  return { data: { ...shown, predecessor }, shown: [shown] };
+}
 
 const moved = action({
   path: 'ledger moved',

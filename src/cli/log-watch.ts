@@ -229,18 +229,12 @@ interface Seen {
 }
 
 const WATCH_METRICS: Metrics<Seen & { readonly leaves: Readonly<Record<string, number>> }> = {
-  qrn_watch_polls_total: ['Polls of the log by their outcome.', ({ polls }) => polls, 'outcome'],
-  qrn_watch_log_leaves: ['Leaves of the newest checkpoint.', ({ size }) => size],
-  qrn_watch_log_signed_timestamp_seconds: [
-    'When the log says that it signed it.',
-    ({ signedAtS }) => signedAtS,
-  ],
-  qrn_watch_success_timestamp_seconds: [
-    'The last poll that found all well.',
-    ({ succeededAtS }) => succeededAtS,
-  ],
-  qrn_watch_public_leaves: ['Public leaves that were checked.', ({ leaves }) => leaves, 'kind'],
-  qrn_watch_tiles_total: ['Tiles that were read.', ({ tilesRead }) => tilesRead],
+  qrn_watch_polls_total: ['Polls of the log by their outcome.', 'polls', 'outcome'],
+  qrn_watch_log_leaves: ['Leaves of the newest checkpoint.', 'size'],
+  qrn_watch_log_signed_timestamp_seconds: ['When the log says that it signed it.', 'signedAtS'],
+  qrn_watch_success_timestamp_seconds: ['The last poll that found all well.', 'succeededAtS'],
+  qrn_watch_public_leaves: ['Public leaves that were checked.', 'leaves', 'kind'],
+  qrn_watch_tiles_total: ['Tiles that were read.', 'tilesRead'],
 };
 
 /** Of a keys document, which nobody has checked yet. */

@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { member } from '../certificate/members.ts';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
@@ -270,44 +271,34 @@ async function answerFor(
   return { octets, salt };
 }
 
-function policyOf(input: Input): { readonly witnesses?: WitnessPolicy } {
-  const { witness: given, quorum } = input;
-  if (given === undefined) {
-    if (quorum !== undefined) throw new UsageError('--quorum needs --witness');
-    return {};
-  }
-  const policy = readWitnessPolicy(given, quorum ?? '');
+function policyOf({ witness, quorum }: Input): { readonly witnesses?: WitnessPolicy } {
+  if (witness === undefined && quorum === undefined) return {};
+  const policy = readWitnessPolicy(witness ?? '', quorum ?? '');
   if (typeof policy === 'string') throw new UsageError(`--witness and --quorum: ${policy}`);
   return { witnesses: policy };
 }
 
+/** Of an answer that was read from `path`: from a file, or as the service publishes it. */
 async function certificateFor(
-  response: unknown,
+  answer: unknown,
   path: string,
   { verifyUrlBase }: Service,
-  input: Input,
+  { certificate, headers }: Input,
 ): Promise<unknown> {
-  const file = input.certificate;
-  if (file !== undefined) return readJson(file);
-  const { metadata } = (response ?? {}) as { metadata?: { certificate_id?: unknown } | null };
-  const id = metadata?.certificate_id;
+  if (certificate !== undefined) return readJson(certificate);
+  const id = member(answer, 'metadata', 'certificate_id');
   if (typeof id !== 'string' || !CERTIFICATE_ID.test(id))
     throw new CommandError(
-      input.headers !== undefined
-        ? `${input.headers} has no X-Certificate-ID: these are not the header fields of an answer in octets`
-        : `${path} names no certificate in metadata.certificate_id: it is not an answer of the service`,
+      headers === undefined
+        ? `${path} names no certificate in metadata.certificate_id: it is not an answer of the service`
+        : `${headers} has no X-Certificate-ID: these are not the header fields of an answer in octets`,
     );
-  const url = `${verifyUrlBase}/${id}`;
   for (let attempt = 1; ; attempt++) {
-    const document = await fetchJson(url);
-    if (!isUnlogged(document) || attempt === PROOF_ATTEMPTS) return document;
+    const document = await fetchJson(`${verifyUrlBase}/${id}`);
+    const isUnlogged = member(document, 'certificate', 'proof') === null;
+    if (!isUnlogged || attempt === PROOF_ATTEMPTS) return document;
     await sleep(PROOF_WAIT_MS);
   }
-}
-
-function isUnlogged(document: unknown): boolean {
-  const { certificate } = (document ?? {}) as { certificate?: { proof?: unknown } | null };
-  return certificate?.proof === null;
 }
 
 /** Who is asked about an answer. */
@@ -325,8 +316,7 @@ function serviceOf(response: unknown, input: Input, context: CommandContext): Se
   if (urlGiven(input, context) !== undefined)
     return { origin, verifyUrlBase: `${origin}/verify`, isNamedByAnswer: false };
   const { isNamed, verifyUrlBase } = context.localService(context.environment);
-  const { metadata } = (response ?? {}) as { metadata?: { verify_url?: unknown } | null };
-  const named = metadata?.verify_url;
+  const named = member(response, 'metadata', 'verify_url');
   if (isNamed || typeof named !== 'string' || !/^https?:/.test(named))
     return { origin, verifyUrlBase: verifyUrlBase ?? `${origin}/verify`, isNamedByAnswer: false };
   if (!URL.canParse(named))

@@ -8,11 +8,21 @@ type Figures = Figure | Readonly<Record<string, Figure>>;
 
 /**
  * Families of /metrics by name: what each tells, its value, and, where it has several, the label whose values are their names.
- * A family whose name ends in _total is a counter, any other one a gauge.
+ * The value may be the name of a member, in seconds if that is in Ms. A family whose name ends in _total is a counter, any
+ * other one a gauge.
  */
 export type Metrics<T> = Readonly<
-  Record<string, readonly [help: string, value: (thing: T) => Figures, by?: string]>
+  Record<string, readonly [help: string, value: ((thing: T) => Figures) | FigureOf<T>, by?: string]>
 >;
+
+/** The members that a metric can show. */
+type FigureOf<T> = { [K in keyof T]: T[K] extends Figures ? K : never }[keyof T] & string;
+
+function figuresOf<T>(value: Metrics<T>[string][1], thing: T): Figures {
+  if (typeof value === 'function') return value(thing);
+  const member = thing[value] as Figures;
+  return typeof member === 'number' && value.endsWith('Ms') ? member / 1_000 : member;
+}
 
 /** One thing that can be read off a running service: a check of /v1/health, the metrics that belong to it, or both. */
 interface Row<T> {
@@ -67,7 +77,7 @@ function checkOf<T>(row: Row<T>, { name }: Subject<T>, thing: T, readings: Readi
   const { check = '', value, unit, failWhen, warnWhen, advice, details, metrics = {} } = row;
   const status = failWhen?.(thing, readings) ? 'fail' : warnWhen?.(thing, readings) ? 'warn' : 'pass';
   const output = typeof advice === 'function' ? advice(thing) : advice;
-  const figures = Object.entries(metrics).map(([metric, [, of]]) => [metric, shown(of(thing))]);
+  const figures = Object.entries(metrics).map(([metric, [, of]]) => [metric, shown(figuresOf(of, thing))]);
   return {
     componentType: COMPONENT_TYPES[check.split(':')[0]] ?? 'component',
     status,
@@ -98,7 +108,7 @@ export function familiesOf<T>(
     type: name.endsWith('_total') ? 'counter' : 'gauge',
     help,
     samples: things.flatMap((thing) => {
-      const figures = value(thing);
+      const figures = figuresOf(value, thing);
       const named = typeof figures === 'object' && figures !== null ? figures : { '': figures };
       return Object.entries(named).flatMap(([each, figure]) => {
         const its = { ...labels?.(thing), ...(by === undefined ? {} : { [by]: each }) };

@@ -85,7 +85,7 @@ export const SERVICE_ROWS = [
       qrn_ledger_writable: ['1 when an answer could be written down now.', ({ ledger }) => ledger.writable],
       qrn_ledger_probe_duration_seconds: [
         'How long the last trial write took to become durable.',
-        ({ ledger }) => secondsOf(ledger.writtenInMs),
+        ({ ledger: { writtenInMs } }) => writtenInMs && writtenInMs / 1_000,
       ],
     },
   }),
@@ -109,20 +109,14 @@ export const SERVICE_ROWS = [
     failWhen: ({ damaged }) => damaged > 0,
     advice: ({ problems }) => `${SCRUB_ADVICE} First found: ${problems.slice(0, 5).join('; ')}`,
     metrics: {
-      qrn_ledger_scrub_passes_total: ['Complete walks of the scrub over the ledger.', ({ passes }) => passes],
-      qrn_ledger_scrub_records_total: ['Records that the scrub read and checked.', ({ records }) => records],
-      qrn_ledger_scrub_bytes_total: ['Stored bytes that the scrub read and checked.', ({ bytes }) => bytes],
-      qrn_ledger_scrub_damaged_total: [
-        'Different damage that the scrub found since the start.',
-        ({ damaged }) => damaged,
-      ],
-      qrn_ledger_scrub_pass_seconds: [
-        'How long the last complete walk took.',
-        ({ passMs }) => secondsOf(passMs),
-      ],
+      qrn_ledger_scrub_passes_total: ['Complete walks of the scrub over the ledger.', 'passes'],
+      qrn_ledger_scrub_records_total: ['Records that the scrub read and checked.', 'records'],
+      qrn_ledger_scrub_bytes_total: ['Stored bytes that the scrub read and checked.', 'bytes'],
+      qrn_ledger_scrub_damaged_total: ['Different damage that the scrub found since the start.', 'damaged'],
+      qrn_ledger_scrub_pass_seconds: ['How long the last complete walk took.', 'passMs'],
       qrn_ledger_scrub_passed_time_seconds: [
         'Unix time at which the last complete walk ended.',
-        ({ passedAtMs }) => secondsOf(passedAtMs),
+        'passedAtMs',
       ],
     },
   }),
@@ -134,14 +128,8 @@ export const SERVICE_ROWS = [
     advice: ({ isAway, isSkewed }) => (isAway ? DATABASE_AWAY : isSkewed ? CLOCK_SKEWED : STANDBY_LATE),
     metrics: {
       qrn_database_up: ['Whether the database that holds the books answers.', ({ isAway }) => !isAway],
-      qrn_database_clock_skew_seconds: [
-        "How far this node's clock is ahead of the database's.",
-        ({ skewMs }) => secondsOf(skewMs),
-      ],
-      qrn_database_unsealed_segments: [
-        'Segments of all nodes that wait to be logged.',
-        ({ unsealedSegments }) => unsealedSegments,
-      ],
+      qrn_database_clock_skew_seconds: ["How far this node's clock is ahead of the database's.", 'skewMs'],
+      qrn_database_unsealed_segments: ['Segments of all nodes that wait to be logged.', 'unsealedSegments'],
     },
   }),
   service({
@@ -153,7 +141,7 @@ export const SERVICE_ROWS = [
     metrics: {
       qrn_clock_jump_seconds: [
         'How far the system clock jumped from the time that the service goes by.',
-        ({ clockJumpMs }) => secondsOf(clockJumpMs),
+        'clockJumpMs',
       ],
     },
   }),
@@ -174,10 +162,7 @@ export const SERVICE_ROWS = [
     value: ({ totals }) => totals.value(COUNTED.qrn_ledger_pending_answers),
     unit: 'answers',
     metrics: {
-      qrn_log_entries: [
-        'Entries of the signed log: certificates and revocations.',
-        ({ logEntries }) => logEntries,
-      ],
+      qrn_log_entries: ['Entries of the signed log: certificates and revocations.', 'logEntries'],
     },
   }),
   service({
@@ -194,10 +179,7 @@ export const SERVICE_ROWS = [
         ({ levels }) => ({ pure: levels.pure.bytes, seed: levels.seed.bytes }),
         'kind',
       ],
-      qrn_pool_pure_high_bytes: [
-        'The level up to which pure bytes are kept.',
-        ({ pureBytesHigh }) => pureBytesHigh,
-      ],
+      qrn_pool_pure_high_bytes: ['The level up to which pure bytes are kept.', 'pureBytesHigh'],
       qrn_pool_pure_empty_seconds: [
         'Time until pure bytes run out at the rate of the last five minutes, without new lots.',
         pureSecondsLeft,
@@ -220,11 +202,8 @@ export const SERVICE_ROWS = [
     warnWhen: ({ failure }) => failure !== null,
     advice: ({ name, failure }) => `${name} does not cosign: ${failure}`,
     metrics: {
-      qrn_witness_cosigned_leaves: ['Leaves of the log that a witness cosigned last.', ({ size }) => size],
-      qrn_witness_cosigned_timestamp_seconds: [
-        'When a witness says that it cosigned them.',
-        ({ cosignedAtS }) => cosignedAtS,
-      ],
+      qrn_witness_cosigned_leaves: ['Leaves of the log that a witness cosigned last.', 'size'],
+      qrn_witness_cosigned_timestamp_seconds: ['When a witness says that it cosigned them.', 'cosignedAtS'],
       qrn_witness_failing: [
         '1 when a witness did not cosign when it was asked last.',
         ({ failure }) => failure !== null,
@@ -266,15 +245,9 @@ export const SERVICE_ROWS = [
     failWhen: ({ inForce }) => !inForce,
     details: ({ generation }) => ({ generation }),
     metrics: {
-      qrn_seed_age_seconds: [
-        'Age of the newest seed, by tier and interval.',
-        ({ ageMs }) => secondsOf(ageMs),
-      ],
-      qrn_seed_interval_seconds: [
-        'Interval after which a seed ends.',
-        ({ intervalMs }) => secondsOf(intervalMs),
-      ],
-      qrn_seed_in_force: ['1 when the group has a seed to draw from.', ({ inForce }) => inForce],
+      qrn_seed_age_seconds: ['Age of the newest seed, by tier and interval.', 'ageMs'],
+      qrn_seed_interval_seconds: ['Interval after which a seed ends.', 'intervalMs'],
+      qrn_seed_in_force: ['1 when the group has a seed to draw from.', 'inForce'],
     },
   }),
 ];
@@ -293,10 +266,7 @@ export const SYSTEM_ROWS = [
     unit: 'bytes',
     warnWhen: ({ diskFreeBytes }) => diskFreeBytes < DISK_LOW_BYTES,
     metrics: {
-      qrn_disk_free_bytes: [
-        'Bytes that may still be written to the data folder.',
-        ({ diskFreeBytes }) => diskFreeBytes,
-      ],
+      qrn_disk_free_bytes: ['Bytes that may still be written to the data folder.', 'diskFreeBytes'],
     },
   }),
   service({
@@ -323,19 +293,15 @@ export const SYSTEM_ROWS = [
       ],
       qrn_idempotent_answers_bytes: [
         'Bytes of answers that are kept for 24 hours under their Idempotency-Key, at most 64 MiB of each account.',
-        ({ keptAnswerBytes }) => keptAnswerBytes,
+        'keptAnswerBytes',
       ],
       qrn_build_info: ['The running version.', () => ({ [SERVICE_VERSION]: 1 }), 'version'],
       process_cpu_seconds_total: ['CPU time of all threads, user and system.', ({ use }) => use.cpuSeconds],
       process_resident_memory_bytes: ['Resident memory.', ({ use }) => use.residentBytes],
-      process_start_time_seconds: ['Unix time of the start.', ({ startedAtMs }) => secondsOf(startedAtMs)],
+      process_start_time_seconds: ['Unix time of the start.', 'startedAtMs'],
     },
   }),
 ];
-
-function secondsOf(ms: number | null): number | null {
-  return ms === null ? null : ms / 1_000;
-}
 
 function isShort(secondsLeft: number | null): boolean {
   return secondsLeft !== null && secondsLeft < SECONDS_LEFT_LOW;

@@ -175,7 +175,7 @@ export const SOURCE_ROWS = [
       ],
       qrn_source_conditioned_bytes_total: [
         'Conditioned bytes of the lots that a quantum source gave.',
-        ({ conditionedBytes }) => conditionedBytes,
+        'conditionedBytes',
       ],
       qrn_lot_min_entropy_per_bit: [
         'SP 800-90B estimate of the newest lot of a source.',

@@ -8,8 +8,8 @@ import { AccountDirectory } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { SCOPES } from '../../src/core/vocabulary.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import type { CommandDone } from '../support/command-process.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
+import type { CommandRun } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 
@@ -35,9 +35,9 @@ describe('accounts and keys beside a running service', () => {
   });
 
   /** Runs one command in the other process. */
-  const qrn = async (args: readonly string[]): Promise<CommandDone> => {
+  const qrn = async (args: readonly string[]): Promise<CommandRun> => {
     commands.send(args);
-    return (await once(commands, 'message'))[0] as CommandDone;
+    return (await once(commands, 'message'))[0] as CommandRun;
   };
 
   /** Runs a command, as it is typed, that must succeed and print one line of JSON. */

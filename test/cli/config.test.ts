@@ -3,24 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { config } from '../../src/cli/config.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { NO_TERMINAL } from '../support/no-terminal.ts';
+import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 
 const folder = scratchFolder();
 
-async function run(args: string[], environment: Record<string, string>) {
-  let out = '';
-  let talk = '';
-  const status = await config.run(args, {
-    environment,
-    ...NO_TERMINAL,
-    clock: systemClock,
-    out: (text) => (out += text),
-    talk: (text) => (talk += text),
-  });
-  return { status, out, talk };
-}
+const run = (args: string[], environment: Record<string, string>) => runCommand(config, args, environment);
 
 describe('qrn config', () => {
   const path = join(folder, 'config.json');

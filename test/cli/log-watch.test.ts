@@ -10,8 +10,7 @@ import { log } from '../../src/cli/log.ts';
 import { LogWatcher } from '../../src/cli/log-watch.ts';
 import { WatchedLog } from '../certificate/watched-log.ts';
 import { fetchWhole } from '../support/http.ts';
-import { NO_TERMINAL } from '../support/no-terminal.ts';
-import { runCommand } from '../support/run-command.ts';
+import { recorded, runCommand } from '../support/run-command.ts';
 import { temporaryFolder } from '../support/server.ts';
 
 /** The routes of the service's log behind HTTP. */
@@ -98,35 +97,27 @@ describe('qrn log watch', () => {
     for (const end of ['interrupted', 'forked'] as const) {
       served = service;
       const interruption = new AbortController();
-      let talk = '';
       let metrics = '';
       let looked: Promise<void> = Promise.resolve();
+      const { context, said } = recorded({}, service.world.clock, {
+        interruption: () => interruption.signal,
+        talk: (text) => {
+          if (text.includes('pinned')) looked = lookAndEnd();
+        },
+      });
       const lookAndEnd = async () => {
-        const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
+        const at = said.talk.match(/metrics at (\S+)/)?.[1] ?? '';
         metrics = await (await fetchWhole(at)).text();
         assert.equal((await fetchWhole(at.replace('/metrics', '/other'))).status, 404);
         if (end === 'interrupted') interruption.abort();
         else served = fork;
       };
-      const status = await log.run(
-        [
-          ...['watch', url, '--state', join(temporaryFolder(t), 'state.json')],
-          ...['--interval', '1s', '--metrics', '0'],
-        ],
-        {
-          ...NO_TERMINAL,
-          environment: {},
-          clock: service.world.clock,
-          interruption: () => interruption.signal,
-          out: () => {},
-          talk: (text) => {
-            talk += text;
-            if (text.includes('pinned')) looked = lookAndEnd();
-          },
-        },
-      );
+      const state = join(temporaryFolder(t), 'state.json');
+      const line = ['watch', url, '--state', state, '--interval', '1s', '--metrics', '0'];
+      const status = await log.run(line, context);
       await looked;
       assert.match(metrics, /^qrn_watch_log_leaves 5$/m);
+      const { talk } = said;
       assert.equal(status, end === 'forked' ? 1 : 0, talk);
       assert.equal(talk.includes('FINDING fork: The log signed two trees of 5 leaves.'), end === 'forked');
       const at = talk.match(/metrics at (\S+)/)?.[1] ?? '';
@@ -147,20 +138,17 @@ describe('qrn log watch', () => {
     const { service, url, state, watch } = await scene(t);
     assert.equal((await watch(url)).status, 0);
     const kept = readFileSync(state, 'utf8');
-    let talk = '';
-    const context = { ...NO_TERMINAL, environment: {}, clock: service.world.clock };
-    const told = {
-      ...context,
-      out: (text: string) => (talk += text),
-      talk: (text: string) => (talk += text),
-    };
+    const { context, said } = recorded({}, service.world.clock);
     const findingPath = `${state}.finding.json`;
-    const watcher = new LogWatcher({ url, statePath: state, findingPath, asJson: true, context: told });
+    const watcher = new LogWatcher({ url, statePath: state, findingPath, asJson: true, context });
     await service.grow(5);
     service.lies.set('/log/tile/0/000.p/27', () => new Uint8Array(27 * 32));
     assert.deepEqual([await watcher.poll(), await watcher.poll()], ['doubt', 'doubt']);
     const what = 'The tiles do not give the root of the 27 leaves that were signed.';
-    assert.equal(talk, `${JSON.stringify({ event: 'doubt', what })}\nDOUBT ${url}: ${what}\n`);
+    assert.deepEqual(said, {
+      out: `${JSON.stringify({ event: 'doubt', what })}\n`,
+      talk: `DOUBT ${url}: ${what}\n`,
+    });
     assert.equal(readFileSync(state, 'utf8'), kept, 'the state stays as it was');
     assert.ok(!existsSync(findingPath), 'a finding is what anybody can check');
     assert.match(watcher.metrics(), /^qrn_watch_polls_total\{outcome="doubt"\} 2$/m);
@@ -172,22 +160,13 @@ describe('qrn log watch', () => {
 
   it('says once that a log cannot be read, and counts its polls', async (t) => {
     const { service, url, state } = await scene(t);
-    let talk = '';
-    const context = {
-      ...NO_TERMINAL,
-      environment: {},
-      clock: service.world.clock,
-      out: () => {},
-      talk: (text: string) => {
-        talk += text;
-      },
-    };
+    const { context, said } = recorded({}, service.world.clock);
     const watcher = new LogWatcher({ url, statePath: state, findingPath: 'x', asJson: false, context });
     service.lies.set('/log/checkpoint', () => {
       throw new LogUnavailable('away');
     });
     assert.deepEqual([await watcher.poll(), await watcher.poll()], ['unavailable', 'unavailable']);
-    assert.equal(talk, `${url}: /log/checkpoint answered 404; trying again\n`);
+    assert.equal(said.talk, `${url}: /log/checkpoint answered 404; trying again\n`);
     assert.ok(!existsSync(state));
     service.lies.clear();
     assert.equal(await watcher.poll(), 'ok');

@@ -111,10 +111,4 @@ describe('qrn log', () => {
     );
     assert.deepEqual(signers, [first.key_id, rotated.key_id]);
   });
-
-  it('says in its help that the service has to be restarted', async () => {
-    const { status, out } = await qrn('rotate-key', '--help');
-    assert.equal(status, 0);
-    assert.match(out, /until it is restarted/);
-  });
 });

@@ -29,17 +29,6 @@ test('progress is one bar that is drawn over, with the time that is left at this
   ]);
 });
 
-test('the time that is left follows the pace of the work that repeats, not what was done once before it', () => {
-  const clock = new ManualClock();
-  const drawn: string[] = [];
-  const progress = new Progress(clock, (text) => drawn.push(text));
-  clock.advance(60_000);
-  progress.begin(0.1);
-  clock.advance(1_000);
-  progress.show('two sequences', 0.2);
-  assert.match(drawn[0], /20 %, 8 s left/);
-});
-
 test('what was never drawn is not cleared', () => {
   const drawn: string[] = [];
   new Progress(new ManualClock(), (text) => drawn.push(text)).clear();

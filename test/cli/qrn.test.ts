@@ -7,9 +7,8 @@ import { fileURLToPath } from 'node:url';
 import type { Command } from '../../src/cli/command.ts';
 import { qrn as root } from '../../src/cli/commands.ts';
 import { openTestLedger } from '../support/ledger-folder.ts';
-import { ManualClock } from '../support/manual-clock.ts';
-import { NO_TERMINAL } from '../support/no-terminal.ts';
 import { noProc } from '../support/raw-http.ts';
+import { runCommand } from '../support/run-command.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { STRIPPED } from '../support/server.ts';
 
@@ -61,10 +60,8 @@ describe('the program', () => {
 
   it('explains each command in lines that fit 80 columns', async () => {
     const explain = async (path: string, command: Command): Promise<void> => {
-      let help = '';
-      const out = (text: string) => (help += text);
-      const context = { ...NO_TERMINAL, environment: {}, clock: new ManualClock(), out, talk: out };
-      assert.equal(await command.run(['--help'], context), 0, path);
+      const { status, out: help } = await runCommand(command, ['--help']);
+      assert.equal(status, 0, path);
       for (const line of help.split('\n')) assert.ok(line.length <= 80, `${path}: ${line}`);
       const { commands } = await command.words();
       for (const each of commands) await explain(`${path} ${each.name}`, each);

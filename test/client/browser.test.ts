@@ -93,26 +93,4 @@ describe('the client in Chromium', { skip: noBrowser() }, () => {
       return verified;`);
     assert.deepEqual(verified, [true, true, false]);
   });
-
-  it('makes values ahead of time', async () => {
-    const [die, uuid, deck] = await inPage<[number, string, number[]]>(`
-      const { Random } = await import('/random.js');
-      const random = new Random(client, { refillBytes: 2048 });
-      const values = [await random.integer(1, 6), await random.uuid(), await random.shuffle([1, 2, 3])];
-      random.close();
-      return values;`);
-    assert.ok(die >= 1 && die <= 6);
-    assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    assert.deepEqual(deck.sort(), [1, 2, 3]);
-  });
-
-  it('tells errors as elsewhere', async () => {
-    const own = await open(); // the browser itself complains of a refused request
-    const error = await evaluated<object>(
-      own,
-      'return client.bytes({ count: 0 }).catch(({ name, code, status }) => ({ name, code, status }));',
-    );
-    await own.close();
-    assert.deepEqual(error, { name: 'InvalidRequestError', code: 'invalid_count', status: 400 });
-  });
 });

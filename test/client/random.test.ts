@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import { Random, type RandomOptions } from '../../clients/typescript/src/random.ts';
 import { planWords, wordAt } from '../../clients/typescript/src/uniform.ts';
-import { igamc } from '../../src/stats/special.ts';
-import { chiSquare } from '../support/chi-square.ts';
 import { keystream } from '../values/keystream.ts';
 import { KnownBytes } from './byte-client.ts';
 
@@ -79,31 +77,6 @@ describe('values', () => {
       bytes: [...(await random.bytes(4))],
     };
     assert.deepEqual(outputs, GOLDEN);
-  });
-
-  it('are uniform by Pearson’s test on a fixed stream', async () => {
-    const draws = 20_000;
-    const kinds: [name: string, outcomes: number, draw: (random: Random) => Promise<number>][] = [
-      ['a die', 6, async (random) => (await random.integer(1, 6)) - 1],
-      ['a thousand', 1_000, (random) => random.integer(0, 999)],
-      [
-        'the upper half of a wide span',
-        2,
-        async (random) => ((await random.integer(0, 2 ** 53 - 1)) >= 2 ** 52 ? 1 : 0),
-      ],
-      ['the last bit of a wide span', 2, async (random) => (await random.integer(0, 2 ** 53 - 1)) % 2],
-      ['floats in 256 cells', 256, async (random) => Math.floor((await random.float()) * 256)],
-      ['one of five', 5, (random) => random.pick([0, 1, 2, 3, 4])],
-      ['orders of four', 24, async (random) => orderOf(await random.shuffle([0, 1, 2, 3]))],
-    ];
-    for (const [name, outcomes, draw] of kinds) {
-      const { random } = randomOf({ refillBytes: 65_536 });
-      const counts = new Float64Array(outcomes);
-      for (let i = 0; i < draws; i++) counts[await draw(random)]++;
-      const statistic = chiSquare(counts, new Float64Array(outcomes).fill(1 / outcomes));
-      const p = igamc((outcomes - 1) / 2, statistic / 2);
-      assert.ok(p > 0.001 && p < 0.999, `${name}: p = ${p}`);
-    }
   });
 
   it('are version 4 UUIDs whose other 122 bits are those of the stream', async () => {
@@ -309,13 +282,3 @@ describe('close', () => {
     assert.deepEqual(late, new Uint8Array(16));
   });
 });
-
-/** The rank of an order of four, 0 to 23. */
-function orderOf(order: readonly number[]): number {
-  let rank = 0;
-  for (let i = 0; i < order.length; i++) {
-    const smaller = order.slice(i + 1).filter((item) => item < order[i]).length;
-    rank = rank * (order.length - i) + smaller;
-  }
-  return rank;
-}

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { QrnClient, type VerifiableAnswer } from '../../clients/typescript/src/client.ts';
-import { QrnError } from '../../clients/typescript/src/error.ts';
 import { Random, type RefillAnswer } from '../../clients/typescript/src/random.ts';
-import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { TestServer } from '../support/server.ts';
 
 /** The client with the real service. */
@@ -70,50 +68,6 @@ describe('verify', () => {
   async function failures(verification: ReturnType<QrnClient['verify']>): Promise<string[]> {
     return (await verification).checks.filter((check) => !check.ok).map((check) => check.name);
   }
-});
-
-describe('a cut connection', () => {
-  let proxy: CuttingProxy;
-  let distant: QrnClient;
-  before(async () => {
-    proxy = await CuttingProxy.start(Number(new URL(server.origin).port));
-    distant = new QrnClient({ baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key: server.key });
-  });
-  after(() => proxy.close());
-
-  const used = async () => (await client.usage()).data.credits.used;
-
-  it('costs nothing more in pure mode: the retry gets the answer that was on its way', async () => {
-    const calls: ((client: QrnClient) => Promise<VerifiableAnswer>)[] = [
-      (each) => each.bytes({ count: 32, entropyMode: 'pure' }),
-      (each) => each.bytesBinary({ count: 32, entropyMode: 'pure' }),
-      (each) => each.batchBinary({ type: 'bytes', count: 2, entropyMode: 'pure' }),
-    ];
-    for (const call of calls) {
-      const before = await used();
-      proxy.requests.length = 0;
-      proxy.cutNext('reply', 2);
-      const answer = await call(distant);
-      assert.equal(proxy.requests.length, 3);
-      assert.equal(answer.credits.used, 32);
-      assert.equal(await used(), before + 32);
-      assert.ok((await client.verify(answer)).ok);
-    }
-  });
-
-  it('leaves the key to the caller when the retries are used up', async () => {
-    const before = await used();
-    proxy.cutNext('reply', 2);
-    const call = { count: 8, entropyMode: 'pure' } as const;
-    const failed = await distant.bytes(call, { retries: 1 }).catch((error: unknown) => error);
-    assert.ok(failed instanceof QrnError && failed.idempotencyKey !== null);
-    assert.deepEqual([failed.code, failed.attempts], ['network_error', 2]);
-    await distant.bytes(call, { idempotencyKey: failed.idempotencyKey });
-    assert.equal(await used(), before + 8);
-    const other = distant.bytes({ ...call, count: 9 }, { idempotencyKey: failed.idempotencyKey });
-    await assert.rejects(other, { code: 'idempotency_mismatch', status: 422, attempts: 1 });
-    assert.equal(await used(), before + 8);
-  });
 });
 
 describe('Random', () => {

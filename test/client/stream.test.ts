@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { QrnClient, type QrnClientOptions } from '../../clients/typescript/src/client.ts';
-import { CuttingProxy } from '../support/cutting-proxy.ts';
 import { TestServer } from '../support/server.ts';
 
 const FIELDS = {
@@ -186,12 +185,9 @@ describe('a stream', () => {
 
 describe('a stream of the service', () => {
   let server: TestServer;
-  let proxy: CuttingProxy;
   before(async () => {
     server = await TestServer.shared();
-    proxy = await CuttingProxy.start(Number(new URL(server.origin).port));
   });
-  after(() => proxy.close());
 
   it('gives more values than one call may, each block with a certificate that holds', async () => {
     const client = new QrnClient({ baseUrl: server.baseUrl, key: server.key });
@@ -206,28 +202,6 @@ describe('a stream of the service', () => {
     }
     assert.deepEqual([count, certificates.size], [250_000, 3]);
     assert.ok(Math.abs(sum / count - 0.5) < 0.01);
-  });
-
-  it('gets a block whose answer was lost on the way again, charged once, and none twice', async () => {
-    const client = new QrnClient({ baseUrl: `http://127.0.0.1:${proxy.port}/v1`, key: server.key });
-    for (const entropyMode of ['quantum-seeded', 'pure'] as const) {
-      const { requests, credits } = (await client.usage()).data;
-      const certificates: string[] = [];
-      const [sent, cutBefore] = [proxy.requests.length, proxy.cuts];
-      proxy.cutNext('reply', 1);
-      for await (const block of client.stream.bytes({ total: 12, block: 2, length: 8, entropyMode })) {
-        certificates.push(block.metadata.certificate_id);
-        if (certificates.length === 1) proxy.cutNext('reply', 1);
-      }
-      assert.equal(proxy.cuts - cutBefore, 2);
-      const batches = proxy.requests.slice(sent).filter((line) => line === 'POST /v1/batch').length;
-      assert.equal(batches, 8, 'two answers were lost');
-      assert.equal(new Set(certificates).size, 6);
-      const after = (await client.usage()).data;
-      assert.equal(after.requests.used - requests.used, 6, 'each block is one request of the month');
-      const price = entropyMode === 'pure' ? 96 : 0;
-      assert.equal(after.credits.used - credits.used, price, 'a lost answer is not paid twice');
-    }
   });
 
   it('in pure mode is charged for the blocks that were read and no others', async () => {

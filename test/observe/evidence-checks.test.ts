@@ -6,7 +6,7 @@ import type { SourceStatus } from '../../src/pool/intake/collector.ts';
 import type { DeliveredState } from '../../src/pool/intake/delivered-sampler.ts';
 import { LotAlarm } from '../../src/pool/intake/lot-alarm.ts';
 import { lotRecord } from '../pool/fixtures.ts';
-import { SOUND } from './readings.ts';
+import { SOUND, SOURCE } from './readings.ts';
 
 function block<Of extends string>(
   of: Of,
@@ -30,23 +30,12 @@ function evidenceChecks(sources: readonly SourceStatus[], delivered: readonly De
   return healthReport({ ...SOUND, sources: read, delivered }).checks;
 }
 
-function status(changes: Partial<SourceStatus> = {}): SourceStatus {
-  return {
-    name: 'test',
-    origin: 'simulated',
-    isDeclared: false,
-    state: 'ok',
-    lastError: '',
-    lastLot: undefined,
-    lotsAccepted: 0,
-    lotsRejected: 0,
-    conditionedBytes: 0,
-    alarm: new LotAlarm().state(),
-    reads: { pass: 0, intermittent: 0, permanent: 0, failed: 0 },
-    health: null,
-    ...changes,
-  };
-}
+const status = (changes: Partial<SourceStatus> = {}): SourceStatus => ({
+  ...SOURCE,
+  name: 'test',
+  lastLot: undefined,
+  ...changes,
+});
 
 const lastLot = lotRecord('lot_1', {
   minEntropyPerBit: 0.79,

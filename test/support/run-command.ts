@@ -1,38 +1,56 @@
 import type { Command, CommandContext } from '../../src/cli/command.ts';
 import { qrn } from '../../src/cli/commands.ts';
+import { localService } from '../../src/cli/data-folder.ts';
 import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ManualClock } from './manual-clock.ts';
-import { NO_TERMINAL } from './no-terminal.ts';
 
-interface CommandRun {
+export interface CommandRun {
   readonly status: number;
   readonly out: string;
   readonly talk: string;
+}
+
+type Terminal = Partial<Pick<CommandContext, 'stdin' | 'interruption' | 'isTerminal' | 'confirm' | 'talk'>>;
+
+/** What surrounds a command, and what it has said: nobody watches, unless the terminal says so. */
+export function recorded(
+  environment: CommandContext['environment'] = {},
+  clock: Clock = new ManualClock(),
+  terminal: Terminal = {},
+): { readonly context: CommandContext; readonly said: { out: string; talk: string } } {
+  const said = { out: '', talk: '' };
+  const context: CommandContext = {
+    environment,
+    localService,
+    clock,
+    out: (text) => {
+      said.out += text;
+    },
+    write: async () => true,
+    stdin: async () => new Uint8Array(0),
+    interruption: () => new AbortController().signal,
+    isTerminal: false,
+    confirm: undefined,
+    ...terminal,
+    talk: (text) => {
+      said.talk += text;
+      terminal.talk?.(text);
+    },
+  };
+  return { context, said };
 }
 
 /** Runs a command in this process, as `qrn` would, on an environment of the test's own. */
 export async function runCommand(
   command: Command,
   args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-  clock: Clock = new ManualClock(),
-  terminal: Partial<Pick<CommandContext, 'stdin' | 'interruption' | 'isTerminal' | 'confirm'>> = {},
+  environment?: CommandContext['environment'],
+  clock?: Clock,
+  terminal?: Terminal,
 ): Promise<CommandRun> {
-  let out = '';
-  let talk = '';
-  const status = await command.run(args, {
-    environment,
-    ...NO_TERMINAL,
-    ...terminal,
-    clock,
-    out: (text) => {
-      out += text;
-    },
-    talk: (text) => {
-      talk += text;
-    },
-  });
-  return { status, out, talk };
+  const { context, said } = recorded(environment, clock, terminal);
+  const status = await command.run(args, context);
+  return { status, ...said };
 }
 
 /**

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, List
 from uuid import UUID
 
-from cutting_proxy import CuttingProxy
 from qrn_client import Answer, AsyncQrnClient, Generator, QrnClient, Random, errors
 
 try:
@@ -175,70 +174,6 @@ class Answers(unittest.TestCase):
             self.assertTrue(np.shares_memory(array, np.frombuffer(answer.octets, np.uint8)))
             array[...] = 0  # writable
             self.assertFalse(any(answer.octets))
-
-
-class LostAnswers(unittest.TestCase):
-    def setUp(self) -> None:
-        self.client = QrnClient()
-        self.proxy = CuttingProxy(os.environ["QRN_URL"])
-        self.distant = QrnClient(self.proxy.url)
-
-    def tearDown(self) -> None:
-        self.proxy.stop()
-        self.client.close()
-        self.distant.close()
-
-    def used(self) -> int:
-        return int(self.client.usage()["credits"]["used"])
-
-    def test_are_paid_once_in_pure_mode(self) -> None:
-        for call in (
-            lambda: self.distant.bytes(16, entropy_mode="pure"),
-            lambda: self.distant.batch_octets("bytes", 1, entropy_mode="pure"),
-            lambda: asyncio.run(self.async_call()),
-        ):
-            before = self.used()
-            self.proxy.idempotency_keys.clear()
-            self.proxy.cuts = 2
-            answer = call()
-            self.assertEqual(len(self.proxy.idempotency_keys), 3)
-            self.assertEqual(len(set(self.proxy.idempotency_keys)), 1)
-            self.assertIsNotNone(self.proxy.idempotency_keys[0])
-            self.assertEqual((answer.credits.used, self.used()), (16, before + 16))
-            self.assertTrue(self.client.verify(answer).ok)
-        self.assertRegex(self.proxy.user_agents[0] or "", r"^qrn_client-python/\d")
-
-    def test_of_a_stream_come_again_and_count_once(self) -> None:
-        for mode, price in (("quantum-seeded", 0), ("pure", 48)):
-            before = self.client.usage()
-            self.proxy.idempotency_keys.clear()
-            self.proxy.cuts = 1
-            ids = set()
-            for block in self.distant.stream("bytes", 6, block=2, length=8, entropy_mode=mode):
-                if not ids:
-                    self.proxy.cuts = 1
-                ids.add(block.metadata.certificate_id)
-            after = self.client.usage()
-            self.assertEqual(len(ids), 3)
-            self.assertEqual((len(self.proxy.idempotency_keys), len(set(self.proxy.idempotency_keys))), (5, 3))
-            self.assertEqual(after["requests"]["used"] - before["requests"]["used"], 3)
-            self.assertEqual(after["credits"]["used"] - before["credits"]["used"], price)
-
-    async def async_call(self) -> Any:
-        async with AsyncQrnClient(self.proxy.url) as client:
-            return await client.bytes(16, entropy_mode="pure")
-
-    def test_can_be_had_later_with_the_key_of_the_failed_call(self) -> None:
-        before = self.used()
-        self.proxy.cuts = 2
-        with self.assertRaises(errors.ConnectionFailedError) as caught:
-            self.distant.with_options(retries=1).bytes(8, entropy_mode="pure")
-        key = caught.exception.idempotency_key
-        self.assertIsNotNone(key)
-        self.distant.bytes(8, entropy_mode="pure", idempotency_key=key)
-        self.assertEqual(self.used(), before + 8)
-        with self.assertRaises(errors.IdempotencyMismatchError):
-            self.distant.bytes(9, entropy_mode="pure", idempotency_key=key)
 
 
 class Sampling(unittest.TestCase):
