@@ -9,14 +9,7 @@ import {
   TEST_NAMES,
 } from '../stats/sp800-22/battery.ts';
 import type { Constants } from '../stats/sp800-22/sequence.ts';
-import {
-  type RejectionVerdict,
-  SequenceTally,
-  type Verdict,
-  type VerdictAcross,
-  verdict,
-  verdictOnRejections,
-} from '../stats/sp800-22/verdict.ts';
+import { SequenceTally, verdict, verdictOnRejections } from '../stats/sp800-22/verdict.ts';
 import { assessBits, ESTIMATORS, type NonIidAssessment } from '../stats/sp800-90b/assess.ts';
 import { oneOf, wholeNumber } from './arguments.ts';
 import { type BitForm, sequencesOf } from './bit-file.ts';
@@ -165,28 +158,8 @@ function describedAcross({ rows, rejections }: NonNullable<FileAssessment['acros
   };
 }
 
-/**
- * What the tests say of a file. Every sequence has 10^6 bits; what is left over at the end is not looked at.
- */
-interface FileAssessment {
-  readonly path: string;
-  readonly constants: Constants;
-  readonly sequences: number;
-  /** Ctrl-C came before the end: the report is on the sequences that were tested. */
-  readonly isPartial: boolean;
-  /** SHA-256 (hex) of all sequences, packed. */
-  readonly sha256: string;
-  readonly first: {
-    readonly sha256: string;
-    readonly battery: BatteryResult;
-    readonly verdict: Verdict;
-    readonly entropy: NonIidAssessment;
-  };
-  /** Null for one sequence. */
-  readonly across: { readonly rows: VerdictAcross; readonly rejections: RejectionVerdict } | null;
-  /** One sequence: its verdict. More: both verdicts across them. */
-  readonly passed: boolean;
-}
+/** What the tests say of a file. */
+type FileAssessment = Awaited<ReturnType<typeof assessFile>>;
 
 interface AssessOptions {
   readonly form: BitForm;
@@ -198,12 +171,15 @@ interface AssessOptions {
   readonly interrupted: AbortSignal;
 }
 
-/** Tests sequence by sequence. Throws a CommandError for a file without a whole one. */
-async function assessFile(path: string, options: AssessOptions): Promise<FileAssessment> {
+/**
+ * Tests sequence by sequence, each of 10^6 bits; what is left over at the end is not looked at. Throws a CommandError for a
+ * file without a whole one.
+ */
+async function assessFile(path: string, options: AssessOptions) {
   const { form, constants, sequencesMax, progress, interrupted } = options;
   const hash = createHash('sha256');
   const tally = new SequenceTally();
-  let first: FileAssessment['first'] | undefined;
+  let first: ReturnType<typeof assessSequence> | undefined;
   let sequences = 0;
   let rejected = 0;
   let isPartial = false;
@@ -230,8 +206,7 @@ async function assessFile(path: string, options: AssessOptions): Promise<FileAss
         : Math.max(fractionRead ?? 0, sequences / sequencesMax);
     progress.show(`${sequences} sequences tested, ${rejected} rejected`, fraction);
     if (first === undefined) {
-      const sha256 = createHash('sha256').update(bytes).digest('hex');
-      first = { battery, verdict: decision, sha256, entropy: assessBits(bytes, BATTERY_BITS) };
+      first = assessSequence(bytes, battery);
     }
     if (sequences === sequencesMax) break;
   }
@@ -241,7 +216,26 @@ async function assessFile(path: string, options: AssessOptions): Promise<FileAss
   const across =
     sequences === 1 ? null : { rows: tally.verdict(), rejections: verdictOnRejections(sequences, rejected) };
   const passed = across === null ? first.verdict.passed : across.rows.passed && across.rejections.passed;
-  return { path, constants, sequences, sha256: hash.digest('hex'), isPartial, first, across, passed };
+  return {
+    path,
+    constants,
+    sequences,
+    /** Of all sequences, packed, in hex. */
+    sha256: hash.digest('hex'),
+    /** Ctrl-C came before the end: the report is on the sequences that were tested. */
+    isPartial,
+    first,
+    /** Null for one sequence. */
+    across,
+    /** One sequence: its verdict. More: both verdicts across them. */
+    passed,
+  };
+}
+
+/** The estimators run once, on the first sequence. */
+function assessSequence(bytes: Uint8Array, battery: BatteryResult) {
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { battery, verdict: verdict(battery.rows), sha256, entropy: assessBits(bytes, BATTERY_BITS) };
 }
 
 /** Rows below 0.01 that a report lists; a broken source has nearly all of them. */

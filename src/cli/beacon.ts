@@ -23,40 +23,24 @@ export const beacon = action({
       throw new UsageError(`${asked} is not a round: give a whole number from 1 on, or latest`);
     const base = url.replace(/\/+$/, '');
     const nowMs = context.clock.wallMs();
-    let told: Told;
-    try {
-      const chain = chainOf(await fetchJson(`${base}/${hash}/info`), hash);
-      const round = asked === 'latest' ? roundAt(chain, nowMs) : Number(asked);
-      const of = { chain: hash, round, due_at: new Date(dueMs(chain, round)).toISOString() };
-      if (dueMs(chain, round) > nowMs || round === 0)
-        told = { state: 'not_due', why: `round ${round} is due at ${of.due_at}`, ...of };
-      else {
-        const answer = await fetchJson(`${base}/${hash}/public/${round}`).catch((error: Error) => error);
-        if (answer instanceof Error)
-          told = {
-            state: 'missing',
-            why: `round ${round} is due and not to be had: ${answer.message}`,
-            ...of,
-          };
-        else
-          told = { state: 'verified', why: 'the signature holds', ...of, ...roundOf(chain, round, answer) };
-      }
-    } catch (error) {
+    const told = await look(base, hash, asked, nowMs).catch((error: unknown) => {
       if (!(error instanceof BeaconError)) throw error;
-      told = { state: 'wrong', why: error.message, chain: hash };
-    }
+      return { state: 'wrong', why: error.message, chain: hash };
+    });
     const isVerified = told.state === 'verified';
     return { data: told, shown: isVerified ? [told] : [], failure: isVerified ? undefined : told.why };
   },
 });
 
-/** What is known of the round that was asked for. */
-interface Told {
-  readonly state: 'verified' | 'not_due' | 'missing' | 'wrong';
-  readonly why: string;
-  readonly chain: string;
-  readonly round?: number;
-  readonly due_at?: string;
-  readonly randomness?: string;
-  readonly signature?: string;
+/** What is known of the round that was asked for. Throws a BeaconError for what cannot be true. */
+async function look(base: string, hash: string, asked: string, nowMs: number) {
+  const chain = chainOf(await fetchJson(`${base}/${hash}/info`), hash);
+  const round = asked === 'latest' ? roundAt(chain, nowMs) : Number(asked);
+  const of = { chain: hash, round, due_at: new Date(dueMs(chain, round)).toISOString() };
+  if (dueMs(chain, round) > nowMs || round === 0)
+    return { state: 'not_due', why: `round ${round} is due at ${of.due_at}`, ...of };
+  const answer = await fetchJson(`${base}/${hash}/public/${round}`).catch((error: Error) => error);
+  if (answer instanceof Error)
+    return { state: 'missing', why: `round ${round} is due and not to be had: ${answer.message}`, ...of };
+  return { state: 'verified', why: 'the signature holds', ...of, ...roundOf(chain, round, answer) };
 }

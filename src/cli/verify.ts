@@ -301,17 +301,11 @@ async function certificateFor(
   }
 }
 
-/** Who is asked about an answer. */
-interface Service {
-  readonly origin: string;
-  /** The public page of a certificate, which needs no key. */
-  readonly verifyUrlBase: string;
-  /** Nobody else named one: whoever forged the answer may have named a service of their own. */
-  readonly isNamedByAnswer: boolean;
-}
+/** Who is asked about an answer: the origin, and the public page of its certificate, which needs no key. */
+type Service = ReturnType<typeof serviceOf>;
 
 /** What the caller names wins, then what is configured, then what the answer says, then this machine. */
-function serviceOf(response: unknown, input: Input, context: CommandContext): Service {
+function serviceOf(response: unknown, input: Input, context: CommandContext) {
   const origin = originOf(input, context);
   if (urlGiven(input, context) !== undefined)
     return { origin, verifyUrlBase: `${origin}/verify`, isNamedByAnswer: false };
@@ -324,6 +318,6 @@ function serviceOf(response: unknown, input: Input, context: CommandContext): Se
   return {
     origin: new URL(named).origin,
     verifyUrlBase: named.slice(0, named.lastIndexOf('/')),
-    isNamedByAnswer: true,
+    isNamedByAnswer: true, // whoever forged the answer may have named a service of their own
   };
 }
