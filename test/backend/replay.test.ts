@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
   copyFileSync,
-  existsSync,
   readFileSync,
   truncateSync,
   unlinkSync,
@@ -230,21 +228,6 @@ suite('bits that were given', () => {
     assert.deepEqual(await next(replay({ path }, memory), 1000), content.subarray(0, 1000));
   });
 
-  test('are lost and not repeated when the service is killed before they are used', (t) => {
-    const content = randomBytes(4000);
-    const path = fileOf(t, content);
-    const notes = join(temporaryFolder(t), 'notes');
-    const run = (kill: boolean) =>
-      spawnSync(process.execPath, ['--input-type=module', '--eval', readOnce(path, notes, kill)], {
-        encoding: 'utf8',
-      });
-    const killed = run(true);
-    assert.deepEqual([killed.signal, killed.stdout], ['SIGKILL', '']);
-    assert.ok(existsSync(notes));
-    const { stdout, stderr } = run(false);
-    assert.equal(stdout, content.subarray(1000, 2000).toString('hex'), stderr);
-  });
-
   test('stay used in a copy, under another name, and when the file grows or is cut', async (t) => {
     const content = randomBytes(5000);
     const path = fileOf(t, content);
@@ -281,30 +264,6 @@ suite('bits that were given', () => {
     );
   });
 });
-
-/** A program that reads 1,000 bytes and prints them; or is killed as soon as their position is on disk. */
-function readOnce(path: string, notes: string, kill: boolean): string {
-  const module = (name: string) => JSON.stringify(new URL(`../../src/${name}`, import.meta.url).href);
-  return `
-    import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-    import { replayBackend } from ${module('backend/replay/replay.ts')};
-    import { systemClock } from ${module('core/clock.ts')};
-    const notes = ${JSON.stringify(notes)};
-    const kept = () => (existsSync(notes) ? JSON.parse(readFileSync(notes, 'utf8')) : {});
-    const memory = {
-      recall: async (key) => kept()[key],
-      keep: async (key, value) => {
-        writeFileSync(notes, JSON.stringify({ ...kept(), [key]: value }));
-        if (${kill}) process.kill(process.pid, 'SIGKILL');
-      },
-    };
-    const values = {
-      path: ${JSON.stringify(path)}, format: 'packed', width: 1, min_entropy: 1, recorded_from: null, lot_bits: 8192,
-    };
-    const source = replayBackend.create('tape', values, { clock: systemClock, memory });
-    const { bits } = await source.read(8000, new AbortController().signal);
-    process.stdout.write(Buffer.from(bits).toString('hex'));`;
-}
 
 suite('a file of characters', () => {
   const textOf = (bytes: Uint8Array) => [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');

@@ -226,21 +226,28 @@ export class Collector {
     return this.#stopping.signal.aborted && error === this.#stopping.signal.reason;
   }
 
+  /** What fails here is no fault of the source: it is logged, and undefined comes of it. */
+  async #orLogged<T>(message: string, facts: object, call: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await call();
+    } catch (error) {
+      if (this.#isStop(error)) throw error;
+      this.#options.log.error({ ...facts, reason: messageOf(error) }, message);
+      return undefined;
+    }
+  }
+
   /**
    * What earlier runs found counts across lots: a restart is not a way to a clean slate. Nothing is read before
    * it is known: a result that a provider delivers again is told from it alone. False when it could not be
    * read.
    */
   async #recall(): Promise<boolean> {
-    const { store, backend, log } = this.#options;
-    try {
-      const lots = await store.lots(REMEMBERED_LOTS, backend.name);
-      for (const lot of lots.reverse()) this.#remember(lot);
-      return true;
-    } catch (error) {
-      log.error({ reason: messageOf(error) }, 'earlier lots not read'); // no fault of the source
-      return false;
-    }
+    const { store, backend } = this.#options;
+    const recalled = () => store.lots(REMEMBERED_LOTS, backend.name);
+    const lots = await this.#orLogged('earlier lots not read', {}, recalled);
+    for (const lot of lots?.reverse() ?? []) this.#remember(lot);
+    return lots !== undefined;
   }
 
   #remember(lot: LotRecord, chance?: number): void {
@@ -253,17 +260,12 @@ export class Collector {
    * the next step.
    */
   async #step(): Promise<number> {
-    let mustRead: boolean;
-    try {
+    const mustRead = await this.#orLogged('levels of the reservoir not read', {}, async () => {
       this.#filling = await this.#isLow();
-      mustRead = (this.#filling && !this.#isResting()) || (await this.#reader.isOwed(this.#stopping.signal));
-    } catch (error) {
-      if (this.#isStop(error)) throw error;
-      this.#options.log.error({ reason: messageOf(error) }, 'levels of the reservoir not read');
-      return IDLE_CHECK_MS; // no fault of the source
-    }
-    if (!mustRead) {
-      if (this.#state === 'starting') this.#state = 'ok';
+      return (this.#filling && !this.#isResting()) || this.#reader.isOwed(this.#stopping.signal);
+    });
+    if (mustRead !== true) {
+      if (mustRead === false && this.#state === 'starting') this.#state = 'ok';
       return IDLE_CHECK_MS;
     }
     try {
@@ -298,17 +300,10 @@ export class Collector {
     if (lot.record.accepted) this.#givesPure = lot.blocks.some(({ kind }) => kind === 'pure');
     if (lot.record.accepted) await this.#accept(lot.record);
     else this.#reject(lot.record, health.grade);
-    if (jobKey !== undefined) await this.#settle(jobKey);
-  }
-
-  /** The lot is stored and serves: a provider that does not forget its job is asked again later. */
-  async #settle(jobKey: string): Promise<void> {
-    try {
-      await this.#reader.lotStored(jobKey, this.#stopping.signal);
-    } catch (error) {
-      if (this.#isStop(error)) throw error;
-      this.#options.log.error({ job: jobKey, reason: messageOf(error) }, 'a job was not brought to its end');
-    }
+    if (jobKey === undefined) return;
+    // The lot is stored and serves: a provider that does not forget its job is asked again later.
+    const told = () => this.#reader.lotStored(jobKey, this.#stopping.signal);
+    await this.#orLogged('a job was not brought to its end', { job: jobKey }, told);
   }
 
   async #read(): Promise<SourceRead> {
@@ -382,7 +377,7 @@ export class Collector {
     try {
       const lot = await withDeadline(() => making, limit, this.#stopping.signal, this.#wait);
       isKept = true;
-      if (lot.record.accepted) this.#keepRawShots(lot.record, read);
+      if (lot.record.accepted) await this.#keepRawShots(lot.record, read);
       return lot;
     } finally {
       wipe(read.bits);
@@ -391,14 +386,11 @@ export class Collector {
     }
   }
 
-  /** What cannot be kept is told and is no reason to lose the lot. */
-  #keepRawShots({ id }: LotRecord, read: RawRead): void {
-    const { rawShots, backend, log } = this.#options;
-    try {
-      rawShots?.keep(id, { read, claimedMinEntropyPerBit: backend.claimedMinEntropyPerBit });
-    } catch (error) {
-      log.error({ lot: id, reason: messageOf(error) }, 'raw shots of a lot were not kept');
-    }
+  async #keepRawShots({ id }: LotRecord, read: RawRead): Promise<void> {
+    const { rawShots, backend } = this.#options;
+    const { claimedMinEntropyPerBit } = backend;
+    const keep = async () => rawShots?.keep(id, { read, claimedMinEntropyPerBit });
+    await this.#orLogged('raw shots of a lot were not kept', { lot: id }, keep);
   }
 
   async #accept(lot: LotRecord): Promise<void> {
@@ -409,12 +401,7 @@ export class Collector {
     this.#lastError = '';
     const { id, source, origin, conditionedBytes: bytes, minEntropyPerBit: entropy } = lot;
     this.#options.log.info({ lot: id, source, origin, bytes, entropy }, 'lot accepted');
-    try {
-      await this.#options.onLot();
-    } catch (error) {
-      // Not the source's failure: its lot is stored and serves.
-      this.#options.log.error({ lot: id, reason: messageOf(error) }, 'a new lot was not put to use at once');
-    }
+    await this.#orLogged('a new lot was not put to use at once', { lot: id }, this.#options.onLot);
   }
 
   #reject({ id: lot, source, rejection }: LotRecord, grade: HealthGrade): void {

@@ -3,6 +3,7 @@ import {
   BackendError,
   type JobBackend,
   type JobReference,
+  type JobState,
   type RawRead,
   type StreamBackend,
 } from '../../backend/backend.ts';
@@ -11,16 +12,7 @@ import type { Clock, Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { SourceStore } from '../../ledger/ledger.ts';
 import type { JobRecord, SpendLimits } from '../../ledger/records.ts';
-import {
-  charge,
-  estimateOf,
-  JOB_WAIT_MAX_MS,
-  JobCalls,
-  NOT_DONE,
-  openJob,
-  readStream,
-  takeRead,
-} from './read.ts';
+import { answerWithin, charge, estimateOf, openJob, readStream, takeRead, withDeadline } from './read.ts';
 
 export interface SourceReaderOptions<Kind extends Backend = Backend> {
   readonly backend: Kind;
@@ -85,6 +77,24 @@ class StreamReads extends SourceReader<StreamBackend> {
   }
 }
 
+/** One call on a provider of jobs; a result of 4 Mbit may be some 10 MB of text. */
+const CALL_TIMEOUT_MS = 60_000;
+/** A cancellation or a deletion, which nobody waits for. */
+const PARTING_TIMEOUT_MS = 10_000;
+/** A call on a job that fails and may be tried again is tried this often: jobs cost money, and links drop. */
+const CALL_TRIES = 5;
+const CALL_RETRY_FIRST_MS = 1_000;
+/** Between polls of a job: when the provider names no time, and the bounds of what it may name. */
+const POLL_INTERVAL_MS = 5_000;
+const POLL_INTERVAL_MIN_MS = 500;
+const POLL_INTERVAL_MAX_MS = 300_000;
+
+/** A job that has not ended after so long is given up. */
+const JOB_WAIT_MAX_MS = 24 * 3_600_000;
+const NOT_DONE = `not done in ${JOB_WAIT_MAX_MS / 3_600_000} h`;
+
+type JobEnd = Extract<JobState, { readonly state: 'done' | 'failed' | 'cancelled' }>;
+
 /**
  * Results that are there, by a poll, and cannot be fetched so many times, each with its own tries, are given
  * up: a truncated result fails alike each time. With the collector's pauses that is about 20 minutes; an
@@ -110,7 +120,6 @@ const LOST_IN_A_ROW_MAX = 2;
  * no second one. Its day stays charged whatever becomes of it.
  */
 class JobReads extends SourceReader<JobBackend> {
-  readonly #calls: JobCalls;
   readonly #startedAtMs: number;
   /**
    * Jobs that have not ended, by key, oldest first; undefined when the store must be asked: at the start,
@@ -123,7 +132,6 @@ class JobReads extends SourceReader<JobBackend> {
 
   constructor(options: SourceReaderOptions<JobBackend>) {
     super(options);
-    this.#calls = new JobCalls(options.backend, options.wait);
     this.#startedAtMs = options.clock.wallMs();
   }
 
@@ -155,7 +163,7 @@ class JobReads extends SourceReader<JobBackend> {
   override async abandon(): Promise<void> {
     const { signal } = new AbortController(); // the read's own may be what ended it
     for (const job of this.#open?.values() ?? []) {
-      if (job.state === 'submitted') await this.#calls.cancel(referenceOf(job), signal);
+      if (job.state === 'submitted') await this.#cancel(job, signal);
     }
   }
 
@@ -178,8 +186,9 @@ class JobReads extends SourceReader<JobBackend> {
 
   async #submit(job: JobRecord, signal: AbortSignal): Promise<JobRecord> {
     if (job.state === 'submitted') return job;
-    const submission = () => this.#calls.submit(job.bits, job.key, signal);
-    const { jobId, memo } = await this.#orGiveUp(job, submission);
+    const { backend } = this.options;
+    const submission = (over: AbortSignal) => backend.submit(job.bits, job.key, over);
+    const { jobId, memo } = await this.#orGiveUp(job, () => this.#insist(submission, signal));
     const submittedAtMs = this.options.clock.wallMs();
     const submitted: JobRecord = { ...job, state: 'submitted', jobId, memo, submittedAtMs };
     await this.#put(submitted);
@@ -191,13 +200,53 @@ class JobReads extends SourceReader<JobBackend> {
   async #end(job: JobRecord, signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     const waitMaxMs = (job.submittedAtMs ?? job.intendedAtMs) + JOB_WAIT_MAX_MS - clock.wallMs();
-    const cancel = () => this.#calls.cancel(referenceOf(job), signal);
-    const end = await this.#orGiveUp(job, () => this.#calls.end(referenceOf(job), waitMaxMs, signal), cancel);
+    const cancel = () => this.#cancel(job, signal);
+    const end = await this.#orGiveUp(job, () => this.#polled(job, waitMaxMs, signal), cancel);
     if (end?.state === 'done') return;
     if (end === undefined) await cancel();
     const failure = end === undefined ? NOT_DONE : `${end.state}: ${end.reason}`;
     await this.#fail(job, failure);
     throw new BackendError('retryable', `job ${job.jobId} ${failure}`);
+  }
+
+  /** Polls until the job has ended; undefined when it has not after waits of `waitMaxMs`. */
+  async #polled(job: JobRecord, waitMaxMs: number, signal: AbortSignal): Promise<JobEnd | undefined> {
+    const { backend, wait } = this.options;
+    for (let waitedMs = 0; ; ) {
+      const state = await this.#insist((over) => backend.poll(referenceOf(job), over), signal);
+      if (state.state === 'done' || 'reason' in state) return state;
+      if (waitedMs >= waitMaxMs) return undefined;
+      const { retryAfterMs = Number.NaN } = state;
+      const askedMs = Number.isNaN(retryAfterMs) ? POLL_INTERVAL_MS : retryAfterMs;
+      const pauseMs = Math.min(Math.max(askedMs, POLL_INTERVAL_MIN_MS), POLL_INTERVAL_MAX_MS);
+      await wait(pauseMs, signal);
+      waitedMs += pauseMs;
+    }
+  }
+
+  /** Asks the provider, once, not to run what nobody will fetch. When it does not take that, the job runs unread. */
+  async #cancel(job: JobRecord, signal: AbortSignal): Promise<void> {
+    const { backend, wait } = this.options;
+    try {
+      const cancel = () => backend.cancel(referenceOf(job));
+      await withDeadline(cancel, answerWithin(PARTING_TIMEOUT_MS), signal, wait);
+    } catch (error) {
+      if (!(error instanceof BackendError)) throw error;
+    }
+  }
+
+  /** A call with its deadline; a failure that may pass is tried again. */
+  async #insist<T>(attempt: (over: AbortSignal) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { wait } = this.options;
+    for (let tries = 1, pauseMs = CALL_RETRY_FIRST_MS; ; tries++, pauseMs *= 2) {
+      try {
+        return await withDeadline(attempt, answerWithin(CALL_TIMEOUT_MS), signal, wait);
+      } catch (error) {
+        if (!isKind(error, 'retryable') || tries === CALL_TRIES) throw error;
+        const askedMs = Math.min(error.retryAfterMs ?? 0, POLL_INTERVAL_MAX_MS);
+        await wait(Math.max(pauseMs, askedMs), signal);
+      }
+    }
   }
 
   #fetch(job: JobRecord, signal: AbortSignal): Promise<RawRead> {
@@ -214,7 +263,7 @@ class JobReads extends SourceReader<JobBackend> {
 
   async #fetchOrCount(job: JobRecord, signal: AbortSignal): Promise<RawRead> {
     try {
-      return await this.#calls.fetch(referenceOf(job), signal);
+      return await this.#insist((over) => this.options.backend.fetch(referenceOf(job), over), signal);
     } catch (error) {
       if (!isKind(error, 'retryable')) throw error;
       const before = this.#fetchesFailed.jobKey === job.key ? this.#fetchesFailed.count : 0;
@@ -273,7 +322,9 @@ class JobReads extends SourceReader<JobBackend> {
 
   async #isForgotten(job: JobRecord, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#calls.forget(referenceOf(job), signal);
+      const { backend, wait } = this.options;
+      const forget = async (over: AbortSignal) => backend.forget?.(referenceOf(job), over);
+      await withDeadline(forget, answerWithin(PARTING_TIMEOUT_MS), signal, wait);
       return true;
     } catch (error) {
       if (!(error instanceof BackendError)) throw error;

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type Backend, BackendError, type JobReference } from '../../../src/backend/backend.ts';
 import type { Wait } from '../../../src/core/clock.ts';
-import { dayOf, systemClock } from '../../../src/core/clock.ts';
+import { dayOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
-import { openTestLedger, temporaryFolder } from '../../support/ledger-folder.ts';
 import { MemoryLedger } from '../../support/memory-ledger.ts';
-import { STRIPPED } from '../../support/server.ts';
 import { ScriptedAssessor } from '../fixtures.ts';
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -186,86 +178,5 @@ describe('a service that dies in the middle of a job', () => {
     );
     assert.deepEqual(await ledger.openJobs(provider.name), []);
     assert.deepEqual((await ledger.audit()).problems, []);
-  });
-});
-
-const CHILD = fileURLToPath(new URL('./job-child.ts', import.meta.url));
-
-/** The provider over HTTP, as job-child.ts asks it; `onCall` hears of each call, and of the answer before it leaves. */
-async function serve(
-  provider: JobDouble,
-  onCall: (call: string, isMade: boolean) => boolean,
-): Promise<Server> {
-  const server = createServer(async (request, response) => {
-    const body = await new Response(request as never).text();
-    const call = (request.url ?? '').slice(1) as 'submit' | 'poll' | 'fetch' | 'forget';
-    const args = JSON.parse(body) as [number, string] | [JobReference];
-    if (onCall(call, false)) return;
-    const result = await (provider[call] as (...args: unknown[]) => Promise<object | undefined>)(...args);
-    if (onCall(call, true)) return;
-    const bits =
-      result !== undefined && 'bits' in result && result.bits instanceof Uint8Array ? result.bits : null;
-    const packed = bits === null ? result : { ...result, bits: Buffer.from(bits).toString('base64') };
-    response.end(JSON.stringify(packed ?? null));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
-}
-
-/** A child that collects; resolves with its signal when it has ended. */
-function startChild(
-  path: string,
-  server: Server,
-): { child: ChildProcess; settled: Promise<void>; ended: Promise<void> } {
-  const { port } = server.address() as AddressInfo;
-  const child = spawn(process.execPath, [...STRIPPED, CHILD, path, String(port), String(LOT_RAW_BITS)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 30_000,
-    killSignal: 'SIGKILL',
-  });
-  const ended = once(child, 'close').then(() => {});
-  const settled = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout! }).on('line', (line) => line === 'settled' && resolve());
-    ended.then(() => reject(new Error('the child ended before it had its lot')));
-  });
-  settled.catch(() => {}); // a child that is killed on purpose
-  return { child, settled, ended };
-}
-
-describe('kill -9 in the middle of a job', () => {
-  it('costs nothing: one paid job, one lot', async (t) => {
-    const path = temporaryFolder(t);
-    const provider = new JobDouble(...JOB_STATES);
-    const deaths = [
-      { call: 'submit', isMade: true },
-      { call: 'fetch', isMade: true },
-      { call: 'forget', isMade: true },
-    ];
-    let victim: ChildProcess | undefined;
-    const server = await serve(provider, (call, isMade) => {
-      const [next] = deaths;
-      if (next?.call !== call || next.isMade !== isMade) return false;
-      deaths.shift();
-      victim?.kill('SIGKILL');
-      return true;
-    });
-    t.after(() => server.close());
-    while (deaths.length > 0) {
-      const { child, ended } = startChild(path, server);
-      victim = child;
-      await ended;
-      assert.equal(child.signalCode, 'SIGKILL');
-    }
-    const { child, settled, ended } = startChild(path, server);
-    await settled;
-    child.kill('SIGTERM');
-    await ended;
-    const ledger = await openTestLedger(path);
-    try {
-      await assertOneJob(provider, ledger, systemClock, 'killed');
-    } finally {
-      await ledger.close();
-    }
   });
 });
