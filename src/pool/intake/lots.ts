@@ -1,7 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Backend, isDeclaredQuantum, type Provenance, type RawRead } from '../../backend/backend.ts';
 import { assert } from '../../core/assert.ts';
-import { concatBytes, toHex, wipe } from '../../core/bytes.ts';
+import { toHex, wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import { base32Of, stampUuidV7 } from '../../core/ids.ts';
 import { sha256 } from '../../crypto/digest.ts';
@@ -19,7 +18,7 @@ import { type Autocorrelation, minEntropyOfCorrelation } from '../../stats/autoc
 import { verdictOnRejections } from '../../stats/sp800-22/verdict.ts';
 import { windowStarts } from './assess-lot.ts';
 import { ASSESSED_BITS, type AssessedWindow, type Assessor } from './assessor.ts';
-import { condition, rawBitsFor } from './conditioner.ts';
+import { condition } from './conditioner.ts';
 import { onesPerChannel } from './evidence/counts.ts';
 import { evidenceOf } from './evidence/evidence.ts';
 import type { HealthFailure, HealthVerdict } from './health.ts';
@@ -90,7 +89,7 @@ export async function makeLot(
   const claimed = backend.claimedMinEntropyPerBit;
   const assessed = measured ?? estimate ?? claimed;
   const least = Math.min(claimed, assessed, evidence.minEntropyPerBit ?? claimed);
-  const output = await conditionInSlices(read.bits, rawBits, least);
+  const { output } = await condition(read.bits, rawBits, least);
   let isAccepted = false;
   try {
     if (output.length < SEED_BLOCK_BYTES) return reject('too few bits for one seed', found);
@@ -144,30 +143,6 @@ export async function replayedLot(
  * one far less.
  */
 const MIN_ENTROPY_FLOOR = 0.3;
-/**
- * Conditioned bytes made between two turns of the event loop: 512 hashes, 1 to 3 ms where the 10,485 of a lot
- * of 4 Mbit took 11 to 60 ms in one go (Node 22, two shared cores).
- */
-const SLICE_BYTES = 16 * 1024;
-
-/** `condition` in slices of whole pieces: the same output, while requests go on being served. */
-async function conditionInSlices(
-  bits: Uint8Array,
-  bitLength: number,
-  minEntropyPerBit: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const sliceBits = rawBitsFor(SLICE_BYTES, minEntropyPerBit);
-  const slices: Uint8Array<ArrayBuffer>[] = [];
-  for (let at = 0; at < bitLength; at += sliceBits) {
-    if (at > 0) await nextTurn();
-    const size = Math.min(sliceBits, bitLength - at);
-    slices.push(condition(bits.subarray(at / 8), size, minEntropyPerBit).output);
-  }
-  const output = concatBytes(...slices);
-  wipe(...slices);
-  return output;
-}
-
 /**
  * Of the raw windows, the first and the one of least min-entropy: all ten would make every certificate 2 KB
  * longer.

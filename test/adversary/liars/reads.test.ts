@@ -104,7 +104,7 @@ describe('a source that writes into what it gave', () => {
     for (const { rawSha256, id } of await world.ledger.lots(3)) {
       const { bits } = given.find((read) => read.rawSha256 === rawSha256)!;
       const seeds = Buffer.concat(blocks.filter(({ lotId }) => lotId === id).map(({ bytes }) => bytes));
-      const { output } = condition(bits, LOT_RAW_BITS, 1);
+      const { output } = await condition(bits, LOT_RAW_BITS, 1);
       assert.equal(Buffer.compare(seeds, output.subarray(0, 64 * 32)), 0);
     }
   });

@@ -70,7 +70,7 @@ function shareOfOnes({ bits, width, shots }: RawRead, channel: number): number {
 describe('a lot that may serve', () => {
   it('records exactly what was read, tested and conditioned', async () => {
     const { lot, read, assessor, clock } = await lotOf(soundBackend(), 4 * MEBIBIT);
-    const { output } = condition(read.bits, 4 * MEBIBIT, 0.85);
+    const { output } = await condition(read.bits, 4 * MEBIBIT, 0.85);
     const { id, ...record } = lot.record;
     assert.match(id, /^lot_/);
     const idBytes = bytesOfBase32(id.slice(4))!;
@@ -154,7 +154,7 @@ describe('a lot that may serve', () => {
       assessor.estimates = [estimate];
       const { lot, read } = await lotOf(backend, 2 * MEBIBIT, assessor);
       assert.equal(lot.record.minEntropyPerBit, expected);
-      assert.deepEqual(lot.output, condition(read.bits, 2 * MEBIBIT, expected).output);
+      assert.deepEqual(lot.output, (await condition(read.bits, 2 * MEBIBIT, expected)).output);
     }
   });
 
@@ -174,10 +174,10 @@ describe('a lot that may serve', () => {
     const measured = await outputOf('quantum-processor');
     const figure = measured.evidence?.minEntropyPerBit ?? 1;
     assert.ok(figure < 1 - Math.log2(1.02) && figure > 0.9, `${figure}`);
-    assert.deepEqual(measured.lot.output, condition(measured.read.bits, MEBIBIT, figure).output);
+    assert.deepEqual(measured.lot.output, (await condition(measured.read.bits, MEBIBIT, figure)).output);
     // The same device, computed: no claim, no figure.
     const { lot, read } = await outputOf('simulated');
-    assert.deepEqual(lot.output, condition(read.bits, MEBIBIT, 1).output);
+    assert.deepEqual(lot.output, (await condition(read.bits, MEBIBIT, 1)).output);
   });
 
   it('says of a lot with too few bits that it was not assessed, and relies on the claim', async () => {
@@ -193,7 +193,7 @@ describe('a lot that may serve', () => {
         ['conditioned', lot.output.length * 8, false],
       ],
     );
-    assert.deepEqual(lot.output, condition(read.bits, MEBIBIT / 4, 0.5).output);
+    assert.deepEqual(lot.output, (await condition(read.bits, MEBIBIT / 4, 0.5)).output);
   });
 
   it('gives half of a lot of a few bits to seeds and half to one short pure block', async () => {
@@ -229,7 +229,7 @@ describe('a lot that may serve', () => {
       ],
     );
     assert.equal(nistVerified(lot.record), true);
-    const { output } = condition(read.bits, 4 * MEBIBIT, 0.85);
+    const { output } = await condition(read.bits, 4 * MEBIBIT, 0.85);
     const rest = output.slice(ASSESSED_BITS / 8);
     assert.deepEqual(lot.output, rest.slice(0, rest.length - (rest.length % SEED_BLOCK_BYTES)));
     assert.equal(lot.record.conditionedBytes, lot.output.length);
@@ -360,7 +360,7 @@ describe('lots below a million bits', () => {
       const passed: HealthVerdict = { ...health, grade: 'pass', failures: [] };
       const { record, output } = await makeLot(backend, read, passed, assessor, clock, shortLots);
       const assessed = record.minEntropyPerBit ?? 0.6;
-      assert.deepEqual(output, condition(read.bits, bits, assessed).output);
+      assert.deepEqual(output, (await condition(read.bits, bits, assessed)).output);
       lots.push(record);
     }
     assert.deepEqual(
