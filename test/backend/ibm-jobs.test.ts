@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { BackendError, type BackendErrorKind, type JobReference } from '../../src/backend/backend.ts';
+import type { BackendError, BackendErrorKind, JobReference } from '../../src/backend/backend.ts';
 import type { IbmBackend } from '../../src/backend/ibm/ibm.ts';
-import type { Wait } from '../../src/core/clock.ts';
-import { silentLog } from '../../src/core/log.ts';
-import { sourceReader } from '../../src/pool/intake/jobs.ts';
-import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import { assertRead, failsWith, runJob } from '../support/backend-contract.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
 import { TEST_DEVICE } from '../support/providers/ibm-device.ts';
 import { IbmSubject } from './ibm-fixtures.ts';
 
@@ -266,43 +261,4 @@ test('a device that IBM calls a simulator makes simulated lots, also after a res
   subject.server.finishJobs();
   await later.poll(job, NEVER);
   assert.equal(later.origin, 'simulated');
-});
-
-/** Deadlines of calls never come; pauses pass at once. */
-function pausesOf(subject: IbmSubject): Wait {
-  return (ms, signal) => {
-    subject.clock.advance(ms >= CALL_DEADLINE_MS ? 0 : ms);
-    if (ms < CALL_DEADLINE_MS) return Promise.resolve();
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
-  };
-}
-
-const CALL_DEADLINE_MS = 10_000;
-
-test('a crash between the reading of a private job and its lot ends the job honestly, and the next one serves', async (t) => {
-  const subject = await IbmSubject.start(t);
-  subject.server.hasNoQueue = true;
-  const store = new MemoryLedger(subject.clock);
-  const reads = () => {
-    const { clock } = subject;
-    const backend = subject.restarted();
-    const wait = pausesOf(subject);
-    return sourceReader({ backend, store, limits: UNLIMITED, clock, log: silentLog, wait });
-  };
-  const lost = await reads().read(subject.bits, NEVER); // and here the service dies
-  const later = reads();
-  let ending: unknown;
-  for (let tries = 0; tries < 20 && ending === undefined; tries++) {
-    const rejection = await later.read(subject.bits, NEVER).catch((error: BackendError) => error);
-    assert.ok(rejection instanceof BackendError && rejection.kind === 'retryable');
-    if (/only once/.test(rejection.message)) ending = rejection;
-    subject.clock.advance(60_000); // the collector's pause
-  }
-  assert.ok(ending !== undefined);
-  assert.deepEqual(await store.openJobs('ibm'), []);
-  const next = await later.read(subject.bits, NEVER);
-  assert.notEqual(next.jobKey, lost.jobKey);
-  assert.equal(subject.jobsStarted(), 2);
 });

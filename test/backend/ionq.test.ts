@@ -91,7 +91,7 @@ const inject = (fault: Fault, on: string) => (subject: IonqSubject) =>
 const inShots = (fault: Fault) => (subject: IonqSubject) =>
   void subject.local.server.inject('none').then(() => subject.local.server.inject(fault));
 const lasting = 'the result stays what it is';
-const inResult = (fault: ResultFault, form: LocalIonq['form']) => (subject: IonqSubject) => {
+const inResult = (fault: ResultFault | undefined, form: LocalIonq['form']) => (subject: IonqSubject) => {
   // The job ended well a moment ago: its result is made again, with the fault.
   subject.local.setStatus('ready');
   subject.local.fault = fault;
@@ -166,6 +166,7 @@ const FAULTS: readonly IonqFault[] = [
   ).map(([fault, form, message]): IonqFault => {
     return ['fetch', `${fault} (${form})`, 'permanent', inResult(fault, form), { message, lasting }];
   }),
+  ['fetch', 'no shots among the results', 'no_raw_shots', inResult(undefined, 'none'), { lasting }],
   [
     'fetch',
     'more leaked shots than were spare',
@@ -217,14 +218,6 @@ suite('ionq: results', () => {
     const read = await run(subject);
     assert.equal(read.shots, 1260 - 26);
     assert.equal(read.provenance.calibration?.shots_leaked, 26);
-  });
-
-  test('the simulator publishes no shots', async (t) => {
-    const subject = await makeSubject(t, { backend: 'simulator' });
-    assert.equal(subject.backend.origin, 'simulated');
-    assert.equal(subject.backend.estimate?.(BITS).amount, 0);
-    subject.local.estimatedCost = 0;
-    await assert.rejects(runJob(subject), { kind: 'no_raw_shots' });
   });
 });
 
@@ -380,7 +373,7 @@ suite('ionq: what is refused before a job is paid for', () => {
 
   test('a backend that is none', () => {
     const make = (texts: Texts) => () => makeBackend({ api_key: IONQ_KEY, backend: 'qpu.forte-1', ...texts });
-    assert.throws(make({ backend: 'forte' }), OptionError);
+    for (const backend of ['forte', 'simulator']) assert.throws(make({ backend }), OptionError);
   });
 });
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OptionError } from '../../src/backend/definition.ts';
-import { qrngHttpBackend } from '../../src/backend/qrng-http/source.ts';
 import { assertNoSecret } from '../support/backend-contract.ts';
 import { ProviderServer } from '../support/providers/http-server.ts';
 import { source } from './qrng-http-fixtures.ts';
@@ -149,16 +148,4 @@ test('takes plain HTTP for the loopback alone, or by decision', () => {
     source({ ...CUSTOM, url, items_per_call: '512' });
   }
   source({ ...CUSTOM, url: 'http://quantis.lan/?n={items}', plain_http: 'allow' });
-});
-
-test('every option says what it may be', () => {
-  for (const [name, option] of Object.entries(qrngHttpBackend.options)) {
-    assert.match(name, /^[a-z]+(_[a-z]+)*$/);
-    assert.ok(option.meaning.length > 10, name);
-    assert.doesNotThrow(() => option.parse(option.fallback), name);
-  }
-  const { preset, decoder, min_entropy: claim } = qrngHttpBackend.options;
-  assert.throws(() => preset.parse('anu2'), /custom, anu, outshift, qrypt, lfd, quandela/);
-  assert.throws(() => decoder.parse('rot13'), /one of hex, base64, decimal, binary, bytes/);
-  assert.throws(() => claim.parse('0'), OptionError);
 });

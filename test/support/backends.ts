@@ -106,12 +106,6 @@ export function repeatingBackend(width = 16): StreamBackend {
   return testBackend('repeating', width, (shots) => filledBits(fixedBytes('repeating'), shots * width));
 }
 
-/** Sound bits, but half of the shots that were asked for. */
-export function shortBackend(width = 16): StreamBackend {
-  const whole = soundBackend('short', width);
-  return { ...whole, name: 'test-short', read: (bits, signal) => whole.read(Math.ceil(bits / 2), signal) };
-}
-
 /**
  * Never answers; rejects with the signal's reason when it is told to stop, unless it is deaf to that as well.
  */

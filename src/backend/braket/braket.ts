@@ -10,7 +10,7 @@ import {
 } from '../backend.ts';
 import { defineBackend, OptionError, type SourceParts } from '../definition.ts';
 import { type FoundJob, type JobResults, ProviderJobs } from '../job.ts';
-import { type Device, deviceOf } from './device.ts';
+import { type Device, deviceOf, fidelityOf } from './device.ts';
 import { type BraketOptions, braketOptions, claimOf, pricePerShot } from './options.ts';
 import { actionOf, planTask, sourceOf, type TaskPlan } from './plan.ts';
 import { readResult } from './result.ts';
@@ -117,23 +117,24 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
     { task }: FoundTask,
     signal: AbortSignal,
   ): Promise<JobResults> {
-    const { bucket, directory, successfulShots, endedAtMs = this.clock.wallMs() } = task;
-    const key = `${directory}/results.json`;
+    const { outputS3Bucket: bucket, numSuccessfulShots: successfulShots, shots: asked } = task;
+    const endedAtMs = task.endedAt?.getTime() ?? this.clock.wallMs();
+    const key = `${task.outputS3Directory}/results.json`;
     const bytesMax = RESULT_BYTES_FREE + RESULT_BYTES_PER_BIT * plan.shots * plan.qubits.length;
     const bytes = await this.#service.object(bucket, key, bytesMax, signal);
     if (bytes === undefined) throw new BackendError('retryable', `${bucket} has no object ${key}`);
     const { shots, rawSha256 } = await readResult(bytes, { ...plan, taskArn: jobId, successfulShots });
     const given = shots.shots;
     // Fewer shots than were asked for are said beside the device's figures.
-    const counted = { ...plan.calibration, shots_asked: task.shots, shots_successful: given };
+    const counted = { ...plan.calibration, shots_asked: asked, shots_successful: given };
     return {
       shots,
       rawSha256,
       // The service says when a task was created and when it ended, not when it began to run.
-      startedAtMs: task.createdAtMs ?? endedAtMs,
+      startedAtMs: task.createdAt?.getTime() ?? endedAtMs,
       finishedAtMs: endedAtMs,
-      calibration: given === task.shots ? plan.calibration : counted,
-      shortfall: `${successfulShots ?? given} successful shots of ${task.shots}`,
+      calibration: given === asked ? plan.calibration : counted,
+      shortfall: `${successfulShots ?? given} successful shots of ${asked}`,
     };
   }
 
@@ -148,21 +149,22 @@ class Braket extends ProviderJobs<TaskPlan, FoundTask> {
   async forget(job: JobReference, signal: AbortSignal): Promise<void> {
     const task = await this.#service.task(job.jobId, signal);
     if (task === undefined) return;
-    await this.#service.deleteObjects(task.bucket, `${task.directory}/`, signal);
+    await this.#service.deleteObjects(task.outputS3Bucket, `${task.outputS3Directory}/`, signal);
   }
 }
 
-function stateOf(task: Task, plan: TaskPlan): JobState {
-  switch (task.status) {
+function stateOf({ status, failureReason, queueInfo }: Task, plan: TaskPlan): JobState {
+  const reason = failureReason ?? 'no reason is given';
+  switch (status) {
     case 'COMPLETED':
       return { state: 'done' };
     case 'FAILED':
-      return { state: 'failed', reason: task.failureReason };
+      return { state: 'failed', reason };
     case 'CANCELLED':
-      return { state: 'cancelled', reason: task.failureReason };
+      return { state: 'cancelled', reason };
     case 'CREATED':
     case 'QUEUED':
-      return { state: 'queued', retryAfterMs: queuePollMs(task.queuePosition) };
+      return { state: 'queued', retryAfterMs: queuePollMs(queueInfo?.position) };
     default: // RUNNING, CANCELLING, and words to come
       return { state: 'running', retryAfterMs: plan.pollMs ?? RUN_POLL_MS };
   }
@@ -178,7 +180,7 @@ function queuePollMs(position: string | undefined): number {
 }
 
 function factsOf(device: Device): SourceFacts {
-  const fidelities = [...device.qubits.values()].flatMap(({ readoutFidelity: f }) => (f === null ? [] : [f]));
+  const fidelities = [...device.qubits.keys()].flatMap((qubit) => fidelityOf(device, qubit) ?? []);
   return {
     device: `${device.provider} ${device.name}`,
     arn: device.arn,

@@ -31,19 +31,22 @@ export interface Device {
   readonly windows: readonly string[];
   readonly queue: readonly string[];
   /** By physical qubit, in ascending order. */
-  readonly qubits: ReadonlyMap<number, QubitCalibration>;
+  readonly qubits: ReadonlyMap<number, QubitFigures>;
   /** Mean readout fidelity of a device that publishes no figures by qubit. */
   readonly readoutFidelity: number | null;
 }
 
-interface QubitCalibration {
-  readonly readoutFidelity: number | null;
-  /**
-   * P(reads 1 | prepared 0) and P(reads 0 | prepared 1): IQM publishes both, most publish the fidelity alone.
-   */
-  readonly e01: number | null;
-  readonly e10: number | null;
-}
+/**
+ * Published figures of a qubit, as Braket names them and as provenance does: P(reads 1 | prepared 0) and P(reads 0 | prepared
+ * 1) of IQM, the fidelity alone of most.
+ */
+const FIGURES = new Map([
+  ['READOUT', 'readout_fidelity'],
+  ['READOUT_ERROR_0_TO_1', 'readout_e01'],
+  ['READOUT_ERROR_1_TO_0', 'readout_e10'],
+]);
+/** By their names in provenance. */
+type QubitFigures = ReadonlyMap<string, number>;
 
 /**
  * Reads the reply. What a newer schema adds is not looked at; what is needed and not there is a permanent
@@ -109,7 +112,7 @@ function pulseOf(gates: unknown): PulseSpelling | null {
 }
 
 /** The qubits that gates can reach, and what is published of each. */
-function qubitsOf(paradigm: JsonObject, properties: JsonObject): Map<number, QubitCalibration> {
+function qubitsOf(paradigm: JsonObject, properties: JsonObject): Map<number, QubitFigures> {
   const graph = Object.keys(objectIn(objectIn(paradigm.connectivity).connectivityGraph));
   const names = graph.length > 0 ? graph : Object.keys(properties);
   const indices = names.length > 0 ? names.map(Number) : [...new Array(paradigm.qubitCount as number).keys()];
@@ -117,21 +120,17 @@ function qubitsOf(paradigm: JsonObject, properties: JsonObject): Map<number, Qub
     indices
       .filter(isCount)
       .sort((a, b) => a - b)
-      .map((qubit) => [qubit, qubitCalibrationOf(objectIn(properties[qubit]).oneQubitFidelity)]),
+      .map((qubit) => [qubit, figuresOf(objectIn(properties[qubit]).oneQubitFidelity)]),
   );
 }
 
-function qubitCalibrationOf(fidelities: unknown): QubitCalibration {
+function figuresOf(fidelities: unknown): QubitFigures {
   const figures = new Map<string, number>();
-  for (const each of listIn(fidelities).map(objectIn)) {
-    const name = textIn(objectIn(each.fidelityType).name);
-    if (name !== null && isProbability(each.fidelity)) figures.set(name, each.fidelity);
+  for (const { fidelityType, fidelity } of listIn(fidelities).map(objectIn)) {
+    const name = FIGURES.get(textIn(objectIn(fidelityType).name) ?? '');
+    if (name !== undefined && isProbability(fidelity)) figures.set(name, fidelity);
   }
-  return {
-    readoutFidelity: figures.get('READOUT') ?? null,
-    e01: figures.get('READOUT_ERROR_0_TO_1') ?? null,
-    e10: figures.get('READOUT_ERROR_1_TO_0') ?? null,
-  };
+  return figures;
 }
 
 function meanFidelity(fidelities: unknown): number | null {
@@ -143,39 +142,26 @@ function meanFidelity(fidelities: unknown): number | null {
  * Bad qubits are normal: one whose published figure is below `fidelityMin` is never used, nor one without a figure on a
  * device that gives figures by qubit.
  */
-export function usableQubits({ qubits, readoutFidelity }: Device, fidelityMin: number): number[] {
-  const hasFigures = [...qubits.values()].some((qubit) => qubit.readoutFidelity !== null);
-  if (!hasFigures)
-    return readoutFidelity === null || readoutFidelity >= fidelityMin ? [...qubits.keys()] : [];
-  return [...qubits].flatMap(([qubit, { readoutFidelity: own }]) =>
-    own !== null && own >= fidelityMin ? [qubit] : [],
-  );
+export function usableQubits(device: Device, fidelityMin: number): number[] {
+  const isByQubit = [...device.qubits.keys()].some((qubit) => fidelityOf(device, qubit) !== null);
+  const mean = isByQubit ? null : (device.readoutFidelity ?? 1);
+  return [...device.qubits.keys()].filter((qubit) => (fidelityOf(device, qubit) ?? mean ?? 0) >= fidelityMin);
 }
 
-/** What the device publishes of these qubits, by channel. */
+export function fidelityOf({ qubits }: Device, qubit: number): number | null {
+  return qubits.get(qubit)?.get('readout_fidelity') ?? null;
+}
+
+/** What the device publishes of these qubits, by channel: figures that it has for every one of them. */
 export function calibrationOf(device: Device, physical: readonly number[]): Provenance['calibration'] {
-  const figures = physical.map((qubit) => device.qubits.get(qubit));
+  const columns = [...FIGURES.values()].flatMap((name) => {
+    const figures = physical.flatMap((qubit) => device.qubits.get(qubit)?.get(name) ?? []);
+    return figures.length === physical.length ? [[name, figures] as const] : [];
+  });
   return {
     ...(device.updatedAt === null ? {} : { date: device.updatedAt }),
     physical_qubits: physical,
-    ...column('readout_fidelity', figures, ({ readoutFidelity }) => readoutFidelity),
-    ...column('readout_e01', figures, ({ e01 }) => e01),
-    ...column('readout_e10', figures, ({ e10 }) => e10),
+    ...Object.fromEntries(columns),
     ...(device.readoutFidelity === null ? {} : { readout_fidelity_mean: device.readoutFidelity }),
   };
-}
-
-/** A list by channel, when the device gives the figure for every channel; else nothing. */
-function column(
-  name: string,
-  figures: readonly (QubitCalibration | undefined)[],
-  figureOf: (qubit: QubitCalibration) => number | null,
-): Record<string, number[]> {
-  const list: number[] = [];
-  for (const qubit of figures) {
-    const figure = qubit === undefined ? null : figureOf(qubit);
-    if (figure === null) return {};
-    list.push(figure);
-  }
-  return { [name]: list };
 }

@@ -1,7 +1,7 @@
 import { BackendError, wholeShots } from '../backend.ts';
 import { bestQubits } from '../circuit.ts';
 import type { JobPlan } from '../job.ts';
-import { calibrationOf, type Device, type PulseSpelling, usableQubits } from './device.ts';
+import { calibrationOf, type Device, fidelityOf, type PulseSpelling, usableQubits } from './device.ts';
 import { type BraketOptions, claimOf } from './options.ts';
 
 export interface TaskPlan extends JobPlan {
@@ -59,7 +59,7 @@ function chosenQubits(device: Device, options: BraketOptions): Pick<TaskPlan, 'q
     const found = `qubits: ${count} asked, ${usable.length} have a readout fidelity of ${fidelityMin} or more`;
     throw new BackendError('retryable', `${device.provider} ${device.name}: ${found}`);
   }
-  const qubits = bestQubits(usable, count, (qubit) => -(device.qubits.get(qubit)?.readoutFidelity ?? 1));
+  const qubits = bestQubits(usable, count, (qubit) => -(fidelityOf(device, qubit) ?? 1));
   return { qubits, calibration: calibrationOf(device, qubits) };
 }
 

@@ -21,20 +21,14 @@ export interface TaskRequest {
   readonly action: string;
 }
 
-/** What GetQuantumTask says of a task. */
-export interface Task {
+/** What GetQuantumTask says of a task: without these members it is not understood. */
+export type Task = GetQuantumTaskResponse & {
   readonly status: string;
-  readonly failureReason: string;
   readonly deviceArn: string;
   readonly shots: number;
-  readonly successfulShots: number | undefined;
-  readonly bucket: string;
-  readonly directory: string;
-  readonly createdAtMs: number | undefined;
-  readonly endedAtMs: number | undefined;
-  /** "2", ">2000" or undefined. */
-  readonly queuePosition: string | undefined;
-}
+  readonly outputS3Bucket: string;
+  readonly outputS3Directory: string;
+};
 
 /**
  * The calls on Braket and S3. Rejects with a BackendError, or with the signal's reason. The SDK's own retries
@@ -78,9 +72,8 @@ export class BraketService {
       });
       return orMissing(client.send(command, { abortSignal: signal }));
     });
-    return reply === undefined
-      ? undefined
-      : taskOf(reply, () => this.#unreadable('GetQuantumTask', 'no task'));
+    if (reply === undefined || isTask(reply)) return reply;
+    throw this.#unreadable('GetQuantumTask', 'no task');
   }
 
   /** A task that has ended, or is not known, is left as it is. */
@@ -199,22 +192,9 @@ async function orMissing<T>(reply: Promise<T>, name?: string): Promise<T | undef
   }
 }
 
-function taskOf(reply: GetQuantumTaskResponse, unreadable: () => BackendError): Task {
-  const { status, deviceArn, shots, outputS3Bucket: bucket, outputS3Directory: directory } = reply;
-  if (!status || !deviceArn || shots === undefined || !bucket || !directory) throw unreadable();
-  const position = reply.queueInfo?.position;
-  return {
-    status,
-    failureReason: reply.failureReason ?? 'no reason is given',
-    deviceArn,
-    shots,
-    successfulShots: reply.numSuccessfulShots,
-    bucket,
-    directory,
-    createdAtMs: reply.createdAt?.getTime(),
-    endedAtMs: reply.endedAt?.getTime(),
-    queuePosition: position === 'None' ? undefined : position,
-  };
+function isTask(reply: GetQuantumTaskResponse): reply is Task {
+  const { status, deviceArn, shots, outputS3Bucket, outputS3Directory } = reply;
+  return Boolean(status && deviceArn && shots !== undefined && outputS3Bucket && outputS3Directory);
 }
 
 async function wholeBody(
@@ -244,21 +224,8 @@ interface SdkError extends Error {
 }
 
 /** Errors of credentials, some of which come with status 400. */
-const CREDENTIAL_ERRORS: ReadonlySet<string> = new Set([
-  'CredentialsProviderError',
-  'TokenProviderError',
-  'AccessDenied',
-  'AccessDeniedException',
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'IncompleteSignature',
-  'InvalidAccessKeyId',
-  'InvalidClientTokenId',
-  'InvalidSignatureException',
-  'MissingAuthenticationTokenException',
-  'SignatureDoesNotMatch',
-  'UnrecognizedClientException',
-]);
+const CREDENTIAL_ERRORS =
+  /^((Credentials|Token)ProviderError|IncompleteSignature|InvalidAccessKeyId|InvalidClientTokenId|SignatureDoesNotMatch|(AccessDenied|ExpiredToken|InvalidSignature|MissingAuthenticationToken|UnrecognizedClient)(Exception)?)$/;
 
 /** Node's codes for a connection that failed or broke off, and the SDK's own names for it. */
 const CONNECTION_ERRORS =
@@ -292,7 +259,7 @@ function awsError(error: unknown, what: string, nowMs: number): BackendError | u
 }
 
 function meaningOf(status: number, name: string, message: string): BackendErrorKind {
-  if (CREDENTIAL_ERRORS.has(name)) return 'auth';
+  if (CREDENTIAL_ERRORS.test(name)) return 'auth';
   // A device's own spending limit is refused as a validation error (Braket developer guide, "Cost tracking
   // and saving").
   if (/spending limit/i.test(message)) return 'quota';

@@ -1,5 +1,4 @@
 import { instantIn, type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
-import type { Origin } from '../../core/vocabulary.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import {
   BackendError,
@@ -52,7 +51,7 @@ const SETTLE_MS = 120_000;
 type IonqJob = FoundJob & { readonly job: JsonObject };
 
 class Ionq extends ProviderJobs<JobPlan, IonqJob> {
-  readonly origin: Origin;
+  readonly origin = 'quantum-processor';
   protected readonly programOf = programText;
   readonly #options: IonqOptions;
   readonly #cloud: IonqCloud;
@@ -73,14 +72,12 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
       },
       parts,
     );
-    this.origin = backend === 'simulator' ? 'simulated' : 'quantum-processor';
     this.#options = options;
     this.#cloud = new IonqCloud(options.base_url, options.api_key, parts.clock);
   }
 
   estimate(bits: number): Spend {
-    const isFree = this.origin === 'simulated';
-    const amount = isFree ? 0 : priceOf(this.#options, shotsAskedOf(this.#options, bits));
+    const amount = priceOf(this.#options, shotsAskedOf(this.#options, bits));
     return { amount, currency: 'USD', calls: 1 };
   }
 
@@ -173,7 +170,7 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     const { backend, min_spam_fidelity: fidelityMin } = this.#options;
     const characterization = await this.#cloud.characterization(backend, signal);
     const fidelity = spamFidelity(objectIn(characterization));
-    if (this.origin !== 'simulated' && (fidelity ?? 0) < fidelityMin) {
+    if ((fidelity ?? 0) < fidelityMin) {
       const found = fidelity === null ? 'is not published' : `is ${fidelity}`;
       throw new BackendError(
         'retryable',

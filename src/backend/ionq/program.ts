@@ -14,8 +14,8 @@ import type { JobPlan } from '../job.ts';
 export const ionqOptions = {
   api_key: secretOption('key of the IonQ Quantum Cloud'),
   backend: {
-    meaning: 'e.g. qpu.forte-1 or qpu.aria-1; the simulator gives no shots',
-    parse: matching(/^(simulator|qpu\.[a-z0-9-]+)$/, 'simulator, or qpu. and a system'),
+    meaning: 'e.g. qpu.forte-1 or qpu.aria-1',
+    parse: matching(/^qpu\.[a-z0-9-]+$/, 'qpu. and a system'),
   },
   base_url: {
     meaning: 'URL of the API, with its version',

@@ -1,3 +1,4 @@
+import { listIn, numberIn, objectIn, textIn } from '../../core/json.ts';
 import {
   anyText,
   decimal,
@@ -227,24 +228,12 @@ const PRESETS: Readonly<Record<string, QrngService>> = {
 export const QRNG_PRESETS: ReadonlyMap<string, QrngService> = new Map(Object.entries(PRESETS));
 
 function quandelaDraws(json: unknown): readonly Draw[] {
-  const jobs = memberOf(json, 'jobs');
-  if (!Array.isArray(jobs)) return [];
-  return jobs
-    .filter((job) => memberOf(job, 'bytes') !== undefined)
-    .map((job) => ({
-      id: idOf(job),
-      chsh: figureOf(job, 'chsh'),
-      minEntropy: figureOf(job, 'min_entropy'),
+  return listIn(memberOf(json, 'jobs'))
+    .map(objectIn)
+    .filter(({ bytes }) => bytes !== undefined)
+    .map(({ id, chsh, min_entropy }) => ({
+      id: String(textIn(id) ?? numberIn(id) ?? 'unnamed'),
+      chsh: numberIn(chsh),
+      minEntropy: numberIn(min_entropy),
     }));
-}
-
-/** Not `String`, which calls what an object says is its toString. */
-function idOf(job: unknown): string {
-  const id = memberOf(job, 'id');
-  return typeof id === 'string' || typeof id === 'number' ? `${id}` : 'unnamed';
-}
-
-function figureOf(job: unknown, name: string): number | null {
-  const figure = memberOf(job, name);
-  return typeof figure === 'number' ? figure : null;
 }

@@ -128,25 +128,6 @@ describe('a job', () => {
     assert.equal(new Set(provider.keys).size, 2);
   });
 
-  it('leaves a job where it is at a stop, and the next service reads it', async () => {
-    const provider = new JobDouble(WAITING, WAITING, { state: 'done' });
-    const { time, service, open, spent } = world(provider);
-    const first = service();
-    const stopped = assert.rejects(first.readLot(), (error) => error === 'the service stops');
-    await time.pass(12_000);
-    first.stopping.abort('the service stops');
-    await stopped;
-    assert.deepEqual(time.pending(), []);
-    assert.deepEqual(provider.cancelled, []);
-    assert.equal((await open())[0].state, 'submitted');
-    const second = service();
-    assert.equal(await second.reader.isOwed(second.signal), true);
-    await second.within(second.readLot());
-    assert.equal(await second.reader.isOwed(second.signal), false);
-    assert.equal(provider.keys.length, 1);
-    assert.equal(await spent(), 0.5);
-  });
-
   it('is cancelled when nobody comes back for it, whatever the provider says, in ten seconds at most', async () => {
     for (const ending of ['taken', 'refused', 'stalled'] as const) {
       const provider = new JobDouble(WAITING);
@@ -401,15 +382,6 @@ describe('raw results that the provider does not delete', () => {
     await within(readLot(), 10_000);
     assert.deepEqual(time.passed, [10_000]);
     assert.equal((await open()).length, 1);
-  });
-
-  it('reports a bug of the backend, and keeps the lot', async () => {
-    const provider = new JobDouble();
-    provider.failures.set('forget', [new TypeError('a bug')]);
-    const { ledger, service, open } = world(provider);
-    await assert.rejects(service().readLot(), TypeError);
-    assert.equal((await ledger.lots(9)).length, 1);
-    assert.equal((await open())[0].state, 'stored');
   });
 });
 

@@ -8,7 +8,7 @@ import { type ProviderReply, type ProviderRequest, ProviderServer } from './http
 export const IONQ_KEY = 'ionq-key-0123456789abcdef';
 
 /** How the shots of finished jobs are published. */
-export type ShotsForm = 'url-v1' | 'artifact-v1' | 'artifact-v2' | 'both';
+export type ShotsForm = 'url-v1' | 'artifact-v1' | 'artifact-v2' | 'both' | 'none';
 
 /** What the results of the jobs that are finished next have wrong. */
 export type ResultFault =
@@ -303,9 +303,9 @@ export class LocalIonq {
       },
     });
     const url = this.fault === 'foreign-url' ? 'https://ionq.example/v0.4/shots' : `${at}/shots`;
-    // The ideal simulator publishes no shots.
-    if (job.backend === 'simulator') return { probabilities: aggregated.probabilities };
     switch (this.form) {
+      case 'none':
+        return aggregated;
       case 'url-v1':
         return { ...aggregated, shots: { url } };
       case 'artifact-v1':
