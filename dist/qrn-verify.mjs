@@ -3455,22 +3455,8 @@ function digestOf(...parts) {
 }
 
 // src/certificate/draw-statement.ts
-var STATEMENT = {
-  type: true,
-  version: true,
-  id: true,
-  request: true,
-  list: false,
-  purpose: true,
-  public: true,
-  user_data: false,
-  user_data_sha256: false,
-  nonce: false,
-  nonce_sha256: false,
-  beacon: false,
-  due_at: true,
-  gives_up_at: false
-};
+var STATEMENT = ["type", "version", "id", "request", "purpose", "public", "due_at"];
+var OPTIONAL = ["list", "user_data", "user_data_sha256", "nonce", "nonce_sha256", "beacon", "gives_up_at"];
 var REQUESTS = {
   integers: ["count", "min", "max", "unique", "sort"],
   floats: ["count", "precision"],
@@ -3489,11 +3475,8 @@ var BEACON = ["chain", "round"];
 var OVERDUE_MS = 6e4;
 var CHANCES_TOLD = 10;
 function checkStatement(statement) {
-  const [required, optional] = [true, false].map(
-    (each) => Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each)
-  );
   const [list, beacon] = [member(statement, "list"), member(statement, "beacon")];
-  checkMembers3("statement", statement, required, optional);
+  checkMembers3("statement", statement, STATEMENT, OPTIONAL);
   checkRequest(member(statement, "request"));
   if (list !== void 0) checkMembers3("list", list, NAMED_LIST);
   if (beacon !== void 0) checkMembers3("beacon", beacon, BEACON);

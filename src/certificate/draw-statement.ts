@@ -7,23 +7,9 @@ import { digestText, refuse } from './verdict.ts';
  * possible outcome. The service asks the same of a draw before it commits to it. Runs in browsers.
  */
 
-/** Members of a statement; true where it must be there. */
-const STATEMENT: Readonly<Record<string, boolean>> = {
-  type: true,
-  version: true,
-  id: true,
-  request: true,
-  list: false,
-  purpose: true,
-  public: true,
-  user_data: false,
-  user_data_sha256: false,
-  nonce: false,
-  nonce_sha256: false,
-  beacon: false,
-  due_at: true,
-  gives_up_at: false,
-};
+/** Members of a statement, and those that it may have. */
+const STATEMENT = ['type', 'version', 'id', 'request', 'purpose', 'public', 'due_at'];
+const OPTIONAL = ['list', 'user_data', 'user_data_sha256', 'nonce', 'nonce_sha256', 'beacon', 'gives_up_at'];
 
 /** Beside `kind`. A member that the samplers do not read would show readers what is not drawn from. */
 const REQUESTS: Readonly<Record<string, readonly string[]>> = {
@@ -50,11 +36,8 @@ const CHANCES_TOLD = 10;
 
 /** Refuses a statement that is not sound. Its hash is not looked at. */
 function checkStatement(statement: unknown): void {
-  const [required, optional] = [true, false].map((each) =>
-    Object.keys(STATEMENT).filter((name) => STATEMENT[name] === each),
-  );
   const [list, beacon] = [member(statement, 'list'), member(statement, 'beacon')];
-  checkMembers('statement', statement, required, optional);
+  checkMembers('statement', statement, STATEMENT, OPTIONAL);
   checkRequest(member(statement, 'request'));
   if (list !== undefined) checkMembers('list', list, NAMED_LIST);
   if (beacon !== undefined) checkMembers('beacon', beacon, BEACON);

@@ -1,13 +1,6 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { toBase64 } from '../crypto/base64.ts';
-import {
-  CompactRange,
-  equalHashes,
-  type Hash,
-  leafHash,
-  nodesCovering,
-  type ReadNode,
-} from '../crypto/merkle.ts';
+import { CompactRange, equalHashes, leafHash, verifyConsistency } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
 import { listAt, member, parsedObject, text, timeOf, timeText } from './members.ts';
 import {
@@ -59,10 +52,10 @@ export interface Finding {
   readonly checkpoints: readonly string[];
   readonly leaves?: readonly LeafProof[];
   /**
-   * Of the second checkpoint's tree, base64: the roots of the maximal complete subtrees of as many leaves as the first
-   * checkpoint has, and the nodes that complete the tree.
+   * The root of as many leaves of the second checkpoint's tree as the first checkpoint has, and the consistency proof from
+   * there (RFC 9162 §2.1.4); base64.
    */
-  readonly nodes?: { readonly before: readonly string[]; readonly after: readonly string[] };
+  readonly beginning?: { readonly root: string; readonly proof: readonly string[] };
 }
 
 export interface FindingCheck {
@@ -120,12 +113,14 @@ const CHECKS: Readonly<Record<FindingKind, (finding: unknown) => Promise<string 
 
   async rewritten(finding) {
     const [a, b] = await two(finding);
-    const before = parseHashes(member(finding, 'nodes', 'before'));
-    const after = parseHashes(member(finding, 'nodes', 'after'));
-    const roots = before && after && rootsOf(a.checkpoint.size, b.checkpoint.size, { before, after });
-    if (roots === undefined || !equalHashes(roots.whole, b.checkpoint.root))
-      refuse('The nodes are not those of the second checkpoint.');
-    return equalHashes(roots.beginning, a.checkpoint.root) ? undefined : rewrittenWords(a, b);
+    const [from, to] = [a.checkpoint, b.checkpoint];
+    const [root] = parseHashes([member(finding, 'beginning', 'root')]) ?? [];
+    const proof = parseHashes(member(finding, 'beginning', 'proof'));
+    // of two trees the second must be the larger: else the hashes of a smaller one would pass for those of the first
+    const isSmaller = from.size > 0 && from.size < to.size;
+    if (!isSmaller || !root || !proof || !verifyConsistency(from.size, root, to.size, to.root, proof))
+      refuse('The hashes are not those of the second checkpoint.');
+    return equalHashes(root, from.root) ? undefined : rewrittenWords(a, b);
   },
 
   'lot-twice': (finding) => isTwice(finding, 'lot-twice'),
@@ -210,42 +205,6 @@ export function wrongDate(
   if (!isStatement || before?.atS === undefined || before.checkpoint.size > index) return undefined;
   return toldMs < before.atS * 1_000
     ? `${told}; the log had ${before.checkpoint.size} leaves at ${timeText(before.atS)}.`
-    : undefined;
-}
-
-/** What completes the tree of a checkpoint from that of an earlier one, as `Finding.nodes` has it. */
-export interface NodesBetween {
-  readonly before: readonly Hash[];
-  readonly after: readonly Hash[];
-}
-
-/** The roots of the two trees of a finding of kind `rewritten`; undefined for nodes that do not fit the sizes. */
-export function rootsOf(
-  from: number,
-  to: number,
-  { before, after }: NodesBetween,
-): { readonly beginning: Hash; readonly whole: Hash } | undefined {
-  const range = rangeOf(from, before);
-  const added = nodesCovering(from, to);
-  // of two trees the second must be the larger: else the nodes of a smaller one would pass for those of the first
-  if (range === undefined || from === 0 || from >= to || added.length !== after.length) return undefined;
-  const beginning = range.root();
-  for (const [i, { level }] of added.entries()) range.append(after[i], undefined, level);
-  return { beginning, whole: range.root() };
-}
-
-/** The nodes that `rootsOf` takes, from the tree of `to` leaves. */
-export async function nodesBetween(from: number, to: number, readNode: ReadNode): Promise<NodesBetween> {
-  const named = [...nodesCovering(0, from), ...nodesCovering(from, to)];
-  const hashes = await Promise.all(named.map(({ level, index }) => readNode(level, index)));
-  const count = nodesCovering(0, from).length;
-  return { before: hashes.slice(0, count), after: hashes.slice(count) };
-}
-
-export function rangeOf(size: number, roots: readonly Hash[]): CompactRange | undefined {
-  const isWhole = Number.isSafeInteger(size) && size >= 0;
-  return isWhole && roots.length === nodesCovering(0, size).length
-    ? new CompactRange(size, roots)
     : undefined;
 }
 

@@ -1,16 +1,22 @@
 import { utf8Bytes } from '../core/bytes.ts';
 import { fromBase64, toBase64 } from '../crypto/base64.ts';
-import { CompactRange, equalHashes, type Hash, leafHash } from '../crypto/merkle.ts';
+import {
+  CompactRange,
+  consistencyProof,
+  equalHashes,
+  type Hash,
+  leafHash,
+  nodesCovering,
+  rootOf,
+  verifyConsistency,
+} from '../crypto/merkle.ts';
 import { formatNote } from '../crypto/note.ts';
 import {
   contradictionOf,
   type Finding,
   type FindingKind,
-  nodesBetween,
   onceOf,
-  rangeOf,
   rewrittenWords,
-  rootsOf,
   twiceWords,
   withdrawalsIn,
   wrongDate,
@@ -164,13 +170,14 @@ class Follower {
   async #checkBeginning(older: SignedCheckpoint, newer: SignedCheckpoint, doubt: Error): Promise<void> {
     const [from, to] = [older.checkpoint, newer.checkpoint];
     if (from.size === 0 || from.size >= to.size) return;
-    const nodes = await nodesBetween(from.size, to.size, this.#source.nodeReader(to.size));
-    const roots = rootsOf(from.size, to.size, nodes);
-    if (roots === undefined || !equalHashes(roots.whole, to.root)) throw doubt;
-    if (equalHashes(roots.beginning, from.root)) return;
+    const readNode = this.#source.nodeReader(to.size);
+    const root = await rootOf(from.size, readNode);
+    const proof = await consistencyProof(from.size, to.size, readNode);
+    if (!verifyConsistency(from.size, root, to.size, to.root, proof)) throw doubt;
+    if (equalHashes(root, from.root)) return;
     throw this.#found('rewritten', rewrittenWords(older, newer), {
       checkpoints: [formatNote(older.note), formatNote(newer.note)],
-      nodes: { before: nodes.before.map(toBase64), after: nodes.after.map(toBase64) },
+      beginning: { root: toBase64(root), proof: proof.map(toBase64) },
     });
   }
 
@@ -265,12 +272,10 @@ class Follower {
     const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
     const hashes = new Map<number, Hash>();
     const stored = this.#state?.whole ?? { size: 0, roots: [] };
-    const edge = rangeOf(
-      stored.size,
-      stored.roots.map((each) => fromBase64(each) ?? new Uint8Array(0)),
-    );
-    if (edge === undefined) throw new RangeError('the state holds roots that do not fit its size');
-    let whole = edge;
+    if (stored.roots.length !== nodesCovering(0, stored.size).length)
+      throw new RangeError('the state holds roots that do not fit its size');
+    const roots = stored.roots.map((each) => fromBase64(each) ?? new Uint8Array(0));
+    let whole = new CompactRange(stored.size, roots);
     const range = new CompactRange(whole.size, whole.roots);
     let beginning = range.root();
     const first = size > from ? Math.floor(whole.size / TILE_HASHES) : Number.POSITIVE_INFINITY;
@@ -395,7 +400,7 @@ class Follower {
   #found(
     kind: FindingKind,
     what: string,
-    evidence: Pick<Finding, 'checkpoints' | 'leaves' | 'nodes'>,
+    evidence: Pick<Finding, 'checkpoints' | 'leaves' | 'beginning'>,
   ): Found {
     return new Found({
       type: 'qrn-log-finding',

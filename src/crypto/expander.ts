@@ -1,7 +1,6 @@
 import { assert } from '../core/assert.ts';
 import { secretBytes, secretCopy, wipe } from '../core/bytes.ts';
 import { CHACHA20_KEY_BYTES, chacha20 } from './chacha20.ts';
-import { seedKey } from './digest.ts';
 import { expandSystemEntropy } from './system-entropy.ts';
 
 /**
@@ -19,7 +18,7 @@ import { expandSystemEntropy } from './system-entropy.ts';
  *   and in portions of any size: fill(2) then fill(2) gives the bytes of fill(4). Given bytes are erased
  *   behind the reader.
  *   A refill happens when a byte is needed and none is buffered.
- * reseed: K' = seedKey(quantum seed, system entropy, K) (crypto/digest.ts), and what was buffered is erased.
+ * A reseed makes a new expander, whose key is seedKey(quantum seed, system entropy, the next output) (crypto/digest.ts).
  * expandOnce: the output is cut into pieces of 65504 bytes, the last one shorter; each piece is one refill
  *   with n = its size and P = zero bytes (`none`) or system entropy, expanded from 32 fresh bytes of the
  *   kernel's generator for this piece (`system`; crypto/system-entropy.ts). In the second case the answer, and
@@ -82,17 +81,6 @@ export class Expander {
     const key = secretBytes(CHACHA20_KEY_BYTES);
     this.fill(key);
     return key;
-  }
-
-  /**
-   * Takes a new quantum seed and fresh system entropy (32 bytes each) into the key; the caller wipes both.
-   */
-  reseed(quantumSeed: Uint8Array, systemEntropy: Uint8Array): void {
-    assert(!this.#erased, 'an erased expander takes no seed');
-    const next = seedKey(quantumSeed, systemEntropy, this.#key);
-    this.#key.set(next);
-    wipe(next, this.#buffer);
-    this.#next = this.#buffer.length;
   }
 
   /** Forgets everything; every later call throws. */

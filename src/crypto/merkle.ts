@@ -109,29 +109,22 @@ export class CompactRange {
     return this.#roots;
   }
 
-  /**
-   * Adds the next leaf, or the next complete subtree of `level` where the size is a multiple of its leaves; tells of every
-   * node this completes, the added one first.
-   */
-  append(
-    added: Hash,
-    completed: (level: number, index: number, hash: Hash) => void = () => {},
-    level = 0,
-  ): void {
-    let index = this.#size / 2 ** level;
-    let hash = added;
-    let at = level;
-    completed(at, index, hash);
+  /** Adds the next leaf; tells of every node this completes, the leaf first. */
+  append(leaf: Hash, completed: (level: number, index: number, hash: Hash) => void = () => {}): void {
+    let index = this.#size;
+    let hash = leaf;
+    let level = 0;
+    completed(level, index, hash);
     while (index % 2 === 1) {
       const left = this.#roots.pop();
       assert(left !== undefined, 'an odd index has a left sibling');
       hash = nodeHash(left, hash);
       index = (index - 1) / 2;
-      at++;
-      completed(at, index, hash);
+      level++;
+      completed(level, index, hash);
     }
     this.#roots.push(hash);
-    this.#size += 2 ** level;
+    this.#size++;
   }
 
   root(): Hash {

@@ -118,9 +118,9 @@ describe('a monitor of a log', () => {
       const forged = [
         { ...found, keys: { ...(found.keys as object), keys: [] } },
         { ...found, checkpoints: [found.checkpoints[0], found.checkpoints[0]] },
-        ...(found.nodes === undefined
+        ...(found.beginning === undefined
           ? []
-          : [{ ...found, nodes: { ...found.nodes, before: found.nodes.before.with(0, ZEROS) } }]),
+          : [{ ...found, beginning: { ...found.beginning, root: ZEROS } }]),
       ];
       for (const each of forged) assert.equal((await checkFinding(each)).holds, false);
     });
@@ -363,14 +363,14 @@ describe('a finding that somebody made up', () => {
     const keys = JSON.parse(Buffer.from(await service.read('/.well-known/qrn-keys.json')).toString());
     const common = { type: 'qrn-log-finding', version: 1, what: '', url: URL_OF_LOG, found_at: '', keys };
     // trees of 2 and of 4 leaves have one complete subtree each
-    const nodes = { before: [toBase64(root)], after: [] };
+    const beginning = { root: toBase64(root), proof: [] };
     for (const checkpoints of [
       [large, small],
       [small, large],
       [small, small],
     ]) {
       for (const kind of ['rewritten', 'fork', 'shrunk']) {
-        const { holds, why } = await checkFinding({ ...common, kind, checkpoints, nodes });
+        const { holds, why } = await checkFinding({ ...common, kind, checkpoints, beginning });
         assert.equal(holds, false, `${kind}: ${why}`);
       }
     }

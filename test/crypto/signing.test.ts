@@ -86,6 +86,9 @@ describe('key files', () => {
     assert.deepEqual(opened, [{ ...rotated.published[0], retired_at: retiredAt }, rotated.published[1]]);
     clock.advance(60_000);
     assert.deepEqual(openLogKeys(directory, NAME, clock).published, opened, 'retired once');
+    // as a rotation leaves it that is killed before its last step
+    writeFileSync(join(directory, 'log-1.pem'), first.current.toPem(), { mode: 0o600 });
+    openLogKeys(directory, NAME, clock);
     const files = ['log-1.json', 'log-1.retired', 'log-2.json', 'log-2.pem'];
     assert.deepEqual(readdirSync(directory).sort(), files);
     const old = fromBase64(rotated.published[0].public_key);
