@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Help } from 'commander';
-import { describeSettings, readSettings } from '../config/config.ts';
+import { describeSettings, readSettings, type SettingInForce } from '../config/config.ts';
 import { loadConfig } from '../config/sources.ts';
 import { action, HELP_WIDTH } from './command.ts';
 
@@ -50,12 +50,7 @@ export const config = action({
   },
 });
 
-interface InForce {
-  readonly name: string;
-  readonly variable: string;
-  readonly value: string;
-  readonly from: string;
-}
+type InForce = Pick<SettingInForce, 'name' | 'variable' | 'value'> & { readonly from: string };
 
 function byName(entries: readonly InForce[]): Record<string, Omit<InForce, 'name'>> {
   return Object.fromEntries(

@@ -29,18 +29,13 @@ const QUIET = { log: silentLog, durability: 'fsync' } as const;
 const TOOL = { ...QUIET, role: 'tool' } as const;
 const SERVER = { ...QUIET, role: 'server', growAheadBytes: 0 } as const;
 
-/** Which database, and which of its nodes the settings are of. */
-export interface ClusterSettings {
-  readonly url: string;
-  readonly node: string;
-  /** Folder of the node's blocks and of its anchor. */
-  readonly path: string;
-  readonly keysPath: string;
-  readonly logName: string;
-}
+export type ClusterSettings = NonNullable<ReturnType<typeof clusterSettings>>;
 
-/** Undefined where the ledger is in the data folder. */
-function clusterSettings(context: CommandContext): ClusterSettings | undefined {
+/**
+ * Which database, and which of its nodes the settings are of; undefined where the ledger is in the data folder. `path` is the
+ * folder of the node's blocks and of its anchor.
+ */
+function clusterSettings(context: CommandContext) {
   const { ledger: url, node, dataDir, logName } = loadSettings(context.environment);
   if (url === '') return undefined;
   const paths = { path: join(dataDir, 'node'), keysPath: join(dataDir, 'keys') };

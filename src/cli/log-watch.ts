@@ -120,13 +120,7 @@ interface WatcherOptions {
 export class LogWatcher {
   readonly #options: WatcherOptions;
   #state: FollowState | undefined;
-  readonly #seen: Seen = {
-    polls: { ok: 0, unavailable: 0, doubt: 0, finding: 0 },
-    size: 0,
-    signedAtS: null,
-    succeededAtS: null,
-    tilesRead: 0,
-  };
+  readonly #seen = nothingSeen();
   /** The trouble that was told last: once, not at every poll. */
   #trouble = '';
 
@@ -220,12 +214,12 @@ export class LogWatcher {
   }
 }
 
-interface Seen {
-  readonly polls: Record<PollOutcome, number>;
-  size: number;
-  signedAtS: number | null;
-  succeededAtS: number | null;
-  tilesRead: number;
+type Seen = ReturnType<typeof nothingSeen>;
+
+function nothingSeen() {
+  const polls: Record<PollOutcome, number> = { ok: 0, unavailable: 0, doubt: 0, finding: 0 };
+  const [signedAtS, succeededAtS] = [null, null] as [number | null, number | null];
+  return { polls, size: 0, signedAtS, succeededAtS, tilesRead: 0 };
 }
 
 const WATCH_METRICS: Metrics<Seen & { readonly leaves: Readonly<Record<string, number>> }> = {

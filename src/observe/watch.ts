@@ -1,30 +1,8 @@
 import { messageOf } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
-import { COUNTED, MetricTotals, MODE_LABELS, quantileOf } from '../core/metrics.ts';
-import { ENTROPY_MODES, type EntropyMode } from '../core/vocabulary.ts';
+import { COUNTED, type MetricFamily, MetricTotals, MODE_LABELS, quantileOf } from '../core/metrics.ts';
+import { ENTROPY_MODES } from '../core/vocabulary.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-
-/** What the last minute showed. */
-export interface LastMinute {
-  readonly requestsPerS: number;
-  readonly commits: number;
-  /** Null when nothing was committed. */
-  readonly commitP50Ms: number | null;
-  readonly commitMaxMs: number | null;
-  /** The 99th percentile of the worst second, the longest of all, and the seconds of a loop that was late. */
-  readonly loopDelayP99Ms: number;
-  readonly loopDelayMaxMs: number;
-  readonly lateSeconds: number;
-}
-
-/** Requests of an entropy mode. */
-export interface ModeReading {
-  readonly mode: EntropyMode;
-  readonly lastMinute: number;
-  readonly sinceStart: number;
-  /** Milliseconds, of the last minute, or since the start where that had none; null without any request. */
-  readonly latencyMs: readonly [p50: number, p95: number, p99: number] | null;
-}
 
 /** Whether an answer could be written down now. */
 export interface Writability {
@@ -54,6 +32,9 @@ const DRAW_SAMPLE_TICKS = 10;
 const PROBE_TICKS = 10;
 /** A write that is not durable after this counts as none. */
 const PROBE_LATE_MS = 5_000;
+const COMMIT_DURATION = COUNTED.qrn_ledger_commit_duration_seconds;
+const DURATION = COUNTED.qrn_http_request_duration_seconds;
+const LOOP_DELAY_P99 = COUNTED.qrn_event_loop_delay_p99_seconds;
 const PURE = ENTROPY_MODES.indexOf('pure');
 
 interface Tick {
@@ -95,44 +76,40 @@ export class Watch {
     return new MetricTotals(this.#options.metricMemory);
   }
 
-  lastMinute(): LastMinute {
+  lastMinute() {
     const ticks = this.#ticks;
     const [first, last] = [ticks[0], ticks[ticks.length - 1]];
     const passedS = (last.atMs - first.atMs) / 1000;
-    const before = first.totals.buckets(COUNTED.qrn_ledger_commit_duration_seconds);
-    const commits = last.totals
-      .buckets(COUNTED.qrn_ledger_commit_duration_seconds)
-      .map((count, bucket) => count - before[bucket]);
+    const commits = sinceOf(first.totals, last.totals, COMMIT_DURATION);
     const count = sumOf(commits);
-    const median = quantileOf(commits, COUNTED.qrn_ledger_commit_duration_seconds.bounds, 0.5);
-    const largest = (family: typeof COUNTED.qrn_ledger_commit_duration_max_seconds) =>
+    const median = quantileOf(commits, COMMIT_DURATION.bounds, 0.5);
+    const largest = (family: MetricFamily) =>
       1000 * Math.max(...ticks.slice(1).map(({ totals }) => totals.value(family)), 0);
+    const isLate = ({ totals }: Tick) => 1000 * totals.value(LOOP_DELAY_P99) > LATE_P99_MS;
     return {
       requestsPerS: passedS > 0 ? (requestsOf(last.totals) - requestsOf(first.totals)) / passedS : 0,
       commits: count,
+      /** Null when nothing was committed. */
       commitP50Ms: median === undefined ? null : 1000 * median,
       commitMaxMs: count === 0 ? null : largest(COUNTED.qrn_ledger_commit_duration_max_seconds),
-      loopDelayP99Ms: largest(COUNTED.qrn_event_loop_delay_p99_seconds),
+      /** The 99th percentile of the worst second, the longest of all, and the seconds of a loop that was late. */
+      loopDelayP99Ms: largest(LOOP_DELAY_P99),
       loopDelayMaxMs: largest(COUNTED.qrn_event_loop_delay_max_seconds),
-      lateSeconds: ticks.filter(
-        ({ totals }) => 1000 * totals.value(COUNTED.qrn_event_loop_delay_p99_seconds) > LATE_P99_MS,
-      ).length,
+      lateSeconds: ticks.filter(isLate).length,
     };
   }
 
   /** Requests and latency of each mode. */
-  modes(): ModeReading[] {
+  modes() {
     const totals = this.totals();
-    const first = this.#ticks[0].totals;
     return ENTROPY_MODES.map((mode) => {
       const row = MODE_LABELS.indexOf(mode);
-      const all = totals.buckets(COUNTED.qrn_http_request_duration_seconds, row);
-      const before = first.buckets(COUNTED.qrn_http_request_duration_seconds, row);
-      const recent = all.map((count, bucket) => count - before[bucket]);
+      const all = totals.buckets(DURATION, row);
+      const recent = sinceOf(this.#ticks[0].totals, totals, DURATION, row);
       const [lastMinute, sinceStart] = [sumOf(recent), sumOf(all)];
       const counts = lastMinute > 0 ? recent : all;
-      const ms = (quantile: number) =>
-        1000 * (quantileOf(counts, COUNTED.qrn_http_request_duration_seconds.bounds, quantile) ?? 0);
+      const ms = (quantile: number) => 1000 * (quantileOf(counts, DURATION.bounds, quantile) ?? 0);
+      /** Of the last minute, or since the start where that had none: p50, p95, p99; null without any request. */
       const latencyMs = sinceStart === 0 ? null : ([ms(0.5), ms(0.95), ms(0.99)] as const);
       return { mode, lastMinute, sinceStart, latencyMs };
     });
@@ -178,6 +155,12 @@ export class Watch {
         this.#probeStartedMs = undefined;
       });
   }
+}
+
+/** What was counted between the two, by bucket. */
+function sinceOf(before: MetricTotals, after: MetricTotals, family: MetricFamily, row = 0): Float64Array {
+  const counted = before.buckets(family, row);
+  return after.buckets(family, row).map((count, bucket) => count - counted[bucket]);
 }
 
 function sumOf(counts: Float64Array): number {
