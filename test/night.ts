@@ -2,8 +2,7 @@
 // seed is printed at the start and, with the command that repeats it, at a failure; `--seed` repeats a whole night. A table
 // of all steps ends it, and it exits with 1 when one failed, died, fell silent or ended without its last line.
 import { randomInt } from 'node:crypto';
-import { parseArgs } from 'node:util';
-import { aligned } from './adversary/program.ts';
+import { aligned, readOptions, say } from './adversary/program.ts';
 import { Chance } from './support/chance.ts';
 import { type Ended, runProcess } from './support/test-process.ts';
 
@@ -102,23 +101,17 @@ const STEPS: readonly Step[] = [
   { name: 'long', command: () => program('test/run.ts', '--long'), ends: /^\d+ passed, \d+ failed/m },
 ];
 
-const { values, positionals } = parseArgs({
-  options: { minutes: { type: 'string', default: '480' }, seed: { type: 'string' } },
-  allowPositionals: true,
-});
-const minutes = Number(values.minutes);
-const nightSeed = Number(values.seed ?? randomInt(SEEDS));
+const { minutes, seed: nightSeed, operands } = readOptions({ minutes: 480, seed: randomInt(SEEDS) });
 if (!(minutes > 0) || !Number.isSafeInteger(nightSeed))
   throw new Error('--minutes is a number above 0, and --seed is a whole number');
 const chosen = STEPS.filter(
-  ({ name }) => positionals.length === 0 || positionals.some((text) => name.includes(text)),
+  ({ name }) => operands.length === 0 || operands.some((text) => name.includes(text)),
 );
 if (chosen.length === 0)
   throw new Error(
-    `no step is called ${positionals.join(' or ')}; there are ${STEPS.map(({ name }) => name).join(', ')}`,
+    `no step is called ${operands.join(' or ')}; there are ${STEPS.map(({ name }) => name).join(', ')}`,
   );
 const shares = chosen.reduce((sum, { share = 0 }) => sum + share, 0);
-const say = (line: string) => process.stdout.write(`${line}\n`);
 say(`night with seed ${nightSeed}, ${chosen.length} steps`);
 
 interface Row {

@@ -12,7 +12,7 @@ import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions, say } from '../adversary/program.ts';
 import { Chance } from '../support/chance.ts';
 import { STRIPPED } from '../support/server.ts';
 import { mutantsOf } from './changes.ts';
@@ -82,7 +82,7 @@ interface Step {
 function stepOf(room: string, tests: readonly string[]): Step {
   let measured: Promise<number> | undefined;
   const measure = async () => {
-    if (values.limit !== undefined) return (Number(values.limit) * 1_000 - TIMEOUT_MIN_MS) / TIMEOUT_FACTOR;
+    if (values.limit > 0) return (values.limit * 1_000 - TIMEOUT_MIN_MS) / TIMEOUT_FACTOR;
     const { verdict, tookMs, failure } = await tested(tests, undefined, WHOLE_TIMEOUT_MS);
     if (verdict !== 'passed')
       throw new Error(`the tests of ${room} ${verdict} on the code as it is: ${failure}`);
@@ -98,7 +98,7 @@ async function noticed(mutant: Mutant, steps: readonly Step[]): Promise<Outcome 
   const runs = steps.flatMap(({ tests, tookMs }) =>
     guardsOf(source, tests).map((guards) => ({ guards, tookMs })),
   );
-  for (const { guards, tookMs } of runs.slice(0, Number(values.runs))) {
+  for (const { guards, tookMs } of runs.slice(0, values.runs)) {
     const outcome = await tested(guards, mutant, TIMEOUT_MIN_MS + TIMEOUT_FACTOR * (await tookMs()));
     if (outcome.verdict !== 'passed') return outcome;
   }
@@ -113,7 +113,7 @@ async function runRoom(room: string): Promise<void> {
   const sources = globSync(`src/${room}/**/*.ts`).filter((path) => path.includes(values.file));
   const all = sources.sort().flatMap(mutantsOf);
   const chance = new Chance(values.seed);
-  const count = Math.min(all.length, Number(values.sample ?? all.length));
+  const count = Math.min(all.length, values.sample);
   const chosen = Array.from({ length: count }, () => all.splice(chance.below(all.length), 1)[0]);
   let [killed, late] = [0, 0];
   const lane = async () => {
@@ -126,22 +126,14 @@ async function runRoom(room: string): Promise<void> {
       say(`${how}: ${place}${outcome?.failure ? `: ${outcome.failure}` : ''}`);
     }
   };
-  await Promise.all(Array.from({ length: Number(values.parallel) }, lane));
+  await Promise.all(Array.from({ length: values.parallel }, lane));
   const share = ((100 * killed) / count).toFixed(0);
   say(`${room}: ${killed} of ${count} mutants killed (${share} %), ${late} of them by the time limit`);
   if (killed < KILLED_SHARE_MIN * count) process.exitCode = 1;
 }
 
-const { values, positionals } = parseArgs({
-  options: {
-    sample: { type: 'string' },
-    seed: { type: 'string', default: '1' },
-    file: { type: 'string', default: '' },
-    runs: { type: 'string', default: 'Infinity' },
-    limit: { type: 'string' },
-    parallel: { type: 'string', default: String(availableParallelism()) },
-  },
-  allowPositionals: true,
+const { operands, ...values } = readOptions({
+  ...{ sample: Number.POSITIVE_INFINITY, seed: 1, file: '', runs: Number.POSITIVE_INFINITY, limit: 0 },
+  parallel: availableParallelism(),
 });
-const say = (line: string) => process.stdout.write(`${line}\n`);
-for (const room of positionals.length === 0 ? Object.keys(ROOMS) : positionals) await runRoom(room);
+for (const room of operands.length === 0 ? Object.keys(ROOMS) : operands) await runRoom(room);
