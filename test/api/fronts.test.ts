@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { fetchWhole } from '../support/http.ts';
-import { bearer, statusOf, usageOf } from '../support/replies.ts';
+import { bearer, refusalOf, statusOf, usageOf } from '../support/replies.ts';
 import { ALL_ON, TestServer } from '../support/server.ts';
 
 /**
@@ -66,5 +66,20 @@ describe('three fronts', () => {
     assert.equal(answers.size, 1);
     for (const { status, text } of replies) if (status !== 200) assert.match(text, /idempotency_in_flight/);
     assert.equal((await usageOf(server, other.key)).credits.used, 20);
+  });
+
+  it('refuse a parameter that the endpoint does not have where parameters are strict, and count nothing', async () => {
+    const requestsUsed = async () => (await usageOf(server)).requests.used;
+    const before = await requestsUsed();
+    const refused = await server.get('/uuid?cache=1');
+    const { error } = (await refused.json()) as {
+      error: { code: string; details: { parameters: string[] } };
+    };
+    assert.deepEqual([refused.status, error.code], [400, 'unknown_parameter']);
+    assert.deepEqual(error.details.parameters, ['cache']);
+    const id = `cert_${'0'.repeat(26)}`;
+    assert.equal(await refusalOf(server.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
+    assert.equal((await server.get('/uuid?count=1')).status, 200);
+    assert.equal(await requestsUsed(), before + 1);
   });
 });

@@ -3,39 +3,24 @@ import { before, describe, it } from 'node:test';
 import { fetchWhole, talk } from '../support/http.ts';
 import { freshMetrics } from '../support/prometheus.ts';
 import { bearer, refusalOf, usageOf } from '../support/replies.ts';
-import { ALL_ON, TestServer } from '../support/server.ts';
+import { TestServer } from '../support/server.ts';
 
 /** Requests as real clients and their libraries write them, over a real socket. */
 let server: TestServer;
-let strict: TestServer;
 describe('requests as clients write them', () => {
   before(async () => {
-    [server, strict] = await Promise.all([TestServer.shared(), TestServer.shared(ALL_ON)]);
+    server = await TestServer.shared();
   });
 
   const requestsUsed = async (of: TestServer) => (await usageOf(of)).requests.used;
 
   describe('a parameter that the endpoint does not have', () => {
-    it('is ignored and listed unless parameters are strict', async () => {
+    it('is ignored and listed', async () => {
       const response = await server.get('/uuid?cache=1&count=1');
       assert.equal(response.status, 200);
       assert.equal(response.headers.get('x-ignored-parameters'), 'cache');
       const quote = await server.get('/uuid?cache=1&count=1&dry_run=true');
       assert.equal(quote.headers.get('x-ignored-parameters'), 'cache');
-    });
-
-    it('is refused with unknown_parameter when they are, and counts nothing', async () => {
-      const before = await requestsUsed(strict);
-      const refused = await strict.get('/uuid?cache=1');
-      const { error } = (await refused.json()) as {
-        error: { code: string; details: { parameters: string[] } };
-      };
-      assert.deepEqual([refused.status, error.code], [400, 'unknown_parameter']);
-      assert.deepEqual(error.details.parameters, ['cache']);
-      const id = `cert_${'0'.repeat(26)}`;
-      assert.equal(await refusalOf(strict.get(`/certificate?id=${id}&x=1`)), '400 unknown_parameter');
-      assert.equal((await strict.get('/uuid?count=1')).status, 200);
-      assert.equal(await requestsUsed(strict), before + 1);
     });
   });
 

@@ -58,7 +58,7 @@ export class ConnectionLost extends Error {
 }
 
 /** The connection was never there: the request was not made. */
-export class NobodyListens extends ConnectionLost {
+class NobodyListens extends ConnectionLost {
   override name = 'NobodyListens';
 }
 

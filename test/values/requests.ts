@@ -41,14 +41,14 @@ const anyRange: fc.Arbitrary<{ min: number; max: number }> = fc
 const anyCount = fc.integer({ min: 1, max: 120 });
 const anySort = fc.constantFrom('none', 'ascending', 'descending');
 
-export const integersRequest: fc.Arbitrary<ValueRequest> = fc
+const integersRequest: fc.Arbitrary<ValueRequest> = fc
   .record({ count: anyCount, range: anyRange, unique: fc.boolean(), sort: anySort })
   .map(({ count, range, unique, sort }) => {
     const span = range.max - range.min + 1;
     return { kind: 'integers', count: unique ? Math.min(count, span) : count, ...range, unique, sort };
   });
 
-export const floatsRequest: fc.Arbitrary<ValueRequest> = fc
+const floatsRequest: fc.Arbitrary<ValueRequest> = fc
   .record({ count: anyCount, precision: fc.option(fc.integer({ min: 1, max: 15 }), { nil: null }) })
   .map(({ count, precision }) => ({ kind: 'floats', count, precision }));
 
@@ -61,7 +61,7 @@ const bytesRequest: fc.Arbitrary<ValueRequest> = fc
   })
   .map((r) => ({ kind: 'bytes', ...r, count: r.single ? 1 : r.count }));
 
-export const uuidRequest: fc.Arbitrary<ValueRequest> = anyCount.map((count) => ({ kind: 'uuid', count }));
+const uuidRequest: fc.Arbitrary<ValueRequest> = anyCount.map((count) => ({ kind: 'uuid', count }));
 
 const bitstringRequest: fc.Arbitrary<ValueRequest> = fc
   .integer({ min: 1, max: 500 })

@@ -28,7 +28,7 @@ const CHECKPOINT_EVERY_MS = 150;
 const VIOLATIONS_MAX = 50;
 
 /** The accounts, and what each asks for. The steady one never runs dry: the service answers it between all faults. */
-export const ASKED = {
+const ASKED = {
   steady: { small: 1 },
   plain: { small: 1 },
   pure: { 'pure small': 1 },

@@ -1,18 +1,6 @@
 /** Repeated substrings counted one by one: what the suffix sort and the interval walk must give. Slow. */
 import type { RepeatedSubstrings } from '../../../src/stats/sp800-90b/kernels.ts';
 
-/** Common prefixes of neighbours among all suffixes in order; a prefix comes before what it begins. */
-export function plainLongestCommonPrefixes(symbols: Uint8Array): Int32Array {
-  const suffixes = Array.from(symbols, (_, start) => symbols.subarray(start)).sort(Buffer.compare);
-  return Int32Array.from(suffixes, (suffix, place) => {
-    if (place === 0) return 0;
-    const above = suffixes[place - 1];
-    let shared = 0;
-    while (shared < above.length && above[shared] === suffix[shared]) shared++;
-    return shared;
-  });
-}
-
 export function plainRepeatedSubstrings(symbols: Uint8Array): RepeatedSubstrings {
   const mostFrequent = [0];
   const equalPairs = [0];
