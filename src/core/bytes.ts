@@ -46,6 +46,17 @@ export function copyBytes(
   }
 }
 
+/** A copy of `bitLength` bits from `firstBit` on, packed, with zeros behind the last. */
+export function bitsFrom(bits: Uint8Array, firstBit: number, bitLength: number): Uint8Array<ArrayBuffer> {
+  const window = new Uint8Array(Math.ceil(bitLength / 8));
+  const shift = firstBit % 8;
+  for (let i = 0, at = Math.floor(firstBit / 8); i < window.length; i++, at++) {
+    window[i] = (bits[at] << shift) | (bits[at + 1] >>> (8 - shift)); // nothing is carried behind the end
+  }
+  if (bitLength % 8 !== 0) window[window.length - 1] &= 0xff00 >> (bitLength % 8);
+  return window;
+}
+
 /** Writes all of `from` at `at`; returns where it ends. */
 export function putBytes(from: Uint8Array, to: Uint8Array, at: number): number {
   const size = from.length;

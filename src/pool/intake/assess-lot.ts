@@ -1,5 +1,5 @@
 import { assert } from '../../core/assert.ts';
-import { wipe } from '../../core/bytes.ts';
+import { bitsFrom, wipe } from '../../core/bytes.ts';
 import { sha256Hex } from '../../crypto/digest.ts';
 import { autocorrelationOf, minEntropyOfCorrelation } from '../../stats/autocorrelation.ts';
 import { runBattery } from '../../stats/sp800-22/battery.ts';
@@ -105,17 +105,6 @@ export function windowStarts(total: number): number[] {
   for (let at = 0; at + ASSESSED_BITS <= total; at += ASSESSED_BITS) starts.push(at);
   if (total % ASSESSED_BITS !== 0) starts.push(Math.max(0, total - ASSESSED_BITS));
   return starts;
-}
-
-/** A copy of `bitLength` bits from `firstBit` on, packed, with zeros behind the last. */
-function bitsFrom(bits: Uint8Array, firstBit: number, bitLength: number): Uint8Array<ArrayBuffer> {
-  const window = new Uint8Array(Math.ceil(bitLength / 8));
-  const shift = firstBit % 8;
-  for (let i = 0, at = Math.floor(firstBit / 8); i < window.length; i++, at++) {
-    window[i] = (bits[at] << shift) | (bits[at + 1] >>> (8 - shift)); // nothing is carried behind the end
-  }
-  if (bitLength % 8 !== 0) window[window.length - 1] &= 0xff00 >> (bitLength % 8);
-  return window;
 }
 
 /** The bits of a lot with all shots of a channel side by side. */

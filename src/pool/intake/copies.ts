@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RawRead } from '../../backend/backend.ts';
+import { bitsFrom } from '../../core/bytes.ts';
 
 /**
  * Places of a read that are remembered, on average; evenly spread, chosen by the bits that lie there and not
@@ -35,7 +36,7 @@ const SLICE_BITS = 128 * 1024;
  * one size; of two sizes the larger one's fewer places per bit count.
  */
 export class CopyTest {
-  readonly #comparedBytes: number;
+  readonly #comparedBits: number;
   /** Fingerprint of a place to the number of the read that had it last. */
   readonly #readOf = new Map<string, number>();
   /** Fingerprints of the remembered reads, oldest first. */
@@ -43,7 +44,7 @@ export class CopyTest {
   #reads = 0;
 
   constructor(minEntropyPerBit: number) {
-    this.#comparedBytes = Math.ceil(COMPARED_ASSESSED_BITS / minEntropyPerBit / 8);
+    this.#comparedBits = 8 * Math.ceil(COMPARED_ASSESSED_BITS / minEntropyPerBit / 8);
   }
 
   /**
@@ -54,13 +55,15 @@ export class CopyTest {
     const bitLength = width * shots;
     if (bitLength < SEARCHED_BITS_MIN) return undefined;
     const number = ++this.#reads;
+    const comparedBits = this.#comparedBits;
     const fingerprints: string[] = [];
     let latest: number | undefined;
     for (let from = 0; from < bitLength && fingerprints.length < PLACES_MAX; from += SLICE_BITS) {
       if (from > 0) yield;
       for (const end of placesIn(bits, from, Math.min(from + SLICE_BITS, bitLength), bitLength)) {
-        if (end < 8 * this.#comparedBytes) continue;
-        const fingerprint = hash('sha256', bitsBefore(bits, end, this.#comparedBytes), 'base64url');
+        if (end < comparedBits) continue;
+        const compared = bitsFrom(bits, end - comparedBits, comparedBits);
+        const fingerprint = hash('sha256', compared, 'base64url');
         const earlier = this.#readOf.get(fingerprint);
         if (earlier !== undefined) latest = Math.max(latest ?? 0, earlier);
         this.#readOf.set(fingerprint, number);
@@ -94,16 +97,4 @@ function placesIn(bits: Uint8Array, from: number, to: number, bitLength: number)
     if (Math.imul(word, MIXER) >>> 0 < small) places.push(at + 1);
   }
   return places;
-}
-
-/** The last `size` bytes of bits before `end`, wherever in a byte that is. */
-function bitsBefore(bits: Uint8Array, end: number, size: number): Uint8Array {
-  const start = end - 8 * size;
-  const first = start >>> 3;
-  const shift = start & 7;
-  const out = new Uint8Array(size);
-  for (let i = 0; i < size; i++) {
-    out[i] = (bits[first + i] << shift) | ((bits[first + i + 1] ?? 0) >>> (8 - shift));
-  }
-  return out;
 }
