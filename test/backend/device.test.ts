@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { OptionError } from '../../src/backend/definition.ts';
-import { type DevicePlaces, LocalDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
+import { type DevicePlaces, localDevice, localDeviceBackend } from '../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../src/backend/local-device/reader.ts';
 import { failsWith } from '../support/backend-contract.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -28,10 +28,10 @@ const NO_DEVICES = existsSync('/dev/urandom') ? false : 'needs /dev/urandom';
 
 type Texts = Parameters<typeof optionValues<(typeof localDeviceBackend)['options']>>[1];
 
-function device(texts: Texts, places: DevicePlaces = {}, name = 'device'): LocalDevice {
+function device(texts: Texts, places: DevicePlaces = {}, name = 'device'): ReturnType<typeof localDevice> {
   const values = optionValues(localDeviceBackend, { ...DECLARED, ...texts });
   const parts = { clock: new ManualClock(1_800_000_000_000), memory: new MemoryNotes() };
-  return new LocalDevice(name, values, parts, places);
+  return localDevice(name, values, parts, places);
 }
 
 suite('a character device', { skip: NO_DEVICES }, () => {

@@ -3,16 +3,7 @@ import { type BigIntStats, close, constants, open } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Clock } from '../../core/clock.ts';
-import type { Origin } from '../../core/vocabulary.ts';
-import {
-  BackendError,
-  plainRead,
-  type RawRead,
-  type SourceFacts,
-  type StreamBackend,
-  wholeShots,
-} from '../backend.ts';
+import { BackendError, plainRead, type StreamBackend, wholeShots } from '../backend.ts';
 import {
   anyText,
   declaredText,
@@ -73,7 +64,7 @@ export const localDeviceBackend = defineBackend({
   type: 'device',
   summary: 'a generator at this machine: a device node such as /dev/qrandom0, a serial line or a FIFO',
   options,
-  create: (name, values, parts) => new LocalDevice(name, values, parts),
+  create: (name, values, parts) => localDevice(name, values, parts),
 });
 
 /**
@@ -102,156 +93,129 @@ const inUse = new Map<string, string>();
  * A generator that is opened for each read and closed after it: between reads it is free, and is told from
  * another.
  */
-export class LocalDevice implements StreamBackend {
-  readonly kind = 'stream';
-  readonly name: string;
-  readonly origin: Origin;
-  readonly isDeclared: boolean;
-  readonly quantumBackend: string;
-  readonly deterministic = false;
-  readonly claimedMinEntropyPerBit: number;
-  readonly lotRawBits: number;
-  readonly readTimeoutMs: number;
-  readonly #values: LocalDeviceOptions;
-  readonly #discardBytes: number;
-  readonly #clock: Clock;
-  readonly #place: HwRandomPlace;
-  readonly #reader: DeviceReader;
-  readonly #admit: ReturnType<typeof readsAdmission>;
-  #heldFifo: { readonly identity: string; readonly fd: number } | undefined;
-
-  constructor(
-    name: string,
-    values: LocalDeviceOptions,
-    { clock, memory }: SourceParts,
-    { hwRandom = LINUX_HW_RANDOM, reader = new DeviceReader() }: DevicePlaces = {},
-  ) {
-    this.name = name;
-    this.origin = values.origin;
-    this.isDeclared = values.origin === 'qrng-device';
-    this.quantumBackend = values.origin === 'qrng-device' ? values.model : 'none';
-    this.claimedMinEntropyPerBit = values.min_entropy;
-    this.lotRawBits = values.lot_bits;
-    this.readTimeoutMs = values.read_timeout_ms;
-    this.#values = values;
-    this.#discardBytes = values.discard ?? (values.serial === null ? 0 : SERIAL_DISCARD_BYTES);
-    this.#clock = clock;
-    this.#place = hwRandom;
-    this.#reader = reader;
-    this.#admit = readsAdmission(memory, values.min_entropy);
-  }
-
-  async read(bits: number, signal: AbortSignal): Promise<RawRead> {
-    signal.throwIfAborted();
-    const { maker, model, path, serial_number, serial } = this.#values;
-    const shots = wholeShots(bits, 1);
-    const startedAtMs = this.#clock.wallMs();
-    const found = await this.#find();
-    const raw = await this.#readAlone(found, shots / 8, signal);
-    const rawSha256 = hash('sha256', raw, 'hex');
-    await this.#assertSameGenerator(found);
-    await this.#admit(rawSha256, shots);
-    const facts = { declared_by: 'operator', path, serial_number, baud: serial, ...found.hwRandom };
-    return plainRead({
-      bits: raw,
-      rawSha256,
-      provider: maker,
-      device: model,
-      startedAtMs,
-      finishedAtMs: this.#clock.wallMs(),
-      calibration: { ...withoutNulls(facts), discarded_bytes: this.#discardBytes },
-    });
-  }
-
-  async describe(): Promise<SourceFacts> {
-    const { stats, hwRandom } = await this.#find();
-    const { path, maker, model, serial_number, serial } = this.#values;
-    return {
-      path,
-      kind: stats.isFIFO() ? 'FIFO' : 'character device',
-      declared_maker: maker,
-      declared_model: model,
-      declared_serial_number: serial_number,
-      baud: serial,
-      ...hwRandom,
-    };
-  }
-
-  /** Looks at what the path names, without opening it. */
-  async #find(): Promise<Found> {
-    const { path } = this.#values;
-    const stats = await onDevice(path, () => stat(path, { bigint: true }));
-    if (stats.isFile()) {
-      throw new BackendError('permanent', `${path} is a regular file: a source of type replay reads files`);
-    }
-    if (!stats.isCharacterDevice() && !stats.isFIFO()) {
-      throw new BackendError('permanent', `${path} is neither a character device nor a FIFO`);
-    }
-    const hwRandom = (await this.#isHwRandom(stats)) ? await hwRandomFacts(this.#place) : null;
-    if (hwRandom !== null) assertGenerator(hwRandom, this.origin === 'qrng-device');
-    return { stats, identity: identityOf(stats), hwRandom };
-  }
-
-  /** By number, since a link or another node may name the same device. */
-  async #isHwRandom(stats: BigIntStats): Promise<boolean> {
-    if (!stats.isCharacterDevice()) return false;
-    try {
-      const node = await stat(this.#place.node, { bigint: true });
-      return node.isCharacterDevice() && node.rdev === stats.rdev;
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
-      throw error;
-    }
-  }
-
-  /**
-   * One reader at a time in this process. Another process that reads the same device takes other bytes: the
-   * kernel gives each byte once, and a driver that wants one reader alone says EBUSY.
-   */
-  async #readAlone(found: Found, bytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    const { path, serial: baud, stall_ms: stallMs } = this.#values;
-    const { identity, stats } = found;
-    const reading = inUse.get(identity);
-    if (reading !== undefined) {
-      throw new BackendError('retryable', `${path} is being read by the source ${reading}`);
-    }
-    inUse.set(identity, this.name);
-    try {
-      const isFifo = stats.isFIFO();
-      if (isFifo) await this.#holdFifo(identity);
-      const order = { path, identity, isFifo, baud, discardBytes: this.#discardBytes, bytes };
-      return await this.#reader.read(order, stallMs, signal);
-    } finally {
-      inUse.delete(identity);
-    }
-  }
+export function localDevice(
+  name: string,
+  values: LocalDeviceOptions,
+  { clock, memory }: SourceParts,
+  { hwRandom: place = LINUX_HW_RANDOM, reader = new DeviceReader() }: DevicePlaces = {},
+) {
+  const { path, maker, model, serial_number, serial: baud } = values;
+  const isDeclared = values.origin === 'qrng-device';
+  const discardBytes = values.discard ?? (baud === null ? 0 : SERIAL_DISCARD_BYTES);
+  const admit = readsAdmission(memory, values.min_entropy);
+  let heldFifo: { readonly identity: string; readonly fd: number } | undefined;
 
   /**
    * Keeps a FIFO open between reads, unread: without a reader its writer would die of SIGPIPE, and what it
    * wrote would be lost. O_NONBLOCK: the open waits for no writer.
    */
-  async #holdFifo(identity: string): Promise<void> {
-    if (this.#heldFifo?.identity === identity) return;
-    if (this.#heldFifo !== undefined) await promisify(close)(this.#heldFifo.fd);
-    this.#heldFifo = undefined;
-    const { path } = this.#values;
+  const holdFifo = async (identity: string) => {
+    if (heldFifo?.identity === identity) return;
+    if (heldFifo !== undefined) await promisify(close)(heldFifo.fd);
+    heldFifo = undefined;
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
-    this.#heldFifo = { identity, fd: await onDevice(path, () => promisify(open)(path, flags)) };
-  }
+    heldFifo = { identity, fd: await onDevice(path, () => promisify(open)(path, flags)) };
+  };
 
   /**
-   * The kernel may change the generator behind `/dev/hwrng` at any time: then nobody knows whose bits these
-   * are.
+   * One reader at a time in this process. Another process that reads the same device takes other bytes: the
+   * kernel gives each byte once, and a driver that wants one reader alone says EBUSY.
    */
-  async #assertSameGenerator({ hwRandom }: Found): Promise<void> {
-    if (hwRandom === null) return;
-    const { rng_current: now } = await hwRandomFacts(this.#place);
-    if (now === hwRandom.rng_current) return;
-    throw new BackendError(
-      'retryable',
-      `rng_current went from ${hwRandom.rng_current} to ${now} during a read`,
-    );
+  const readAlone = async ({ identity, stats }: Found, bytes: number, signal: AbortSignal) => {
+    const reading = inUse.get(identity);
+    if (reading !== undefined) {
+      throw new BackendError('retryable', `${path} is being read by the source ${reading}`);
+    }
+    inUse.set(identity, name);
+    try {
+      const isFifo = stats.isFIFO();
+      if (isFifo) await holdFifo(identity);
+      return await reader.read(
+        { path, identity, isFifo, baud, discardBytes, bytes },
+        values.stall_ms,
+        signal,
+      );
+    } finally {
+      inUse.delete(identity);
+    }
+  };
+
+  return {
+    kind: 'stream',
+    name,
+    origin: values.origin,
+    isDeclared,
+    quantumBackend: isDeclared ? model : 'none',
+    deterministic: false,
+    claimedMinEntropyPerBit: values.min_entropy,
+    lotRawBits: values.lot_bits,
+    readTimeoutMs: values.read_timeout_ms,
+
+    async read(bits, signal) {
+      signal.throwIfAborted();
+      const shots = wholeShots(bits, 1);
+      const startedAtMs = clock.wallMs();
+      const found = await find(path, isDeclared, place);
+      const raw = await readAlone(found, shots / 8, signal);
+      const rawSha256 = hash('sha256', raw, 'hex');
+      await assertSameGenerator(found, place);
+      await admit(rawSha256, shots);
+      const facts = { declared_by: 'operator', path, serial_number, baud, ...found.hwRandom };
+      return plainRead({
+        bits: raw,
+        rawSha256,
+        provider: maker,
+        device: model,
+        startedAtMs,
+        finishedAtMs: clock.wallMs(),
+        calibration: { ...withoutNulls(facts), discarded_bytes: discardBytes },
+      });
+    },
+
+    async describe() {
+      const { stats, hwRandom } = await find(path, isDeclared, place);
+      return {
+        path,
+        kind: stats.isFIFO() ? 'FIFO' : 'character device',
+        declared_maker: maker,
+        declared_model: model,
+        declared_serial_number: serial_number,
+        baud,
+        ...hwRandom,
+      };
+    },
+  } satisfies StreamBackend;
+}
+
+/** Looks at what the path names, without opening it. */
+async function find(path: string, isDeclared: boolean, place: HwRandomPlace): Promise<Found> {
+  const stats = await onDevice(path, () => stat(path, { bigint: true }));
+  if (stats.isFile()) {
+    throw new BackendError('permanent', `${path} is a regular file: a source of type replay reads files`);
   }
+  if (!stats.isCharacterDevice() && !stats.isFIFO()) {
+    throw new BackendError('permanent', `${path} is neither a character device nor a FIFO`);
+  }
+  const hwRandom = (await isHwRandom(stats, place)) ? await hwRandomFacts(place) : null;
+  if (hwRandom !== null) assertGenerator(hwRandom, isDeclared);
+  return { stats, identity: identityOf(stats), hwRandom };
+}
+
+/** By number, since a link or another node may name the same device. */
+async function isHwRandom(stats: BigIntStats, { node }: HwRandomPlace): Promise<boolean> {
+  const known = stats.isCharacterDevice() ? await unlessMissing(stat(node, { bigint: true })) : null;
+  return known?.isCharacterDevice() === true && known.rdev === stats.rdev;
+}
+
+/** The kernel may change the generator behind `/dev/hwrng` at any time: then nobody knows whose bits these are. */
+async function assertSameGenerator({ hwRandom }: Found, place: HwRandomPlace): Promise<void> {
+  if (hwRandom === null) return;
+  const { rng_current: now } = await hwRandomFacts(place);
+  if (now === hwRandom.rng_current) return;
+  throw new BackendError(
+    'retryable',
+    `rng_current went from ${hwRandom.rng_current} to ${now} during a read`,
+  );
 }
 
 /** Turns what a system call says of a device into the error that it means. */
@@ -267,9 +231,9 @@ async function onDevice<T>(path: string, call: () => Promise<T>): Promise<T> {
 function withoutNulls(
   facts: Readonly<Record<string, string | number | null>>,
 ): Record<string, string | number> {
-  const isKnown = (fact: [string, string | number | null]): fact is [string, string | number] =>
-    fact[1] !== null;
-  return Object.fromEntries(Object.entries(facts).filter(isKnown));
+  return Object.fromEntries(
+    Object.entries(facts).flatMap(([name, fact]) => (fact === null ? [] : [[name, fact]])),
+  );
 }
 
 /** Where Linux has its hardware generators. Tests put their own in place. */
@@ -309,8 +273,12 @@ async function hwRandomFacts({ attributes }: HwRandomPlace): Promise<HwRandom> {
 
 /** Null when the kernel does not have it: `rng_quality` came with Linux 6.2. */
 async function attribute(path: string): Promise<string | null> {
+  return (await unlessMissing(readFile(path, 'latin1')))?.trim() ?? null;
+}
+
+async function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
   try {
-    return (await readFile(path, 'latin1')).trim();
+    return await call;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;

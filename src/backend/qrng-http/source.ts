@@ -13,7 +13,7 @@ import {
 } from '../definition.ts';
 import { isJsonPath } from './decoder.ts';
 import { bytesPerCall, QRNG_PRESETS, type QrngService, SERVICE_OPTIONS } from './presets.ts';
-import { CALL_BYTES_MIN, QrngHttp } from './qrng-http.ts';
+import { CALL_BYTES_MIN, qrngHttp } from './qrng-http.ts';
 
 const CUSTOM = 'custom';
 
@@ -61,7 +61,7 @@ export const qrngHttpBackend = defineBackend({
     const service = checked(described(values));
     const key = keyFor(service, values.api_key);
     if (values.plain_http === 'refuse') assertPrivate(service);
-    return new QrngHttp(name, service, key, values.call_timeout_ms, parts);
+    return qrngHttp(name, service, key, values.call_timeout_ms, parts);
   },
 });
 

@@ -55,17 +55,16 @@ export const replayBackend = defineBackend({
  */
 function replay(name: string, values: ReplayOptions, { clock, memory }: SourceParts): StreamBackend {
   const { path, format, width, recorded_from, min_entropy } = values;
-  const positions = new ReplayPositions(name, memory);
   const admit = readsAdmission(memory, min_entropy);
   const readFrom = async (file: FileHandle, bits: number, signal: AbortSignal): Promise<RawRead> => {
     const startedAtMs = clock.wallMs();
     const unit = wholeByteBits(width);
     const count = wholeShots(bits, unit) * unit;
-    const position = await positions.find(file);
+    const position = await positionIn(file, name, memory);
     const portion = { path, from: position.offset, bits: count };
     const taken = await (format === 'packed' ? takePacked(file, portion) : takeText(file, portion, signal));
     signal.throwIfAborted();
-    await positions.move(position, taken.end);
+    await memory.keep(noteOf(position.headSha256), String(taken.end));
     await admit(taken.sha256, count);
     signal.throwIfAborted();
     const told = {
@@ -106,7 +105,7 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     describe: () =>
       withFile(path, async (file) => {
         const { size } = await file.stat();
-        const { headSha256, offset } = await positions.find(file);
+        const { headSha256, offset } = await positionIn(file, name, memory);
         return { path, format, width, recorded_from, size, head_sha256: headSha256, used_bytes: offset };
       }),
   };
@@ -256,40 +255,24 @@ const HEAD_BYTES = 1024;
  */
 const readers = new Map<string, string>();
 
-/** How far files were read, for as long as the source's memory lasts. */
-class ReplayPositions {
-  readonly #source: string;
-  readonly #memory: SourceMemory;
-
-  constructor(source: string, memory: SourceMemory) {
-    this.#source = source;
-    this.#memory = memory;
+/** Where `source` goes on. Rejects with a BackendError when the file is too short, or another source's. */
+async function positionIn(file: FileHandle, source: string, memory: SourceMemory): Promise<FilePosition> {
+  const head = new Uint8Array(HEAD_BYTES);
+  const size = await readFully(file, head, 0);
+  if (size < HEAD_BYTES) {
+    throw new BackendError(
+      'permanent',
+      `a file of ${size} bytes is too short to be known by its first ${HEAD_BYTES}`,
+    );
   }
-
-  /** Rejects with a BackendError when the file is too short, or another source's. */
-  async find(file: FileHandle): Promise<FilePosition> {
-    const head = new Uint8Array(HEAD_BYTES);
-    const size = await readFully(file, head, 0);
-    if (size < HEAD_BYTES) {
-      throw new BackendError(
-        'permanent',
-        `a file of ${size} bytes is too short to be known by its first ${HEAD_BYTES}`,
-      );
-    }
-    const headSha256 = hash('sha256', head, 'hex');
-    const reader = readers.get(headSha256) ?? this.#source;
-    if (reader !== this.#source) {
-      throw new BackendError('permanent', `the source ${reader} reads this file already`);
-    }
-    readers.set(headSha256, reader);
-    const kept = await this.#memory.recall(noteOf(headSha256));
-    return { headSha256, offset: kept === undefined ? 0 : Number(kept) };
+  const headSha256 = hash('sha256', head, 'hex');
+  const reader = readers.get(headSha256) ?? source;
+  if (reader !== source) {
+    throw new BackendError('permanent', `the source ${reader} reads this file already`);
   }
-
-  /** Resolves when it is on disk that everything before `offset` is used. */
-  async move({ headSha256 }: FilePosition, offset: number): Promise<void> {
-    await this.#memory.keep(noteOf(headSha256), String(offset));
-  }
+  readers.set(headSha256, reader);
+  const kept = await memory.recall(noteOf(headSha256));
+  return { headSha256, offset: kept === undefined ? 0 : Number(kept) };
 }
 
 function noteOf(headSha256: string): string {

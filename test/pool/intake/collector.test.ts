@@ -619,8 +619,15 @@ describe('a stop', () => {
     assert.equal(unborn.collector.status().lotsAccepted, 0);
   });
 
-  it('does not wait for a backend, even one deaf to its signal, and is no failure', async (t) => {
-    for (const backend of [stallingBackend(), stallingBackend({ deaf: true })]) {
+  it('does not wait for a backend, even one deaf to its signal, and is no failure, whatever the backend says', async (t) => {
+    const angry: StreamBackend = {
+      ...stallingBackend(),
+      read: (_bits, signal) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new BackendError('permanent', 'cut off')));
+        }),
+    };
+    for (const backend of [stallingBackend(), stallingBackend({ deaf: true }), angry]) {
       const { time, collector, log } = collecting(t, backend);
       await settle();
       await collector.stop();

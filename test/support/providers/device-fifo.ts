@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { LocalDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
+import { localDevice, localDeviceBackend } from '../../../src/backend/local-device/device.ts';
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { temporaryFolder } from '../server.ts';
@@ -38,7 +38,7 @@ export class FifoGenerator {
   }
 
   /** A source that reads it, as after a start of the service. */
-  source(name = 'fifo'): LocalDevice {
+  source(name = 'fifo'): ReturnType<typeof localDevice> {
     const values = optionValues(localDeviceBackend, { ...DECLARED, path: this.path, stall_ms: '1000' });
     const reader = new DeviceReader(() => {
       this.readers++;
@@ -46,7 +46,7 @@ export class FifoGenerator {
       this.#onReader();
       return startReaderProcess();
     });
-    return new LocalDevice(name, values, { clock: new ManualClock(), memory: this.notes }, { reader });
+    return localDevice(name, values, { clock: new ManualClock(), memory: this.notes }, { reader });
   }
 
   /** Nothing is written for the next reader. Resolves when that has come. */
