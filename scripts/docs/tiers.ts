@@ -1,5 +1,5 @@
 import { tierList } from '../../src/http/endpoints/tiers.ts';
-import { grouped } from '../../src/http/params.ts';
+import { grouped } from '../../src/core/figures.ts';
 
 const { tiers, prices, limits } = tierList();
 type TierRow = (typeof tiers)[number];

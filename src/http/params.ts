@@ -1,5 +1,6 @@
 import { unreachable } from '../core/assert.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { grouped } from '../core/figures.ts';
 
 /*
  * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the
@@ -126,73 +127,78 @@ export type ValuesOf<Definitions extends readonly ParameterDefinition[]> = {
 };
 
 const INTEGER = /^-?[0-9]+$/;
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
 const NUMBER = /^-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 const NOT_VISIBLE_ASCII = /[^\x21-\x7e]/;
 
 /**
- * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by
- * name; `read` turns one into its value or, for what is not a value of it, undefined. `prefix` stands before names in
- * messages, e.g. `params.`. Checks also see the values that are `known` already.
+ * Reads every parameter in the declared order; the first failure is the answer. `given` holds what came, by name, as JSON.
+ * `prefix` stands before names in messages, e.g. `params.`. Checks also see the values that are `known` already.
  */
-export function readParameters<const Definitions extends readonly ParameterDefinition[], Given>(
+export function readParameters<const Definitions extends readonly ParameterDefinition[]>(
   definitions: Definitions,
-  given: ReadonlyMap<string, Given>,
-  read: (definition: ParameterDefinition, given: Given) => ParameterValue,
+  given: ReadonlyMap<string, unknown>,
   prefix = '',
   known: ReadValues = {},
 ): ValuesOf<Definitions> {
   const values: Record<string, ParameterValue> = { ...known };
   for (const definition of definitions) {
-    const raw = given.get(definition.name);
-    if (raw !== undefined) {
-      const value = read(definition, raw);
+    const { name } = definition;
+    if (given.has(name)) {
+      const value = readValue(definition, given.get(name));
       if (value === undefined) throw refusal(definition, prefix);
-      values[definition.name] = value;
+      values[name] = value;
     } else if (definition.required === true) {
       throw refusal(definition, prefix);
     } else {
-      values[definition.name] = 'default' in definition ? definition.default : undefined;
+      values[name] = 'default' in definition ? definition.default : undefined;
     }
     definition.check?.(values);
   }
   return values as ValuesOf<Definitions>;
 }
 
-/** A parameter's value from the text of a query, still percent-encoded; undefined when it is malformed. */
-export function readText(definition: ParameterDefinition, raw: string): ParameterValue {
-  if (definition.kind === 'items') return readItems(definition, raw);
+/** The text of a query, still percent-encoded, as the JSON that a body would have; undefined when it is malformed. */
+function jsonOf({ kind }: ParameterDefinition, raw: string): unknown {
+  if (kind === 'items' && raw.includes(',')) {
+    const items = raw.split(',').map(percentDecoded);
+    return items.includes(undefined) ? undefined : items;
+  }
   const text = percentDecoded(raw);
   if (text === undefined) return undefined;
-  switch (definition.kind) {
+  switch (kind) {
     case 'integer':
-      return INTEGER.test(text) ? wholeWithin(definition, Number(text)) : undefined;
+      return INTEGER.test(text) ? Number(text) : undefined;
     case 'number':
-      return NUMBER.test(text) ? within(definition, Number(text)) : undefined;
-    case 'integer-list': {
-      const parts = text.split(',');
-      return parts.every((part) => INTEGER.test(part))
-        ? readIntegers(definition, parts.map(Number))
-        : undefined;
-    }
+      return NUMBER.test(text) ? Number(text) : undefined;
+    case 'integer-list':
+      return text.split(',').map((part) => (INTEGER.test(part) ? Number(part) : undefined));
     case 'boolean':
-      return text === 'true' || text === '1' ? true : text === 'false' || text === '0' ? false : undefined;
+      return BOOLEANS.get(text);
+    case 'items':
+      return text.split(',');
     case 'choice':
-      return readChoice(definition, text);
     case 'text':
-      return definition.pattern.test(text) ? text : undefined;
+      return text;
     default:
-      return unreachable(definition);
+      return unreachable(kind);
   }
 }
 
 /**
- * A parameter's value from a JSON body: numbers, booleans and strings of JSON, none standing in for another.
+ * A parameter's value from JSON: numbers, booleans and strings, none standing in for another. Undefined when it is none of its
+ * values.
  */
-export function readJson(definition: ParameterDefinition, value: unknown): ParameterValue {
+export function readValue(definition: ParameterDefinition, value: unknown): ParameterValue {
   switch (definition.kind) {
     case 'integer':
       if (value === null && definition.default === null) return null;
-      return typeof value === 'number' ? wholeWithin(definition, value) : undefined;
+      return wholeWithin(definition, value);
     case 'number':
       return typeof value === 'number' ? within(definition, value) : undefined;
     case 'boolean':
@@ -201,10 +207,10 @@ export function readJson(definition: ParameterDefinition, value: unknown): Param
       return typeof value === 'string' ? readChoice(definition, value) : undefined;
     case 'text':
       return typeof value === 'string' && definition.pattern.test(value) ? value : undefined;
-    case 'items':
-      return isListOfTexts(value) && isWithin(value.length, definition.min, definition.max)
-        ? value
-        : undefined;
+    case 'items': {
+      const { min, max } = definition;
+      return isListOfTexts(value) && isWithin(value.length, min, max) ? value : undefined;
+    }
     case 'integer-list':
       return Array.isArray(value) ? readIntegers(definition, value) : undefined;
     default:
@@ -217,13 +223,8 @@ function readIntegers(
   values: readonly unknown[],
 ): readonly number[] | undefined {
   if (!isWithin(values.length, definition.lengthMin, definition.lengthMax)) return undefined;
-  const read: number[] = [];
-  for (const value of values) {
-    const number = typeof value === 'number' ? wholeWithin(definition, value) : undefined;
-    if (number === undefined) return undefined;
-    read.push(number);
-  }
-  return read;
+  const read = values.map((value) => wholeWithin(definition, value));
+  return read.every((number) => number !== undefined) ? read : undefined;
 }
 
 /** Text that has come through JSON may hold lone surrogates, which no UTF-8 can carry. */
@@ -237,8 +238,8 @@ function isWithin(length: number, min: number, max: number): boolean {
 
 type Bounds = Pick<NumberParameter, 'min' | 'max'>;
 
-function wholeWithin(bounds: Bounds, value: number): number | undefined {
-  return Number.isSafeInteger(value) ? within(bounds, value) : undefined;
+function wholeWithin(bounds: Bounds, value: unknown): number | undefined {
+  return Number.isSafeInteger(value) ? within(bounds, value as number) : undefined;
 }
 
 function within({ min, max }: Bounds, value: number): number | undefined {
@@ -251,22 +252,6 @@ function readChoice(definition: ChoiceParameter, text: string): string | undefin
   if (definition.values.includes(spelt)) return spelt;
   const { synonyms } = definition;
   return synonyms !== undefined && Object.hasOwn(synonyms, spelt) ? synonyms[spelt] : undefined;
-}
-
-function readItems(definition: ItemsParameter, raw: string): readonly string[] | undefined {
-  if (!raw.includes(',')) {
-    const items = percentDecoded(raw)?.split(',');
-    return items !== undefined && isWithin(items.length, definition.min, definition.max) ? items : undefined;
-  }
-  const parts = raw.split(',');
-  if (!isWithin(parts.length, definition.min, definition.max)) return undefined;
-  const items: string[] = [];
-  for (const part of parts) {
-    const item = percentDecoded(part);
-    if (item === undefined) return undefined;
-    items.push(item);
-  }
-  return items;
 }
 
 /**
@@ -325,11 +310,6 @@ function refusal(definition: ParameterDefinition, prefix: string): ApiError {
   }
 }
 
-/** 10000 as `10,000`, whatever the locale. */
-export function grouped(value: number): string {
-  return String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ',');
-}
-
 /** What a raw query says about the parameters of an endpoint. */
 export interface ParsedQuery<Values> {
   readonly values: Values;
@@ -337,9 +317,9 @@ export interface ParsedQuery<Values> {
   readonly ignored: readonly string[];
 }
 
-/** The parameters that came, by name and still percent-encoded, and the names that mean nothing. */
+/** The parameters that came, by name and as JSON, undefined for what is malformed; and the names that mean nothing. */
 export interface SplitQuery {
-  readonly given: ReadonlyMap<string, string>;
+  readonly given: ReadonlyMap<string, unknown>;
   readonly ignored: readonly string[];
 }
 
@@ -357,12 +337,12 @@ export function parseQuery<const Definitions extends readonly ParameterDefinitio
   rawQuery: string,
 ): ParsedQuery<ValuesOf<Definitions>> {
   const { given, ignored } = splitQuery(definitions, rawQuery);
-  return { values: readParameters(definitions, given, readText), ignored };
+  return { values: readParameters(definitions, given), ignored };
 }
 
 /** The first half of parseQuery: finds what was given, in one pass. Throws duplicate_parameter. */
 export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery: string): SplitQuery {
-  const given = new Map<string, string>();
+  const given = new Map<string, unknown>();
   const unknown = new Set<string>();
   for (let start = 0; start < rawQuery.length; ) {
     let end = rawQuery.indexOf('&', start);
@@ -374,9 +354,10 @@ export function splitQuery(definitions: readonly ParameterDefinition[], rawQuery
     const rawName = equals < 0 ? part : part.slice(0, equals);
     const raw = equals < 0 ? '' : part.slice(equals + 1);
     const name = percentDecoded(rawName) ?? rawName;
-    if (!definitions.some((each) => each.name === name)) unknown.add(rawName);
+    const definition = definitions.find((each) => each.name === name);
+    if (definition === undefined) unknown.add(rawName);
     else if (given.has(name)) throw duplicate(name);
-    else given.set(name, raw);
+    else given.set(name, jsonOf(definition, raw));
   }
   const ignored: string[] = [];
   for (const name of unknown) ignore(ignored, name);

@@ -4,7 +4,6 @@ import fc from 'fast-check';
 import type { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import type { DataEndpoint } from '../../src/core/vocabulary.ts';
-import { ENDPOINT_DEFINITIONS } from '../../src/http/endpoints/table.ts';
 import { anyCharacter } from '../support/any-character.ts';
 import { codeOf, parse, parseBatch, parsePost } from './parameters-parsing.ts';
 
@@ -160,31 +159,4 @@ describe('the body and the query of a batch', () => {
       );
     });
   }
-});
-
-describe('the definitions', () => {
-  it('are the endpoints of the specification and those of lists', () => {
-    assert.deepEqual(
-      ENDPOINT_DEFINITIONS.map(({ method, path, scope }) => `${method} ${path} ${scope}`),
-      [
-        'GET /v1/integers entropy:read',
-        'GET /v1/bytes entropy:read',
-        'GET /v1/floats entropy:read',
-        'GET /v1/uuid entropy:read',
-        'GET /v1/bitstring entropy:read',
-        'GET /v1/shuffle entropy:read',
-        'POST /v1/batch entropy:batch',
-        'GET /v1/sample entropy:read',
-        'GET /v1/weighted entropy:read',
-        'GET /v1/strings entropy:read',
-        'GET /v1/sequences entropy:read',
-        'GET /v1/permutations entropy:read',
-        'GET /v1/gaussians entropy:read',
-        'GET /v1/stream entropy:batch',
-        'GET /v1/certificate certificate:read',
-        'GET /v1/health health:read',
-        'GET /v1/usage usage:read',
-      ],
-    );
-  });
 });

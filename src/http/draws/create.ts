@@ -12,6 +12,7 @@ import { canonicalText, timeOf } from '../../certificate/members.ts';
 import { assert } from '../../core/assert.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { base32Of } from '../../core/ids.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { deriveKey, sha256Hex } from '../../crypto/digest.ts';
@@ -19,7 +20,6 @@ import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { contentOfGet } from '../endpoint.ts';
 import { valuesEndpoint } from '../endpoints/values.ts';
 import type { Exchange } from '../exchange.ts';
-import { grouped } from '../params.ts';
 import { type DrawRequest, readDrawRequest } from './request.ts';
 
 export interface DrawSources {

@@ -2,6 +2,7 @@ import { listSha256 } from '../../certificate/draw.ts';
 import { checkRequest } from '../../certificate/draw-statement.ts';
 import { refusalOf } from '../../certificate/verdict.ts';
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
@@ -10,7 +11,7 @@ import { readBatchRequest } from '../endpoints/batch.ts';
 import { ITEMS, WEIGHTS } from '../endpoints/kinds.ts';
 import { requirePossible, sampleRequest, weightedRequest } from '../endpoints/relations.ts';
 import { membersOf, parseJsonObject } from '../json-body.ts';
-import { grouped, type ParameterDefinition, readJson, readParameters, type ValuesOf } from '../params.ts';
+import { type ParameterDefinition, readParameters, type ValuesOf } from '../params.ts';
 
 /** What a caller asks to be committed to, checked. */
 export interface DrawRequest {
@@ -101,7 +102,7 @@ export function readDrawRequest(body: Uint8Array): DrawRequest {
   requireShort(drawn.values);
   const fault = refusalOf(() => checkRequest(drawn.values));
   if (fault !== undefined) throw new ApiError('invalid_draw', { message: fault });
-  const said = readParameters(DRAW_MEMBERS, given, readJson);
+  const said = readParameters(DRAW_MEMBERS, given);
   const beacon = object['beacon'] === undefined ? undefined : readBeacon(object['beacon']);
   return { ...drawn, said, beacon };
 }
@@ -113,14 +114,14 @@ function objectOf(name: string, value: unknown): JsonObject {
 
 function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> {
   const given = membersOf(winners, [COUNT], { prefix: 'winners.', alsoKnown: ['list', 'weights'] });
-  const { count } = readParameters([COUNT], given, readJson, 'winners.');
+  const { count } = readParameters([COUNT], given, 'winners.');
   const list = objectOf('winners.list', winners['list']);
   const { weights } = winners;
   const inList = membersOf(list, [LIST_SHA256, SIZE, ITEMS], { prefix: 'winners.list.' });
-  const { sha256 } = readParameters([LIST_SHA256], inList, readJson, 'winners.list.');
+  const { sha256 } = readParameters([LIST_SHA256], inList, 'winners.list.');
   if (!inList.has('items')) {
     if (sha256 === undefined) throw new ApiError('invalid_draw', { message: NO_LIST });
-    const { size } = readParameters([SIZE], inList, readJson, 'winners.list.');
+    const { size } = readParameters([SIZE], inList, 'winners.list.');
     const range = { min: 1, max: size, unique: true };
     requirePossible(range, count);
     const values: ValueRequest =
@@ -129,11 +130,9 @@ function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> 
         : readWeighted(weights, lines(size), count);
     return { values, list: { sha256: `sha256:${sha256}`, size } };
   }
-  const { items } = readParameters([ITEMS], inList, readJson, 'winners.list.');
+  const { items } = readParameters([ITEMS], inList, 'winners.list.');
   const computed = listSha256(items);
-  const size = inList.has('size')
-    ? readParameters([SIZE], inList, readJson, 'winners.list.').size
-    : items.length;
+  const size = inList.has('size') ? readParameters([SIZE], inList, 'winners.list.').size : items.length;
   if (size !== items.length || (sha256 !== undefined && computed !== `sha256:${sha256}`))
     throw new ApiError('list_mismatch', { details: { computed, size: items.length } });
   const values = weights === undefined ? sampleRequest(items, count) : readWeighted(weights, items, count);
@@ -142,7 +141,7 @@ function readWinners(winners: JsonObject): Pick<DrawRequest, 'values' | 'list'> 
 
 function readWeighted(weights: unknown, items: readonly string[], count: number): ValueRequest {
   const given = new Map([['weights', weights]]);
-  const { weights: read } = readParameters([WEIGHTS], given, readJson, 'winners.');
+  const { weights: read } = readParameters([WEIGHTS], given, 'winners.');
   return weightedRequest(items, read, count);
 }
 
@@ -180,6 +179,6 @@ export function readNonce(body: Uint8Array): string {
   const [NONCE] = DRAW_MEMBERS.filter(({ name }) => name === 'nonce');
   const object = parseJsonObject(body);
   const given = membersOf(object, [NONCE]);
-  const { nonce } = readParameters([{ ...NONCE, required: true }], given, readJson) as { nonce: string };
+  const { nonce } = readParameters([{ ...NONCE, required: true }], given) as { nonce: string };
   return nonce;
 }

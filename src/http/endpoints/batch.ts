@@ -1,4 +1,5 @@
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
@@ -9,8 +10,8 @@ import {
   type RequestContent,
 } from '../endpoint.ts';
 import { membersOf } from '../json-body.ts';
-import { grouped, type ParameterDefinition, type ReadValues, readJson, readParameters } from '../params.ts';
-import { BODY_ERRORS, COMMON_PARAMETERS, readBody } from './common.ts';
+import { type ParameterDefinition, type ReadValues, readParameters } from '../params.ts';
+import { BODY_ERRORS, COMMON_PARAMETERS, commonRequest, readBody } from './common.ts';
 import { BATCH_KINDS, type BatchType, type Kind, ownOf } from './kinds.ts';
 
 const MEMBERS = [
@@ -49,11 +50,11 @@ export const BATCH: DataEndpointDefinition = {
 };
 
 function parse(content: RequestContent): ParsedDataRequest {
-  const { body, members, common, ignored } = readBody(content, MEMBERS, { alsoKnown: ['params'], placeOf });
-  const { type, count } = readParameters(MEMBERS, members, readJson);
+  const { body, given, ignored } = readBody(content, MEMBERS, { alsoKnown: ['params'], placeOf });
+  const { type, count } = readParameters(MEMBERS, given);
   const request = batchRequest(type, readOwn(type, count, body), count);
   requireReplyFits(request.values);
-  return { request: { ...request, ...common() }, ignored };
+  return { request: { ...request, ...commonRequest(readParameters(COMMON_PARAMETERS, given)) }, ignored };
 }
 
 /** What a batch asks for, of the parameters of its type, which are valid. Throws an ApiError where they do not fit each other. */
@@ -76,7 +77,7 @@ function placeOf(name: string): string | undefined {
 /** The values of an object of `type`, `count` and `params`, as a body of the endpoint has them. */
 export function readBatchRequest(request: JsonObject, prefix: string): ValueRequest {
   const given = membersOf(request, MEMBERS, { prefix, alsoKnown: ['params'], placeOf });
-  const { type, count } = readParameters(MEMBERS, given, readJson, prefix);
+  const { type, count } = readParameters(MEMBERS, given, prefix);
   return batchRequest(type, readOwn(type, count, request, prefix), count).values;
 }
 
@@ -87,7 +88,7 @@ function readOwn(type: BatchType, count: number, body: JsonObject, prefix = ''):
   const kind = BATCH_KINDS[type];
   const place = { prefix: `${prefix}params.`, placeOf: placeBesideParams };
   const members = membersOf(given, kind.own, place);
-  return ownOf(kind, readParameters(kind.own, members, readJson, place.prefix, { count }));
+  return ownOf(kind, readParameters(kind.own, members, place.prefix, { count }));
 }
 
 function placeBesideParams(name: string): string | undefined {

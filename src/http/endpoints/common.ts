@@ -1,5 +1,6 @@
 import type { DataRequest } from '../../answer/request.ts';
 import { ApiError } from '../../core/errors.ts';
+import type { JsonObject } from '../../core/json.ts';
 import {
   DRY_RUN,
   ENTROPY_MODE,
@@ -9,15 +10,7 @@ import {
   type RequestContent,
 } from '../endpoint.ts';
 import { type MembersPlace, membersOf, parseJsonObject } from '../json-body.ts';
-import {
-  ignore,
-  type ParameterDefinition,
-  readJson,
-  readParameters,
-  readText,
-  splitQuery,
-  type ValuesOf,
-} from '../params.ts';
+import { ignore, type ParameterDefinition, type SplitQuery, splitQuery, type ValuesOf } from '../params.ts';
 import { isJson } from '../representation.ts';
 
 /** What every endpoint that answers once takes, checked after its own parameters. */
@@ -39,29 +32,17 @@ export function commonRequest(
 /** What an endpoint with a JSON body can answer beside the codes of its members. */
 export const BODY_ERRORS = ['unsupported_media_type', 'payload_too_large', 'invalid_json'] as const;
 
-/** The members of a JSON body and the common parameters, which may stand in the body or the query; the body wins. */
+/** The members of a JSON body, and the common parameters, which may stand in the body or the query; the body wins. */
 export function readBody(
   { query, contentType, body: bytes }: RequestContent,
   own: readonly ParameterDefinition[],
   place: MembersPlace = {},
-) {
+): SplitQuery & { readonly body: JsonObject } {
   if (!isJson(contentType)) throw new ApiError('unsupported_media_type');
   const body = parseJsonObject(bytes);
-  const { given, ignored: unknown } = splitQuery(COMMON_PARAMETERS, query);
-  const ignored = [...unknown];
+  const inQuery = splitQuery(COMMON_PARAMETERS, query);
   const members = membersOf(body, [...own, ...COMMON_PARAMETERS], place);
-  const both = new Map<string, { json: unknown } | { text: string }>();
-  for (const [name, text] of given) {
-    if (members.has(name)) ignore(ignored, name);
-    else both.set(name, { text });
-  }
-  for (const { name } of COMMON_PARAMETERS)
-    if (members.has(name)) both.set(name, { json: members.get(name) });
-  const common = () =>
-    commonRequest(
-      readParameters(COMMON_PARAMETERS, both, (definition, each) =>
-        'text' in each ? readText(definition, each.text) : readJson(definition, each.json),
-      ),
-    );
-  return { body, members, common, ignored };
+  const ignored = [...inQuery.ignored];
+  for (const name of inQuery.given.keys()) if (members.has(name)) ignore(ignored, name);
+  return { body, given: new Map([...inQuery.given, ...members]), ignored };
 }

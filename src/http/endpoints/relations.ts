@@ -1,8 +1,9 @@
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';
 import { ENVELOPE_BYTES_MAX } from '../endpoint.ts';
-import { grouped, type ReadValues } from '../params.ts';
+import type { ReadValues } from '../params.ts';
 
 /** What parameters that are each valid must be to each other. */
 

@@ -1,5 +1,6 @@
 import type { DataRequest } from '../../answer/request.ts';
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { LIMITS } from '../../core/limits.ts';
 import type { ValueRequest } from '../../values/value-request.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type ParsedDataRequest,
   type RequestContent,
 } from '../endpoint.ts';
-import { grouped, type ParameterDefinition, readParameters, readText, splitQuery } from '../params.ts';
+import { type ParameterDefinition, readParameters, type SplitQuery, splitQuery } from '../params.ts';
 import { requireReplyFits } from './batch.ts';
 import { BATCH_KINDS, type Kind, ownOf } from './kinds.ts';
 
@@ -82,13 +83,13 @@ export const STREAM: DrawingEndpointDefinition = {
 
 function parse({ query }: RequestContent): ParsedDataRequest {
   const { given, ignored } = splitQuery(PARAMETERS, query);
-  const { type, total, block, first } = readParameters(SIZE, given, readText);
+  const { type, total, block, first } = readParameters(SIZE, given);
   const { kind, parameters } = STREAMED.find((each) => each.type === type)!;
   // what a stream does not take has its default
-  const own = ownOf(kind, readParameters(kind.own, onlyOf(parameters, given), readText));
+  const own = ownOf(kind, readParameters(kind.own, onlyOf(parameters, given)));
   const ofAll = kind.ask(own, 1, 1) as BatchValues;
   const params = kind.echo(own, 1);
-  const common = readParameters(COMMON, given, readText);
+  const common = readParameters(COMMON, given);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);
   const size = Math.min(block ?? defaultBlock(ofAll), total);
@@ -123,7 +124,7 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   };
 }
 
-type Given = ReadonlyMap<string, string>;
+type Given = SplitQuery['given'];
 type BatchValues = Exclude<ValueRequest, { kind: 'bitstring' | 'shuffle' }>;
 
 function onlyOf(parameters: readonly ParameterDefinition[], given: Given): Given {

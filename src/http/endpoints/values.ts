@@ -3,9 +3,8 @@ import { type DataEndpointDefinition, FORMAT } from '../endpoint.ts';
 import {
   type ParameterDefinition,
   type ReadValues,
-  readJson,
   readParameters,
-  readText,
+  readValue,
   type SplitQuery,
   splitQuery,
   type ValuesOf,
@@ -41,12 +40,11 @@ export function valuesEndpoint(name: Exclude<DataEndpoint, 'batch'>): DataEndpoi
     errors: kind.takesBody ? [...kind.errors, ...BODY_ERRORS] : kind.errors,
     ...(kind.takesBody && { body: { members: parameters, params: {} } }),
     parse(content) {
-      if (content.method === 'POST') {
-        const { members, common, ignored } = readBody(content, own);
-        return { request: { ...asked(readParameters(own, members, readJson)), ...common() }, ignored };
-      }
-      const { given, ignored } = withoutAlias(splitQuery(parameters, content.query), parameters);
-      const values = readParameters(parameters, given, readText);
+      const { given, ignored } =
+        content.method === 'POST'
+          ? readBody(content, own)
+          : withoutAlias(splitQuery(parameters, content.query), parameters);
+      const values = readParameters(parameters, given);
       const common = commonRequest(values as ValuesOf<typeof COMMON_PARAMETERS>);
       return { request: { ...asked(values), ...common }, ignored };
     },
@@ -62,9 +60,9 @@ const ENCODING = 'encoding';
 function withoutAlias(query: SplitQuery, parameters: readonly ParameterDefinition[]): SplitQuery {
   const { given, ignored } = query;
   const format = given.get(FORMAT.name);
-  const isForm = format === undefined || readText(FORMAT, format) !== undefined;
+  const isForm = !given.has(FORMAT.name) || readValue(FORMAT, format) !== undefined;
   if (isForm || !parameters.some(({ name }) => name === ENCODING)) return query;
-  const withAlias = new Map([[ENCODING, format], ...given]);
+  const withAlias = new Map<string, unknown>([[ENCODING, format], ...given]);
   withAlias.delete(FORMAT.name);
   return { given: withAlias, ignored: given.has(ENCODING) ? [...ignored, FORMAT.name] : ignored };
 }

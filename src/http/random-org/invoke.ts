@@ -11,7 +11,7 @@ import type { Scope } from '../../core/vocabulary.ts';
 import { informationBits } from '../../values/value-request.ts';
 import type { Exchange } from '../exchange.ts';
 import { headOf } from '../head.ts';
-import { readJson, readParameters } from '../params.ts';
+import { readParameters } from '../params.ts';
 import { type Reply, valueReply } from '../reply.ts';
 import type { PlainRoute } from '../route-table.ts';
 import { invalid, RpcError, rpcErrorOf } from './errors.ts';
@@ -270,7 +270,7 @@ class RandomOrg {
 
   async #kept(exchange: Exchange, params: JsonObject): Promise<object> {
     const account = await this.#account(exchange, params, 'entropy:read');
-    const { serialNumber } = readParameters(OF_RESULT, new Map(Object.entries(params)), readJson);
+    const { serialNumber } = readParameters(OF_RESULT, new Map(Object.entries(params)));
     exchange.admit(account);
     const result = await this.#resultOf(exchange, account.record.number, serialNumber);
     if (result === undefined)
@@ -303,7 +303,7 @@ class RandomOrg {
 
   async #tickets(exchange: Exchange, params: JsonObject): Promise<object> {
     const account = await this.#account(exchange, params, 'entropy:read');
-    const { n, showResult } = readParameters(OF_TICKETS, new Map(Object.entries(params)), readJson);
+    const { n, showResult } = readParameters(OF_TICKETS, new Map(Object.entries(params)));
     exchange.admit(account);
     return Array.from({ length: n }, () => {
       const { signer } = this.#sources;

@@ -5,13 +5,7 @@ import type { ListRequest } from '../../values/value-request.ts';
 import { batchRequest, requireReplyFits } from '../endpoints/batch.ts';
 import { requirePossible, requireRange } from '../endpoints/relations.ts';
 import { valuesRequest } from '../endpoints/values.ts';
-import {
-  type ParameterDefinition,
-  type ReadValues,
-  readJson,
-  readParameters,
-  type ValuesOf,
-} from '../params.ts';
+import { type ParameterDefinition, type ReadValues, readParameters, type ValuesOf } from '../params.ts';
 import { RpcError } from './errors.ts';
 
 /**
@@ -43,7 +37,7 @@ function method<const D extends readonly ParameterDefinition[]>(
   plan: (given: ValuesOf<D>) => Plan,
 ): Method {
   return (params) => {
-    const echo = readParameters(definitions, givenIn(params), readJson);
+    const echo = readParameters(definitions, givenIn(params));
     return drawOfPlan(echo, plan(echo));
   };
 }
@@ -91,7 +85,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   ),
 
   IntegerSequences: (params) => {
-    const { n } = readParameters([whole('n', 1, LIMITS.sequencesMax)], givenIn(params), readJson);
+    const { n } = readParameters([whole('n', 1, LIMITS.sequencesMax)], givenIn(params));
     const lists = {
       length: each(params, n, whole('length', 1, LIMITS.integersCountMax)),
       min: each(params, n, MIN),
@@ -227,7 +221,7 @@ function each<const D extends ParameterDefinition>(params: JsonObject, n: number
   if (list.length !== n)
     throw new RpcError('conflict', `Give ${name} once, or once for each of the ${n} sequences.`, [name]);
   return list.map((given) => {
-    const read = readParameters([definition], new Map(given === undefined ? [] : [[name, given]]), readJson);
+    const read = readParameters([definition], new Map(given === undefined ? [] : [[name, given]]));
     return read[name as keyof typeof read] as ValuesOf<[D]>[D['name']];
   });
 }
