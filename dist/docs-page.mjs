@@ -147,12 +147,12 @@ function literal(value, language) {
   return objectText(value, language);
 }
 function objectText(members, language) {
-  const entries2 = Object.entries(members).map(([name, value]) => {
+  const entries = Object.entries(members).map(([name, value]) => {
     const key = language === "python" || !/^[A-Za-z_]\w*$/.test(name) ? JSON.stringify(name) : name;
     return `${key}: ${literal(value, language)}`;
   });
-  if (entries2.length === 0) return "{}";
-  return language === "python" ? `{${entries2.join(", ")}}` : `{ ${entries2.join(", ")} }`;
+  if (entries.length === 0) return "{}";
+  return language === "python" ? `{${entries.join(", ")}}` : `{ ${entries.join(", ")} }`;
 }
 
 // src/http/pages/client/browser.ts
@@ -252,10 +252,10 @@ async function attempt(button, shown, work) {
     button.disabled = false;
   }
 }
-function report({ verification, subject, status: status2 }) {
+function report({ verification, subject, status }) {
   const { checks, notCovered } = verification;
   const isDraw = verification.ok && "standing" in verification;
-  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status2);
+  const verdict = isDraw ? drawSummary(verification) : summary(checks, subject, status);
   const shown = [verdict, list(checks)];
   if (notCovered.length > 0) {
     const hint = made("p", `No certificate speaks of: ${notCovered.join(", ")}.`);
@@ -279,12 +279,12 @@ var STANDINGS = {
   cancelled: "Cancelled: genuine, without a result.",
   failed: "Failed: genuine, without a result."
 };
-function summary(checks, subject, status2) {
+function summary(checks, subject, status) {
   const failed = checks.filter((check) => !check.ok);
   if (failed.length === 0 && subject === "certificate")
     return banner("good", "The certificate holds.", "Paste the answer to check its values too.");
   if (failed.length === 0) return banner("good", "Everything holds.", "These are the certified values.");
-  if (status2 === "revoked" && failed.every((check) => check.name === "status"))
+  if (status === "revoked" && failed.every((check) => check.name === "status"))
     return banner(
       "bad",
       "Genuine, but revoked.",
@@ -337,47 +337,6 @@ async function copy(button) {
   }, COPIED_FOR_MS);
 }
 
-// src/http/pages/client/docs-search.ts
-var RESULTS_MAX = 12;
-var field = element("search");
-var results = element("search-results");
-var status = element("search-status");
-var entries;
-field.addEventListener("input", show);
-field.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape") return;
-  field.value = "";
-  show();
-});
-async function show() {
-  entries ??= fetched("/docs/search.json");
-  const all = await entries;
-  const words = field.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
-  const found = words.length === 0 ? [] : ranked(all, words).slice(0, RESULTS_MAX);
-  results.replaceChildren(
-    ...found.map(({ path, title, place }) => {
-      const link = made("a", title);
-      link.setAttribute("href", path);
-      const item = made("li");
-      item.append(link, made("span", place));
-      return item;
-    })
-  );
-  results.hidden = found.length === 0;
-  status.textContent = words.length === 0 ? "" : found.length === 0 ? "Nothing found." : `${found.length} results.`;
-}
-function ranked(all, words) {
-  const scored = all.map((entry) => {
-    const title = entry.title.toLowerCase();
-    const text = `${title} ${entry.place} ${entry.text}`.toLowerCase();
-    const scores = words.map(
-      (word) => title === word ? 6 : title.startsWith(word) ? 4 : title.includes(word) ? 3 : text.includes(word) ? 1 : 0
-    );
-    return { entry, score: scores.includes(0) ? 0 : scores.reduce((sum, each) => sum + each, 0) };
-  });
-  return scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score).map(({ entry }) => entry);
-}
-
 // src/http/pages/client/docs-page.ts
 var SHOWN_MAX = 2e4;
 offerCopies();
@@ -397,8 +356,8 @@ function callOf({ dataset }) {
     path,
     baseUrl: base,
     isKeyed: keyed === "true",
-    fields: fields.split(" ").filter((field2) => field2 !== "").map((field2) => {
-      const [id, kind] = field2.split(":");
+    fields: fields.split(" ").filter((field) => field !== "").map((field) => {
+      const [id, kind] = field.split(":");
       return { name: id, kind, value: element(`field-${id}`).value.trim() };
     }).filter(({ value }) => value !== ""),
     body: page.getElementById("body")?.value
@@ -410,23 +369,23 @@ function writeSamples(shown) {
     element(`code-${language}`).textContent = codeOf(language, call);
 }
 async function send(shown) {
-  const status2 = element("try-status");
+  const status = element("try-status");
   const call = callOf(shown);
   const key = page.getElementById("key")?.value.trim() ?? "";
   if (call.isKeyed && key === "") {
-    status2.textContent = "Fill in the API key first.";
+    status.textContent = "Fill in the API key first.";
     element("key").focus({ preventScroll: false });
     return;
   }
-  status2.textContent = "Waiting for the answer …";
+  status.textContent = "Waiting for the answer …";
   try {
     const started = performance.now();
     const response = await fetch(targetOf(call), requestOf(call, key));
     const text = await response.text();
-    show2(text, response.headers.get("Content-Type") ?? "");
-    status2.textContent = `${response.status} in ${Math.round(performance.now() - started)} ms`;
+    show(text, response.headers.get("Content-Type") ?? "");
+    status.textContent = `${response.status} in ${Math.round(performance.now() - started)} ms`;
   } catch (error) {
-    status2.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
+    status.textContent = `No answer: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 function requestOf({ method, body, isKeyed }, key) {
@@ -435,7 +394,7 @@ function requestOf({ method, body, isKeyed }, key) {
   if (body !== void 0) headers["Content-Type"] = "application/json";
   return { method, headers, credentials: "omit", ...body === void 0 ? {} : { body } };
 }
-function show2(text, contentType) {
+function show(text, contentType) {
   const isText = /^text\/|ndjson/.test(contentType);
   const answer = contentType.includes("json") && !isText ? JSON.parse(text) : void 0;
   const shown = answer !== void 0 ? prettyJson(answer) : isText ? text : `(${contentType}, ${text.length} characters)`;

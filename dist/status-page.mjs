@@ -8,48 +8,27 @@ function element(id) {
   return found;
 }
 
-// src/http/pages/client/checks.ts
-import { verifyAnswer } from "./qrn-verify.mjs";
-import { verifyDraw } from "./qrn-verify.mjs";
-import { readWitnessPolicy } from "./qrn-verify.mjs";
-var Trouble = class extends Error {
-  name = "Trouble";
-};
-async function fetched(path) {
-  let response;
-  try {
-    response = await fetch(path, { headers: { accept: "application/json" } });
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new Trouble(`The service could not be reached (${error.message}).`);
-  }
-  if (response.status === 404) throw new Trouble("This service has nothing with that id.");
-  if (!response.ok) throw new Trouble(`The service answered ${response.status} for ${path}.`);
-  return response.json();
-}
-
 // src/http/pages/client/status-page.ts
 var INTERVAL_MS = 2e3;
-setInterval(async () => {
-  try {
-    show(await fetched("/status.json"));
-    element("freshness").textContent = ", and change as you look.";
-  } catch {
-    element("freshness").textContent = "; the service does not answer now.";
-  }
+var { XMLHttpRequest } = globalThis;
+setInterval(() => {
+  const request = new XMLHttpRequest();
+  request.open("GET", "/status");
+  request.responseType = "document";
+  request.onloadend = () => {
+    const fresh = request.response?.getElementById("main") ?? null;
+    if (fresh !== null) update(element("main"), fresh);
+    element("freshness").textContent = fresh === null ? "; the service does not answer now." : ", and change as you look.";
+  };
+  request.send();
 }, INTERVAL_MS);
-function show(texts) {
-  for (const each of page.querySelectorAll("[data-live]")) {
-    const text = texts[each.dataset["live"] ?? ""];
-    if (text !== void 0 && each.textContent !== text) each.textContent = text;
+function update(shown, fresh) {
+  if (shown.isEqualNode(fresh)) return;
+  const parts = [...fresh.childNodes];
+  const hasSameFrame = shown.cloneNode(false).isEqualNode(fresh.cloneNode(false));
+  if (!hasSameFrame || parts.length === 0 || parts.length !== shown.childNodes.length) {
+    shown.replaceWith(fresh);
+    return;
   }
-  for (const each of page.querySelectorAll("[data-live-path]"))
-    set(each, "d", texts[each.dataset["livePath"] ?? ""]);
-  for (const each of page.querySelectorAll("[data-live-label]"))
-    set(each, "aria-label", texts[each.dataset["liveLabel"] ?? ""]);
-  const edition = element("edition");
-  edition.hidden = texts["edition"] === edition.dataset["edition"];
-}
-function set(target, name, value) {
-  if (value !== void 0) target.setAttribute(name, value);
+  for (const [i, part] of parts.entries()) update(shown.childNodes[i], part);
 }

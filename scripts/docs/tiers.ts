@@ -1,5 +1,5 @@
+import { grouped } from '../../src/certificate/figures.ts';
 import { tierList } from '../../src/http/endpoints/tiers.ts';
-import { grouped } from '../../src/core/figures.ts';
 
 const { tiers, prices, limits } = tierList();
 type TierRow = (typeof tiers)[number];

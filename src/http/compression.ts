@@ -1,6 +1,7 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { hasField, withFields } from './head.ts';
 import type { Reply } from './reply.ts';
+import { parseWeighted } from './representation.ts';
 
 /*
  * Compression of documents: pages, the OpenAPI document, certificates, usage and metrics. Random values are
@@ -11,10 +12,6 @@ import type { Reply } from './reply.ts';
 const BYTES_MIN = 1_024;
 /** Above this compression would hold the loop of a front for more than a few milliseconds. */
 const BYTES_MAX = 512 * 1_024;
-/** Of an Accept-Encoding field; no client sends more. */
-const MEMBERS_MAX = 16;
-/** Of one member, its name included: a weight is the only one that there is. */
-const PARAMETERS_MAX = 4;
 const COMPRESSIBLE = /\r\nContent-Type: (?:text\/|application\/(?:json|health\+json)|image\/svg)/;
 
 type Coding = 'br' | 'gzip';
@@ -55,22 +52,14 @@ function compress(body: Uint8Array, coding: Coding): Buffer {
   });
 }
 
-/** qvalue of RFC 9110 §12.4.2. */
-const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
-
 /**
  * Brotli or gzip by an Accept-Encoding field (RFC 9110 §12.5.3); undefined when the client accepts neither, or prefers
  * the document without a coding. A member whose weight is malformed is left out. A document is also sent as it is when
  * the client refuses that and accepts no coding that we have: §12.5.3 allows it, and an error would help nobody.
  */
 export function codingOf(acceptEncoding: string): Coding | undefined {
-  if (acceptEncoding === '') return undefined;
-  const qualities = new Map<string, number>();
-  for (const member of acceptEncoding.split(',', MEMBERS_MAX)) {
-    const [name, ...parameters] = member.split(';', PARAMETERS_MAX).map((part) => part.trim().toLowerCase());
-    const weight = parameters.find((each) => each.startsWith('q='))?.slice('q='.length) ?? '1';
-    if (QUALITY.test(weight)) qualities.set(name === 'x-gzip' ? 'gzip' : name, Number(weight));
-  }
+  const members = parseWeighted(acceptEncoding);
+  const qualities = new Map(members.map(({ name, quality }) => [name.replace(/^x-gzip$/, 'gzip'), quality]));
   const qualityOf = (coding: Coding) => qualities.get(coding) ?? qualities.get('*') ?? 0;
   const br = qualityOf('br');
   const gzip = qualityOf('gzip');

@@ -2,15 +2,18 @@ import { NO_STORE } from '../answer/fields.ts';
 import { atMostEvery, type Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { compressed } from './compression.ts';
+import { clientError, errorReply } from './error-reply.ts';
 import type { Exchange } from './exchange.ts';
+import type { FrontOptions } from './front.ts';
 import type { Field } from './head.ts';
 import type { OpenApiFacts } from './openapi/document.ts';
 import type { PageAssets } from './pages/assets.ts';
 import { docsRoutes } from './pages/docs-pages.ts';
 import { landingMain } from './pages/landing-page.ts';
 import { type Page, pageReply } from './pages/layout.ts';
-import { liveTexts, type StatusFacts, statusMain } from './pages/status-page.ts';
-import { publicReply, type Reply, replyOf } from './reply.ts';
+import { type StatusFacts, statusMain } from './pages/status-page.ts';
+import { type Reply, replyOf } from './reply.ts';
+import { SYSTEM_RANDOM } from './request-id.ts';
 import { OPEN, type PlainRoute } from './route-table.ts';
 
 /**
@@ -60,13 +63,9 @@ export function infoRoutes(sources: InfoRouteSources, assets: PageAssets): Plain
       place: 'status',
     }),
   );
-  const texts = atMostEvery(FRESH_MS, clock, async () =>
-    publicReply('application/json', JSON.stringify(liveTexts(await facts())), 'no-store'),
-  );
   const routes: PlainRoute[] = [
     { ...OPEN, path: '/', handler: landing },
     { ...OPEN, path: '/status', handler: status },
-    { ...OPEN, path: '/status.json', handler: texts },
     ...docsRoutes(sources.facts, publicPage),
   ];
   if (metrics === undefined) return routes;
@@ -88,16 +87,19 @@ const FRESH_MS = 1_000;
 const METRICS_ARE_LOCAL =
   'Metrics are sent to this machine alone. Set QRN_METRICS_PORT to a port of their own, or to public.';
 
-/**
- * Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it.
- */
-export function metricsHandler(metrics: MetricsText): (exchange: Exchange) => Promise<void> {
-  return async (exchange) => {
+/** Answers the requests of a port that serves /metrics alone, for networks where API clients must not see it. */
+export function metricsAlone(metrics: MetricsText, clock: Clock): Pick<FrontOptions, 'handle' | 'fail'> {
+  const answer = async (exchange: Exchange) => {
     if (exchange.path !== '/metrics') throw new ApiError('not_found');
-    if (exchange.method !== 'GET' && exchange.method !== 'HEAD') {
+    if (exchange.method !== 'GET' && exchange.method !== 'HEAD')
       throw new ApiError('method_not_allowed', { allow: 'GET, HEAD' });
-    }
     const { head, body } = compressed(await metricsReply(metrics, exchange), exchange.acceptEncoding);
     exchange.send(head, body);
   };
+  const fail = (exchange: Exchange, error: unknown) => {
+    exchange.nameWith(SYSTEM_RANDOM, clock.wallMs());
+    const { head, body } = errorReply(clientError(error), exchange);
+    exchange.send(head, body);
+  };
+  return { handle: (exchange) => answer(exchange).catch((error: unknown) => fail(exchange, error)), fail };
 }

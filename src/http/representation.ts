@@ -11,63 +11,66 @@ export const MEDIA_TYPES: Readonly<Record<Representation, string>> = {
   health: 'application/health+json',
 };
 
-/** One media range of an Accept field (RFC 9110 §12.5.1). */
-export interface MediaRange {
-  /** Lower case; `*` for any. */
-  readonly type: string;
-  readonly subtype: string;
+/** Members beyond this are not read: no client sends more, and each costs time. */
+const MEMBERS_MAX = 32;
+
+/** A member of a list that states preferences: a media range, or a content coding. */
+interface Weighted {
+  /** In lower case. */
+  readonly name: string;
   /** From 0 (never) to 1. */
   readonly quality: number;
 }
 
-/** Members beyond this are not read: no client sends more, and each costs time. */
-const MEMBERS_MAX = 32;
-
-// token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4,
-// §5.6.6)
-const RANGE = /[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)/y;
+// token ["/" token] of RFC 9110 §5.6.2, and a parameter whose value is a token or a quoted string (§5.6.4, §5.6.6)
+const NAME = /[\t ]*([!#$%&'*+.^_`|~0-9A-Za-z-]+(?:\/[!#$%&'*+.^_`|~0-9A-Za-z-]+)?)/y;
 const PARAMETER =
   /[\t ]*;[\t ]*(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)=("[^"\\]*(?:\\.[^"\\]*)*"|[!#$%&'*+.^_`|~0-9A-Za-z-]+))?/y;
 const SEPARATOR = /[\t ]*(?:,|$)/y;
 const QUALITY = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/; // qvalue, RFC 9110 §12.4.2
 
 /**
- * The ranges of an Accept field in the client's order. A member that is malformed is left out, the others count. Of its
- * parameters the weight alone is read: no form of ours differs in another, and a charset matters to none.
+ * The members of an Accept or Accept-Encoding field in the client's order. One that is malformed is left out, the others count.
+ * Of its parameters the weight alone is read: no form of ours differs in another, and a charset matters to none.
  */
-export function parseAccept(accept: string): MediaRange[] {
-  const ranges: MediaRange[] = [];
+export function parseWeighted(field: string): Weighted[] {
+  const members: Weighted[] = [];
   let at = 0;
-  for (let member = 0; at < accept.length && member < MEMBERS_MAX; member++) {
-    const [range, end] = readRange(accept, at);
+  for (let i = 0; at < field.length && i < MEMBERS_MAX; i++) {
+    const [member, end] = readMember(field, at);
     SEPARATOR.lastIndex = end;
-    if (SEPARATOR.test(accept)) {
-      if (range !== undefined) ranges.push(range);
+    if (SEPARATOR.test(field)) {
+      if (member !== undefined) members.push(member);
       at = SEPARATOR.lastIndex;
     } else {
-      const comma = accept.indexOf(',', end);
-      at = comma < 0 ? accept.length : comma + 1;
+      const comma = field.indexOf(',', end);
+      at = comma < 0 ? field.length : comma + 1;
     }
   }
-  return ranges;
+  return members;
 }
 
-function readRange(accept: string, start: number): [range: MediaRange | undefined, end: number] {
-  RANGE.lastIndex = start;
-  const found = RANGE.exec(accept);
+function readMember(field: string, start: number): [member: Weighted | undefined, end: number] {
+  NAME.lastIndex = start;
+  const found = NAME.exec(field);
   if (found === null) return [undefined, start];
-  let end = RANGE.lastIndex;
+  let end = NAME.lastIndex;
   let quality = 1;
   for (;;) {
     PARAMETER.lastIndex = end;
-    const parameter = PARAMETER.exec(accept);
+    const parameter = PARAMETER.exec(field);
     if (parameter === null) break;
     end = PARAMETER.lastIndex;
     if (parameter[1] !== 'q' && parameter[1] !== 'Q') continue;
     if (!QUALITY.test(parameter[2])) return [undefined, end];
     quality = Number(parameter[2]);
   }
-  return [{ type: found[1].toLowerCase(), subtype: found[2].toLowerCase(), quality }, end];
+  return [{ name: found[1].toLowerCase(), quality }, end];
+}
+
+/** The media ranges of an Accept field (RFC 9110 §12.5.1), such as `text/*`. */
+export function parseAccept(accept: string): Weighted[] {
+  return parseWeighted(accept).filter(({ name }) => name.includes('/'));
 }
 
 /** A form that can be sent. */
@@ -84,17 +87,13 @@ interface Match {
   readonly order: number;
 }
 
-function matchOf({ mediaType }: Offer, ranges: readonly MediaRange[]): Match | undefined {
-  const [name] = mediaType.split(';', 1);
-  const slash = name.indexOf('/');
-  const type = name.slice(0, slash);
-  const subtype = name.slice(slash + 1);
+function matchOf({ mediaType }: Offer, ranges: readonly Weighted[]): Match | undefined {
+  const [whole] = mediaType.split(';', 1);
+  const ofPrecision = ['*/*', `${whole.split('/', 1)[0]}/*`, whole];
   let best: Match | undefined;
-  ranges.forEach((range, order) => {
-    const fits = range.type === '*' ? range.subtype === '*' : range.type === type;
-    if (!fits || (range.subtype !== '*' && range.subtype !== subtype)) return;
-    const precision = range.subtype !== '*' ? 2 : range.type !== '*' ? 1 : 0;
-    if (best === undefined || precision > best.precision) best = { quality: range.quality, precision, order };
+  ranges.forEach(({ name, quality }, order) => {
+    const precision = ofPrecision.indexOf(name);
+    if (precision > (best?.precision ?? -1)) best = { quality, precision, order };
   });
   return best;
 }

@@ -19,7 +19,7 @@ import type { Log } from '../core/log.ts';
 import { createMetricMemory } from '../core/metrics.ts';
 import { KeyFileError, openSecretFile } from '../crypto/key-files.ts';
 import { startFront } from '../http/front.ts';
-import { metricsHandler } from '../http/info-routes.ts';
+import { metricsAlone } from '../http/info-routes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { Retention } from '../ledger/retention.ts';
 import { Monitor } from '../observe/monitor.ts';
@@ -241,7 +241,7 @@ async function startOn(
           host: config.host,
           port: metricsPort,
           engine: config.front,
-          handle: metricsHandler(mainThread.metrics),
+          ...metricsAlone(mainThread.metrics, clock),
           log,
           clock,
           limits: { connectionsMax: METRICS_CONNECTIONS_MAX },

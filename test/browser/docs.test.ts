@@ -218,15 +218,17 @@ describe('the documentation in Chromium', { skip: noBrowser() }, () => {
     await visitPage(browser, `${server.origin}/docs/quick-start`, async ({ page }) => {
       const found = async (asked: string) => {
         await page.fill('#search', asked);
-        await page.locator('#search-results a').first().waitFor();
-        return page.locator('#search-results a').allTextContents();
+        await page.press('#search', 'Enter');
+        await page.waitForURL(/\/docs\/search\?q=/);
+        assert.equal(await page.inputValue('#search'), asked);
+        return page.locator('.results a').allTextContents();
       };
       const unique = await found('uniqu');
       assert.ok(unique.includes('unique') && unique.includes('unique_impossible'), String(unique));
       assert.ok((await found('commits draw')).includes('POST /v1/draws'));
       assert.ok((await found('numpy')).includes('numpy'));
       assert.equal((await found('rate_limited'))[0], 'rate_limited');
-      await page.locator('#search-results a').first().click();
+      await page.locator('.results a').first().click();
       await page.waitForURL(/\/docs\/errors#rate_limited$/);
       assert.equal(await page.locator('#rate_limited').count(), 1);
     });

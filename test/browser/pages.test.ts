@@ -166,10 +166,16 @@ describe('every page in Chromium', { skip: noBrowser() }, () => {
 
   it('follows the figures of the status page', async () => {
     await visit(browser, `${server.origin}/status`, async ({ page, requests }) => {
-      const before = await page.textContent('[data-live="as-of"]');
-      await page.locator('[data-live="as-of"]', { hasNotText: before! }).waitFor();
+      const before = await page.textContent('#as-of');
+      await page.evaluate('window.heading = document.querySelector("h1")');
+      await page.locator('#as-of', { hasNotText: before! }).waitFor();
       assert.match((await page.textContent('#freshness'))!, /change as you look/);
-      assert.ok(requests.some((each) => each.includes('/status.json')));
+      assert.ok(requests.filter((each) => each.endsWith('/status ')).length > 1);
+      assert.equal(
+        await page.evaluate('window.heading === document.querySelector("h1")'),
+        true,
+        'what is the same stays',
+      );
     });
   });
 

@@ -289,7 +289,6 @@ async function everyPage(server: TestServer, key: string, told: Told[]): Promise
     ...[
       '/',
       '/status',
-      '/status.json',
       '/metrics',
       '/livez',
       '/readyz',

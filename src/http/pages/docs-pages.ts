@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ERRORS } from '../../core/errors.ts';
+import type { Exchange } from '../exchange.ts';
 import { type OpenApiDocument, type OpenApiFacts, openApiDocument } from '../openapi/document.ts';
 import { publicReply, type Reply } from '../reply.ts';
 import { OPEN, type PlainRoute } from '../route-table.ts';
@@ -36,9 +37,12 @@ export function docsRoutes(
   const operations = operationGroups(openApiDocument({ baseUrl: '/v1', version: '' })).flatMap(
     (group) => group.operations,
   );
-  const search = once(() =>
-    publicReply('application/json', JSON.stringify(entries(document())), 'public, max-age=300'),
-  );
+  const entries = once(() => entriesOf(document()));
+  const search = ({ query }: Exchange): Reply => {
+    const asked = (new URLSearchParams(query).get('q') ?? '').slice(0, ASKED_LENGTH_MAX);
+    const main = () => framed(SEARCH_PATH, document(), searchMain(asked, entries()), asked);
+    return publicPage({ title: 'Search', main, script: 'docs-page.mjs', place: 'docs' });
+  };
   return [
     pageOf('/docs', 'Documentation', () => startMain()),
     pageOf('/docs/common', 'What calls share', () => commonMain(document())),
@@ -52,7 +56,7 @@ export function docsRoutes(
         return operationMain(found, document(), facts().baseUrl);
       }),
     ),
-    { ...OPEN, path: '/docs/search.json', handler: () => search() },
+    { ...OPEN, path: SEARCH_PATH, handler: search },
     {
       ...OPEN,
       path: '/openapi.json',
@@ -79,7 +83,7 @@ errors. <a href="/docs/common">What calls share</a> stands once.</p><p><a href="
 }
 
 /** The page between the list of all pages and the search. */
-function framed(current: string, document: OpenApiDocument, content: Markup): Markup {
+function framed(current: string, document: OpenApiDocument, content: Markup, asked = ''): Markup {
   const item = (path: string, title: string | Markup) =>
     html`<li><a href="${path}"${path === current ? html` aria-current="page"` : null}>${title}</a></li>`;
   const guides = (all: readonly Guide[]) => all.map(({ slug, title }) => item(`/docs/${slug}`, title));
@@ -93,9 +97,8 @@ function framed(current: string, document: OpenApiDocument, content: Markup): Ma
       )}${title === 'Values' ? item('/docs/common', 'What calls share') : null}</ul>`,
   );
   return html`<div class="docs"><div class="sidebar">
-<div class="search scripted" role="search"><label for="search">Search</label>
-<input id="search" type="search" autocomplete="off" spellcheck="false" aria-describedby="search-status" placeholder="unique, 429, credits …">
-<p id="search-status" class="visually-hidden" role="status"></p><ul id="search-results" hidden></ul></div>
+<form class="search" role="search" method="get" action="${SEARCH_PATH}"><label for="search">Search</label>
+<input id="search" name="q" type="search" value="${asked}" maxlength="${ASKED_LENGTH_MAX}" autocomplete="off" spellcheck="false" placeholder="unique, 429, credits …"></form>
 <p class="to-contents"><a href="#contents">All pages</a></p></div>
 <div class="content">${content}</div>
 <nav class="contents" id="contents" aria-label="Documentation">
@@ -103,7 +106,7 @@ function framed(current: string, document: OpenApiDocument, content: Markup): Ma
 }
 
 /** Everything that can be looked for. Headings of the guides are collected when they are made into HTML. */
-function entries(document: OpenApiDocument): SearchEntry[] {
+function entriesOf(document: OpenApiDocument): SearchEntry[] {
   const headings = JSON.parse(readFileSync(new URL('search.json', DIST), 'utf8')) as SearchEntry[];
   const errors = Object.entries(ERRORS).map(([code, { status, message }]) => ({
     path: `/docs/errors#${code}`,
@@ -112,6 +115,35 @@ function entries(document: OpenApiDocument): SearchEntry[] {
     text: message,
   }));
   return [...referenceEntries(document), ...headings, ...errors];
+}
+
+const SEARCH_PATH = '/docs/search';
+const ASKED_LENGTH_MAX = 100;
+const RESULTS_MAX = 24;
+
+function searchMain(asked: string, entries: readonly SearchEntry[]): Markup {
+  const words = asked.toLowerCase().match(/\S+/g) ?? [];
+  const found = words.length === 0 ? [] : ranked(entries, words).slice(0, RESULTS_MAX);
+  const results = found.map(
+    ({ path, title, place }) => html`<li><a href="${path}">${title}</a> <span>${place}</span></li>`,
+  );
+  return html`<h1>Search</h1>
+${found.length === 0 ? html`<p>Nothing has ${words.length === 0 ? 'been asked for' : html`“${asked}” in it`}.</p>` : html`<ul class="links results">${results}</ul>`}`;
+}
+
+/** Those in which every word stands; a title that is or begins with one comes first, then a title that has it. */
+function ranked(entries: readonly SearchEntry[], words: readonly string[]): SearchEntry[] {
+  const scored = entries.map((entry) => {
+    const title = entry.title.toLowerCase();
+    const text = `${title} ${entry.place} ${entry.text}`.toLowerCase();
+    const scores = words.map((word) => {
+      const isTold = [title === word, title.startsWith(word), title.includes(word), text.includes(word)];
+      return isTold.filter((each) => each).length;
+    });
+    return { entry, score: scores.includes(0) ? 0 : scores.reduce((sum, each) => sum + each, 0) };
+  });
+  const found = scored.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
+  return found.map(({ entry }) => entry);
 }
 
 /** Made when it is first asked for, and kept. */

@@ -30,17 +30,13 @@ export interface PlotLimits {
   readonly band?: readonly [least: number, most: number];
   /** Points that are further apart are not joined. */
   readonly gap?: number;
-  /** Names the parts that the script of the page writes anew. */
-  readonly live?: string;
   readonly style?: string;
 }
 
 /** A line or bars, as SVG that takes its colours from the style sheet. */
 export function plot(points: readonly PlotPoint[], limits: PlotLimits): Markup {
-  const { label, value, words, axis, live, rule, band, style = '' } = limits;
+  const { label, value, words, axis, rule, band, style = '' } = limits;
   const { y } = scalesOf(limits);
-  const name = (attribute: string, part: string) =>
-    live === undefined ? null : html` ${attribute}="${live}-${part}"`;
   const { line, area } = pathsOf(points, limits);
   const stripe =
     band === undefined
@@ -49,24 +45,13 @@ export function plot(points: readonly PlotPoint[], limits: PlotLimits): Markup {
   const drawn =
     limits.as === 'bars'
       ? barsOf(points, limits)
-      : html`<path class="area" d="${area}"${name('data-live-path', 'area')}/><path class="line" d="${line}"${name('data-live-path', 'line')}/>`;
+      : html`<path class="area" d="${area}"/><path class="line" d="${line}"/>`;
   return html`<figure class="plot ${style}">
-<figcaption><span>${label}</span> <strong${name('data-live', 'value')}>${value}</strong></figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}"${name('data-live-label', 'words')}>
+<figcaption><span>${label}</span> <strong>${value}</strong></figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${words}">
 ${stripe}<path class="base" d="M0 ${HEIGHT}H${WIDTH}"/>${drawn}${rule === undefined ? null : html`<path class="line thin" d="M0 ${y(rule)}H${WIDTH}"/>`}</svg>
-<p class="scale">${axis.map((each, i) => html`<span${name('data-live', `axis-${i}`)}>${each}</span>`)}</p>
+<p class="scale">${axis.map((each) => html`<span>${each}</span>`)}</p>
 </figure>`;
-}
-
-/** The parts of a plot that change while its page is open, by the names that `plot` gives them. */
-export function livePartsOf(
-  points: readonly PlotPoint[],
-  limits: PlotLimits & { readonly live: string },
-): Record<string, string> {
-  const { live, value, words, axis } = limits;
-  const parts: [string, string][] = Object.entries({ value, words, ...pathsOf(points, limits) });
-  parts.push(...axis.map((each, i): [string, string] => [`axis-${i}`, each]));
-  return Object.fromEntries(parts.map(([part, text]) => [`${live}-${part}`, text]));
 }
 
 /** How a value of each axis becomes a coordinate. */

@@ -1,8 +1,8 @@
+import { grouped } from '../../certificate/figures.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { Schema } from '../../core/schema.ts';
 import { COMMON_PARAMETERS } from '../endpoints/common.ts';
 import { type OpenApiDocument, ORDINARY_ERRORS } from '../openapi/document.ts';
-import { grouped } from '../params.ts';
 import { type Call, codeOf, type FieldKind, type Language, languagesOf, prettyJson } from './code-samples.ts';
 import { html, type Markup } from './layout.ts';
 

@@ -6,7 +6,7 @@ import { evidenceLadder } from './certificate-drawings.ts';
 import { banner } from './certificate-page.ts';
 import { type Content, html, type Markup } from './layout.ts';
 import { type LotHistory, lotPlots, onesSharePlot } from './lot-plots.ts';
-import { livePartsOf, type PlotLimits, type PlotPoint, plot } from './plots.ts';
+import { plot } from './plots.ts';
 import { originWords, sourceBanner } from './source-banner.ts';
 
 /** What anybody may know of a running service: nothing of accounts, keys or single requests. */
@@ -82,50 +82,23 @@ export interface StatusPoint {
 /** How the service does now and did over the last hour. */
 export function statusMain(facts: StatusFacts): Markup {
   const span = spanOf(facts.atMs, facts.startedAtMs);
-  const texts = liveTexts(facts);
-  const live = (key: string) => html`<span data-live="${key}">${texts[key]}</span>`;
   return html`<h1>Status</h1>
 <p class="lead">Version ${facts.version}, running since <time datetime="${isoOf(facts.startedAtMs)}">${utcText(facts.startedAtMs)}</time>.
-Figures as of ${live('as-of')}<span id="freshness">; reload for newer ones.</span></p>
+Figures as of <span id="as-of">${isoOf(facts.atMs).slice(0, 19).replace('T', ' ')} UTC</span><span id="freshness">; reload for newer ones.</span></p>
 ${sourceBanner(facts)}
 ${statusBanner(facts)}
-<p id="edition" data-edition="${texts['edition']}" hidden><a href="/status">Sources, checks or lots have changed: reload this page.</a></p>
-<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts, live)}</section>
+<section aria-labelledby="modes"><h2 id="modes">Entropy modes now</h2>${modes(facts)}</section>
 <section aria-labelledby="traffic"><h2 id="traffic">Requests and latency</h2>${modeTable(facts)}</section>
 <section aria-labelledby="hour"><h2 id="hour">Recent past</h2>
 ${healthStrip(facts.history, span)}
-<div class="plots">${hourPlots(facts).map(({ points, limits }) => plot(points, limits))}</div></section>
+<div class="plots">${hourPlots(facts)}</div></section>
 <section aria-labelledby="sources"><h2 id="sources">Sources</h2>${sourceList(facts)}</section>
 ${facts.sources.map(newestLotSection)}
 <section aria-labelledby="lots"><h2 id="lots">The last lots</h2>
 <p>Each lot is one read of a source. These figures can refute randomness; they do not prove it.</p>
 <div class="plots">${facts.sources.flatMap(({ name, lots }) => lotPlots(name, lots))}</div></section>
-<p class="hint">The <a href="/log/checkpoint">signed log</a> has ${live('log-entries')} entries. Programs
+<p class="hint">The <a href="/log/checkpoint">signed log</a> has ${grouped(facts.logEntries)} entries. Programs
 read <code>GET /v1/health</code> with a key.</p>`;
-}
-
-/**
- * Every text that changes while the page is open, by the key that its element names. `/status.json` sends them, made as the page
- * makes them, so that the two cannot differ.
- */
-export function liveTexts(facts: StatusFacts): Record<string, string> {
-  const { pure, seeds } = facts;
-  return {
-    'as-of': `${isoOf(facts.atMs).slice(0, 19).replace('T', ' ')} UTC`,
-    'log-entries': grouped(facts.logEntries),
-    'seeds-left': `${grouped(seeds.onHand)} seeds on hand${lasting(seeds.secondsLeft)}`,
-    'pure-left': `${(pure.bytes / 2 ** 20).toFixed(2)} MiB on hand${lasting(pure.secondsLeft)}`,
-    edition: editionOf(facts),
-    ...Object.assign({}, ...hourPlots(facts).map(({ points, limits }) => livePartsOf(points, limits))),
-    ...Object.assign({}, ...facts.modes.map(modeTexts)),
-  };
-}
-
-/** Changes with whatever the texts do not tell: the state of sources and checks, and the newest lots. */
-function editionOf({ status, checks, sources, seeds, csprngReady }: StatusFacts): string {
-  const wrong = checks.filter((each) => each.status !== 'pass').map(({ name }) => name);
-  const states = sources.map(({ name, state, newestLot }) => `${name} ${state} ${newestLot?.id ?? ''}`);
-  return [status, ...wrong, ...states, seeds.inForce, csprngReady].join(' ');
 }
 
 function newestLotSection({ name, newestLot: lot }: StatusSource): Markup | null {
@@ -174,7 +147,7 @@ function statusBanner({ status, checks }: StatusFacts): Markup {
   return banner(TONES[status], STATUS_WORDS[status], detail);
 }
 
-function modes(facts: StatusFacts, live: (key: string) => Markup): Markup {
+function modes(facts: StatusFacts): Markup {
   const { pure, seeds, csprngReady, sources } = facts;
   const isClosed = sources.every(({ state }) => state === 'closed');
   // before the first lot nothing has gone wrong
@@ -182,8 +155,16 @@ function modes(facts: StatusFacts, live: (key: string) => Markup): Markup {
   const served: ModeState = ['works', 'Served'];
   const missing: ModeState = isStarting ? ['starting', 'Gathering entropy'] : ['closed', 'Not served'];
   const rows: [mode: string, state: ModeState, what: Content][] = [
-    ['quantum-seeded', seeds.inForce ? served : missing, live('seeds-left')],
-    ['pure', pure.bytes > 0 && !isClosed ? served : missing, live('pure-left')],
+    [
+      'quantum-seeded',
+      seeds.inForce ? served : missing,
+      `${grouped(seeds.onHand)} seeds on hand${lasting(seeds.secondsLeft)}`,
+    ],
+    [
+      'pure',
+      pure.bytes > 0 && !isClosed ? served : missing,
+      `${(pure.bytes / MEBIBYTE).toFixed(2)} MiB on hand${lasting(pure.secondsLeft)}`,
+    ],
     [
       'csprng',
       csprngReady ? served : ['starting', 'Ready'],
@@ -203,22 +184,16 @@ type ModeState = readonly [tone: 'works' | 'starting' | 'closed', word: string];
 
 /** Requests and latency of each mode. */
 function modeTable(facts: StatusFacts): Markup {
-  const rows = facts.modes.map((figures) => {
-    const texts = modeTexts(figures);
-    const cells = Object.entries(texts).map(([key, text]) => html`<td data-live="${key}">${text}</td>`);
-    return html`<tr><th scope="row"><code>${figures.mode}</code></th>${cells}</tr>`;
+  const rows = facts.modes.map(({ mode, lastMinute, sinceStart, latencyMs }) => {
+    const latency = latencyMs === null ? ['–', '–', '–'] : latencyMs.map(milliseconds);
+    const cells = [grouped(lastMinute), grouped(sinceStart), ...latency];
+    return html`<tr><th scope="row"><code>${mode}</code></th>${cells.map((text) => html`<td>${text}</td>`)}</tr>`;
   });
   return html`<div class="tables narrow" tabindex="0" role="region" aria-label="Requests and latency by mode"><table>
 <thead><tr><th scope="col">Mode</th><th scope="col">Last minute</th><th scope="col">Since the start</th>
 <th scope="col">p50, ms</th><th scope="col">p95, ms</th><th scope="col">p99, ms</th></tr></thead><tbody>${rows}</tbody></table></div>
 <p class="hint">From a request read to its reply handed to the socket, estimated from counts in buckets: over the last minute, or since
 the start where the last minute had no such request.</p>`;
-}
-
-function modeTexts({ mode, lastMinute, sinceStart, latencyMs }: ModeFigures): Record<string, string> {
-  const [p50, p95, p99] = latencyMs === null ? ['–', '–', '–'] : latencyMs.map(milliseconds);
-  const texts = { minute: grouped(lastMinute), start: grouped(sinceStart), p50, p95, p99 };
-  return Object.fromEntries(Object.entries(texts).map(([name, text]) => [`${mode}-${name}`, text]));
 }
 
 /** The first bucket ends at half a millisecond: nothing below it is told apart. */
@@ -235,6 +210,7 @@ function lasting(seconds: number | null): string {
   return `, enough for ${Math.floor(seconds / size)} ${unit} without new lots`;
 }
 
+const MEBIBYTE = 2 ** 20;
 const HOUR_MS = 3_600_000;
 /** A service that has just started fills at least a part of the plots from its first minute on. */
 const SPAN_MIN_MS = 300_000;
@@ -256,30 +232,23 @@ function spanOf(atMs: number, startedAtMs: number): Span {
   return { endMs: atMs, ms, begin: minutes === 60 ? 'an hour ago' : `${minutes} minutes ago` };
 }
 
-interface LivePlot {
-  readonly points: readonly PlotPoint[];
-  readonly limits: PlotLimits & { readonly live: string };
-}
-
-function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): LivePlot[] {
+function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): Markup[] {
   const { endMs, ms, begin } = spanOf(atMs, startedAtMs);
   const within = history.filter((point) => endMs - point.atMs <= ms);
   const series = (
-    live: string,
     label: string,
     unit: string,
     of: (point: StatusPoint) => number,
     atLeast: number,
     digits: number,
-  ): LivePlot => {
+  ): Markup => {
     const points = within.map((point) => ({ x: point.atMs, y: of(point) }));
     const values = points.map(({ y }) => y);
     const text = (value: number) => value.toFixed(digits);
     const now = values.at(-1);
     const [least, most] = [text(Math.min(...values)), text(Math.max(...values))];
-    const limits: LivePlot['limits'] = {
+    return plot(points, {
       as: 'line',
-      live,
       label,
       value: now === undefined ? '–' : `${text(now)} ${unit}`,
       words:
@@ -290,22 +259,19 @@ function hourPlots({ history, pure, atMs, startedAtMs }: StatusFacts): LivePlot[
       x: [endMs - ms, endMs],
       y: [0, Math.max(atLeast, ...values)],
       gap: GAP_MS,
-    };
-    return { points, limits };
+    });
   };
-  const mebibytes = 2 ** 20;
   return [
-    series('requests', 'Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
-    series('commit', 'Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
+    series('Requests', 'per s', ({ requestsPerS }) => requestsPerS, 1, 1),
+    series('Slowest commit', 'ms', ({ commitMaxMs }) => commitMaxMs, 10, 1),
     series(
-      'pure',
       'Pure bytes on hand',
       'MiB',
-      ({ pureBytes }) => pureBytes / mebibytes,
-      pure.highBytes / mebibytes,
+      ({ pureBytes }) => pureBytes / MEBIBYTE,
+      pure.highBytes / MEBIBYTE,
       2,
     ),
-    series('seeds', 'Seeds on hand', 'seeds', ({ seeds }) => seeds, 64, 0),
+    series('Seeds on hand', 'seeds', ({ seeds }) => seeds, 64, 0),
   ];
 }
 

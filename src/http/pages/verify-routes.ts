@@ -14,7 +14,15 @@ import { type PageAssets, VERIFIER_PATH } from './assets.ts';
 import { banner, certificateMain, checkForm } from './certificate-page.ts';
 import { drawMain } from './draw-page.ts';
 import { drawsMain } from './draws-page.ts';
-import { CAPABILITY_FIELDS, html, LOG_PAGE_PATH, type Markup, pageReply } from './layout.ts';
+import {
+  CAPABILITY_FIELDS,
+  type Content,
+  html,
+  LOG_PAGE_PATH,
+  type Markup,
+  type Page,
+  pageReply,
+} from './layout.ts';
 import { lotMain } from './lot-page.ts';
 
 const PREFIX = '/verify/';
@@ -32,143 +40,129 @@ const ID_IN_TEXT = /cert_[0-9a-hjkmnp-tv-z]{26}(?![0-9a-z])/;
 const CACHED = 'no-cache';
 const NOT_CACHED = 'no-store';
 
-/** The public verification page, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`. */
+/**
+ * The public pages of certificates, lots and draws, without a key: `/verify` and, as a prefix, `/verify/<certificate id>`, and so
+ * on.
+ */
 export function verifyRoutes(
   certificates: Pick<CertificateService, 'draw' | 'draws' | 'find' | 'lot' | 'publicLot'>,
   drawPdf: DrawPdf,
   assets: PageAssets,
-): {
-  exact: PlainRoute[];
-  prefixes: PlainRoute[];
-} {
+): { exact: PlainRoute[]; prefixes: PlainRoute[] } {
+  const page = (title: string, main: Page['main'], more: Partial<Page> = {}) =>
+    pageReply({ status: 200, title, main, cacheControl: CACHED, ...more }, assets);
+  /** The start page with what was wrong above it, and in its field what was `asked` for. */
+  const problem = (status: 400 | 404, title: string, said: string, why: Content, asked = '') =>
+    page(title, startMain(banner('bad', said, why), asked), { status, cacheControl: NOT_CACHED });
+  const malformed = (asked = '') =>
+    problem(400, 'No certificate id', 'This is not a certificate id.', ID_FORM, asked);
+
+  /** `/verify` alone; with `?id=…`, as its form sends it without a script, the way to the page of that certificate. */
+  const start = ({ query }: Exchange): Reply => {
+    const asked = new URLSearchParams(query).get('id');
+    if (asked === null) return page('Check a certificate', startMain(null, ''));
+    const id = ID_IN_TEXT.exec(asked)?.[0];
+    return id === undefined ? malformed(asked) : redirectReply(302, `${PREFIX}${id}`, CAPABILITY_FIELDS);
+  };
+
+  /**
+   * A certificate as PDF for anybody who has the id. Drawing takes a tenth of a second of a worker: beside requests of accounts all
+   * clients without a key have an eighth of its time. PDFs of clients with a key are bounded by their rate.
+   */
+  const pdf = (exchange: Exchange): Promise<Reply> => {
+    const id = exchange.path.slice(PREFIX.length, -PDF.length);
+    const { fair } = exchange.pipeline;
+    const drawn = async () => {
+      await fair.turn(PDFS, PDF_US);
+      if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
+      const document = foundDocument(await certificates.find(id));
+      return replyOf(200, 'application/pdf', await drawPdf(document), [
+        ['Content-Disposition', `inline; filename="${id}.pdf"`],
+        ['Cache-Control', NOT_CACHED],
+        ...CAPABILITY_FIELDS,
+      ]);
+    };
+    return fair.lookUp(PDFS, drawn, LOOK_UPS_OF_A_PDF);
+  };
+
+  const certificate = async (exchange: Exchange): Promise<Reply> => {
+    const { path, accept } = exchange;
+    if (path.endsWith(PDF)) return pdf(exchange);
+    const id = path.slice(PREFIX.length);
+    const found = await certificates.find(id);
+    if (prefersJson(accept)) return jsonReply(foundDocument(found));
+    if (found === 'malformed') return malformed();
+    if (found === 'unknown')
+      return problem(404, 'No such certificate', 'There is no such certificate.', unknownWords(id));
+    const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
+    return page(`Certificate ${id}`, () => certificateMain(found), { cacheControl });
+  };
+
+  /** The page of a lot: its record, which never changes, and what the log says of it. */
+  const lot = async ({ path }: Exchange): Promise<Reply> => {
+    const id = path.slice(LOTS.length);
+    const found = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
+    if (found === undefined) return problem(404, 'No such lot', 'There is no such lot.', NO_LOT);
+    const publicLot = await certificates.publicLot(id);
+    return page(`Lot ${id}`, () => lotMain(found, publicLot), { script: null });
+  };
+
+  /** What was drawn for a public purpose: `GET /v1/draws` as a page. */
+  const draws = async ({ query }: Exchange): Promise<Reply> => {
+    const asked = new URLSearchParams(query).get('purpose') ?? '';
+    let list: DrawList | null = null;
+    let refused: Markup | null = null;
+    if (asked !== '') {
+      try {
+        const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query).values;
+        list = await certificates.draws(purpose, series, from);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status !== 400) throw error;
+        refused = banner('bad', 'This cannot be listed.', error.message);
+      }
+    }
+    const status = refused === null ? 200 : 400;
+    return page('Draws', drawsMain(list, asked.slice(0, 300), refused), {
+      ...{ status, script: null, place: 'draws' },
+    });
+  };
+
+  /** The page of a committed draw. Its document is at /v1/draws/<id>. */
+  const draw = async ({ path, atMs }: Exchange): Promise<Reply> => {
+    const id = path.slice(DRAWS.length);
+    const found = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
+    if (found === undefined) return problem(404, 'No such draw', 'There is no such draw.', NO_DRAW);
+    const more = { script: 'draw-page.mjs', place: 'draws', cacheControl: NOT_CACHED } as const;
+    return page(`Draw ${id}`, () => drawMain(found, atMs), more);
+  };
+
   return {
     exact: [
       ...assets.routes,
       logPageRoute(),
-      { ...OPEN, path: '/verify', handler: (exchange) => startReply(exchange.query, assets) },
-      { ...OPEN, path: '/draws', handler: ({ query }) => drawsReply(query, certificates, assets) },
+      { ...OPEN, path: '/verify', handler: start },
+      { ...OPEN, path: '/draws', handler: draws },
     ],
     prefixes: [
-      {
-        ...OPEN,
-        path: PREFIX,
-        handler: (exchange) =>
-          exchange.path.endsWith(PDF)
-            ? pdfReply(exchange, certificates, drawPdf)
-            : certificateReply(exchange, certificates, assets),
-      },
-      { ...OPEN, path: LOTS, handler: ({ path }) => lotReply(path.slice(LOTS.length), certificates, assets) },
-      { ...OPEN, path: DRAWS, handler: (exchange) => drawReply(exchange, certificates, assets) },
+      { ...OPEN, path: PREFIX, handler: certificate },
+      { ...OPEN, path: LOTS, handler: lot },
+      { ...OPEN, path: DRAWS, handler: draw },
     ],
   };
 }
 
 type DrawPdf = (document: CertificateDocument) => Promise<Uint8Array<ArrayBuffer>>;
 
-/**
- * A certificate as PDF for anybody who has the id. Drawing takes a tenth of a second of a worker: beside requests of accounts all
- * clients without a key have an eighth of its time. PDFs of clients with a key are bounded by their rate.
- */
-function pdfReply(
-  exchange: Exchange,
-  certificates: Pick<CertificateService, 'find'>,
-  drawPdf: DrawPdf,
-): Promise<Reply> {
-  const id = exchange.path.slice(PREFIX.length, -PDF.length);
-  const { fair } = exchange.pipeline;
-  const drawn = async () => {
-    await fair.turn(PDFS, PDF_US);
-    if (exchange.isGone) throw new ApiError('overloaded', { retryAfterS: 1 }); // nobody waits for it any more
-    const document = foundDocument(await certificates.find(id));
-    return replyOf(200, 'application/pdf', await drawPdf(document), [
-      ['Content-Disposition', `inline; filename="${id}.pdf"`],
-      ['Cache-Control', NOT_CACHED],
-      ...CAPABILITY_FIELDS,
-    ]);
-  };
-  return fair.lookUp(PDFS, drawn, LOOK_UPS_OF_A_PDF);
-}
+const ID_FORM =
+  'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.';
+const NO_LOT = 'A certificate names the lots that its answer drew on.';
+const NO_DRAW =
+  'This service has committed to none with this id. Whoever shows it to you as proof has shown you nothing.';
 
-async function certificateReply(
-  exchange: Exchange,
-  certificates: Pick<CertificateService, 'find'>,
-  assets: PageAssets,
-): Promise<Reply> {
-  const { path, accept } = exchange;
-  const id = path.slice(PREFIX.length);
-  const found = await certificates.find(id);
-  if (prefersJson(accept)) return jsonReply(foundDocument(found));
-  if (found === 'malformed') return malformedReply(assets);
-  if (found === 'unknown') return unknownReply(id, assets);
-  const main = () => certificateMain(found);
-  const cacheControl = found.certificate.proof === null ? NOT_CACHED : CACHED;
-  const page = { status: 200, title: `Certificate ${id}`, main, cacheControl };
-  return pageReply(page, assets);
-}
-
-/** The page of a lot: its record, which never changes, and what the log says of it. */
-async function lotReply(
-  id: string,
-  certificates: Pick<CertificateService, 'lot' | 'publicLot'>,
-  assets: PageAssets,
-): Promise<Reply> {
-  const lot = LOT_ID.test(id) ? await certificates.lot(id) : undefined;
-  if (lot === undefined) {
-    const why = 'A certificate names the lots that its answer drew on.';
-    return problemReply(assets, 404, 'No such lot', banner('bad', 'There is no such lot.', why));
-  }
-  const publicLot = await certificates.publicLot(id);
-  const main = () => lotMain(lot, publicLot);
-  const page = { status: 200, title: `Lot ${id}`, main, cacheControl: CACHED };
-  return pageReply({ ...page, script: null }, assets);
-}
-
-/** What was drawn for a public purpose: `GET /v1/draws` as a page. */
-async function drawsReply(
-  query: string,
-  certificates: Pick<CertificateService, 'draws'>,
-  assets: PageAssets,
-): Promise<Reply> {
-  const asked = new URLSearchParams(query).get('purpose') ?? '';
-  let list: DrawList | null = null;
-  let problem: Markup | null = null;
-  if (asked !== '') {
-    try {
-      const { purpose, series, from } = parseQuery(DRAWS_PARAMETERS, query).values;
-      list = await certificates.draws(purpose, series, from);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 400) throw error;
-      problem = banner('bad', 'This cannot be listed.', error.message);
-    }
-  }
-  const status = problem === null ? 200 : 400;
-  const main = drawsMain(list, asked.slice(0, 300), problem);
-  return pageReply(
-    { status, title: 'Draws', main, cacheControl: CACHED, script: null, place: 'draws' },
-    assets,
-  );
-}
-
-/** The page of a committed draw. Its document is at /v1/draws/<id>. */
-async function drawReply(
-  { path, atMs }: Exchange,
-  certificates: Pick<CertificateService, 'draw'>,
-  assets: PageAssets,
-): Promise<Reply> {
-  const id = path.slice(DRAWS.length);
-  const draw = DRAW_ID.test(id) ? await certificates.draw(id) : undefined;
-  if (draw === undefined) {
-    const why =
-      'This service has committed to none with this id. Whoever shows it to you as proof has shown you nothing.';
-    return problemReply(assets, 404, 'No such draw', banner('bad', 'There is no such draw.', why));
-  }
-  const page = {
-    status: 200,
-    title: `Draw ${id}`,
-    main: () => drawMain(draw, atMs),
-    cacheControl: NOT_CACHED,
-  };
-  return pageReply({ ...page, script: 'draw-page.mjs', place: 'draws' }, assets);
+function unknownWords(id: string): Markup {
+  return html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. The id alone proves
+nothing. A certificate that was saved holds without this service: check it with
+<a href="${VERIFIER_PATH}" download>the verifier as one file</a> and a copy of the keys of the log.`;
 }
 
 function jsonReply(document: CertificateDocument): Reply {
@@ -179,52 +173,9 @@ function jsonReply(document: CertificateDocument): Reply {
   ]);
 }
 
-/**
- * `/verify` alone; with `?id=…`, as its form sends it without a script, the way to the page of that certificate.
- */
-function startReply(query: string, assets: PageAssets): Reply {
-  const asked = new URLSearchParams(query).get('id');
-  if (asked === null) {
-    const main = startMain(null, '');
-    return pageReply({ status: 200, title: 'Check a certificate', main, cacheControl: CACHED }, assets);
-  }
-  const id = ID_IN_TEXT.exec(asked)?.[0];
-  return id === undefined
-    ? malformedReply(assets, asked)
-    : redirectReply(302, `${PREFIX}${id}`, CAPABILITY_FIELDS);
-}
-
-function malformedReply(assets: PageAssets, asked = ''): Reply {
-  const why =
-    'An id is cert_ and 26 characters of 0-9 and a-z without i, l, o, u; an answer has it in metadata.certificate_id.';
-  const problem = banner('bad', 'This is not a certificate id.', why);
-  return problemReply(assets, 400, 'No certificate id', problem, asked);
-}
-
-function unknownReply(id: string, assets: PageAssets): Reply {
-  const why = html`This service has issued none with the id <code>${id}</code>, or keeps it no longer. The id alone proves
-nothing. A certificate that was saved holds without this service: check it with
-<a href="${VERIFIER_PATH}" download>the verifier as one file</a> and a copy of the keys of the log.`;
-  const problem = banner('bad', 'There is no such certificate.', why);
-  return problemReply(assets, 404, 'No such certificate', problem);
-}
-
-/** The start page with what was wrong above it, and in its field what was `asked` for. */
-function problemReply(
-  assets: PageAssets,
-  status: 400 | 404,
-  title: string,
-  problem: Markup,
-  asked = '',
-): Reply {
-  return pageReply({ status, title, main: startMain(problem, asked), cacheControl: NOT_CACHED }, assets);
-}
-
 /** A page that says where to go from a path that is not there; undefined for a program, and below /v1. */
 export function unknownPage({ path, method, accept }: Exchange, assets: PageAssets): Reply | undefined {
-  const isReader = parseAccept(accept).some(
-    ({ type, subtype, quality }) => type === 'text' && subtype === 'html' && quality > 0,
-  );
+  const isReader = parseAccept(accept).some(({ name, quality }) => name === 'text/html' && quality > 0);
   if (!isReader || prefersJson(accept) || path.startsWith('/v1/') || !['GET', 'HEAD'].includes(method))
     return undefined;
   const main = html`<h1>There is no such page</h1>
@@ -273,8 +224,8 @@ function logPageRoute(): PlainRoute {
 /** HTML, unless the client names JSON and would rather have it: at a better quality, or first at the same. */
 function prefersJson(accept: string): boolean {
   const ranges = parseAccept(accept);
-  const json = ranges.findIndex(({ type, subtype }) => type === 'application' && subtype === 'json');
-  const page = ranges.findIndex(({ type, subtype }) => type === 'text' && subtype === 'html');
+  const json = ranges.findIndex(({ name }) => name === 'application/json');
+  const page = ranges.findIndex(({ name }) => name === 'text/html');
   if (json < 0 || ranges[json].quality === 0) return false;
   const pageQuality = page < 0 ? 0 : ranges[page].quality;
   return ranges[json].quality > pageQuality || (ranges[json].quality === pageQuality && json < page);

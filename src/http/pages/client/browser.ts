@@ -3,7 +3,7 @@
  * nothing in it can mean `document` by mistake; and what is not named here, such as innerHTML, the script
  * cannot touch: text that it shows stays text.
  */
-export interface BrowserElement {
+export interface BrowserElement extends BrowserNode {
   readonly id: string;
   textContent: string;
   className: string;
@@ -23,6 +23,13 @@ export interface BrowserElement {
   querySelector(selector: string): BrowserElement | null;
   querySelectorAll(selector: string): Iterable<BrowserElement>;
   closest(selector: string): BrowserElement | null;
+}
+
+export interface BrowserNode {
+  readonly childNodes: ArrayLike<BrowserNode> & Iterable<BrowserNode>;
+  cloneNode(isDeep: false): BrowserNode;
+  isEqualNode(other: BrowserNode): boolean;
+  replaceWith(other: BrowserNode): void;
 }
 
 export interface BrowserEvent {

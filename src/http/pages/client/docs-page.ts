@@ -2,10 +2,9 @@ import { type Call, codeOf, type FieldKind, languagesOf, prettyJson, targetOf } 
 import { type BrowserElement, element, made, page } from './browser.ts';
 import { attempt, checkAnswer, member, report } from './checks.ts';
 import { offerCopies } from './copy.ts';
-import './docs-search.ts';
 
 /**
- * The script of the documentation: its search, and the form of a call. The key is read from its field when a request is sent
+ * The script of the documentation: the form of a call. The key is read from its field when a request is sent
  * and kept nowhere else; what comes back is shown as text.
  */
 

@@ -1,32 +1,40 @@
-import { type BrowserElement, element, page } from './browser.ts';
-import { fetched } from './checks.ts';
+import { type BrowserNode, element } from './browser.ts';
 
-/* The script of the status page: asks for the figures now and then, and writes those that changed into the page. */
+/* The script of the status page: loads the page again now and then, and shows what changed of it. */
 
 const INTERVAL_MS = 2_000;
 
-setInterval(async () => {
-  try {
-    show((await fetched('/status.json')) as Readonly<Record<string, string>>);
-    element('freshness').textContent = ', and change as you look.';
-  } catch {
-    element('freshness').textContent = '; the service does not answer now.';
-  }
+/** What of a browser only this page uses. It parses a document whose scripts never run. */
+interface DocumentRequest {
+  responseType: 'document';
+  readonly response: { getElementById(id: string): BrowserNode | null } | null;
+  onloadend: () => void;
+  open(method: 'GET', path: string): void;
+  send(): void;
+}
+const { XMLHttpRequest } = globalThis as unknown as { readonly XMLHttpRequest: new () => DocumentRequest };
+
+setInterval(() => {
+  const request = new XMLHttpRequest();
+  request.open('GET', '/status');
+  request.responseType = 'document';
+  request.onloadend = () => {
+    const fresh = request.response?.getElementById('main') ?? null;
+    if (fresh !== null) update(element('main'), fresh);
+    element('freshness').textContent =
+      fresh === null ? '; the service does not answer now.' : ', and change as you look.';
+  };
+  request.send();
 }, INTERVAL_MS);
 
-function show(texts: Readonly<Record<string, string>>): void {
-  for (const each of page.querySelectorAll('[data-live]')) {
-    const text = texts[each.dataset['live'] ?? ''];
-    if (text !== undefined && each.textContent !== text) each.textContent = text;
+/** Puts `fresh` in the place of what is shown, in the smallest parts that differ: focus and selection elsewhere stay. */
+function update(shown: BrowserNode, fresh: BrowserNode): void {
+  if (shown.isEqualNode(fresh)) return;
+  const parts = [...fresh.childNodes];
+  const hasSameFrame = shown.cloneNode(false).isEqualNode(fresh.cloneNode(false));
+  if (!hasSameFrame || parts.length === 0 || parts.length !== shown.childNodes.length) {
+    shown.replaceWith(fresh);
+    return;
   }
-  for (const each of page.querySelectorAll('[data-live-path]'))
-    set(each, 'd', texts[each.dataset['livePath'] ?? '']);
-  for (const each of page.querySelectorAll('[data-live-label]'))
-    set(each, 'aria-label', texts[each.dataset['liveLabel'] ?? '']);
-  const edition = element('edition');
-  edition.hidden = texts['edition'] === edition.dataset['edition'];
-}
-
-function set(target: BrowserElement, name: string, value: string | undefined): void {
-  if (value !== undefined) target.setAttribute(name, value);
+  for (const [i, part] of parts.entries()) update(shown.childNodes[i], part);
 }
