@@ -9,41 +9,52 @@ import type { NativeRequest } from './request-head.ts';
  */
 export type EngineName = 'uws' | 'node';
 
+/** What stands before the body of a reply. */
+export interface ReplyHead {
+  /** The status line without the version, then fields, each after CR LF. */
+  readonly head: Uint8Array;
+  /** Of the body, in bytes. Where it is not known a body is sent in chunks, and a reply without a body does not tell it. */
+  readonly length: number | undefined;
+  /** The reply says that the connection closes. */
+  readonly saysClose: boolean;
+  /** Nothing more is read from the connection. */
+  readonly isLast: boolean;
+}
+
 /**
- * The part of uWebSockets.js's response that the front uses, and its contract. A response is valid until the
- * reply is finished or `onAborted` fires; any call after that throws in uWebSockets.js. A handler that
- * returns with neither a finished reply nor an abort handler ends the process there. Bytes that are passed to
- * a write are copied or sent before the call returns: the caller may overwrite them.
+ * The engine's end of one request: its body comes from here, and its reply goes here, by one of `send`, `sendHead` and `begin`.
+ * It is valid until the reply is finished or the listener of `onGone` was called; any call after that throws in uWebSockets.js.
+ * A handler that returns with neither a finished reply nor that listener ends the process there. Bytes are copied or sent
+ * before a call returns: the caller may overwrite them.
  */
-export interface NativeResponse {
-  /** `head` is the status line without the version, then fields, each after CR LF. */
-  writeStatus(head: Uint8Array): unknown;
-  writeHeader(name: string, value: string): unknown;
-  end(body: Uint8Array, closeConnection?: boolean): unknown;
-  endWithoutBody(): unknown;
+export interface Wire {
+  /** Sends a whole reply whose body is small, and closes the connection behind it if it says so. */
+  send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void;
+  /** Sends a reply without a body. */
+  sendHead(head: ReplyHead): void;
+  /** Begins a reply whose body is offered. `hasRoom` is called when a socket that was full takes more; it never throws. */
+  begin(head: ReplyHead, hasRoom: () => void): void;
   /**
-   * Writes a part, which is not empty, of a body of unknown length (chunked). The part is taken whole; false says that the
-   * socket is full, and `onWritable` tells when it takes more. `end` without bytes ends such a body. Called inside `cork`.
+   * Sends as much of the rest of the body as the socket takes, and gives how many bytes these are: of a body in chunks at least
+   * one, whether it has room or not. A body of known length ends with its last byte. Constant bytes never change, so an engine that writes them later need not copy them.
    */
-  write(part: Uint8Array): boolean;
-  /**
-   * Writes as much of `rest` as the socket takes. `totalBytes` is the size of the whole body. The bytes of a constant body never
-   * change, so an engine that writes them later need not copy them.
-   */
-  tryEnd(rest: Uint8Array, totalBytes: number, isConstant: boolean): [wroteAll: boolean, finished: boolean];
-  /** Bytes of the body that were taken so far. */
-  getWriteOffset(): number;
-  onWritable(handler: (offset: number) => boolean): unknown;
-  onAborted(handler: () => void): unknown;
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-  /** Reads no more from the connection, until a write that the socket does not take whole. */
-  pause(): unknown;
-  cork(write: () => void): unknown;
-  close(): unknown;
-  /** The client is gone although the abort handler is not called yet; where it is absent, no such time exists. */
-  readonly isGone?: boolean;
+  offer(rest: Uint8Array, isConstant: boolean): number;
+  /** The socket took all that was offered, and has no room for more. */
+  readonly isFull: boolean;
+  /** Ends a body of unknown length. */
+  end(): void;
+  /** Has all that `write` sends leave together. Throws what it throws. */
+  together(write: () => void): void;
+  /** The body of the request, in pieces that are valid during the call alone. `take` never throws. */
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void;
+  /** Called once when the client goes before its reply is finished. */
+  onGone(gone: () => void): void;
+  /** Cuts the connection, and calls the listener of `onGone` before it returns. */
+  cut(): void;
+  /** The client is gone although the listener is not called yet. */
+  readonly isGone: boolean;
   /** 4 bytes of IPv4 or 16 of IPv6; none when it is not known. */
-  getRemoteAddress(): ArrayBuffer;
+  readonly remoteAddress: Uint8Array;
 }
 
 export interface EngineOptions {
@@ -55,7 +66,7 @@ export interface EngineOptions {
   /** PEM files of the certificate chain and its key, for TLS 1.2 and 1.3; null for plain HTTP. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Called for each request; must not throw. `request` is valid during the call only. */
-  readonly receive: (response: NativeResponse, request: NativeRequest, method: string) => void;
+  readonly receive: (wire: Wire, request: NativeRequest, method: string) => void;
   /** A connection opened (1) or closed (-1). `close` cuts it. */
   readonly connectionChanged: (connection: { close(): unknown }, change: number) => void;
   /** Makes the reply to a request that the engine itself refuses. Only node:http lets us write it. */

@@ -11,10 +11,10 @@ import { ApiError, type ErrorCode } from '../core/errors.ts';
 import { uuidText } from '../core/ids.ts';
 import type { BareType, EntropyMode, Scope } from '../core/vocabulary.ts';
 import { type Budget, type Hold, NO_KEY, type Owner, THIS_MACHINE } from '../fair/budget.ts';
-import type { Fair } from '../fair/fair.ts';
+import type { Fair, Piece } from '../fair/fair.ts';
 import { type AnswerOffer, AS_JSON, answerHead, fieldsHead, JSON_ASK, quoteReply } from './answer-reply.ts';
 import type { DeadlineQueue, Timed } from './deadline-queue.ts';
-import type { NativeResponse } from './engine.ts';
+import type { ReplyHead, Wire } from './engine.ts';
 import { type Field, hasField, hasNoContent, statusOf, withFields } from './head.ts';
 import { type CorsPolicy, type RateFacts, rateFacts } from './reply-fields.ts';
 import { isLoopback, type NativeRequest, RequestHead } from './request-head.ts';
@@ -29,6 +29,7 @@ import {
   traceparentOf,
 } from './request-id.ts';
 import { endpointRow, type RequestRecord } from './request-record.ts';
+import type { Route } from './route-table.ts';
 import type { Turn, TurnClock } from './turn-clock.ts';
 
 /** What the exchanges of one front share. */
@@ -45,7 +46,12 @@ export interface Pipeline {
   readonly explain: (exchange: Exchange, error: unknown) => ApiError;
   /** Answers an error in the form that the exchange asks for. */
   readonly fail: (exchange: Exchange, error: unknown) => void;
+  /** Goes on with an exchange whose turn has come. Never throws. */
+  readonly take: (exchange: Exchange, step: Step, nowMs: number) => void;
 }
+
+/** What comes next in the life of a request. */
+export type Step = Route | (() => void);
 
 /** A refusal costs its account this much beside its time: nobody pays for it. */
 const REFUSAL_US = 250;
@@ -86,25 +92,13 @@ const OFFERED_FROM_BYTES = 16 * 1024;
 export const HELD_BODY_FROM_BYTES = 256 * 1024;
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-
-/** cork takes a callback; one for all replies, instead of a closure for each. It runs before `cork` returns. */
-let corked: Exchange;
-let corkedHead: Uint8Array;
-let corkedBody: Uint8Array;
-let corkedFault: { readonly error: unknown } | undefined;
-function writeCorked(): void {
-  try {
-    corked.write(corkedHead, corkedBody);
-  } catch (error) {
-    corkedFault = { error }; // must not cross the library's frames
-  }
-}
+const NEWLINE = Uint8Array.of(0x0a);
 
 /**
  * One request and its reply, and what the pipeline has learnt of them so far. `reply` and `send` may be called within the handler
  * or at any time later; exactly the first call counts.
  */
-export class Exchange extends RequestHead implements Ask, Listener, Requester, Timed {
+export class Exchange extends RequestHead implements Ask, Listener, Requester, Timed, Piece {
   /** 16 bytes: UUIDv7 layout. Empty until the router or, for a log line, the front names the request. */
   requestId: RequestId = NOT_NAMED;
   /** Unix time at which the request came in; decides its month, and is its timestamp. */
@@ -136,8 +130,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   isAnswered = false;
   /** The reply to a HEAD request tells no length: what GET would send is not known without making it. */
   hasUnknownLength = false;
-  /** Called once if the client goes away before its reply is finished. */
-  onAbort: (() => void) | undefined = undefined;
   deadlineMs = 0;
   previous: Timed | null = null;
   next: Timed | null = null;
@@ -149,25 +141,45 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   #heldBytes = 0;
   readonly #turn: Turn;
   readonly #host: ExchangeHost;
-  readonly #response: NativeResponse;
+  readonly #wire: Wire;
   #queue: DeadlineQueue<Exchange> | null = null;
-  /** The library's parser is on the stack, where it has corked the socket already and may hold more bytes of it. */
+  /** The engine's parser is on the stack, and may hold more bytes of the connection. */
   #insideParser = true;
   #finished = false;
   #ownerWithoutKey: Owner | undefined = undefined;
   #watching = false;
   #closing = false;
-  /** What the reader has not taken yet of a large body. */
+  /** What the reader has not taken yet of a large body, or of a line. */
   #rest = NO_BYTES as Uint8Array;
-  #restStart = 0;
+  /** Of a body in lines: told whether the reader took the last one. */
+  #lineTaken: ((isTaken: boolean) => void) | undefined = undefined;
+  #isInLines = false;
+  #isLineFeedSent = false;
   #keeping: Keeping | undefined = undefined;
   #pipeline: Pipeline | undefined = undefined;
+  #step: Step = undefined!;
+  #waitingBytes: Hold | undefined = undefined;
+  costUs = 0;
 
-  constructor(host: ExchangeHost, response: NativeResponse, method: string, request: NativeRequest) {
+  constructor(host: ExchangeHost, wire: Wire, method: string, request: NativeRequest) {
     super(method, request);
     this.#host = host;
     this.#turn = host.turns.current();
-    this.#response = response;
+    this.#wire = wire;
+  }
+
+  /** Goes on with `step` in its owner's turn, and holds memory until then. */
+  runInTurn(step: Step, costUs: number, waitingBytes: Hold | undefined): void {
+    this.#step = step;
+    this.costUs = costUs;
+    this.#waitingBytes = waitingBytes;
+    this.pipeline.fair.run(this.owner, this);
+  }
+
+  /** For Fair: its turn has come. */
+  run(nowMs: number): void {
+    this.#waitingBytes?.resize(0);
+    this.pipeline.take(this, this.#step, nowMs);
   }
 
   /** Known from the beginning in the pipeline on. */
@@ -316,12 +328,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     record.replied(this, statusOf(head), atMonotonicMs);
   }
 
-  /** Begins a reply in parts, inside `gather`, and records it; `head` and `onRoom` as `beginParts` takes them. */
-  beginStream(head: Uint8Array, onRoom: () => void): void {
-    this.beginParts(withFields(head, this.#fieldsBeside(head)), onRoom);
-    this.pipeline.record.replied(this, 200);
-  }
-
   /**
    * The fields that depend on who asks, not on what. A resource that is open to all origins says so itself.
    */
@@ -336,12 +342,12 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /** The client connects from a loopback address and is not a proxy that says so. */
   get isFromThisMachine(): boolean {
     if (this.isAborted || this.isForwarded) return false;
-    return isLoopback(new Uint8Array(this.#response.getRemoteAddress()));
+    return isLoopback(this.#wire.remoteAddress);
   }
 
   /** Nobody can be answered any more, as far as the engine knows now. */
   get isGone(): boolean {
-    if (!this.isAborted && this.#response.isGone === true && !this.#finished) this.destroy();
+    if (!this.isAborted && this.#wire.isGone && !this.#finished) this.destroy();
     return this.isAborted;
   }
 
@@ -372,8 +378,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     // that the connection closes. While the reply is outstanding the library cuts the connection instead.
     if ((this.#insideParser && this.#closing) || !this.#host.turns.hasRoom(this.#turn))
       setImmediate(this.#laterOf(head, body));
-    else if (this.#insideParser) this.write(head, body);
-    else this.#sendCorked(head, body);
+    else this.#send(head, body);
   }
 
   /** An answered request leaves `waiting` at once: a sweep that finds it there refuses it again and again. */
@@ -381,121 +386,103 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     const ownHead = head.slice();
     this.#enter(this.#host.sending);
     return () => {
-      if (!this.isAborted) this.#sendCorked(ownHead, body);
+      if (!this.isAborted) this.#send(ownHead, body);
     };
   }
 
-  #sendCorked(head: Uint8Array, body: Uint8Array): void {
-    corked = this;
-    corkedHead = head;
-    corkedBody = body;
-    corkedFault = undefined;
-    this.#response.cork(writeCorked);
-    if (corkedFault !== undefined) throw (corkedFault as { error: unknown }).error;
-  }
-
-  /** The writing half of `send`; for `send` alone. A reply that breaks off half-way cuts its connection. */
-  write(head: Uint8Array, body: Uint8Array): void {
+  /** A reply that breaks off half-way cuts its connection. */
+  #send(head: Uint8Array, body: Uint8Array): void {
+    const saysClose = this.#closing || this.#host.draining;
+    const isBodiless = this.method === 'HEAD' || hasNoContent(head);
+    // without a body the library closes only where the client asked for it
+    const isCut = this.method === 'HEAD' && this.#closing && !this.asksToClose;
     try {
-      this.#write(head, body);
+      if (isCut) this.#wire.send(head, NO_BYTES, true);
+      else if (isBodiless) {
+        const isTold = !hasNoContent(head) && !this.hasUnknownLength;
+        this.#wire.sendHead(this.#headOf(head, isTold ? body.length : undefined));
+      } else if (body.length >= OFFERED_FROM_BYTES) {
+        this.#wire.together(() => {
+          this.#begin(this.#headOf(head, body.length));
+          this.#offer(body);
+        });
+        return;
+      } else this.#wire.send(head, body, saysClose);
     } catch (error) {
       this.destroy();
       throw error;
     }
+    this.#finish();
   }
 
-  #write(head: Uint8Array, body: Uint8Array): void {
-    const response = this.#response;
-    const closing = this.#closing || this.#host.draining;
-    response.writeStatus(head);
-    if (this.#closing && this.method === 'HEAD' && !this.asksToClose) {
-      response.end(NO_BYTES, true); // endWithoutBody closes only when the client asked for it
-    } else if (this.method === 'HEAD' || hasNoContent(head)) {
-      // Not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
-      if (!hasNoContent(head) && !this.hasUnknownLength) {
-        response.writeHeader('Content-Length', String(body.length));
+  #headOf(head: Uint8Array, length: number | undefined): ReplyHead {
+    return { head, length, saysClose: this.#closing || this.#host.draining, isLast: this.#closing };
+  }
+
+  #begin(head: ReplyHead): void {
+    this.#wire.begin(head, () => {
+      try {
+        if (this.#rest.length > 0) this.spend(() => this.#wire.together(() => this.#offer(this.#rest)));
+        else this.#tellTaken(true);
+      } catch (error) {
+        this.#host.fault(this, error);
+        this.destroy();
       }
-      if (closing) response.writeHeader('Connection', 'close');
-      if (this.#closing) response.pause();
-      response.endWithoutBody();
-    } else if (body.length < OFFERED_FROM_BYTES) {
-      response.end(body, closing);
-    } else {
-      if (closing) response.writeHeader('Connection', 'close');
-      if (!this.#offer(body, body.length)[1]) {
-        this.#hold(body);
-        return;
-      }
-    }
-    this.#finish();
+    });
   }
 
   /**
-   * Begins a reply whose body is sent in parts, because its length is not known. The head leaves with the first part. `onRoom`
-   * is called when a socket that was full takes more. To be called inside `gather`, never under the library's parser.
+   * Begins a reply of lines, whose length is not known, and records it. To be called in a turn of its own, never under the
+   * engine's parser.
    */
-  beginParts(head: Uint8Array, onRoom: () => void): void {
-    assert(!this.#insideParser && !this.isAnswered, 'a body in parts begins in a turn of its own');
-    const response = this.#response;
+  beginLines(head: Uint8Array): void {
+    assert(!this.#insideParser && !this.isAnswered, 'a body in lines begins in a turn of its own');
     this.isAnswered = true;
-    response.writeStatus(head);
-    if (this.#closing || this.#host.draining) response.writeHeader('Connection', 'close');
-    if (this.#closing) response.pause();
-    this.#enter(this.#host.sending);
-    response.onWritable(() => {
+    this.#isInLines = true;
+    const fullHead = withFields(head, this.#fieldsBeside(head));
+    this.#wire.together(() => this.#begin(this.#headOf(fullHead, undefined)));
+    this.pipeline.record.replied(this, 200);
+  }
+
+  /**
+   * Sends a line, with a line feed behind it. Resolves with true when the reader has taken it and has room for more, under the
+   * deadline of a reply; with false when it has gone. The owner as `send` takes it.
+   */
+  sendLine(line: Uint8Array, owner: BodyOwner | undefined): Promise<boolean> {
+    this.#owner = owner;
+    if (this.isAborted) {
+      this.#releaseBody();
+      return Promise.resolve(false);
+    }
+    this.restartDeadline();
+    return new Promise((resolve, reject) => {
+      this.#lineTaken = resolve;
+      this.#isLineFeedSent = false;
       try {
-        onRoom();
+        this.#wire.together(() => this.#offer(line));
       } catch (error) {
-        this.#cutFor(error);
+        this.destroy();
+        reject(error);
       }
-      return true;
     });
   }
 
-  /** Sends a part, which is not empty and is copied. False when the socket is full: `onRoom` follows. */
-  sendPart(part: Uint8Array): boolean {
-    return this.#response.write(part);
-  }
-
-  /** Ends a body in parts. */
-  endParts(): void {
-    this.#response.end(NO_BYTES);
+  /** Ends a body in lines. */
+  endLines(): void {
+    if (this.isAborted) return;
+    this.#wire.together(() => this.#wire.end());
     this.#finish();
   }
 
-  /** Has all that `write` sends leave together. What it throws is logged and cuts the connection. */
-  gather(write: () => void): void {
-    let fault: { readonly error: unknown } | undefined;
-    this.#response.cork(() => {
-      try {
-        write();
-      } catch (error) {
-        fault = { error }; // must not cross the library's frames
-      }
-    });
-    if (fault !== undefined) this.#cutFor((fault as { error: unknown }).error);
+  #tellTaken(isTaken: boolean): void {
+    const told = this.#lineTaken;
+    this.#lineTaken = undefined;
+    told?.(isTaken);
   }
 
-  #cutFor(error: unknown): void {
-    this.#host.fault(this, error);
-    this.destroy();
-  }
-
-  /** Of a body in parts: the reader took what was due, and has the whole time again for what comes. */
+  /** Of a body in lines: the reader has the whole time again for what comes. */
   restartDeadline(): void {
     this.#enter(this.#host.sending);
-  }
-
-  /** Of a body in parts: so many bytes wait for the reader now. */
-  tellHeld(bytes: number): void {
-    this.#host.heldBytes += bytes - this.#heldBytes;
-    this.#heldBytes = bytes;
-  }
-
-  /** Counts bytes that no answer accounts for, as long as their reader has not taken them. */
-  bookedBytes(bytes: number): BodyOwner {
-    const booked = this.#host.memory.add(this.owner, bytes);
-    return { release: () => booked.resize(0) };
   }
 
   get isDraining(): boolean {
@@ -505,16 +492,16 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /**
    * Hands over the body as it comes, in pieces that are valid during the call alone. What comes when the
    * request is answered already cuts the connection: the reply waits for the loop to turn, which a client
-   * that goes on sending could prevent. `take` never throws: it stands on the library's stack.
+   * that goes on sending could prevent. `take` never throws: it stands on the engine's stack.
    */
   onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
-    this.#response.onData((chunk, isLast) => {
+    this.#wire.onBody((piece, isLast) => {
       if (this.isAnswered) {
         this.destroy();
         return;
       }
       this.#insideParser = true;
-      take(new Uint8Array(chunk), isLast);
+      take(piece, isLast);
       this.#insideParser = false;
     });
   }
@@ -534,56 +521,62 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   destroy(): void {
     if (this.#finished || this.isAborted) return;
     this.#watchForAbort();
-    this.#response.close(); // calls the abort handler
+    this.#wire.cut(); // calls the listener
   }
 
   #watchForAbort(): void {
     if (this.#watching) return;
     this.#watching = true;
-    this.#response.onAborted(() => this.#abort());
+    this.#wire.onGone(() => {
+      this.isAborted = true;
+      this.#release();
+    });
   }
 
   /**
-   * The library cannot be told to close behind a reply that is offered, so nothing more is read from a closing connection:
-   * whatever else its client sends is not served, and the library cuts it when it has been idle for 10 s.
+   * Offers the rest of a body or of a line to the socket. The library cannot be told to close behind a body that is offered, so
+   * nothing more is read from a closing connection: whatever else its client sends is not served, and the library cuts it when
+   * it has been idle for 10 s.
    */
-  #offer(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean] {
-    if (this.#closing) this.#response.pause();
+  #offer(rest: Uint8Array): void {
     const isConstant = this.#owner === undefined && rest.buffer.byteLength < HELD_BODY_FROM_BYTES; // a piece keeps all of it
-    return this.#response.tryEnd(rest, totalBytes, isConstant);
+    const taken = this.#wire.offer(rest, isConstant);
+    if (taken < rest.length) this.#hold(rest, taken);
+    else if (!this.#isInLines) this.#finish();
+    else {
+      const isBehind = this.#isLineFeedSent;
+      this.#isLineFeedSent = true;
+      this.#letGo();
+      if (!isBehind) this.#offer(NEWLINE);
+      else if (!this.#wire.isFull) this.#tellTaken(true);
+    }
   }
 
   /**
-   * A document or a replay whose account already holds its share of memory is cut: its client can ask again without paying. An
-   * answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
+   * Keeps what the reader has not taken. A small rest is copied, because a view of it would keep the whole body in memory for as
+   * long as its reader rests. A document or a replay whose account already holds its share of memory is cut: its client can ask
+   * again without paying. An answer is never cut for this, since it was admitted before it was paid for (answer/admission.ts).
    */
-  #hold(body: Uint8Array): void {
-    const taken = this.#response.getWriteOffset();
-    const isFree = this.#owner === undefined;
-    if (isFree && !this.#host.memory.fits(this.owner, body.length - taken)) {
+  #hold(unsent: Uint8Array, taken: number): void {
+    const host = this.#host;
+    const rest = unsent.subarray(taken);
+    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
+    const isHeld = this.#rest.length > 0;
+    if (isHeld && isCopied === this.#rest.length < HELD_BODY_FROM_BYTES) {
+      this.#rest = rest;
+      return;
+    }
+    if (!isHeld && this.#owner === undefined && !host.memory.fits(this.owner, rest.length)) {
       this.destroy();
       return;
     }
-    this.#keep(body, taken);
-    this.#enter(this.#host.sending);
-    this.#response.onWritable((offset) => this.spend(() => this.#resume(offset)));
-  }
-
-  /**
-   * Keeps what the reader has not taken, from `taken` bytes of the body on. A small rest is copied, because a
-   * view of it would keep the whole body in memory for as long as its reader rests.
-   */
-  #keep(unsent: Uint8Array, taken: number): void {
-    const host = this.#host;
     this.#uncount();
-    const rest = unsent.subarray(taken - this.#restStart);
-    const isCopied = rest.length < HELD_BODY_FROM_BYTES;
     this.#rest = isCopied ? rest.slice() : rest;
-    this.#restStart = taken;
     this.#heldBytes = isCopied ? rest.length : unsent.length;
     host.heldBytes += this.#heldBytes;
     if (isCopied) this.#releaseBody();
     if (this.#owner === undefined) this.#booked = host.memory.add(this.owner, this.#heldBytes);
+    if (!isHeld) this.#enter(host.sending);
   }
 
   #uncount(): void {
@@ -591,32 +584,6 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     this.#heldBytes = 0;
     this.#booked?.resize(0);
     this.#booked = undefined;
-  }
-
-  /** `offset` counts the bytes of the body that the socket has taken. */
-  #resume(offset: number): boolean {
-    const total = this.#restStart + this.#rest.length;
-    const [wroteAll, finished] = this.#offer(this.#rest.subarray(offset - this.#restStart), total);
-    if (finished) {
-      this.#finish();
-      return wroteAll;
-    }
-    const taken = this.#response.getWriteOffset();
-    const isLarge = this.#rest.length >= HELD_BODY_FROM_BYTES;
-    if (isLarge && total - taken < HELD_BODY_FROM_BYTES) this.#keep(this.#rest, taken);
-    return wroteAll;
-  }
-
-  #abort(): void {
-    this.isAborted = true;
-    this.#release();
-    const listener = this.onAbort;
-    if (listener === undefined) return;
-    try {
-      listener();
-    } catch (error) {
-      this.#host.fault(this, error); // thrown through the library it would end the process
-    }
   }
 
   #finish(): void {
@@ -627,6 +594,12 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   #release(): void {
     this.#queue?.leave(this);
     this.#queue = null;
+    this.#letGo();
+    this.#tellTaken(false);
+  }
+
+  /** Of the body that was sent. */
+  #letGo(): void {
     this.#uncount();
     this.#rest = NO_BYTES;
     this.#releaseBody();

@@ -4,8 +4,8 @@ import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
 import { Budget } from '../fair/budget.ts';
 import { DeadlineQueue } from './deadline-queue.ts';
-import type { Engine, EngineName, NativeResponse, StartEngine } from './engine.ts';
-import { clientError, errorReply } from './error-reply.ts';
+import type { Engine, EngineName, StartEngine, Wire } from './engine.ts';
+import { errorReply } from './error-reply.ts';
 import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { NativeRequest } from './request-head.ts';
 import { newRequestId, SYSTEM_RANDOM } from './request-id.ts';
@@ -45,16 +45,10 @@ export interface FrontOptions {
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | null;
   /** What parses HTTP, by name or as it is; `uws` without it. */
   readonly engine?: EngineName | StartEngine;
-  /**
-   * Answers a request with `exchange.send`, now or later. What it throws or rejects with is answered: an
-   * ApiError as it is, anything else logged and as a bare internal_error.
-   */
-  readonly handle: (exchange: Exchange) => void | Promise<void>;
-  /**
-   * Answers, at once, what the front itself refuses and what `handle` threw. Without it: error-reply.ts and a
-   * new request id.
-   */
-  readonly fail?: (exchange: Exchange, error: ApiError) => void;
+  /** Answers a request, now or later, failures included. What it throws all the same is logged and cuts the connection. */
+  readonly handle: (exchange: Exchange) => void;
+  /** Answers, at once, what the front itself refuses. The same holds for what it throws. */
+  readonly fail: (exchange: Exchange, error: ApiError) => void;
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<FrontLimits>;
@@ -154,7 +148,7 @@ class ListeningFront implements Front, ExchangeHost {
       port,
       sharePort,
       tls,
-      receive: (response, request, method) => this.#receive(response, request, method),
+      receive: (wire, request, method) => this.#receive(wire, request, method),
       connectionChanged: (connection, change) => this.#connectionChanged(connection, change),
       refusal: (code) => this.#refusalOf(code),
       headBytesMax: this.#limits.requestHeadBytesMax + LIMITS.requestHeadSpareBytes,
@@ -201,18 +195,18 @@ class ListeningFront implements Front, ExchangeHost {
     await this.#engine?.close();
   }
 
-  /**
-   * A listener or handler of ours failed: what failed is logged, what the client learns is only that it did.
-   */
+  /** A listener or handler of ours failed. Never throws, for most callers stand on the library's stack. */
   fault(exchange: Exchange, error: unknown): void {
-    if (!(error instanceof ApiError)) {
-      this.#options.log.error({ err: error, ...this.#namesOf(exchange) }, 'request failed');
-    }
-    this.#fail(exchange, clientError(error));
+    this.#options.log.error(
+      { err: error, ...this.#namesOf(exchange) },
+      'request failed: its connection is cut',
+    );
+    exchange.closeAfterReply();
+    exchange.destroy();
   }
 
-  #receive(response: NativeResponse, request: NativeRequest, method: string): void {
-    const exchange = new Exchange(this, response, method, request);
+  #receive(wire: Wire, request: NativeRequest, method: string): void {
+    const exchange = new Exchange(this, wire, method, request);
     try {
       const refused = exchange.refusal(this.#limits.requestHeadBytesMax);
       // what follows such a request is not served (RFC 9112 §9.6), or might be a piece of it
@@ -264,8 +258,7 @@ class ListeningFront implements Front, ExchangeHost {
 
   #dispatch(exchange: Exchange): void {
     try {
-      const handled = this.#options.handle(exchange);
-      if (handled !== undefined) handled.catch((error: unknown) => this.fault(exchange, error));
+      this.#options.handle(exchange);
     } catch (error) {
       this.fault(exchange, error);
     }
@@ -273,26 +266,11 @@ class ListeningFront implements Front, ExchangeHost {
 
   #refuse(exchange: Exchange, error: ApiError): void {
     exchange.closeAfterReply();
-    this.#fail(exchange, error);
-  }
-
-  /** Answers an error; never throws, for most callers stand on the library's stack. */
-  #fail(exchange: Exchange, error: ApiError): void {
-    const { fail, log } = this.#options;
     try {
-      if (fail !== undefined) fail(exchange, error);
-      else this.#failPlainly(exchange, error);
+      this.#options.fail(exchange, error);
     } catch (fault) {
-      log.error({ err: fault, code: error.code }, 'the error could not be answered; the connection is cut');
-      exchange.closeAfterReply();
-      exchange.destroy();
+      this.fault(exchange, fault);
     }
-  }
-
-  #failPlainly(exchange: Exchange, error: ApiError): void {
-    exchange.nameWith(SYSTEM_RANDOM, this.#options.clock.wallMs());
-    const reply = errorReply(error, { requestId: exchange.requestId, accept: exchange.accept });
-    exchange.send(reply.head, reply.body);
   }
 
   /** What names a request in the log. Never the query: it may hold what a client shuffles. */

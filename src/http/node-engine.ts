@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, isIPv4, type Socket } from 'node:net';
-import { type Engine, type EngineOptions, type NativeResponse, readTlsFiles } from './engine.ts';
+import { type Engine, type EngineOptions, type ReplyHead, readTlsFiles, type Wire } from './engine.ts';
 import type { NativeRequest } from './request-head.ts';
 
 /*
@@ -36,7 +36,7 @@ class NodeEngine implements Engine {
   readonly #server: Server;
   readonly #connections = new Set<Socket>();
   /** The latest request of each connection that is still to be answered. */
-  readonly #unanswered = new WeakMap<Socket, NodeResponse>();
+  readonly #unanswered = new WeakMap<Socket, NodeWire>();
   /** Connections whose last reply announced that it is the last. */
   readonly #closing = new WeakSet<Socket>();
 
@@ -113,12 +113,6 @@ class NodeEngine implements Engine {
     const { socket } = request;
     if (socket.destroyed) return; // the parser goes on with what it has read
     const pending = this.#unanswered.get(socket);
-    // What follows the last request of a connection is dropped: the reply to that one ends the connection. Only one is,
-    // because node:http keeps each for as long as that reply takes.
-    if (pending?.isOpen === true && pending.isLast && !pending.hasFollower) {
-      pending.hasFollower = true;
-      return;
-    }
     // A request behind one that is not answered yet is not served, nor one behind the last of its connection.
     if (this.#closing.has(socket) || pending?.isOpen === true) {
       this.#cut(socket);
@@ -133,9 +127,9 @@ class NodeEngine implements Engine {
       this.#refuse(socket, { code: 'HPE_HEADER_OVERFLOW' });
       return;
     }
-    const native = new NodeResponse(request, response, () => this.#closing.add(socket));
-    this.#unanswered.set(socket, native);
-    this.#options.receive(native, new NodeRequest(request), request.method!);
+    const wire = new NodeWire(request, response, () => this.#closing.add(socket));
+    this.#unanswered.set(socket, wire);
+    this.#options.receive(wire, requestOf(request), request.method!);
   }
 
   /**
@@ -159,65 +153,40 @@ class NodeEngine implements Engine {
     setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS).unref();
   }
 
-  /**
-   * Cuts a connection and tells the request that waits on it at once: node:http tells it in a later turn, and
-   * by then an answer that nobody can get would be drawn and charged.
-   */
   #cut(socket: Socket): void {
     socket.destroy();
-    this.#unanswered.get(socket)?.close();
+    this.#unanswered.get(socket)?.cut();
   }
 }
 
-class NodeRequest implements NativeRequest {
-  readonly #request: IncomingMessage;
-
-  constructor(request: IncomingMessage) {
-    this.#request = request;
-  }
-
-  getUrl(): string {
-    return this.#request.url!.split('?', 1)[0];
-  }
-
-  getQuery(): string | undefined {
-    const { url } = this.#request;
-    const at = url!.indexOf('?');
-    return at < 0 ? undefined : url!.slice(at + 1);
-  }
-
-  forEach(each: (name: string, value: string) => void): void {
-    const { rawHeaders } = this.#request; // every field as it came: `headers` joins or drops repeated ones
-    for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i].toLowerCase(), rawHeaders[i + 1]);
-  }
+function requestOf({ url, rawHeaders }: IncomingMessage): NativeRequest {
+  const [path, ...query] = url!.split('?');
+  return {
+    getUrl: () => path,
+    getQuery: () => (query.length === 0 ? undefined : query.join('?')),
+    // every field as it came: `headers` joins or drops repeated ones
+    forEach: (each) => {
+      for (let i = 0; i < rawHeaders.length; i += 2) each(rawHeaders[i].toLowerCase(), rawHeaders[i + 1]);
+    },
+  };
 }
 
-class NodeResponse implements NativeResponse {
+class NodeWire implements Wire {
   /** A part of the reply was handed to the socket. */
   hasBegun = false;
   /** The reply is not complete yet. */
   isOpen = true;
-  /** A request came behind it, although it is the last of its connection. */
-  hasFollower = false;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #lastOfConnection: () => void;
-  #abort: (() => void) | undefined;
-  #status = '';
-  /** Names and values in turns, as node:http takes them. */
-  readonly #fields: string[] = [];
-  #offset = 0;
+  #gone: (() => void) | undefined;
+  /** Bytes of the body that are not offered yet; NaN where its length is not known. */
+  #left = Number.NaN;
 
   constructor(request: IncomingMessage, response: ServerResponse, lastOfConnection: () => void) {
     this.#request = request;
     this.#response = response;
     this.#lastOfConnection = lastOfConnection;
-  }
-
-  /** The front closes the connection behind the reply to such a request (front.ts). */
-  get isLast(): boolean {
-    const { headers } = this.#request;
-    return headers['transfer-encoding'] !== undefined || /\bclose\b/i.test(headers.connection ?? '');
   }
 
   /** The request came whole, body included. */
@@ -235,126 +204,100 @@ class NodeResponse implements NativeResponse {
     return socket.destroyed || socket.readableEnded;
   }
 
-  writeStatus(head: Uint8Array): void {
-    const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
-    const [status, ...lines] = text.split('\r\n');
-    this.#status = status;
-    for (const line of lines) {
-      const colon = line.indexOf(':');
-      this.writeHeader(line.slice(0, colon), line.slice(colon + 1).trim());
-    }
+  get isFull(): boolean {
+    return this.#response.writableNeedDrain;
   }
 
-  writeHeader(name: string, value: string): void {
-    this.#fields.push(name, value);
-  }
-
-  end(body: Uint8Array, closeConnection = false): void {
-    if (this.hasBegun) {
-      this.#finish(); // what was written in parts
-      return;
-    }
-    if (closeConnection) this.writeHeader('Connection', 'close');
-    this.writeHeader('Content-Length', String(body.length));
-    this.#begin();
+  send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
+    this.#writeHead({ head, length: body.length, saysClose, isLast: false });
     this.#finish(Buffer.from(body)); // a copy: the caller may write into `body` as soon as this returns
   }
 
-  endWithoutBody(): void {
-    this.#begin();
+  sendHead(reply: ReplyHead): void {
+    this.#writeHead(reply);
     this.#finish();
   }
 
-  write(part: Uint8Array): boolean {
-    if (!this.hasBegun) this.#begin();
-    // Corked, node:http would count the part against its own bound and never tell when the socket takes more.
-    this.#response.uncork();
-    const hasRoom = this.#response.write(Buffer.from(part)); // a copy, as in `end`
-    this.#response.cork();
-    return hasRoom;
+  begin(reply: ReplyHead, hasRoom: () => void): void {
+    this.#writeHead(reply);
+    this.#left = reply.length ?? Number.NaN;
+    this.#response.on('drain', () => {
+      if (this.isOpen) hasRoom();
+    });
+  }
+
+  #writeHead({ head, length, saysClose, isLast }: ReplyHead): void {
+    const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
+    const [status, ...lines] = text.split('\r\n');
+    // names and values in turns, as node:http takes them
+    const fields = lines.flatMap((line) => {
+      const colon = line.indexOf(':');
+      return [line.slice(0, colon), line.slice(colon + 1).trim()];
+    });
+    if (saysClose) fields.push('Connection', 'close');
+    if (length !== undefined) fields.push('Content-Length', String(length));
+    if (saysClose) this.#lastOfConnection();
+    if (isLast) this.#request.socket.pause();
+    this.hasBegun = true;
+    this.#response.writeHead(Number(status.slice(0, 3)), status.slice(4), fields);
   }
 
   /**
-   * What is not constant is copied, as in `end`. Copies of all documents, 56 MB a second of the 200 KB one of OpenAPI, made paid
+   * What is not constant is copied, as in `send`. Copies of all documents, 56 MB a second of the 200 KB one of OpenAPI, made paid
    * requests beside them wait 3.8 times as long (p99; 2.6 times without: test/adversary/abuse, "unpaid: the OpenAPI document").
    */
-  tryEnd(rest: Uint8Array, totalBytes: number, isConstant: boolean): [wroteAll: boolean, finished: boolean] {
-    if (!this.hasBegun) {
-      this.writeHeader('Content-Length', String(totalBytes));
-      this.#begin();
-    }
+  offer(rest: Uint8Array, isConstant: boolean): number {
     let taken = 0;
-    while (taken < rest.length && !this.#response.writableNeedDrain) {
-      const part = rest.subarray(taken, taken + PIECE_BYTES);
-      const piece = isConstant ? part : part.slice();
+    do {
+      const piece = rest.subarray(taken, taken + PIECE_BYTES);
+      this.#response.write(isConstant ? piece : piece.slice());
       taken += piece.length;
-      this.#offset += piece.length;
-      this.#response.write(piece);
-    }
-    const finished = this.#offset === totalBytes;
-    if (finished) this.#finish();
-    return [taken === rest.length, finished];
+    } while (taken < rest.length && !this.isFull);
+    this.#left -= taken;
+    if (this.#left === 0) this.#finish();
+    return taken;
   }
 
-  getWriteOffset(): number {
-    return this.#offset;
+  end(): void {
+    this.#finish();
+  }
+
+  /** node:http itself has all that is written in a turn of the loop leave together. */
+  together(write: () => void): void {
+    write();
   }
 
   /** IPv4 addresses and the loopback one of IPv6; nobody asks for others. */
-  getRemoteAddress(): ArrayBuffer {
+  get remoteAddress(): Uint8Array {
     const text = (this.#response.socket?.remoteAddress ?? '').replace(/^::ffff:/, '');
-    if (isIPv4(text)) return Uint8Array.from(text.split('.').map(Number)).buffer;
-    return text === '::1' ? Uint8Array.from([...new Array(15).fill(0), 1]).buffer : new ArrayBuffer(0);
+    if (isIPv4(text)) return Uint8Array.from(text.split('.').map(Number));
+    return text === '::1' ? Uint8Array.from([...new Array(15).fill(0), 1]) : new Uint8Array(0);
   }
 
-  onWritable(handler: (offset: number) => boolean): void {
-    this.#response.on('drain', () => {
-      if (this.isOpen) handler(this.#offset);
-    });
-  }
-
-  onAborted(handler: () => void): void {
-    this.#abort = handler;
-    this.#response.once('close', () => this.#aborted());
-  }
-
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
-    this.#request.on('data', ({ buffer, byteOffset, length }: Buffer) => {
-      if (this.isOpen) handler(buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer, false);
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    this.#request.on('data', (piece: Buffer) => {
+      if (this.isOpen) take(piece, false);
     });
     this.#request.once('end', () => {
-      if (this.isOpen) handler(new ArrayBuffer(0), true);
+      if (this.isOpen) take(new Uint8Array(0), true);
     });
   }
 
-  pause(): void {
-    this.#request.socket.pause();
+  onGone(gone: () => void): void {
+    this.#gone = gone;
+    this.#response.once('close', () => this.#tellGone());
   }
 
-  cork(write: () => void): void {
-    this.#response.cork();
-    write();
-    this.#response.uncork();
-  }
-
-  /**
-   * Calls the abort handler before it returns, as uWebSockets.js does; node:http tells it in a later turn.
-   */
-  close(): void {
+  /** node:http itself would tell it in a later turn, and by then an answer that nobody can get would be drawn and charged. */
+  cut(): void {
     this.#request.socket.destroy();
-    this.#aborted();
+    this.#tellGone();
   }
 
-  #aborted(): void {
+  #tellGone(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
-    this.#abort?.();
-  }
-
-  #begin(): void {
-    if (this.#fields.includes('Connection')) this.#lastOfConnection(); // nothing but `close` is written
-    this.hasBegun = true;
-    this.#response.writeHead(Number(this.#status.slice(0, 3)), this.#status.slice(4), this.#fields);
+    this.#gone?.();
   }
 
   #finish(body?: Buffer): void {

@@ -1,21 +1,20 @@
-import type { Account, AccountDirectory } from '../account/directory.ts';
+import type { AccountDirectory } from '../account/directory.ts';
 import { ASKS_MAX } from '../account/meter.ts';
 import { type Reservation, requireRequest } from '../account/reservation.ts';
 import type { Answers } from '../answer/answers.ts';
-import { type DataRequest, entropyBytes, Plan, resolveMode } from '../answer/request.ts';
+import { entropyBytes, Plan, resolveMode } from '../answer/request.ts';
 import { type Clock, periodOf } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import type { Log } from '../core/log.ts';
-import type { Hold } from '../fair/budget.ts';
-import type { Fair, Piece } from '../fair/fair.ts';
+import type { Fair } from '../fair/fair.ts';
 import type { EntropyReader } from '../values/entropy-reader.ts';
 import { describedHead } from './answer-reply.ts';
-import { BlockStream } from './block-stream.ts';
+import { sendBlocks } from './block-stream.ts';
 import { compressed } from './compression.ts';
 import type { DrawingEndpointDefinition } from './endpoint.ts';
 import { clientError, errorReply } from './error-reply.ts';
-import type { Exchange, Pipeline } from './exchange.ts';
+import type { Exchange, Pipeline, Step } from './exchange.ts';
 import { type Field, headOf } from './head.ts';
 import { offerOf, type ParsedRequest, type ParsedRequests } from './parsed-requests.ts';
 import { type Reply, redirectReply } from './reply.ts';
@@ -58,34 +57,6 @@ export interface RouterOptions {
   readonly unknownPage: (exchange: Exchange) => Reply | undefined;
 }
 
-/** A request that waits for its owner's turn. */
-class WaitingRequest implements Piece {
-  readonly costUs: number;
-  readonly #router: Router;
-  readonly #exchange: Exchange;
-  readonly #next: Route | (() => void);
-  readonly #held: Hold | undefined;
-
-  constructor(
-    router: Router,
-    exchange: Exchange,
-    next: Route | (() => void),
-    costUs: number,
-    held: Hold | undefined,
-  ) {
-    this.costUs = costUs;
-    this.#router = router;
-    this.#exchange = exchange;
-    this.#next = next;
-    this.#held = held;
-  }
-
-  run(nowMs: number): void {
-    this.#held?.resize(0);
-    this.#router.take(this.#exchange, this.#next, nowMs);
-  }
-}
-
 /**
  * The one place that walks a request through its life: route → key → rate → quota → scope → parameters, and
  * then to its handler. A request refused at any step has drawn nothing, spent nothing and changed nothing but
@@ -104,6 +75,7 @@ export class Router {
       ...{ record, clock, cors, random, rateLimitFields, fair },
       explain: (exchange, error) => this.#explain(exchange, error),
       fail: (exchange, error) => this.#fail(exchange, error),
+      take: (exchange, step, nowMs) => this.#take(exchange, step, nowMs),
     };
     const { dataEndpoints, routes, prefixes, strictParameters } = options;
     this.#routes = new RouteTable(dataEndpoints, routes, prefixes, strictParameters);
@@ -165,33 +137,24 @@ export class Router {
     this.#sendDocument(exchange, page);
   }
 
-  /** Goes on with the request in its owner's turn, unless its client is gone by then. What `next` throws is answered. */
-  #inTurn(
-    exchange: Exchange,
-    next: Route | (() => void),
-    costUs = exchange.owner < 0 ? UNPAID_US : REQUEST_US,
-  ): void {
-    const { fair } = this.#options;
+  /** Goes on with the request in its owner's turn, unless its client is gone by then. What the step throws is answered. */
+  #inTurn(exchange: Exchange, step: Step, costUs = exchange.owner < 0 ? UNPAID_US : REQUEST_US): void {
+    const { memory } = this.#options.fair;
     const { owner, body } = exchange;
     const bytes = body.length + (owner < 0 ? WAITING_BYTES : 0);
-    let held: Hold | undefined;
-    if (bytes > WAITING_BYTES_UNCOUNTED) {
-      if (!fair.memory.fits(owner, bytes)) {
-        exchange.destroy(); // it can ask again without paying
-        return;
-      }
-      held = fair.memory.add(owner, bytes);
-    }
-    fair.run(owner, new WaitingRequest(this, exchange, next, costUs, held));
+    const isCounted = bytes > WAITING_BYTES_UNCOUNTED;
+    if (isCounted && !memory.fits(owner, bytes))
+      exchange.destroy(); // it can ask again without paying
+    else exchange.runInTurn(step, costUs, isCounted ? memory.add(owner, bytes) : undefined);
   }
 
-  /** For WaitingRequest: its turn has come. Never throws. */
-  take(exchange: Exchange, next: Route | (() => void), nowMs: number): void {
+  /** Its turn has come. */
+  #take(exchange: Exchange, step: Step, nowMs: number): void {
     if (this.#isOver(exchange)) return;
     exchange.isLate = nowMs - exchange.startedMonotonicMs > LIMITS.largeQueueMs;
     try {
-      if (typeof next === 'function') next();
-      else this.#serve(exchange, next, nowMs);
+      if (typeof step === 'function') step();
+      else this.#serve(exchange, step, nowMs);
     } catch (error) {
       this.#fail(exchange, error);
     }
@@ -328,41 +291,24 @@ export class Router {
         reservation.release();
         throw new ApiError('invalid_idempotency_key', { message: STREAM_KEY_TOO_LONG });
       }
-      const blocks = new BlockStream(exchange, stream, (request) =>
-        this.#askForBlock(exchange, route, blocks, request),
-      );
-      this.#drawBlock(blocks, account, reservation, stream.requestOf(stream.first));
+      let first: Reservation | undefined = reservation;
+      void sendBlocks(exchange, stream, async (ask, request) => {
+        const reserved = first ?? (await this.#enterBlock(exchange, route, ask.atMs));
+        first = undefined;
+        return answers.draw(ask, exchange.account!, reserved, request);
+      });
     }
   }
 
-  /**
-   * A block is a request: its key may have been revoked, its account changed, its rate or quota used up.
-   */
-  async #askForBlock(
-    exchange: Exchange,
-    route: Route,
-    blocks: BlockStream,
-    request: DataRequest,
-  ): Promise<void> {
-    const { fair } = this.#options;
-    try {
-      await fair.turn(exchange.owner, REQUEST_US);
-      this.#authenticate(exchange, this.#options.clock.monotonicMs());
-      const account = exchange.account!;
-      const reservation = await exchange.enter(account, blocks.atMs);
-      if (!exchange.scopes.includes(route.scope!)) reservation.release();
-      exchange.requireScope(route.scope);
-      this.#drawBlock(blocks, account, reservation, request);
-    } catch (error) {
-      blocks.refused(error);
-    }
-  }
-
-  #drawBlock(blocks: BlockStream, account: Account, reservation: Reservation, request: DataRequest): void {
-    this.#options.answers.draw(blocks.ask(), account, reservation, request).then(
-      (drawn) => blocks.made(drawn),
-      (error: unknown) => blocks.refused(error),
-    );
+  /** A block is a request: its key may have been revoked, its account changed, its rate or quota used up. */
+  async #enterBlock(exchange: Exchange, route: Route, atMs: number): Promise<Reservation> {
+    const { fair, clock } = this.#options;
+    await fair.turn(exchange.owner, REQUEST_US);
+    this.#authenticate(exchange, clock.monotonicMs());
+    const reservation = await exchange.enter(exchange.account!, atMs);
+    if (!exchange.scopes.includes(route.scope!)) reservation.release();
+    exchange.requireScope(route.scope);
+    return reservation;
   }
 
   #sendDocument(exchange: Exchange, reply: Reply): void {

@@ -1,6 +1,6 @@
 import type * as Uws from 'uWebSockets.js';
 import { readFileSync } from 'node:fs';
-import { type Engine, type EngineOptions, type NativeResponse, readTlsFiles } from './engine.ts';
+import { type Engine, type EngineOptions, type ReplyHead, readTlsFiles, type Wire } from './engine.ts';
 import type { NativeRequest } from './request-head.ts';
 import { checkUwsBinary, UWS_DIGESTS, uwsFolder } from './uws-digests.ts';
 
@@ -38,7 +38,7 @@ interface AnyApp {
   get(pattern: string, handler: AnyHandler): void;
   any(pattern: string, handler: AnyHandler): void;
   /** `change` is 1 for a new connection and -1 for a closed one. */
-  filter(listener: (response: NativeResponse, change: number) => void): void;
+  filter(listener: (response: AnyResponse, change: number) => void): void;
   listen(
     host: string,
     port: number,
@@ -48,16 +48,36 @@ interface AnyApp {
   close(): void;
 }
 
+/** The published types take strings and ArrayBuffers alone where the library takes views too. */
+interface AnyResponse {
+  writeStatus(status: Uint8Array): unknown;
+  writeHeader(name: string, value: string): unknown;
+  end(body: Uint8Array, closeConnection?: boolean): unknown;
+  endWithoutBody(): unknown;
+  write(part: Uint8Array): boolean;
+  tryEnd(rest: Uint8Array, totalBytes: number): [wroteAll: boolean, finished: boolean];
+  getWriteOffset(): number;
+  onWritable(handler: () => boolean): unknown;
+  onAborted(handler: () => void): unknown;
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+  pause(): unknown;
+  cork(write: () => void): unknown;
+  close(): unknown;
+  getRemoteAddress(): ArrayBuffer;
+}
+
 type AnyHandler = (
-  response: NativeResponse,
+  response: AnyResponse,
   request: NativeRequest & { getCaseSensitiveMethod(): string },
 ) => void;
 
 export function startUwsEngine(options: EngineOptions): Promise<Engine> {
   const { host, port, sharePort, receive, connectionChanged } = options;
   const app = appOf(options.tls) as unknown as AnyApp;
-  app.get('/*', (response, request) => receive(response, request, 'GET'));
-  app.any('/*', (response, request) => receive(response, request, request.getCaseSensitiveMethod()));
+  app.get('/*', (response, request) => receive(new UwsWire(response), request, 'GET'));
+  app.any('/*', (response, request) =>
+    receive(new UwsWire(response), request, request.getCaseSensitiveMethod()),
+  );
   app.filter(connectionChanged);
   return new Promise((resolve, reject) => {
     app.listen(host, port, sharePort ? LISTEN_SHARED : LISTEN_EXCLUSIVE, (socket) => {
@@ -81,4 +101,139 @@ function appOf(tls: EngineOptions['tls']): Uws.TemplatedApp {
   if (tls === null) return uws.App();
   readTlsFiles(tls);
   return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+}
+
+/** Written to a chunked body at once; a stalled reader makes the library hold so much. */
+const PIECE_BYTES = 128 * 1024;
+/**
+ * Written first. The library appends what does not fit to its own buffer, so the first piece must be smaller than the room that
+ * a socket has when it says that it has some.
+ */
+const PROBE_BYTES = 4 * 1024;
+const NO_BYTES = new Uint8Array(0);
+
+/** cork takes a callback; one for all small replies, instead of a closure for each. It runs before `cork` returns. */
+let corked: AnyResponse;
+let corkedHead: Uint8Array;
+let corkedBody: Uint8Array;
+let corkedClose: boolean;
+let fault: { readonly error: unknown } | undefined;
+
+function sendCorked(): void {
+  try {
+    corked.writeStatus(corkedHead);
+    corked.end(corkedBody, corkedClose);
+  } catch (error) {
+    fault = { error }; // must not cross the library's frames
+  }
+}
+
+class UwsWire implements Wire {
+  isFull = false;
+  readonly #response: AnyResponse;
+  #begun: ReplyHead | undefined;
+  /** Bytes of a body of known length that the socket took. */
+  #taken = 0;
+
+  constructor(response: AnyResponse) {
+    this.#response = response;
+  }
+
+  send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
+    corked = this.#response;
+    corkedHead = head;
+    corkedBody = body;
+    corkedClose = saysClose;
+    this.#cork(sendCorked);
+  }
+
+  sendHead(reply: ReplyHead): void {
+    this.together(() => {
+      // not endWithoutBody(length): the library then waits for that many bytes and never finishes the reply
+      this.#writeHead(reply, reply.length);
+      this.#response.endWithoutBody();
+    });
+  }
+
+  begin(reply: ReplyHead, hasRoom: () => void): void {
+    this.#begun = reply;
+    this.#writeHead(reply);
+    this.#response.onWritable(() => {
+      this.isFull = false;
+      hasRoom();
+      return !this.isFull;
+    });
+  }
+
+  #writeHead({ head, saysClose, isLast }: ReplyHead, length?: number): void {
+    const response = this.#response;
+    response.writeStatus(head);
+    if (length !== undefined) response.writeHeader('Content-Length', String(length));
+    if (saysClose) response.writeHeader('Connection', 'close');
+    if (isLast) response.pause();
+  }
+
+  offer(rest: Uint8Array): number {
+    const response = this.#response;
+    const { length, isLast } = this.#begun!;
+    if (isLast) response.pause(); // a write that the socket did not take whole has ended it
+    if (length === undefined) return this.#writeChunks(rest);
+    const [wroteAll, finished] = response.tryEnd(rest, length);
+    this.isFull = !wroteAll;
+    if (finished) return rest.length;
+    const before = this.#taken;
+    this.#taken = response.getWriteOffset();
+    return this.#taken - before;
+  }
+
+  #writeChunks(rest: Uint8Array): number {
+    let taken = 0;
+    do {
+      const piece = rest.subarray(taken, taken + (taken === 0 ? PROBE_BYTES : PIECE_BYTES));
+      this.isFull = !this.#response.write(piece);
+      taken += piece.length;
+    } while (taken < rest.length && !this.isFull);
+    return taken;
+  }
+
+  end(): void {
+    this.#response.end(NO_BYTES);
+  }
+
+  together(write: () => void): void {
+    this.#cork(() => {
+      try {
+        write();
+      } catch (error) {
+        fault = { error };
+      }
+    });
+  }
+
+  #cork(write: () => void): void {
+    fault = undefined;
+    this.#response.cork(write);
+    if (fault !== undefined) throw (fault as { readonly error: unknown }).error;
+  }
+
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    this.#response.onData((chunk, isLast) => take(new Uint8Array(chunk), isLast));
+  }
+
+  onGone(gone: () => void): void {
+    this.#response.onAborted(gone);
+  }
+
+  cut(): void {
+    this.#response.close();
+  }
+
+  /** The library tells at once. */
+  get isGone(): boolean {
+    return false;
+  }
+
+  get remoteAddress(): Uint8Array {
+    return new Uint8Array(this.#response.getRemoteAddress());
+  }
 }

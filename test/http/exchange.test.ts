@@ -4,10 +4,16 @@ import fc from 'fast-check';
 import type { Account } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { Budget } from '../../src/fair/budget.ts';
-import type { Exchange } from '../../src/http/exchange.ts';
-import { type BodyOwner, HELD_BODY_FROM_BYTES } from '../../src/http/exchange.ts';
+import { Fair } from '../../src/fair/fair.ts';
+import {
+  type BodyOwner,
+  type Exchange,
+  HELD_BODY_FROM_BYTES,
+  type Pipeline,
+} from '../../src/http/exchange.ts';
+import { corsPolicy } from '../../src/http/reply-fields.ts';
 import { isLoopback } from '../../src/http/request-head.ts';
-import { exchangeOn, HEAD, ModelHost, ModelResponse } from './model-exchange.ts';
+import { exchangeOn, HEAD, ModelHost, ModelWire } from './model-exchange.ts';
 
 interface Sending {
   readonly head?: Uint8Array;
@@ -21,13 +27,13 @@ function sent(
   host: ModelHost,
   body: Uint8Array,
   { head = HEAD, account, method, owner }: Sending = {},
-  response = new ModelResponse(),
-): { readonly exchange: Exchange; readonly response: ModelResponse } {
-  const { exchange } = exchangeOn(response, host, undefined, method);
+  wire = new ModelWire(),
+): { readonly exchange: Exchange; readonly wire: ModelWire } {
+  const { exchange } = exchangeOn(wire, host, undefined, method);
   exchange.account = account;
   exchange.leaveHandler();
   exchange.send(head, body, owner);
-  return { exchange, response };
+  return { exchange, wire };
 }
 
 function assertNothingHeld(host: ModelHost): void {
@@ -36,11 +42,11 @@ function assertNothingHeld(host: ModelHost): void {
 
 describe('an exchange', () => {
   it('needs no abort handler when it is answered within the request handler', () => {
-    const response = new ModelResponse();
-    const { exchange, host } = exchangeOn(response);
+    const wire = new ModelWire();
+    const { exchange, host } = exchangeOn(wire);
     exchange.send(HEAD, HEAD);
     exchange.leaveHandler();
-    assert.deepEqual([response.ended, response.abortHandler], [true, undefined]);
+    assert.deepEqual([wire.ended, wire.gone], [true, undefined]);
     assertNothingHeld(host);
   });
 
@@ -50,14 +56,14 @@ describe('an exchange', () => {
       fc.property(fc.integer({ min: 16_384, max: 40_000 }), pieces, fc.boolean(), (size, takes, later) => {
         const body = Uint8Array.from({ length: size }, (_, i) => i % 251);
         const expected = [...body];
-        const response = new ModelResponse([0, ...takes]);
-        const { exchange, host } = exchangeOn(response);
+        const wire = new ModelWire([0, ...takes]);
+        const { exchange, host } = exchangeOn(wire);
         if (later) exchange.leaveHandler();
         exchange.send(HEAD, body, { release: () => void body.fill(255) });
         if (!later) exchange.leaveHandler();
         assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 1, size]);
-        while (!response.ended) response.writable!(response.sent.length);
-        assert.deepEqual(response.sent, expected);
+        while (!wire.ended) wire.hasRoom!();
+        assert.deepEqual(wire.sent, expected);
         assertNothingHeld(host);
       }),
       { numRuns: 60 },
@@ -66,88 +72,88 @@ describe('an exchange', () => {
 
   it('holds a large body instead of copying it', () => {
     const body = new Uint8Array(HELD_BODY_FROM_BYTES + 2_000);
-    const response = new ModelResponse([1_000]);
-    const { exchange } = exchangeOn(response);
+    const wire = new ModelWire([1_000]);
+    const { exchange } = exchangeOn(wire);
     exchange.send(HEAD, body);
     exchange.leaveHandler();
     body.fill(7, 1_000);
-    response.writable!(1_000);
-    assert.equal(response.sent[1_000], 7);
+    wire.hasRoom!();
+    assert.equal(wire.sent[1_000], 7);
   });
 
   it('keeps a copy of a small rest, and not the whole body for it', () => {
     const size = 4 * HELD_BODY_FROM_BYTES;
     const body = Uint8Array.from({ length: size }, (_, i) => i % 251);
     const expected = [...body];
-    const response = new ModelResponse([1_000, 3 * HELD_BODY_FROM_BYTES, 10]);
-    const { exchange, host } = exchangeOn(response);
+    const wire = new ModelWire([1_000, 3 * HELD_BODY_FROM_BYTES, 10]);
+    const { exchange, host } = exchangeOn(wire);
     let released = 0;
     exchange.send(HEAD, body, { release: () => void released++ });
     exchange.leaveHandler();
     assert.deepEqual([host.heldBytes, released], [size, 0], 'a large rest is a view of the whole body');
-    response.writable!(1_000);
+    wire.hasRoom!();
     const rest = size - 1_000 - 3 * HELD_BODY_FROM_BYTES;
     assert.deepEqual([host.heldBytes, released], [rest, 1], 'a small one is a copy');
     body.fill(255);
-    while (!response.ended) response.writable!(response.sent.length);
-    assert.deepEqual(response.sent, expected);
+    while (!wire.ended) wire.hasRoom!();
+    assert.deepEqual(wire.sent, expected);
     assertNothingHeld(host);
   });
 
   it('releases its body exactly once and holds nothing, whatever becomes of the reply', () => {
     const body = new Uint8Array(HELD_BODY_FROM_BYTES + 1_000);
     /** What happens to the reply. */
-    const ends: Record<string, (exchange: Exchange, response: ModelResponse, owner: BodyOwner) => void> = {
-      'taken at once': (exchange, _response, owner) => exchange.send(HEAD, body, owner),
-      'taken in pieces'(exchange, response, owner) {
-        response.takes.push(10, 20);
+    const ends: Record<string, (exchange: Exchange, wire: ModelWire, owner: BodyOwner) => void> = {
+      'taken at once': (exchange, _wire, owner) => exchange.send(HEAD, body, owner),
+      'taken in pieces'(exchange, wire, owner) {
+        wire.takes.push(10, 20);
         exchange.send(HEAD, body, owner);
         exchange.leaveHandler();
-        response.writable!(10);
+        wire.hasRoom!();
         assert.equal(told, 0, 'the rest is held');
-        response.writable!(30);
+        wire.hasRoom!();
       },
-      'its reader goes away'(exchange, response, owner) {
-        response.takes.push(10);
+      'its reader goes away'(exchange, wire, owner) {
+        wire.takes.push(10);
         exchange.send(HEAD, body, owner);
         exchange.leaveHandler();
         assert.equal(told, 0, 'the rest is held');
-        response.abortHandler!();
+        wire.gone!();
       },
-      'its connection is cut'(exchange, response, owner) {
-        response.takes.push(10);
+      'its connection is cut'(exchange, wire, owner) {
+        wire.takes.push(10);
         exchange.send(HEAD, body, owner);
         exchange.leaveHandler();
         exchange.destroy();
         assert.ok(exchange.isAborted);
       },
-      'its rest is copied'(exchange, response, owner) {
-        response.takes.push(10);
+      'its rest is copied'(exchange, wire, owner) {
+        wire.takes.push(10);
         exchange.send(HEAD, body.subarray(1_000), owner);
         assert.equal(told, 1, 'the copy is held');
         exchange.leaveHandler();
-        response.abortHandler!();
+        wire.gone!();
       },
-      'nobody is there'(exchange, response, owner) {
+      'nobody is there'(exchange, wire, owner) {
         exchange.leaveHandler();
-        response.abortHandler!();
+        wire.gone!();
         exchange.send(HEAD, body, owner);
       },
-      'there was another reply'(exchange, _response, owner) {
+      'there was another reply'(exchange, _wire, owner) {
         exchange.send(HEAD, HEAD);
         exchange.send(HEAD, body, owner);
       },
-      'it breaks off'(exchange, response, owner) {
-        response.failAt = 'tryEnd';
+      'it breaks off'(exchange, wire, owner) {
+        wire.failAt = 'offer';
         assert.throws(() => exchange.send(HEAD, body, owner));
       },
     };
     let told = 0;
     for (const [name, end] of Object.entries(ends)) {
-      const response = new ModelResponse();
-      const { exchange, host } = exchangeOn(response);
+      const wire = new ModelWire();
+      const { exchange, host } = exchangeOn(wire);
       told = 0;
-      end(exchange, response, { release: () => void told++ });
+      end(exchange, wire, { release: () => void told++ });
       exchange.leaveHandler();
       assertNothingHeld(host);
       exchange.destroy();
@@ -157,9 +163,9 @@ describe('an exchange', () => {
 
   it('tells the engine that a small document never changes, and nothing of bodies with an owner or of large memory', () => {
     const isConstant = (body: Uint8Array, owner?: BodyOwner) => {
-      const response = new ModelResponse();
-      exchangeOn(response).exchange.send(HEAD, body, owner);
-      return response.constants;
+      const wire = new ModelWire();
+      exchangeOn(wire).exchange.send(HEAD, body, owner);
+      return wire.constants;
     };
     const large = new Uint8Array(HELD_BODY_FROM_BYTES);
     assert.deepEqual(isConstant(new Uint8Array(200_000)), [true]);
@@ -175,7 +181,7 @@ describe('an exchange', () => {
     const memory = new Budget(2 * 30_000);
     const host = new ModelHost(systemClock, memory);
     const hold = (bytes: number, owner?: BodyOwner) =>
-      sent(host, new Uint8Array(bytes), { ...(owner && { owner }) }, new ModelResponse([10]));
+      sent(host, new Uint8Array(bytes), { ...(owner && { owner }) }, new ModelWire([10]));
     const first = hold(20_010);
     assert.equal(memory.total, 20_000);
     assert.ok(hold(20_010).exchange.isAborted, 'there is no room for a second document');
@@ -190,27 +196,15 @@ describe('an exchange', () => {
     assertNothingHeld(host);
   });
 
-  it('waits under the deadline of answers, then under that of replies', () => {
-    const response = new ModelResponse([10]);
-    const { exchange, host } = exchangeOn(response);
-    host.nowMs = 5;
-    exchange.leaveHandler();
-    assert.deepEqual([host.waiting.overdue(14), host.waiting.overdue(15)], [undefined, exchange]);
-    host.nowMs = 12;
-    exchange.send(HEAD, new Uint8Array(20_000));
-    assert.equal(host.waiting.size, 0);
-    assert.deepEqual([host.sending.overdue(31), host.sending.overdue(32)], [undefined, exchange]);
-  });
-
   it('cuts the connection when a reply breaks off, and the sender learns why', () => {
-    for (const failAt of ['writeStatus', 'tryEnd', 'getWriteOffset']) {
+    for (const failAt of ['begin', 'offer'] as const) {
       for (const later of [false, true]) {
-        const response = new ModelResponse([10]);
-        response.failAt = failAt;
-        const { exchange, host } = exchangeOn(response);
+        const wire = new ModelWire([10]);
+        wire.failAt = failAt;
+        const { exchange, host } = exchangeOn(wire);
         if (later) exchange.leaveHandler();
         assert.throws(() => exchange.send(HEAD, new Uint8Array(20_000)), new RegExp(`fails at ${failAt}`));
-        assert.ok(response.ended && exchange.isAborted);
+        assert.ok(wire.ended && exchange.isAborted);
         exchange.leaveHandler();
         exchange.send(HEAD, HEAD);
         assertNothingHeld(host);
@@ -218,17 +212,46 @@ describe('an exchange', () => {
     }
   });
 
-  it('reports an abort listener that throws and calls it once', () => {
-    const response = new ModelResponse();
-    const { exchange, host } = exchangeOn(response);
-    const failure = new Error('listener');
-    exchange.onAbort = () => {
-      throw failure;
+  it('sends each line whole, and says when its reader has room for the next, or has gone', async () => {
+    const begun = (takes: readonly number[]) => {
+      const wire = new ModelWire(takes);
+      const { exchange, host } = exchangeOn(wire);
+      exchange.leaveHandler();
+      exchange.account = { record: { number: 1 } } as Account;
+      exchange.begin({
+        record: { replied: () => {} },
+        fair: new Fair(systemClock),
+        random: { fill: () => {} },
+        cors: corsPolicy([]),
+      } as unknown as Pipeline);
+      exchange.beginLines(HEAD);
+      return { wire, exchange, host };
     };
-    exchange.leaveHandler();
-    response.abortHandler!();
-    assert.deepEqual(host.faults, [failure]);
-    assertNothingHeld(host);
+    const line = Buffer.from('line');
+    const { wire, exchange, host } = begun([4, 0, 1, 2]);
+    const released: string[] = [];
+    const first = exchange.sendLine(line, { release: () => void released.push('first') });
+    assert.equal(await Promise.race([first, 'full']), 'full', 'the line feed has not left');
+    assert.deepEqual(released, ['first']);
+    wire.hasRoom!();
+    assert.equal(await first, true);
+    const second = exchange.sendLine(line, { release: () => void released.push('second') });
+    assert.equal(host.heldBytes, 2);
+    wire.fills = true;
+    wire.hasRoom!();
+    assert.equal(await Promise.race([second, 'full']), 'full', 'the last byte has filled the socket');
+    wire.hasRoom!();
+    assert.equal(await second, true);
+    exchange.endLines();
+    assert.equal(Buffer.from(wire.sent).toString(), 'line\nline\n');
+    assert.deepEqual(released, ['first', 'second']);
+    const gone = begun([1]);
+    const last = gone.exchange.sendLine(line, { release: () => void released.push('third') });
+    gone.wire.gone!();
+    assert.equal(await last, false);
+    assert.equal(await gone.exchange.sendLine(line, { release: () => void released.push('fourth') }), false);
+    assert.deepEqual(released.slice(2), ['third', 'fourth']);
+    for (const each of [host, gone.host]) assertNothingHeld(each);
   });
 });
 

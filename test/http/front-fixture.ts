@@ -1,7 +1,11 @@
 import { after } from 'node:test';
 import { systemClock } from '../../src/core/clock.ts';
+import type { ApiError } from '../../src/core/errors.ts';
+import { errorReply } from '../../src/http/error-reply.ts';
+import type { Exchange } from '../../src/http/exchange.ts';
 import { type Front, type FrontOptions, startFront } from '../../src/http/front.ts';
 import { headOf } from '../../src/http/head.ts';
+import { SYSTEM_RANDOM } from '../../src/http/request-id.ts';
 import { recordingLog } from '../pool/fixtures.ts';
 import { type Conversation, talk } from '../support/http.ts';
 
@@ -19,7 +23,13 @@ export async function frontWith(
   options: Partial<FrontOptions> = {},
 ): Promise<{ front: Front; log: ReturnType<typeof recordingLog> }> {
   const log = recordingLog();
-  const front = await startFront({ host: '127.0.0.1', port: 0, clock: systemClock, log, handle, ...options });
+  const fail = (exchange: Exchange, error: ApiError) => {
+    exchange.nameWith(SYSTEM_RANDOM, 0);
+    const { head, body } = errorReply(error, exchange);
+    exchange.send(head, body);
+  };
+  const own = { host: '127.0.0.1', port: 0, clock: systemClock, log };
+  const front = await startFront({ ...own, handle, fail, ...options });
   started.push(front);
   return { front, log };
 }

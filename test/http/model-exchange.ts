@@ -3,27 +3,29 @@ import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget } from '../../src/fair/budget.ts';
 import { DeadlineQueue } from '../../src/http/deadline-queue.ts';
-import type { NativeResponse } from '../../src/http/engine.ts';
+import type { ReplyHead, Wire } from '../../src/http/engine.ts';
 import { Exchange, type ExchangeHost } from '../../src/http/exchange.ts';
 import type { NativeRequest } from '../../src/http/request-head.ts';
 
 import { TurnClock } from '../../src/http/turn-clock.ts';
 
-/**
- * The library's rules as assertions: what is called after the end of a reply, or twice, throws as it would
- * there.
- */
-export class ModelResponse implements NativeResponse {
+/** The rules of an engine as assertions: what is called after the end of a reply, or twice, throws as it would there. */
+export class ModelWire implements Wire {
+  readonly isGone = false;
+  readonly remoteAddress = Uint8Array.of(127, 0, 0, 1);
+  head: ReplyHead | undefined;
   readonly sent: number[] = [];
   /** Of each offer, whether its bytes never change. */
   readonly constants: boolean[] = [];
   /** How many bytes the socket takes at each offer. */
   readonly takes: number[];
+  isFull = false;
+  /** What the socket takes whole leaves no room either. */
+  fills = false;
   ended = false;
-  paused = false;
-  abortHandler: (() => void) | undefined;
-  writable: ((offset: number) => boolean) | undefined;
-  failAt: string | undefined;
+  gone: (() => void) | undefined;
+  hasRoom: (() => void) | undefined;
+  failAt: 'begin' | 'offer' | undefined;
 
   constructor(takes: readonly number[] = []) {
     this.takes = [...takes];
@@ -31,72 +33,55 @@ export class ModelResponse implements NativeResponse {
 
   #use(what: string): void {
     assert.ok(!this.ended, `${what} after the end`);
-    if (this.failAt === what) throw new Error(`the library fails at ${what}`);
+    if (this.failAt === what) throw new Error(`the engine fails at ${what}`);
   }
-  writeStatus(_head: Uint8Array): void {
-    this.#use('writeStatus');
-  }
-  writeHeader(): void {
-    this.#use('writeHeader');
-  }
-  end(body: Uint8Array): void {
-    this.#use('end');
+  send(head: Uint8Array, body: Uint8Array, saysClose: boolean): void {
+    this.begin({ head, length: body.length, saysClose, isLast: false });
     this.sent.push(...body);
     this.ended = true;
   }
-  endWithoutBody(): void {
-    this.#use('endWithoutBody');
+  sendHead(head: ReplyHead): void {
+    this.begin(head);
     this.ended = true;
   }
-  write(part: Uint8Array): boolean {
-    this.#use('write');
-    this.sent.push(...part);
-    return (this.takes.shift() ?? part.length) >= part.length;
+  begin(head: ReplyHead, hasRoom?: () => void): void {
+    this.#use('begin');
+    assert.equal(this.head, undefined, 'one reply');
+    this.head = head;
+    this.hasRoom = hasRoom;
   }
-  tryEnd(rest: Uint8Array, totalBytes: number, isConstant: boolean): [boolean, boolean] {
-    this.#use('tryEnd');
+  offer(rest: Uint8Array, isConstant: boolean): number {
+    this.#use('offer');
     this.constants.push(isConstant);
-    assert.equal(
-      rest.length,
-      totalBytes - this.sent.length,
-      'what is offered goes on where the socket stopped',
-    );
+    const { length } = this.head!;
+    if (length !== undefined)
+      assert.equal(rest.length, length - this.sent.length, 'it goes on where the socket stopped');
     const taken = Math.min(rest.length, this.takes.shift() ?? rest.length);
+    this.isFull = taken < rest.length || this.fills;
     for (const byte of rest.subarray(0, taken)) this.sent.push(byte);
-    this.ended = this.sent.length === totalBytes;
-    return [taken === rest.length, this.ended];
+    if (this.sent.length === length) this.ended = true;
+    return taken;
   }
-  getRemoteAddress(): ArrayBuffer {
-    return Uint8Array.of(127, 0, 0, 1).buffer;
+  end(): void {
+    this.#use('end');
+    this.ended = true;
   }
-  getWriteOffset(): number {
-    this.#use('getWriteOffset');
-    return this.sent.length;
-  }
-  onWritable(handler: (offset: number) => boolean): void {
-    this.#use('onWritable');
-    this.writable = handler;
-  }
-  onAborted(handler: () => void): void {
-    this.#use('onAborted');
-    assert.equal(this.abortHandler, undefined, 'one abort handler');
-    this.abortHandler = handler;
-  }
-  onData(): void {
-    this.#use('onData');
-  }
-  pause(): void {
-    this.#use('pause');
-    this.paused = true;
-  }
-  cork(write: () => void): void {
-    this.#use('cork');
+  together(write: () => void): void {
+    this.#use('together');
     write();
   }
-  close(): void {
-    this.#use('close');
+  onBody(): void {
+    this.#use('onBody');
+  }
+  onGone(gone: () => void): void {
+    this.#use('onGone');
+    assert.equal(this.gone, undefined, 'one listener');
+    this.gone = gone;
+  }
+  cut(): void {
+    this.#use('cut');
     this.ended = true;
-    this.abortHandler?.();
+    this.gone?.();
   }
 }
 
@@ -124,10 +109,10 @@ const REQUEST: NativeRequest = { getUrl: () => '/x', getQuery: () => undefined, 
 export const HEAD = new TextEncoder().encode('200 OK');
 
 export function exchangeOn(
-  response: ModelResponse,
+  wire: ModelWire,
   host = new ModelHost(),
   request: NativeRequest = REQUEST,
   method = 'GET',
 ): { exchange: Exchange; host: ModelHost } {
-  return { exchange: new Exchange(host, response, method, request), host };
+  return { exchange: new Exchange(host, wire, method, request), host };
 }

@@ -1,4 +1,4 @@
-import type { NativeResponse, StartEngine } from '../../../src/http/engine.ts';
+import type { ReplyHead, StartEngine, Wire } from '../../../src/http/engine.ts';
 import type { Exchange } from '../../../src/http/exchange.ts';
 import { type Front, type FrontOptions, startFront } from '../../../src/http/front.ts';
 import type { NativeRequest } from '../../../src/http/request-head.ts';
@@ -30,7 +30,7 @@ export class SimFront {
       ...options,
       handle: (exchange) => {
         this.#received = exchange;
-        return options.handle(exchange);
+        options.handle(exchange);
       },
       engine: async (engine) => {
         this.#engine = engine;
@@ -42,17 +42,21 @@ export class SimFront {
   /** Hands the request over as the library would; `replied` may be called before this returns. */
   receive(request: WireRequest, connection: Connection): Exchange {
     const engine = this.#engine!;
-    connection.opened(request.body, (change) => engine.connectionChanged(connection, change));
+    const closable = { close: () => connection.cut() };
+    connection.opened(request.body, (change) => engine.connectionChanged(closable, change));
     engine.receive(connection, nativeRequest(request), request.method);
     return this.#received!;
   }
 }
 
 /** The client's end of one request. */
-export class Connection implements NativeResponse {
+export class Connection implements Wire {
   readonly #replied: (reply: WireReply) => void;
-  #head = '';
-  #abort: (() => void) | undefined;
+  readonly isFull = false;
+  readonly isGone = false;
+  readonly remoteAddress = Uint8Array.of(127, 0, 0, 1);
+  #begun = new Uint8Array(0);
+  #gone: (() => void) | undefined;
   #isOver = false;
   #body = new Uint8Array(0);
   #changed: (change: number) => void = () => {};
@@ -71,65 +75,50 @@ export class Connection implements NativeResponse {
   hangUp(): void {
     if (this.#isOver) return;
     this.#end();
-    this.#abort?.();
+    this.#gone?.();
   }
 
-  writeStatus(head: Uint8Array): void {
-    this.#head = Buffer.from(head).toString('latin1');
+  send(head: Uint8Array, body: Uint8Array): void {
+    this.#finish(head, body.slice());
   }
 
-  writeHeader(name: string, value: string): void {
-    this.#head += `\r\n${name}: ${value}`;
+  sendHead({ head }: ReplyHead): void {
+    this.#finish(head, new Uint8Array(0));
   }
 
-  end(body: Uint8Array): void {
-    this.#finish(body.slice());
+  begin({ head }: ReplyHead): void {
+    this.#begun = head.slice();
   }
 
-  endWithoutBody(): void {
-    this.#finish(new Uint8Array(0));
+  offer(body: Uint8Array): number {
+    this.#finish(this.#begun, body.slice());
+    return body.length;
   }
 
-  write(): boolean {
+  end(): void {
     throw new Error('the simulation asks for no stream');
   }
 
-  tryEnd(body: Uint8Array): [boolean, boolean] {
-    this.#finish(body.slice());
-    return [true, true];
-  }
-
-  getRemoteAddress(): ArrayBuffer {
-    return Uint8Array.of(127, 0, 0, 1).buffer;
-  }
-  getWriteOffset(): number {
-    return 0;
-  }
-
-  onWritable(): void {}
-
-  onAborted(handler: () => void): void {
-    this.#abort = handler;
-  }
-
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): void {
-    handler(this.#body.buffer, true);
-  }
-
-  pause(): void {}
-
-  cork(write: () => void): void {
+  together(write: () => void): void {
     write();
   }
 
-  close(): void {
+  onBody(take: (piece: Uint8Array, isLast: boolean) => void): void {
+    take(this.#body, true);
+  }
+
+  onGone(gone: () => void): void {
+    this.#gone = gone;
+  }
+
+  cut(): void {
     this.hangUp();
   }
 
-  #finish(body: Uint8Array): void {
+  #finish(head: Uint8Array, body: Uint8Array): void {
     if (this.#isOver) throw new Error('a reply after the end of its connection');
     this.#end();
-    const [status, ...lines] = this.#head.split('\r\n');
+    const [status, ...lines] = Buffer.from(head).toString('latin1').split('\r\n');
     const fields = lines.map((line): [string, string] => {
       const colon = line.indexOf(':');
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
