@@ -108,23 +108,6 @@ describe('every text below docs/ that has a page', () => {
         assert.doesNotThrow(() => readFileSync(join(root, 'docs', path)), `docs/${slug}.md leads to ${path}`);
     }
   });
-
-  it('has tables of which every row has a cell for each column, and no row that is text', () => {
-    for (const { slug } of ALL) {
-      for (const token of new Marked().lexer(textOf(slug))) {
-        if (token.type === 'paragraph') assert.doesNotMatch(token.raw, /^\|.*\|$/m, `docs/${slug}.md`);
-        if (token.type !== 'table') continue;
-        // cells beyond the columns are dropped without a word
-        const [head, , ...rows] = token.raw.trim().split('\n');
-        const cells = (row: string) =>
-          row
-            .replaceAll(/`[^`]*`/g, (code) => code.replaceAll('\\|', ''))
-            .replaceAll('\\|', '')
-            .split('|').length;
-        for (const row of rows) assert.equal(cells(row), cells(head), `docs/${slug}.md: ${row}`);
-      }
-    }
-  });
 });
 
 describe('the reference', () => {

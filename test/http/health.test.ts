@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { unpack } from 'msgpackr';
 import { statusOf } from '../../src/http/head.ts';
 import { type HealthReport, healthReply } from '../../src/http/plain-routes.ts';
 
@@ -24,8 +23,6 @@ describe('the answer of /v1/health', () => {
   };
   const reply = (status: HealthReport['status'], accept: string) =>
     healthReply(report(status), asked(accept), drawn);
-  const typeOf = (accept: string) =>
-    /Content-Type: (\S+)/.exec(Buffer.from(reply('pass', accept).head).toString())?.[1];
 
   it('is 503 for fail alone', () => {
     for (const accept of ['', 'application/health+json']) {
@@ -34,22 +31,5 @@ describe('the answer of /v1/health', () => {
       );
       assert.deepEqual(statuses, [200, 200, 503]);
     }
-  });
-
-  it('has the type that is asked for', () => {
-    assert.equal(typeOf(''), 'application/json');
-    assert.equal(typeOf('application/health+json'), 'application/health+json');
-    assert.equal(typeOf('application/msgpack'), 'application/msgpack');
-    assert.equal(typeOf('application/health+json;q=0.5, application/json'), 'application/json');
-  });
-
-  it('is an envelope in JSON and MessagePack, and the bare report by the media type of the draft', () => {
-    const jsonOf = (accept: string) => JSON.parse(Buffer.from(reply('fail', accept).body).toString());
-    const { data, metadata } = jsonOf('');
-    assert.deepEqual(data, report('fail'));
-    assert.equal(metadata.request_id, asked('').requestIdText);
-    assert.equal(metadata.quantum_backend, 'none');
-    assert.deepEqual(unpack(reply('fail', 'application/msgpack').body), { data, metadata });
-    assert.deepEqual(jsonOf('application/health+json'), report('fail'));
   });
 });

@@ -6,7 +6,6 @@ import { Admission, type WeighedAnswer } from '../../src/answer/admission.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { Budget, NO_KEY } from '../../src/fair/budget.ts';
-import { packedBytesMax } from '../../src/values/packed.ts';
 import { jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -77,74 +76,12 @@ describe('what an answer is thought to cost', () => {
     assert.ok(ofForm('octet-stream') < ofForm('msgpack') && ofForm('msgpack') < cost);
   });
 
-  it('lets eight connections of one account ask for full batches in MessagePack at once', () => {
-    for (const values of [
-      uuids(100_000),
-      { kind: 'floats', count: 100_000, precision: null } as const,
-      { kind: 'bytes', count: 100_000, length: 16, encoding: 'hex', single: false } as const,
-    ]) {
-      const { admission } = subject();
-      const text = jsonBytesMax(values);
-      const memoryBytesMax = text + packedBytesMax(values, text);
-      const batch: WeighedAnswer = {
-        values,
-        form: 'msgpack',
-        valuesBytesMax: text,
-        memoryBytesMax,
-        accountNumber: 1,
-      };
-      for (let i = 0; i < 8; i++) assert.doesNotThrow(() => admission.enterQueue(batch), values.kind);
-    }
-  });
-
   it('does not believe one answer that was held up', () => {
     const { admission, here } = subject();
     const before = admission.costUs(answer(uuids(10_000)));
     here(uuids(10_000), 10_000);
     const cost = admission.costUs(answer(uuids(10_000)));
     assert.ok(cost > before && cost < 1.5 * before, `${before} and then ${cost} µs`);
-  });
-
-  it('grows with what the kind is made of', () => {
-    const { admission } = subject();
-    const integers = { kind: 'integers', count: 10_000, min: 0, max: 100_000, unique: false } as const;
-    const bytes = { kind: 'bytes', count: 10_000, encoding: 'hex', single: false } as const;
-    const weighted = { kind: 'weighted', count: 10_000, weights: [1, 2] } as const;
-    const growing: readonly (readonly [less: ValueRequest, more: ValueRequest])[] = [
-      [
-        { ...integers, sort: 'none' },
-        { ...integers, sort: 'descending' },
-      ],
-      [
-        { ...integers, sort: 'none' },
-        { ...integers, sort: 'none', unique: true },
-      ],
-      [
-        { ...bytes, length: 9 },
-        { ...bytes, length: 98 },
-      ],
-      [
-        { kind: 'bitstring', length: 10_000 },
-        { kind: 'bitstring', length: 100_000 },
-      ],
-      [
-        { ...weighted, items: ['a', 'b'] },
-        { ...weighted, items: ['a'.repeat(1_600), 'b'] },
-      ],
-      [
-        { kind: 'shuffle', items: new Array(1_000).fill('') },
-        { kind: 'shuffle', items: new Array(10_000).fill('') },
-      ],
-      // the same numbers, in many permutations of two
-      [
-        { kind: 'permutations', count: 1, length: 10_000 },
-        { kind: 'permutations', count: 5_000, length: 2 },
-      ],
-    ];
-    for (const [less, more] of growing) {
-      const [low, high] = [less, more].map((values) => admission.costUs(answer(values)));
-      assert.ok(low > 0 && low < high, `${JSON.stringify(more).slice(0, 60)}: ${low} and ${high} µs`);
-    }
   });
 
   it('needs a time from whoever made it', () => {
@@ -155,43 +92,6 @@ describe('what an answer is thought to cost', () => {
 });
 
 describe('the queue of the workers', () => {
-  it('is bounded by cost, and empty when all is done or failed', async () => {
-    const { admission } = subject({ threads: 2 }); // a second of work
-    const batch = sorted(100_000);
-    const costMs = admission.costUs(answer(batch)) / 1_000;
-    const all = Math.floor((2 * LIMITS.largeQueueMs) / costMs);
-    const own = Math.floor(LIMITS.largeQueueMs / costMs);
-    const mine = [1, 2].flatMap((account) =>
-      Array.from({ length: own }, () => held(admission, batch, account)),
-    );
-    assert.throws(() => held(admission, batch, 1), isOverloaded);
-    for (let i = mine.length; i < all; i++) mine.push(held(admission, batch, 3));
-    assert.throws(() => held(admission, batch, 4), isOverloaded);
-    assert.equal(admission.queuedMs, (all * costMs) / 2);
-    assert.equal(admission.largeAnswers, all);
-    for (const [i, each] of mine.entries()) {
-      if (i % 2 === 0) each.finish(costMs);
-      else each.fail();
-    }
-    assert.equal(admission.queuedMs, 0);
-    assert.equal(admission.largeAnswers, 0);
-    held(admission, batch, 4).finish(costMs);
-  });
-
-  it('takes what is dearer than the bound when there is nothing else', async () => {
-    const { admission, here } = subject();
-    for (let i = 0; i < 400; i++) {
-      here(uuids(2_700), 27); // 10 µs each
-      await nextTurn();
-    }
-    const dear = uuids(100_000);
-    assert.ok(admission.costUs(answer(dear)) > 1_000 * LIMITS.largeQueueMs);
-    const alone = held(admission, dear);
-    assert.throws(() => held(admission, uuids(3_000), 2), isOverloaded);
-    alone.finish(1_000);
-    held(admission, uuids(3_000), 2).finish(30);
-  });
-
   it('is bounded by count', async () => {
     const { admission } = subject({ threads: 64 });
     const all = Array.from({ length: LIMITS.largeAnswersMax }, (_, i) => held(admission, uuids(3_000), i));
@@ -290,41 +190,7 @@ describe('the queue of the workers', () => {
   });
 });
 
-describe('the memory of replies', () => {
-  it('is charged to their account until their readers have taken them, half of it at most', () => {
-    const { admission } = subject({ threads: 64 });
-    const large: ValueRequest = {
-      ...{ kind: 'bytes', count: 100_000, length: 150, encoding: 'hex', single: false },
-    };
-    const half = Math.floor(LIMITS.largeReplyBytesMax / 2 / jsonBytesMax(large));
-    const stalled = Array.from({ length: half }, () => held(admission, large, 1).made(60));
-    assert.equal(admission.largeAnswers, 0);
-    assert.throws(() => held(admission, large, 1), isOverloaded);
-    held(admission, large, 2).finish(60);
-    stalled[0]();
-    held(admission, large, 1).finish(60);
-  });
-});
-
 describe('a turn of the front', () => {
-  it('makes cheap answers whatever it has done', async () => {
-    const { admission, here } = subject();
-    for (let i = 0; i < 100; i++) {
-      try {
-        here(uuids(2_000), 0.1);
-      } catch (error) {
-        assert.ok(isOverloaded(error));
-      }
-    }
-    let made = 0;
-    for (let i = 0; i < 10_000; i++) {
-      admission.enterTurn(answer(uuids(10)));
-      made++;
-    }
-    assert.equal(made, 10_000);
-    await nextTurn();
-  });
-
   it('ends, and the next one begins with nothing', async () => {
     const { here } = subject();
     const fill = () => {
@@ -352,13 +218,6 @@ describe('a turn of the front', () => {
     made.bytes = LIMITS.largeReplyBytesMax;
     assert.throws(() => here(uuids(1_000), 0.05), isOverloaded);
     here(uuids(10), 0.001);
-  });
-
-  it('sheds before anything is made', async () => {
-    const { admission, here } = subject();
-    for (let i = 0; i < 50; i++) here(uuids(10_000), 0.5);
-    assert.throws(() => admission.enterTurn(answer(uuids(10_000))), isOverloaded);
-    await nextTurn();
   });
 });
 

@@ -23,10 +23,6 @@ describe('plots of the last lots', () => {
     assert.match(text, /aria-label="Alarm of lab over 3 lots: last 2\.0 bits, alarm at 20/);
   });
 
-  it('take their colours from the style sheet, which has a light and a dark form', () => {
-    assert.doesNotMatch(textOf('lab', HISTORY), /style=|fill=|stroke=|#[0-9a-f]{3}/);
-  });
-
   it('say so when there is nothing to draw, and draw a single lot', () => {
     const none = { ...HISTORY, estimates: [] };
     const text = textOf('lab', none);
@@ -34,9 +30,5 @@ describe('plots of the last lots', () => {
     assert.doesNotMatch(text, /NaN|Infinity/);
     const one = textOf('lab', { ...HISTORY, estimates: HISTORY.estimates.slice(0, 1) });
     assert.match(one, /class="line" d="M0\.0 ([\d.]+)L360\.0 \1"/);
-  });
-
-  it('escape the name of a source', () => {
-    assert.doesNotMatch(textOf('<b>', HISTORY), /<b>/);
   });
 });
