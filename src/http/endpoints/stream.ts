@@ -1,4 +1,3 @@
-import type { DataRequest } from '../../answer/request.ts';
 import { grouped } from '../../certificate/figures.ts';
 import { ApiError } from '../../core/errors.ts';
 import { LIMITS } from '../../core/limits.ts';
@@ -13,14 +12,14 @@ import {
   type RequestContent,
 } from '../endpoint.ts';
 import { type ParameterDefinition, readParameters, type SplitQuery, splitQuery } from '../params.ts';
-import { requireReplyFits } from './batch.ts';
-import { BATCH_KINDS, type Kind, ownOf } from './kinds.ts';
+import { batchRequest, requireReplyFits } from './batch.ts';
+import { BATCH_KINDS, type BatchType, type Kind, ownOf } from './kinds.ts';
 
 /** What the default size of a block keeps to, so that neither side needs much memory. */
 const BLOCK_BYTES_DEFAULT = 16 * 1024 * 1024;
 
 /** The kinds that are streamed, each with the parameters that it takes here. */
-const STREAMED = Object.entries<Kind>(BATCH_KINDS).flatMap(([type, kind]) => {
+const STREAMED = (Object.entries(BATCH_KINDS) as [BatchType, Kind][]).flatMap(([type, kind]) => {
   const names = kind.streamed;
   if (names === undefined) return [];
   return [{ type, kind, parameters: kind.own.filter(({ name }) => names.includes(name)) }];
@@ -87,12 +86,11 @@ function parse({ query }: RequestContent): ParsedDataRequest {
   const { kind, parameters } = STREAMED.find((each) => each.type === type)!;
   // what a stream does not take has its default
   const own = ownOf(kind, readParameters(kind.own, onlyOf(parameters, given)));
-  const ofAll = kind.ask(own, 1, 1) as BatchValues;
-  const params = kind.echo(own, 1);
   const common = readParameters(COMMON, given);
   const { entropy_mode: mode, dry_run: dryRun } = common;
   const label = labelRequest(common);
-  const size = Math.min(block ?? defaultBlock(ofAll), total);
+  const requestOf = (count: number) => ({ ...batchRequest(type, own, count), mode, dryRun, label });
+  const size = Math.min(block ?? defaultBlock(requestOf(1).values), total);
   const blocks = Math.ceil(total / size);
   if (first >= blocks) {
     throw new ApiError('invalid_count', {
@@ -100,15 +98,6 @@ function parse({ query }: RequestContent): ParsedDataRequest {
       details: { parameter: 'first', min: 0, max: blocks - 1 },
     });
   }
-  const requestOf = (count: number): DataRequest => ({
-    endpoint: 'batch',
-    values: { ...ofAll, count },
-    valueKey: 'values',
-    members: { count, params, type },
-    mode,
-    dryRun,
-    label,
-  });
   const whole = requestOf(size);
   requireReplyFits(whole.values);
   const rest = total - (blocks - 1) * size;
@@ -125,13 +114,12 @@ function parse({ query }: RequestContent): ParsedDataRequest {
 }
 
 type Given = SplitQuery['given'];
-type BatchValues = Exclude<ValueRequest, { kind: 'bitstring' | 'shuffle' }>;
 
 function onlyOf(parameters: readonly ParameterDefinition[], given: Given): Given {
   return new Map([...given].filter(([name]) => parameters.some((each) => each.name === name)));
 }
 
-function defaultBlock(values: BatchValues): number {
+function defaultBlock(values: ValueRequest): number {
   if (values.kind !== 'bytes') return LIMITS.batchCountMax;
   return Math.min(LIMITS.batchCountMax, Math.floor(BLOCK_BYTES_DEFAULT / values.length));
 }
