@@ -3,7 +3,7 @@
 // import { verifyAnswer, verifyDraw } from './qrn-verify.mjs'; as a program: node qrn-verify.mjs --help. Made from
 // src/certificate by scripts/build-verifier.ts.
 
-// ../front/node_modules/@noble/hashes/utils.js
+// node_modules/@noble/hashes/utils.js
 function isBytes(a) {
   return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
 }
@@ -252,7 +252,7 @@ function bytesOfBase32(text3) {
   return id;
 }
 
-// ../front/node_modules/canonicalize/lib/canonicalize.js
+// node_modules/canonicalize/lib/canonicalize.js
 function serializeString(value) {
   if (!value.isWellFormed()) {
     throw new Error("Lone surrogate is not allowed");
@@ -520,7 +520,7 @@ function fromBase64(text3) {
   return bytes;
 }
 
-// ../front/node_modules/@noble/hashes/_u64.js
+// node_modules/@noble/hashes/_u64.js
 var fromNumH = (n) => n / 2 ** 32 | 0;
 var fromNumL = (n) => n >>> 0;
 function setU64FromNum(view, byteOffset, n, isLE2) {
@@ -530,7 +530,7 @@ function setU64FromNum(view, byteOffset, n, isLE2) {
   view.setUint32(byteOffset + 4, isLE2 ? h : l, isLE2);
 }
 
-// ../front/node_modules/@noble/hashes/_md.js
+// node_modules/@noble/hashes/_md.js
 function Chi(a, b, c) {
   return a & b ^ ~a & c;
 }
@@ -643,7 +643,7 @@ var SHA256_IV = /* @__PURE__ */ Uint32Array.from([
   1541459225
 ]);
 
-// ../front/node_modules/@noble/hashes/sha2.js
+// node_modules/@noble/hashes/sha2.js
 var SHA256_K = /* @__PURE__ */ Uint32Array.from([
   1116352408,
   1899447441,
@@ -2124,7 +2124,7 @@ function shuffle(items, steps, bytes) {
   return order;
 }
 
-// ../front/node_modules/@noble/ciphers/utils.js
+// node_modules/@noble/ciphers/utils.js
 /*! noble-ciphers - MIT License (c) 2023 Paul Miller (paulmillr.com) */
 function isBytes2(a) {
   return a instanceof Uint8Array || ArrayBuffer.isView(a) && a.constructor.name === "Uint8Array" && "BYTES_PER_ELEMENT" in a && a.BYTES_PER_ELEMENT === 1;
@@ -2210,7 +2210,7 @@ function copyBytes(bytes) {
   return Uint8Array.from(abytes2(bytes));
 }
 
-// ../front/node_modules/@noble/ciphers/_arx.js
+// node_modules/@noble/ciphers/_arx.js
 var encodeStr = (str) => Uint8Array.from(str.split(""), (c) => c.charCodeAt(0));
 var sigma16_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 16-byte k"))))();
 var sigma32_32 = /* @__PURE__ */ (() => swap32IfBE(u32(encodeStr("expand 32-byte k"))))();
@@ -2340,7 +2340,7 @@ function createCipher(core, opts) {
   };
 }
 
-// ../front/node_modules/@noble/ciphers/chacha.js
+// node_modules/@noble/ciphers/chacha.js
 function chachaCore(s, k, n, out, cnt, rounds = 20) {
   let y00 = s[0], y01 = s[1], y02 = s[2], y03 = s[3], y04 = k[0], y05 = k[1], y06 = k[2], y07 = k[3], y08 = k[4], y09 = k[5], y10 = k[6], y11 = k[7], y12 = cnt, y13 = n[0], y14 = n[1], y15 = n[2];
   let x00 = y00, x01 = y01, x02 = y02, x03 = y03, x04 = y04, x05 = y05, x06 = y06, x07 = y07, x08 = y08, x09 = y09, x10 = y10, x11 = y11, x12 = y12, x13 = y13, x14 = y14, x15 = y15;
@@ -2434,7 +2434,7 @@ var chacha20 = /* @__PURE__ */ createCipher(chachaCore, {
   allowShortKeys: false
 });
 
-// ../front/node_modules/@noble/hashes/hmac.js
+// node_modules/@noble/hashes/hmac.js
 var _HMAC = class {
   oHash;
   iHash;
@@ -2511,7 +2511,7 @@ var hmac = /* @__PURE__ */ (() => {
   return hmac_;
 })();
 
-// ../front/node_modules/@noble/hashes/hkdf.js
+// node_modules/@noble/hashes/hkdf.js
 var HKDF_COUNTER = /* @__PURE__ */ Uint8Array.of(0);
 var EMPTY_BUFFER = /* @__PURE__ */ Uint8Array.of();
 function expand(hash, prk, info, length = 32, _recycled) {
@@ -3616,7 +3616,7 @@ function chancesText(request) {
   return ` A pick is one of these with this chance: ${told2.join(", ")}${more}.`;
 }
 
-// ../front/node_modules/@noble/curves/utils.js
+// node_modules/@noble/curves/utils.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 function aarray(item, title, inner = () => {
 }) {
@@ -3757,7 +3757,7 @@ var notImplemented = () => {
   throw new Error("not implemented");
 };
 
-// ../front/node_modules/@noble/curves/abstract/modular.js
+// node_modules/@noble/curves/abstract/modular.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var _0n2 = /* @__PURE__ */ BigInt(0);
 var _1n2 = /* @__PURE__ */ BigInt(1);
@@ -4242,7 +4242,7 @@ function mapHashToField(key, fieldOrder, isLE2 = false) {
   return isLE2 ? numberToBytesLE(reduced, fieldLen) : numberToBytesBE(reduced, fieldLen);
 }
 
-// ../front/node_modules/@noble/curves/abstract/curve.js
+// node_modules/@noble/curves/abstract/curve.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var _0n3 = /* @__PURE__ */ BigInt(0);
 var _1n3 = /* @__PURE__ */ BigInt(1);
@@ -4624,7 +4624,7 @@ function createCurveFields(type, CURVE, curveOpts = {}, FpFnLE) {
   return { CURVE, Fp: Fp3, Fn };
 }
 
-// ../front/node_modules/@noble/curves/abstract/hash-to-curve.js
+// node_modules/@noble/curves/abstract/hash-to-curve.js
 var _0n4 = /* @__PURE__ */ BigInt(0);
 var _1n4 = /* @__PURE__ */ BigInt(1);
 var _2n2 = /* @__PURE__ */ BigInt(2);
@@ -4952,7 +4952,7 @@ function mapToCurveSimpleSWU(Fp3, opts) {
   };
 }
 
-// ../front/node_modules/@noble/curves/abstract/weierstrass.js
+// node_modules/@noble/curves/abstract/weierstrass.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var divNearest = (num, den) => (num + (num >= 0 ? den : -den) / _2n3) / den;
 function _splitEndoScalar(k, basis, n) {
@@ -5434,7 +5434,7 @@ function getWLengths(Fp3, Fn) {
   };
 }
 
-// ../front/node_modules/@noble/curves/abstract/bls.js
+// node_modules/@noble/curves/abstract/bls.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var _0n6 = BigInt(0);
 var _1n6 = BigInt(1);
@@ -5861,7 +5861,7 @@ function bls(fields2, G1_Point2, G2_Point2, params, hasherParams, signatureCoder
   return Object.freeze({ ...base, longSignatures, shortSignatures });
 }
 
-// ../front/node_modules/@noble/curves/abstract/tower.js
+// node_modules/@noble/curves/abstract/tower.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var _0n7 = /* @__PURE__ */ BigInt(0);
 var _1n7 = /* @__PURE__ */ BigInt(1);
@@ -6703,7 +6703,7 @@ function tower12(opts) {
   return { Fp: Fp3, Fp2: Fp22, Fp6: Fp62, Fp12: Fp122 };
 }
 
-// ../front/node_modules/@noble/curves/bls12-381.js
+// node_modules/@noble/curves/bls12-381.js
 /*! noble-curves - MIT License (c) 2022 Paul Miller (paulmillr.com) */
 var _0n8 = BigInt(0);
 var _1n8 = BigInt(1);

@@ -80,17 +80,6 @@ describe('signed notes', () => {
     assert.equal(parseNote(POEM)?.text.split('\n').length, 5, 'an empty line belongs to the text');
   });
 
-  it('may have several signatures', () => {
-    const parsed = parseNote(`${CHECKPOINT}— witness.example/w1 jWbPPwAAAABkGFDLEZMHwSRaJNiIDoe9\n`);
-    assert.deepEqual(
-      parsed?.signatures.map(({ name, keyId }) => [name, keyId]),
-      [
-        ['example.com/behind-the-sofa', '033de0ae'],
-        ['witness.example/w1', '8d66cf3f'],
-      ],
-    );
-  });
-
   it('are refused where the form is not exactly that of a note', () => {
     const line = '— a.example/b AAAAAAAA\n';
     assert.ok(parseNote(`text\n\n${line}`));
