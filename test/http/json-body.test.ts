@@ -13,18 +13,10 @@ describe('a JSON body', () => {
     assert.deepEqual(parseJsonObject(bytes('\ufeff {} ')), {});
   });
 
+  // what is JSON and no object, and the usual slips, stand in test/vectors/requests.json
   const invalid: readonly [name: string, body: Uint8Array][] = [
-    ['nothing', bytes('')],
-    ['an array', bytes('[]')],
-    ['null', bytes('null')],
-    ['a number', bytes('1')],
-    ['a string', bytes('"{}"')],
     ['two objects', bytes('{}{}')],
-    ['half an object', bytes('{"a":1')],
-    ['single quotes', bytes("{'a':1}")],
     ['a comment', bytes('{}//')],
-    ['a trailing comma', bytes('{"a":1,}')],
-    ['NaN', bytes('{"a":NaN}')],
     ['an open bracket 60,000 times', bytes('['.repeat(60_000))],
     ['bytes that are not UTF-8', Uint8Array.of(0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d)],
     ['UTF-16', new Uint8Array(Buffer.from('{}', 'utf16le'))],
