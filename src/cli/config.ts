@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Help } from 'commander';
-import { describeSettings, readSettings, type SettingInForce } from '../config/config.ts';
+import { describeSettings, readSettings } from '../config/config.ts';
+import type { InForce } from '../config/parsers.ts';
 import { loadConfig } from '../config/sources.ts';
 import { action, HELP_WIDTH } from './command.ts';
 
@@ -30,18 +31,11 @@ export const config = action({
   async run(_input, context) {
     // also checks what several settings say together
     const { sources } = loadConfig(context.environment, availableParallelism());
-    const settings = readSettings(context.environment, availableParallelism()).map(
-      ({ name, variable, from, shown, value }) => ({ name, variable, value: shown ?? value, from }),
-    );
+    const settings = readSettings(context.environment, availableParallelism());
     for (const warning of sources.flatMap(({ warnings }) => warnings)) context.talk(`${warning}\n`);
     const ofSources = Object.fromEntries(sources.map(({ name, inForce }) => [name, byName(inForce)]));
     const rows = sources.flatMap(({ name: source, inForce }) =>
-      inForce.map(({ name, variable, value, from }) => ({
-        name: `${source}.${name}`,
-        variable,
-        value,
-        from,
-      })),
+      inForce.map((option) => ({ ...option, name: `${source}.${option.name}` })),
     );
     return {
       data: { ...byName(settings), sources: ofSources },
@@ -49,8 +43,6 @@ export const config = action({
     };
   },
 });
-
-type InForce = Pick<SettingInForce, 'name' | 'variable' | 'value'> & { readonly from: string };
 
 function byName(entries: readonly InForce[]): Record<string, Omit<InForce, 'name'>> {
   return Object.fromEntries(

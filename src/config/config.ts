@@ -1,17 +1,21 @@
-import { anyText, httpUrl, OptionError, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
+import { anyText, httpUrl, oneOf, orNull, wholeNumber } from '../backend/definition.ts';
 import {
   beacons,
   ConfigError,
   DEFAULT_BEACONS,
+  firstGiven,
+  type InForce,
+  isOn,
   isSourceVariable,
   ledgerUrl,
   logName,
   metricsPort,
   nodeName,
   origins,
-  POLICY_VARIABLE,
+  parsedText,
   publicKey,
   readJsonObject,
+  SOURCES_VARIABLE,
   settingText,
   share,
   sourceNames,
@@ -46,158 +50,122 @@ interface TlsFiles {
 }
 
 interface Setting<T> {
-  readonly variable: string;
   readonly fallback: string;
   readonly meaning: string;
   readonly parse: (text: string) => T;
+  /** Where it is not `QRN_` and the name in capitals. */
+  readonly variable?: string;
   /** For a value that may hold a secret: what of it may be shown. A wrong one is not repeated in the error. */
   readonly shown?: (text: string) => string;
 }
 
 /** By the names that the file and the code use. */
 function settings(cores: number) {
-  const setting = <T>(variable: string, fallback: string, meaning: string, parse: (text: string) => T) =>
-    ({ variable, fallback, meaning, parse }) satisfies Setting<T>;
+  const setting = <T>(fallback: string, meaning: string, parse: (text: string) => T): Setting<T> => ({
+    fallback,
+    meaning,
+    parse,
+  });
   return {
-    host: setting('QRN_HOST', '127.0.0.1', 'address to listen on', anyText),
-    port: setting('QRN_PORT', '3000', 'TCP port; 0 lets the system choose', wholeNumber(0, 65_535)),
-    dataDir: setting('QRN_DATA_DIR', './data', 'folder of everything that lasts', anyText),
+    host: setting('127.0.0.1', 'address to listen on', anyText),
+    port: setting('3000', 'TCP port; 0 lets the system choose', wholeNumber(0, 65_535)),
+    dataDir: setting('./data', 'folder of everything that lasts', anyText),
     ledger: {
       ...setting(
-        'QRN_LEDGER',
         '',
         'postgres:// URL of the database that nodes share; empty: a ledger in the data folder',
         ledgerUrl,
       ),
       shown: withoutPassword,
     },
-    node: setting(
-      'QRN_NODE',
-      '',
-      'name of this node among those that share QRN_LEDGER; empty: the host name',
-      nodeName,
-    ),
+    node: setting('', 'name of this node among those that share QRN_LEDGER; empty: the host name', nodeName),
     // Both null when left out: host and port then say them.
-    baseUrl: setting('QRN_BASE_URL', '', 'public base URL, ends in /v1', orNull(httpUrl)),
-    verifyUrlBase: setting(
-      'QRN_VERIFY_URL_BASE',
-      '',
-      'public base URL of the verification page',
-      orNull(httpUrl),
-    ),
-    backend: setting(
-      'QRN_BACKEND',
-      'simulator',
-      'quantum sources by name, the most wanted first, with commas',
-      sourceNames,
-    ),
-    sourcesFile: setting('QRN_SOURCES', '', 'JSON file of sources and their options', anyText),
+    baseUrl: setting('', 'public base URL, ends in /v1', orNull(httpUrl)),
+    verifyUrlBase: setting('', 'public base URL of the verification page', orNull(httpUrl)),
+    backend: setting('simulator', 'quantum sources by name, the most wanted first, with commas', sourceNames),
+    sourcesFile: {
+      ...setting('', 'JSON file of sources and their options', anyText),
+      variable: SOURCES_VARIABLE,
+    },
     sourcePolicy: setting(
-      POLICY_VARIABLE,
       'priority',
       'priority: a source fills when those before it do not; share: all fill side by side',
       oneOf('priority', 'share'),
     ),
-    front: setting(
-      'QRN_FRONT',
-      'uws',
-      'HTTP library: uws (uWebSockets.js) or node (node:http)',
-      oneOf('uws', 'node'),
-    ),
-    fronts: setting('QRN_FRONTS', '1', 'HTTP front threads', wholeNumber(1, 64)),
-    workers: setting('QRN_WORKERS', String(Math.max(1, cores - 1)), 'worker threads', wholeNumber(1, 256)),
+    front: setting('uws', 'HTTP library: uws (uWebSockets.js) or node (node:http)', oneOf('uws', 'node')),
+    fronts: setting('1', 'HTTP front threads', wholeNumber(1, 64)),
+    workers: setting(String(Math.max(1, cores - 1)), 'worker threads', wholeNumber(1, 256)),
     // fsync: on disk before the reply. commit: committed before the reply, on disk within 10 ms.
-    durability: setting('QRN_DURABILITY', 'fsync', 'fsync or commit', oneOf('fsync', 'commit')),
+    durability: setting('fsync', 'fsync or commit', oneOf('fsync', 'commit')),
     // Whole segments are dropped at a time.
-    certificateRetentionDays: setting(
-      'QRN_CERTIFICATE_RETENTION',
-      '400',
-      'days that certificates are kept',
-      wholeNumber(1, 36_500),
-    ),
+    certificateRetentionDays: {
+      ...setting('400', 'days that certificates are kept', wholeNumber(1, 36_500)),
+      variable: 'QRN_CERTIFICATE_RETENTION',
+    },
     reservoirBytes: setting(
-      'QRN_RESERVOIR_BYTES',
       String(8 * 1024 * 1024),
       'conditioned bytes of pure mode kept ready',
       wholeNumber(65_536, 1_073_741_824),
     ),
     rawRecipient: setting(
-      'QRN_RAW_RECIPIENT',
       '',
       'public key of qrn evidence keygen: raw shots of accepted lots are kept, sealed for it; empty: none are kept',
       publicKey,
     ),
     rawBytes: setting(
-      'QRN_RAW_BYTES',
       String(1024 ** 3),
       'bytes on disk of the raw shots that are kept; the oldest go first',
       wholeNumber(1, 1024 ** 5),
     ),
     scrubMibPerS: setting(
-      'QRN_SCRUB_MIB_PER_S',
       '1',
       'MiB per second of the ledger that are checked for damage in the background; 0: none',
       wholeNumber(0, 1_024),
     ),
     logName: setting(
-      'QRN_LOG_NAME',
       'qrn.localhost/log',
       'name of the transparency log; never changes for a data folder',
       logName,
     ),
     beacons: setting(
-      'QRN_BEACONS',
       DEFAULT_BEACONS,
       'chains of drand that committed draws may use: NAME HASH URL [URL…], with semicolons between them, or off; nothing is asked of them before a draw names one',
       beacons,
     ),
     witnesses: setting(
-      'QRN_WITNESSES',
       '',
       'witnesses that cosign the log: KEY@URL, with commas between them; KEY as qrn witness prints it',
       witnesses,
     ),
     witnessQuorum: setting(
-      'QRN_WITNESS_QUORUM',
       '1',
       'cosignatures after which certificates are proven by a checkpoint that was witnessed',
       wholeNumber(1, 64),
     ),
-    poweredBy: setting('QRN_POWERED_BY', 'Lang Quantum Circuits', 'metadata.powered_by', anyText),
-    rateLimitFields: setting(
-      'QRN_RATELIMIT_FIELDS',
-      'on',
-      'RateLimit and RateLimit-Policy fields: on or off',
-      (value) => oneOf('on', 'off')(value) === 'on',
-    ),
+    poweredBy: setting('Lang Quantum Circuits', 'metadata.powered_by', anyText),
+    rateLimitFields: {
+      ...setting('on', 'RateLimit and RateLimit-Policy fields: on or off', isOn),
+      variable: 'QRN_RATELIMIT_FIELDS',
+    },
     strictParameters: setting(
-      'QRN_STRICT_PARAMETERS',
       '0',
       '1: refuse unknown parameters with 400 unknown_parameter; 0: ignore them and list them in X-Ignored-Parameters',
-      (value) => ['1', 'on'].includes(oneOf('0', '1', 'off', 'on')(value)),
+      isOn,
     ),
-    corsOrigins: setting(
-      'QRN_CORS_ORIGINS',
-      '',
-      'origins whose pages may read answers: empty, * or a list with commas',
-      origins,
-    ),
+    corsOrigins: setting('', 'origins whose pages may read answers: empty, * or a list with commas', origins),
     metricsPort: setting(
-      'QRN_METRICS_PORT',
       'main',
       'port of /metrics; main: the one of everything else, for clients on this machine; public: for anybody; off: none',
       metricsPort,
     ),
     accessLogSample: setting(
-      'QRN_ACCESS_LOG_SAMPLE',
       '0.01',
       'share of requests that get a line in the log; refused ones always do',
       share,
     ),
-    tlsCertFile: setting('QRN_TLS_CERT_FILE', '', 'PEM file of the certificate chain: HTTPS', anyText),
-    tlsKeyFile: setting('QRN_TLS_KEY_FILE', '', 'PEM file of its key', anyText),
+    tlsCertFile: setting('', 'PEM file of the certificate chain: HTTPS', anyText),
+    tlsKeyFile: setting('', 'PEM file of its key', anyText),
     logLevel: setting(
-      'QRN_LOG_LEVEL',
       'info',
       'debug, info, warn, error or silent',
       oneOf('debug', 'info', 'warn', 'error', 'silent'),
@@ -216,73 +184,44 @@ const FILE_VARIABLE = 'QRN_CONFIG';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** One setting as it is in force. */
-export interface SettingInForce {
-  /** As the file names it. */
-  readonly name: string;
-  readonly variable: string;
-  /** As text, before it is parsed. */
-  readonly value: string;
-  /** What of the value may be shown, where it may hold a secret. */
-  readonly shown?: string;
-  readonly from: 'environment' | 'file' | 'default';
-}
-
 /**
  * Every setting with where it comes from. Throws a ConfigError that says what is wrong and where. Options of
  * sources are left to whoever needs the sources.
  */
-export function readSettings(environment: Environment, cores = 2): SettingInForce[] {
-  return parsedSettings(environment, cores).map(({ setting }) => setting);
+export function readSettings(environment: Environment, cores = 2): InForce[] {
+  return parsedSettings(environment, cores).map(({ inForce }) => inForce);
 }
 
 function parsedSettings(
   environment: Environment,
   cores: number,
-): { readonly setting: SettingInForce; readonly value: unknown }[] {
-  const table = settings(cores);
-  const variables = [FILE_VARIABLE, ...Object.values(table).map((each) => each.variable)];
+): { readonly inForce: InForce; readonly parsed: unknown }[] {
+  const rows = rowsOf(cores);
+  const variables = [FILE_VARIABLE, ...rows.map(({ variable }) => variable)];
+  const known = [...variables, ...CLIENT_VARIABLES];
   const unknown = Object.keys(environment).find(
-    (each) =>
-      each.startsWith('QRN_') &&
-      !variables.includes(each) &&
-      !CLIENT_VARIABLES.includes(each) &&
-      !isSourceVariable(each),
+    (each) => each.startsWith('QRN_') && !known.includes(each) && !isSourceVariable(each),
   );
   if (unknown !== undefined) {
     throw new ConfigError(`${unknown} is not a setting; the settings are ${variables.join(', ')}`);
   }
   const path = environment[FILE_VARIABLE] ?? '';
-  const file = path === '' ? new Map<string, string>() : readFile(path, Object.keys(table));
-  const rows: [string, Setting<unknown>][] = Object.entries(table);
-  return rows.map(([name, { variable, fallback, parse, shown }]) => {
-    const setting = inForce(name, variable, environment[variable], file.get(name), fallback);
-    const where = setting.from === 'file' ? `${name} in ${path}` : variable;
-    const value = checked(parse, setting.value, where, shown !== undefined);
-    return { value, setting: shown === undefined ? setting : { ...setting, shown: shown(setting.value) } };
+  const names = rows.map(({ name }) => name);
+  const file = path === '' ? new Map<string, string>() : readFile(path, names);
+  return rows.map(({ name, variable, fallback, parse, shown }) => {
+    const found = { environment: environment[variable], file: file.get(name), default: fallback };
+    const given = firstGiven(name, variable, found, `${name} in ${path}`)!;
+    const parsed = parsedText(parse, given, shown && 'the value');
+    const value = shown?.(given.value) ?? given.value;
+    return { parsed, inForce: { name, variable, value, from: given.from } };
   });
 }
 
-function inForce(
-  name: string,
-  variable: string,
-  given: string | undefined,
-  filed: string | undefined,
-  fallback: string,
-): SettingInForce {
-  if (given !== undefined) return { name, variable, value: given, from: 'environment' };
-  if (filed !== undefined) return { name, variable, value: filed, from: 'file' };
-  return { name, variable, value: fallback, from: 'default' };
-}
-
-function checked<T>(parse: (text: string) => T, value: string, where: string, isSecret: boolean): T {
-  try {
-    return parse(value);
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    const told = isSecret ? 'the value' : JSON.stringify(value);
-    throw new ConfigError(`${where}: ${told} is not ${error.message}`);
-  }
+function rowsOf(cores: number) {
+  return Object.entries<Setting<unknown>>(settings(cores)).map(([name, setting]) => {
+    const { variable = `QRN_${name.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}` } = setting;
+    return { ...setting, name, variable };
+  });
 }
 
 /** A JSON object of settings by name: strings, numbers, booleans, and lists of strings. */
@@ -304,7 +243,7 @@ function readFile(path: string, names: readonly string[]): Map<string, string> {
  */
 export function loadSettings(environment: Environment, cores = 2): Settings {
   const values = Object.fromEntries(
-    parsedSettings(environment, cores).map(({ setting: { name }, value }) => [name, value]),
+    parsedSettings(environment, cores).map(({ inForce: { name }, parsed }) => [name, parsed]),
   ) as unknown as Values;
   const { tlsCertFile, tlsKeyFile, ...plain } = values;
   // https://no-color.org
@@ -320,24 +259,16 @@ function tlsFiles(certFile: string, keyFile: string): TlsFiles | null {
 
 /** Every setting with its default and meaning, for `--help`. */
 export function describeSettings(cores = 2): { variable: string; fallback: string; meaning: string }[] {
+  const given = (variable: string, meaning: string) => ({ variable, fallback: '', meaning });
   return [
-    { variable: FILE_VARIABLE, fallback: '', meaning: 'JSON file of settings; variables win' },
-    ...Object.values(settings(cores)).map(({ variable, fallback, meaning }) => ({
-      variable,
-      fallback,
-      meaning,
-    })),
-    {
-      variable: 'QRN_SOURCE_<NAME>_<OPTION>',
-      fallback: '',
-      meaning: 'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
-    },
-    {
-      variable: 'QRN_URL',
-      fallback: '',
-      meaning: 'for qrn integers and the like: base URL of the service to ask',
-    },
-    { variable: 'QRN_KEY', fallback: '', meaning: 'the API key for it' },
+    given(FILE_VARIABLE, 'JSON file of settings; variables win'),
+    ...rowsOf(cores).map(({ variable, fallback, meaning }) => ({ variable, fallback, meaning })),
+    given(
+      'QRN_SOURCE_<NAME>_<OPTION>',
+      'an option of a source; _FILE behind a secret one names a file with it (docs/sources.md)',
+    ),
+    given('QRN_URL', 'for qrn integers and the like: base URL of the service to ask'),
+    given('QRN_KEY', 'the API key for it'),
   ];
 }
 

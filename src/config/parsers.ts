@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { OptionError } from '../backend/definition.ts';
+import { OptionError, oneOf } from '../backend/definition.ts';
 import type { ChainSetting } from '../beacon/chains.ts';
 import { LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { messageOf } from '../core/assert.ts';
@@ -84,6 +84,10 @@ export function origins(value: string): readonly string[] {
   return given;
 }
 
+export function isOn(value: string): boolean {
+  return ['1', 'on'].includes(oneOf('0', '1', 'off', 'on')(value));
+}
+
 export function metricsPort(value: string): 'main' | 'public' | 'off' | number {
   if (value === 'main' || value === 'public' || value === 'off') return value;
   const port = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
@@ -135,7 +139,12 @@ export function sourceNames(value: string): readonly string[] {
   return names;
 }
 
+/** The JSON file of sources. */
+export const SOURCES_VARIABLE = 'QRN_SOURCES';
+
 const PREFIX = 'QRN_SOURCE_';
+/** A setting of all sources together, which begins like an option of one. */
+const POLICY_VARIABLE = `${PREFIX}POLICY`;
 
 /** True for the name of a variable that belongs to some source, known or not. */
 export function isSourceVariable(variable: string): boolean {
@@ -147,8 +156,49 @@ export function sourceVariable(source: string, option: string): string {
   return `${PREFIX}${source.replaceAll('-', '_')}_${option}`.toUpperCase();
 }
 
-/** A setting of all sources together, which begins like an option of one. */
-export const POLICY_VARIABLE = `${PREFIX}POLICY`;
+/** Where a text may stand, the place that wins first; `name`: the source's name stands for it. */
+const PLACES = ['environment', 'file', 'name', 'default'] as const;
+type Place = (typeof PLACES)[number];
+
+/** A setting, or an option of a source, as it is in force. */
+export interface InForce {
+  readonly name: string;
+  readonly variable: string;
+  /** As text, before it is parsed; what may be shown of it, where it holds a secret. */
+  readonly value: string;
+  readonly from: Place;
+}
+
+interface Given extends InForce {
+  /** As errors name the place. */
+  readonly where: string;
+}
+
+/** The text that is in force among those that were found; undefined without any. */
+export function firstGiven(
+  name: string,
+  variable: string,
+  found: Readonly<Partial<Record<Place, string | undefined>>>,
+  inFile: string,
+): Given | undefined {
+  const from = PLACES.find((place) => found[place] !== undefined);
+  if (from === undefined) return undefined;
+  return { name, variable, value: found[from]!, from, where: from === 'file' ? inFile : variable };
+}
+
+/** Throws a ConfigError that repeats `told`, and says what the text may be. */
+export function parsedText<T>(
+  parse: (text: string) => T,
+  { value, where }: Pick<Given, 'value' | 'where'>,
+  told = JSON.stringify(value),
+): T {
+  try {
+    return parse(value);
+  } catch (error) {
+    if (!(error instanceof OptionError)) throw error;
+    throw new ConfigError(`${where}: ${told} is not ${error.message}`);
+  }
+}
 
 /** The one JSON object that the file holds. `variable` named the file, for the error. */
 export function readJsonObject(variable: string, path: string): Readonly<Record<string, unknown>> {

@@ -16,9 +16,13 @@ import type { SpendLimits } from '../ledger/records.ts';
 import { type Config, type Environment, loadSettings } from './config.ts';
 import {
   ConfigError,
+  firstGiven,
+  type InForce,
   isSourceName,
   isSourceVariable,
+  parsedText,
   readJsonObject,
+  SOURCES_VARIABLE,
   settingText,
   sourceVariable,
 } from './parsers.ts';
@@ -38,19 +42,9 @@ export interface SourceSetting {
   /** True when the operator said what a day may cost, be it that it may cost anything. */
   readonly isBudgeted: boolean;
   /** The type and every option with where it comes from. */
-  readonly inForce: readonly OptionInForce[];
+  readonly inForce: readonly InForce[];
   /** What works and should not stay so, e.g. a secret that everybody on the machine can read. */
   readonly warnings: readonly string[];
-}
-
-/** One option as it is in force. */
-interface OptionInForce {
-  readonly name: string;
-  readonly variable: string;
-  /** As text; `[secret]` for one. */
-  readonly value: string;
-  /** `name`: the source's name stands for it. */
-  readonly from: 'environment' | 'file' | 'name' | 'default';
 }
 
 /** A day's money in the source's currency: undefined when nothing was said, null for no bound. */
@@ -84,8 +78,6 @@ export const COMMON_OPTIONS = {
     parse: orNull(wholeNumber(0, 1e9)),
   },
 } as const satisfies OptionDefinitions;
-
-const SOURCES_VARIABLE = 'QRN_SOURCES';
 
 type FiledSources = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
@@ -124,22 +116,22 @@ function readSourcesFile(path: string): FiledSources {
 interface DescribedSource {
   readonly name: string;
   readonly backend: BackendDefinition;
-  readonly type: OptionInForce;
+  readonly type: InForce;
   /** What the name stands for. */
   readonly preset: Readonly<Record<string, string>>;
 }
 
 function describeSource(name: string, environment: Environment, filed: FiledSources): DescribedSource {
   const variable = sourceVariable(name, 'type');
-  const given = environment[variable];
   const fromFile = filed.get(name)?.['type'];
   const preset = SOURCE_PRESETS.get(name);
-  const type: OptionInForce | undefined =
-    given !== undefined
-      ? { name: 'type', variable, value: given, from: 'environment' }
-      : fromFile !== undefined
-        ? { name: 'type', variable, value: settingText(fromFile, `type of ${name}`), from: 'file' }
-        : preset && { name: 'type', variable, value: preset.type, from: 'name' };
+  const inFile = `type of ${name}`;
+  const found = {
+    environment: environment[variable],
+    file: fromFile === undefined ? undefined : settingText(fromFile, inFile),
+    name: preset?.type,
+  };
+  const type = firstGiven('type', variable, found, inFile);
   const types = BACKENDS.map(({ type: each }) => each).join(', ');
   if (type === undefined) {
     const known = [...new Set([...filed.keys(), ...SOURCE_PRESETS.keys()])].join(', ');
@@ -222,15 +214,31 @@ function settingOf(
   path: string,
 ): SourceSetting {
   const options: Record<string, unknown> = {};
-  const inForce: OptionInForce[] = [type];
+  const inForce: InForce[] = [type];
   const warnings: string[] = [];
   for (const [option, definition] of Object.entries(optionsOf(backend))) {
     if (option === 'type') continue;
-    const given = givenText(name, option, definition, { environment, filed, path, preset });
-    options[option] = parsed(definition, given, name);
-    const value = definition.secret === true && given.text !== '' ? '[secret]' : given.text;
+    const variable = sourceVariable(name, option);
+    const isSecret = definition.secret === true;
+    const inFile = `${option} of ${name} in ${path}`;
+    const text = environment[variable];
+    const found = {
+      // an empty variable is how a container's environment leaves a secret out
+      environment: isSecret && text === '' ? undefined : text,
+      file: Object.hasOwn(filed, option) ? settingText(filed[option], inFile, ['true', 'false']) : undefined,
+      name: preset[option],
+      default: definition.fallback,
+    };
+    const secret = isSecret ? secretFile(variable, environment) : undefined;
+    const given = secret?.given ?? firstGiven(option, variable, found, inFile);
+    if (given === undefined) {
+      const ways = isSecret ? `${variable} or ${variable}_FILE` : variable;
+      throw new ConfigError(`${name} needs ${option}, ${definition.meaning}: give ${ways}`);
+    }
+    options[option] = isSecret ? parsedSecret(definition, given, name) : parsedText(definition.parse, given);
+    const value = isSecret && given.value !== '' ? '[secret]' : given.value;
     inForce.push({ name: option, variable: given.variable, value, from: given.from });
-    if (given.warning !== undefined) warnings.push(given.warning);
+    if (secret?.warning !== undefined) warnings.push(secret.warning);
   }
   const { budget_per_day: budget, calls_per_day: callsPerDay, ...own } = options;
   return {
@@ -247,62 +255,17 @@ function settingOf(
   };
 }
 
-interface GivenText {
-  readonly text: string;
-  readonly variable: string;
-  readonly from: OptionInForce['from'];
-  /** As errors name the place. */
-  readonly where: string;
-  readonly warning?: string;
-}
-
-interface Places {
-  readonly environment: Environment;
-  readonly filed: Readonly<Record<string, unknown>>;
-  readonly path: string;
-  readonly preset: Readonly<Record<string, string>>;
-}
-
-/** The variable wins over the file, the file over what the name stands for, that over the default. */
-function givenText(
-  source: string,
-  option: string,
-  definition: OptionDefinition<unknown>,
-  { environment, filed, path, preset }: Places,
-): GivenText {
-  const variable = sourceVariable(source, option);
-  const fromFile = definition.secret === true ? secretFile(variable, environment) : undefined;
-  if (fromFile !== undefined) return fromFile;
-  const text = environment[variable];
-  // an empty variable is how a container's environment leaves a secret out
-  if (text !== undefined && !(definition.secret === true && text === '')) {
-    return { text, variable, from: 'environment', where: variable };
-  }
-  if (Object.hasOwn(filed, option)) {
-    const where = `${option} of ${source} in ${path}`;
-    return { text: settingText(filed[option], where, ['true', 'false']), variable, from: 'file', where };
-  }
-  if (Object.hasOwn(preset, option)) {
-    return { text: preset[option], variable, from: 'name', where: variable };
-  }
-  if (definition.fallback !== undefined) {
-    return { text: definition.fallback, variable, from: 'default', where: variable };
-  }
-  const ways = definition.secret === true ? `${variable} or ${variable}_FILE` : variable;
-  throw new ConfigError(`${source} needs ${option}, ${definition.meaning}: give ${ways}`);
-}
-
 /** The first line of the file that `<variable>_FILE` names. */
-function secretFile(variable: string, environment: Environment): GivenText | undefined {
+function secretFile(variable: string, environment: Environment) {
   const naming = `${variable}_FILE`;
   const path = environment[naming] ?? '';
   if (path === '') return undefined;
   if ((environment[variable] ?? '') !== '') throw new ConfigError(`give ${variable} or ${naming}, not both`);
   const { text, mode } = readSecret(naming, path);
-  const given = { text, variable: naming, from: 'environment', where: naming } as const;
+  const given = { value: text, variable: naming, from: 'environment', where: naming } as const;
   // Windows has no such bits and says 666 of every file
-  if ((mode & 0o004) === 0 || process.platform === 'win32') return given;
-  return { ...given, warning: `${naming}: everybody on this machine can read ${path}; chmod o-r hides it` };
+  if ((mode & 0o004) === 0 || process.platform === 'win32') return { given };
+  return { given, warning: `${naming}: everybody on this machine can read ${path}; chmod o-r hides it` };
 }
 
 function readSecret(naming: string, path: string): { text: string; mode: number } {
@@ -319,19 +282,17 @@ function readSecret(naming: string, path: string): { text: string; mode: number 
   return { text, mode };
 }
 
-function parsed(definition: OptionDefinition<unknown>, given: GivenText, source: string): unknown {
+function parsedSecret(
+  { parse }: OptionDefinition<unknown>,
+  given: { readonly value: string; readonly where: string },
+  source: string,
+): Secret {
   // Nothing else fits a header; said here, where the text is known to be a secret and is not repeated.
-  if (definition.secret === true && !/^[\x20-\x7e]*$/.test(given.text)) {
+  if (!/^[\x20-\x7e]*$/.test(given.value)) {
     throw new ConfigError(`${given.where}: the secret of ${source} is not one line of printable ASCII`);
   }
-  try {
-    const value = definition.parse(given.text);
-    return definition.secret === true ? new Secret(given.text) : value;
-  } catch (error) {
-    if (!(error instanceof OptionError)) throw error;
-    const what = definition.secret === true ? `the secret of ${source}` : JSON.stringify(given.text);
-    throw new ConfigError(`${given.where}: ${what} is not ${error.message}`);
-  }
+  parsedText(parse, given, `the secret of ${source}`);
+  return new Secret(given.value);
 }
 
 /**

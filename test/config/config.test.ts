@@ -169,7 +169,7 @@ describe('the configuration', () => {
       loadConfig({ QRN_LEDGER: 'postgresql:///qrn?host=/run/postgresql', QRN_NODE: 'a.1' }).node,
       'a.1',
     );
-    const shown = readSettings({ QRN_LEDGER: url }).find(({ name }) => name === 'ledger')?.shown;
+    const shown = readSettings({ QRN_LEDGER: url }).find(({ name }) => name === 'ledger')?.value;
     assert.equal(shown, 'postgres://qrn:***@db.example:5432/qrn');
     for (const wrong of ['mysql://qrn:geheim@db.example/qrn', 'postgres//qrn:geheim@db.example', 'data']) {
       refused(
