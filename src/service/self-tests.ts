@@ -8,7 +8,7 @@ import { hkdfSha256, sha256, sha256Hex } from '../crypto/digest.ts';
 import { Expander } from '../crypto/expander.ts';
 import { SigningKey, verifyEd25519 } from '../crypto/signing.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
-import { HealthMonitor, type HealthVerdict } from '../pool/intake/health.ts';
+import { HealthMonitor } from '../pool/intake/health.ts';
 import { predictBits, repeatCounts } from '../stats/sp800-90b/kernels.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { drawJson } from '../values/sample.ts';
@@ -22,45 +22,30 @@ import { jsonBytesMax, type ValueRequest } from '../values/value-request.ts';
  */
 
 /** What is tested, as the service uses it; a test of this file puts a broken part in its place. */
-export interface SelfTestedParts {
-  readonly chacha20ByOpenssl: ChaCha20;
-  readonly chacha20ByNoble: ChaCha20;
-  readonly sha256: (data: Uint8Array) => Uint8Array;
-  readonly nobleSha256: (data: Uint8Array) => Uint8Array;
-  readonly hkdfSha256: typeof hkdfSha256;
-  readonly sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array;
-  readonly verify: typeof verifyEd25519;
-  /** The first `size` bytes that the DRBG makes of a key. */
-  readonly expand: (key: Uint8Array, size: number) => Uint8Array;
-  readonly systemEntropy: (out: Uint8Array<ArrayBuffer>) => void;
-  readonly drawJson: typeof drawJson;
-  readonly predictBits: typeof predictBits;
-  readonly repeatCounts: typeof repeatCounts;
-  /** The verdict on the first read of a source of one channel. */
-  readonly checkHealth: (read: RawRead) => HealthVerdict;
-}
-
-export const PARTS: SelfTestedParts = {
+export const PARTS = {
   chacha20ByOpenssl,
   chacha20ByNoble,
-  sha256,
-  nobleSha256: sha256OfNoble,
+  sha256: sha256 as (data: Uint8Array) => Uint8Array,
+  nobleSha256: sha256OfNoble as (data: Uint8Array) => Uint8Array,
   hkdfSha256,
-  sign: (seed, message) => SigningKey.fromSeed(seed).sign(message),
+  sign: (seed: Uint8Array, message: Uint8Array): Uint8Array => SigningKey.fromSeed(seed).sign(message),
   verify: verifyEd25519,
-  expand(key, size) {
+  /** The first `size` bytes that the DRBG makes of a key. */
+  expand(key: Uint8Array, size: number): Uint8Array {
     const expander = new Expander(key);
     const out = new Uint8Array(size);
     expander.fill(out);
     expander.erase();
     return out;
   },
-  systemEntropy: (out) => void fillSystemEntropy(out),
+  systemEntropy: (out: Uint8Array<ArrayBuffer>): void => void fillSystemEntropy(out),
   drawJson,
   predictBits,
   repeatCounts,
-  checkHealth: (read) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
+  /** The verdict on the first read of a source of one channel. */
+  checkHealth: (read: RawRead) => new HealthMonitor({ width: 1, minEntropyPerBit: 0.8 }).check(read),
 };
+export type SelfTestedParts = typeof PARTS;
 
 /** The service does not start: `message` names every part that failed. */
 export class SelfTestError extends Error {
