@@ -305,30 +305,19 @@ export class Meter {
     return words[REQUESTS] + words[CREDITS] + words[REFUSALS] + words[REQUESTS_TOTAL] + words[CREDITS_TOTAL];
   }
 
-  /** All requests of the month are granted, to this node or to others. Read without the lock, as a hint. */
-  get isGranted(): boolean {
-    return this.#words[REQUESTS_ELSEWHERE] === 0;
-  }
-
-  /** Another node holds requests of the month that it has not used. Read without the lock, as a hint. */
-  get mayComeBack(): boolean {
-    return this.#words[REQUESTS_UNUSED] > 0;
-  }
-
-  /** Lowers the credits that this node holds to those that it has used, before that is told to the ledger. */
-  yieldCredits(): void {
+  /**
+   * Lowers what this node holds to so many unused requests, and to the credits that it has used, before that is told to the
+   * ledger. True when it held more.
+   */
+  keep(requests: number, keepsCredits: boolean): boolean {
     const words = this.#words;
     this.#enter();
-    words[CREDITS_MAX] = words[CREDITS];
+    const [requestsMax, creditsMax] = [words[REQUESTS_MAX], words[CREDITS_MAX]];
+    words[REQUESTS_MAX] = Math.min(requestsMax, words[REQUESTS] + requests);
+    if (!keepsCredits) words[CREDITS_MAX] = words[CREDITS];
+    const isLess = words[REQUESTS_MAX] < requestsMax || words[CREDITS_MAX] < creditsMax;
     this.#leave();
-  }
-
-  /** The same of requests, of which it keeps some. */
-  yieldRequests(kept: number): void {
-    const words = this.#words;
-    this.#enter();
-    words[REQUESTS_MAX] = Math.min(words[REQUESTS_MAX], words[REQUESTS] + kept);
-    this.#leave();
+    return isLess;
   }
 
   /** So many nodes live: each has its part of the rate. */

@@ -1,38 +1,33 @@
-import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { LimitAsk, LimitGrant, Limits } from '../ledger/sharing.ts';
+import type { LimitAsk, Limits } from '../ledger/sharing.ts';
 import type { Meter } from './meter.ts';
 import { COMES_BACK_S } from './reservation.ts';
 
 export interface SharedLimitsOptions {
   readonly limits: Pick<Limits, 'askLimits'>;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
 /** How often the ledger is told what is not needed, and asked what is left. */
 const LOOK_INTERVAL_MS = 250;
+/** Looks at an account after it was last used: in three seconds, what it holds and what others hold of it has come back. */
+const LOOKS_AFTER_USE = (COMES_BACK_S * 1_000) / LOOK_INTERVAL_MS;
 /** Requests of one account that wait for an answer; one more is refused with `overloaded`. */
 const WAITING_MAX = 1_024;
 /** Accounts in one call. */
 const ACCOUNTS_PER_CALL_MAX = 1_000;
-/** What an account that rests for so long holds goes back. */
-const IDLE_MS = 2_000;
 
 interface SharedAccount {
   readonly number: number;
   readonly meter: Meter;
   waiting: Waiting[];
-  /** What the meter's activity was when the ledger was last asked, and when that changed. */
+  /** The meter's at the last look. */
   activity: number;
-  activeAtMs: number;
-  /** Requests that it had used at the last look. */
   requestsUsed: number;
-  /** The ledger is to be told at the next look, even if nothing happened since. */
-  isDue: boolean;
-  /** When credits were granted last: those who asked for them take them a moment later. */
-  grantedAtMs: number;
+  looksLeft: number;
+  /** Credits were asked for since the last look: whoever did takes them a moment later. */
+  hasAskedCredits: boolean;
 }
 
 interface Waiting {
@@ -43,8 +38,8 @@ interface Waiting {
 
 /**
  * The parts that this node holds of the months of accounts which several nodes serve. Whoever finds a meter's ceiling
- * reached asks here; all who ask in one turn of the loop share one call, and one call is under way at a time. What is held goes
- * back when the account rests; once all of the month is granted, a node keeps no more than it uses between two looks.
+ * reached asks here; all who ask in one turn of the loop share one call, and one call is under way at a time. At each look a
+ * node keeps as many requests as it used since the one before, or half of what it holds if that is more, and no credits.
  *
  * A meter is lowered before the ledger is told, and raised after the ledger has granted. So a node may use less than the
  * ledger believes, and never more; when an answer is lost, the next call says what is really held.
@@ -66,17 +61,8 @@ export class SharedLimits {
 
   /** A new account, of which the node holds nothing. The next look finds out what is left of it. */
   add(number: number, meter: Meter): void {
-    const activeAtMs = this.#options.clock.monotonicMs();
-    this.#accounts.set(number, {
-      number,
-      meter,
-      waiting: [],
-      activity: Number.NaN,
-      activeAtMs,
-      requestsUsed: 0,
-      isDue: true,
-      grantedAtMs: Number.NEGATIVE_INFINITY,
-    });
+    const unseen = { activity: Number.NaN, requestsUsed: 0, looksLeft: 0, hasAskedCredits: false };
+    this.#accounts.set(number, { number, meter, waiting: [], ...unseen });
   }
 
   /** See Meter.ask. */
@@ -86,6 +72,8 @@ export class SharedLimits {
       return Promise.reject(new ApiError('overloaded', { retryAfterS: 1 }));
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     account.waiting.push({ credits, resolve, reject });
+    account.hasAskedCredits ||= credits > 0;
+    account.looksLeft = LOOKS_AFTER_USE;
     this.#due.add(account);
     this.#schedule();
     return promise;
@@ -102,28 +90,18 @@ export class SharedLimits {
 
   /** Tells the ledger what changed, and learns what is left, which month it is and how many nodes live. Never rejects. */
   async look(): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
     for (const account of this.#accounts.values()) {
       const { meter } = account;
-      const { activity } = meter;
-      const isActive = activity !== account.activity;
-      if (isActive) {
-        account.activity = activity;
-        account.activeAtMs = nowMs;
-      }
-      const { requestsUsed } = meter.share();
-      const isIdle = nowMs - account.activeAtMs >= IDLE_MS;
-      if (isIdle || meter.isGranted) {
-        const isHeld = hasUnused(meter);
-        if (isIdle) meter.yieldCredits();
-        meter.yieldRequests(isIdle ? 0 : Math.max(0, requestsUsed - account.requestsUsed));
-        account.isDue ||= isHeld;
-      }
+      if (meter.activity !== account.activity) account.looksLeft = LOOKS_AFTER_USE;
+      account.activity = meter.activity;
+      if (account.looksLeft === 0) continue;
+      account.looksLeft--;
+      const { requestsGranted, requestsUsed } = meter.share();
+      const half = Math.floor((requestsGranted - requestsUsed) / 2);
+      meter.keep(Math.max(requestsUsed - account.requestsUsed, half), account.hasAskedCredits);
       account.requestsUsed = requestsUsed;
-      // whoever was refused is told to come back by then
-      const isAwaited =
-        meter.isGranted && meter.mayComeBack && nowMs - account.activeAtMs < 1_000 * COMES_BACK_S;
-      if (isActive || isAwaited || account.isDue) this.#due.add(account);
+      account.hasAskedCredits = false;
+      this.#due.add(account);
     }
     await this.#running;
     await this.#run(true);
@@ -134,12 +112,7 @@ export class SharedLimits {
     clearTimeout(this.#timer);
     this.#isClosed = true;
     await this.#running;
-    for (const account of this.#accounts.values()) {
-      if (!hasUnused(account.meter)) continue;
-      account.meter.yieldCredits();
-      account.meter.yieldRequests(0);
-      this.#due.add(account);
-    }
+    for (const account of this.#accounts.values()) if (account.meter.keep(0, false)) this.#due.add(account);
     await this.#run(false);
   }
 
@@ -172,39 +145,26 @@ export class SharedLimits {
   }
 
   async #askOnce(accounts: readonly SharedAccount[]): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
     const waiting: Waiting[] = [];
     const asks: LimitAsk[] = [];
     for (const account of accounts) {
       this.#due.delete(account);
-      if (wantedBy(account).credits > 0) account.grantedAtMs = nowMs;
-      // what those who asked for credits have not taken by now goes back
-      else if (nowMs - account.grantedAtMs >= LOOK_INTERVAL_MS) account.meter.yieldCredits();
       asks.push(askOf(account));
       waiting.push(...account.waiting);
       account.waiting = [];
-      account.isDue = false;
     }
     try {
       const { grants, period, nodes } = await this.#options.limits.askLimits(++this.#order, asks);
-      for (const grant of grants) this.#take(grant);
+      for (const grant of grants) this.#accounts.get(grant.accountNumber)?.meter.grant(grant);
       for (const { meter } of this.#accounts.values()) meter.divideRate(nodes);
       if (period > this.#period) this.#turn(period);
       for (const { resolve } of waiting) resolve();
     } catch (error) {
-      for (const account of accounts) account.isDue = true;
+      for (const account of accounts) account.looksLeft = LOOKS_AFTER_USE;
       for (const { reject } of waiting) reject(error);
       if (!(error instanceof ApiError) && waiting.length === 0 && !this.#isClosed)
         this.#options.log.error({ err: error }, 'limits that nodes share cannot be asked for');
     }
-  }
-
-  #take(grant: LimitGrant): void {
-    const account = this.#accounts.get(grant.accountNumber);
-    if (account === undefined) return;
-    account.meter.grant(grant);
-    // what is granted and not taken in the next turns goes back with the next look
-    account.isDue = hasUnusedCredits(account.meter);
   }
 
   /** A new month: of every account, what is left is to be found out. */
@@ -216,29 +176,14 @@ export class SharedLimits {
   }
 }
 
-function askOf(account: SharedAccount): LimitAsk {
-  const { requests, credits } = wantedBy(account);
-  const share = account.meter.share();
+function askOf({ number, meter, waiting }: SharedAccount): LimitAsk {
+  const share = meter.share();
+  const requests = waiting.filter(({ credits }) => credits === 0).length;
   return {
-    accountNumber: account.number,
+    accountNumber: number,
     ...share,
     // another thread's request may have brought some
     requestsWanted: Math.max(0, requests - (share.requestsGranted - share.requestsUsed)),
-    creditsWanted: credits,
+    creditsWanted: waiting.reduce((sum, { credits }) => sum + credits, 0),
   };
-}
-
-function wantedBy({ waiting }: SharedAccount): { requests: number; credits: number } {
-  const credits = waiting.reduce((sum, each) => sum + each.credits, 0);
-  return { requests: waiting.filter((each) => each.credits === 0).length, credits };
-}
-
-function hasUnused(meter: Meter): boolean {
-  const { requestsGranted, requestsUsed, creditsGranted, creditsUsed } = meter.share();
-  return requestsGranted > requestsUsed || creditsGranted > creditsUsed;
-}
-
-function hasUnusedCredits(meter: Meter): boolean {
-  const { creditsGranted, creditsUsed } = meter.share();
-  return creditsGranted > creditsUsed;
 }

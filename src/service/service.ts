@@ -154,7 +154,7 @@ async function startOn(
   const workers = new Workers(workersEach, log);
   started.push(() => workers.close());
   const isShared = await ledger.isShared();
-  const limits = isShared ? new SharedLimits({ limits: ledger, clock, log }) : undefined;
+  const limits = isShared ? new SharedLimits({ limits: ledger, log }) : undefined;
   const cells = await OwnedCells.open(ledger, clock, limits);
   const secret = (name: string) => join(config.dataDir, 'keys', name);
   const keys = {

@@ -45,7 +45,7 @@ class LimitNode {
       if (!this.losesReplies) return answer;
       throw new ApiError('storage_unavailable');
     };
-    this.shared = new SharedLimits({ limits: { askLimits }, clock, log: silentLog });
+    this.shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
     this.meter = new Meter(createCell(allowance, true), allowance, (credits) =>
       this.shared.ask(ACCOUNT, credits),
     );

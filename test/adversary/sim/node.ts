@@ -109,7 +109,7 @@ export class SimNode {
       });
     };
     const ledger = ledgerFor('main');
-    const limits = isShared ? new SharedLimits({ limits: ledger, clock, log }) : undefined;
+    const limits = isShared ? new SharedLimits({ limits: ledger, log }) : undefined;
     const cells = await OwnedCells.open(ledger, clock, limits);
     const running = await OwnedRunningKeys.open(ledger, clock.wallMs(), isShared ? ledger : undefined);
     const memory = createMetricMemory(config.fronts);
