@@ -1,4 +1,4 @@
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { Clock } from '../core/clock.ts';
 import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
@@ -8,12 +8,14 @@ import { LinkedSink } from '../ledger/linked-sink.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { Link } from '../workers/call.ts';
+import { startThread } from '../workers/thread.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
 import type {
+  LedgerCommands,
+  LedgerOwner,
   LedgerSettings,
   LedgerWorkerData,
-  LedgerWorkerMessage,
-  LedgerWorkerOrder,
+  OpenedLedger,
 } from './ledger-worker.ts';
 
 export interface LedgerThread extends LedgerOfFront {
@@ -60,39 +62,31 @@ export async function startLedgerThread(
     return { ledger: ledger.port1, keyed: keyed.port1, keyless: keyless.port1 };
   });
   const gate = new TransactionGate();
-  const workerData: LedgerWorkerData = { ...rest, fronts: far, gate: gate.words };
-  const worker = new Worker(new URL('./ledger-worker.ts', import.meta.url), {
-    workerData,
-    resourceLimits: LEDGER_MEMORY,
-    transferList: far.flatMap((each) => Object.values(each)),
-  });
-  let stopping = false;
+  const data: Omit<LedgerWorkerData, 'home'> = { ...rest, fronts: far, gate: gate.words };
+  const thread = startThread<LedgerCommands, LedgerOwner>(
+    new URL('./ledger-worker.ts', import.meta.url),
+    {
+      data,
+      serve: { ledgerFailed: (reason) => thread.fail(new LedgerError('stopped', reason)) },
+      name: "the ledger's thread",
+      moved: far.flatMap((each) => Object.values(each)),
+    },
+    LEDGER_MEMORY,
+  );
   const closeGate = () => {
     if (!gate.close(EXIT_PATIENCE_MS)) process.kill(process.pid, 'SIGKILL');
   };
   process.once('exit', closeGate);
-  worker.once('exit', () => process.off('exit', closeGate));
-  const failed = new Promise<never>((_resolve, reject) => {
-    worker.on('message', (message: LedgerWorkerMessage) => {
-      if (message.state === 'failed') reject(new LedgerError('stopped', message.reason));
-    });
-    worker.on('error', reject);
-    worker.on('exit', (code) => {
-      if (!stopping) reject(new LedgerError('stopped', `the ledger thread ended with code ${code}`));
-    });
-  });
-  // a failure during the start is thrown below, a later one reaches whoever waits for it
-  failed.catch(() => {});
-  const order = (what: LedgerWorkerOrder) => worker.postMessage(what);
+  void thread.ended.then(() => process.off('exit', closeGate));
+  let opened: OpenedLedger;
   try {
     checkFirst();
+    opened = await Promise.race([thread.calls.open(), thread.failed]);
   } catch (error) {
-    stopping = true;
-    await worker.terminate();
+    await thread.end();
     throw error;
   }
-  order('open');
-  const { journals, held } = await Promise.race([opened(worker), failed]);
+  const { journals, held } = opened;
   const { durability } = options;
   const sinkOf = (place: JournalPlace | null) => ({ held, journal: place && { place, durability } });
   const calls = openLedgerPorts(own);
@@ -100,12 +94,9 @@ export async function startLedgerThread(
     ...calls,
     sinks: journals?.map(sinkOf) ?? far.map(() => sinkOf(null)),
     ports,
-    failed,
+    failed: thread.failed,
     async stop() {
-      stopping = true;
-      const closed = new Promise((resolve) => worker.once('exit', resolve));
-      order('close');
-      await closed;
+      await thread.end((calls) => calls.close());
       await calls.ledger.close();
     },
   };
@@ -157,15 +148,4 @@ export function openLedgerPorts(ports: LedgerPorts): LedgerOfFront {
   const keyed = new Link<KeyedLookUps>(ports.keyed, { outstandingMax: KEYED_LOOK_UPS_MAX });
   const keyless = new Link<CertificateService>(ports.keyless, { outstandingMax: KEYLESS_LOOK_UPS_MAX });
   return { ledger: connectLedger(ports.ledger), keyedLookUps: keyed.calls, certificates: keyless.calls };
-}
-
-type Opened = Extract<LedgerWorkerMessage, { state: 'open' }>;
-
-function opened(worker: Worker): Promise<Opened> {
-  return new Promise((resolve, reject) => {
-    worker.once('message', (message: LedgerWorkerMessage) => {
-      if (message.state === 'open') resolve(message);
-      else if (message.state === 'refused') reject(new LedgerError('unusable', message.reason));
-    });
-  });
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { Cosigning } from '../certificate/cosigning.ts';
 import type { CertificateLog } from '../certificate/log.ts';
 import { openCertificates } from '../certificate/open.ts';
 import type { ReleasePolicy, UnseenLots } from '../certificate/unseen-lots.ts';
-import { assert, messageOf } from '../core/assert.ts';
+import { messageOf } from '../core/assert.ts';
 import { GuardedClock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
@@ -15,7 +14,8 @@ import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } 
 import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
-import { OneEachTurn } from '../workers/call.ts';
+import { Link, OneEachTurn } from '../workers/call.ts';
+import type { ThreadData } from '../workers/thread.ts';
 import { type LedgerPorts, serveFront } from './ledger-link.ts';
 
 /** How the ledger is opened and served. */
@@ -37,29 +37,33 @@ export interface LedgerSettings {
 }
 
 /** What the ledger's thread is started with. */
-export interface LedgerWorkerData extends LedgerSettings {
+export interface LedgerWorkerData extends LedgerSettings, ThreadData {
   /** Where each front's calls arrive. */
   readonly fronts: readonly LedgerPorts[];
   /** Of the gate that every write transaction of this thread passes. */
   readonly gate: Int32Array<SharedArrayBuffer>;
 }
 
-/** What the ledger's thread tells the one that started it. */
-export type LedgerWorkerMessage =
-  | {
-      readonly state: 'open';
-      readonly journals: readonly JournalPlace[] | null;
-      readonly held: string | null;
-    }
-  /** The ledger cannot be opened; the reason is a sentence that an operator can act on. */
-  | { readonly state: 'refused'; readonly reason: string }
-  /** A commit failed: nothing more is written, and the service must stop. */
-  | { readonly state: 'failed'; readonly reason: string }
-  /** The ledger was closed, as asked. */
-  | { readonly state: 'closed' };
+/** What the ledger's thread serves to the one that started it. */
+export interface LedgerCommands {
+  /** Opens the ledger and serves it to the fronts. Rejects with a sentence that an operator can act on. */
+  open(): Promise<OpenedLedger>;
+  /** Logs what is committed and closes the ledger. */
+  close(): Promise<void>;
+}
 
-/** What the ledger's thread is told: to open the ledger once its modules are loaded, and later to close it. */
-export type LedgerWorkerOrder = 'open' | 'close';
+export interface OpenedLedger {
+  /** Null when fronts write none. */
+  readonly journals: readonly JournalPlace[] | null;
+  /** Why nothing may be signed or delivered; null when all is well. */
+  readonly held: string | null;
+}
+
+/** What the ledger's thread tells. */
+export interface LedgerOwner {
+  /** A commit failed: nothing more is written, and the service must stop. */
+  ledgerFailed(reason: string): void;
+}
 
 /** How often certificates are logged: a certificate gets its proof at most this long after its answer. */
 const SEAL_INTERVAL_MS = 150;
@@ -73,36 +77,33 @@ const HELD_RETRY_AFTER_S = 300;
 const HELD_CALLS: readonly string[] = ['commit', 'claimBlocks', 'nextSeedGeneration', 'putLog', 'putDraw'];
 
 // Entry of the ledger's thread, the only one that writes the ledger. It logs certificates between commits.
-assert(parentPort !== null, 'this file is the entry of a worker thread');
-const port = parentPort;
 const data = workerData as LedgerWorkerData;
 /** Each thread guards its own: they are started together and see the same jumps. */
 const clock = new GuardedClock();
 const log = createLog(data);
-const tell = (message: LedgerWorkerMessage) => port.postMessage(message);
+let close: () => Promise<void>;
+const { tells: owner } = new Link<LedgerOwner, LedgerCommands>(data.home, {
+  serve: { open, close: () => close() },
+});
 
-await once(port, 'message'); // the self-tests run while this thread loads its modules, and nothing is opened before they pass
-try {
-  const opened = await openLedger();
-  const { ledger, journals } = opened;
-  let held: string | null;
+async function open(): Promise<OpenedLedger> {
   try {
-    held = await serve(opened);
+    const opened = await openLedger();
+    const { ledger, journals } = opened;
+    const held = await serve(opened).catch(async (error: unknown) => {
+      await ledger.close();
+      throw error;
+    });
+    ledger.failed.then((cause) => owner.ledgerFailed(cause.message));
+    return { journals, held };
   } catch (error) {
-    await ledger.close();
-    throw error;
+    const told = data.cluster === null ? error : awayFailure(error, data.cluster.url);
+    throw new LedgerError('unusable', messageOf(told));
   }
-  ledger.failed.then((cause) => tell({ state: 'failed', reason: cause.message }));
-  tell({ state: 'open', journals, held });
-} catch (error) {
-  const told = data.cluster === null ? error : awayFailure(error, data.cluster.url);
-  tell({ state: 'refused', reason: messageOf(told) });
 }
 
-interface OpenLedger {
+interface OpenLedger extends Pick<OpenedLedger, 'journals'> {
   readonly ledger: Ledger & FailStop;
-  /** Null when fronts write none. */
-  readonly journals: readonly JournalPlace[] | null;
   /** Whether this process is the one that seals the log now; others follow it. */
   readonly isSequencer: () => Promise<boolean>;
   /** Lets another node seal the log. */
@@ -130,15 +131,15 @@ async function openLedger(): Promise<OpenLedger> {
 async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<string | null> {
   const { path: ledgerPath, keysPath, logName } = data;
   const witnesses = releasePolicy();
-  const open = () =>
+  const openLog = () =>
     openCertificates({
       ...{ ledger, ledgerPath, keysPath, logName, clock },
       ...(data.cluster === null ? {} : { sharedAnchorPath: ledgerPath }),
       ...(witnesses === undefined ? {} : { witnesses }),
     });
-  const opened = await open().catch((error: unknown) => {
+  const opened = await openLog().catch((error: unknown) => {
     // another node began the same log in this moment: it is there now
-    if (error instanceof LedgerError && error.reason === 'conflict') return open();
+    if (error instanceof LedgerError && error.reason === 'conflict') return openLog();
     throw error;
   });
   const { certificates, held } = opened;
@@ -154,7 +155,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
   const stopping = new AbortController();
   const sealing = opened.log && keepSealing(opened.log, { isSequencer, resign }, stopping.signal);
   const cosigned = cosigning?.run(stopping.signal);
-  port.once('message', async () => {
+  close = async () => {
     stopping.abort();
     await sealing;
     await cosigned;
@@ -162,9 +163,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
     if (await isSequencer()) await opened.log?.sealAll().catch(() => {});
     await ledger.close();
     for (const ports of data.fronts) for (const each of Object.values(ports)) each.close();
-    tell({ state: 'closed' });
-    port.close();
-  });
+  };
   return held;
 }
 
@@ -246,7 +245,7 @@ async function keepSealing(
       if (isLasting && data.cluster === null && !isDiskFull(error)) {
         const reason = `for ${UNLOGGED_MAX_MS / 1_000} s no certificate could be logged (${messageOf(error)}): mend ${data.keysPath}, then start again`;
         log.error({ reason }, 'transparency log');
-        tell({ state: 'failed', reason });
+        owner.ledgerFailed(reason);
         return;
       }
       sealedLast = false;

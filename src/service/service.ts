@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { OwnedCells } from '../account/cells.ts';
+import { type Cells, OwnedCells } from '../account/cells.ts';
 import { SharedLimits } from '../account/shared-limits.ts';
 import { type CommittedDraws, DrawKeeper } from '../answer/draw-keeper.ts';
 import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
@@ -28,6 +28,7 @@ import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered
 import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
 import { Workers } from '../workers/dispatch.ts';
+import { startThread } from '../workers/thread.ts';
 import {
   type FrontCommands,
   type FrontStack,
@@ -35,7 +36,7 @@ import {
   type MainThread,
   startFrontStack,
 } from './front-stack.ts';
-import { type FrontThread, startFrontThread } from './front-thread.ts';
+import type { FrontWorkerData, ThreadCommands } from './front-worker.ts';
 import { type LedgerThread, openFrontSink, startLedgerThread } from './ledger-thread.ts';
 import { type Pool, startPool } from './pool.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
@@ -81,6 +82,7 @@ const DRAWS_INTERVAL_MS = 250;
 /** How often fronts learn whether the database answers, and with what time. */
 const DATABASE_INTERVAL_MS = 500;
 const DRAIN_DEADLINE_MS = 3_000;
+const FRONT_ENTRY = new URL('./front-worker.ts', import.meta.url);
 /** The text of the metrics is made at most so often for those who do not ask for a fresh one. */
 const METRICS_SHARED_MS = 1_000;
 /**
@@ -219,21 +221,27 @@ async function startOn(
     limits.start();
     started.push(() => limits.close());
   }
-  const threads = await Promise.all(
-    thread.ports.map((ports, i) => {
-      const own: Config = { ...config, port: main.port, sources: [], ledger: '' }; // no secret goes to another thread
-      const data = {
-        config: own,
-        ledger: ports,
-        keys,
-        sink: sinks[i],
-        metrics: { memory: metricMemory, shard: i + 1 },
-        workers: workersEach,
-      };
-      return startFrontThread(data, cells, mainThread);
-    }),
-  );
-  const fronts: readonly FrontCommands[] = [main, ...threads.map(({ commands }) => commands)];
+  const own: Config = { ...config, port: main.port, sources: [], ledger: '' }; // no secret goes to another thread
+  const served = {
+    ...mainThread,
+    cellOf: cells.cellOf.bind(cells),
+    ask: cells.ask.bind(cells),
+  };
+  const threads = thread.ports.map((ports, i) => {
+    const metrics = { memory: metricMemory, shard: i + 1 };
+    const data: Omit<FrontWorkerData, 'home'> = {
+      ...{ config: own, ledger: ports, keys, sink: sinks[i], metrics, workers: workersEach },
+    };
+    return startThread<ThreadCommands, MainThread & Cells>(FRONT_ENTRY, {
+      ...{ data, serve: served, name: 'a front thread', moved: Object.values(ports) },
+    });
+  });
+  started.push(() => Promise.all(threads.map((each) => each.end())));
+  await Promise.all(threads.map((each) => Promise.race([each.calls.start(), each.failed])));
+  const fronts: readonly FrontCommands[] = [
+    main,
+    ...threads.map((each) => each.remote(['lotsRevoked', 'drain'])),
+  ];
   const { metricsPort } = config;
   const metricsFront =
     typeof metricsPort === 'number'
@@ -295,7 +303,8 @@ async function startOn(
     failed: Promise.race([thread.failed, answersFailed, ...threads.map((each) => each.failed)]),
     ready: entropy.ready,
     async stop() {
-      await drainAll(main, threads);
+      const draining = threads.map((each) => each.end((calls) => calls.drain(DRAIN_DEADLINE_MS)));
+      await Promise.all([main.drain(DRAIN_DEADLINE_MS), ...draining]);
       await limits?.close();
       for (const timer of upkeep) clearInterval(timer);
       watched.stop();
@@ -357,10 +366,6 @@ function committedDrawsOf(keeper: DrawKeeper): CommittedDraws {
     cancelDraw: (...args) => keeper.cancelDraw(...args),
     openNonce: (...args) => keeper.openNonce(...args),
   };
-}
-
-async function drainAll(main: FrontStack, threads: readonly FrontThread[]): Promise<void> {
-  await Promise.all([main, ...threads].map((front) => front.drain(DRAIN_DEADLINE_MS)));
 }
 
 /** The first front's keystreams that have a seed in force. */

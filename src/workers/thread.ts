@@ -1,0 +1,53 @@
+import { MessageChannel, type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import { Link } from './call.ts';
+
+/** What every thread of the service is started with: the port on which it serves its object in its first turn. */
+export interface ThreadData {
+  readonly home: MessagePort;
+}
+
+export type Thread<Called extends object> = ReturnType<typeof startThread<Called, object>>;
+
+/**
+ * Starts the thread whose entry is `file`, and serves it `serve`. Both call each other on one port, so that what was told before
+ * an answer arrives before it. An error calls the thread `name`.
+ */
+export function startThread<Called extends object, Served extends object>(
+  file: URL,
+  { data, serve, name, moved }: { data: object; serve: Served; name: string; moved: TransferListItem[] },
+  options: { readonly maxYoungGenerationSizeMb?: number } = {},
+) {
+  const { port1, port2 } = new MessageChannel();
+  const link = new Link<Called, Served>(port1, { serve });
+  const worker = new Worker(file, {
+    workerData: { ...data, home: port2 } satisfies ThreadData,
+    transferList: [port2, ...moved],
+    resourceLimits: options,
+  });
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  failed.catch(() => {}); // it reaches whoever waits for it
+  let isEnding = false;
+  worker.on('error', fail);
+  const ended = new Promise<void>((resolve) => {
+    worker.on('exit', (code) => {
+      if (!isEnding) fail(new Error(`${name} ended with code ${code}`));
+      resolve();
+    });
+  });
+  return {
+    calls: link.calls,
+    remote: link.remote.bind(link),
+    /** Rejects when the thread dies unasked, or with what `fail` is given. Never resolves. */
+    failed,
+    fail,
+    /** Resolves when the thread is gone. */
+    ended,
+    /** Makes the call that has the thread finish its work, and stops it. */
+    async end(finish?: (calls: typeof link.calls) => Promise<unknown>): Promise<void> {
+      isEnding = true;
+      await finish?.(link.calls);
+      await link.close();
+      await worker.terminate();
+    },
+  };
+}
