@@ -101,24 +101,17 @@ export class Workers implements AnswerWorkers, Assessor {
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
     const own = firstBits(bits, bitLength);
-    return (await this.#assess('testBits', own, [of, own, bitLength])) as AssessedBlock<Of>;
+    return this.#assess<AssessedBlock<Of>>({ method: 'testBits', args: [of, own, bitLength], bits: own });
   }
 
   async assessLot(bits: Uint8Array, width: number, shots: number): Promise<LotAssessment> {
     const own = firstBits(bits, width * shots);
-    return this.#assess('assessLot', own, [own, width, shots]);
+    return this.#assess({ method: 'assessLot', args: [own, width, shots], bits: own });
   }
 
   /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
   async drawPdf(document: CertificateDocument): Promise<Uint8Array<ArrayBuffer>> {
-    this.#refuseWhenClosing();
-    if (this.#drawing.queueSize >= DRAWING_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
-    try {
-      return new Uint8Array(await this.#drawing.run(document));
-    } catch (error) {
-      this.#refuseWhenClosing();
-      throw error;
-    }
+    return new Uint8Array(await this.#run(this.#drawing, document));
   }
 
   /** Lets answers under way be finished, refuses those that wait, gives tests up, and stops the threads. */
@@ -131,31 +124,33 @@ export class Workers implements AnswerWorkers, Assessor {
     return this.#closing;
   }
 
+  /** Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's. */
   async #expand(task: ExpandTask): Promise<number | MadeByWorker> {
-    this.#refuseWhenClosing();
-    if (this.#expansion.queueSize >= TASK_QUEUE_MAX) throw new ApiError('overloaded', { retryAfterS: 1 });
+    const moved = movable(secretsOf(task));
+    if (task.task === 'make') moved.push(task.order.memory.buffer);
     try {
-      // Secrets move: a copy would stay in the memory of the message that took it there. Until then they are
-      // the caller's.
-      const moved = movable(secretsOf(task));
-      if (task.task === 'make') moved.push(task.order.memory.buffer);
-      return await this.#expansion.run(task, { transferList: moved });
+      return await this.#run(this.#expansion, task, moved);
     } catch (error) {
-      this.#refuseWhenClosing();
-      this.#report(error, `worker failed to ${task.task}`);
+      if (!(error instanceof ApiError)) this.#report(error, `worker failed to ${task.task}`);
       throw error;
     }
   }
 
   /** Has the worker call the assessor. `bits` are a copy of ours: it moves to the worker, which erases it. */
-  async #assess<Method extends keyof Assessor>(
-    method: Method,
-    bits: Uint8Array<ArrayBuffer>,
-    args: Parameters<Assessor[Method]>,
-  ): Promise<Awaited<ReturnType<Assessor[Method]>>> {
+  #assess<Result>(task: AssessTask): Promise<Result> {
+    return this.#run(this.#assessment, task, [task.bits.buffer]) as Promise<Result>;
+  }
+
+  /** Rejects with `shutting_down` or `overloaded` when it was not begun. */
+  async #run<Task, Result>(
+    pool: Piscina<Task, Result>,
+    task: Task,
+    transferList: ArrayBuffer[] = [],
+  ): Promise<Result> {
     this.#refuseWhenClosing();
+    if (pool.queueSize >= pool.options.maxQueue) throw new ApiError('overloaded', { retryAfterS: 1 });
     try {
-      return await this.#assessment.run({ method, args, bits }, { transferList: [bits.buffer] });
+      return await pool.run(task, { transferList });
     } catch (error) {
       this.#refuseWhenClosing();
       throw error;
