@@ -28,7 +28,7 @@ import {
   SALT_BYTES,
 } from './make.ts';
 import { type DataRequest, entropyBytes, Plan, resolveMode } from './request.ts';
-import { type DrawnFrom, type EntropySupply, unavailable } from './supply.ts';
+import { type EntropySupply, type StreamHeld, unavailable } from './supply.ts';
 import { completeJson, completePacked, envelopeOf, hasMoreMembers, withMoreMembers } from './text.ts';
 
 export interface AnswersOptions {
@@ -223,55 +223,40 @@ export class Answers {
       }
       this.#committerOf(answer).assertRoom();
       this.#options.memory.assertRoom();
-      switch (answer.mode) {
-        case 'quantum-seeded':
-          this.#drawSeeded(answer);
-          break;
-        case 'csprng':
-          this.#drawFromSystem(answer);
-          break;
-        case 'pure':
-          this.#drawPure(answer);
-      }
+      if (answer.mode === 'pure') this.#drawPure(answer);
+      else
+        this.#drawFromStream(
+          answer,
+          answer.mode === 'csprng' ? undefined : this.#seedGroupOf(answer.account),
+        );
     } catch (error) {
       answer.refuse(error);
     }
   }
 
-  #drawSeeded(answer: Answer): void {
+  /** From the keystream of a group's seed, or without a group from that of the system. */
+  #drawFromStream(answer: Answer, group: SeedGroup | undefined): void {
     const { supply } = this.#options;
-    const group = this.#seedGroupOf(answer.account);
-    if (group === undefined) throw unavailable('quantum-seeded');
-    const held = supply.seeded(group, this.#nowMs);
-    if (held !== undefined) this.#drawFromSeed(answer, held);
-    else this.#wait(answer, async () => this.#drawFromSeed(answer, await supply.awaitSeed(group)));
-  }
-
-  #drawFromSeed(answer: Answer, { from, stream }: ReturnType<EntropySupply['seeded']> & object): void {
-    requirePresent(answer);
-    this.#draw(answer, from, stream.reader, () => ({ from: 'one-time-key', key: stream.oneTimeKey() }));
-  }
-
-  #drawFromSystem(answer: Answer): void {
-    const { supply } = this.#options;
-    const { reader } = supply.system;
-    const from = supply.csprng();
-    if (from !== undefined) this.#draw(answer, from, reader, fromSystem);
+    const held = group === undefined ? supply.csprng() : supply.seeded(group, this.#nowMs);
+    if (held !== undefined) this.#draw(answer, held);
     else
       this.#wait(answer, async () => {
-        const sampled = await supply.awaitSystemLot();
+        const awaited = await (group === undefined ? supply.awaitSystemLot() : supply.awaitSeed(group));
         requirePresent(answer);
-        this.#draw(answer, sampled, reader, fromSystem);
+        this.#draw(answer, awaited);
       });
   }
 
   /** Small answers at once in this thread, large ones by a worker. */
-  #draw(answer: Answer, from: DrawnFrom, reader: EntropyReader, byWorker: () => DrawOrder): void {
+  #draw(answer: Answer, { from, reader, order }: StreamHeld): void {
     answer.from = from;
     answer.useTemplate(answer.plan.templateFor(answer.mode, from.quantumBackend));
     if (answer.isLarge) {
       answer.enterQueue();
-      this.#later(answer, this.#makeByWorker(answer, byWorker()));
+      this.#later(
+        answer,
+        this.#workerMakes(answer, order()).then(() => this.#issue(answer)),
+      );
     } else {
       this.#makeHere(answer, reader);
       this.#issue(answer);
@@ -335,11 +320,6 @@ export class Answers {
     const { mode, lotIds } = answer.from;
     const drawn = shares.map(({ lotId, offset, bytes }) => ({ lot: lotIds.indexOf(lotId), offset, bytes }));
     answer.drawSource = { mode, lotIds, drawn };
-  }
-
-  async #makeByWorker(answer: Answer, draw: DrawOrder): Promise<void> {
-    await this.#workerMakes(answer, draw);
-    this.#issue(answer);
   }
 
   /** Returns the pieces that were not read. */
@@ -436,11 +416,12 @@ export class Answers {
     if (answer.body.buffer !== bytes.buffer) answer.exchangeBuffer(memory.adopt(answer.body));
   }
 
-  #seedGroupOf({ record, allowance }: Account): SeedGroup | undefined {
+  /** Throws `entropy_unavailable` for a tier without seeds. */
+  #seedGroupOf({ record, allowance }: Account): SeedGroup {
     const known = this.#groups.get(allowance);
     if (known !== undefined) return known;
     const tier = seededTier(record.tier);
-    if (tier === undefined || allowance.seedIntervalMs === null) return undefined;
+    if (tier === undefined || allowance.seedIntervalMs === null) throw unavailable('quantum-seeded');
     const group = { tier, intervalMs: allowance.seedIntervalMs };
     this.#groups.set(allowance, group);
     return group;
@@ -467,10 +448,6 @@ export class Answers {
 function requirePresent({ ask: { by } }: Answer): void {
   if (by.isGone || by.isAnswered)
     throw new ApiError('overloaded', { message: 'The client left or was refused before the draw.' });
-}
-
-function fromSystem(): DrawOrder {
-  return { from: 'system' };
 }
 
 /**

@@ -9,6 +9,8 @@ import type { LotCatalog } from '../pool/supply/catalog.ts';
 import { type RefillOrder, SeededKeystream, SystemStream } from '../pool/supply/keystream.ts';
 import { type LotShare, PureSupply } from '../pool/supply/pure.ts';
 import { type SeedGroup, type SeedInForce, seedGroupName } from '../pool/supply/seeds.ts';
+import type { EntropyReader } from '../values/entropy-reader.ts';
+import type { DrawOrder } from './make.ts';
 
 /**
  * What an answer says of where it came from. Made once per seed generation or lot, then shared by its
@@ -25,6 +27,20 @@ export interface DrawnFrom extends DrawSource {
    * back since, or the request came in earlier and waited for the lot.
    */
   readonly availableAtMs: number;
+}
+
+/** What the answers of a mode are drawn from now. */
+export interface StreamHeld {
+  readonly from: DrawnFrom;
+  /** For an answer that this thread makes. */
+  readonly reader: EntropyReader;
+  /** For one that a worker makes. */
+  order(): DrawOrder;
+}
+
+interface SeedHeld extends StreamHeld {
+  readonly stream: SeededKeystream;
+  readonly seed: SeedInForce;
 }
 
 const RETRY_AFTER_S = 5;
@@ -47,10 +63,10 @@ export class EntropySupply {
   readonly pure: PureSupply;
   readonly system = new SystemStream();
   readonly #options: EntropySupplyOptions;
-  readonly #seeded = new Map<string, { stream: SeededKeystream; seed: SeedInForce; from: DrawnFrom }>();
+  readonly #seeded = new Map<string, SeedHeld>();
   readonly #names = new WeakMap<SeedGroup, string>();
   /** Undefined until the first sample of the stream is tested, null when the stream failed. */
-  #systemFrom: DrawnFrom | null | undefined;
+  #systemHeld: StreamHeld | null | undefined;
   readonly #systemSampled = Promise.withResolvers<void>();
   #lastPure: DrawnFrom | undefined;
 
@@ -66,31 +82,27 @@ export class EntropySupply {
     stream.reseed(quantumSeed);
     const drawn = [{ lot: 0, offset: seed.index * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }];
     const from = { ...drawnFrom('quantum-seeded', [lot], seed.releasedAtMs), drawn };
-    this.#seeded.set(seed.group, { stream, seed, from });
+    const { reader } = stream;
+    const order = (): DrawOrder => ({ from: 'one-time-key', key: stream.oneTimeKey() });
+    this.#seeded.set(seed.group, { stream, seed, from, reader, order });
   }
 
   /** The tested sample of the csprng stream, by which answers are certified; null ends the mode until the next. */
   installSystemLot(lot: LotRecord | null): void {
-    this.#systemFrom = null;
+    this.#systemHeld = null;
     this.#systemSampled.resolve();
     if (lot === null) return;
     this.#options.catalog.add(lot);
-    this.#systemFrom = {
-      ...drawnFrom('csprng', [lot], 0),
-      circuit: 'none',
-      circuitVersion: 'none',
-      quantumBackend: 'none',
-    };
+    const none = { circuit: 'none', circuitVersion: 'none', quantumBackend: 'none' };
+    const from = { ...drawnFrom('csprng', [lot], 0), ...none };
+    this.#systemHeld = { from, reader: this.system.reader, order: () => ({ from: 'system' }) };
   }
 
   /**
    * The group's keystream, or undefined when its seed must be waited for (`awaitSeed`), which is in vain once the supply is
    * closed: a request may wait for the ledger for longer than the service waits for requests when it stops.
    */
-  seeded(
-    group: SeedGroup,
-    nowMs = this.#options.clock.monotonicMs(),
-  ): { stream: SeededKeystream; from: DrawnFrom } | undefined {
+  seeded(group: SeedGroup, nowMs = this.#options.clock.monotonicMs()): StreamHeld | undefined {
     const held = this.#seeded.get(this.#nameOf(group));
     if (held === undefined || !held.stream.seeded) return undefined;
     if (nowMs < held.seed.dueAtMonotonicMs) return held;
@@ -105,7 +117,7 @@ export class EntropySupply {
   }
 
   /** Has a seed taken for the group; 503 when there is none to be had. */
-  async awaitSeed(group: SeedGroup): Promise<{ stream: SeededKeystream; from: DrawnFrom }> {
+  async awaitSeed(group: SeedGroup): Promise<StreamHeld> {
     const taken = await this.#options.askForSeed(group);
     const held = taken ? this.seeded(group) : undefined;
     if (held === undefined) throw unavailable('quantum-seeded');
@@ -122,19 +134,19 @@ export class EntropySupply {
     }
   }
 
-  /** What csprng answers say of their source, or undefined when its first sample must be waited for; 503 when it failed. */
-  csprng(): DrawnFrom | undefined {
-    if (this.#systemFrom === null) throw unavailable('csprng');
-    return this.#systemFrom;
+  /** The system's keystream, or undefined when its first sample must be waited for; 503 when it failed. */
+  csprng(): StreamHeld | undefined {
+    if (this.#systemHeld === null) throw unavailable('csprng');
+    return this.#systemHeld;
   }
 
   /** The same, after the first sample of this process's stream was tested: the first request has it taken, in a second or two. */
-  async awaitSystemLot(): Promise<DrawnFrom> {
+  async awaitSystemLot(): Promise<StreamHeld> {
     this.#options.askForSample().catch(() => {}); // the service stops, and `close` refuses whoever waits
     await this.#systemSampled.promise;
-    const from = this.csprng();
-    if (from === undefined) throw unavailable('csprng');
-    return from;
+    const held = this.csprng();
+    if (held === undefined) throw unavailable('csprng');
+    return held;
   }
 
   /** The backend that the next pure draw from the ring names; undefined when the ring is empty. */

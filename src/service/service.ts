@@ -372,7 +372,7 @@ function committedDrawsOf(keeper: DrawKeeper): CommittedDraws {
 function seededStreams(schedule: SeedSchedule, supply: EntropySupply): DeliveredStream[] {
   return schedule.states().flatMap(({ name, intervalMs, current }) => {
     const held = current && supply.seeded({ tier: current.tier, intervalMs });
-    return held ? [{ name, reader: held.stream.reader }] : [];
+    return held ? [{ name, reader: held.reader }] : [];
   });
 }
 

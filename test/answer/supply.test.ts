@@ -38,8 +38,8 @@ describe('csprng before the first sample of its stream is tested', () => {
     assert.equal(asked, 1);
     const sample = lot(1);
     supply.installSystemLot(sample);
-    assert.deepEqual((await waiting).lotIds, [sample.id]);
-    assert.deepEqual(supply.csprng()?.lotIds, [sample.id]);
+    assert.deepEqual((await waiting).from.lotIds, [sample.id]);
+    assert.deepEqual(supply.csprng()?.from.lotIds, [sample.id]);
     supply.close();
   });
 
@@ -73,7 +73,7 @@ describe('a seeded answer after the service has stopped', () => {
     } as const;
     const times = { releasedAtMs: 0, seededAtMs: 0, dueAtMonotonicMs: Number.POSITIVE_INFINITY };
     supply.installSeed({ ...seed, ...times }, new Uint8Array(32).fill(1), lot(1));
-    supply.seeded(group)!.stream.reader.fill(new Uint8Array(8));
+    supply.seeded(group)!.reader.fill(new Uint8Array(8));
     supply.close();
     assert.equal(supply.seeded(group), undefined);
     await assert.rejects(supply.awaitSeed(group), isUnavailable);
