@@ -42,8 +42,8 @@ export interface MovableBuffer extends ReplyBuffer {
 export class ReplyMemory {
   #chunk = new Chunk();
   readonly #spareChunks: Chunk[] = [];
-  /** By capacity, the one used last at the end. */
-  readonly #spare = new Map<number, Uint8Array<ArrayBuffer>[]>();
+  /** The memory that was used last at the end. */
+  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
   #spareBytes = 0;
   #waitingBytes = 0;
 
@@ -85,9 +85,10 @@ export class ReplyMemory {
   /** Memory for an answer that a worker makes: an array buffer of its own, so that it can move. */
   large(size: number): MovableBuffer {
     const capacity = capacityFor(size);
-    const spare = this.#spare.get(capacity)?.pop();
-    if (spare !== undefined) this.#spareBytes -= capacity;
-    return new OwnMemory(spare ?? new Uint8Array(capacity), (buffer) => this.#keep(buffer));
+    const at = this.#spare.findLastIndex(({ length }) => length === capacity);
+    const [memory] = at === -1 ? [new Uint8Array(capacity)] : this.#spare.splice(at, 1);
+    if (at !== -1) this.#spareBytes -= capacity;
+    return new OwnMemory(memory, (buffer) => this.#keep(buffer));
   }
 
   readonly #released = (chunk: Chunk, size: number): void => {
@@ -104,25 +105,12 @@ export class ReplyMemory {
       giveBack(memory);
       return;
     }
-    const spare = this.#spare.get(capacity) ?? [];
-    this.#spare.delete(capacity);
-    this.#spare.set(capacity, spare);
-    this.#dropUnused(capacity);
-    if (this.#spareBytes + capacity > SPARE_BYTES_MAX) {
-      giveBack(memory);
-      return;
-    }
-    spare.push(memory);
+    this.#spare.push(memory);
     this.#spareBytes += capacity;
-  }
-
-  /** Makes room for memory of this capacity, which comes last, by what was not used for longest. */
-  #dropUnused(capacity: number): void {
-    for (const [other, spare] of this.#spare) {
-      while (other !== capacity && spare.length > 0 && this.#spareBytes + capacity > SPARE_BYTES_MAX) {
-        giveBack(spare.pop()!);
-        this.#spareBytes -= other;
-      }
+    while (this.#spareBytes > SPARE_BYTES_MAX) {
+      const longestUnused = this.#spare.shift()!;
+      this.#spareBytes -= longestUnused.length;
+      giveBack(longestUnused);
     }
   }
 }
