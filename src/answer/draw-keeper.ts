@@ -1,5 +1,5 @@
 import type { BeaconChains, ChainRound, KnownChain } from '../beacon/chains.ts';
-import { BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
+import { type BeaconChain, BeaconError, chainOf, dueMs } from '../beacon/drand.ts';
 import {
   type DrawBody,
   type DrawOutcome,
@@ -19,7 +19,7 @@ import { sha256Hex } from '../crypto/digest.ts';
 import type { DrawRecord } from '../ledger/draw-records.ts';
 import type { DrawStore } from '../ledger/ledger.ts';
 import { drawnValues } from './draw-values.ts';
-import type { Idempotency } from './idempotency.ts';
+import { type Idempotency, SealBroken } from './idempotency.ts';
 
 /** What a draw is to a request with its id: made by it, made by another one, or being made. */
 export type DrawKnown = 'same' | 'other' | 'running';
@@ -27,31 +27,13 @@ export type DrawKnown = 'same' | 'other' | 'running';
 export type DrawOpening = DrawKnown | 'opened' | 'full';
 
 /** A chain as a statement needs it. */
-export interface ChainFacts {
-  readonly hash: string;
-  readonly periodS: number;
-  readonly genesisS: number;
-  /** What `/HASH/info` says. */
-  readonly info: object;
-}
+export type ChainFacts = Pick<BeaconChain, 'hash' | 'periodS' | 'genesisS'> & Pick<KnownChain, 'info'>;
 
 /** What the fronts ask of the keeper, which runs on the main thread. */
-export interface CommittedDraws {
-  /** Undefined for a chain that the settings lack. Throws `beacon_unavailable`. */
-  chainOf(nameOrHash: string): Promise<ChainFacts | undefined>;
-  /** Undefined for a draw that is not stored. */
-  knownDraw(id: string, fingerprint: string): Promise<DrawKnown | undefined>;
-  /** `same` and `running`: a request with the same id and fingerprint made it, or is about to. */
-  openDraw(draw: DrawRecord): Promise<DrawOpening>;
-  /** Its answer is durable. */
-  drawCommitted(id: string): Promise<void>;
-  /** There is no answer. */
-  drawRefused(id: string): Promise<void>;
-  /** Throws `draw_not_found`, `draw_due` or `draw_ended`. */
-  cancelDraw(id: string, accountNumber: number): Promise<void>;
-  /** Takes the nonce that the caller committed to. Throws `draw_not_found`, `invalid_nonce` or `draw_ended`. */
-  openNonce(id: string, accountNumber: number, nonce: string): Promise<void>;
-}
+export type CommittedDraws = Pick<
+  DrawKeeper,
+  'chainOf' | 'knownDraw' | 'openDraw' | 'drawCommitted' | 'drawRefused' | 'cancelDraw' | 'openNonce'
+>;
 
 export interface DrawKeeperOptions {
   readonly draws: DrawStore;
@@ -100,7 +82,7 @@ const NO_BYTES = new Uint8Array(0);
  * is in the ledger, so a restart goes on where the last run was; draws of a run that was killed before their answers were
  * durable are forgotten, and nobody had been told of them.
  */
-export class DrawKeeper implements CommittedDraws {
+export class DrawKeeper {
   readonly #options: DrawKeeperOptions;
   readonly #waiting = new Map<string, Waiting>();
   /** Draws of one chain are looked at one after the other, so that a beacon that is slow holds up no other's draws. */
@@ -127,6 +109,7 @@ export class DrawKeeper implements CommittedDraws {
     return { open: this.#waiting.size, overdue, ...this.#ended };
   }
 
+  /** Undefined for a chain that the settings lack. Throws `beacon_unavailable`. */
   async chainOf(nameOrHash: string): Promise<ChainFacts | undefined> {
     const known = await this.#options.chains.chain(nameOrHash).catch((error: unknown) => {
       const reason = messageOf(error);
@@ -141,10 +124,12 @@ export class DrawKeeper implements CommittedDraws {
     return { hash, periodS, genesisS, info: known.info };
   }
 
+  /** Undefined for a draw that is not stored. */
   knownDraw(id: string, fingerprint: string): Promise<DrawKnown | undefined> {
     return this.#inTurn(async () => knownAs(await this.#options.draws.draw(id), fingerprint));
   }
 
+  /** `same` and `running`: a request with the same id and fingerprint made it, or is about to. */
   openDraw(draw: DrawRecord): Promise<DrawOpening> {
     return this.#inTurn(async () => {
       const { draws } = this.#options;
@@ -153,6 +138,7 @@ export class DrawKeeper implements CommittedDraws {
     });
   }
 
+  /** Its answer is durable. */
   async drawCommitted(id: string): Promise<void> {
     await this.#inTurn(async () => {
       const draw = await this.#options.draws.draw(id);
@@ -164,10 +150,12 @@ export class DrawKeeper implements CommittedDraws {
     this.lookAtDue();
   }
 
+  /** There is no answer. */
   drawRefused(id: string): Promise<void> {
     return this.#inTurn(() => this.#options.draws.dropDraw(id));
   }
 
+  /** Throws `draw_not_found`, `draw_due` or `draw_ended`. */
   cancelDraw(id: string, accountNumber: number): Promise<void> {
     return this.#inTurn(async () => {
       const draw = await this.#ownOpen(id, accountNumber);
@@ -176,6 +164,7 @@ export class DrawKeeper implements CommittedDraws {
     });
   }
 
+  /** Takes the nonce that the caller committed to. Throws `draw_not_found`, `invalid_nonce` or `draw_ended`. */
   async openNonce(id: string, accountNumber: number, nonce: string): Promise<void> {
     await this.#inTurn(async () => {
       const draw = await this.#ownOpen(id, accountNumber);
@@ -273,7 +262,7 @@ export class DrawKeeper implements CommittedDraws {
     const body = bodyOf(draw);
     const { statement } = body;
     const answer = await this.#answerOf(draw);
-    const secretText = answer && secretOf(answer);
+    const secretText = answer?.data.bytes;
     const opened = nonceOf(body);
     const nonce = opened ?? NO_BYTES;
     // of a cancelled draw with a beacon nobody knows yet what it would have been
@@ -324,8 +313,7 @@ export class DrawKeeper implements CommittedDraws {
       const kept = await this.#options.idempotency.kept(request, this.#options.clock.wallMs());
       return kept && (JSON.parse(Buffer.from(kept.body).toString('utf8')) as KeptAnswer);
     } catch (error) {
-      // sealed under another secret of the node: it cannot be opened ever again
-      if (error instanceof Error && /authenticate/.test(error.message)) return undefined;
+      if (error instanceof SealBroken) return undefined; // it cannot be opened ever again
       throw error;
     }
   }
@@ -392,10 +380,6 @@ interface KeptAnswer {
     readonly certificate_salt: string;
     readonly timestamp: string;
   };
-}
-
-function secretOf({ data }: KeptAnswer): string {
-  return data.bytes;
 }
 
 function knownAs(stored: DrawRecord | undefined, fingerprint: string): DrawKnown | undefined {

@@ -200,6 +200,11 @@ interface KeyedRequest {
   readonly bytesMax: number;
 }
 
+/** A kept answer cannot be opened, now or later. */
+export class SealBroken extends Error {
+  override name = 'SealBroken';
+}
+
 /**
  * Idempotency-Key, in every mode. The stored answer is sealed with AES-256-GCM under a key derived from the
  * node's secret, the account and the key text itself: the ledger alone cannot open it.
@@ -320,7 +325,13 @@ export class Idempotency {
     const text = stored.sealed.subarray(NONCE_BYTES, -TAG_BYTES);
     for (let at = 0; at < text.length; at += PIECE_BYTES)
       text.set(decipher.update(text.subarray(at, at + PIECE_BYTES)), at);
-    decipher.final();
+    try {
+      decipher.final();
+    } catch (cause) {
+      throw new SealBroken('a kept answer was sealed with another secret of the node, or was changed', {
+        cause,
+      });
+    }
     const headEnd = 4 + new DataView(text.buffer, text.byteOffset).getUint32(0);
     const fields = JSON.parse(
       Buffer.from(text.subarray(4, headEnd)).toString('utf8'),
