@@ -188,7 +188,7 @@ function collectorsOf(
 ): Collector[] {
   const { reservoirBytes: pureBytesHigh, sourcePolicy: policy } = config;
   const states = () => collectors.map(({ state }) => state);
-  const order = new FillingOrder({ policy, pureBytesHigh, clock, states });
+  const isWanted = fillingOrder({ policy, pureBytesHigh, clock, states });
   const recipient = config.rawRecipient === '' ? undefined : fromBase64(config.rawRecipient);
   const rawShots = recipient && new RawShotStore(join(config.dataDir, 'raw'), recipient, config.rawBytes);
   const collectors = sources.map(({ backend, limits }, place) => {
@@ -201,7 +201,7 @@ function collectorsOf(
       log,
       pureBytesHigh,
       lotRawBits: lotRawBitsOf(backend),
-      isWanted: (levels) => order.isWanted(place, levels),
+      isWanted: (levels) => isWanted(place, levels),
       onLot,
       onClosed,
       ...(rawShots === undefined ? {} : { rawShots }),
@@ -220,33 +220,23 @@ export interface FillingOrderOptions {
 }
 
 /**
- * Says which of several sources may fill the pool. Under `share` all do. Under `priority` a source does when
+ * Says whether the source at a place may read now. Under `share` all may. Under `priority` a source may when
  * none of those before it is at work, or when the pool is so low that they do not keep up: under a quarter of
  * its pure bytes, or at half the seeds at which a single source would read.
  */
-export class FillingOrder {
-  readonly #options: FillingOrderOptions;
+export function fillingOrder({ policy, pureBytesHigh, clock, states }: FillingOrderOptions) {
   /** Monotonic time since which a source is `starting`, by its place. */
-  readonly #startingSinceMs: (number | undefined)[] = [];
-
-  constructor(options: FillingOrderOptions) {
-    this.#options = options;
-  }
-
-  /** Whether the source at this place may read now. */
-  isWanted(place: number, { pure, seed }: BlockLevels): boolean {
-    const { policy, pureBytesHigh, states } = this.#options;
+  const startingSinceMs: (number | undefined)[] = [];
+  const isAtWork = (state: SourceState, place: number): boolean => {
+    const nowMs = clock.monotonicMs();
+    if (state !== 'starting') startingSinceMs[place] = undefined;
+    if (state !== 'starting') return state === 'ok' || state === 'standby';
+    startingSinceMs[place] ??= nowMs;
+    return nowMs - startingSinceMs[place] < START_GRACE_MS;
+  };
+  return (place: number, { pure, seed }: BlockLevels): boolean => {
     if (policy === 'share') return true;
     if (pure.bytes < pureBytesHigh / 4 || seed.blocks < SEEDS_LOW / 2) return true;
-    const working = states().map((state, i) => this.#isAtWork(state, i));
-    return !working.slice(0, place).includes(true);
-  }
-
-  #isAtWork(state: SourceState, place: number): boolean {
-    const nowMs = this.#options.clock.monotonicMs();
-    if (state !== 'starting') this.#startingSinceMs[place] = undefined;
-    if (state !== 'starting') return state === 'ok' || state === 'standby';
-    this.#startingSinceMs[place] ??= nowMs;
-    return nowMs - this.#startingSinceMs[place] < START_GRACE_MS;
-  }
+    return !states().map(isAtWork).slice(0, place).includes(true);
+  };
 }

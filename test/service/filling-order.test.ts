@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { SourcePolicy } from '../../src/config/config.ts';
 import { SEEDS_LOW, type SourceState } from '../../src/pool/intake/collector.ts';
-import { FillingOrder } from '../../src/service/pool.ts';
+import { fillingOrder } from '../../src/service/pool.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const HIGH = 1_000_000;
@@ -17,8 +17,8 @@ const FULL = levels(HIGH);
 function order(policy: SourcePolicy, ...first: SourceState[]) {
   const clock = new ManualClock();
   const states = { now: first };
-  const filling = new FillingOrder({ policy, pureBytesHigh: HIGH, clock, states: () => states.now });
-  const wanted = (at = FULL) => states.now.map((_, place) => filling.isWanted(place, at));
+  const isWanted = fillingOrder({ policy, pureBytesHigh: HIGH, clock, states: () => states.now });
+  const wanted = (at = FULL) => states.now.map((_, place) => isWanted(place, at));
   return { clock, states, wanted };
 }
 

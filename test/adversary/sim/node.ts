@@ -131,7 +131,7 @@ export class SimNode {
     const fronts: NodeFront[] = [];
     const told: FrontEvents[] = [];
     for (let i = 0; i < config.fronts; i++) {
-      // one front shares its thread with what all ask, and each other one has a link to it (service/front-thread.ts)
+      // one front shares its thread with what all ask, and each other one has a link to it (workers/thread.ts)
       const [port, farPort] = portPair(machine, random);
       const link = new Link<FrontEvents, MainThread>(port, { serve: mainThread });
       const far = new Link<MainThread, FrontEvents>(farPort, {
