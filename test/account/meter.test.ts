@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { createCell, Meter, resetAtUnixS, retryAfterS } from '../../src/account/meter.ts';
-import { requireRequest } from '../../src/account/reservation.ts';
+import { type Reservation, requireRequest } from '../../src/account/reservation.ts';
 import { type Allowance, TIER_ALLOWANCES, UNLIMITED } from '../../src/account/tiers.ts';
 import type { ApiError } from '../../src/core/errors.ts';
 
@@ -13,54 +14,123 @@ function meterOf(allowance: Allowance): Meter {
   return new Meter(createCell(allowance), allowance);
 }
 
-/** The tier's month without its rate. */
-function monthOf(tier: keyof typeof TIER_ALLOWANCES): Meter {
-  return meterOf({ ...TIER_ALLOWANCES[tier], requestsPerMinute: Number.POSITIVE_INFINITY });
-}
-
 const enter = (meter: Meter, period: number) => meter.enter(1_000, period);
 
-describe('the monthly quota', () => {
-  it('is counted to the last request and begins anew with the month', () => {
-    const meter = monthOf('free');
-    for (let i = 0; i < 1_000; i++) assert.ok(enter(meter, NOVEMBER).hasRequest);
-    assert.ok(!enter(meter, NOVEMBER).hasRequest);
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1_000, credits: 0 });
-    assert.equal(meter.left(NOVEMBER).requests, 0);
-    assert.ok(enter(meter, DECEMBER).hasRequest);
-    assert.equal(meter.left(DECEMBER).requests, 999);
+interface Charge {
+  readonly reservation: Reservation;
+  period: number;
+  requests: number;
+  credits: number;
+  hasTaken: boolean;
+}
+
+/** A month by its definition: what the books had of it, and the charges that are counted in it and were not given back. */
+class PlainMonth {
+  period = 0;
+  loaded = { requests: 0, credits: 0 };
+  allowance: Allowance;
+  readonly charges: Charge[] = [];
+
+  constructor(allowance: Allowance) {
+    this.allowance = allowance;
+  }
+
+  used() {
+    const counted = this.charges.filter(({ period }) => period === this.period);
+    const sumOf = (what: 'requests' | 'credits') =>
+      counted.reduce((sum, each) => sum + each[what], this.loaded[what]);
+    return { period: this.period, requests: sumOf('requests'), credits: sumOf('credits') };
+  }
+
+  left() {
+    const { requests, credits } = this.used();
+    const { requestsPerMonth, creditsPerMonth } = this.allowance;
+    return {
+      period: this.period,
+      requests: Math.max(0, requestsPerMonth - requests),
+      credits: Math.max(0, creditsPerMonth - credits),
+    };
+  }
+
+  turnTo(period: number): void {
+    if (period <= this.period) return;
+    this.period = period;
+    this.loaded = { requests: 0, credits: 0 };
+  }
+}
+
+describe('the month of an account', () => {
+  const rateless = { ...TIER_ALLOWANCES.pro, requestsPerMinute: Number.POSITIVE_INFINITY };
+  const step = fc.record({
+    do: fc.constantFrom('enter', 'enter', 'enter', 'take', 'take', 'count', 'release', 'configure', 'load'),
+    thread: fc.nat({ max: 1 }),
+    which: fc.nat({ max: 5 }),
+    period: fc.constantFrom(OCTOBER, NOVEMBER, NOVEMBER, DECEMBER),
+    requests: fc.nat({ max: 6 }),
+    credits: fc.nat({ max: 40 }),
   });
 
-  it('has one ceiling for all threads, also once it was changed', () => {
-    const cell = createCell(TIER_ALLOWANCES.free);
-    const meters = [new Meter(cell, TIER_ALLOWANCES.free), new Meter(cell, TIER_ALLOWANCES.free)];
-    const left = () => meters.map((meter) => [meter.left(NOVEMBER).requests, meter.left(NOVEMBER).credits]);
-    const { free, developer } = TIER_ALLOWANCES;
-    const ceilings = ({ requestsPerMonth, creditsPerMonth }: Allowance) => [
-      requestsPerMonth,
-      creditsPerMonth,
-    ];
-    assert.deepEqual(left(), [ceilings(free), ceilings(free)]);
-    meters[0].configure(developer);
-    assert.deepEqual(left(), [ceilings(developer), ceilings(developer)]);
-    meters[1].configure({ ...free, requestsPerMonth: 0 });
-    assert.ok(!enter(meters[0], NOVEMBER).hasRequest);
-  });
-
-  it('gets back a request that was not answered, once', () => {
-    const meter = monthOf('free');
-    const last = Array.from({ length: 1_000 }, () => enter(meter, NOVEMBER)).at(-1)!;
-    last.release();
-    last.release();
-    assert.ok(enter(meter, NOVEMBER).hasRequest);
-    assert.ok(!enter(meter, NOVEMBER).hasRequest);
-  });
-
-  it('gets nothing back from a request that held nothing', () => {
-    const meter = monthOf('free');
-    for (let i = 0; i < 1_000; i++) enter(meter, NOVEMBER);
-    enter(meter, NOVEMBER).release();
-    assert.equal(meter.used(NOVEMBER).requests, 1_000);
+  it('is what is counted in it, for every thread, whatever is taken, moved, given back and changed (property)', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const allowance = { ...rateless, requestsPerMonth: 4, creditsPerMonth: 100 };
+        const month = new PlainMonth(allowance);
+        const cell = createCell(allowance);
+        const meters = [new Meter(cell, allowance), new Meter(cell, allowance)];
+        for (const { do: what, thread, which, period, requests, credits } of steps) {
+          const meter = meters[thread];
+          const charge = month.charges.at(-1 - (which % Math.max(1, month.charges.length)));
+          if (what === 'enter') {
+            month.turnTo(period);
+            const left = month.left();
+            const reservation = enter(meter, period);
+            assert.deepEqual(
+              [
+                reservation.isAllowed,
+                reservation.hasRequest,
+                reservation.creditsRemaining,
+                reservation.period,
+              ],
+              [true, left.requests > 0, left.credits, month.period],
+            );
+            const counted = { period: month.period, requests: Math.min(1, left.requests), credits: 0 };
+            month.charges.push({ reservation, ...counted, hasTaken: false });
+          } else if (what === 'take' && charge !== undefined && !charge.hasTaken && charge.period > 0) {
+            charge.period = month.period; // a request that has waited takes what it holds along
+            const left = month.left().credits;
+            charge.hasTaken = credits > 0 && credits <= left;
+            assert.equal(charge.reservation.takeCredits(credits), credits <= left);
+            if (charge.hasTaken) charge.credits = credits;
+            assert.equal(charge.reservation.creditsRemaining, month.left().credits);
+          } else if (what === 'count' && charge !== undefined) {
+            charge.reservation.countIn(period);
+            if (period > charge.period) {
+              month.turnTo(period);
+              charge.period = month.period;
+            }
+          } else if (what === 'release' && charge !== undefined) {
+            charge.reservation.release();
+            Object.assign(charge, { requests: 0, credits: 0, hasTaken: true });
+          } else if (what === 'configure') {
+            month.allowance = { ...rateless, requestsPerMonth: requests, creditsPerMonth: 5 * credits };
+            meter.configure(month.allowance);
+          } else if (what === 'load' && month.charges.length === 0) {
+            month.turnTo(period);
+            meter.load({ accountNumber: 1, period, requests, credits });
+            const { requests: had, credits: hadCredits } = month.used();
+            if (period === month.period) {
+              month.loaded.requests += requests - had;
+              month.loaded.credits += credits - hadCredits;
+            }
+          }
+          for (const each of meters) {
+            assert.deepEqual(each.used(0), month.used());
+            assert.deepEqual(each.left(0), month.left());
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('is not charged for a request that the rate limit refuses', () => {
@@ -73,118 +143,11 @@ describe('the monthly quota', () => {
     assert.equal(meter.used(NOVEMBER).requests, 15, 'nor does it begin a month');
   });
 
-  it('stays in the later month when the wall clock is set back', () => {
-    const meter = monthOf('free');
-    for (let i = 0; i < 1_000; i++) enter(meter, NOVEMBER);
-    const reservation = enter(meter, OCTOBER);
-    assert.deepEqual([reservation.hasRequest, reservation.period], [false, NOVEMBER]);
-    assert.equal(meter.left(OCTOBER).period, NOVEMBER);
-    assert.equal(meter.used(OCTOBER).period, NOVEMBER);
-  });
-
-  it('takes nothing back for a month that is over', () => {
-    const meter = monthOf('pro');
-    const october = enter(meter, OCTOBER);
-    october.takeCredits(100);
-    enter(meter, NOVEMBER).takeCredits(10);
-    october.release();
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 10 });
-  });
-
-  it('counts a request that waited over the end of its month in the month in which its credits are taken', () => {
-    const meter = monthOf('pro');
-    const waited = enter(meter, OCTOBER);
-    enter(meter, NOVEMBER);
-    waited.takeCredits(100);
-    assert.equal(waited.period, NOVEMBER);
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 2, credits: 100 });
-    waited.release();
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 0 });
-  });
-
-  it('counts a request in the month of its answer, also when that begins with it', () => {
-    const meter = monthOf('pro');
-    const [first, second] = [enter(meter, OCTOBER), enter(meter, OCTOBER)];
-    assert.ok(first.takeCredits(100) && second.takeCredits(10));
-    first.countIn(NOVEMBER);
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 1, credits: 100 });
-    second.countIn(OCTOBER);
-    second.release();
-    assert.deepEqual(
-      meter.used(NOVEMBER),
-      { period: NOVEMBER, requests: 1, credits: 100 },
-      'its month is over',
-    );
-    first.release();
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 0, credits: 0 });
-  });
-
-  it('goes on from the books', () => {
-    const meter = monthOf('pro');
-    meter.load({ accountNumber: 1, period: NOVEMBER, requests: 499_999, credits: 10_000 });
-    assert.ok(enter(meter, NOVEMBER).hasRequest);
-    const last = enter(meter, NOVEMBER);
-    assert.deepEqual([last.hasRequest, last.creditsRemaining], [false, 240]);
-    assert.equal(meter.left(NOVEMBER).credits, 240);
-    meter.load({ accountNumber: 1, period: OCTOBER, requests: 3, credits: 3 });
-    assert.equal(meter.used(NOVEMBER).requests, 500_000, 'an earlier month is no news');
-  });
-});
-
-describe('credits', () => {
-  /** Whether a new request gets these credits, and what is left then. */
-  const take = (meter: Meter, credits: number) => {
-    const reservation = enter(meter, NOVEMBER);
-    return [reservation.takeCredits(credits), reservation.creditsRemaining];
-  };
-
-  it('are spent whole or not at all', () => {
-    const meter = monthOf('pro');
-    assert.deepEqual(take(meter, 10_000), [true, 240]);
-    assert.deepEqual(take(meter, 241), [false, 240]);
-    const all = enter(meter, NOVEMBER);
-    assert.ok(all.takeCredits(240));
-    assert.equal(all.creditsRemaining, 0);
-    assert.deepEqual(take(meter, 1), [false, 0]);
-    all.release();
-    assert.equal(all.creditsRemaining, 240);
-    assert.equal(meter.left(NOVEMBER).credits, 240);
-  });
-
-  it('of a request beyond the quota are given back too, to the last', () => {
-    const meter = monthOf('pro');
-    meter.load({ accountNumber: 1, period: NOVEMBER, requests: 500_000, credits: 0 });
-    const beyond = enter(meter, NOVEMBER);
-    assert.deepEqual([beyond.hasRequest, beyond.takeCredits(1)], [false, true]);
-    beyond.release();
-    assert.deepEqual(meter.used(NOVEMBER), { period: NOVEMBER, requests: 500_000, credits: 0 });
-  });
-
-  it('are taken once a request', () => {
-    const reservation = enter(monthOf('pro'), NOVEMBER);
+  it('has credits in whole bytes, which a request takes once', () => {
+    const reservation = enter(meterOf(rateless), NOVEMBER);
+    for (const credits of [-1, 0.5]) assert.throws(() => reservation.takeCredits(credits), /whole bytes/);
     reservation.takeCredits(10);
     assert.throws(() => reservation.takeCredits(10), /credits once/);
-  });
-
-  it('are unlimited for Enterprise, and counted all the same', () => {
-    const meter = meterOf(TIER_ALLOWANCES.enterprise);
-    assert.deepEqual(take(meter, 1e9), [true, UNLIMITED - 1e9]);
-    assert.equal(meter.used(NOVEMBER).credits, 1e9);
-  });
-
-  it('are whole bytes', () => {
-    const meter = monthOf('pro');
-    assert.throws(() => take(meter, -1), /whole bytes/);
-    assert.throws(() => take(meter, 0.5), /whole bytes/);
-    assert.equal(meter.used(NOVEMBER).credits, 0);
-  });
-
-  it('leave none, and not less, when a smaller allowance is below what is used', () => {
-    const meter = monthOf('business');
-    take(meter, 50_000);
-    meter.configure({ ...TIER_ALLOWANCES.pro, requestsPerMinute: Number.POSITIVE_INFINITY });
-    assert.equal(meter.left(NOVEMBER).credits, 0);
-    assert.deepEqual(take(meter, 1), [false, 0]);
   });
 });
 
