@@ -205,23 +205,31 @@ describe('a secret', () => {
 
   it('stands in nothing that is printed of a configuration, nor in its errors', () => {
     const config = loadConfig(ANU);
-    for (const text of [
-      JSON.stringify(config),
-      inspect(config, { depth: 20, showHidden: true }),
-      String(config.sources[0].options['api_key']),
-      `${config.sources[0].options['api_key']}`,
-    ]) {
+    const secret = config.sources[0].options['api_key'];
+    const printed = [config, [secret]].flatMap((each) => [
+      JSON.stringify(each),
+      inspect(each, { depth: 20, showHidden: true, getters: true }),
+    ]);
+    for (const text of [...printed, String(secret), Object.entries(secret as object).join()])
       assert.ok(!text.includes('tell-nobody'), text);
-    }
     for (const wrong of [
       { QRN_SOURCE_ANU_TYPO: 'x' },
       { QRN_SOURCES: file({ anu: { api_key: 'tell-nobody' } }) },
+      { QRN_SOURCE_ANU_API_KEY_FILE: file('tell-nobody') },
+      // what no header may hold: two lines, a zero-width space from a web page, a control character
+      ...['\ntell-nobody', '\u200b', '\u0001', '\r'].map((end) => ({
+        QRN_SOURCE_ANU_API_KEY: `tell-nobody${end}`,
+      })),
+      { QRN_SOURCE_ANU_API_KEY: '', QRN_SOURCE_ANU_API_KEY_FILE: file('tell-nobody\u200b\n') },
     ]) {
       assert.throws(
-        () => loadConfig({ ...ANU, ...wrong } as unknown as Environment),
-        (error: Error) => !error.message.includes('tell-nobody'),
+        () => loadConfig({ ...ANU, ...wrong } as Environment),
+        (error: Error) =>
+          error instanceof ConfigError && !inspect(error, { depth: 9 }).includes('tell-nobody'),
       );
     }
+    const fitsNoHeader = /^QRN_SOURCE_ANU_API_KEY: the secret of anu is not one line of printable ASCII$/;
+    refused({ ...ANU, QRN_SOURCE_ANU_API_KEY: 'tell-nobody\r' }, fitsNoHeader);
   });
 });
 
