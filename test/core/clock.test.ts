@@ -1,14 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  dayOf,
-  every,
-  GuardedClock,
-  periodEndMs,
-  periodOf,
-  systemClock,
-  systemWait,
-} from '../../src/core/clock.ts';
+import { dayOf, every, GuardedClock, periodEndMs, periodOf, systemWait } from '../../src/core/clock.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -30,14 +22,6 @@ describe('clocks and months', () => {
     assert.equal(periodEndMs(last), last + 1);
     assert.equal(periodOf(last + 1), 202701);
     assert.equal(dayOf(last + 1) - dayOf(last), 1);
-  });
-
-  it('stand still until they are moved, and the real one goes on', () => {
-    const clock = new ManualClock(5, 7);
-    clock.advance(10);
-    assert.deepEqual([clock.wallMs(), clock.monotonicMs()], [15, 17]);
-    const first = systemClock.monotonicMs();
-    assert.ok(systemClock.monotonicMs() >= first);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { base32Of, uuidText } from '../../src/core/ids.ts';
+import { base32Of, bytesOfBase32, stampUuidV7, uuidText } from '../../src/core/ids.ts';
 import {
   writeBase32,
   writeHex,
@@ -25,36 +25,47 @@ const written = (write: (target: Uint8Array) => number): string => {
   return Buffer.from(target.subarray(3, end)).toString('latin1');
 };
 
+/** The obvious twin: one BigInt, five bits at a time. */
+function slowBase32(id: Uint8Array): string {
+  let value = BigInt(`0x${Buffer.from(id).toString('hex')}`);
+  let text = '';
+  for (let i = 0; i < 26; i++) {
+    text = '0123456789abcdefghjkmnpqrstvwxyz'[Number(value & 31n)] + text;
+    value >>= 5n;
+  }
+  return text;
+}
+
+describe('ids', () => {
+  it('are refused when they are not what base32Of prints', () => {
+    const zeros = '0'.repeat(25);
+    for (const text of ['', zeros, `${zeros}00`, `8${zeros}`, `${zeros}i`, `${zeros}é`])
+      assert.equal(bytesOfBase32(text), undefined, text);
+  });
+
+  it('carry the time and the marks of UUIDv7, RFC 9562 appendix A.6', () => {
+    const id = new Uint8Array(Buffer.from('000000000000' + '0cc3' + '18c4dc0c0c07398f', 'hex'));
+    stampUuidV7(id, 1_645_557_742_000);
+    assert.equal(uuidText(id), '017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+  });
+});
+
 describe('texts written as bytes', () => {
-  it('are those of the string forms', () => {
+  it('are those of the string forms, and ids read back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (id) => {
-        assert.equal(
-          written((target) => writeBase32(id, target, 3)),
-          base32Of(id),
-        );
-        assert.equal(
-          written((target) => writeUuid(id, target, 3)),
-          uuidText(id),
-        );
-        assert.equal(
-          written((target) => writeHex(id, target, 3)),
-          Buffer.from(id).toString('hex'),
-        );
         const packed = Uint8Array.of(1, 2, 3, ...id, 4);
-        assert.equal(
-          written((target) => writeBase32(packed, target, 3, 3)),
-          base32Of(id),
-        );
-        assert.equal(
-          written((target) => writeHex(packed, target, 3, 2, 4)),
-          Buffer.from(packed.subarray(2, 6)).toString('hex'),
-        );
+        const texts: [(target: Uint8Array) => number, string][] = [
+          [(target) => writeBase32(packed, target, 3, 3), slowBase32(id)],
+          [(target) => writeUuid(id, target, 3), uuidText(id)],
+          [(target) => writeHex(id, target, 3), Buffer.from(id).toString('hex')],
+          [(target) => writeHex(packed, target, 3, 2, 4), Buffer.from(packed.subarray(2, 6)).toString('hex')],
+          [(target) => writeLatin1('cert_0', target, 3), 'cert_0'],
+        ];
+        for (const [write, text] of texts) assert.equal(written(write), text);
+        assert.equal(base32Of(id), slowBase32(id));
+        assert.deepEqual(bytesOfBase32(base32Of(id)), id);
       }),
-    );
-    assert.equal(
-      written((target) => writeLatin1('cert_0', target, 3)),
-      'cert_0',
     );
   });
 
