@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
-import { Link, type LinkOptions, OneEachTurn } from '../../src/workers/call.ts';
+import { Link, type LinkOptions } from '../../src/workers/call.ts';
 
 interface Adder {
   add(a: number, b: number): Promise<number>;
@@ -62,30 +62,6 @@ describe('a link between threads', () => {
     await assert.rejects(far.calls.fail(), { name: 'RangeError', message: 'no' });
     gate.resolve(0);
     await Promise.all(stuck);
-  });
-
-  it('runs one paced call in each turn of the event loop', async (t) => {
-    const turns = new OneEachTurn();
-    let turn = 0;
-    const count = () => {
-      turn++;
-      if (turn < 1_000) setImmediate(count);
-    };
-    const seen: number[] = [];
-    const serve: Adder = {
-      ...adder,
-      add: async () => {
-        seen.push(turn);
-        await Promise.resolve();
-        return 0;
-      },
-    };
-    const { far } = linked<object, Adder>(t, { serve, schedule: (run) => turns.add(run) }, {});
-    count();
-    await Promise.all(Array.from({ length: 20 }, () => far.calls.add(0, 0)));
-    turn = 1_000;
-    assert.equal(seen.length, 20);
-    assert.equal(new Set(seen).size, 20, `calls ran in turns ${seen.join(' ')}`);
   });
 
   it('rejects what waits when the other end closes', async (t) => {
