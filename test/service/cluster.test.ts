@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { createAccount, createKey, NO_OVERRIDES, revokeKey } from '../../src/account/administration.ts';
+import { createAccount, createKey } from '../../src/account/administration.ts';
 import type { Usage } from '../../src/account/usage.ts';
 import { verify } from '../../src/cli/verify.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -94,30 +94,6 @@ suite('two nodes on one PostgreSQL', () => {
     assert.deepEqual(left, [48, 32, 16, 0]);
   });
 
-  test('let an account burst by half on each of both nodes, and tell how much is left there', async () => {
-    const { ledger } = nodes[0].service;
-    const account = await createAccount(ledger, systemClock, { name: 'bursts', tier: 'free' });
-    const { text } = await createKey(ledger, systemClock, { accountId: account.id });
-    const startedMs = performance.now();
-    await Promise.all(nodes.map((node) => node.knows(text)));
-    const asked = Array.from({ length: 20 }, (_, i) =>
-      // some other requests count as well
-      nodes[i % 2].ask(i % 5 === 4 ? '/usage' : '/uuid?entropy_mode=csprng', text),
-    );
-    const replies = (await Promise.all(asked)).map(({ status, headers }) => ({
-      status,
-      left: Number(headers.get('x-ratelimit-remaining')),
-      retryAfterS: Number(headers.get('retry-after')),
-    }));
-    const admitted = replies.filter(({ status }) => status === 200);
-    const added = Math.floor(((performance.now() - startedMs) * 10) / 60_000);
-    assert.ok(admitted.length >= 12 && admitted.length <= 14 + added, `${admitted.length} of 7 on each node`);
-    for (const { left, retryAfterS } of replies.filter(({ status }) => status === 429)) {
-      assert.equal(left, 0);
-      assert.ok(retryAfterS >= 1 && retryAfterS <= 60, `Retry-After: ${retryAfterS}`);
-    }
-  });
-
   test('tell on each node what an account has used on both: what was answered', async () => {
     const { ledger } = nodes[0].service;
     const account = await createAccount(ledger, systemClock, { name: 'usage', tier: 'pro' });
@@ -133,32 +109,6 @@ suite('two nodes on one PostgreSQL', () => {
       assert.deepEqual([requests.used, requests.remaining], [6, requests.limit - 6]);
       assert.deepEqual([credits.used, credits.remaining], [32, credits.total - 32]);
     }
-  });
-
-  test('tell when a request is possible: soon while another node holds some, which then comes', async () => {
-    const { ledger } = nodes[0].service;
-    const overrides = { ...NO_OVERRIDES, requestsPerMonth: 64 };
-    const account = await createAccount(ledger, systemClock, { name: 'held', tier: 'enterprise', overrides });
-    const { text } = await createKey(ledger, systemClock, { accountId: account.id });
-    await Promise.all(nodes.map((node) => node.knows(text)));
-    const [a, b] = nodes;
-    const ask = (node: LocalService) => node.ask('/uuid?entropy_mode=csprng', text);
-    assert.equal((await ask(a)).status, 200); // which brings more than one
-    const replies = await Promise.all(Array.from({ length: 64 }, () => ask(b)));
-    let answered = 1 + replies.filter(({ status }) => status === 200).length;
-    const refused = replies.find(({ status }) => status === 429);
-    assert.ok(refused !== undefined && answered < 64, 'the other node holds some');
-    assert.ok(Number(refused.headers.get('retry-after')) <= 3, refused.headers.get('retry-after') ?? '');
-    await until('the rest comes', async () => {
-      if ((await ask(b)).status === 200) answered++;
-      return answered === 64;
-    });
-    assert.equal((await ask(a)).status, 429);
-    assert.equal(answered, 64);
-    await until(
-      'nothing is held any more',
-      async () => Number((await ask(b)).headers.get('retry-after')) > 3,
-    );
   });
 
   test('give one answer to an Idempotency-Key that both are asked for at once', async () => {
@@ -178,17 +128,6 @@ suite('two nodes on one PostgreSQL', () => {
     assert.equal(ids.size, 1);
     const url = `${b.service.baseUrl}/uuid?count=2`;
     assert.equal((await fetchWhole(url, { headers })).status, 422);
-  });
-
-  test('refuse a key on both nodes once its revocation on one is told of', async () => {
-    const [a, b] = nodes;
-    const { ledger } = a.service;
-    const account = await createAccount(ledger, systemClock, { name: 'revoked', tier: 'free' });
-    const { record, text } = await createKey(ledger, systemClock, { accountId: account.id });
-    await Promise.all(nodes.map((node) => node.knows(text)));
-    await revokeKey(ledger, systemClock, record.keyId);
-    await until('the key is refused', async () => (await b.ask('/usage', text)).status === 401);
-    await until('the key is refused', async () => (await a.ask('/usage', text)).status === 401);
   });
 
   test('refuse a key on both nodes once the command that revoked it returns', async () => {
