@@ -58,15 +58,8 @@ export interface RunningKeys {
 
 interface RunningKey {
   readonly fingerprint: string;
-  accountNumber: number;
-  reservedBytes: number;
-  hour: number;
-}
-
-/** Bytes of an account's kept answers: by the hour of their request, and those that are being made. */
-interface KeptAnswers {
-  readonly byHour: Map<number, number>;
-  reservedBytes: number;
+  /** Undefined before room is set aside for its answer. */
+  room?: { readonly accountNumber: number; readonly hour: number; readonly bytes: number };
 }
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -88,7 +81,8 @@ const RELEASE_RETRY_MS = 250;
 export class OwnedRunningKeys implements RunningKeys {
   readonly #claims: Claims | undefined;
   readonly #running = new Map<string, RunningKey>();
-  readonly #kept = new Map<number, KeptAnswers>();
+  /** Bytes of each account's kept answers by the hour of their request, and room set aside for those that are being made. */
+  readonly #kept = new Map<number, Map<number, number>>();
 
   constructor(claims?: Claims) {
     this.#claims = claims;
@@ -102,9 +96,7 @@ export class OwnedRunningKeys implements RunningKeys {
   ): Promise<OwnedRunningKeys> {
     const keys = new OwnedRunningKeys(claims);
     for (const { accountNumber, expiresAtMs, bytes } of await books.storedAnswerSizes(nowMs)) {
-      const hour = Math.floor((expiresAtMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
-      const { byHour } = keys.#keptOf(accountNumber);
-      byHour.set(hour, (byHour.get(hour) ?? 0) + bytes);
+      keys.#add(accountNumber, Math.floor((expiresAtMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS), bytes);
     }
     return keys;
   }
@@ -112,7 +104,7 @@ export class OwnedRunningKeys implements RunningKeys {
   async hold(keyDigest: string, fingerprint: string): Promise<'held' | 'same' | 'other'> {
     const running = this.#running.get(keyDigest);
     if (running !== undefined) return running.fingerprint === fingerprint ? 'same' : 'other';
-    this.#running.set(keyDigest, { fingerprint, accountNumber: -1, reservedBytes: 0, hour: 0 });
+    this.#running.set(keyDigest, { fingerprint });
     if (this.#claims === undefined) return 'held';
     const claims = this.#claims;
     try {
@@ -128,43 +120,45 @@ export class OwnedRunningKeys implements RunningKeys {
 
   /** Bytes of kept answers of all accounts, and room that is set aside for those which are being made. */
   keptBytes(nowMs: number): number {
-    const lastHour = Math.floor((nowMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
-    let bytes = 0;
-    for (const { byHour, reservedBytes } of this.#kept.values()) {
-      bytes += reservedBytes;
-      for (const [hour, size] of byHour) if (hour >= lastHour) bytes += size;
-    }
-    return bytes;
+    return [...this.#kept.keys()].reduce((sum, account) => sum + this.#keptOf(account, nowMs), 0);
   }
 
   async reserve(accountNumber: number, keyDigest: string, bytesMax: number, nowMs: number): Promise<boolean> {
     const running = this.#running.get(keyDigest);
     assert(running !== undefined, 'room is set aside for a key that is held');
-    const hour = Math.floor(nowMs / HOUR_MS);
-    const kept = this.#keptOf(accountNumber);
-    const lastHour = hour - IDEMPOTENCY_LIFETIME_MS / HOUR_MS;
-    let bytes = kept.reservedBytes;
-    for (const [each, size] of kept.byHour) {
-      if (each < lastHour) kept.byHour.delete(each);
-      else bytes += size;
-    }
+    const bytes = this.#keptOf(accountNumber, nowMs);
     const roomBytes = bytesMax > BULK_BYTES ? LIMITS.keptAnswerBytesMax / 2 : LIMITS.keptAnswerBytesMax;
     if (bytes > 0 && bytes + bytesMax > roomBytes) return false;
-    kept.reservedBytes += bytesMax;
-    Object.assign(running, { accountNumber, reservedBytes: bytesMax, hour });
+    running.room = { accountNumber, hour: Math.floor(nowMs / HOUR_MS), bytes: bytesMax };
+    this.#add(accountNumber, running.room.hour, bytesMax);
     return true;
   }
 
-  #keptOf(accountNumber: number): KeptAnswers {
-    let kept = this.#kept.get(accountNumber);
-    if (kept === undefined) this.#kept.set(accountNumber, (kept = { byHour: new Map(), reservedBytes: 0 }));
-    return kept;
+  /** Forgets what has expired. */
+  #keptOf(accountNumber: number, nowMs: number): number {
+    const lastHour = Math.floor((nowMs - IDEMPOTENCY_LIFETIME_MS) / HOUR_MS);
+    let bytes = 0;
+    for (const [hour, size] of this.#kept.get(accountNumber) ?? []) {
+      if (hour < lastHour) this.#add(accountNumber, hour, -size);
+      else bytes += size;
+    }
+    return bytes;
+  }
+
+  #add(accountNumber: number, hour: number, bytes: number): void {
+    const byHour = this.#kept.get(accountNumber) ?? new Map<number, number>();
+    byHour.set(hour, (byHour.get(hour) ?? 0) + bytes);
+    if (byHour.get(hour) === 0) byHour.delete(hour);
+    this.#kept.set(accountNumber, byHour);
+    if (byHour.size === 0) this.#kept.delete(accountNumber);
   }
 
   async release(keyDigest: string, keptBytes: number): Promise<void> {
     // the commit of the answer that is kept has let go of the claim
     if (this.#claims !== undefined && keptBytes === 0) await this.#letGo(this.#claims, keyDigest);
-    this.#forget(keyDigest, keptBytes);
+    const room = this.#running.get(keyDigest)?.room;
+    this.#running.delete(keyDigest);
+    if (room !== undefined) this.#add(room.accountNumber, room.hour, keptBytes - room.bytes);
   }
 
   /** Until it is done, the key counts as under way: another node could not take it either. */
@@ -178,16 +172,6 @@ export class OwnedRunningKeys implements RunningKeys {
         await sleep(RELEASE_RETRY_MS, undefined, { ref: false });
       }
     }
-  }
-
-  #forget(keyDigest: string, keptBytes: number): void {
-    const running = this.#running.get(keyDigest);
-    this.#running.delete(keyDigest);
-    const kept = running && this.#kept.get(running.accountNumber);
-    if (running === undefined || kept === undefined) return;
-    kept.reservedBytes -= running.reservedBytes;
-    if (keptBytes > 0) kept.byHour.set(running.hour, (kept.byHour.get(running.hour) ?? 0) + keptBytes);
-    if (kept.reservedBytes === 0 && kept.byHour.size === 0) this.#kept.delete(running.accountNumber);
   }
 }
 
