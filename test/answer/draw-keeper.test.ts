@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { DrawKeeper } from '../../src/answer/draw-keeper.ts';
 import { drawnValues } from '../../src/answer/draw-values.ts';
-import type { FirstAnswer } from '../../src/answer/idempotency.ts';
+import { type FirstAnswer, SealBroken } from '../../src/answer/idempotency.ts';
 import { BeaconChains, type FetchJson } from '../../src/beacon/chains.ts';
 import { dueMs } from '../../src/beacon/drand.ts';
 import { fetchBeacon } from '../../src/beacon/fetch.ts';
@@ -261,14 +261,23 @@ describe('the keeper of draws', () => {
     assert.equal((await w.body()).committed?.certificate_id, 'cert_1');
   });
 
-  it('fails a draw whose committed bytes are gone, and says so', async () => {
-    const w = await new World().start();
-    const { beacon: _, gives_up_at: __, ...statement } = w.statement();
-    await w.commit({ ...statement, due_at: new Date(w.clock.wall + 1_000).toISOString() });
-    w.kept.clear();
-    await w.passTo(w.clock.wall + 1_000);
-    const { outcome } = await w.body();
-    assert.deepEqual([outcome?.state, outcome?.reason, outcome?.secret], ['failed', 'secret_lost', null]);
+  it('fails a draw whose committed bytes are gone or cannot be opened, and says so', async () => {
+    for (const lose of [
+      (w: World) => w.kept.clear(),
+      (w: World) => {
+        w.kept.get = () => {
+          throw new SealBroken('of another secret');
+        };
+      },
+    ]) {
+      const w = await new World().start();
+      const { beacon: _, gives_up_at: __, ...statement } = w.statement();
+      await w.commit({ ...statement, due_at: new Date(w.clock.wall + 1_000).toISOString() });
+      lose(w);
+      await w.passTo(w.clock.wall + 1_000);
+      const { outcome } = await w.body();
+      assert.deepEqual([outcome?.state, outcome?.reason, outcome?.secret], ['failed', 'secret_lost', null]);
+    }
   });
 
   it('fails a draw whose caller withholds the nonce, as it said it would', async () => {
@@ -331,26 +340,5 @@ describe('the keeper of draws', () => {
     await ticked;
     assert.equal(w.keeper.counts().revealed, 4);
     assert.deepEqual(asked, [String(ROUND)]);
-  });
-
-  it('takes no chain whose information has another hash', async () => {
-    const w = await new World().start();
-    drand.lies = true;
-    await assert.rejects(w.keeper.chainOf('own'), { code: 'beacon_unavailable' });
-    assert.equal(await w.keeper.chainOf('other'), undefined);
-  });
-
-  it('opens one draw of an id, and says whose request it is', async () => {
-    const w = await new World().start();
-    const statement = w.statement();
-    await w.open(statement);
-    const draw = await w.ledger.draw('draw_1');
-    assert.ok(draw);
-    assert.equal(await w.keeper.openDraw(draw), 'running');
-    const other = JSON.stringify({ ...(await w.body()), fingerprint: 'g' });
-    assert.equal(await w.keeper.openDraw({ ...draw, body: other }), 'other');
-    w.answer(statement);
-    await w.keeper.drawCommitted('draw_1');
-    assert.equal(await w.keeper.openDraw(draw), 'same');
   });
 });

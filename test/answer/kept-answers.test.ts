@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Idempotency, OwnedRunningKeys } from '../../src/answer/idempotency.ts';
+import { Idempotency, OwnedRunningKeys, SealBroken } from '../../src/answer/idempotency.ts';
 import { utf8Bytes } from '../../src/core/bytes.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
@@ -78,6 +78,8 @@ describe('a first answer', () => {
     assert.deepEqual(await idempotency.begin(request, NOON_MS), { replay: answer });
     assert.deepEqual(await idempotency.kept(request, NOON_MS), answer);
     await assert.rejects(begin({ fingerprint: '02' }), { code: 'idempotency_mismatch' });
+    const another = new Idempotency(ledger, new Uint8Array(32).fill(8), keys);
+    await assert.rejects(another.kept(request, NOON_MS), SealBroken);
   });
 });
 
