@@ -10,7 +10,6 @@ import { Committer } from '../answer/commit.ts';
 import type { CommittedDraws } from '../answer/draw-keeper.ts';
 import { Idempotency, type RunningKeys } from '../answer/idempotency.ts';
 import { EntropySupply } from '../answer/supply.ts';
-import type { CertificateService } from '../certificate/archive.ts';
 import { CertificateIds } from '../certificate/ids.ts';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { type Config, localOrigin } from '../config/config.ts';
@@ -37,7 +36,6 @@ import { RpcSigner } from '../http/random-org/signed.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
-import type { Ledger } from '../ledger/ledger.ts';
 import type { LotRecord } from '../ledger/records.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { FrontGauges } from '../observe/front-gauges.ts';
@@ -46,7 +44,7 @@ import { LotCatalog } from '../pool/supply/catalog.ts';
 import { SystemStream } from '../pool/supply/keystream.ts';
 import type { SeedGroup, SeedInForce } from '../pool/supply/seeds.ts';
 import type { Workers } from '../workers/dispatch.ts';
-import type { KeyedLookUps } from './ledger-link.ts';
+import type { LedgerOfFront } from './ledger-thread.ts';
 
 /**
  * File descriptors that the service needs for itself, beside connections: 44 with one front and one worker,
@@ -88,14 +86,10 @@ export interface FrontEvents {
   becomeReady(): void;
 }
 
-export interface FrontOptions {
+export interface FrontOptions extends LedgerOfFront {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
-  readonly ledger: Ledger;
-  /** Look-ups for clients with a key, and those for all. */
-  readonly keyedLookUps: KeyedLookUps;
-  readonly certificates: CertificateService;
   readonly cells: Cells;
   readonly workers: Workers;
   readonly mainThread: MainThread;

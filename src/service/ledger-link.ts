@@ -17,11 +17,8 @@ import { Link, type OneEachTurn } from '../workers/call.ts';
  * The ports of one front: calls on the ledger, which everybody depends on, and look-ups for one client, for those with a
  * key and those without. Look-ups have ports of their own so that no client's can stand before those calls.
  */
-export interface LedgerPorts {
-  readonly ledger: MessagePort;
-  readonly keyed: MessagePort;
-  readonly keyless: MessagePort;
-}
+export const PORTS = ['ledger', 'keyed', 'keyless'] as const;
+export type LedgerPorts = Readonly<Record<(typeof PORTS)[number], MessagePort>>;
 
 /** The ledger as it is called from another thread, which is told of changes of the directory on the same port. */
 interface FarLedger extends LedgerCalls {

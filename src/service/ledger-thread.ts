@@ -9,7 +9,7 @@ import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { Link } from '../workers/call.ts';
 import { startThread } from '../workers/thread.ts';
-import { connectLedger, type KeyedLookUps, type LedgerPorts } from './ledger-link.ts';
+import { connectLedger, type KeyedLookUps, type LedgerPorts, PORTS } from './ledger-link.ts';
 import type {
   LedgerCommands,
   LedgerOwner,
@@ -50,17 +50,11 @@ export async function startLedgerThread(
   checkFirst: () => void,
 ): Promise<LedgerThread> {
   const { fronts, ...rest } = options;
-  const channels = Array.from({ length: 1 + fronts }, () => ({
-    ledger: new MessageChannel(),
-    keyed: new MessageChannel(),
-    keyless: new MessageChannel(),
-  }));
-  const far = channels.map(({ ledger, keyed, keyless }) => {
-    return { ledger: ledger.port2, keyed: keyed.port2, keyless: keyless.port2 };
-  });
-  const [own, ...ports] = channels.map(({ ledger, keyed, keyless }) => {
-    return { ledger: ledger.port1, keyed: keyed.port1, keyless: keyless.port1 };
-  });
+  const channels = Array.from({ length: 1 + fronts }, () => PORTS.map(() => new MessageChannel()));
+  const portsAt = (end: 'port1' | 'port2') =>
+    channels.map((each) => Object.fromEntries(PORTS.map((name, i) => [name, each[i][end]])) as LedgerPorts);
+  const far = portsAt('port2');
+  const [own, ...ports] = portsAt('port1');
   const gate = new TransactionGate();
   const data: Omit<LedgerWorkerData, 'home'> = { ...rest, fronts: far, gate: gate.words };
   const thread = startThread<LedgerCommands, LedgerOwner>(

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { unpack } from 'msgpackr';
 import {
   answerBytesMax,
   DATA_START,
@@ -13,7 +12,6 @@ import {
   NOTHING_MADE,
   REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
-import type { AnswerForm } from '../../src/answer/request.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
 import { Expander, expandOnce } from '../../src/crypto/expander.ts';
 import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/supply/keystream.ts';
@@ -23,8 +21,6 @@ import { fixedBytes } from '../support/backends.ts';
 import { systemGives, systemPiece } from '../support/system-entropy.ts';
 import { AFTER, BEFORE, bytesOf, expectedFrom, orderOf, REQUESTS } from './orders.ts';
 
-/** Enough for every request here, and more than one piece of expansion. */
-const STREAM_BYTES = 2 * KEYSTREAM_SLOT_BYTES;
 const LARGE: ValueRequest = { kind: 'bytes', count: 1_200, length: 64, encoding: 'hex', single: false };
 const EVERY: [string, ValueRequest][] = Object.entries({ ...REQUESTS, 'bytes, more than one piece': LARGE });
 
@@ -90,33 +86,6 @@ describe('an answer', () => {
       }),
       { numRuns: 30 },
     );
-  });
-
-  it('mixes system entropy into a draw from a key', () => {
-    const make = () =>
-      makeValues(orderOf({ from: 'one-time-key', key: bytesOf('key', 32) }, REQUESTS.uuid)).delivered;
-    assert.notDeepEqual(make(), make());
-  });
-
-  it('comes with its values bare or plain when that is asked for', () => {
-    const stream = bytesOf('forms', STREAM_BYTES);
-    for (const [name, values] of EVERY) {
-      const make = (form: AnswerForm) =>
-        makeValues(orderOf({ from: 'pieces', pieces: [stream.slice()] }, values, form));
-      const expected = expectedFrom(stream, values);
-      const packed = make('msgpack');
-      assert.deepEqual(
-        unpack(packed.bytes.subarray(packed.packedStart, packed.packedEnd)),
-        expected.plain,
-        name,
-      );
-      assertMade(packed, stream, values);
-      if (expected.octets === undefined) continue;
-      const made = make('octet-stream');
-      assert.deepEqual(made.bytes.subarray(DATA_START, made.dataEnd), expected.octets, name);
-      assert.deepEqual(made.delivered, expected.deliveredOctets, name);
-      assert.equal(made.consumedBytes, expected.consumedBytes, name);
-    }
   });
 
   it('returns the pieces that it did not read, cut where it stopped', () => {
