@@ -11,14 +11,10 @@ type SpentIn = (accountNumber: number, period: number) => Charge;
 
 /** What may be broken, to show that the tests find it. */
 export interface LimitFaults {
-  /** A node takes what it is granted twice. */
-  readonly takesTwice?: boolean;
   /** What a dead node did not use is lost. */
   readonly settlesNothing?: boolean;
   /** Grants are made without looking at what is left. */
   readonly ignoresTotal?: boolean;
-  /** Each node takes itself for the only one. */
-  readonly countsOneNode?: boolean;
 }
 
 /** More than any account may use, and still a limit. */
@@ -39,23 +35,16 @@ export class MemoryLimits {
   }
 
   node(name: string, writer: Writer = { number: ++this.#started, epoch: 1 }): Limits {
-    const { takesTwice, ignoresTotal, countsOneNode } = this.#faults;
+    const { ignoresTotal } = this.#faults;
     this.#live.set(name, writer);
     const { isShared, askLimits } = limitsIn(this.#store, writer, async () => {
       if (this.#live.get(name) !== writer) throw new Error('a settled node asks');
-      return { period: this.period, nodes: countsOneNode ? 1 : this.#live.size };
+      return { period: this.period, nodes: this.#live.size };
     });
     const withoutTotal = (ask: LimitAsk) => ({ ...ask, requestsTotal: NO_TOTAL, creditsTotal: NO_TOTAL });
     return {
       isShared,
-      askLimits: async (order, asks) => {
-        const answer = await askLimits(order, ignoresTotal ? asks.map(withoutTotal) : asks);
-        if (!takesTwice) return answer;
-        const grants = answer.grants.map((grant, i) => {
-          return { ...grant, requestsGranted: 2 * grant.requestsGranted - asks[i].requestsGranted };
-        });
-        return { ...answer, grants };
-      },
+      askLimits: (order, asks) => askLimits(order, ignoresTotal ? asks.map(withoutTotal) : asks),
     };
   }
 
