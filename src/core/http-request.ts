@@ -48,25 +48,11 @@ const FIELDS = {
  * Sends the request and resolves with the reply, whatever its status: a redirect is not followed, so that a secret goes
  * to the named host alone. Rejects with a TypeError when the request cannot be made, with ReplyTooLong, with the
  * signal's reason once it is aborted, and with the reason of the connection that failed or broke off.
- */
-export async function sendRequest(request: HttpRequest): Promise<HttpReply> {
-  const { response, body } = await exchanged(request);
-  const encoding = response.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity')
-    throw new Error(`the reply is encoded as ${JSON.stringify(encoding)}, which was not asked for`);
-  return { status: response.statusCode ?? 0, headers: headersOf(response), body };
-}
-
-interface Exchanged {
-  readonly response: IncomingMessage;
-  readonly body: Uint8Array<ArrayBuffer>;
-}
-
-/**
+ *
  * Each request has a connection of its own. A kept one may be closed by the server at the moment when it is used, and
  * nobody can say then whether the request was carried out; a source charges even for a GET.
  */
-function exchanged(request: HttpRequest): Promise<Exchanged> {
+export async function sendRequest(request: HttpRequest): Promise<HttpReply> {
   const { method, url, headers, body, replyBytesMax, signal } = request;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -86,6 +72,9 @@ function exchanged(request: HttpRequest): Promise<Exchanged> {
     // A reply of status 101 ends so, without an error.
     sent.on('close', () => fail(new Error('the connection ended without a whole reply')));
     sent.on('response', (response) => {
+      const encoding = response.headers['content-encoding'] ?? 'identity';
+      if (encoding !== 'identity')
+        fail(new Error(`the reply is encoded as ${JSON.stringify(encoding)}, which was not asked for`));
       let bytes = new Uint8Array(0);
       let length = 0;
       let pieces = 0;
@@ -105,7 +94,8 @@ function exchanged(request: HttpRequest): Promise<Exchanged> {
         bytes.set(piece, start);
       });
       response.on('end', () => {
-        resolve({ response, body: moved(bytes, length) });
+        const { statusCode: status = 0 } = response;
+        resolve({ status, headers: headersOf(response), body: moved(bytes, length) });
       });
     });
     sent.end(body);
