@@ -4,7 +4,6 @@ import { concatBytes, giveBack, isLarge, wipe } from '../core/bytes.ts';
 import {
   type Books,
   type DirectoryReader,
-  type FailStop,
   LEDGER_CALLS,
   type Ledger,
   type LedgerCalls,
@@ -49,7 +48,7 @@ export function serveFront(
   });
 }
 
-type ServedLedger = LedgerCalls & Pick<Ledger, 'follow'> & Partial<FailStop>;
+type ServedLedger = LedgerCalls & Pick<Ledger, 'follow'>;
 type Call = (...args: never[]) => Promise<unknown>;
 
 /**
@@ -66,7 +65,6 @@ export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
       addLot: (_lot, blocks) => wipe(...blocks.map(({ bytes }) => bytes)),
       commit: (_segments, answers) => giveBack(...answers.map(({ sealed }) => sealed)),
     },
-    ...(ledger.failed && { ends: ledger.failed }),
   });
 }
 
@@ -75,7 +73,7 @@ export function serveLedger(ledger: ServedLedger, port: MessagePort): void {
  * them: afterwards they are gone here (their length is 0), so a caller who may repeat a commit keeps a copy.
  * `close` waits for the answers that are due and closes the port.
  */
-export function connectLedger(port: MessagePort): Ledger & FailStop {
+export function connectLedger(port: MessagePort): Ledger {
   const readers = new Set<DirectoryReader>();
   const link = new Link<FarLedger, DirectoryReader>(port, {
     serve: {
@@ -103,7 +101,6 @@ export function connectLedger(port: MessagePort): Ledger & FailStop {
       readers.add(reader);
       await link.calls.follow();
     },
-    failed: link.ended,
     close: () => link.close(),
   };
 }

@@ -30,8 +30,6 @@ export interface LinkOptions<Called, Served> {
   readonly movesOf?: (result: unknown) => ArrayBuffer[];
   /** Run with the arguments of a served call when it is over, e.g. to erase secrets. */
   readonly after?: { readonly [K in keyof Served]?: (...args: ArgumentsOf<Served[K]>) => void };
-  /** When it resolves, the other end is told that what is served here has ended, and why. */
-  readonly ends?: Promise<Error>;
   /** Makes the arguments that are sent in the place of those given, and names buffers that move with them. */
   readonly hand?: {
     readonly [K in keyof Called]?: (...args: ArgumentsOf<Called[K]>) => {
@@ -57,8 +55,7 @@ type PackedError =
 type Message =
   | { readonly call: number; readonly method: string; readonly args: readonly unknown[] }
   | { readonly answer: number; readonly value: unknown }
-  | { readonly answer: number; readonly error: PackedError }
-  | { readonly ended: PackedError };
+  | { readonly answer: number; readonly error: PackedError };
 
 interface Waiting {
   readonly method: string;
@@ -75,14 +72,11 @@ export class Link<Called, Served = object> {
   /** The methods at the other end. */
   readonly calls: Calls<Called>;
   readonly tells: Tells<Called>;
-  /** Resolves with the cause when what the other end serves has ended, or when the port closed unasked. */
-  readonly ended: Promise<Error>;
   readonly #port: MessagePort;
   readonly #options: LinkOptions<Called, Served>;
   readonly #waiting = new Map<number, Waiting>();
   /** How many of them are of each method. */
   readonly #outstanding = new Map<string, number>();
-  readonly #announceEnd: (error: Error) => void;
   #nextId = NO_ANSWER + 1;
   #closed = false;
   #announceIdle: (() => void) | undefined;
@@ -90,14 +84,10 @@ export class Link<Called, Served = object> {
   constructor(port: MessagePort, options: LinkOptions<Called, Served> = {}) {
     this.#port = port;
     this.#options = options;
-    const { promise, resolve } = Promise.withResolvers<Error>();
-    this.ended = promise;
-    this.#announceEnd = resolve;
     this.calls = proxyOf<Calls<Called>>((method, args) => this.#call(method, args));
     this.tells = proxyOf<Tells<Called>>((method, args) => this.#send(NO_ANSWER, method, args));
     port.on('message', (message: Message) => this.#receive(message));
     port.on('close', () => this.#onClose());
-    options.ends?.then((error) => this.#port.postMessage({ ended: packError(error) } satisfies Message));
   }
 
   /** The object at the other end: methods of `asked` answer, and all others are told. */
@@ -142,7 +132,6 @@ export class Link<Called, Served = object> {
 
   #receive(message: Message): void {
     if ('call' in message) this.#serve(message.call, message.method, message.args);
-    else if ('ended' in message) this.#announceEnd(unpackError(message.ended));
     else this.#settle(message);
   }
 
@@ -191,7 +180,6 @@ export class Link<Called, Served = object> {
 
   #onClose(): void {
     const error = this.#closedError('the thread is gone');
-    if (!this.#closed) this.#announceEnd(error);
     this.#closed = true;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, parentPort, Worker } from 'node:worker_threads';
 import type { Clock } from '../../src/core/clock.ts';
-import type { FailStop, Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { connectLedger, serveLedger } from '../../src/service/ledger-link.ts';
 import { openTestLedger } from './ledger-folder.ts';
 
@@ -47,7 +47,7 @@ interface Order {
 }
 
 export interface RemoteTestLedger {
-  readonly ledger: Ledger & FailStop;
+  readonly ledger: Ledger;
   /** Closes the connection, then the ledger. */
   close(): Promise<void>;
 }
