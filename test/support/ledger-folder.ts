@@ -68,7 +68,7 @@ export function gatheringLog(level: 'warn' | 'error') {
   return { log, told };
 }
 
-export const testClock: Clock = new ManualClock(NOON_MS);
+const testClock: Clock = new ManualClock(NOON_MS);
 
 /** Opens a ledger that fits a test: no file grown ahead, no floor under the disk, nothing logged. */
 export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = {}): Promise<LmdbLedger> {

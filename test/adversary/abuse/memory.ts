@@ -5,6 +5,7 @@ import { residentMemory } from '../../support/process-usage.ts';
 import { Target } from '../../support/raw-http.ts';
 import { shippedStart, type TestServer } from '../../support/server.ts';
 import { type AbuseCase, type Finding, withServer } from './arena.ts';
+import { growthMb } from './http-long.ts';
 
 /** What takes memory: the largest replies that ordinary accounts may ask for, and heads that are never finished. */
 
@@ -111,15 +112,13 @@ const UNFINISHED_HEADS: AbuseCase = {
     withServer({ ...environment, QRN_SOURCE_SIMULATOR_LOT_BITS: '900000' }, async (server) => {
       const target = new Target(server, server.key);
       await target.get('/integers');
-      const before = target.residentBytes();
-      const open = await HttpConnection.openMany(target.port, HEADS);
-      for (const connection of open) connection.send(PARTIAL_HEAD);
-      let most = 0;
-      const looking = setInterval(() => (most = Math.max(most, target.residentBytes())), 50);
-      await Promise.all(open.map(({ closed }) => closed)); // each is cut after 10 s
-      clearInterval(looking);
-      for (const connection of open) connection.leave();
-      const eachBytes = Math.round((most - before) / HEADS);
+      const grownMb = await growthMb(target, async () => {
+        const open = await HttpConnection.openMany(target.port, HEADS);
+        for (const connection of open) connection.send(PARTIAL_HEAD);
+        await Promise.all(open.map(({ closed }) => closed)); // each is cut after 10 s
+        for (const connection of open) connection.leave();
+      });
+      const eachBytes = Math.round((grownMb * 1_000_000) / HEADS);
       const { status } = await target.get('/integers');
       return {
         figure: `${eachBytes} bytes each, then ${status}`,

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import type { EngineName } from '../../../src/http/engine.ts';
 import { noProc } from '../../support/raw-http.ts';
-import { readOptions, say } from '../program.ts';
+import { aligned, readOptions, say } from '../program.ts';
 import { type AbuseCase, Arena, type Finding } from './arena.ts';
 import { BOOKS, CASES } from './cases.ts';
 
@@ -26,7 +26,16 @@ const rows: Row[] = [];
 for (const engine of ['uws', 'node'] as const)
   if (options.engine.split(',').includes(engine)) await attack(engine);
 const failed = rows.filter(({ isMet }) => !isMet);
-say(table(rows));
+const heads = ['engine', 'case', 'bound', 'figure', 'seconds', 'result'];
+const cells = rows.map(({ engine, name, bound, figure, seconds, isMet }) => [
+  engine,
+  name,
+  bound,
+  figure,
+  `${seconds}`,
+  isMet ? 'pass' : 'FAIL',
+]);
+aligned([heads, ...cells]).forEach(say);
 say(
   failed.length === 0 ? 'all within their bounds' : `${failed.length} of ${rows.length} beyond their bounds`,
 );
@@ -68,18 +77,4 @@ async function found(arena: Arena, each: AbuseCase): Promise<Finding> {
   } finally {
     clearTimeout(timer);
   }
-}
-
-function table(all: readonly Row[]): string {
-  const cells = all.map((row) => [
-    row.engine,
-    row.name,
-    row.bound,
-    row.figure,
-    `${row.seconds} s`,
-    row.isMet ? 'pass' : 'FAIL',
-  ]);
-  const heads = ['engine', 'case', 'bound', 'figure', 'time', 'result'];
-  const line = (each: readonly string[]) => `| ${each.join(' | ')} |`;
-  return [line(heads), line(heads.map(() => '---')), ...cells.map(line)].join('\n');
 }

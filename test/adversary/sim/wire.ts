@@ -2,7 +2,6 @@ import { ApiError } from '../../../src/core/errors.ts';
 import { type DirectoryReader, type Ledger, LedgerError } from '../../../src/ledger/ledger.ts';
 import type { SegmentRecord } from '../../../src/ledger/records.ts';
 import type { Chance } from '../../support/chance.ts';
-import { InjectedFault } from '../../support/faulty-ledger.ts';
 import type { SimMachine } from './machine.ts';
 
 /** How often a call on the ledger meets which fault, from 0 to 1 each; the rest of the calls are well. */
@@ -178,10 +177,11 @@ async function apply(
   const { method, args } = call;
   const isWrite = WRITES.has(method);
   if (life.stopped && isWrite) throw stoppedError();
+  // as over a port to a ledger's thread that is gone: the caller cannot tell whether it was made
   const lost = (what: string) =>
     SHARED_CALLS.has(method)
       ? new ApiError('storage_unavailable', { message: what, retryAfterS: 1 })
-      : new InjectedFault(what);
+      : new LedgerError('stopped', what);
   if (fate === 'lost before') throw lost(`${method}: lost before it was made`);
   if (fate === 'full') throw new ApiError('storage_unavailable', { retryAfterS: 5 });
   const fail = () => {
