@@ -3,14 +3,14 @@ import { OwnedCells } from '../../src/account/cells.ts';
 import { AccountDirectory } from '../../src/account/directory.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
-import { MemoryLedger } from '../../test/support/memory-ledger.ts';
+import { memoryLedger } from '../../test/support/memory-ledger.ts';
 
 /** Lets `use` have a directory of one account with one key, and the key. */
 export async function withOneKey<T>(
   tier: Tier,
   use: (directory: AccountDirectory, key: string) => Promise<T>,
 ): Promise<T> {
-  const ledger = new MemoryLedger(systemClock);
+  const ledger = memoryLedger(systemClock);
   const account = await createAccount(ledger, systemClock, { name: 'bench', tier });
   const { text: key } = await createKey(ledger, systemClock, { accountId: account.id });
   const cells = await OwnedCells.open(ledger, systemClock);

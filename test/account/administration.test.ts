@@ -11,20 +11,21 @@ import {
 } from '../../src/account/administration.ts';
 import { digestOfKey, parseKey } from '../../src/account/api-keys.ts';
 import { SCOPES } from '../../src/core/vocabulary.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 const DAY_MS = 86_400_000;
 
 async function world() {
   const clock = new ManualClock();
-  const ledger = new MemoryLedger(clock);
+  const ledger = memoryLedger(clock);
   const account = await createAccount(ledger, clock, { name: 'Ann', tier: 'pro' });
   return { clock, ledger, account };
 }
 
 /** Asserts the refusal, and that nothing was written. */
-async function refused(ledger: MemoryLedger, asked: () => Promise<unknown>, message: RegExp): Promise<void> {
+async function refused(ledger: Ledger, asked: () => Promise<unknown>, message: RegExp): Promise<void> {
   const version = (await ledger.directoryChanges(undefined)).version;
   await assert.rejects(asked, (error) => error instanceof AdministrationError && message.test(error.message));
   assert.equal((await ledger.directoryChanges(undefined)).version, version);

@@ -17,12 +17,12 @@ import {
 } from '../../src/account/directory.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 /** A ledger with one pro account and its key. */
 async function world() {
   const clock = new ManualClock();
-  const ledger = new MemoryLedger(clock);
+  const ledger = memoryLedger(clock);
   const record = await createAccount(ledger, clock, { name: 'Ann', tier: 'pro' });
   const { text, record: key } = await createKey(ledger, clock, { accountId: record.id });
   const cells = await OwnedCells.open(ledger, clock);

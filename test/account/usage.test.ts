@@ -8,14 +8,14 @@ import { usageOf } from '../../src/account/usage.ts';
 import type { Tier } from '../../src/core/vocabulary.ts';
 import { CSPRNG, entry, segment, source } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 20, 12);
 const DAY_MS = 86_400_000;
 
 async function world(tier: Tier) {
   const clock = new ManualClock(NOW_MS, 5_000);
-  const ledger = new MemoryLedger(clock);
+  const ledger = memoryLedger(clock);
   const record = await createAccount(ledger, clock, { name: 'Ann', tier });
   const allowance = allowanceOf(record);
   const account: Account = { record, allowance, meter: new Meter(createCell(allowance), allowance) };

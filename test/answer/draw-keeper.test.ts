@@ -16,7 +16,7 @@ import { sha256Hex } from '../../src/crypto/digest.ts';
 import type { DrawRecord } from '../../src/ledger/draw-records.ts';
 import { LocalDrand } from '../support/local-drand.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 /** The keeper over the model of the ledger, with a drand of its own behind a real socket, by a clock that stands still. */
 const drand = new LocalDrand();
@@ -50,7 +50,7 @@ const DELIVERED = `sha256:${sha256Hex(Buffer.concat([fromHex(SALT), utf8Bytes(`{
 /** A keeper, its ledger, and the answers that the service would have kept. */
 class World {
   readonly clock = new ManualClock(dueMs(drand.chain, ROUND) - HOUR_MS);
-  readonly ledger = new MemoryLedger(this.clock);
+  readonly ledger = memoryLedger(this.clock);
   readonly kept = new Map<string, FirstAnswer>();
   keeper!: DrawKeeper;
   fetchJson: FetchJson = fetchBeacon;

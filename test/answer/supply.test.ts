@@ -8,10 +8,10 @@ import { silentLog } from '../../src/core/log.ts';
 import { LotCatalog } from '../../src/pool/supply/catalog.ts';
 import { seedGroupName } from '../../src/pool/supply/seeds.ts';
 import { lot } from '../support/ledger-records.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 function emptySupply(askForSample = async () => {}): EntropySupply {
-  const store = new MemoryLedger(systemClock);
+  const store = memoryLedger(systemClock);
   return new EntropySupply({
     store,
     fillRing: async () => {},

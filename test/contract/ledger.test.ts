@@ -4,7 +4,7 @@ import { openJournaledLedger, openTestLedger, temporaryFolder } from '../support
 import { NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 import { MemoryNodes } from '../support/memory-nodes.ts';
 import { drawsContract } from './draws.contract.ts';
 import { type ContractOptions, ledgerContract, type OpenLedger } from './ledger.contract.ts';
@@ -26,7 +26,7 @@ contract(
   'memory',
   async () => {
     const clock = new ManualClock(NOON_MS);
-    const ledger = new MemoryLedger(clock, { keepsPending: true });
+    const ledger = memoryLedger(clock, { keepsPending: true });
     const current = () => ledger;
     return { ledger, clock, reopen: async () => ledger, current, close: () => ledger.close() };
   },

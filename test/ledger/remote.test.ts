@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment, NOON_MS } from '../support/ledger-records.ts';
 import { LedgerThread, SharedClock } from '../support/ledger-thread.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 /** A connection to `over`, all in this thread. */
 function connect(t: TestContext, over: Partial<Ledger>) {
@@ -21,7 +21,7 @@ function connect(t: TestContext, over: Partial<Ledger>) {
 
 suite('the ledger across a port', () => {
   test('packed entries are handed over, and come back whole', async (t) => {
-    const { ledger } = connect(t, new MemoryLedger(new ManualClock(NOON_MS)));
+    const { ledger } = connect(t, memoryLedger(new ManualClock(NOON_MS)));
     const segment = filledSegment(1, 100);
     await ledger.commit([segment], []);
     assert.equal(segment.entries.length, 0, 'gone from the caller');
@@ -29,7 +29,7 @@ suite('the ledger across a port', () => {
   });
 
   test('entries that share their buffer are copied, and stay', async (t) => {
-    const { ledger } = connect(t, new MemoryLedger(new ManualClock(NOON_MS)));
+    const { ledger } = connect(t, memoryLedger(new ManualClock(NOON_MS)));
     const whole = filledSegment(1, 10);
     const roomy = new Uint8Array(whole.entries.length + 8);
     roomy.set(whole.entries, 8);
@@ -40,7 +40,7 @@ suite('the ledger across a port', () => {
   });
 
   test('one message goes each way for a commit', async (t) => {
-    const { ledger, serverPort } = connect(t, new MemoryLedger(new ManualClock(NOON_MS)));
+    const { ledger, serverPort } = connect(t, memoryLedger(new ManualClock(NOON_MS)));
     let messages = 0;
     serverPort.on('message', () => messages++);
     const send = serverPort.postMessage.bind(serverPort);

@@ -13,6 +13,7 @@ import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
 import { createMetricMemory } from '../../src/core/metrics.ts';
 import type { EngineName } from '../../src/http/engine.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type AccountOverrides, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { type FrontStack, startFrontStack } from '../../src/service/front-stack.ts';
 import type { KeyedLookUps } from '../../src/service/ledger-link.ts';
@@ -21,7 +22,7 @@ import type { Workers } from '../../src/workers/dispatch.ts';
 import { fixedBytes } from '../support/backends.ts';
 import { fetchWhole } from '../support/http.ts';
 import * as records from '../support/ledger-records.ts';
-import { MemoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
+import { memoryLedger, sequencesFrom, sinkInto } from '../support/memory-ledger.ts';
 import { NO_DRAWS } from '../support/no-draws.ts';
 
 /** In the place of the many that were asked for: nobody looks at them. */
@@ -89,7 +90,7 @@ export interface Reply {
 /** A real front on a real socket, with a ledger in memory and slow parts in the place of the quick ones. */
 export class OverloadedFront {
   readonly workers: HeldWorkers;
-  readonly ledger: MemoryLedger;
+  readonly ledger: Ledger;
   readonly stack: FrontStack;
   /** Usage is looked up no sooner than this resolves. */
   readonly lookUps: { gate: Promise<void> };
@@ -125,7 +126,7 @@ export class OverloadedFront {
     }: { readonly engine?: EngineName; readonly askForSeed?: () => Promise<boolean> } = {},
   ): Promise<OverloadedFront> {
     const dataDir = mkdtempSync(join(tmpdir(), 'qrn-overload-'));
-    const ledger = new MemoryLedger(clock);
+    const ledger = memoryLedger(clock);
     const workers = new HeldWorkers();
     const lookUps = { gate: Promise.resolve() };
     const lot = records.lot(1, { accepted: true });

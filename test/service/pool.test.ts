@@ -11,7 +11,7 @@ import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { recordingLog, ScriptedAssessor, settle, withCalls } from '../pool/fixtures.ts';
 import { deadBackend } from '../support/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { MemoryLedger } from '../support/memory-ledger.ts';
+import { memoryLedger } from '../support/memory-ledger.ts';
 
 const FRONT: FrontEvents = {
   installSeed: () => {},
@@ -41,7 +41,7 @@ it('the pool puts to use what an earlier run left before it reads a source', asy
   const clock = new ManualClock();
   const used = Promise.withResolvers<void>();
   const levels: string[] = [];
-  const ledger = withCalls(new MemoryLedger(clock), {
+  const ledger = withCalls(memoryLedger(clock), {
     revocations: (revocations) => async () => {
       await used.promise;
       return revocations();
@@ -64,7 +64,7 @@ it('the pool samples the csprng stream again a minute after the sample could not
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const clock = new ManualClock();
   let isFull = true;
-  const ledger = withCalls(new MemoryLedger(clock), {
+  const ledger = withCalls(memoryLedger(clock), {
     addLot: (addLot) => async (lot, blocks, jobKey) => {
       if (isFull) throw new ApiError('storage_unavailable', { retryAfterS: 5 });
       return addLot(lot, blocks, jobKey);

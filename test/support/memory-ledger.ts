@@ -79,8 +79,7 @@ async function auditOf(books: MemoryStore, folder: MemoryStore): Promise<AuditRe
 }
 
 /** A ledger in memory, for one node. Without `keepsPending`, lots are released at once: where no log releases them. */
-export type MemoryLedger = Ledger;
-export const MemoryLedger = function memoryLedger(clock: Clock, { keepsPending = false } = {}): Ledger {
+export function memoryLedger(clock: Clock, { keepsPending = false } = {}): Ledger {
   const store = new MemoryStore();
   const writer = { number: ONLY_OWNER.node, epoch: 0 };
   const parts = memoryParts({ books: store, folder: store, clock, writer, jobs: ONLY_OWNER });
@@ -95,10 +94,7 @@ export const MemoryLedger = function memoryLedger(clock: Clock, { keepsPending =
     },
     close: async () => {},
   };
-} as unknown as new (
-  clock: Clock,
-  options?: { readonly keepsPending?: boolean },
-) => Ledger;
+}
 
 /** Where a front without a journal has its segments made durable: in the ledger itself. Fronts share the sequence. */
 export function sinkInto(

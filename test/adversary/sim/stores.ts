@@ -5,7 +5,7 @@ import type { Clock } from '../../../src/core/clock.ts';
 import { DirectoryFeed } from '../../../src/ledger/directory-feed.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { openTestLedger } from '../../support/ledger-folder.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { MemoryNodes, type NodeFaults } from '../../support/memory-nodes.ts';
 import type { SimMachine } from './machine.ts';
 
@@ -35,7 +35,7 @@ export async function openStore(
     return { ledger: nodes.books, nodes, reopen: async () => {}, close: async () => {} };
   }
   if (kind === 'lmdb') return LmdbStore.open(machine);
-  const ledger = new MemoryLedger(machine.clock(), { keepsPending: true });
+  const ledger = memoryLedger(machine.clock(), { keepsPending: true });
   // as the real one does for its journals, which the simulation leaves unused: ids are the same with both
   const reopen = async () => void (await ledger.leaseSequences());
   await reopen();

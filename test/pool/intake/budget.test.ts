@@ -7,7 +7,7 @@ import type { SpendLimits } from '../../../src/ledger/records.ts';
 import { type SourceReader, sourceReader } from '../../../src/pool/intake/jobs.ts';
 import { failingBackend, soundBackend } from '../../support/backends.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord } from '../fixtures.ts';
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -37,7 +37,7 @@ function stream(spend?: Spend) {
 /** Services that follow one another over one ledger, at the same time of the same clock. */
 function world(limits: SpendLimits) {
   const clock = new ManualClock(BEFORE_MIDNIGHT_MS);
-  const ledger = new MemoryLedger(clock);
+  const ledger = memoryLedger(clock);
   const { wait } = new VirtualTime();
   const reader = (backend: Backend) =>
     sourceReader({ backend, store: ledger, limits, clock, log: silentLog, wait });

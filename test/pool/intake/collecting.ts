@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import type { Backend } from '../../../src/backend/backend.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import { Collector, type CollectorOptions } from '../../../src/pool/intake/collector.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { recordingLog, ScriptedAssessor, withCalls } from '../fixtures.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -15,7 +15,7 @@ export function idleCollector(
   changes: Partial<CollectorOptions> & { readonly calls?: Parameters<typeof withCalls>[1] } = {},
 ) {
   const time = new VirtualTime();
-  const ledger = new MemoryLedger(time.clock);
+  const ledger = memoryLedger(time.clock);
   const log = recordingLog();
   const assessor = new ScriptedAssessor();
   const closed: string[] = [];

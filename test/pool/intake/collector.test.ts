@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BackendError, type RawRead, type StreamBackend } from '../../../src/backend/backend.ts';
 import { silentLog } from '../../../src/core/log.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { PURE_BLOCK_BYTES } from '../../../src/ledger/records.ts';
 import type { Collector } from '../../../src/pool/intake/collector.ts';
 import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
@@ -15,7 +16,6 @@ import {
   stallingBackend,
   stuckBackend,
 } from '../../support/backends.ts';
-import type { MemoryLedger } from '../../support/memory-ledger.ts';
 import { isZero, lotRecord, MarkedBlocks, ScriptedAssessor, settle, type withCalls } from '../fixtures.ts';
 import { collecting, idleCollector, LOT_RAW_BITS } from './collecting.ts';
 import { JobDouble } from './job-double.ts';
@@ -47,7 +47,7 @@ function assertFailing(collector: Collector, lastError: string): void {
   assert.deepEqual([status.state, status.lastError], ['failing', lastError]);
 }
 
-const pureBlocks = async (ledger: MemoryLedger) => (await ledger.blockLevels()).pure.blocks;
+const pureBlocks = async (ledger: Ledger) => (await ledger.blockLevels()).pure.blocks;
 
 describe('the levels of the reservoir', () => {
   it('fills the reservoir to the high watermark, and again only below half of it', async (t) => {

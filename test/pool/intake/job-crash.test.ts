@@ -6,7 +6,7 @@ import { dayOf } from '../../../src/core/clock.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { Collector } from '../../../src/pool/intake/collector.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { ScriptedAssessor } from '../fixtures.ts';
 import { JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -111,7 +111,7 @@ const JOB_STATES = [{ state: 'queued' }, { state: 'running' }, { state: 'done' }
 describe('a service that dies in the middle of a job', () => {
   it('makes these effects when it does not', async () => {
     const time = new VirtualTime();
-    const [provider, ledger] = [new JobDouble(...JOB_STATES), new MemoryLedger(time.clock)];
+    const [provider, ledger] = [new JobDouble(...JOB_STATES), memoryLedger(time.clock)];
     const process = new MortalProcess(Number.POSITIVE_INFINITY, true);
     await live(process, provider, ledger, time);
     const expected = [
@@ -139,7 +139,7 @@ describe('a service that dies in the middle of a job', () => {
     it(`${isMade ? 'after' : 'before'} effect ${at}, and again anywhere: one paid job, one lot`, async () => {
       for (const second of [undefined, ...deaths.filter((death) => death.isMade !== isMade)]) {
         const time = new VirtualTime();
-        const [provider, ledger] = [new JobDouble(...JOB_STATES), new MemoryLedger(time.clock)];
+        const [provider, ledger] = [new JobDouble(...JOB_STATES), memoryLedger(time.clock)];
         const first = new MortalProcess(at, isMade);
         await live(first, provider, ledger, time);
         assert.equal(first.isDead, true);
@@ -157,7 +157,7 @@ describe('a service that dies in the middle of a job', () => {
 
   it('after it read what can be read once: that job ends, the next gives the lot', async () => {
     const time = new VirtualTime();
-    const [provider, ledger] = [new JobDouble(), new MemoryLedger(time.clock)];
+    const [provider, ledger] = [new JobDouble(), memoryLedger(time.clock)];
     const fetchesOf = new Map<string, number>();
     const fetch = provider.fetch.bind(provider);
     provider.fetch = async (job: JobReference) => {

@@ -7,7 +7,7 @@ import type { JobRecord } from '../../../src/ledger/records.ts';
 import { sourceReader } from '../../../src/pool/intake/jobs.ts';
 import { UNLIMITED } from '../../../src/pool/intake/read.ts';
 import { rawRead } from '../../support/backends.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, recordingLog, withCalls } from '../fixtures.ts';
 import { hasKind, type JobCall, JobDouble } from './job-double.ts';
 import { VirtualTime } from './virtual-time.ts';
@@ -22,7 +22,7 @@ const times = (count: number, kind: BackendErrorKind) => Array.from({ length: co
 /** A provider and a ledger, and services that come and go over them; the first is there. */
 function world(provider: JobDouble) {
   const time = new VirtualTime();
-  const ledger = new MemoryLedger(time.clock);
+  const ledger = memoryLedger(time.clock);
   const puts: JobRecord[] = [];
   const watched = withCalls(ledger, {
     putJob: (putJob) => async (job) => {

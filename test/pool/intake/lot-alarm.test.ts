@@ -6,7 +6,7 @@ import { LotAlarm } from '../../../src/pool/intake/lot-alarm.ts';
 import { soundBackend } from '../../support/backends.ts';
 import { uniforms } from '../../support/chance.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, withCalls } from '../fixtures.ts';
 import { collecting } from './collecting.ts';
 
@@ -105,7 +105,7 @@ describe('a source across its lots', () => {
   const LARGE = { pureBytesHigh: PURE_BLOCK_BYTES, lotRawBits: 4 * 1024 * 1024 };
 
   it('remembers the lots of earlier runs, though other sources had more since', async (t) => {
-    const ledger = new MemoryLedger(new ManualClock());
+    const ledger = memoryLedger(new ManualClock());
     const source = soundBackend().name;
     for (let i = 0; i < 20; i++) {
       const id = `lot_${String(i).padStart(26, '0')}`;
@@ -123,7 +123,7 @@ describe('a source across its lots', () => {
 
   it('asks again for a history that cannot be read, and reads nothing of the source before', async (t) => {
     let isAway = true;
-    const store = withCalls(new MemoryLedger(new ManualClock()), {
+    const store = withCalls(memoryLedger(new ManualClock()), {
       lots: (lots) => async (limit, source) => {
         if (isAway) throw new Error('the disk is away');
         return lots(limit, source);

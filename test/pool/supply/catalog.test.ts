@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { lotRecord, withCalls } from '../fixtures.ts';
 
 describe('lot catalog', () => {
   it('reads a record once, and gives it without waiting from then on', async () => {
-    const ledger = new MemoryLedger(new ManualClock());
+    const ledger = memoryLedger(new ManualClock());
     await ledger.addLot(lotRecord('lot_a'), []);
     let reads = 0;
     const catalog = new LotCatalog(
@@ -27,7 +27,7 @@ describe('lot catalog', () => {
   });
 
   it('is bounded and forgets the oldest lot first, and none for a lot that it knows', () => {
-    const catalog = new LotCatalog(new MemoryLedger(new ManualClock()));
+    const catalog = new LotCatalog(memoryLedger(new ManualClock()));
     for (let i = 0; i < 2_048; i++) catalog.add(lotRecord(`lot_${i}`));
     catalog.add(lotRecord('lot_5'));
     assert.equal(catalog.get('lot_0').id, 'lot_0');

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { silentLog } from '../../../src/core/log.ts';
+import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { commitmentOf } from '../../../src/pool/intake/lot-commitment.ts';
 import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import { SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { isZero, lotRecord, MarkedBlocks, recordingLog, withCalls } from '../fixtures.ts';
 
 /** An operator who changes what is stored when its leaf is in the log: none of it is delivered. */
 
 async function committedLedger() {
   const clock = new ManualClock();
-  const ledger = new MemoryLedger(clock);
+  const ledger = memoryLedger(clock);
   const marked = new MarkedBlocks();
   const blocks = [...marked.seeds(3), ...marked.pure(3)];
   await ledger.addLot(lotRecord('lot_1', { commitment: await commitmentOf(blocks) }), blocks);
@@ -23,7 +24,7 @@ async function committedLedger() {
 type Changed = 'a bit of one' | 'two in each other’s place';
 
 /** The ledger whose blocks of one kind are others when they are claimed, and all that it gave. */
-function changing(ledger: MemoryLedger, changed: Changed | null) {
+function changing(ledger: Ledger, changed: Changed | null) {
   const given: Uint8Array[] = [];
   const changedLedger = withCalls(ledger, {
     claimBlocks: (claim) => async (kind, max) => {

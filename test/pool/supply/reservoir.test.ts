@@ -8,14 +8,14 @@ import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
 import type { EntropyReader } from '../../../src/values/entropy-reader.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { isZero, lotRecord, MarkedBlocks, recordingLog, settle, withCalls, wordsOf } from '../fixtures.ts';
 
 const KIB = 1024;
 
 /** A reservoir of marked blocks, and which lot each word came from. */
 class World {
-  readonly ledger = new MemoryLedger(new ManualClock());
+  readonly ledger = memoryLedger(new ManualClock());
   readonly lotOfWord = new Map<number, string>();
   readonly #marked = new MarkedBlocks();
   #lots = 0;

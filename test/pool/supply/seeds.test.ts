@@ -5,7 +5,7 @@ import type { Ledger } from '../../../src/ledger/ledger.ts';
 import { LotCatalog } from '../../../src/pool/supply/catalog.ts';
 import { type SeedInForce, SeedSchedule } from '../../../src/pool/supply/seeds.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
-import { MemoryLedger } from '../../support/memory-ledger.ts';
+import { memoryLedger } from '../../support/memory-ledger.ts';
 import { isZero, lotRecord, MarkedBlocks, settle, withCalls, wordsOf } from '../fixtures.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ interface Given {
 /** A ledger with so many seeds of lot_1, some of its calls replaced, and a schedule on it. */
 async function seeded(seeds: number, calls: Parameters<typeof withCalls>[1] = {}) {
   const clock = new ManualClock();
-  const ledger = new MemoryLedger(clock);
+  const ledger = memoryLedger(clock);
   const blocks = new MarkedBlocks().seeds(seeds);
   if (seeds > 0) await ledger.addLot(lotRecord('lot_1'), blocks);
   const words = blocks.map(({ bytes }) => wordsOf(bytes));
