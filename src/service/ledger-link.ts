@@ -78,7 +78,12 @@ export function connectLedger(port: MessagePort): Ledger {
   const link = new Link<FarLedger, DirectoryReader>(port, {
     serve: {
       async directoryChanged(...change) {
-        await Promise.all([...readers].map((reader) => reader.directoryChanged(...change)));
+        const tell = (reader: DirectoryReader) =>
+          reader.directoryChanged(...change).catch((error: unknown) => {
+            readers.delete(reader); // it has ended, and the others go on
+            if (change[0].isWhole) throw error;
+          });
+        await Promise.all([...readers].map(tell));
       },
     },
     hand: {

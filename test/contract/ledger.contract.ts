@@ -190,8 +190,10 @@ export function ledgerContract(
       await ledger.follow({
         directoryChanged: async ({ isWhole }) => assert.ok(isWhole, 'this reader ended'),
       });
-      await ledger.putAccount({ ...created, name: 'other' });
-      assert.ok(told.some(({ accounts }) => accounts.some(({ name }) => name === 'other')));
+      for (const other of ['the one that ends it', 'one more']) {
+        await ledger.putAccount({ ...created, name: other });
+        assert.ok(told.some(({ accounts }) => accounts.some(({ name }) => name === other)));
+      }
     });
 
     check('a lot is stored once, the newest listed first', async ({ ledger, reopen }) => {
