@@ -3,7 +3,7 @@ import { html, type Markup } from './layout.ts';
 const WIDTH = 360;
 const HEIGHT = 72;
 
-export interface PlotPoint {
+interface PlotPoint {
   readonly x: number;
   readonly y: number;
   /** Class of its bar; `pass` when nothing else is said. */
@@ -11,7 +11,7 @@ export interface PlotPoint {
 }
 
 /** Everything about a plot but its points. */
-export interface PlotLimits {
+interface PlotLimits {
   readonly as: 'bars' | 'line';
   readonly label: string;
   /** What the reader should take from it, in a few words. */
