@@ -1,4 +1,4 @@
-import { COMMIT_SLOTS } from '../../src/ledger/postgres/node.ts';
+import { COMMIT_SLOTS } from '../../src/ledger/postgres/fence.ts';
 
 /**
  * A simulation on paper of many nodes on one PostgreSQL server: what each part has to do at a given load, from costs
