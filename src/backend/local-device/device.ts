@@ -237,7 +237,7 @@ function withoutNulls(
 }
 
 /** Where Linux has its hardware generators. Tests put their own in place. */
-export interface HwRandomPlace {
+interface HwRandomPlace {
   /** The node that reads from the generator in use, `/dev/hwrng`. */
   readonly node: string;
   /**
