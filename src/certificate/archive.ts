@@ -10,22 +10,19 @@ import type { KeysDocument } from './keys-document.ts';
 import type { CertificateLog } from './log.ts';
 import { type CertifiedLot, certifiedLot, runsOf } from './lot-leaf.ts';
 import { type LoggedLot, proofFor } from './lot-release.ts';
-import { drawLeafKey, revocationKey } from './public-leaves.ts';
+import { drawLeafKey, type ProvenLeaf, revocationKey } from './public-leaves.ts';
 import { certificateOf } from './record.ts';
 import type { WitnessState } from './witnessed.ts';
 
 /** What `/log/lots/<id>` answers. */
-export interface PublicLot {
+export interface PublicLot extends ProvenLeaf {
   readonly lot_id: string;
-  /** Canonical JSON, and c2sp.org/tlog-proof. */
-  readonly leaf: string;
-  readonly proof: string;
   /** Null when the lot was not withdrawn. */
-  readonly withdrawal: { readonly leaf: string; readonly proof: string } | null;
+  readonly withdrawal: ProvenLeaf | null;
   /** The leaves of all withdrawals that the statement counts, in order. */
   readonly withdrawals: readonly string[];
   /** The newest public leaf that says how many there are; null before the first. */
-  readonly statement: { readonly leaf: string; readonly proof: string } | null;
+  readonly statement: ProvenLeaf | null;
 }
 
 /** What GET /v1/draws answers. */
@@ -177,15 +174,12 @@ export class CertificateArchive {
   async publicLot(id: string): Promise<PublicLot | undefined> {
     const logged = await this.#log.lotOf(id);
     if (logged === undefined) return undefined;
-    const { withdrawals, statement } = await this.#log.withdrawals();
-    const withdrawal = (await this.#log.leafOf(revocationKey(id))) ?? null;
     return {
       lot_id: id,
       leaf: logged.text,
       proof: logged.proofs[logged.proofs.length - 1],
-      withdrawal: withdrawal && { leaf: withdrawal.text, proof: withdrawal.proof },
-      withdrawals,
-      statement: statement && { leaf: statement.text, proof: statement.proof },
+      withdrawal: (await this.#log.leafOf(revocationKey(id))) ?? null,
+      ...(await this.#log.withdrawals()),
     };
   }
 }

@@ -3,6 +3,7 @@ import { toBase64 } from '../crypto/base64.ts';
 import { CompactRange, equalHashes, leafHash, verifyConsistency } from '../crypto/merkle.ts';
 import { parseHashes } from '../crypto/note.ts';
 import { listAt, member, parsedObject, text, timeOf, timeText } from './members.ts';
+import type { ProvenLeaf } from './public-leaves.ts';
 import {
   holdsLeaf,
   readCheckpoint,
@@ -30,12 +31,6 @@ export type FindingKind =
   /** A leaf whose time is not between the checkpoints before and after it. */
   | 'date';
 
-interface LeafProof {
-  readonly leaf: string;
-  /** c2sp.org/tlog-proof. */
-  readonly proof: string;
-}
-
 /** A JSON document. Members that a kind does not need are absent. */
 export interface Finding {
   readonly type: 'qrn-log-finding';
@@ -50,7 +45,7 @@ export interface Finding {
   readonly keys: unknown;
   /** Signed notes, in the order in which they were seen. */
   readonly checkpoints: readonly string[];
-  readonly leaves?: readonly LeafProof[];
+  readonly leaves?: readonly ProvenLeaf[];
   /**
    * The root of as many leaves of the second checkpoint's tree as the first checkpoint has, and the consistency proof from
    * there (RFC 9162 §2.1.4); base64.

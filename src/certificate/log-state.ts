@@ -213,8 +213,10 @@ export async function loadState(
   const record = await store.getLog(STATE_KEY);
   if (record === undefined) return undefined;
   const stored = JSON.parse(textOf(record)) as StoredState;
-  if (stored.version !== 1)
-    throw new CertificateLogError(`the log has version ${stored.version}, this program reads 1`);
+  if (stored.version !== 1 || stored.published === undefined)
+    throw new CertificateLogError(
+      `the log was stored by another build (version ${stored.version}), and this program reads its own alone: begin with a new data folder`,
+    );
   if (stored.origin !== keys.name) {
     throw new CertificateLogError(`the stored log is ${stored.origin}; ${keys.name} would be another one`);
   }

@@ -42,6 +42,7 @@ import {
   type NumberedLeaf,
   namedLeaf,
   noPublicLeaves,
+  type ProvenLeaf,
   PublicBatch,
   type PublicLeaf,
   publicLeavesFrom,
@@ -85,13 +86,6 @@ export interface CertificateLogOptions {
   readonly readOnly?: true;
   /** See BATCH_LEAVES, which it is by default. */
   readonly batchLeaves?: number;
-}
-
-export interface LoggedLeaf {
-  /** Canonical JSON: the leaf. */
-  readonly text: string;
-  /** c2sp.org/tlog-proof. */
-  readonly proof: string;
 }
 
 /** A batch takes whole segments until it has this many leaves: 4 ms at 4 µs a leaf, tree and tiles too. */
@@ -238,12 +232,12 @@ export class CertificateLog {
   }
 
   /** The leaf that has this name (public-leaves.ts) and its proof; undefined until it is logged. */
-  async leafOf(name: string): Promise<LoggedLeaf | undefined> {
+  async leafOf(name: string): Promise<ProvenLeaf | undefined> {
     const found = await this.#named(name);
     if (found === undefined || !(await this.#isShown(found.store, found.size))) return undefined;
     const { store, index, leaf, size } = found;
     const witnessed = await firstWitnessed(store, size);
-    return { text: leaf, proof: await this.#proof(store, index, witnessed?.size ?? size, witnessed?.note) };
+    return { leaf, proof: await this.#proof(store, index, witnessed?.size ?? size, witnessed?.note) };
   }
 
   /** In this log, or in the newest before it that has a leaf of this name. */
@@ -282,11 +276,11 @@ export class CertificateLog {
    * The newest public leaf that says which lots had been withdrawn before it, and the leaves of those withdrawals in
    * order: a lot that is not among them had not been withdrawn when the log had as many leaves.
    */
-  async withdrawals(): Promise<{ withdrawals: string[]; statement: LoggedLeaf | null }> {
+  async withdrawals(): Promise<{ withdrawals: string[]; statement: ProvenLeaf | null }> {
     const { withdrawals, statement } = await readStatement(this.#store, this.#state.published);
     if (statement === undefined) return { withdrawals, statement: null };
     const proof = await this.#proof(this.#store, statement.index, this.size);
-    return { withdrawals, statement: { text: statement.leaf, proof } };
+    return { withdrawals, statement: { leaf: statement.leaf, proof } };
   }
 
   /** The public leaves from this index of the log on, at most `limit`. */

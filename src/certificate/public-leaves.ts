@@ -21,6 +21,12 @@ export interface PublicLeaf {
   readonly leaf: string;
 }
 
+/** The text of a leaf, canonical JSON, and its proof: c2sp.org/tlog-proof. */
+export interface ProvenLeaf {
+  readonly leaf: string;
+  readonly proof: string;
+}
+
 /** A public leaf as it is stored. */
 export interface StoredLeaf extends PublicLeaf {
   /** Leaves of the checkpoint that it was logged with. */

@@ -46,7 +46,7 @@ const ISSUED_MS = TIME_MS + 13;
 const beacon = new TestBeacon(Math.ceil(TIME_MS / 1_000) - 50);
 
 export const ITEMS = ['ada', 'grace', 'barbara', 'é, with a comma'];
-export const LIST_SHA256 = digestOf(ITEMS.map((item) => `${item}\n`).join(''));
+const LIST_SHA256 = digestOf(ITEMS.map((item) => `${item}\n`).join(''));
 
 export async function drawScene(options: DrawSceneOptions = {}): Promise<DrawScene> {
   const { hasBeacon = true, end = 'revealed', isPublic = true, nonce = null } = options;
@@ -153,7 +153,7 @@ async function logged({ world, log }: Scene, kind: 'commit' | 'end', atMs: numbe
   await log.seal();
   const found = await log.leafOf(`draw/draw/${kind}`);
   assert(found !== undefined);
-  return { leaf: found.text, proof: found.proof };
+  return found;
 }
 
 /** As it is after it was sent. */

@@ -162,7 +162,7 @@ describe('CertificateLog', () => {
     assert.equal(await log.seal(), 1);
     assert.equal(await (await w.open()).seal(), 0, 'nor after a restart');
     assert.equal(await w.check(log), 2);
-    assert.equal((await log.leafOf('draw/draw_1/commit'))?.text, commit.text);
+    assert.equal((await log.leafOf('draw/draw_1/commit'))?.leaf, commit.text);
     assert.ok((await log.leafOf('draw/draw_1/end'))?.proof.startsWith('c2sp.org/tlog-proof@v1\nindex 1\n'));
     const told = await log.publicLeaves(0, 10);
     assert.deepEqual(
@@ -321,8 +321,10 @@ describe('faults', () => {
       await refused(damaged, {});
     }
     const state = JSON.parse(Buffer.from(w.records.get('state')!).toString()) as Record<string, unknown>;
-    w.records.set('state', Buffer.from(JSON.stringify({ ...state, version: 2 })));
-    await refused(w, {});
+    for (const other of [{ version: 2 }, { published: undefined }]) {
+      w.records.set('state', Buffer.from(JSON.stringify({ ...state, ...other })));
+      await refused(w, {});
+    }
   });
 });
 

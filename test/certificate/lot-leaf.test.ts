@@ -208,7 +208,7 @@ describe('lots in the log', () => {
     assert.equal(await log.seal(), 2);
     const { statement, withdrawals } = await log.withdrawals();
     assert.match(
-      statement!.text,
+      statement!.leaf,
       /^\{"at":"[^"]+","type":"statement","version":1,"withdrawals":\{"count":1,/,
     );
     assert.equal(withdrawals.length, 1);
