@@ -50,7 +50,7 @@ export interface LimitGrant {
   readonly requestsUnused: number;
 }
 
-export interface LimitAnswer {
+interface LimitAnswer {
   readonly period: number;
   /** Nodes that live, this one among them. */
   readonly nodes: number;

@@ -12,7 +12,7 @@ import { lockIn, packedRows, putRows, type RecordRow, rowOf } from './postgres-s
 import { auditBooks } from './upkeep.ts';
 
 /** The records of an LMDB folder that nobody writes, of one moment. */
-export interface FolderRecords {
+interface FolderRecords {
   readonly tables: Tables;
   readonly at: Snapshot;
 }
