@@ -104,7 +104,7 @@ export function existingLedger(context: CommandContext): string {
 export function openAsServer(
   { clock }: CommandContext,
   path: string,
-  more: Pick<LmdbLedgerOptions, 'evenImported' | 'mayLackJournals'> = {},
+  more: Pick<LmdbLedgerOptions, 'forImport' | 'mayLackJournals'> = {},
 ): Promise<LmdbLedger> {
   return openLmdbLedger({ ...SERVER, ...more, fronts: 0, isCommand: true, clock, path });
 }

@@ -9,7 +9,6 @@ import {
   rmSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../core/clock.ts';
 import type { BlockKeys } from '../block-keys.ts';
 import { DirectoryFeed } from '../directory-feed.ts';
@@ -34,7 +33,6 @@ import type { FreeSpace } from './data-file.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
-import { requireNotImported } from './import-mark.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import type { Scrub } from './scrub.ts';
 import type { StartAudit } from './start-audit.ts';
@@ -58,8 +56,6 @@ export interface LmdbLedger extends Ledger, FailStop {
   readonly journals: readonly JournalPlace[];
   /** All records as they are now, for a copy into another ledger. `at.done` must be called. */
   records(): { readonly tables: Tables; readonly at: Snapshot };
-  /** Whether a command has written accounts, keys, revocations, notes or charges since `at`. Waits for one that writes now. */
-  isChangedSince(at: Snapshot): boolean;
   /** Ends the jobs of all sources that have no lot yet, with this failure. */
   abandonJobs(failure: string): Promise<void>;
 }
@@ -89,6 +85,8 @@ export interface LmdbLedgerParts {
   readonly folderWatch: FolderWatch | undefined;
   readonly role: 'server' | 'reader';
   readonly owner: FolderOwner | undefined;
+  /** Commands may call through the socket of the folder. */
+  readonly isServing: boolean;
   /** Opens the ledger in a folder, reads all of it and gives its problems. */
   readonly audited: (directory: string) => Promise<readonly string[]>;
   /**
@@ -201,13 +199,13 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     },
   );
   const feed = new DirectoryFeed(calls.directoryChanges, parts.clock);
-  parts.owner?.serve(async (call, args): Promise<Served> => {
+  const served = async (call: string, args: readonly unknown[]): Promise<Served> => {
     if (!isCommandCall(call))
       throw new LedgerError('refused', `${call} is no call for a command: ${COMMAND_CALLS.join(', ')} are`);
-    requireNotImported(parts.path); // an import may have begun since the command started
     const result = await (calls[call] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
     return { result, isConfirmed: await feed.push() };
-  });
+  };
+  if (parts.isServing) parts.owner?.serve(served);
   let closed: Promise<void> | undefined;
   return {
     ...feed.over(calls),
@@ -216,7 +214,6 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     journals,
     compactTo: (directory) => copyTo(directory, true),
     records: () => ({ tables, at: store.snapshot() }),
-    isChangedSince: (at) => isChangedSince(store, tables, at),
     async abandonJobs(failure) {
       requireServer('abandonJobs');
       await sources.abandonJobs(failure);
@@ -263,15 +260,4 @@ function syncToDisk(path: string): void {
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** Each change of a directory, and each new record, changes a number; a note may change alone. */
-function isChangedSince(store: Store, { meta, sourceNotes }: Tables, at: Snapshot): boolean {
-  let isChanged = false;
-  store.transact(() => {
-    isChanged =
-      !isDeepStrictEqual([...meta.entries()], [...meta.entries({}, at)]) ||
-      !isDeepStrictEqual([...sourceNotes.entries()], [...sourceNotes.entries({}, at)]);
-  });
-  return isChanged;
 }

@@ -73,8 +73,11 @@ export interface LmdbLedgerOptions {
   readonly startAudit?: FolderAudit;
   /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
   readonly scrubBytesPerS?: number;
-  /** Opens a folder whose records went into a database: for the import alone. */
-  readonly evenImported?: true;
+  /**
+   * For the import into a database, which may have begun before. Commands wait until it ends, and are then refused: none of them
+   * changes what is copied.
+   */
+  readonly forImport?: true;
   /** Of a thread that the process may end at any moment. */
   readonly gate?: TransactionGate;
   /** Wraps the store; tests make it fail. */
@@ -105,7 +108,7 @@ const BLOCK_KEYS_FILE = 'block-keys';
 export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
   const { path, role } = options;
   const readOnly = role === 'reader';
-  if (options.evenImported !== true) requireNotImported(path);
+  if (options.forImport !== true) requireNotImported(path);
   if (readOnly && !existsSync(join(path, DATA_FILE))) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
@@ -211,6 +214,7 @@ async function openLocked(
       folderWatch,
       role,
       owner,
+      isServing: options.forImport !== true,
       audited,
       yielded,
     });
