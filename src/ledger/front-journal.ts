@@ -15,6 +15,7 @@ import { type Books, LedgerError } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
 import { encodeSegment } from './segment.ts';
 import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
+import type { Sequences } from './sequences.ts';
 
 /** What brings an acknowledged answer through a killed process (`commit`) and also through a power cut (`fsync`). */
 export type Durability = 'fsync' | 'commit';
@@ -34,6 +35,7 @@ export interface FrontJournalOptions {
   readonly durability: Durability;
   /** Takes what the journal has no room for. */
   readonly ledger: Pick<Books, 'commit'>;
+  readonly sequences: Sequences;
   /** Why nothing may be acknowledged; null when all is well. */
   readonly held?: string | null;
 }
@@ -73,10 +75,11 @@ export class FrontJournal implements SegmentSink {
   }
 
   nextSequence(): number {
-    return this.#board.takeSequence();
+    return this.#options.sequences.next();
   }
 
   get isBehind(): boolean {
+    if (this.#options.sequences.isOut) return true;
     const bytesMax = BEHIND_SHARE * this.#options.place.ringBytes;
     return this.#end - this.#storedTo > bytesMax && this.#waitingBytes() > bytesMax;
   }

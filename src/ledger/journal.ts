@@ -10,9 +10,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { assert } from '../core/assert.ts';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
-import { LedgerError, SEQUENCES_PER_LEASE, type SequenceLease } from './ledger.ts';
+import { LedgerError } from './ledger.ts';
 
 /**
  * The file in which one front leaves its segments until LMDB has them: the front writes (front-journal.ts), the ledger's
@@ -71,17 +70,11 @@ export interface JournalPlace {
 }
 
 const WAKE = 0;
-/** The last sequence that was taken, or the one before the first of its lease. */
-const TAKEN = 1;
-/** The same of the lease that follows: the one before its first; NO_LEASE when there is none. */
-const FOLLOWING = 2;
 /** Not 0 once nothing more is acknowledged from a journal. */
-const CLOSED = 3;
+const CLOSED = 1;
 /** Not 0 while the disk has too little room for more answers. */
-const FULL = 4;
-const POSITIONS = 5;
-const NO_LEASE = -1n;
-const PER_LEASE = BigInt(SEQUENCES_PER_LEASE);
+const FULL = 2;
+const POSITIONS = 3;
 const NOTHING_NEW = 0;
 const NEW = 1;
 const HURRY = 2;
@@ -99,34 +92,8 @@ export class JournalBoard {
     this.#words = new BigInt64Array(shared);
   }
 
-  static create(fronts: number, lease: SequenceLease): JournalBoard {
-    const board = new JournalBoard(new SharedArrayBuffer(8 * (POSITIONS + 2 * fronts)));
-    Atomics.store(board.#words, TAKEN, BigInt(lease.from - 1));
-    Atomics.store(board.#words, FOLLOWING, NO_LEASE);
-    return board;
-  }
-
-  /** A sequence of the lease for one segment, which no other segment gets. */
-  takeSequence(): number {
-    for (;;) {
-      const taken = Atomics.load(this.#words, TAKEN);
-      const isLast = (taken + 1n) % PER_LEASE === 0n;
-      const following = isLast ? Atomics.load(this.#words, FOLLOWING) : NO_LEASE;
-      assert(!isLast || (following !== NO_LEASE && following > taken), 'a lease is renewed in time');
-      const next = (isLast ? following : taken) + 1n;
-      if (Atomics.compareExchange(this.#words, TAKEN, taken, next) === taken) return Number(next);
-    }
-  }
-
-  /** The lease is half used, and none follows it. */
-  get wantsLease(): boolean {
-    const taken = Atomics.load(this.#words, TAKEN);
-    return taken % PER_LEASE >= PER_LEASE / 2n && Atomics.load(this.#words, FOLLOWING) <= taken;
-  }
-
-  /** The lease that follows. */
-  offer(lease: SequenceLease): void {
-    Atomics.store(this.#words, FOLLOWING, BigInt(lease.from - 1));
+  static create(fronts: number): JournalBoard {
+    return new JournalBoard(new SharedArrayBuffer(8 * (POSITIONS + 2 * fronts)));
   }
 
   /** The end of the last record that the front has written. */

@@ -1,9 +1,10 @@
 import { assert } from '../core/assert.ts';
 import type { Clock } from '../core/clock.ts';
 import { ApiError } from '../core/errors.ts';
-import type { Books, SequenceLease } from './ledger.ts';
+import type { Books } from './ledger.ts';
 import type { SegmentRecord, StoredAnswer } from './records.ts';
 import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
+import type { Sequences } from './sequences.ts';
 
 /** New answers are shed when segments of this many bytes wait for the ledger. */
 const BEHIND_BYTES = 16 * 2 ** 20;
@@ -14,15 +15,6 @@ const BEHIND_BYTES = 16 * 2 ** 20;
 const AWAY_MS = 1_000;
 /** A segment that is not decided by then is reported as unknown: whoever waits for it is told to ask again. */
 const UNKNOWN_AFTER_MS = 3_000;
-/** The next lease is asked for when this many sequences of the last one are left. */
-const LEASE_AHEAD = 2 ** 16;
-/**
- * Retention drops the oldest certificates of all nodes, and from then on no sequence up to theirs may be stored. A lease that
- * were kept for as long as it lasts would one day lie below what other fronts dropped, so after an hour the next one is
- * asked for, and after a day, the shortest retention there is, the old one is used no more.
- */
-const LEASE_RENEWED_MS = 60 * 60 * 1000;
-const LEASE_LASTS_MS = 24 * LEASE_RENEWED_MS;
 const AWAY: SinkRefusal = { why: 'database-away', retryAfterS: 1 };
 
 /** A segment was sent and may be stored or not: nothing of it is acknowledged, and nothing that it spends is given back. */
@@ -40,13 +32,10 @@ export class UnknownOutcome extends ApiError {
   }
 }
 
-interface Leased extends SequenceLease {
-  readonly atMs: number;
-}
-
 export interface LinkedSinkOptions {
   /** The ledger behind the port of its thread. Its `commit` resolves when the segment's row is committed. */
-  readonly ledger: Pick<Books, 'commit' | 'leaseSequences'>;
+  readonly ledger: Pick<Books, 'commit'>;
+  readonly sequences: Sequences;
   readonly clock: Clock;
   /** Why nothing may be acknowledged; null when all is well. */
   readonly held: string | null;
@@ -59,33 +48,19 @@ export interface LinkedSinkOptions {
  */
 export class LinkedSink implements SegmentSink {
   readonly #options: LinkedSinkOptions;
-  #lease: Leased;
-  #next: number;
-  #following: Leased | undefined;
-  #isLeasing = false;
   #waitingBytes = 0;
   /** When each segment that waits came, oldest first; a segment's place is its identity. */
   readonly #waitingSinceMs = new Set<{ readonly atMs: number }>();
   readonly #held: SinkRefusal | null;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
 
-  private constructor(options: LinkedSinkOptions, lease: SequenceLease) {
+  constructor(options: LinkedSinkOptions) {
     this.#options = options;
-    this.#lease = { ...lease, atMs: options.clock.monotonicMs() };
-    this.#next = lease.from;
     this.#held = options.held === null ? null : heldRefusal(options.held);
   }
 
-  /** Leases the first sequences. */
-  static async open(options: LinkedSinkOptions): Promise<LinkedSink> {
-    return new LinkedSink(options, await options.ledger.leaseSequences());
-  }
-
   nextSequence(): number {
-    const isDue = this.#isOlder(this.#lease, LEASE_RENEWED_MS);
-    if (this.#next === this.#lease.before || (isDue && this.#following !== undefined)) this.#takeFollowing();
-    else if (isDue || this.#lease.before - this.#next <= LEASE_AHEAD) this.#leaseAhead();
-    return this.#next++;
+    return this.#options.sequences.next();
   }
 
   get isBehind(): boolean {
@@ -97,13 +72,7 @@ export class LinkedSink implements SegmentSink {
   }
 
   get #isAway(): boolean {
-    if (this.#following !== undefined && this.#isOlder(this.#following, LEASE_LASTS_MS))
-      this.#following = undefined;
-    const isOver = this.#next === this.#lease.before || this.#isOlder(this.#lease, LEASE_LASTS_MS);
-    if (isOver && this.#following === undefined) {
-      this.#leaseAhead();
-      return true;
-    }
+    if (this.#options.sequences.isOut) return true;
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs - this.#refusedAtMs < AWAY_MS) return true;
     const [oldest] = this.#waitingSinceMs;
@@ -133,30 +102,5 @@ export class LinkedSink implements SegmentSink {
     } finally {
       clearTimeout(timer);
     }
-  }
-
-  #isOlder({ atMs }: Leased, ms: number): boolean {
-    return this.#options.clock.monotonicMs() - atMs > ms;
-  }
-
-  /** Asks again with the next answer when it fails. */
-  #leaseAhead(): void {
-    if (this.#isLeasing || this.#following !== undefined) return;
-    this.#isLeasing = true;
-    const atMs = this.#options.clock.monotonicMs();
-    this.#options.ledger
-      .leaseSequences()
-      .then(
-        (lease) => (this.#following = { ...lease, atMs }),
-        () => {},
-      )
-      .finally(() => (this.#isLeasing = false));
-  }
-
-  #takeFollowing(): void {
-    assert(this.#following !== undefined, 'nothing is drawn for an answer while the sink is away');
-    this.#lease = this.#following;
-    this.#next = this.#lease.from;
-    this.#following = undefined;
   }
 }

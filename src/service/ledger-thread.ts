@@ -7,6 +7,7 @@ import { type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { LinkedSink } from '../ledger/linked-sink.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
+import { Sequences } from '../ledger/sequences.ts';
 import { Link } from '../workers/call.ts';
 import { startThread } from '../workers/thread.ts';
 import { connectLedger, type KeyedLookUps, type LedgerPorts, PORTS } from './ledger-link.ts';
@@ -116,11 +117,13 @@ export async function openFrontSink(
   ledger: Ledger,
   clock: Clock,
 ): Promise<FrontSink> {
+  // What an earlier start gave to answers that its journals lost, it had leased: their certificate ids name no others.
+  const sequences = await Sequences.open(ledger, clock);
   if (journal === null) {
-    const sink = await LinkedSink.open({ ledger, clock, held });
+    const sink = new LinkedSink({ ledger, sequences, clock, held });
     return { sink, failed: new Promise(() => {}), close: () => {} }; // the ledger's thread fails by itself
   }
-  const sink = new FrontJournal({ ...journal, held, ledger });
+  const sink = new FrontJournal({ ...journal, held, ledger, sequences });
   return { sink, failed: sink.failed, close: () => sink.close() };
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/core/clock.ts';
 import type { EncodedSegment } from '../../src/ledger/domain/books.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { createJournal, JournalBoard } from '../../src/ledger/journal.ts';
@@ -9,6 +10,7 @@ import type { JournalPosition, LmdbBooks } from '../../src/ledger/lmdb/books.ts'
 import { FreeSpace } from '../../src/ledger/lmdb/data-file.ts';
 import { FollowingBooks } from '../../src/ledger/lmdb/following-books.ts';
 import type { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
+import { Sequences } from '../../src/ledger/sequences.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment } from '../support/ledger-records.ts';
 
@@ -17,13 +19,17 @@ const RING_BYTES = 64 * 1_024;
 const NEVER_MS = 2 ** 30;
 
 /** A journal, the books that follow it, and an LMDB that takes each store only when it is told to. */
-function followed(t: TestContext, from = 1) {
+function followed(t: TestContext) {
   const path = join(temporaryFolder(t), 'journal-1-0');
   assert.ok(createJournal(path, RING_BYTES, 1));
-  const board = JournalBoard.create(1, { from, before: SEQUENCES_PER_LEASE });
+  const board = JournalBoard.create(1);
   const place = { path, ringBytes: RING_BYTES, front: 0, shared: board.shared };
   const ledger = { commit: async () => assert.fail('the ring has room') };
-  const journal = new FrontJournal({ place, durability: 'commit', ledger });
+  const sequences = new Sequences({ leaseSequences: () => assert.fail('no lease is due') }, systemClock, {
+    from: 1,
+    before: SEQUENCES_PER_LEASE,
+  });
+  const journal = new FrontJournal({ place, durability: 'commit', ledger, sequences });
   const stores: { sequences: number[]; take: () => void }[] = [];
   const books = {
     store(segments: EncodedSegment[], _answers: unknown, [{ position }]: JournalPosition[]) {
@@ -31,9 +37,6 @@ function followed(t: TestContext, from = 1) {
       const { promise, resolve } = Promise.withResolvers<void>();
       stores.push({ sequences: segments.map(({ segment }) => segment.sequence), take: resolve });
       return promise;
-    },
-    async leaseSequences() {
-      return { from: 3 * SEQUENCES_PER_LEASE + 1, before: 4 * SEQUENCES_PER_LEASE };
     },
   };
   const following = new FollowingBooks({
@@ -77,16 +80,6 @@ suite('stores of what journals hold', () => {
     assert.deepEqual(stores[1].sequences, [2, 3]);
     stores[1].take();
     await second;
-  });
-
-  test('a store leases sequences for the fronts before those at hand are used up', async (t) => {
-    const { following, stores, board, commit } = followed(t, SEQUENCES_PER_LEASE - 1);
-    await commit(board.takeSequence());
-    const stored = following.store();
-    while (stores.length < 1) await new Promise((resolve) => setImmediate(resolve));
-    stores[0].take();
-    await stored;
-    assert.equal(board.takeSequence(), 3 * SEQUENCES_PER_LEASE + 1);
   });
 
   test('a caller who finds nothing new is answered without a store', async (t) => {

@@ -3,11 +3,13 @@ import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync, 
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { RawStore } from '../../src/ledger/lmdb/store.ts';
+import { Sequences } from '../../src/ledger/sequences.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import {
   closeSound,
@@ -113,7 +115,8 @@ suite('group commit', () => {
   test('a front of a ledger that is held back takes no answer and says why', async (t) => {
     const ledger = await openTestLedger(temporaryFolder(t));
     const [place] = ledger.journals;
-    const held = new FrontJournal({ place, durability: 'fsync', ledger, held: 'moved' });
+    const sequences = await Sequences.open(ledger, systemClock);
+    const held = new FrontJournal({ place, durability: 'fsync', ledger, sequences, held: 'moved' });
     assert.deepEqual(held.refusal, { why: 'held', message: 'moved', retryAfterS: 300 });
     await assert.rejects(held.commit(filledSegment(1, 1), []));
     held.close();

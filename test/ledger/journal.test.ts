@@ -11,7 +11,6 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { InvariantError } from '../../src/core/assert.ts';
 import { type Durability, FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
 import {
   createJournal,
@@ -23,10 +22,16 @@ import {
 } from '../../src/ledger/journal.ts';
 import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
 import { decodeSegment, encodeSegment } from '../../src/ledger/segment.ts';
+import { Sequences } from '../../src/ledger/sequences.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { answer, filledSegment, NOON_MS } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 
-const LEASE = { from: 1, before: SEQUENCES_PER_LEASE };
+/** The segments of these tests have numbers of their own. */
+const SEQUENCES = new Sequences({ leaseSequences: () => assert.fail('no lease is due') }, new ManualClock(), {
+  from: 1,
+  before: SEQUENCES_PER_LEASE,
+});
 const HEADER_BYTES = 4_096;
 const RING_BYTES = 32 * 1_024;
 /** Bytes of a record of a segment with one entry; the sequence in its head makes a difference of a few bytes. */
@@ -46,13 +51,13 @@ interface Opened {
 function opened(t: TestContext, durability: Durability = 'fsync', ringBytes = RING_BYTES): Opened {
   const path = join(temporaryFolder(t), 'journal-1-0');
   assert.ok(createJournal(path, ringBytes, 1));
-  const board = JournalBoard.create(1, LEASE);
+  const board = JournalBoard.create(1);
   const place = { path, ringBytes, front: 0, shared: board.shared };
   const direct: number[] = [];
   const ledger = {
     commit: async ([segment]: readonly { sequence: number }[]) => void direct.push(segment.sequence),
   };
-  const journal = new FrontJournal({ place, durability, ledger });
+  const journal = new FrontJournal({ place, durability, ledger, sequences: SEQUENCES });
   t.after(() => journal.close());
   return {
     place,
@@ -162,41 +167,16 @@ suite('the journal of a front', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  test('gives each sequence once, to whatever front', () => {
-    const board = JournalBoard.create(2, { ...LEASE, from: 7 });
-    const other = new JournalBoard(board.shared);
-    assert.deepEqual([board.takeSequence(), other.takeSequence(), board.takeSequence()], [7, 8, 9]);
-  });
-
-  test('asks for a lease once half of the one at hand is used, goes on with it, and takes no sequence beyond', () => {
-    const half = JournalBoard.create(1, { ...LEASE, from: SEQUENCES_PER_LEASE / 2 });
-    assert.ok(!half.wantsLease);
-    half.takeSequence();
-    assert.ok(half.wantsLease);
-
-    const end = SEQUENCES_PER_LEASE;
-    const board = JournalBoard.create(2, { from: end - 1, before: end });
-    const other = new JournalBoard(board.shared);
-    board.offer({ from: 5 * end + 1, before: 6 * end });
-    assert.ok(!board.wantsLease, 'one follows');
-    const taken = [board.takeSequence(), other.takeSequence(), board.takeSequence()];
-    assert.deepEqual(taken, [end - 1, 5 * end + 1, 5 * end + 2]);
-    const last = JournalBoard.create(1, { from: end, before: end });
-    assert.throws(() => last.takeSequence(), InvariantError);
-    last.offer({ from: 1, before: end });
-    assert.throws(() => last.takeSequence(), InvariantError, 'a lease that is used up');
-  });
-
   for (const durability of ['fsync', 'commit'] as const) {
     test(`${durability}: a disk that is full at an append stops the front, and nothing of it is acknowledged`, {
       skip: existsSync('/dev/full')
         ? false
         : 'the system has no /dev/full, which answers each write with ENOSPC',
     }, async (t) => {
-      const board = JournalBoard.create(1, LEASE);
+      const board = JournalBoard.create(1);
       const place = { path: '/dev/full', ringBytes: RING_BYTES, front: 0, shared: board.shared };
       const ledger = { commit: () => assert.fail('nothing goes round the journal') };
-      const journal = new FrontJournal({ place, durability, ledger });
+      const journal = new FrontJournal({ place, durability, ledger, sequences: SEQUENCES });
       t.after(() => journal.close());
       const refused = { reason: 'stopped', message: /its journal cannot be written \(ENOSPC/ };
       const [first, second] = [1, 2].map((n) => journal.commit(filledSegment(n, 1), []));

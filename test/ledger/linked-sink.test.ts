@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import { ApiError } from '../../src/core/errors.ts';
 import type { SequenceLease } from '../../src/ledger/ledger.ts';
 import { LinkedSink, UnknownOutcome } from '../../src/ledger/linked-sink.ts';
+import { Sequences } from '../../src/ledger/sequences.ts';
 import { filledSegment } from '../support/ledger-records.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -20,7 +21,8 @@ async function sinkOver({ size = 2 ** 24, held = null }: { size?: number; held?:
       return commit.promise;
     },
   };
-  return { clock, commits, ledger, sink: await LinkedSink.open({ ledger, clock, held }) };
+  const sequences = await Sequences.open(ledger, clock);
+  return { clock, commits, ledger, sink: new LinkedSink({ ledger, sequences, clock, held }) };
 }
 
 const isAway = (sink: LinkedSink) => sink.refusal?.why === 'database-away';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { open } from 'lmdb';
-import type { Clock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { ApiError } from '../../src/core/errors.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
@@ -12,6 +12,7 @@ import type { Ledger } from '../../src/ledger/ledger.ts';
 import { auditFolder, type LmdbLedgerOptions, openLmdbLedger } from '../../src/ledger/lmdb/lmdb.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
 import { type RawDatabase, Table } from '../../src/ledger/lmdb/table.ts';
+import { Sequences } from '../../src/ledger/sequences.ts';
 import { type Codec, type Key, plainCodec } from '../../src/ledger/store.ts';
 import { NOON_MS } from './ledger-records.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -98,7 +99,8 @@ export async function openJournaledLedger(
 ): Promise<JournaledLedger> {
   const ledger = await openTestLedger(path, more);
   const { durability = 'fsync' } = more;
-  const journal = new FrontJournal({ place: ledger.journals[0], durability, ledger });
+  const sequences = await Sequences.open(ledger, systemClock);
+  const journal = new FrontJournal({ place: ledger.journals[0], durability, ledger, sequences });
   let closed: Promise<void> | undefined;
   return {
     ...ledger,

@@ -43,6 +43,8 @@ export class FollowingBooks implements Books {
   readonly #followed: readonly Followed[];
   readonly #space: FreeSpace;
   readonly #intervalMs: number;
+  /** Stores at once. */
+  readonly commit: Books['commit'];
   readonly leaseSequences: Books['leaseSequences'];
   readonly saveRates: Books['saveRates'];
   readonly probe: Books['probe'];
@@ -70,6 +72,7 @@ export class FollowingBooks implements Books {
     this.#board = options.board;
     this.#space = options.space;
     this.#intervalMs = options.intervalMs;
+    this.commit = options.books.commit;
     this.leaseSequences = options.books.leaseSequences;
     this.saveRates = options.books.saveRates;
     this.probe = options.books.probe;
@@ -79,12 +82,6 @@ export class FollowingBooks implements Books {
       name,
     }));
     void this.#follow();
-  }
-
-  /** Stores at once. */
-  async commit(segments: readonly SegmentRecord[], answers: readonly StoredAnswer[]): Promise<void> {
-    await this.#books.commit(segments, answers);
-    await this.#renewLease();
   }
 
   /**
@@ -206,11 +203,5 @@ export class FollowingBooks implements Books {
       const key = answerKey(answer.accountNumber, answer.keyDigest);
       if (this.#answersAhead.get(key) === answer) this.#answersAhead.delete(key);
     }
-    await this.#renewLease();
-  }
-
-  /** The fronts get their next lease long before they need it: the one that they have is half used. */
-  async #renewLease(): Promise<void> {
-    if (this.#board.wantsLease) this.#board.offer(await this.#books.leaseSequences());
   }
 }

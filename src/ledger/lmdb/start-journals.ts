@@ -63,8 +63,7 @@ export async function startJournals(
   }
   for (const name of readdirSync(path).filter(isDraftJournal)) rmSync(join(path, name));
   syncFolder(path);
-  // What an earlier start gave to answers that its journals lost, it had leased: their certificate ids name no others.
-  const board = JournalBoard.create(fronts, await books.leaseSequences());
+  const board = JournalBoard.create(fronts);
   space.follow((isFull, freeBytes, freeBytesMin) => {
     board.setDiskFull(isFull);
     const facts = { free_bytes: freeBytes, free_bytes_min: freeBytesMin };
