@@ -244,19 +244,13 @@ class ConnectionLost extends Error {
 
 /**
  * An empty message in the write-ahead log, which nobody reads, makes a transaction that reads a commit of its own. It follows
- * everything that was committed before: when it ends, the synchronous standby has both.
+ * everything that was committed before: when it ends, the synchronous standby has both. For what is acknowledged or signed by
+ * being read: a commit whose wait for the standby was cancelled can be read at once, and is lost in a failover.
  */
-const MESSAGE = "pg_logical_emit_message(true, 'qrn', '')";
-export const COMMIT_NOTHING: Statement = { name: 'commit_nothing', text: `SELECT ${MESSAGE}` };
-
-/**
- * The statement, which reads one row, as a transaction of its own that ends when a standby has what it gives. For what is
- * acknowledged or signed by being read: a commit whose wait for the standby was cancelled can be read at once, and is lost
- * in a failover.
- */
-export function kept({ name, text }: Statement): Statement {
-  return { name: `${name}_kept`, text: `SELECT found.*, ${MESSAGE} FROM (${text}) AS found` };
-}
+export const COMMIT_NOTHING: Statement = {
+  name: 'commit_nothing',
+  text: "SELECT pg_logical_emit_message(true, 'qrn', '')",
+};
 
 const BEGIN = 'BEGIN';
 const COMMIT = 'COMMIT';

@@ -7,7 +7,7 @@ import type { Snapshot } from '../lmdb/table.ts';
 import type { Tables } from '../lmdb/tables.ts';
 import type { Key, SharedTable } from '../store.ts';
 import { BOOK_TABLES, COUNTS } from '../tables.ts';
-import { type Database, kept, type Session } from './connection.ts';
+import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { lockIn, packedRows, putRows, type RecordRow, rowOf } from './postgres-store.ts';
 import { auditBooks } from './upkeep.ts';
 
@@ -40,7 +40,7 @@ const STATE = {
   text: `SELECT import_id AS "importId", created_at_ms AS "madeAtMs",
     (SELECT name FROM qrn.node ORDER BY number LIMIT 1) AS "firstNode" FROM qrn.meta`,
 };
-const CONFIRM = kept({ name: 'import_confirm', text: 'SELECT import_id FROM qrn.meta WHERE import_id = $1' });
+const CONFIRM = { name: 'import_confirm', text: 'SELECT import_id FROM qrn.meta WHERE import_id = $1' };
 const LOCK_STATE = { name: 'import_lock', text: 'SELECT import_id FROM qrn.meta FOR UPDATE' };
 /** The session works between its statements: it reads the folder. */
 const MAY_PAUSE = { name: '', text: 'SET LOCAL idle_in_transaction_session_timeout = 0' };
@@ -81,8 +81,11 @@ export async function importStateOf(database: Database): Promise<ImportState> {
 }
 
 /** Whether the import was committed, for good: it may be read before the standby has it, and go with the primary. */
-export async function isImported(database: Database, id: string): Promise<boolean> {
-  return (await database.run(CONFIRM, [id])).length > 0;
+export function isImported(database: Database, id: string): Promise<boolean> {
+  return database.transact(async (session) => {
+    await session.run(COMMIT_NOTHING);
+    return (await session.run(CONFIRM, [id])).length > 0;
+  });
 }
 
 /**
