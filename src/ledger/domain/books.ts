@@ -268,7 +268,8 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
 /** The segments that are not stored yet. Refuses all when one must not be stored. */
 function* unstored(segments: readonly EncodedSegment[]): Body<EncodedSegment[]> {
   const sequences = segments.map(({ segment }) => segment.sequence);
-  const twice = sequences.find((sequence, i) => sequences.indexOf(sequence) !== i);
+  const seen = new Set<number>();
+  const twice = sequences.find((sequence) => seen.size === seen.add(sequence).size);
   if (twice !== undefined) throw new LedgerError('conflict', `segment ${twice} is twice in one commit`);
   const stored = yield* tx.getMany(SEGMENTS, sequences);
   const dropped = yield* droppedSegment();
