@@ -25,8 +25,8 @@ export const PLANTED = {
     faults: ['pause of a node that is fenced', 'partition of a node that is fenced'],
     environment: planted({
       [`${POSTGRES}/commit.ts`]: [
-        'WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot),',
-        'WHERE node = $1 AND slot = $2 AND $3::bigint > 0 RETURNING slot),',
+        'WHERE node = $1 AND slot = $2 AND epoch = $3 RETURNING slot)',
+        'WHERE node = $1 AND slot = $2 AND $3::bigint > 0 RETURNING slot)',
       ],
       [`${POSTGRES}/node.ts`]: ['if (slot?.epoch !== this.epoch) {', 'if (slot === undefined) {'],
     }),
