@@ -79,18 +79,6 @@ describe('values', () => {
     assert.deepEqual(outputs, GOLDEN);
   });
 
-  it('are version 4 UUIDs whose other 122 bits are those of the stream', async () => {
-    const { random } = randomOf();
-    for (let at = 0; at < 160; at += 16) {
-      const expected = STREAM.slice(at, at + 16);
-      expected[6] = (expected[6] & 0x0f) | 0x40;
-      expected[8] = (expected[8] & 0x3f) | 0x80;
-      const uuid = await random.uuid();
-      assert.match(uuid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-      assert.equal(uuid.replaceAll('-', ''), Buffer.from(expected).toString('hex'));
-    }
-  });
-
   it('are refused for bounds that cannot be meant, and draw nothing', async () => {
     const { random, source } = randomOf();
     const wrong: [min: number, max: number][] = [
