@@ -100,6 +100,7 @@ const VERIFIER_INSIDE: Plugin = {
 
 /** The program `qrn` of the package: one file, for Node. */
 async function writeProgram(): Promise<void> {
+  const license = readFileSync(join(root, 'node_modules/commander/LICENSE'), 'utf8');
   const { version } = JSON.parse(readFileSync(join(root, 'clients/typescript/package.json'), 'utf8'));
   await build({
     absWorkingDir: root,
@@ -112,7 +113,8 @@ async function writeProgram(): Promise<void> {
     charset: 'utf8',
     legalComments: 'inline',
     define: { CLIENT_VERSION: JSON.stringify(version) },
-    banner: { js: '#!/usr/bin/env node' },
+    // its license asks for the whole text, which no comment of its code has
+    banner: { js: `#!/usr/bin/env node\n/*! commander\n${license}*/` },
     outfile: 'clients/typescript/bin/qrn.js',
     plugins: [VERIFIER_INSIDE],
   });
