@@ -1,5 +1,4 @@
 import { beginIncarnation } from '../certificate/open.ts';
-import { loadSettings } from '../config/config.ts';
 import { isoTime } from '../core/clock.ts';
 import { silentLog } from '../core/log.ts';
 import { type ClusterState, clusterState, type NodeState } from '../ledger/postgres/cluster.ts';
@@ -20,7 +19,7 @@ const init = action({
     'node before its first start. qrn serve does the same by itself.',
   run: async (_input, context) => {
     const { keysPath, logName } = requireCluster(context);
-    requireOwnFolder(loadSettings(context.environment).dataDir);
+    requireOwnFolder(context);
     await withDatabase(context, async (database) => {
       await migrate(database);
       await agreeOnSecrets({ database, keysPath, logName, clock: context.clock });

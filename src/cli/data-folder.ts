@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadSettings, localOrigin } from '../config/config.ts';
-import { CommandError, type LocalService } from './command.ts';
+import { type CommandContext, CommandError, type LocalService } from './command.ts';
 
 /** Root's user id. A folder that a platform mounts may belong to root and be shared by its group. */
 const ROOT = 0;
@@ -12,7 +12,8 @@ const ROOT = 0;
  * root's is left to its permissions. Not checked on Windows, which has no user ids, nor for a folder that is
  * missing.
  */
-export function requireOwnFolder(dataDir: string): void {
+export function requireOwnFolder({ environment }: CommandContext): void {
+  const { dataDir } = loadSettings(environment);
   const user = process.geteuid?.();
   if (user === undefined) return;
   const ledger = ownerOf(join(dataDir, 'ledger'));

@@ -10,7 +10,6 @@ import {
   writeAnchor,
 } from '../certificate/incarnation.ts';
 import { storedStateOf } from '../certificate/log-state.ts';
-import { loadSettings } from '../config/config.ts';
 import { messageOf } from '../core/assert.ts';
 import { toBase64 } from '../crypto/base64.ts';
 import { parseCheckpoint, parseNote } from '../crypto/note.ts';
@@ -56,7 +55,7 @@ export const importLmdb = action({
   },
   run: async (_input, context) => {
     const settings = requireCluster(context);
-    requireOwnFolder(loadSettings(context.environment).dataDir);
+    requireOwnFolder(context);
     await withDatabase(context, (database) =>
       moveLedger({ context, settings, database, from: ledgerPath(context) }),
     );

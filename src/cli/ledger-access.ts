@@ -96,7 +96,7 @@ export function existingLedger(context: CommandContext): string {
       `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,
     );
   }
-  requireOwnFolder(loadSettings(context.environment).dataDir);
+  requireOwnFolder(context);
   return path;
 }
 
@@ -120,7 +120,7 @@ export async function asServer<T>(
   const cluster = clusterSettings(context);
   const folders = { keysPath: join(dataDir, 'keys'), logName, clock };
   if (cluster !== undefined) {
-    requireOwnFolder(dataDir);
+    requireOwnFolder(context);
     const { path } = cluster;
     return using(await openPostgresLedger({ ...SERVER, ...cluster, clock, secrets: cluster }), (ledger) =>
       use({ ledger, ledgerPath: path, sharedAnchorPath: path, ...folders }),

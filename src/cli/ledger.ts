@@ -14,7 +14,6 @@ import {
 import { join, resolve } from 'node:path';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
-import { loadSettings } from '../config/config.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { action, CommandError, group, type Report } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
@@ -115,7 +114,7 @@ const restore = action({
     requireFolderLedger(context, 'qrn ledger restore', 'restore the database, then run qrn cluster restored');
     const path = ledgerPath(context);
     requireNotImported(path);
-    requireOwnFolder(loadSettings(context.environment).dataDir);
+    requireOwnFolder(context);
     const from = resolve(input.operands[0]);
     if (from !== resolve(path)) copyBackup(from, path);
     const { incarnation, blocksBurned } = await asServer(

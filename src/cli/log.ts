@@ -133,7 +133,7 @@ function keysFolder(context: CommandContext): string {
   const { dataDir } = loadSettings(context.environment);
   const path = join(dataDir, 'keys');
   if (!existsSync(path)) throw new CommandError(`there are no keys in ${path}`);
-  requireOwnFolder(dataDir);
+  requireOwnFolder(context);
   return path;
 }
 

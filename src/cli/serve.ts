@@ -27,7 +27,7 @@ export const serve = action({
   options: { noDemo: { meaning: 'make no demo account, and end the key of one that was made' } },
   async run({ noDemo }, context) {
     const config = loadConfig(context.environment, availableParallelism());
-    requireOwnFolder(config.dataDir);
+    requireOwnFolder(context);
     const log = createLog(config);
     for (const { name, warnings } of config.sources) {
       for (const warning of warnings) log.warn({ source: name }, warning);
