@@ -1,3 +1,4 @@
+import { Help } from 'commander';
 import { byteCount, integer, listOf, oneOf, wholeNumber } from '../../../src/cli/arguments.ts';
 import {
   action,
@@ -5,12 +6,13 @@ import {
   type CommandContext,
   CommandError,
   type Given,
+  HELP_WIDTH,
   type OptionTable,
   type Reader,
+  type Report,
   readValue,
   UsageError,
 } from '../../../src/cli/command.ts';
-import { json } from '../../../src/cli/text.ts';
 import { ENTROPY_MODES } from '../../../src/core/vocabulary.ts';
 import type { Answer, DataEndpoint } from '../src/answers.ts';
 import type { QrnClient } from '../src/client.ts';
@@ -52,7 +54,6 @@ const DRAW_OPTIONS = {
 /** Values of one answer of GET /v1/integers, floats or uuid; beyond it --raw sends them in blocks. */
 const ANSWER_VALUES_MAX = 10_000;
 const ANSWER_BYTES_MAX = 1_024;
-const LINE_WIDTH = 80;
 
 type Common = Given<typeof DRAW_OPTIONS> & { readonly operands: readonly string[] };
 
@@ -115,7 +116,7 @@ function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition
       return serving(url, async () => {
         if (isStreamed)
           return streamed({ ...parameters, count: Number(parameters['count']) }, input, client, context);
-        if (input.dryRun) return quote(endpoint, parameters, input, client, context);
+        if (input.dryRun) return quote(endpoint, parameters, client);
         const call = client[endpoint] as (parameters: object) => PendingCall<Answer<T>>;
         const { answer, response } = await call.call(client, parameters).withResponse();
         if (input.verify) {
@@ -133,16 +134,13 @@ function kind<T, E extends DataEndpoint = DataEndpoint>(name: string, definition
 async function quote<E extends DataEndpoint>(
   endpoint: E,
   parameters: Parameters,
-  input: Common,
   client: QrnClient,
-  context: CommandContext,
-): Promise<number> {
+): Promise<Report> {
   const { data, credits } = await client.quote(endpoint, parameters as unknown as DataParameters[E]);
   const { mode, required_bytes: required } = data;
-  if (input.json) context.out(json({ mode, required_bytes: required, credits }));
-  else if (mode !== 'pure') context.out(`free: only pure mode costs credits, and this is ${mode}\n`);
-  else context.out(`${required} credits of ${credits.remaining} left\n`);
-  return 0;
+  const free = `free: only pure mode costs credits, and this is ${mode}`;
+  const price = mode === 'pure' ? `${required} credits of ${credits.remaining} left` : free;
+  return { data: { mode, required_bytes: required, credits }, shown: [price] };
 }
 
 function print(answer: Answer<unknown>, shown: ShownValues, input: Common, context: CommandContext): void {
@@ -152,20 +150,9 @@ function print(answer: Answer<unknown>, shown: ShownValues, input: Common, conte
     throw new CommandError(
       'a value holds a line break, so --raw cannot print one value to a line; use --json',
     );
-  context.out(isRaw || 'lines' in shown ? `${texts.join('\n')}\n` : wrapped(texts));
+  const isList = isRaw || 'lines' in shown;
+  context.out(`${isList ? texts.join('\n') : new Help().boxWrap(texts.join(' '), HELP_WIDTH)}\n`);
   if (!isRaw) context.talk(provenanceText(answer));
-}
-
-/** Words with blanks between them, in lines of LINE_WIDTH. */
-function wrapped(words: readonly string[]): string {
-  const lines = [''];
-  for (const word of words) {
-    const line = lines.at(-1)!;
-    if (line === '') lines[lines.length - 1] = word;
-    else if (line.length + 1 + word.length <= LINE_WIDTH) lines[lines.length - 1] = `${line} ${word}`;
-    else lines.push(word);
-  }
-  return `${lines.join('\n')}\n`;
 }
 
 /** Whether --raw sends it in blocks. Throws a UsageError for more than one answer holds where there is no --raw. */
