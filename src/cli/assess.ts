@@ -82,16 +82,17 @@ const INTERRUPTED = 130;
 
 /** What is asked of the entropy source alone; undefined when nothing is. */
 function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefined {
-  const { symbolBits = 1, restarts, claim } = input;
-  if (input.symbolBits === undefined && restarts === undefined && claim === undefined) return undefined;
+  const { symbolBits, restarts, claim } = input;
+  if (symbolBits === undefined && restarts === undefined && claim === undefined) return undefined;
   const stray = (['constants', 'sequences', 'ascii'] as const).find((name) => input[name] !== undefined);
   if (stray !== undefined)
     throw new UsageError(`--${stray} does not go with --symbol-bits, --restarts or --claim`);
   const claimed = claim === undefined ? undefined : Number(claim);
-  if (claimed !== undefined && !(claimed > 0 && claimed <= symbolBits)) {
-    throw new UsageError(`--claim is above 0 and at most ${symbolBits}, the bits of a symbol`);
+  const claimMax = symbolBits ?? 1;
+  if (claimed !== undefined && !(claimed > 0 && claimed <= claimMax)) {
+    throw new UsageError(`--claim is above 0 and at most ${claimMax}, the bits of a symbol`);
   }
-  return { form: input.symbolBits === undefined ? 'packed-bits' : { symbolBits }, restarts, claim: claimed };
+  return { symbolBits, restarts, claim: claimed };
 }
 
 /** Drawn on a terminal alone: in a pipe or a log file it would be noise. */

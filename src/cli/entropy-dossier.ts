@@ -9,14 +9,9 @@ import { CommandError, type Report } from './command.ts';
 /** Symbols of the sequential data set and of the restart matrix (SP 800-90B 3.1.1). */
 const SYMBOLS = 1_000_000;
 
-/**
- * How symbols lie in a file: bits packed eight to a byte, or one symbol of 1 to 8 bits a byte, as NIST's
- * tools read them.
- */
-type SymbolForm = 'packed-bits' | { readonly symbolBits: number };
-
 export interface DossierOptions {
-  readonly form: SymbolForm;
+  /** One symbol of 1 to 8 bits a byte, as NIST's tools read them; undefined for bits packed eight to a byte. */
+  readonly symbolBits: number | undefined;
   /** A file of 1,000 restarts with 1,000 symbols each, row by row, in the same form. */
   readonly restarts: string | undefined;
   /** H_submitter: what the maker of the source claims, in bits per symbol. */
@@ -29,10 +24,10 @@ export interface DossierOptions {
  * holds other symbols.
  */
 export async function assessDossier(path: string, options: DossierOptions): Promise<Report> {
-  const { form, claim = null } = options;
-  const bitsPerSymbol = form === 'packed-bits' ? 1 : form.symbolBits;
-  const { symbols, sha256 } = await readSymbols(path, form);
-  const matrix = options.restarts === undefined ? undefined : await readSymbols(options.restarts, form);
+  const { symbolBits, restarts, claim = null } = options;
+  const bitsPerSymbol = symbolBits ?? 1;
+  const { symbols, sha256 } = await readSymbols(path, symbolBits);
+  const matrix = restarts === undefined ? undefined : await readSymbols(restarts, symbolBits);
   const entropy = assessNonIid(symbols, bitsPerSymbol);
   // H_I of 3.1.3: the least of the estimates and the claim, in bits per symbol
   const hInitial = Math.min(entropy.minEntropyPerSymbol, claim ?? bitsPerSymbol);
@@ -73,8 +68,8 @@ const MEANING =
   'validated. The IID tests are those of 5.2: an IID claim needs the permutation tests of 5.1 as well, which this tool does\n' +
   'not run. docs/evidence.md explains each figure.';
 
-async function readSymbols(path: string, form: SymbolForm): Promise<{ symbols: Uint8Array; sha256: string }> {
-  const isPacked = form === 'packed-bits';
+async function readSymbols(path: string, symbolBits: number | undefined) {
+  const isPacked = symbolBits === undefined;
   for await (const { bytes, bitLength } of sequencesOf(path, 'packed', isPacked ? SYMBOLS : 8 * SYMBOLS)) {
     const count = isPacked ? bitLength : bitLength / 8;
     if (count < SYMBOLS) {
@@ -84,7 +79,7 @@ async function readSymbols(path: string, form: SymbolForm): Promise<{ symbols: U
       );
     }
     const symbols = isPacked ? unpackBits(bytes, SYMBOLS) : bytes;
-    const width = isPacked ? 1 : form.symbolBits;
+    const width = symbolBits ?? 1;
     const wide = symbols.findIndex((symbol) => symbol >>> width !== 0);
     if (wide >= 0) {
       throw new CommandError(
