@@ -22,9 +22,9 @@ import { drawnValues } from './draw-values.ts';
 import { type Idempotency, SealBroken } from './idempotency.ts';
 
 /** What a draw is to a request with its id: made by it, made by another one, or being made. */
-export type DrawKnown = 'same' | 'other' | 'running';
+type DrawKnown = 'same' | 'other' | 'running';
 /** How a new draw fared. */
-export type DrawOpening = DrawKnown | 'opened' | 'full';
+type DrawOpening = DrawKnown | 'opened' | 'full';
 
 /** A chain as a statement needs it. */
 export type ChainFacts = Pick<BeaconChain, 'hash' | 'periodS' | 'genesisS'> & Pick<KnownChain, 'info'>;

@@ -210,7 +210,7 @@ function collectorsOf(
   return collectors;
 }
 
-export interface FillingOrderOptions {
+interface FillingOrderOptions {
   readonly policy: SourcePolicy;
   /** The level up to which pure bytes are kept. */
   readonly pureBytesHigh: number;

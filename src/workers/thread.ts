@@ -6,8 +6,6 @@ export interface ThreadData {
   readonly home: MessagePort;
 }
 
-export type Thread<Called extends object> = ReturnType<typeof startThread<Called, object>>;
-
 /**
  * Starts the thread whose entry is `file`, and serves it `serve`. Both call each other on one port, so that what was told before
  * an answer arrives before it. An error calls the thread `name`.
