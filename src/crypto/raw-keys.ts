@@ -1,25 +1,19 @@
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
-/** Keys of 32 bytes as node:crypto takes them: in DER, behind the heads of RFC 8410 §10. */
-
-export type Curve = 'ed25519' | 'x25519';
+/** Keys of 32 bytes as node:crypto takes them: private ones in DER (RFC 8410 §10), public ones as JWK (RFC 8037). */
 
 export const RAW_KEY_BYTES = 32;
-/** The last bytes of the curve's object identifier, 1.3.101.112 and 1.3.101.110. */
-const IDENTIFIERS: Readonly<Record<Curve, string>> = { ed25519: '70', x25519: '6e' };
-
-function pkcs8Head(curve: Curve): Buffer {
-  return Buffer.from(`302e020100300506032b65${IDENTIFIERS[curve]}04220420`, 'hex');
-}
-
-function spkiHead(curve: Curve): Buffer {
-  return Buffer.from(`302a300506032b65${IDENTIFIERS[curve]}032100`, 'hex');
-}
+/** The name of each curve, and the DER of a private key up to its 32 bytes. */
+const CURVES = {
+  ed25519: { crv: 'Ed25519', pkcs8: '302e020100300506032b657004220420' },
+  x25519: { crv: 'X25519', pkcs8: '302e020100300506032b656e04220420' },
+} as const;
+type Curve = keyof typeof CURVES;
 
 /** Throws RangeError for another length. The caller wipes its bytes. */
 export function privateKeyOf(curve: Curve, bytes: Uint8Array): KeyObject {
   if (bytes.length !== RAW_KEY_BYTES) throw new RangeError(`${curve}: a private key has 32 bytes`);
-  const der = Buffer.concat([pkcs8Head(curve), bytes]);
+  const der = Buffer.concat([Buffer.from(CURVES[curve].pkcs8, 'hex'), bytes]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   der.fill(0);
   return key;
@@ -28,12 +22,12 @@ export function privateKeyOf(curve: Curve, bytes: Uint8Array): KeyObject {
 /** Throws RangeError for another length. */
 export function publicKeyOf(curve: Curve, bytes: Uint8Array): KeyObject {
   if (bytes.length !== RAW_KEY_BYTES) throw new RangeError(`${curve}: a public key has 32 bytes`);
-  const der = Buffer.concat([spkiHead(curve), bytes]);
-  return createPublicKey({ key: der, format: 'der', type: 'spki' });
+  const x = Buffer.from(bytes).toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: CURVES[curve].crv, x }, format: 'jwk' });
 }
 
 /** The 32 bytes of the public key of a private one. */
 export function publicBytesOf(privateKey: KeyObject): Uint8Array<ArrayBuffer> {
-  const spki = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
-  return new Uint8Array(spki.subarray(-RAW_KEY_BYTES));
+  const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return new Uint8Array(Buffer.from(x, 'base64url'));
 }

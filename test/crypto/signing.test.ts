@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { fromBase64 } from '../../src/crypto/base64.ts';
 import { KeyFileError, openLogKeys, openSecretFile, rotateLogKeys } from '../../src/crypto/key-files.ts';
 import { SigningKey, verifyEd25519 } from '../../src/crypto/signing.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
 
 const vectorsUrl = new URL('../vectors/crypto/rfc8032.json', import.meta.url);
 const { vectors } = JSON.parse(readFileSync(vectorsUrl, 'utf8')) as {
@@ -52,10 +52,7 @@ describe('key files', () => {
   const NAME = 'qrn.example/log';
   let directory: string;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'qrn-keys-'));
-  });
-  afterEach(() => {
-    rmSync(directory, { recursive: true });
+    directory = scratchFolder();
   });
   const mode = (file: string) => statSync(join(directory, file)).mode & 0o777;
   const message = utf8Bytes('message');
