@@ -44,7 +44,8 @@ const SEGMENTS_PER_SWEEP = 8;
 const SEGMENTS_PER_READ = 256;
 /** Bodies that are decoded before the loop has a turn: about 1,000 certificates. */
 const BYTES_PER_TURN = 96 * 1_024;
-const TALLIES_MAX = 65_536;
+/** Entries that are kept until they are sealed: a million certificates have more. */
+const ENTRIES_BYTES_MAX = 64 * 2 ** 20;
 
 /** Which node stores segments, and in which of its lives. */
 export interface Writer {
@@ -66,7 +67,7 @@ export function encoded(segment: SegmentRecord): EncodedSegment {
 
 /** The books of one process, over a store that others may write too. */
 export function booksIn(store: Store, clock: Clock, writer: Writer): Books & LogStore {
-  const tallies = new UnsealedTallies();
+  const unsealed = new UnsealedEntries();
   const { expireAnswers, ...answers } = answersIn(store, clock);
 
   /** Erases some segments that were committed before, and tells how many. The counters stay. */
@@ -75,7 +76,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       const times = yield* tx.range(SEGMENT_TIMES, { before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP });
       return yield* storedSegments(times.map(({ key: [, sequence] }) => sequence));
     });
-    if (due.length > 0) await store.write([LOG_LOCK, ...seriesLocks(due)], () => dropSegments(due, tallies));
+    if (due.length > 0) await store.write([LOG_LOCK, ...seriesLocks(due)], () => dropSegments(due, unsealed));
     return due.length;
   }
 
@@ -115,7 +116,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       let bytes = 0;
       for (const body of bodies) {
         const segment = decodeSegment(body);
-        tallies.note(segment);
+        unsealed.note(segment);
         segments.push(segment);
         bytes += body.length;
         if (bytes < BYTES_PER_TURN) continue;
@@ -139,7 +140,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         const rows = yield* tx.range(BALANCES, { from: [period, 0], before: [period + 1, 0] });
         for (const { key, value } of rows) sums.set(key[1], value);
         const waiting = yield* tx.range(UNSEALED, {});
-        for (const charge of (yield* tallies.sum(waiting.map(({ key }) => key))).charges())
+        for (const charge of (yield* unsealed.tally(waiting.map(({ key }) => key))).charges())
           if (charge.period === period) sums.set(charge.account, sumOf(sums.get(charge.account), charge));
         const sorted = [...sums].sort(([a], [b]) => a - b);
         return sorted.map(([accountNumber, charge]) => ({ accountNumber, period, ...charge }));
@@ -155,7 +156,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         for (const [i, counters] of (yield* tx.getMany(USAGE, keys)).entries())
           if (counters !== undefined) sums.counters.set(keys[i], counters);
         const waiting = yield* tx.range(UNSEALED, {});
-        sums.addTally(yield* tallies.sum(waiting.map(({ key }) => key)));
+        sums.addTally(yield* unsealed.tally(waiting.map(({ key }) => key)));
         return [...sums.counters]
           .filter(([key]) => accountOfKey(key) === accountNumber && dayOfKey(key) >= sinceDay)
           .sort(([a], [b]) => a - b)
@@ -204,7 +205,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         if (step !== undefined) {
           if (!(yield* mayStep(records, step))) return;
           // They could be read, and a failover lost them before a standby had them.
-          if ((yield* fold(step.sealed, tallies, true)) < step.sealed.length)
+          if ((yield* fold(step.sealed, unsealed, true)) < step.sealed.length)
             throw new LedgerError(
               'conflict',
               'segments that were to be logged are not in the books any more',
@@ -212,7 +213,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         }
         yield* putLogRecords(records, released);
       });
-      tallies.forget(step?.sealed ?? []);
+      unsealed.forget(step?.sealed ?? []);
     },
 
     getLog: (key) => readLog(store, key),
@@ -255,14 +256,15 @@ export function* spentBefore({ number, epoch }: Writer): Body<readonly (PeriodCh
   const waiting = (yield* tx.range(UNSEALED, {})).filter(
     ({ value }) => value.node === number && value.epoch < epoch,
   );
-  const tallies = yield* new UnsealedTallies().of(waiting.map(({ key }) => key));
   for (const { key } of sealed) yield* tx.remove(SPENT, key);
-  return [
-    ...sealed.map(({ key: [, of, period, account], value }) => ({ epoch: of, period, account, ...value })),
-    ...waiting.flatMap(({ value: { epoch: of } }, i) =>
-      tallies[i].charges().map((charge) => ({ epoch: of, ...charge })),
-    ),
-  ];
+  const spent = sealed.map(({ key: [, of, period, account], value }) => {
+    return { epoch: of, period, account, ...value };
+  });
+  for (const [of, rows] of Map.groupBy(waiting, ({ value }) => value.epoch)) {
+    const tally = yield* new UnsealedEntries().tally(rows.map(({ key }) => key));
+    spent.push(...tally.charges().map((charge) => ({ epoch: of, ...charge })));
+  }
+  return spent;
 }
 
 /** The segments that are not stored yet. Refuses all when one must not be stored. */
@@ -317,12 +319,12 @@ function* storedSegments(sequences: readonly number[]): Body<SegmentRecord[]> {
 }
 
 /** Another node may have dropped some of them meanwhile. */
-function* dropSegments(due: readonly SegmentRecord[], tallies: UnsealedTallies): Body<void> {
+function* dropSegments(due: readonly SegmentRecord[], unsealed: UnsealedEntries): Body<void> {
   const sequences = due.map(({ sequence }) => sequence);
   const stored = yield* tx.getMany(SEGMENTS, sequences);
   const segments = due.filter((_, i) => stored[i] !== undefined);
   const dropped = yield* droppedSegment();
-  yield* fold(sequences, tallies);
+  yield* fold(sequences, unsealed);
   yield* dropNumbers(segments);
   for (const { sequence, committedAtMs } of segments) {
     yield* tx.remove(SEGMENTS, sequence);
@@ -335,20 +337,21 @@ function* dropSegments(due: readonly SegmentRecord[], tallies: UnsealedTallies):
 }
 
 /** Adds those of the segments to the counters that are unsealed, and gives how many; none of them when `allOrNone` and one is not. */
-function* fold(sequences: readonly number[], tallies: UnsealedTallies, allOrNone = false): Body<number> {
+function* fold(sequences: readonly number[], unsealed: UnsealedEntries, allOrNone = false): Body<number> {
   const found = yield* tx.getMany(UNSEALED, sequences);
-  const taken = sequences.filter((_, i) => found[i] !== undefined);
+  const taken = sequences.flatMap((sequence, i) => {
+    const waiting = found[i];
+    return waiting === undefined ? [] : [{ sequence, ...waiting }];
+  });
   if (taken.length === 0 || (allOrNone && taken.length < sequences.length)) return taken.length;
-  const added = yield* tallies.of(taken);
-  const writers = found.filter((each) => each !== undefined);
   const all = new UsageTally();
-  const lives = new Map<string, { readonly life: readonly [number, number]; readonly tally: UsageTally }>();
-  for (const [i, { node, epoch }] of writers.entries()) {
-    all.addTally(added[i]);
+  const spent: (readonly [readonly [number, number, number, number], Charge])[] = [];
+  for (const life of Map.groupBy(taken, ({ node, epoch }) => `${node} ${epoch}`).values()) {
+    const [{ node, epoch }] = life;
+    const tally = yield* unsealed.tally(life.map(({ sequence }) => sequence));
+    all.addTally(tally);
     if (epoch === 0) continue;
-    const life = lives.get(`${node} ${epoch}`) ?? { life: [node, epoch], tally: new UsageTally() };
-    life.tally.addTally(added[i]);
-    lives.set(`${node} ${epoch}`, life);
+    for (const charge of tally.charges()) spent.push([[node, epoch, ...monthOf(charge)], chargeIn(charge)]);
   }
   yield* addTo(USAGE, [...all.counters], (sum = newCounters(), more) => {
     addCounters(sum, more);
@@ -358,13 +361,10 @@ function* fold(sequences: readonly number[], tallies: UnsealedTallies, allOrNone
   const [first, last] = yield* usageDays();
   if (days[0] < first) yield* tx.put(COUNTS, 'firstUsageDay', days[0]);
   if (days[days.length - 1] > last) yield* tx.put(COUNTS, 'lastUsageDay', days[days.length - 1]);
-  const spent = [...lives.values()].flatMap(({ life, tally }) =>
-    tally.charges().map((charge) => [[...life, ...monthOf(charge)] as const, chargeIn(charge)] as const),
-  );
   const charged = all.charges().map((charge) => [monthOf(charge), chargeIn(charge)] as const);
   yield* addTo(BALANCES, charged, sumOf);
   yield* addTo(SPENT, spent, sumOf);
-  for (const sequence of taken) yield* tx.remove(UNSEALED, sequence);
+  for (const { sequence } of taken) yield* tx.remove(UNSEALED, sequence);
   return taken.length;
 }
 
@@ -390,47 +390,46 @@ function* addTo<K extends Key, V>(
 }
 
 /**
- * What each segment that is not sealed adds to the counters. A segment never changes, so each is read and added up once in
- * this process: when it is read to be sealed, or when a counter is asked for.
+ * The entries of segments that are not sealed. A segment never changes, so each is read once in this process: when it is read to
+ * be sealed, or when a counter is asked for.
  */
-class UnsealedTallies {
-  readonly #tallies = new Map<number, UsageTally>();
+class UnsealedEntries {
+  readonly #entries = new Map<number, Uint8Array>();
+  #bytes = 0;
 
   /** Notes a segment that was read anyway. */
-  note({ sequence, entries }: SegmentRecord): UsageTally {
-    const known = this.#tallies.get(sequence);
-    if (known !== undefined) return known;
-    const tally = new UsageTally();
-    tally.addSegment(entries);
-    this.#tallies.set(sequence, tally);
-    if (this.#tallies.size > TALLIES_MAX) this.#tallies.delete(this.#tallies.keys().next().value as number);
-    return tally;
+  note({ sequence, entries }: SegmentRecord): void {
+    if (this.#entries.has(sequence)) return;
+    this.#entries.set(sequence, entries.slice()); // whoever gets the segment may hand its buffer to another thread
+    this.#bytes += entries.length;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#bytes <= ENTRIES_BYTES_MAX) return;
+      this.forget([oldest]);
+    }
   }
 
   /** These were sealed: the counters have them. */
   forget(sequences: readonly number[]): void {
-    for (const sequence of sequences) this.#tallies.delete(sequence);
+    for (const sequence of sequences) {
+      this.#bytes -= this.#entries.get(sequence)?.length ?? 0;
+      this.#entries.delete(sequence);
+    }
   }
 
-  /** The tally of each of these segments, which all are stored. */
-  *of(sequences: readonly number[]): Body<UsageTally[]> {
-    const tallies = new Map<number, UsageTally>();
+  /** The sum over these segments, which all are stored. */
+  *tally(sequences: readonly number[]): Body<UsageTally> {
+    const tally = new UsageTally();
     const missing: number[] = [];
     for (const sequence of sequences) {
-      const known = this.#tallies.get(sequence);
+      const known = this.#entries.get(sequence);
       if (known === undefined) missing.push(sequence);
-      else tallies.set(sequence, known);
+      else tally.addSegment(known);
     }
     for (let at = 0; at < missing.length; at += SEGMENTS_PER_READ)
-      for (const segment of yield* storedSegments(missing.slice(at, at + SEGMENTS_PER_READ)))
-        tallies.set(segment.sequence, this.note(segment));
-    return sequences.map((sequence) => tallies.get(sequence) as UsageTally);
-  }
-
-  /** The sum over all of these segments. */
-  *sum(sequences: readonly number[]): Body<UsageTally> {
-    const sum = new UsageTally();
-    for (const tally of yield* this.of(sequences)) sum.addTally(tally);
-    return sum;
+      for (const segment of yield* storedSegments(missing.slice(at, at + SEGMENTS_PER_READ))) {
+        tally.addSegment(segment.entries);
+        this.note(segment);
+      }
+    return tally;
   }
 }
