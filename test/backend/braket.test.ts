@@ -233,6 +233,15 @@ suite('braket: what a certificate will say', () => {
     assert.ok(Math.abs(onesShare(read) - 0.499) < 0.035, '6.5 standard errors of 8,800 bits');
   });
 
+  test('a figure that one of the qubits lacks gives no list', async (t) => {
+    const { provenance } = await run(await makeSubject(t, gridDevice(5)));
+    assert.deepEqual(Object.keys(provenance.calibration ?? {}), [
+      'date',
+      'physical_qubits',
+      'readout_fidelity',
+    ]);
+  });
+
   test('a device that publishes one figure for all gives no lists', async (t) => {
     const device = trapDevice(['gpi', 'gpi2', 'zz']);
     const { provenance } = await run(await makeSubject(t, device));

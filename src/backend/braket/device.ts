@@ -143,9 +143,10 @@ function meanFidelity(fidelities: unknown): number | null {
  * device that gives figures by qubit.
  */
 export function usableQubits(device: Device, fidelityMin: number): number[] {
-  const isByQubit = [...device.qubits.keys()].some((qubit) => fidelityOf(device, qubit) !== null);
-  const mean = isByQubit ? null : (device.readoutFidelity ?? 1);
-  return [...device.qubits.keys()].filter((qubit) => (fidelityOf(device, qubit) ?? mean ?? 0) >= fidelityMin);
+  const qubits = [...device.qubits.keys()];
+  const isByQubit = qubits.some((qubit) => fidelityOf(device, qubit) !== null);
+  const unknown = isByQubit ? Number.NEGATIVE_INFINITY : (device.readoutFidelity ?? 1);
+  return qubits.filter((qubit) => (fidelityOf(device, qubit) ?? unknown) >= fidelityMin);
 }
 
 export function fidelityOf({ qubits }: Device, qubit: number): number | null {

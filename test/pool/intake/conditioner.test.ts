@@ -141,6 +141,16 @@ test('rawBitsFor is just enough', async () => {
   );
 });
 
+test('other work has its turn meanwhile', async () => {
+  let turns = 0;
+  let isDone = false;
+  const work = () => ++turns && !isDone && setImmediate(work);
+  setImmediate(work);
+  await condition(raw(40 * 1025), 320 * 1025, 1);
+  isDone = true;
+  assert.ok(turns >= 2, `${turns} turns in 1,025 blocks`);
+});
+
 test('condition leaves its input as it was', async () => {
   const bits = raw(100);
   await condition(bits, 800, 0.9);

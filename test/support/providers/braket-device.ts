@@ -34,8 +34,11 @@ const ACTION = {
   'braket.ir.openqasm.program': { actionType: 'braket.ir.openqasm.program', version: ['1.0'] },
 };
 
-/** Qubits 1 to 20 in a ring, as IQM numbers them; qubit 3 reads badly and qubit 7 has no figure. */
-export function gridDevice(): LocalDevice {
+/**
+ * Qubits 1 to 20 in a ring, as IQM numbers them; qubit 3 reads badly, 7 has no figure, and of `withoutErrors` the fidelity
+ * alone is published.
+ */
+export function gridDevice(withoutErrors?: number): LocalDevice {
   const qubits = Array.from({ length: 20 }, (_, index) => index + 1);
   const readout = new Map(
     qubits.map((qubit) => [qubit, qubit === 3 ? { e01: 0.15, e10: 0.25 } : { e01: 0.01, e10: 0.012 }]),
@@ -52,8 +55,9 @@ export function gridDevice(): LocalDevice {
         ...(qubit === 7
           ? []
           : [
-              fidelity('READOUT_ERROR_0_TO_1', e01),
-              fidelity('READOUT_ERROR_1_TO_0', e10),
+              ...(qubit === withoutErrors
+                ? []
+                : [fidelity('READOUT_ERROR_0_TO_1', e01), fidelity('READOUT_ERROR_1_TO_0', e10)]),
               fidelity('READOUT', 1 - (e01 + e10) / 2),
             ]),
       ],
