@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { createCell, Meter } from '../../src/account/meter.ts';
 import { SharedLimits } from '../../src/account/shared-limits.ts';
+import { TIER_ALLOWANCES } from '../../src/account/tiers.ts';
+import { ApiError } from '../../src/core/errors.ts';
 import { silentLog } from '../../src/core/log.ts';
+import type { Limits } from '../../src/ledger/sharing.ts';
 import { LimitNodes, type LimitStore } from '../support/limit-nodes.ts';
 import { MemoryLimits } from '../support/memory-limits.ts';
 import { sharedLimitsContract } from './shared-limits.contract.ts';
@@ -36,6 +40,22 @@ describe('a node of several', () => {
     assert.equal(granted(), 1_024);
     await node.shared.look();
     assert.equal(granted(), 1 + 511);
+  });
+
+  it('tells the ledger what it holds until that has heard it, however long the account rests', async () => {
+    let isAway = true;
+    const told: number[] = [];
+    const askLimits: Limits['askLimits'] = async (_order, asks) => {
+      if (isAway) throw new ApiError('storage_unavailable');
+      told.push(...asks.map(({ requestsGranted }) => requestsGranted));
+      return { grants: [], nodes: 1, period: 0 };
+    };
+    const shared = new SharedLimits({ limits: { askLimits }, log: silentLog });
+    shared.add(1, new Meter(createCell(TIER_ALLOWANCES.pro, true), TIER_ALLOWANCES.pro));
+    for (let look = 0; look < 20; look++) await shared.look();
+    isAway = false;
+    await shared.look();
+    assert.deepEqual(told, [0]);
   });
 
   it('does not ask the ledger at its end when it has nothing to give back', async () => {
