@@ -50,7 +50,10 @@ function inputBytesPerBlock(minEntropyPerBit: number): number {
   return bytes * 8 * minEntropyPerBit < ASSESSED_BITS_PER_BLOCK ? bytes + 1 : bytes;
 }
 
-/** Raw bits that `condition` needs for `outputBytes` bytes, rounded up to whole blocks. */
+/**
+ * Raw bits that `condition` needs for `outputBytes` bytes, rounded up to whole blocks.
+ * @internal for the tables of docs/sources.md and for tests
+ */
 export function rawBitsFor(outputBytes: number, minEntropyPerBit: number): number {
   return Math.ceil(outputBytes / OUTPUT_BYTES) * inputBytesPerBlock(minEntropyPerBit) * 8;
 }
