@@ -1,4 +1,4 @@
-import { grouped } from '../../src/certificate/figures.ts';
+import { grouped } from '../../src/core/figures.ts';
 import { tierList } from '../../src/http/endpoints/tiers.ts';
 
 const { tiers, prices, limits } = tierList();

@@ -1,6 +1,6 @@
+import { grouped, rounded, roundedDown } from '../core/figures.ts';
 import type { EvidenceLevel } from '../ledger/records.ts';
 import { type CertificateDocument, drawnText } from './document.ts';
-import { grouped, rounded, roundedDown } from './figures.ts';
 
 /** What a certificate says to people, as labels and values: its page and its PDF show the same. */
 export type Fact = readonly [label: string, value: string, is?: 'code' | 'time'];

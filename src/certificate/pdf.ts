@@ -9,10 +9,10 @@ import {
   StandardFonts,
 } from '@cantoo/pdf-lib';
 import { encodeQR } from 'qr';
+import { grouped } from '../core/figures.ts';
 import type { Origin } from '../core/vocabulary.ts';
 import type { CertificateDocument } from './document.ts';
 import { answerFacts, type Fact, hashFacts, lotsTitle, sourceFacts, testFacts } from './facts.ts';
-import { grouped } from './figures.ts';
 import { provenanceMeaning, sourceWarnings } from './meanings.ts';
 import { readProof } from './signed-checkpoint.ts';
 

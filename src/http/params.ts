@@ -1,6 +1,6 @@
-import { grouped } from '../certificate/figures.ts';
 import { unreachable } from '../core/assert.ts';
 import { ApiError, type ErrorCode } from '../core/errors.ts';
+import { grouped } from '../core/figures.ts';
 
 /*
  * Parameters as data. One definition is read by the parser here, the OpenAPI document, the docs and the

@@ -8,11 +8,11 @@ import {
 } from '../../answer/draw-keeper.ts';
 import { dueMs } from '../../beacon/drand.ts';
 import { type DrawBody, type DrawStatement, hashOf } from '../../certificate/draw.ts';
-import { grouped } from '../../certificate/figures.ts';
 import { canonicalText, timeOf } from '../../certificate/members.ts';
 import { assert } from '../../core/assert.ts';
 import { utf8Bytes } from '../../core/bytes.ts';
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { base32Of } from '../../core/ids.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { deriveKey, sha256Hex } from '../../crypto/digest.ts';

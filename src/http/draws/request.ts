@@ -1,8 +1,8 @@
 import { listSha256 } from '../../certificate/draw.ts';
 import { checkRequest } from '../../certificate/draw-statement.ts';
-import { grouped } from '../../certificate/figures.ts';
 import { refusalOf } from '../../certificate/verdict.ts';
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';

@@ -1,5 +1,5 @@
-import { grouped } from '../../certificate/figures.ts';
 import { ApiError } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { LIMITS } from '../../core/limits.ts';
 import { jsonBytesMax, type ValueRequest } from '../../values/value-request.ts';

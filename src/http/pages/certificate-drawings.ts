@@ -1,6 +1,6 @@
 import type { CertificateDocument } from '../../certificate/document.ts';
-import { grouped, rounded } from '../../certificate/figures.ts';
 import { readProof } from '../../certificate/signed-checkpoint.ts';
+import { grouped, rounded } from '../../core/figures.ts';
 import type { InclusionProofText } from '../../crypto/note.ts';
 import { EVIDENCE_LEVELS, type EvidenceLevel } from '../../ledger/records.ts';
 import { html, type Markup } from './layout.ts';

@@ -7,10 +7,10 @@ import {
   sourceFacts,
   testFacts,
 } from '../../certificate/facts.ts';
-import { grouped, rounded } from '../../certificate/figures.ts';
 import { LOT_MEMBERS } from '../../certificate/lot-members.ts';
 import { provenanceMeaning, sourceWarnings, testsMeaning } from '../../certificate/meanings.ts';
 import { readProof } from '../../certificate/signed-checkpoint.ts';
+import { grouped, rounded } from '../../core/figures.ts';
 import { plainSignatures } from '../../crypto/note.ts';
 import { VERIFIER_PATH } from './assets.ts';
 import { evidenceLadder, merklePath, smallestPPlot, timeLine } from './certificate-drawings.ts';

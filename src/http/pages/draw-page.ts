@@ -1,6 +1,6 @@
 import type { DrawDocument } from '../../certificate/draw.ts';
 import { OVERDUE_MS } from '../../certificate/draw-statement.ts';
-import { grouped } from '../../certificate/figures.ts';
+import { grouped } from '../../core/figures.ts';
 import { banner, originBanners, rows, time, witnessFields } from './certificate-page.ts';
 import { FAIR_DRAWS_PATH, html, type Markup } from './layout.ts';
 

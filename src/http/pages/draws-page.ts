@@ -1,5 +1,5 @@
 import type { DrawList } from '../../certificate/archive.ts';
-import { grouped } from '../../certificate/figures.ts';
+import { grouped } from '../../core/figures.ts';
 import { time } from './certificate-page.ts';
 import { html, type Markup } from './layout.ts';
 

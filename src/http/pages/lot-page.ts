@@ -1,6 +1,6 @@
 import type { LotOfRecord, PublicLot } from '../../certificate/archive.ts';
-import { grouped, roundedDown } from '../../certificate/figures.ts';
 import { certifiedLot } from '../../certificate/lot-leaf.ts';
+import { grouped, roundedDown } from '../../core/figures.ts';
 import { parseProof } from '../../crypto/note.ts';
 import type { LotRecord, LotRevocation } from '../../ledger/records.ts';
 import { banner, lotDetails } from './certificate-page.ts';

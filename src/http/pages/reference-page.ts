@@ -1,5 +1,5 @@
-import { grouped } from '../../certificate/figures.ts';
 import { ERRORS, type ErrorCode } from '../../core/errors.ts';
+import { grouped } from '../../core/figures.ts';
 import type { Schema } from '../../core/schema.ts';
 import { COMMON_PARAMETERS } from '../endpoints/common.ts';
 import { type OpenApiDocument, ORDINARY_ERRORS } from '../openapi/document.ts';

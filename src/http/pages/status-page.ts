@@ -1,4 +1,4 @@
-import { grouped } from '../../certificate/figures.ts';
+import { grouped } from '../../core/figures.ts';
 import type { EntropyMode, Origin } from '../../core/vocabulary.ts';
 import type { EvidenceLevel } from '../../ledger/records.ts';
 import type { HealthStatus } from '../plain-routes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { rounded, roundedDown } from '../../../src/certificate/figures.ts';
+import { rounded, roundedDown } from '../../../src/core/figures.ts';
 import { leafHash, nodeHash } from '../../../src/crypto/merkle.ts';
 import {
   merklePath,
