@@ -386,7 +386,12 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     const ownHead = head.slice();
     this.#enter(this.#host.sending);
     return () => {
-      if (!this.isAborted) this.#send(ownHead, body);
+      if (this.isAborted) return;
+      try {
+        this.#send(ownHead, body);
+      } catch (error) {
+        this.#host.fault(this, error);
+      }
     };
   }
 
@@ -439,8 +444,10 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
     assert(!this.#insideParser && !this.isAnswered, 'a body in lines begins in a turn of its own');
     this.isAnswered = true;
     this.#isInLines = true;
-    const fullHead = withFields(head, this.#fieldsBeside(head));
-    this.#wire.together(() => this.#begin(this.#headOf(fullHead, undefined)));
+    this.#orCut(() => {
+      const fullHead = withFields(head, this.#fieldsBeside(head));
+      this.#wire.together(() => this.#begin(this.#headOf(fullHead, undefined)));
+    });
     this.pipeline.record.replied(this, 200);
   }
 
@@ -461,6 +468,7 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
       try {
         this.#wire.together(() => this.#offer(line));
       } catch (error) {
+        this.#lineTaken = undefined; // a fault is not a reader that has gone
         this.destroy();
         reject(error);
       }
@@ -470,8 +478,18 @@ export class Exchange extends RequestHead implements Ask, Listener, Requester, T
   /** Ends a body in lines. */
   endLines(): void {
     if (this.isAborted) return;
-    this.#wire.together(() => this.#wire.end());
+    this.#orCut(() => this.#wire.together(() => this.#wire.end()));
     this.#finish();
+  }
+
+  /** A reply that breaks off half-way cuts its connection. */
+  #orCut(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.destroy();
+      throw error;
+    }
   }
 
   #tellTaken(isTaken: boolean): void {

@@ -287,7 +287,8 @@ class ListeningFront implements Front, ExchangeHost {
     for (let late = this.waiting.overdue(this.nowMs); late; late = this.waiting.overdue(this.nowMs)) {
       log.warn(this.#namesOf(late), 'request not answered in time');
       this.#refuse(late, new ApiError('overloaded', { message: UNANSWERED, retryAfterS: 1 }));
-      if (!late.isAnswered) late.destroy(); // a `fail` that does not answer at once must not keep it here forever
+      // a `fail` that does not answer at once, and a reply that failed half-way, must not keep it here forever
+      if (this.waiting.overdue(this.nowMs) === late) late.destroy();
     }
     for (let slow = this.sending.overdue(this.nowMs); slow; slow = this.sending.overdue(this.nowMs)) {
       log.warn(this.#namesOf(slow), 'reply not taken in time');

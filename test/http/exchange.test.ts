@@ -36,6 +36,21 @@ function sent(
   return { exchange, wire };
 }
 
+/** An exchange whose reply may begin in lines. */
+function inLines(takes: readonly number[]): { wire: ModelWire; exchange: Exchange; host: ModelHost } {
+  const wire = new ModelWire(takes);
+  const { exchange, host } = exchangeOn(wire);
+  exchange.leaveHandler();
+  exchange.account = { record: { number: 1 } } as Account;
+  exchange.begin({
+    record: { replied: () => {} },
+    fair: new Fair(systemClock),
+    random: { fill: () => {} },
+    cors: corsPolicy([]),
+  } as unknown as Pipeline);
+  return { wire, exchange, host };
+}
+
 function assertNothingHeld(host: ModelHost): void {
   assert.deepEqual([host.waiting.size, host.sending.size, host.heldBytes], [0, 0, 0]);
 }
@@ -212,20 +227,41 @@ describe('an exchange', () => {
     }
   });
 
+  it('cuts the connection when a reply that was put off breaks off, and tells the fault', async () => {
+    const wire = new ModelWire();
+    wire.failAt = 'begin';
+    const { exchange, host } = exchangeOn(wire);
+    exchange.closeAfterReply();
+    exchange.send(HEAD, HEAD);
+    exchange.leaveHandler();
+    await new Promise(setImmediate);
+    assert.match(String(host.faults), /fails at begin/);
+    assert.ok(wire.ended && exchange.isAborted);
+    assertNothingHeld(host);
+  });
+
+  it('cuts the connection when a reply in lines breaks off, and the sender learns why', async () => {
+    for (const failAt of ['begin', 'offer', 'end'] as const) {
+      const { wire, exchange, host } = inLines([]);
+      wire.failAt = failAt;
+      const reply = async () => {
+        exchange.beginLines(HEAD);
+        await exchange.sendLine(HEAD, undefined);
+        exchange.endLines();
+      };
+      await assert.rejects(reply(), new RegExp(`fails at ${failAt}`));
+      assert.ok(wire.ended && exchange.isAborted);
+      assert.equal(await exchange.sendLine(HEAD, undefined), false);
+      exchange.endLines(); // what breaks a stream off may end it again
+      assertNothingHeld(host);
+    }
+  });
+
   it('sends each line whole, and says when its reader has room for the next, or has gone', async () => {
     const begun = (takes: readonly number[]) => {
-      const wire = new ModelWire(takes);
-      const { exchange, host } = exchangeOn(wire);
-      exchange.leaveHandler();
-      exchange.account = { record: { number: 1 } } as Account;
-      exchange.begin({
-        record: { replied: () => {} },
-        fair: new Fair(systemClock),
-        random: { fill: () => {} },
-        cors: corsPolicy([]),
-      } as unknown as Pipeline);
-      exchange.beginLines(HEAD);
-      return { wire, exchange, host };
+      const all = inLines(takes);
+      all.exchange.beginLines(HEAD);
+      return all;
     };
     const line = Buffer.from('line');
     const { wire, exchange, host } = begun([4, 0, 1, 2]);

@@ -25,7 +25,7 @@ export class ModelWire implements Wire {
   ended = false;
   gone: (() => void) | undefined;
   hasRoom: (() => void) | undefined;
-  failAt: 'begin' | 'offer' | undefined;
+  failAt: 'begin' | 'offer' | 'end' | undefined;
 
   constructor(takes: readonly number[] = []) {
     this.takes = [...takes];
