@@ -237,6 +237,7 @@ export function group(path: string, summary: string, commands: readonly Command[
           const isUnknown = error.code === 'commander.unknownCommand';
           throw isUnknown ? new UsageError(`${oneLine(error)}; ${known}`) : error;
         });
+        if (word === '--') throw new UsageError(`-- stands in the place of a command; ${known}`);
         parser.parse(word === 'help' ? ['--help'] : args, { from: 'user' });
         return 0;
       });

@@ -81,6 +81,12 @@ const TRANSCRIPTS: readonly [line: string, status: number, out: string, talk?: s
   ['-h', 0, BOX_HELP],
   ['help', 0, BOX_HELP],
   ['', 2, '', 'qrn box: a command is missing; the commands are copy; see qrn box --help\n'],
+  [
+    '-- copy',
+    2,
+    '',
+    'qrn box: -- stands in the place of a command; the commands are copy; see qrn box --help\n',
+  ],
   ['move', 2, '', "qrn box: unknown command 'move'; the commands are copy; see qrn box --help\n"],
   [
     'coyp',
