@@ -14,6 +14,7 @@ import {
 import { join, resolve } from 'node:path';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
+import { requireLmdbFile } from '../ledger/lmdb/data-file.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { action, CommandError, group, type Report } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
@@ -168,6 +169,7 @@ export const ledger = group('qrn ledger', 'Audits, backs up, restores and compac
 function requireBackup(folder: string): string {
   const file = join(folder, 'data.mdb');
   if (!existsSync(file)) throw new CommandError(`${folder} holds no ledger: there is no data.mdb in it`);
+  requireLmdbFile(file, false);
   return file;
 }
 

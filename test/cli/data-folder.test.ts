@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chownSync, mkdirSync, readdirSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
@@ -99,6 +99,19 @@ describe('a data folder of a newer program', () => {
     }
     assert.deepEqual(readdirSync(join(dataDir, 'keys')), []);
   });
+});
+
+it('an empty file is no backup, and nothing is put in the place of the ledger', async (t) => {
+  const dataDir = temporaryFolder(t);
+  const backup = join(dataDir, 'backup');
+  mkdirSync(backup);
+  writeFileSync(join(backup, 'data.mdb'), '');
+  const { status, out, talk } = await runCommand(ledger, ['restore', backup, '--yes'], {
+    QRN_DATA_DIR: dataDir,
+  });
+  assert.deepEqual([status, out], [1, '']);
+  assert.equal(talk, `qrn ledger restore: ${join(backup, 'data.mdb')} is empty: restore a backup\n`);
+  assert.deepEqual(readdirSync(dataDir), ['backup']);
 });
 
 /** A reader that takes the whole directory and never ends a change. */

@@ -105,6 +105,11 @@ suite('opening', () => {
       reason: 'unusable',
       message: `there is no ledger in ${path}`,
     });
+    writeFileSync(join(path, 'data.mdb'), '');
+    await assert.rejects(openTestLedger(path, { role: 'reader' }), {
+      reason: 'unusable',
+      message: /data\.mdb is empty: restore a backup$/,
+    });
     writeFileSync(join(path, 'data.mdb'), 'this is not an LMDB file'.repeat(1_000));
     await assert.rejects(openTestLedger(path), {
       reason: 'unusable',

@@ -21,14 +21,17 @@ const PAGE_SIZE_AT = 48;
 const HEADER_BYTES = 52;
 
 /**
- * Throws LedgerError `unusable` unless the file is missing, empty, or begins with LMDB's two meta pages. LMDB
- * itself does not survive opening anything else (segmentation fault, lmdb 3.5.6).
+ * Throws LedgerError `unusable` unless the file is missing or begins with LMDB's two meta pages, or is empty where a new
+ * ledger may be made in it. LMDB itself does not survive opening anything else (segmentation fault, lmdb 3.5.6).
  */
-export function requireLmdbFile(file: string): void {
+export function requireLmdbFile(file: string, mayBeNew: boolean): void {
   if (!existsSync(file)) return;
   const descriptor = openSync(file, 'r');
   try {
-    if (fstatSync(descriptor).size === 0) return;
+    if (fstatSync(descriptor).size === 0) {
+      if (mayBeNew) return;
+      throw new LedgerError('unusable', `${file} is empty: restore a backup`);
+    }
     const first = readHeader(descriptor, 0);
     const second = first.magic === MAGIC ? readHeader(descriptor, first.pageSize) : first;
     if (first.magic === MAGIC && second.magic === MAGIC) return;

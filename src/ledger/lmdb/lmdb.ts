@@ -319,7 +319,7 @@ async function openRaw(
 }
 
 function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key & string> {
-  requireLmdbFile(join(path, DATA_FILE));
+  requireLmdbFile(join(path, DATA_FILE), !readOnly);
   // LMDB would make its files readable to all; they need not be in a folder of ours
   if (!readOnly) for (const name of [DATA_FILE, LOCK_FILE]) makePrivate(join(path, name));
   try {
