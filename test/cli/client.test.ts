@@ -203,6 +203,14 @@ describe('qrn as a client', () => {
     const foreign = await runQrnHere(server.dataDir, ['integers'], { QRN_URL: server.baseUrl });
     assert.deepEqual([foreign.code, foreign.stdout], [1, '']);
     assert.equal(foreign.stderr, 'qrn integers: there is no API key: set QRN_KEY\n');
+    const named = await runQrnHere(server.dataDir, ['usage'], {
+      QRN_URL: 'http://u:pass@rng.example/v1',
+      QRN_KEY: 'k',
+    });
+    assert.equal(
+      named.stderr,
+      'qrn usage: http://rng.example/v1 must come without a user and a password: the API key goes into QRN_KEY\n',
+    );
   });
 
   it('reports an error in one line', async () => {

@@ -32,6 +32,9 @@ export function connect(
   const given = urlGiven(input, context);
   const local = context.localService(environment);
   const url = given ?? local.apiUrl;
+  const shown = url.replace(/\/\/[^/?#]*@/, '//');
+  if (shown !== url)
+    throw new CommandError(`${shown} must come without a user and a password: the API key goes into QRN_KEY`);
   // the demo key is never sent to another service than the one of this data folder
   const fallback = need === 'key needed' ? undefined : NO_KEY;
   const key = environment['QRN_KEY'] || (given === undefined ? local.demoKey() : undefined) || fallback;
