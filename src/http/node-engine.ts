@@ -61,6 +61,8 @@ class NodeEngine implements Engine {
     // property out.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
     this.#server.on('request', (request, response) => this.#receive(request, response));
+    // an expectation that nobody knows is ignored (RFC 9110, section 10.1.1): node:http itself answers 417 without a length
+    this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
       this.#refuse(socket as Socket, error),
     );

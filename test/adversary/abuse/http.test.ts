@@ -7,34 +7,38 @@ import { ATTACKS } from './cases.ts';
 import { CaseRunner } from './http-malformed.ts';
 
 /** The short form of `node test/adversary/abuse/run.ts`: the real service against clients that mean harm or know no better. */
-let server: TestServer;
-let target: Target;
-let runner: CaseRunner;
+for (const engine of ['uws', 'node'] as const)
+  describe(`on ${engine}`, () => {
+    let server: TestServer;
+    let target: Target;
+    let runner: CaseRunner;
 
-before(async () => {
-  server = await TestServer.start({ QRN_ACCESS_LOG_SAMPLE: '0', QRN_RESERVOIR_BYTES: '65536' });
-  const { key } = await server.account('enterprise', '--credits-per-month', '100000000');
-  target = new Target(server, key);
-  runner = new CaseRunner(target);
-});
-after(() => server.stop());
+    before(async () => {
+      const environment = { QRN_ACCESS_LOG_SAMPLE: '0', QRN_RESERVOIR_BYTES: '65536', QRN_FRONT: engine };
+      server = await TestServer.start(environment);
+      const { key } = await server.account('enterprise', '--credits-per-month', '100000000');
+      target = new Target(server, key);
+      runner = new CaseRunner(target);
+    });
+    after(() => server.stop());
 
-describe('a malformed or ambiguous request', () => {
-  hostileCases('').forEach(({ name, uws }, i) => {
-    if (uws.connection === 'waits') return; // it is among the slow clients
-    it(name, () => runner.assertAnswer(hostileCases(target.key)[i], 'uws'));
+    describe('a malformed or ambiguous request', () => {
+      hostileCases('').forEach((each, i) => {
+        if (each[engine].connection === 'waits') return; // it is among the slow clients
+        it(each.name, () => runner.assertAnswer(hostileCases(target.key)[i], engine));
+      });
+    });
+
+    describe('the service withstands', () => {
+      for (const { name, attack, short } of ATTACKS)
+        if (short !== undefined)
+          it(name, async (test) => test.diagnostic(`${await attack(target, short, engine)} of them`));
+    });
+
+    it('has a certificate for every answer in its books, and no other', async () => {
+      const { answers } = await target.books();
+      const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json'));
+      assert.deepEqual([audit.ok, audit.certificates], [true, answers]);
+      assert.deepEqual(target.logLines('"level":50'), []);
+    });
   });
-});
-
-describe('the service withstands', () => {
-  for (const { name, attack, short } of ATTACKS)
-    if (short !== undefined)
-      it(name, async (test) => test.diagnostic(`${await attack(target, short, 'uws')} of them`));
-});
-
-it('has a certificate for every answer in its books, and no other', async () => {
-  const { answers } = await target.books();
-  const audit = JSON.parse(await server.qrn('ledger', 'audit', '--json'));
-  assert.deepEqual([audit.ok, audit.certificates], [true, answers]);
-  assert.deepEqual(target.logLines('"level":50'), []);
-});
