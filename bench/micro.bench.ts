@@ -19,8 +19,8 @@ import { type Call, callTable } from './support/tables.ts';
 import { batchBody, VALUE_KINDS, valueRequest } from './support/value-kinds.ts';
 
 const COUNTS = [1, 10, 100_000];
-/** 65,504 is what the service makes at once: a piece of 64 KiB without the next key. */
-const PIECES_BYTES = [256, 4_096, 65_504];
+/** What the service makes at once: a piece of 64 KiB without the next key. */
+const PIECE_BYTES = 65_504;
 const PERIOD = 202_611;
 
 /** What a call in this process takes, without HTTP and disk: where the time of an answer and of a lot goes. */
@@ -83,22 +83,16 @@ async function expansion(run: BenchRun): Promise<Table> {
   const calls: Record<string, Call> = {};
   const key = randomBytes(32);
   const stream = createCipheriv('chacha20', key, new Uint8Array(16));
-  for (const per of PIECES_BYTES) {
-    const out = new Uint8Array(per);
-    const zeros = new Uint8Array(per);
-    for (const subject of run.subjects) {
-      const { expander } = await modulesOf(subject);
-      calls[nameFor(run, subject, `${per} bytes, key erased, system entropy mixed in`)] = {
-        per,
-        make() {
-          if (per === expander.PIECE_OUTPUT_BYTES) expander.expandPiece(key, 'system').fill(0);
-          else expander.expandOnce(key, out, 'system');
-        },
-      };
-    }
-    calls[`${per} bytes, OpenSSL ChaCha20`] = { per, make: () => stream.update(zeros) };
-    calls[`${per} bytes, system entropy`] = { per, make: () => randomFillSync(out) };
+  const per = PIECE_BYTES;
+  const out = new Uint8Array(per);
+  const zeros = new Uint8Array(per);
+  for (const subject of run.subjects) {
+    const { expander } = await modulesOf(subject);
+    const make = () => expander.expandPiece(key).fill(0);
+    calls[nameFor(run, subject, `${per} bytes, key erased, system entropy mixed in`)] = { per, make };
   }
+  calls[`${per} bytes, OpenSSL ChaCha20`] = { per, make: () => stream.update(zeros) };
+  calls[`${per} bytes, system entropy`] = { per, make: () => randomFillSync(out) };
   return callTable(
     run,
     { title: 'Expansion of a seed', note: 'ns a byte, by the bytes of one call' },

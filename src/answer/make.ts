@@ -2,9 +2,9 @@ import { assert } from '../core/assert.ts';
 import { eraseBytes, putBytes, wipe } from '../core/bytes.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { sha256 } from '../crypto/digest.ts';
-import { Expander, expandPiece } from '../crypto/expander.ts';
+import { Expander, PIECE_OUTPUT_BYTES } from '../crypto/expander.ts';
 import { expandSystemEntropy } from '../crypto/system-entropy.ts';
-import { KEYSTREAM_SLOT_BYTES } from '../pool/supply/keystream.ts';
+import { nextPiece } from '../pool/supply/keystream.ts';
 import { EntropyReader } from '../values/entropy-reader.ts';
 import { type Output, packedBytesMax } from '../values/packed.ts';
 import { drawJson, drawOctets } from '../values/sample.ts';
@@ -199,7 +199,7 @@ function openStream(draw: DrawOrder): EntropyStream {
     case 'one-time-key':
       return expansionOf(draw.key);
     case 'system': {
-      const reader = new EntropyReader(() => expandSystemEntropy(KEYSTREAM_SLOT_BYTES));
+      const reader = new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
       return { reader, takeRest: () => [], close: () => reader.discard() };
     }
     case 'pieces':
@@ -210,12 +210,7 @@ function openStream(draw: DrawOrder): EntropyStream {
 function expansionOf(key: Uint8Array<ArrayBuffer>): EntropyStream {
   const root = new Expander(key);
   wipe(key);
-  const reader = new EntropyReader(() => {
-    const pieceKey = root.deriveKey();
-    const piece = expandPiece(pieceKey, 'system');
-    wipe(pieceKey);
-    return piece;
-  });
+  const reader = new EntropyReader(() => nextPiece(root));
   const close = () => {
     reader.discard();
     root.erase();

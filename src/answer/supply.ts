@@ -50,8 +50,8 @@ export interface EntropySupplyOptions {
   readonly catalog: LotCatalog;
   readonly clock: Clock;
   readonly log: Log;
-  /** Passes a refill to a worker. */
-  readonly fillRing: (order: RefillOrder) => Promise<void>;
+  /** Has a worker expand pieces of a keystream. */
+  readonly expand: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>;
   /** Has a group's first seed taken; resolves to false when none is to be had. */
   readonly askForSeed: (group: SeedGroup) => Promise<boolean>;
   /** Has the csprng stream sampled, if it was not yet; does not wait for the sample. */
@@ -78,7 +78,7 @@ export class EntropySupply {
   /** Takes a new seed for its group. The caller wipes `quantumSeed`. */
   installSeed(seed: SeedInForce, quantumSeed: Uint8Array, lot: LotRecord): void {
     this.#options.catalog.add(lot);
-    const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#options.fillRing);
+    const stream = this.#seeded.get(seed.group)?.stream ?? new SeededKeystream(this.#options.expand);
     stream.reseed(quantumSeed);
     const drawn = [{ lot: 0, offset: seed.index * SEED_BLOCK_BYTES, bytes: SEED_BLOCK_BYTES }];
     const from = { ...drawnFrom('quantum-seeded', [lot], seed.releasedAtMs), drawn };

@@ -1,5 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { secretBytes, secretCopy, wipe } from '../core/bytes.ts';
+import { secretBytes, wipe } from '../core/bytes.ts';
 import { CHACHA20_KEY_BYTES, chacha20 } from './chacha20.ts';
 import { expandSystemEntropy } from './system-entropy.ts';
 
@@ -19,11 +19,9 @@ import { expandSystemEntropy } from './system-entropy.ts';
  *   behind the reader.
  *   A refill happens when a byte is needed and none is buffered.
  * A reseed makes a new expander, whose key is seedKey(quantum seed, system entropy, the next output) (crypto/digest.ts).
- * expandOnce: the output is cut into pieces of 65504 bytes, the last one shorter; each piece is one refill
- *   with n = its size and P = zero bytes (`none`) or system entropy, expanded from 32 fresh bytes of the
- *   kernel's generator for this piece (`system`; crypto/system-entropy.ts). In the second case the answer, and
- *   every next key, is keystream XOR system entropy: each alone keeps it unpredictable.
- * expandPiece: the first such piece, as expandOnce gives it.
+ * expandPiece: one refill with n = 65504 and P = system entropy, expanded from 32 fresh bytes of the kernel's generator
+ *   for this piece (crypto/system-entropy.ts). The output is keystream XOR system entropy: each alone keeps it
+ *   unpredictable. Its key is used for nothing else, and K' is erased.
  *
  * What this promises: whoever reads the state learns nothing about what was given before (backtracking
  * resistance).
@@ -39,14 +37,14 @@ const NONCE = new Uint8Array(12);
 const REFILL_BYTES = 4096;
 
 /**
- * One refill of expandOnce: where OpenSSL through Node peaks (medians of a loop of calls on one core, Node
+ * One refill of expandPiece: where OpenSSL through Node peaks (medians of a loop of calls on one core, Node
  * 22.23, EPYC:
  * 4 KiB 1.4 GB/s, 16 KiB 2.7, 64 KiB 3.6; with the system's entropy 0.8, 1.7, 2.7).
  */
 const PIECE_BYTES = 65_536;
 export const PIECE_OUTPUT_BYTES = PIECE_BYTES - CHACHA20_KEY_BYTES;
 
-const ZEROS = new Uint8Array(PIECE_BYTES);
+const ZEROS = new Uint8Array(REFILL_BYTES);
 
 export class Expander {
   readonly #key = secretBytes(CHACHA20_KEY_BYTES);
@@ -91,7 +89,7 @@ export class Expander {
   }
 
   #refill(): void {
-    const refilled = chacha20(this.#key, NONCE, 0, ZEROS.subarray(0, REFILL_BYTES));
+    const refilled = chacha20(this.#key, NONCE, 0, ZEROS);
     this.#key.set(refilled.subarray(0, CHACHA20_KEY_BYTES));
     this.#buffer.set(refilled.subarray(CHACHA20_KEY_BYTES));
     wipe(refilled);
@@ -99,42 +97,16 @@ export class Expander {
   }
 }
 
-/** What expandOnce XORs the keystream with: nothing, or as many bytes of system entropy. */
-export type EntropyMix = 'none' | 'system';
-
 /**
- * Overwrites `out` with the expansion of a key that is used for nothing else (see the header). `key` has 32
- * bytes; the caller wipes it.
+ * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else (see the header), in memory of their own.
+ * The caller wipes both.
  */
-export function expandOnce(key: Uint8Array, out: Uint8Array, mix: EntropyMix): void {
-  if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandOnce: the key has 32 bytes');
-  const current = secretCopy(key);
-  for (let at = 0; at < out.length; at += PIECE_OUTPUT_BYTES) {
-    const refilled = refill(current, Math.min(out.length - at, PIECE_OUTPUT_BYTES), mix);
-    current.set(refilled.subarray(0, CHACHA20_KEY_BYTES));
-    out.set(refilled.subarray(CHACHA20_KEY_BYTES), at);
-    wipe(refilled);
-  }
-  wipe(current);
-}
-
-/**
- * PIECE_OUTPUT_BYTES of the expansion of a key that is used for nothing else, where they were made: without
- * the copy and its erasure a piece takes a tenth less time (bench `expand`). The caller wipes both.
- */
-export function expandPiece(key: Uint8Array, mix: EntropyMix): Uint8Array<ArrayBuffer> {
+export function expandPiece(key: Uint8Array): Uint8Array<ArrayBuffer> {
   if (key.length !== CHACHA20_KEY_BYTES) throw new RangeError('expandPiece: the key has 32 bytes');
-  const refilled = refill(key, PIECE_OUTPUT_BYTES, mix);
+  const input = expandSystemEntropy(PIECE_BYTES);
+  const refilled = chacha20(key, NONCE, 0, input);
+  wipe(input); // system entropy XOR answer is keystream
   wipe(refilled.subarray(0, CHACHA20_KEY_BYTES));
   // not a Buffer, whose `slice` is not a copy
   return new Uint8Array(refilled.buffer, refilled.byteOffset + CHACHA20_KEY_BYTES, PIECE_OUTPUT_BYTES);
-}
-
-/** The next key and `count` bytes behind it. */
-function refill(key: Uint8Array, count: number, mix: EntropyMix): Uint8Array<ArrayBuffer> {
-  if (mix === 'none') return chacha20(key, NONCE, 0, ZEROS.subarray(0, CHACHA20_KEY_BYTES + count));
-  const input = expandSystemEntropy(CHACHA20_KEY_BYTES + count);
-  const refilled = chacha20(key, NONCE, 0, input);
-  wipe(input); // system entropy XOR answer is keystream
-  return refilled;
 }

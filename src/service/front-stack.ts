@@ -138,7 +138,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   const catalog = new LotCatalog(ledger);
   const supply = new EntropySupply({
     store: ledger,
-    fillRing: (order) => workers.fillRing(order),
+    expand: (order) => workers.expand(order),
     catalog,
     clock,
     log,

@@ -15,7 +15,7 @@ import type { AssessTask, ExpandTask } from './protocol.ts';
 const DRAWING_QUEUE_MAX = 32;
 
 /**
- * Tasks of any kind that may wait: the large answers that answer/admission.ts let in, and refills of rings.
+ * Tasks of any kind that may wait: the large answers that answer/admission.ts let in, and refills of keystreams.
  */
 const TASK_QUEUE_MAX = 2 * LIMITS.largeAnswersMax;
 /** Tests that may wait: those of a lot come one after the other, the system source's beside them. */
@@ -45,7 +45,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
  * `assessment-interference` says how far).
  */
 export class Workers implements AnswerWorkers, Assessor {
-  readonly #expansion: Piscina<ExpandTask, number | MadeByWorker>;
+  readonly #expansion: Piscina<ExpandTask, Uint8Array<ArrayBuffer>[] | MadeByWorker>;
   readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
   readonly #assessment: Piscina<AssessTask>;
   readonly #log: Log;
@@ -76,9 +76,9 @@ export class Workers implements AnswerWorkers, Assessor {
     });
   }
 
-  /** Fills a keystream ring. Rejects when the pool is full or stopping; the front then expands for itself. */
-  async fillRing(order: RefillOrder): Promise<void> {
-    await this.#expand({ task: 'fill-ring', order });
+  /** Expands pieces of a keystream. Rejects when the pool is full or stopping; the front then expands for itself. */
+  async expand(order: RefillOrder): Promise<Uint8Array<ArrayBuffer>[]> {
+    return (await this.#expand({ task: 'expand', order })) as Uint8Array<ArrayBuffer>[];
   }
 
   /**
@@ -125,7 +125,7 @@ export class Workers implements AnswerWorkers, Assessor {
   }
 
   /** Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's. */
-  async #expand(task: ExpandTask): Promise<number | MadeByWorker> {
+  async #expand(task: ExpandTask): Promise<Uint8Array<ArrayBuffer>[] | MadeByWorker> {
     const moved = movable(secretsOf(task));
     if (task.task === 'make') moved.push(task.order.memory.buffer);
     try {
@@ -175,7 +175,7 @@ export class Workers implements AnswerWorkers, Assessor {
 }
 
 function secretsOf(task: ExpandTask): readonly Uint8Array<ArrayBuffer>[] {
-  if (task.task === 'fill-ring') return [task.order.key];
+  if (task.task === 'expand') return [task.order.key];
   switch (task.order.draw.from) {
     case 'one-time-key':
       return [task.order.draw.key];

@@ -1,11 +1,17 @@
 import { type MadeByWorker, makeValues } from '../answer/make.ts';
 import { systemClock } from '../core/clock.ts';
-import { fillRing } from '../pool/supply/keystream.ts';
+import { expandPieces } from '../pool/supply/keystream.ts';
 import { type ExpandTask, transferring } from './protocol.ts';
 
-/** Worker entry: ChaCha20 expansion. Fills keystream rings and makes large answers. */
-export default function expand(task: ExpandTask): number | MadeByWorker {
-  if (task.task === 'fill-ring') return fillRing(task.order);
+/** Worker entry: ChaCha20 expansion. Expands pieces of keystreams and makes large answers. */
+export default function expand(task: ExpandTask): Uint8Array<ArrayBuffer>[] | MadeByWorker {
+  if (task.task === 'expand') {
+    const pieces = expandPieces(task.order);
+    return transferring(
+      pieces,
+      pieces.map(({ buffer }) => buffer),
+    );
+  }
   const startedMs = systemClock.monotonicMs();
   const made = makeValues(task.order);
   const busyMs = systemClock.monotonicMs() - startedMs;

@@ -6,7 +6,7 @@ import type { RefillOrder } from '../pool/supply/keystream.ts';
 /** The tasks of the workers. Plain data only; buffers are transferred where that saves a copy. */
 
 export type ExpandTask =
-  | { readonly task: 'fill-ring'; readonly order: RefillOrder }
+  | { readonly task: 'expand'; readonly order: RefillOrder }
   | { readonly task: 'make'; readonly order: WorkerOrder };
 
 /** A call of the assessor. `bits`, one of the arguments, are moved to the worker, which erases them. */

@@ -13,12 +13,11 @@ import {
   REPLY_TAIL_BYTES_MAX,
 } from '../../src/answer/make.ts';
 import { concatBytes } from '../../src/core/bytes.ts';
-import { Expander, expandOnce } from '../../src/crypto/expander.ts';
-import { KEYSTREAM_SLOT_BYTES } from '../../src/pool/supply/keystream.ts';
+import { Expander, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { entropyBytesMax, jsonBytesMax, type ValueRequest } from '../../src/values/value-request.ts';
 import { fixedBytes } from '../support/backends.ts';
-import { systemGives, systemPiece } from '../support/system-entropy.ts';
+import { mixedPiece, systemGives, systemPiece } from '../support/system-entropy.ts';
 import { AFTER, BEFORE, bytesOf, expectedFrom, orderOf, REQUESTS } from './orders.ts';
 
 const LARGE: ValueRequest = { kind: 'bytes', count: 1_200, length: 64, encoding: 'hex', single: false };
@@ -51,7 +50,7 @@ describe('an answer', () => {
   for (const [name, values] of EVERY) {
     it(`of ${name} is the same from pieces, from a key and from the system as from their bytes`, (t) => {
       const keys = bytesOf('system', 64);
-      const ofSystem = (key: Uint8Array) => systemPiece(key, KEYSTREAM_SLOT_BYTES);
+      const ofSystem = (key: Uint8Array) => systemPiece(key, PIECE_OUTPUT_BYTES);
       const stream = concatBytes(ofSystem(keys.subarray(0, 32)), ofSystem(keys.subarray(32)));
       const pieces = [stream.slice(0, 1_000), stream.slice(1_000, 1_001), stream.slice(1_001)];
       assertMade(makeValues(orderOf({ from: 'pieces', pieces }, values)), stream, values);
@@ -62,14 +61,7 @@ describe('an answer', () => {
       t.mock.restoreAll();
       systemGives(t, (target) => target.fill(0));
       const root = new Expander(bytesOf('key', 32));
-      const expansion = concatBytes(
-        ...[0, 1].map(() => {
-          const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
-          expandOnce(root.deriveKey(), piece, 'none');
-          const mixed = systemPiece(new Uint8Array(32), 32 + KEYSTREAM_SLOT_BYTES).subarray(32);
-          return piece.map((byte, i) => byte ^ mixed[i]);
-        }),
-      );
+      const expansion = concatBytes(...[0, 1].map(() => mixedPiece(root.deriveKey(), new Uint8Array(32))));
       const draw = { from: 'one-time-key', key: bytesOf('key', 32) } as const;
       assertMade(makeValues(orderOf(draw, values)), expansion, values);
     });

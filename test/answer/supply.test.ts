@@ -14,7 +14,7 @@ function emptySupply(askForSample = async () => {}): EntropySupply {
   const store = memoryLedger(systemClock);
   return new EntropySupply({
     store,
-    fillRing: async () => {},
+    expand: async () => [],
     catalog: new LotCatalog(store),
     clock: systemClock,
     log: silentLog,

@@ -5,15 +5,17 @@ import fc from 'fast-check';
 import { InvariantError } from '../../src/core/assert.ts';
 import { concatBytes, fromHex, toHex } from '../../src/core/bytes.ts';
 import { sha256Hex } from '../../src/crypto/digest.ts';
-import { Expander, expandOnce, expandPiece, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
+import { Expander, expandPiece, PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { referenceOutput } from '../reference/expander.ts';
+import { fixedBytes } from '../support/backends.ts';
+import { systemGives, systemPiece } from '../support/system-entropy.ts';
 
 const golden = JSON.parse(
   readFileSync(new URL('../vectors/crypto/expander.json', import.meta.url), 'utf8'),
 ) as {
   key: string;
   expander: { first64: string; at4032to4096: string; sha256Of10000: string };
-  expandOnce: { bytes: number; sha256: string; last16: string }[];
+  bareKeystream: { bytes: number; sha256: string; last16: string }[];
 };
 const KEY = fromHex(golden.key);
 
@@ -85,73 +87,28 @@ describe('Expander', () => {
 });
 
 describe('expandPiece', () => {
-  it('gives the first piece of expandOnce, and nothing of the next key', () => {
-    const out = new Uint8Array(PIECE_OUTPUT_BYTES);
-    expandOnce(KEY, out, 'none');
-    const piece = expandPiece(KEY, 'none');
-    assert.deepEqual(piece, out);
-    assert.ok(new Uint8Array(piece.buffer, 0, piece.byteOffset).every((byte) => byte === 0));
-    assert.notDeepEqual(expandPiece(KEY, 'system'), piece, 'the system has its part');
-    assert.throws(() => expandPiece(KEY.subarray(1), 'none'), RangeError);
-  });
-});
-
-describe('expandOnce', () => {
-  it('gives its golden output at every edge of a piece and of the two implementations', () => {
-    for (const { bytes, sha256, last16 } of golden.expandOnce) {
-      const out = new Uint8Array(bytes).fill(0xaa); // overwritten, not XORed
-      expandOnce(KEY, out, 'none');
-      assert.equal(sha256Hex(out), sha256, `${bytes} bytes`);
-      assert.equal(toHex(out.subarray(-16)), last16);
-    }
-  });
-
-  it('agrees with its plain twin', () => {
-    const out = new Uint8Array(70_000);
-    expandOnce(KEY, out, 'none');
-    assert.deepEqual(out, new Uint8Array(referenceOutput(KEY, 65_536, 70_000)));
-  });
-
-  it('never gives the same twice with the system’s entropy, nor the bare keystream', () => {
-    const bare = new Uint8Array(70_000);
-    expandOnce(KEY, bare, 'none');
-    const first = new Uint8Array(70_000);
-    const second = new Uint8Array(70_000);
-    expandOnce(KEY, first, 'system');
-    expandOnce(KEY, second, 'system');
-    // Chance agrees in 1 of 256 places: 273 of 70,000; 1,000 would be 44 standard deviations away.
-    const agreements = (a: Uint8Array, b: Uint8Array) =>
-      a.reduce((n, byte, i) => n + (byte === b[i] ? 1 : 0), 0);
-    for (const [a, b] of [
-      [first, second],
-      [first, bare],
-      [second, bare],
-    ]) {
-      assert.ok(agreements(a, b) < 1_000);
-    }
-  });
-
-  it('leaves the bare keystream untouched by an earlier call with the system’s entropy', () => {
-    expandOnce(KEY, new Uint8Array(100), 'system');
-    const out = new Uint8Array(480);
-    expandOnce(KEY, out, 'none');
-    assert.equal(sha256Hex(out), golden.expandOnce.find((row) => row.bytes === 480)?.sha256);
-  });
-
-  it('leaves the key to its caller and writes nothing for nothing', () => {
+  it('gives its golden keystream mixed with the entropy of the system, and keeps nothing of either key', (t) => {
+    const kernelKey = fixedBytes('kernel');
+    const mixed = new Uint8Array(32);
+    kernelKey(mixed);
+    systemGives(t, (target) => target.set(mixed));
     const key = new Uint8Array(KEY);
-    expandOnce(key, new Uint8Array(0), 'system');
-    expandOnce(key, new Uint8Array(100), 'system');
-    assert.deepEqual(key, KEY);
-    assert.throws(() => expandOnce(new Uint8Array(16), new Uint8Array(1), 'none'), RangeError);
+    const piece = expandPiece(key);
+    assert.deepEqual(key, KEY, 'the caller wipes its key');
+    assert.ok(new Uint8Array(piece.buffer, 0, piece.byteOffset).every((byte) => byte === 0));
+    const entropy = systemPiece(mixed, 32 + PIECE_OUTPUT_BYTES).subarray(32);
+    const bare = piece.map((byte, i) => byte ^ entropy[i]);
+    for (const { bytes, sha256, last16 } of golden.bareKeystream) {
+      assert.equal(sha256Hex(bare.subarray(0, bytes)), sha256, `${bytes} bytes`);
+      assert.equal(toHex(bare.subarray(0, bytes).subarray(-16)), last16);
+    }
+    assert.deepEqual(bare, new Uint8Array(referenceOutput(KEY, 65_536, PIECE_OUTPUT_BYTES)));
   });
 
-  it('writes into shared memory', () => {
-    const shared = new Uint8Array(new SharedArrayBuffer(481));
-    expandOnce(KEY, shared, 'none');
-    assert.equal(
-      sha256Hex(new Uint8Array(shared)),
-      golden.expandOnce.find((row) => row.bytes === 481)?.sha256,
-    );
+  it('never gives the same twice, and refuses a key of another size', () => {
+    const [first, second] = [expandPiece(KEY), expandPiece(KEY)];
+    // Chance agrees in 1 of 256 places: 256 of 65,504; 1,000 would be 46 standard deviations away.
+    assert.ok(first.reduce((n, byte, i) => n + (byte === second[i] ? 1 : 0), 0) < 1_000);
+    assert.throws(() => expandPiece(KEY.subarray(1)), RangeError);
   });
 });

@@ -60,7 +60,7 @@ export class HeldWorkers {
   }
 
   /** The front expands for itself. */
-  async fillRing(): Promise<void> {
+  async expand(): Promise<Uint8Array<ArrayBuffer>[]> {
     throw new ApiError('overloaded', { retryAfterS: 1 });
   }
 }

@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { TestContext } from 'node:test';
 import { chacha20 } from '@noble/ciphers/chacha.js';
 import type { ByteSource } from '../../src/backend/simulator/coins.ts';
+import { PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 
 const DEVICE = statSync('/dev/urandom').rdev;
 const known = new Map<number, boolean>();
@@ -40,4 +41,12 @@ export function systemGives(t: TestContext, source: ByteSource): void {
 /** What the service expands from one key that the kernel gave (src/crypto/system-entropy.ts), by @noble/ciphers. */
 export function systemPiece(key: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   return chacha20(new Uint8Array(key), new Uint8Array(12), new Uint8Array(size), new Uint8Array(size));
+}
+
+/** The piece that a one-time key is expanded to while the kernel gives `kernelKey` (src/crypto/expander.ts). */
+export function mixedPiece(key: Uint8Array, kernelKey: Uint8Array): Uint8Array<ArrayBuffer> {
+  const [own, mixed] = [key, kernelKey].map((each) =>
+    systemPiece(each, 32 + PIECE_OUTPUT_BYTES).subarray(32),
+  );
+  return own.map((byte, i) => byte ^ mixed[i]);
 }

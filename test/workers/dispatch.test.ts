@@ -8,9 +8,9 @@ import { ApiError } from '../../src/core/errors.ts';
 import { LIMITS } from '../../src/core/limits.ts';
 import { silentLog } from '../../src/core/log.ts';
 import type { BareType } from '../../src/core/vocabulary.ts';
+import { PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { assessLot, assessorInPlace } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
-import { KEYSTREAM_SLOT_BYTES, type RefillOrder, SeededKeystream } from '../../src/pool/supply/keystream.ts';
 import { octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
 import { Workers } from '../../src/workers/dispatch.ts';
 import { bytesOf, expectedFrom, orderOf, REQUESTS } from '../answer/orders.ts';
@@ -126,30 +126,15 @@ describe('workers', () => {
     assert.equal((await workers.make(orderOf(keyed(), REQUESTS.uuid))).consumedBytes, 4_800);
   });
 
-  it('fill the ring of a keystream', async () => {
-    const orders: { order: RefillOrder; done: Promise<void> }[] = [];
-    const stream = new SeededKeystream((order) => {
-      assert.ok(!isZero(order.key) && order.key.length === 32);
-      const done = workers.fillRing(order);
-      orders.push({ order, done });
-      return done;
-    });
-    stream.reseed(bytesOf('seed', 32));
-    const [{ order, done }] = orders;
-    await done;
-    assert.ok(isZero(order.key));
-    const slots = new Uint8Array(stream.memory.slots);
-    const inRing = slots.slice(0, KEYSTREAM_SLOT_BYTES);
-    const read = new Uint8Array(KEYSTREAM_SLOT_BYTES);
-    stream.reader.fill(read);
-    assert.deepEqual(read, inRing);
-    assert.ok(!isZero(read));
-    assert.ok(isZero(slots.subarray(0, KEYSTREAM_SLOT_BYTES)));
-    stream.reader.fill(new Uint8Array(3 * KEYSTREAM_SLOT_BYTES)); // down to the watermark
-    assert.equal(orders.length, 2);
-    stream.close();
-    await orders[1].done;
-    assert.ok(isZero(slots));
+  it('expand pieces of a keystream, and leave no key with the caller', async () => {
+    const key = bytesOf('key', 32);
+    const pieces = await workers.expand({ key, pieces: 3 });
+    assert.ok(isZero(key));
+    assert.deepEqual(
+      pieces.map(({ length }) => length),
+      new Array(3).fill(PIECE_OUTPUT_BYTES),
+    );
+    assert.equal(new Set(pieces.map((piece) => toHex(piece.subarray(0, 32)))).size, 3);
   });
 
   it('shed with 503 overloaded when more wait than admission lets in', async () => {
@@ -185,9 +170,7 @@ describe('a stop of the workers', () => {
     const late = keyed();
     await assert.rejects(workers.make(orderOf(late, REQUESTS.uuid)), hasCode('shutting_down'));
     assert.ok(isZero(late.key));
-    const { memory } = new SeededKeystream(async () => {});
-    const order = { memory, key: bytesOf('key', 32), slots: 1, tag: 0 };
-    await assert.rejects(workers.fillRing(order), hasCode('shutting_down'));
+    await assert.rejects(workers.expand({ key: bytesOf('key', 32), pieces: 1 }), hasCode('shutting_down'));
     const bits = new Uint8Array(ASSESSED_BITS / 8);
     await assert.rejects(workers.testBits('raw', bits, 8), hasCode('shutting_down'));
     await assert.rejects(workers.assessLot(bits, 1, ASSESSED_BITS), hasCode('shutting_down'));

@@ -1,71 +1,56 @@
 import { assert } from '../../core/assert.ts';
 import { secretBytes, wipe } from '../../core/bytes.ts';
 import { seedKey } from '../../crypto/digest.ts';
-import { Expander, expandOnce, expandPiece, PIECE_OUTPUT_BYTES } from '../../crypto/expander.ts';
+import { Expander, expandPiece, PIECE_OUTPUT_BYTES } from '../../crypto/expander.ts';
 import { expandSystemEntropy, fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
-import { createRingMemory, type RingMemory, SlotRing } from './ring.ts';
 
-/** The size at which expansion is fastest (bench `expand`). */
-export const KEYSTREAM_SLOT_BYTES = PIECE_OUTPUT_BYTES;
-const KEYSTREAM_SLOTS = 8;
-/** A refill is asked for when this many slots or fewer are filled. */
-const REFILL_AT_SLOTS = KEYSTREAM_SLOTS / 2;
+/** Pieces of PIECE_OUTPUT_BYTES that a stream keeps expanded ahead of its reader. */
+const PIECES_AHEAD = 8;
+/** A refill is asked for when this many or fewer are left. */
+const REFILL_AT_PIECES = PIECES_AHEAD / 2;
 
-/** What a worker needs to fill a ring: a one-time key, and nothing else that is secret. */
+/** What a worker needs to expand pieces: a one-time key, and nothing else that is secret. */
 export interface RefillOrder {
-  readonly memory: RingMemory;
   readonly key: Uint8Array<ArrayBuffer>;
-  readonly slots: number;
-  readonly tag: number;
+  readonly pieces: number;
 }
 
-/**
- * Fills up to `order.slots` slots from the one-time key, then erases the key. Runs in a worker. Returns how
- * many.
- */
-export function fillRing(order: RefillOrder): number {
-  const ring = new SlotRing(order.memory);
-  const stream = new Expander(order.key);
-  wipe(order.key);
-  let filled = 0;
-  for (; filled < order.slots; filled++) {
-    const slot = ring.reserve();
-    if (slot === undefined) break;
-    const key = stream.deriveKey();
-    expandOnce(key, slot, 'system');
-    wipe(key);
-    ring.publish(order.tag);
-  }
+/** The pieces of an order, whose key it erases. Runs in a worker; each piece lies in memory of its own. */
+export function expandPieces({ key, pieces }: RefillOrder): Uint8Array<ArrayBuffer>[] {
+  const stream = new Expander(key);
+  wipe(key);
+  const expanded = Array.from({ length: pieces }, () => nextPiece(stream));
   stream.erase();
-  return filled;
+  return expanded;
+}
+
+/** A piece from a key that is derived for it alone, mixed with system entropy. */
+export function nextPiece(stream: Expander): Uint8Array<ArrayBuffer> {
+  const key = stream.deriveKey();
+  const piece = expandPiece(key);
+  wipe(key);
+  return piece;
 }
 
 /**
  * The seeded mode's bytes for one seed group in one front thread. The group's root DRBG key lives here only;
  * each refill and each worker task gets a one-time key derived from it, so no task can see another's bytes,
- * before or after. Every holder compares the generation: bytes of an older seed are erased unread.
+ * before or after. Bytes of an older seed are erased unread.
  */
 export class SeededKeystream {
   readonly reader: EntropyReader;
-  readonly memory: RingMemory;
-  readonly #ring: SlotRing;
-  readonly #order: (order: RefillOrder) => Promise<unknown>;
+  readonly #order: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>;
+  /** Expanded and not yet the reader's, in order. */
+  readonly #ahead: Uint8Array<ArrayBuffer>[] = [];
   #root: Expander | undefined;
-  /**
-   * Tag of slots: counts the seeds of this stream. It wraps after 2^32 of them, the ring holds slots of the
-   * last few.
-   */
-  #tag = 0;
   #refilling = false;
   #closed = false;
 
-  /** `order` passes a refill to a worker; a rejection means that it did not happen. */
-  constructor(order: (order: RefillOrder) => Promise<unknown>) {
-    this.memory = createRingMemory(KEYSTREAM_SLOTS, KEYSTREAM_SLOT_BYTES);
-    this.#ring = new SlotRing(this.memory);
+  /** `order` has a worker expand pieces; a rejection means that it did not happen. */
+  constructor(order: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>) {
     this.#order = order;
-    this.reader = new EntropyReader(() => this.#nextChunk());
+    this.reader = new EntropyReader(() => this.#nextPiece());
   }
 
   get seeded(): boolean {
@@ -81,26 +66,25 @@ export class SeededKeystream {
     if (this.#closed) return;
     const system = fillSystemEntropy(secretBytes(32));
     const previous = this.#root?.deriveKey() ?? null;
-    this.#root?.erase();
+    this.erase();
     const key = seedKey(quantumSeed, system, previous);
     this.#root = new Expander(key);
     wipe(key, system);
     if (previous !== null) wipe(previous);
-    this.#dropUnread();
     this.#keepFilled();
   }
 
   /** A one-time key for a worker that expands a large answer. */
   oneTimeKey(): Uint8Array<ArrayBuffer> {
-    assert(this.#root !== undefined, 'a keystream is drawn from only after it is seeded');
-    return this.#root.deriveKey();
+    return this.#seededRoot().deriveKey();
   }
 
-  /** Ends the use of this seed: nothing can be drawn until the next `reseed`. */
+  /** Ends the use of this seed: nothing can be drawn until the next `reseed`. What was not handed out is erased. */
   erase(): void {
     this.#root?.erase();
     this.#root = undefined;
-    this.#dropUnread();
+    this.reader.discard();
+    wipe(...this.#ahead.splice(0));
   }
 
   /** Ends the stream for good. */
@@ -109,56 +93,37 @@ export class SeededKeystream {
     this.erase();
   }
 
-  #nextChunk(): Uint8Array {
+  #seededRoot(): Expander {
     assert(this.#root !== undefined, 'a keystream is drawn from only after it is seeded');
-    this.#dropStale();
-    const slot = this.#ring.peek();
-    if (slot === undefined) return this.#expandHere();
-    const chunk = new Uint8Array(slot); // the reader's own copy: it may look ahead of what it has read
-    this.#ring.release();
-    this.#keepFilled();
-    return chunk;
+    return this.#root;
   }
 
-  /** The workers are behind (a cold start or a burst): this thread expands one piece itself. */
-  #expandHere(): Uint8Array {
-    const key = this.oneTimeKey();
-    const piece = expandPiece(key, 'system');
-    wipe(key);
+  /** When the workers are behind (a cold start or a burst), this thread expands a piece itself. */
+  #nextPiece(): Uint8Array<ArrayBuffer> {
+    const root = this.#seededRoot();
+    const piece = this.#ahead.shift() ?? nextPiece(root);
     this.#keepFilled();
     return piece;
   }
 
-  /** Erases what was expanded and not handed out. A refill under way goes on with the old tag. */
-  #dropUnread(): void {
-    this.#tag = (this.#tag + 1) | 0;
-    this.reader.discard();
-    this.#dropStale();
-  }
-
-  #dropStale(): void {
-    while (this.#ring.filled() > 0 && this.#ring.tag() !== this.#tag) this.#ring.release();
-  }
-
   #keepFilled(): void {
-    if (this.#refilling || this.#closed || this.#root === undefined) return;
-    const filled = this.#ring.filled();
-    if (filled > REFILL_AT_SLOTS) return;
+    const root = this.#root;
+    if (this.#refilling || root === undefined || this.#ahead.length > REFILL_AT_PIECES) return;
     this.#refilling = true;
-    const tag = this.#tag;
-    const key = this.oneTimeKey();
-    const settled = (isDone: boolean) => {
+    const key = root.deriveKey();
+    const settled = (pieces: readonly Uint8Array<ArrayBuffer>[]) => {
       wipe(key); // not before: a queued order is copied to its worker only when one is free
       this.#refilling = false;
-      if (tag === this.#tag) return;
-      this.#dropStale(); // the seed changed or ended meanwhile
+      if (root === this.#root) {
+        this.#ahead.push(...pieces);
+        return;
+      }
+      wipe(...pieces); // the seed changed or ended meanwhile
       // After a failure the next draw asks again: here it could turn in circles.
-      if (isDone) this.#keepFilled();
+      if (pieces.length > 0) this.#keepFilled();
     };
-    this.#order({ memory: this.memory, key, slots: KEYSTREAM_SLOTS - filled, tag }).then(
-      () => settled(true),
-      () => settled(false),
-    );
+    const nothing = () => settled([]);
+    this.#order({ key, pieces: PIECES_AHEAD - this.#ahead.length }).then(settled, nothing);
   }
 }
 
@@ -167,6 +132,6 @@ export class SystemStream {
   readonly reader: EntropyReader;
 
   constructor() {
-    this.reader = new EntropyReader(() => expandSystemEntropy(KEYSTREAM_SLOT_BYTES));
+    this.reader = new EntropyReader(() => expandSystemEntropy(PIECE_OUTPUT_BYTES));
   }
 }

@@ -3,7 +3,7 @@ import { ApiError } from '../../../src/core/errors.ts';
 import { sha256Hex } from '../../../src/crypto/digest.ts';
 import type { AssessedBlock } from '../../../src/ledger/records.ts';
 import type { Assessor, LotAssessment } from '../../../src/pool/intake/assessor.ts';
-import { fillRing, type RefillOrder } from '../../../src/pool/supply/keystream.ts';
+import { expandPieces, type RefillOrder } from '../../../src/pool/supply/keystream.ts';
 import type { Workers } from '../../../src/workers/dispatch.ts';
 import type { Chance } from '../../support/chance.ts';
 import type { SimMachine } from './machine.ts';
@@ -51,8 +51,8 @@ export class SimWorkers implements Assessor {
     return this as unknown as Workers;
   }
 
-  async fillRing(order: RefillOrder): Promise<void> {
-    await this.#task(() => fillRing({ ...order, key: order.key.slice() }));
+  async expand(order: RefillOrder): Promise<Uint8Array<ArrayBuffer>[]> {
+    return this.#task(() => expandPieces({ ...order, key: order.key.slice() }));
   }
 
   async make(order: WorkerOrder): Promise<MadeByWorker> {

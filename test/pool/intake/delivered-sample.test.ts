@@ -67,7 +67,7 @@ describe('a delivered sample', () => {
   });
 
   it('takes the bytes of a keystream in use from nobody', async () => {
-    const stream = new SeededKeystream(async () => {});
+    const stream = new SeededKeystream(async () => []);
     stream.reseed(new Uint8Array(32).fill(7));
     const { assessor, sampler } = world({ name: 'a', reader: stream.reader });
     const answer = new Uint8Array(SAMPLE_BYTES);

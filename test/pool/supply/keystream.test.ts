@@ -3,20 +3,18 @@ import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { concatBytes, toHex } from '../../../src/core/bytes.ts';
 import { seedKey } from '../../../src/crypto/digest.ts';
-import { Expander, expandOnce } from '../../../src/crypto/expander.ts';
+import { Expander, PIECE_OUTPUT_BYTES } from '../../../src/crypto/expander.ts';
 import {
-  fillRing,
-  KEYSTREAM_SLOT_BYTES,
+  expandPieces,
   type RefillOrder,
   SeededKeystream,
   SystemStream,
 } from '../../../src/pool/supply/keystream.ts';
-import { SlotRing } from '../../../src/pool/supply/ring.ts';
 import { fixedBytes } from '../../support/backends.ts';
-import { systemGives, systemPiece } from '../../support/system-entropy.ts';
+import { mixedPiece, systemGives, systemPiece } from '../../support/system-entropy.ts';
 import { isZero, settle } from '../fixtures.ts';
 
-const SLOTS = 8;
+const PIECES_AHEAD = 8;
 
 function seedOf(label: string): Uint8Array<ArrayBuffer> {
   const seed = new Uint8Array(32);
@@ -29,15 +27,9 @@ function withoutSystemEntropy(t: TestContext): void {
   systemGives(t, (target) => target.fill(0));
 }
 
-/** The same bytes as the key gives to whoever expands one piece while the kernel gives `kernelKey`. */
-function pieceOf(key: Uint8Array, kernelKey = new Uint8Array(32)): Uint8Array<ArrayBuffer> {
-  const piece = new Uint8Array(KEYSTREAM_SLOT_BYTES);
-  expandOnce(key, piece, 'none');
-  const mixed = systemPiece(kernelKey, 32 + KEYSTREAM_SLOT_BYTES).subarray(32);
-  return piece.map((byte, i) => byte ^ mixed[i]);
-}
+const pieceOf = (key: Uint8Array, kernelKey = new Uint8Array(32)) => mixedPiece(key, kernelKey);
 
-/** The pieces that a refill with this key fills into slots while the kernel gives zeros. */
+/** The pieces that a refill with this key gives while the kernel gives zeros. */
 function refillPieces(key: Uint8Array, count: number): Uint8Array<ArrayBuffer>[] {
   const stream = new Expander(key);
   return Array.from({ length: count }, () => pieceOf(stream.deriveKey()));
@@ -50,24 +42,26 @@ function read(stream: SeededKeystream, bytes: number): Uint8Array<ArrayBuffer> {
 }
 
 /** Carries every order out at once, as a free worker would: on its own copy of the key. */
-async function atOnce(order: RefillOrder): Promise<void> {
-  fillRing({ ...order, key: new Uint8Array(order.key) });
+async function atOnce({ key, pieces }: RefillOrder): Promise<Uint8Array<ArrayBuffer>[]> {
+  return expandPieces({ key: new Uint8Array(key), pieces });
 }
 
-/** Keeps orders until the test has them carried out, or fails them. */
+/** Keeps orders until the test has them carried out, or fails them; and the pieces that came of them. */
 function heldOrders() {
   const held: { order: RefillOrder; settle: (outcome: 'filled' | 'failed') => void }[] = [];
+  const expanded: Uint8Array[] = [];
   const order = (order: RefillOrder) =>
-    new Promise<void>((resolve, reject) => {
-      held.push({
-        order,
-        settle(outcome) {
-          if (outcome === 'failed') reject(new Error('no worker'));
-          else resolve(atOnce(order));
-        },
-      });
+    new Promise<Uint8Array<ArrayBuffer>[]>((resolve, reject) => {
+      const carryOut = async () => {
+        const pieces = await atOnce(order);
+        expanded.push(...pieces);
+        return pieces;
+      };
+      const settle = (outcome: 'filled' | 'failed') =>
+        outcome === 'failed' ? reject(new Error('no worker')) : resolve(carryOut());
+      held.push({ order, settle });
     });
-  return { order, held };
+  return { order, held, expanded };
 }
 
 /**
@@ -87,37 +81,15 @@ function repetition() {
   };
 }
 
-describe('fillRing', () => {
-  it('fills slots with the expansion of keys derived from the one-time key, and erases that', (t) => {
+describe('expandPieces', () => {
+  it('expands keys derived from the one-time key, which it erases, each into memory of its own', (t) => {
     withoutSystemEntropy(t);
-    const { memory } = new SeededKeystream(atOnce);
     const key = seedOf('fill');
     const expected = refillPieces(key, 3);
-    assert.equal(fillRing({ memory, key, slots: 3, tag: 7 }), 3);
+    const pieces = expandPieces({ key, pieces: 3 });
+    assert.deepEqual(pieces, expected);
     assert.ok(isZero(key));
-    const ring = new SlotRing(memory);
-    for (const piece of expected) {
-      assert.equal(ring.tag(), 7);
-      assert.deepEqual(new Uint8Array(ring.peek()!), piece);
-      ring.release();
-    }
-    assert.equal(ring.filled(), 0);
-  });
-
-  it('stops where the ring is full', () => {
-    const { memory } = new SeededKeystream(atOnce);
-    assert.equal(fillRing({ memory, key: seedOf('a'), slots: 5, tag: 1 }), 5);
-    assert.equal(fillRing({ memory, key: seedOf('b'), slots: 5, tag: 1 }), 3);
-    assert.equal(new SlotRing(memory).filled(), SLOTS);
-  });
-
-  it('mixes the entropy of the system in: the same key never gives the same bytes', () => {
-    const slots = [1, 2].map(() => {
-      const { memory } = new SeededKeystream(atOnce);
-      fillRing({ memory, key: seedOf('same'), slots: 1, tag: 1 });
-      return new Uint8Array(new SlotRing(memory).peek()!);
-    });
-    assert.notDeepEqual(slots[0], slots[1]);
+    assert.equal(new Set(pieces.map(({ buffer }) => buffer)).size, 3);
   });
 });
 
@@ -128,25 +100,25 @@ describe('seeded keystream', () => {
     const stream = new SeededKeystream(order);
     stream.reseed(seedOf('one'));
     let root = new Expander(seedKey(seedOf('one'), new Uint8Array(32), null));
-    const firstRefill = refillPieces(root.deriveKey(), SLOTS);
+    const firstRefill = refillPieces(root.deriveKey(), PIECES_AHEAD);
     // The worker is behind: this thread expands the first piece itself.
     const head = pieceOf(root.deriveKey());
     assert.deepEqual(read(stream, 100), head.subarray(0, 100));
     held[0].settle('filled');
     await settle();
     assert.deepEqual(
-      read(stream, KEYSTREAM_SLOT_BYTES),
+      read(stream, PIECE_OUTPUT_BYTES),
       concatBytes(head.subarray(100), firstRefill[0].subarray(0, 100)),
     );
     assert.equal(held.length, 1);
-    read(stream, 3 * KEYSTREAM_SLOT_BYTES); // down to the watermark
+    read(stream, 3 * PIECE_OUTPUT_BYTES); // down to the watermark
     assert.equal(held.length, 2);
-    assert.equal(held[1].order.slots, SLOTS / 2);
-    const secondRefill = refillPieces(root.deriveKey(), SLOTS / 2);
+    assert.equal(held[1].order.pieces, PIECES_AHEAD / 2);
+    const secondRefill = refillPieces(root.deriveKey(), PIECES_AHEAD / 2);
     held[1].settle('filled');
     await settle();
     const rest = concatBytes(firstRefill[3].subarray(100), ...firstRefill.slice(4), ...secondRefill);
-    assert.deepEqual(read(stream, 4 * KEYSTREAM_SLOT_BYTES), rest.subarray(0, 4 * KEYSTREAM_SLOT_BYTES));
+    assert.deepEqual(read(stream, 4 * PIECE_OUTPUT_BYTES), rest.subarray(0, 4 * PIECE_OUTPUT_BYTES));
     // The refill that was asked for on the way is of the old seed: none of its bytes is handed out.
     const orders = held.length;
     root.deriveKey();
@@ -155,24 +127,24 @@ describe('seeded keystream', () => {
     held[orders - 1].settle('filled');
     await settle();
     assert.equal(held.length, orders + 1);
-    const newRefill = refillPieces(root.deriveKey(), SLOTS);
+    const newRefill = refillPieces(root.deriveKey(), PIECES_AHEAD);
     held[orders].settle('filled');
     await settle();
-    assert.deepEqual(read(stream, 2 * KEYSTREAM_SLOT_BYTES), concatBytes(newRefill[0], newRefill[1]));
+    assert.deepEqual(read(stream, 2 * PIECE_OUTPUT_BYTES), concatBytes(newRefill[0], newRefill[1]));
   });
 
   it('never gives a byte twice, whatever becomes of its orders and seeds', async () => {
     const step = fc.oneof(
       fc.record({
         act: fc.constant('read' as const),
-        bytes: fc.integer({ min: 1, max: 3 * KEYSTREAM_SLOT_BYTES }),
+        bytes: fc.integer({ min: 1, max: 3 * PIECE_OUTPUT_BYTES }),
       }),
-      fc.record({ act: fc.constantFrom('filled' as const, 'failed' as const, 'partly' as const) }),
+      fc.record({ act: fc.constantFrom('filled' as const, 'failed' as const) }),
       fc.record({ act: fc.constantFrom('reseed' as const, 'erase' as const, 'key' as const) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const { order, held } = heldOrders();
+        const { order, held, expanded } = heldOrders();
         const stream = new SeededKeystream(order);
         const isRepeated = repetition();
         const keys = new Set<string>();
@@ -191,9 +163,7 @@ describe('seeded keystream', () => {
             keys.add(key);
           } else if (settled < held.length) {
             const { order, settle: end } = held[settled++];
-            // A worker that dies midway has filled some slots.
-            if (each.act === 'partly') fillRing({ ...order, key: new Uint8Array(order.key), slots: 2 });
-            end(each.act === 'filled' ? 'filled' : 'failed');
+            end(each.act);
             await settle();
             assert.ok(isZero(order.key));
           }
@@ -204,44 +174,31 @@ describe('seeded keystream', () => {
           held[settled].settle('filled');
           await settle();
         }
-        assert.ok(isZero(new Uint8Array(stream.memory.slots)));
+        for (const piece of expanded) assert.ok(isZero(piece));
       }),
       { numRuns: 40 },
     );
   });
 
-  it('erases a slot as soon as it is taken, and all of them when the seed ends', async () => {
-    const stream = new SeededKeystream(atOnce);
+  it('erases what it holds when the seed ends, and lets nothing stay of a refill that ends later', async () => {
+    const { order, held, expanded } = heldOrders();
+    const stream = new SeededKeystream(order);
     stream.reseed(seedOf('erasure'));
+    held[0].settle('filled');
     await settle();
-    const slots = new Uint8Array(stream.memory.slots);
-    const filled = () =>
-      Array.from({ length: SLOTS }, (_, i) => i).filter(
-        (i) => !isZero(slots.subarray(i * KEYSTREAM_SLOT_BYTES, (i + 1) * KEYSTREAM_SLOT_BYTES)),
-      );
-    assert.equal(filled().length, SLOTS);
     read(stream, 1);
-    assert.deepEqual(filled(), [1, 2, 3, 4, 5, 6, 7]);
+    assert.equal(expanded.filter((piece) => !isZero(piece)).length, PIECES_AHEAD);
+    read(stream, 4 * PIECE_OUTPUT_BYTES); // below the watermark
     stream.erase();
-    assert.deepEqual(filled(), []);
+    held[1].settle('filled');
+    await settle();
+    for (const piece of expanded) assert.ok(isZero(piece));
+    assert.equal(held.length, 2);
     assert.equal(stream.seeded, false);
     assert.throws(() => read(stream, 1), { name: 'InvariantError' });
     assert.throws(() => stream.oneTimeKey(), { name: 'InvariantError' });
     stream.reseed(seedOf('erasure'));
-    await settle();
-    assert.equal(filled().length, SLOTS);
     assert.equal(read(stream, 10).length, 10);
-  });
-
-  it('lets nothing of a refill stay that ends after the seed did', async () => {
-    const { order, held } = heldOrders();
-    const stream = new SeededKeystream(order);
-    stream.reseed(seedOf('late'));
-    stream.erase();
-    held[0].settle('filled');
-    await settle();
-    assert.ok(isZero(new Uint8Array(stream.memory.slots)));
-    assert.equal(held.length, 1);
   });
 
   it('drops what was expanded from the seed before, also what its reader holds', async (t) => {
@@ -271,7 +228,7 @@ describe('seeded keystream', () => {
     await settle();
     assert.equal(orders, 1);
     for (let piece = 1; piece <= 5; piece++) {
-      assert.ok(!isRepeated(read(stream, KEYSTREAM_SLOT_BYTES)));
+      assert.ok(!isRepeated(read(stream, PIECE_OUTPUT_BYTES)));
       await settle();
       assert.equal(orders, 1 + piece);
     }
@@ -291,7 +248,7 @@ describe('seeded keystream', () => {
     const root = new Expander(seedKey(seedOf('mixed'), next(), null));
     root.deriveKey(); // the refill's
     const first = pieceOf(root.deriveKey(), next());
-    assert.deepEqual(read(stream, KEYSTREAM_SLOT_BYTES), first);
+    assert.deepEqual(read(stream, PIECE_OUTPUT_BYTES), first);
     await settle();
     assert.deepEqual(read(stream, 1_000), pieceOf(root.deriveKey(), next()).subarray(0, 1_000));
   });
@@ -326,10 +283,10 @@ describe('system stream', () => {
     const keys = new Uint8Array(64);
     fixedBytes('system')(keys);
     const pieces = [keys.subarray(0, 32), keys.subarray(32)].map((key) =>
-      systemPiece(key, KEYSTREAM_SLOT_BYTES),
+      systemPiece(key, PIECE_OUTPUT_BYTES),
     );
     const { reader } = new SystemStream();
-    const out = new Uint8Array(2 * KEYSTREAM_SLOT_BYTES - 5);
+    const out = new Uint8Array(2 * PIECE_OUTPUT_BYTES - 5);
     reader.fill(out.subarray(0, 7));
     reader.fill(out.subarray(7));
     assert.deepEqual(out, concatBytes(...pieces).subarray(0, out.length));
