@@ -14,7 +14,7 @@ import {
 } from './backend.ts';
 import { CIRCUIT_DEPTH, circuitName } from './circuit.ts';
 import type { SourceMemory, SourceParts } from './definition.ts';
-import { jobNotes, type RecentEntries, SeenBits } from './seen.ts';
+import { jobNotes, type RecentEntries } from './seen.ts';
 import type { Shots } from './shots.ts';
 
 /** All that the results of a job mean. Kept before the job is submitted: a repeated submission is the same to the byte. JSON. */
@@ -107,7 +107,6 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
   protected readonly source: JobSource;
   protected readonly clock: Clock;
   protected readonly memory: SourceMemory;
-  readonly #seen: SeenBits;
   /** By idempotency key, those of jobs under way among them. */
   readonly #submissions: RecentEntries;
 
@@ -120,7 +119,6 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     this.isDeclared = source.isDeclared;
     this.clock = clock;
     this.memory = memory;
-    this.#seen = new SeenBits(memory, 'results');
     this.#submissions = jobNotes(memory, 'submissions');
   }
 
@@ -204,7 +202,7 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     return found?.state ?? { state: 'failed', reason: 'the provider does not know the job' };
   }
 
-  /** Rejects a job that is not done or ran elsewhere, results that another job gave before, and too few of them. */
+  /** Rejects a job that is not done or ran elsewhere, and too few results. */
   async fetch({ jobId, bits, memo }: JobReference, signal: AbortSignal): Promise<RawRead> {
     signal.throwIfAborted();
     const plan = planIn<Plan>(memo);
@@ -220,8 +218,6 @@ export abstract class ProviderJobs<Plan extends JobPlan, Found extends FoundJob>
     }
     const results = await this.results(jobId, plan, found, signal);
     const { rawSha256, shortfall, shots: given } = results;
-    const repeats = (earlier: string) => `the result of job ${jobId} repeats that of job ${earlier}`;
-    await this.#seen.admit(rawSha256, repeats, jobId);
     const width = plan.qubits.length;
     if (width * given.shots < bits) {
       const few = `${jobId} gave ${width * given.shots} of ${bits} bits`;

@@ -89,10 +89,6 @@ async function makeSubject(t: TestContext, device = gridDevice(), texts: Texts =
     restarted: make,
     jobsStarted: () => local.tasks,
     finishJobs: () => local.finish(),
-    repeatResults: () => {
-      local.fault = 'replayed';
-      local.finish();
-    },
     calls: () => local.api.requests.length + local.s3.server.requests.length,
     stall: () => Promise.race([local.api.inject('stall'), local.s3.server.inject('stall')]),
     sent: () => ({ verbatim: local.s3.read.splice(0), bits: packed(local.measured.rows) }),

@@ -36,15 +36,6 @@ streamBackendContract<FifoSubject>(
       { message: /fifo: nobody wrote to it for 1000 ms, after 5000 of 10001 bytes/ },
     ],
     [
-      'the same bytes again after a restart',
-      'permanent',
-      async ({ generator }) => {
-        await generator.source().read(BITS, new AbortController().signal);
-        generator.repeat();
-      },
-      { message: /the same 80008 bits came before/ },
-    ],
-    [
       'unplugged',
       'retryable',
       ({ generator }) => rmSync(generator.path),

@@ -74,9 +74,4 @@ export class IbmSubject implements JobSubject {
   finishJobs(): void {
     this.server.finishJobs();
   }
-
-  repeatResults(): void {
-    this.server.finishJobs();
-    this.server.jobs.at(-1)!.results = this.server.jobs.at(-2)!.results;
-  }
 }

@@ -62,10 +62,6 @@ async function makeSubject(t: TestContext, texts: Texts = {}): Promise<IonqSubje
     restarted: make,
     jobsStarted: () => local.jobs,
     finishJobs: () => local.finish(),
-    repeatResults: () => {
-      local.fault = 'replayed';
-      local.finish();
-    },
     calls: () => local.server.requests.length,
     stall: () => local.server.inject('stall'),
     sent: () => ({ verbatim: local.read.splice(0), bits: packed(local.measured) }),

@@ -106,16 +106,6 @@ streamBackendContract<ReplaySubject>(
       ({ path }) => truncateSync(path, 9_999),
       { message: /bits: the file is used up: 79992 of 80008 bits are left/, lasting: 'it is used up' },
     ],
-    [
-      'a file that begins and goes on with the same bits',
-      'permanent',
-      async ({ path, backend }) => {
-        await backend.read(80_001, NEVER);
-        const first = readFileSync(path).subarray(0, 10_001);
-        writeFileSync(path, Buffer.concat([first, first, randomBytes(10_001)]));
-      },
-      { message: /the same 80008 bits came before/ },
-    ],
   ],
 );
 

@@ -48,8 +48,6 @@ export interface JobSubject extends Subject {
   jobsStarted(): number;
   /** The provider runs what waits; a poll says `done` from now on. */
   finishJobs(): void;
-  /** As `finishJobs`, but the job gives the results of the one before. */
-  repeatResults(): void;
 }
 
 interface FaultExpectation {
@@ -214,18 +212,6 @@ export function jobBackendContract<S extends JobSubject>(
       const { read: second } = await runJob(subject);
       assert.notEqual(first.rawSha256, second.rawSha256);
       assert.notDeepEqual(first.bits, second.bits);
-    });
-
-    test('refuses the results of another job, also after a restart', async (t) => {
-      const subject = await make(t);
-      const first = await runJob(subject);
-      const job = await subject.backend.submit(subject.bits, randomUUID(), NEVER);
-      subject.repeatResults();
-      for (const backend of [subject.backend, subject.restarted()]) {
-        assertFault(await rejection(backend.fetch(job, NEVER)), 'permanent', {}, subject.secrets);
-      }
-      const again = await subject.restarted().fetch(first.job, NEVER);
-      assert.equal(again.rawSha256, first.read.rawSha256);
     });
 
     test('reads no job of another device or of a lower claim than the options make now', async (t) => {

@@ -16,7 +16,6 @@ import {
   type SourceParts,
   wholeNumber,
 } from '../definition.ts';
-import { readsAdmission } from '../seen.ts';
 import { callError, DeviceReader } from './reader.ts';
 import { identityOf } from './reader-protocol.ts';
 
@@ -96,13 +95,12 @@ const inUse = new Map<string, string>();
 export function localDevice(
   name: string,
   values: LocalDeviceOptions,
-  { clock, memory }: SourceParts,
+  { clock }: Pick<SourceParts, 'clock'>,
   { hwRandom: place = LINUX_HW_RANDOM, reader = new DeviceReader() }: DevicePlaces = {},
 ) {
   const { path, maker, model, serial_number, serial: baud } = values;
   const isDeclared = values.origin === 'qrng-device';
   const discardBytes = values.discard ?? (baud === null ? 0 : SERIAL_DISCARD_BYTES);
-  const admit = readsAdmission(memory, values.min_entropy);
   let heldFifo: { readonly identity: string; readonly fd: number } | undefined;
 
   /**
@@ -157,13 +155,11 @@ export function localDevice(
       const startedAtMs = clock.wallMs();
       const found = await find(path, isDeclared, place);
       const raw = await readAlone(found, shots / 8, signal);
-      const rawSha256 = hash('sha256', raw, 'hex');
       await assertSameGenerator(found, place);
-      await admit(rawSha256, shots);
       const facts = { declared_by: 'operator', path, serial_number, baud, ...found.hwRandom };
       return plainRead({
         bits: raw,
-        rawSha256,
+        rawSha256: hash('sha256', raw, 'hex'),
         provider: maker,
         device: model,
         startedAtMs,

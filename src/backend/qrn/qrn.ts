@@ -189,7 +189,7 @@ export class Qrn implements JobBackend {
       throw this.#untrue(`certificate ${id} is of ${endpoint} in mode ${mode}, not of bytes in mode pure`);
     if (!PRINTABLE.test(quantumBackend))
       throw this.#untrue(`certificate ${id} names a quantum_backend that is not printable`);
-    if (this.#seen.add(sha256Hex(octets), call.key) !== undefined)
+    if (!this.#seen.isNew(sha256Hex(octets), call.key))
       throw this.#untrue(`certificate ${id} is of bytes that came before`);
     return { octets, certificateId: id, facts };
   }

@@ -89,8 +89,7 @@ export function qrngHttp(
     const bytes = decoded(reply, json, items);
     const draws = service.draws?.(json) ?? [];
     for (const draw of draws) assertCertified(draw);
-    if (seen.add(sha256Hex(bytes)) !== undefined)
-      throw provider.error('retryable', 'bits that it delivered before');
+    if (!seen.isNew(sha256Hex(bytes))) throw provider.error('retryable', 'bits that it delivered before');
     return { body: reply.body, bytes, draws, startedAtMs, finishedAtMs };
   };
 

@@ -16,7 +16,6 @@ import {
   type SourceParts,
   wholeNumber,
 } from '../definition.ts';
-import { readsAdmission } from '../seen.ts';
 
 const options = {
   path: { meaning: 'the file of recorded bits', parse: anyText },
@@ -55,7 +54,6 @@ export const replayBackend = defineBackend({
  */
 function replay(name: string, values: ReplayOptions, { clock, memory }: SourceParts): StreamBackend {
   const { path, format, width, recorded_from, min_entropy } = values;
-  const admit = readsAdmission(memory, min_entropy);
   const readFrom = async (file: FileHandle, bits: number, signal: AbortSignal): Promise<RawRead> => {
     const startedAtMs = clock.wallMs();
     const unit = wholeByteBits(width);
@@ -65,7 +63,6 @@ function replay(name: string, values: ReplayOptions, { clock, memory }: SourcePa
     const taken = await (format === 'packed' ? takePacked(file, portion) : takeText(file, portion, signal));
     signal.throwIfAborted();
     await memory.keep(noteOf(position.headSha256), String(taken.end));
-    await admit(taken.sha256, count);
     signal.throwIfAborted();
     const told = {
       bits: taken.bits,

@@ -19,8 +19,6 @@ export type ResultFault =
   | 'fewer-successful'
   /** A shot has one bit too few. */
   | 'short-row'
-  /** The objects of the task that was finished before, under this task's keys. */
-  | 'replayed'
   /** The measurements of the task before in an envelope of this task. */
   | 'of-another-task'
   /** Columns for other qubits than those that were asked for. */
@@ -59,7 +57,7 @@ export class LocalBraket {
   readonly #tasks = new Map<string, LocalTask>();
   /** Settles when the tasks that run have ended. */
   #running: Promise<void> = Promise.resolve();
-  #finished: { measured: Measured; body: string } | undefined;
+  #measured: Measured = { source: '', rows: [] };
   fault: ResultFault | undefined;
   /** What finished tasks end in. */
   outcome: 'COMPLETED' | 'FAILED' = 'COMPLETED';
@@ -85,7 +83,7 @@ export class LocalBraket {
 
   /** What the task that was finished last measured. */
   get measured(): Measured {
-    return this.#finished?.measured ?? { source: '', rows: [] };
+    return this.#measured;
   }
 
   /** Runs every task that waits; what is asked meanwhile is answered afterwards. */
@@ -217,7 +215,6 @@ export class LocalBraket {
   }
 
   #run(task: LocalTask): void {
-    const before = this.#finished;
     const { source } = task;
     const program = readProgram(source, this.device.rules);
     const missing = this.fault === 'truncated' || this.fault === 'fewer-successful' ? 10 : 0;
@@ -225,10 +222,9 @@ export class LocalBraket {
     const rows = measuredRows(program, readout, this.#outcomes, task.shots - missing);
     task.successfulShots = this.fault === 'truncated' ? task.shots : rows.length;
     let body = this.#bodyOf(task, this.#resultOf(program.measured, rows));
-    if (this.fault === 'replayed') body = before!.body;
     if (this.fault === 'of-another-task') body = body.replaceAll(task.arn, `${task.arn}-other`);
     this.s3.put(`${task.directory}/results.json`, body);
-    this.#finished = { measured: { source, rows }, body };
+    this.#measured = { source, rows };
     this.fault = undefined;
   }
 

@@ -7,7 +7,7 @@ import { localDevice, localDeviceBackend } from '../../../src/backend/local-devi
 import { DeviceReader, startReaderProcess } from '../../../src/backend/local-device/reader.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { temporaryFolder } from '../server.ts';
-import { MemoryNotes, optionValues } from '../source-parts.ts';
+import { optionValues } from '../source-parts.ts';
 
 export function makeFifo(t: TestContext): string {
   const path = join(temporaryFolder(t), 'fifo');
@@ -21,13 +21,12 @@ export const DECLARED = { maker: 'Maker', model: 'Model 1', min_entropy: '0.9' }
 /** A generator behind a FIFO: each time that a reader comes it writes the bytes of one read. */
 export class FifoGenerator {
   readonly path: string;
-  readonly notes = new MemoryNotes();
   readonly bytesPerRead: number;
   /** Processes that were started to read it. */
   readers = 0;
   /** What was written for the last read. */
   lastBytes = new Uint8Array(0);
-  #next: 'whole' | 'silent' | 'half' | 'again' = 'whole';
+  #next: 'whole' | 'silent' | 'half' = 'whole';
   #onReader = () => {};
   readonly #writers: number[] = [];
 
@@ -46,7 +45,7 @@ export class FifoGenerator {
       this.#onReader();
       return startReaderProcess();
     });
-    return localDevice(name, values, { clock: new ManualClock(), memory: this.notes }, { reader });
+    return localDevice(name, values, { clock: new ManualClock() }, { reader });
   }
 
   /** Nothing is written for the next reader. Resolves when that has come. */
@@ -62,11 +61,6 @@ export class FifoGenerator {
     this.#next = 'half';
   }
 
-  /** The next reader gets what the last one got. */
-  repeat(): void {
-    this.#next = 'again';
-  }
-
   close(): void {
     for (const writer of this.#writers.splice(0)) closeSync(writer);
   }
@@ -77,7 +71,7 @@ export class FifoGenerator {
     this.close();
     this.#writers.push(openSync(this.path, constants.O_WRONLY | constants.O_NONBLOCK));
     if (what === 'silent') return;
-    if (what !== 'again') this.lastBytes = new Uint8Array(randomBytes(this.bytesPerRead));
+    this.lastBytes = new Uint8Array(randomBytes(this.bytesPerRead));
     const length = what === 'half' ? Math.floor(this.bytesPerRead / 2) : this.bytesPerRead;
     writeSync(this.#writers[0], this.lastBytes, 0, length);
     if (what === 'half') this.close();

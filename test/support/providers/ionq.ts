@@ -17,7 +17,6 @@ export type ResultFault =
   | 'wide'
   | 'short-register'
   | 'not-a-number'
-  | 'replayed'
   | 'leaking'
   | 'leaking-much'
   | 'foreign-url'
@@ -48,7 +47,6 @@ export class LocalIonq {
   readonly #outcomes = fixedBytes('ionq');
   readonly #jobs = new Map<string, LocalJob>();
   #running: Promise<void> = Promise.resolve();
-  #before: { readonly v1: string; readonly v2: string } | undefined;
   /** Documents of shots that were read, in order, verbatim. */
   readonly read: Buffer[] = [];
   form: ShotsForm = 'url-v1';
@@ -109,7 +107,6 @@ export class LocalIonq {
       this.measured = job.rows;
       job.status = 'completed';
       job.endedAtMs = this.#clock.wallMs();
-      this.#before = job.documents!;
       this.fault = this.fault === 'foreign-url' || this.fault === 'other-backend' ? this.fault : undefined;
     }
   }
@@ -121,7 +118,7 @@ export class LocalIonq {
     const leakEvery = { leaking: 50, 'leaking-much': 4 }[String(this.fault)];
     const isLeaked = (shot: number) => leakEvery !== undefined && shot % leakEvery === 1;
     job.rows = outcomes.filter((_, shot) => !isLeaked(shot));
-    job.documents = this.fault === 'replayed' ? this.#before! : this.#documents(outcomes, isLeaked);
+    job.documents = this.#documents(outcomes, isLeaked);
   }
 
   #documents(outcomes: readonly number[][], isLeaked: (shot: number) => boolean) {
