@@ -15,6 +15,8 @@ const RING_BYTES = 16 * PURE_BLOCK_BYTES;
 /** Blocks that one durable step claims for the ring. */
 const REFILL_BLOCKS = 8;
 const REFILL_BYTES = REFILL_BLOCKS * PURE_BLOCK_BYTES;
+/** What a large draw leaves to small ones where it can, and the level at which the ring is filled again. */
+const SMALL_DRAWS_BYTES = RING_BYTES - REFILL_BYTES;
 
 /** Bytes of a lot's pure blocks that were drawn, whole pieces of them: what the last piece has more is erased. */
 export interface LotShare {
@@ -50,8 +52,8 @@ export interface HeldBlock {
 }
 
 /**
- * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, forever. Small draws
- * come from a ring of claimed blocks that is kept filled ahead; large ones claim their blocks for themselves.
+ * The pure mode's bytes for one front: conditioned quantum bytes, each handed out once, forever. All draws
+ * come from a ring of claimed blocks that is kept filled ahead; large ones take whole blocks out of it.
  * Claims are durable before the first byte is used; what a crash leaves claimed is burned.
  */
 export class PureSupply {
@@ -133,26 +135,32 @@ export class PureSupply {
   }
 
   /**
-   * Claims whole blocks for one large draw, or undefined when the reservoir cannot give `bytes`. The caller
-   * owns and wipes them, and gives back what it did not read (`giveBack`).
+   * Whole blocks for one large draw, out of the ring, which is filled beyond its size for that; undefined when the
+   * reservoir cannot give `bytes`. The caller owns and wipes them, and gives back what it did not read (`giveBack`).
    */
   async claim(bytes: number): Promise<HeldBlock[] | undefined> {
-    if (!this.#open) return undefined;
-    const claimed = this.#takeSpare(bytes);
-    const missing = bytes - sizeOf(claimed);
-    if (missing > 0 && (await this.#store.blockLevels()).pure.bytes >= missing) {
-      claimed.push(...(await this.#claimBytes(missing, claimed)));
+    const missing = bytes - this.#spareBytes();
+    if (this.#open && missing > 0 && (await this.#store.blockLevels()).pure.bytes < missing) return undefined;
+    let isMore = true;
+    while (isMore && this.#open && this.#spareBytes() < bytes + SMALL_DRAWS_BYTES) {
+      isMore = await this.#refill(bytes + RING_BYTES);
     }
-    if (this.#open && sizeOf(claimed) >= bytes) {
-      for (const { lot } of claimed) this.#catalog.add(lot);
-      return claimed;
+    // another front may have been faster: small draws use what we got
+    if (!this.#open || this.#spareBytes() < bytes) return undefined;
+    const claimed: HeldBlock[] = [];
+    for (let size = 0; size < bytes; ) {
+      const [block] = this.#held.splice(this.#opened, 1);
+      this.#available -= block.left;
+      size += block.left;
+      this.#catalog.add(block.lot);
+      claimed.push(block);
     }
-    for (const block of claimed) {
-      if (this.#open)
-        this.#hold(block); // another front was faster: small draws use what we got
-      else eraseBlock(block);
-    }
-    return undefined;
+    return claimed;
+  }
+
+  /** What the reader does not have yet. */
+  #spareBytes(): number {
+    return leftOf(this.#held.slice(this.#opened));
   }
 
   /**
@@ -172,48 +180,12 @@ export class PureSupply {
   }
 
   /**
-   * Blocks that the ring holds beyond what small draws need at hand, the newest first: mostly what was given
-   * back.
-   */
-  #takeSpare(bytes: number): HeldBlock[] {
-    const spare: HeldBlock[] = [];
-    for (let size = 0; size < bytes && this.#held.length > this.#opened; ) {
-      const block = this.#held[this.#held.length - 1];
-      if (this.#available - block.left < RING_BYTES - REFILL_BYTES) break;
-      this.#held.pop();
-      this.#available -= block.left;
-      size += block.left;
-      spare.push(block);
-    }
-    return spare;
-  }
-
-  /**
-   * In several steps where blocks are short; less than asked for when the reservoir is empty before. When it
-   * fails, what it claimed and `taken` are erased.
-   */
-  async #claimBytes(bytes: number, taken: readonly HeldBlock[]): Promise<HeldBlock[]> {
-    const claimed: HeldBlock[] = [];
-    try {
-      while (sizeOf(claimed) < bytes) {
-        const more = await this.#claim(Math.ceil((bytes - sizeOf(claimed)) / PURE_BLOCK_BYTES));
-        if (more.length === 0) break;
-        claimed.push(...more);
-      }
-      return claimed;
-    } catch (error) {
-      for (const block of [...taken, ...claimed]) eraseBlock(block);
-      throw error;
-    }
-  }
-
-  /**
    * Waits until a draw of `bytes` from the ring is possible; false when the reservoir cannot give them.
    * Whoever finds that another draw was faster asks again.
    */
   async fill(bytes: number): Promise<boolean> {
     while (this.#open && this.#available < bytes) {
-      if (!(await this.#refill())) break;
+      if (!(await this.#refill(bytes))) break;
     }
     return this.#open && this.#available >= bytes;
   }
@@ -224,9 +196,9 @@ export class PureSupply {
   }
 
   keepFilled(): void {
-    const isFull = this.#available > RING_BYTES - REFILL_BYTES;
+    const isFull = this.#available > SMALL_DRAWS_BYTES;
     if (!this.#open || this.#refilling !== undefined || isFull) return;
-    this.#refill().catch((error: unknown) => {
+    this.#refill(0).catch((error: unknown) => {
       const reason = messageOf(error);
       this.#log.error({ reason }, 'pure ring not refilled');
     });
@@ -254,17 +226,18 @@ export class PureSupply {
     this.#available = 0;
   }
 
-  /** True when blocks came. */
-  #refill(): Promise<boolean> {
-    this.#refilling ??= this.#claimForRing().finally(() => {
+  /** Claims blocks for the ring, which is to hold `bytes` at least; true when some came. */
+  #refill(bytes: number): Promise<boolean> {
+    this.#refilling ??= this.#claimForRing(bytes).finally(() => {
       this.#refilling = undefined;
     });
     return this.#refilling;
   }
 
-  async #claimForRing(): Promise<boolean> {
+  async #claimForRing(bytes: number): Promise<boolean> {
     const room = Math.max(0, Math.floor((RING_BYTES - this.#available) / PURE_BLOCK_BYTES));
-    const claimed = await this.#claim(Math.min(room, REFILL_BLOCKS));
+    const missing = Math.ceil((bytes - this.#available) / PURE_BLOCK_BYTES);
+    const claimed = await this.#claim(Math.max(missing, Math.min(room, REFILL_BLOCKS)));
     for (const block of claimed) this.#hold(block);
     return claimed.length > 0;
   }
@@ -366,6 +339,6 @@ function eraseBlock({ bytes, commitment }: HeldBlock): void {
   commitment?.erase();
 }
 
-function sizeOf(blocks: readonly HeldBlock[]): number {
-  return blocks.reduce((sum, { bytes }) => sum + bytes.length, 0);
+function leftOf(blocks: readonly HeldBlock[]): number {
+  return blocks.reduce((sum, { left }) => sum + left, 0);
 }
