@@ -4,8 +4,7 @@ import { ApiError } from '../core/errors.ts';
 import { LIMITS } from '../core/limits.ts';
 import { type BareType, isTextType } from '../core/vocabulary.ts';
 import { Budget, type Hold } from '../fair/budget.ts';
-import { listCount, listDraws, listTextMax } from '../values/lists.ts';
-import type { ValueRequest } from '../values/value-request.ts';
+import { drawCount, jsonBytesMax, type ValueRequest, valueCount } from '../values/value-request.ts';
 import type { AnswerForm } from './request.ts';
 
 /** An answer as it is weighed before anything is drawn for it. An Answer is one. */
@@ -222,15 +221,13 @@ function unitsOf(values: ValueRequest): number {
       return values.items.length; // few of many items cost what the items do
     case 'strings':
       return values.count * (values.length + 4); // four for what each string costs beside its characters
-    case 'shuffle':
-      return listCount(values);
     case 'weighted':
-      return 8 * values.count + listTextMax(values); // few items may make a long text
+      return 8 * values.count + jsonBytesMax(values); // few items may make a long text
     case 'sequences':
     case 'permutations':
-      return listCount(values) + 25 * listDraws(values); // many short lists cost what their draws do
+      return valueCount(values) + 25 * drawCount(values); // many short lists cost what their draws do
     default:
-      return values.count;
+      return valueCount(values);
   }
 }
 

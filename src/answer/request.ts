@@ -8,9 +8,9 @@ import {
   type TextType,
   type Tier,
 } from '../core/vocabulary.ts';
-import { isList, listDraws } from '../values/lists.ts';
 import { textBytesMax } from '../values/text-lines.ts';
 import {
+  drawCount,
   entropyBytesMax,
   informationBits,
   jsonBytesMax,
@@ -111,7 +111,7 @@ export class Plan {
     this.request = request;
     this.#textBytesMax = jsonBytesMax(request.values);
     this.valueCount = valueCount(request.values);
-    this.hasManyDraws = isList(request.values) && listDraws(request.values) > HOP_ABOVE_DRAWS;
+    this.hasManyDraws = drawCount(request.values) > HOP_ABOVE_DRAWS;
   }
 
   /** Bytes that the bare values take, or without a type the values as JSON, at most. */

@@ -4,28 +4,6 @@
  * to one.
  */
 
-/** log2(base^count): `count` independent choices out of `base`. */
-export function bitsOfPower(base: number, count: number): number {
-  const bits = count * Math.log2(base);
-  return settle(bits, count, (precision) => powerBounds(exactly(base), count, precision));
-}
-
-/** log2(n·(n-1)·…·(n-count+1)): ordered choices of `count` out of `n` without repeats. */
-export function bitsOfFallingFactorial(n: number, count: number): number {
-  // A running product kept within a double by taking out powers of two, which is exact. Each multiplication
-  // rounds by at most 2^-53, so the logarithm is off by at most count·2^-52.4 before the last addition.
-  let product = 1;
-  let exponent = 0;
-  for (let i = 0; i < count; i++) {
-    product *= n - i;
-    if (product >= 2 ** 900) {
-      product *= 2 ** -900;
-      exponent += 900;
-    }
-  }
-  return settle(exponent + Math.log2(product), count, (precision) => fallingBounds(n, count, precision));
-}
-
 /** Choices that are made together: `count` out of `of`, with or without repeats, and all of that so many times. */
 export interface Choices {
   readonly of: number;
@@ -39,7 +17,7 @@ export function bitsOfChoices(choices: readonly Choices[]): number {
   let bits = 0;
   let factors = 0;
   for (const { of, count, unique, times } of choices) {
-    bits += times * (unique ? bitsOfFallingFactorial(of, count) : bitsOfPower(of, count));
+    bits += times * (unique ? aboutFalling(of, count) : count * Math.log2(of));
     factors += times * count;
   }
   return settle(bits, factors, (precision) => {
@@ -50,6 +28,23 @@ export function bitsOfChoices(choices: readonly Choices[]): number {
     }
     return result;
   });
+}
+
+/**
+ * About log2(n·(n-1)·…·(n-count+1)). A running product is kept within a double by taking out powers of two, which is exact.
+ * Each multiplication rounds by at most 2^-53, so the logarithm is off by at most count·2^-52.4 before the last addition.
+ */
+function aboutFalling(n: number, count: number): number {
+  let product = 1;
+  let exponent = 0;
+  for (let i = 0; i < count; i++) {
+    product *= n - i;
+    if (product >= 2 ** 900) {
+      product *= 2 ** -900;
+      exponent += 900;
+    }
+  }
+  return exponent + Math.log2(product);
 }
 
 /** A whole number between low·2^exponent and high·2^exponent. */

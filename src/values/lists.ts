@@ -1,22 +1,14 @@
 import { assert } from '../core/assert.ts';
 import { writeJsonText, writeLatin1, writeUtf8 } from '../core/text-bytes.ts';
-import { descendingBytesMax } from './descending.ts';
 import type { EntropyReader } from './entropy-reader.ts';
-import {
-  drawGaussians,
-  GAUSSIAN_TEXT_MAX,
-  type GaussiansRequest,
-  gaussianBytesMax,
-  gaussianChoices,
-} from './gaussians.ts';
-import { bitsOfChoices, type Choices } from './information.ts';
+import { drawGaussians, type GaussiansRequest } from './gaussians.ts';
 import { type SortOrder, sortOffsets, spanOf, writeIntegers } from './integers.ts';
 import { offsets32 } from './kernels.ts';
-import { blocksOf, drawnBlocks, drawPlanned, type Offsets, offsetBytesMax, planOffsets } from './offsets.ts';
+import { blocksOf, drawnBlocks, drawPlanned, type Offsets, planOffsets } from './offsets.ts';
 import { type Output, putArrayHead, putNumber, putStringHead, stringHead } from './packed.ts';
-import { jsonStringBytes, shuffledPlaces } from './shuffle.ts';
-import { drawUnique, uniqueBytesMax } from './unique.ts';
-import type { ListRequest, SequenceRange, ValueRequest } from './value-request.ts';
+import { shuffledPlaces } from './shuffle.ts';
+import { drawUnique } from './unique.ts';
+import type { ListRequest, SequenceRange } from './value-request.ts';
 
 const OPEN = 0x5b;
 const CLOSE = 0x5d;
@@ -30,20 +22,6 @@ const QUOTE = 0x22;
  * offsets (offsets.ts, unique.ts, descending.ts) to values one to one. The proof for weighted picks is at `weightedPlaces`,
  * that for normally distributed decimals in gaussians.ts.
  */
-export function isList(request: ValueRequest): request is ListRequest {
-  switch (request.kind) {
-    case 'shuffle':
-    case 'sample':
-    case 'weighted':
-    case 'strings':
-    case 'sequences':
-    case 'permutations':
-    case 'gaussians':
-      return true;
-    default:
-      return false;
-  }
-}
 
 /** Writes the JSON array of the values; returns where it ends. */
 export function drawList(
@@ -132,7 +110,7 @@ function endsOf(weights: readonly number[]): Float64Array {
 }
 
 /** The number of equally likely offsets that a weighted pick is made from. */
-function weightSpan(weights: readonly number[]): number {
+export function weightSpan(weights: readonly number[]): number {
   const ends = endsOf(weights);
   return ends[ends.length - 1];
 }
@@ -339,118 +317,4 @@ function writeGaussians(
 /** A permutation is a sample of all of 0 .. length - 1 without repeats. */
 function wholeRange(length: number): SequenceRange {
   return { length, min: 0, max: length - 1, unique: true };
-}
-
-/** How many values the answer holds: items, strings, or the numbers of all sequences. */
-export function listCount(request: ListRequest): number {
-  switch (request.kind) {
-    case 'shuffle':
-      return request.items.length;
-    case 'sequences':
-      return request.count * request.ranges.reduce((sum, { length }) => sum + length, 0);
-    case 'permutations':
-      return request.count * request.length;
-    default:
-      return request.count;
-  }
-}
-
-/** Draws that are made one after the other: each costs as much as some 25 numbers of a long one. */
-export function listDraws(request: ListRequest): number {
-  switch (request.kind) {
-    case 'sequences':
-      return request.count * request.ranges.length;
-    case 'permutations':
-    case 'gaussians':
-      return request.count;
-    default:
-      return 1;
-  }
-}
-
-/** The independent choices that the answer is made of: what it is priced by. */
-export function listBits(request: ListRequest): number {
-  return bitsOfChoices(choicesOf(request));
-}
-
-function choicesOf(request: ListRequest): readonly Choices[] {
-  switch (request.kind) {
-    case 'shuffle':
-      return [choices(request.items.length, request.items.length, true)];
-    case 'sample':
-      return [choices(request.items.length, request.count, true)];
-    case 'weighted':
-      return [choices(weightSpan(request.weights), request.count, false)];
-    case 'strings':
-      return [choices(request.alphabet.length, request.count * request.length, false)];
-    case 'sequences':
-      return request.ranges.map(({ length, min, max, unique }) =>
-        choices(spanOf(min, max), length, unique, request.count),
-      );
-    case 'permutations':
-      return [choices(request.length, request.length, true, request.count)];
-    case 'gaussians':
-      return [choices(gaussianChoices(request), request.count, false)];
-  }
-}
-
-function choices(of: number, count: number, unique: boolean, times = 1): Choices {
-  return { of, count, unique, times };
-}
-
-/** Bytes that `drawList` takes, at most; exceeded with probability below 2^-`securityBits`. */
-export function listEntropyBytesMax(request: ListRequest, securityBits: number): number {
-  if (request.kind === 'shuffle') {
-    const { length } = request.items;
-    return descendingBytesMax(length, length - 1, securityBits);
-  }
-  if (request.kind === 'gaussians') return gaussianBytesMax(request);
-  const all = choicesOf(request);
-  // each kind of choice may run over with an equal part of the probability
-  const bits = securityBits + Math.ceil(Math.log2(all.length));
-  let bytes = 0;
-  for (const { of, count, unique, times: repeats } of all) {
-    bytes += unique
-      ? uniqueBytesMax(of, count, bits, repeats)
-      : offsetBytesMax(planOffsets(of), count, bits, repeats);
-  }
-  return bytes;
-}
-
-/** Bytes of the list as JSON, at most. */
-export function listTextMax(request: ListRequest): number {
-  switch (request.kind) {
-    case 'shuffle':
-      // no order of the items changes the size
-      return wholeListText(request.items);
-    case 'sample':
-      return Math.min(wholeListText(request.items), 2 + request.count * (1 + longest(request.items)));
-    case 'weighted':
-      return 2 + request.count * (1 + longest(request.items));
-    case 'strings':
-      // jsonStringBytes counts two quotes for each character
-      return 2 + request.count * (3 + request.length * (longest(request.alphabet) - 2));
-    case 'sequences': {
-      const bytes = request.ranges.reduce(
-        (sum, { length, min, max }) =>
-          sum + 3 + length * (Math.max(String(min).length, String(max).length) + 1),
-        3,
-      );
-      return 2 + request.count * bytes;
-    }
-    case 'permutations':
-      return 2 + request.count * (3 + request.length * (String(request.length - 1).length + 1));
-    case 'gaussians':
-      return 2 + request.count * (GAUSSIAN_TEXT_MAX + 1);
-  }
-}
-
-/** Bytes of all items as JSON: brackets and commas, and the items themselves. */
-function wholeListText(items: readonly string[]): number {
-  return items.reduce((bytes, item) => bytes + jsonStringBytes(item), 1 + items.length);
-}
-
-/** Bytes of the longest text as a JSON string. */
-function longest(texts: readonly string[]): number {
-  return texts.reduce((bytes, text) => Math.max(bytes, jsonStringBytes(text)), 0);
 }

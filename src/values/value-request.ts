@@ -1,12 +1,14 @@
 import type { OctetType } from '../core/vocabulary.ts';
 import { bitstringTextMax } from './bitstring.ts';
 import { type ByteEncoding, bytesTextMax } from './bytes.ts';
+import { descendingBytesMax } from './descending.ts';
 import { floatsTextMax, POWERS_OF_TEN } from './floats.ts';
-import type { GaussiansRequest } from './gaussians.ts';
-import { bitsOfFallingFactorial, bitsOfPower } from './information.ts';
+import { GAUSSIAN_TEXT_MAX, type GaussiansRequest, gaussianBytesMax, gaussianChoices } from './gaussians.ts';
+import { bitsOfChoices, type Choices } from './information.ts';
 import { fitsInt32, integersTextMax, type SortOrder, spanOf } from './integers.ts';
-import { listBits, listCount, listEntropyBytesMax, listTextMax } from './lists.ts';
+import { weightSpan } from './lists.ts';
 import { offsetBytesMax, planOffsets } from './offsets.ts';
+import { jsonStringBytes } from './shuffle.ts';
 import { uniqueBytesMax } from './unique.ts';
 import { UUID_BYTES, uuidsTextMax } from './uuid.ts';
 
@@ -100,17 +102,72 @@ export type ListRequest =
 /** How many values the answer holds: what it calls its count; a bitstring is one. */
 export function valueCount(request: ValueRequest): number {
   switch (request.kind) {
-    case 'integers':
-    case 'floats':
-    case 'uuid':
-      return request.count;
     case 'bytes':
       return request.single ? request.length : request.count;
     case 'bitstring':
       return 1;
+    case 'shuffle':
+      return request.items.length;
+    case 'sequences':
+      return request.count * request.ranges.reduce((sum, { length }) => sum + length, 0);
+    case 'permutations':
+      return request.count * request.length;
     default:
-      return listCount(request);
+      return request.count;
   }
+}
+
+/** Draws that are made one after the other: each costs as much as some 25 numbers of a long one. */
+export function drawCount(request: ValueRequest): number {
+  switch (request.kind) {
+    case 'sequences':
+      return request.count * request.ranges.length;
+    case 'permutations':
+    case 'gaussians':
+      return request.count;
+    default:
+      return 1;
+  }
+}
+
+/** The independent choices that the answer is made of: it is priced by them, and they bound what is drawn for it. */
+function choicesOf(request: ValueRequest): readonly Choices[] {
+  switch (request.kind) {
+    case 'integers':
+      return [choices(spanOf(request.min, request.max), request.count, request.unique)];
+    case 'floats':
+      return [choices(floatSpan(request.precision), request.count)];
+    case 'bytes':
+      return [choices(256, request.count * request.length)];
+    case 'uuid':
+      return [choices(2 ** 122, request.count)];
+    case 'bitstring':
+      return [choices(2, request.length)];
+    case 'shuffle':
+      return [choices(request.items.length, request.items.length, true)];
+    case 'sample':
+      return [choices(request.items.length, request.count, true)];
+    case 'weighted':
+      return [choices(weightSpan(request.weights), request.count)];
+    case 'strings':
+      return [choices(request.alphabet.length, request.count * request.length)];
+    case 'sequences':
+      return request.ranges.map(({ length, min, max, unique }) =>
+        choices(spanOf(min, max), length, unique, request.count),
+      );
+    case 'permutations':
+      return [choices(request.length, request.length, true, request.count)];
+    case 'gaussians':
+      return [choices(gaussianChoices(request), request.count)];
+  }
+}
+
+function choices(of: number, count: number, unique = false, times = 1): Choices {
+  return { of, count, unique, times };
+}
+
+function floatSpan(precision: number | null): number {
+  return precision === null ? 2 ** 53 : POWERS_OF_TEN[precision];
 }
 
 /**
@@ -119,23 +176,7 @@ export function valueCount(request: ValueRequest): number {
  * not make it cheaper.
  */
 export function informationBits(request: ValueRequest): number {
-  switch (request.kind) {
-    case 'integers': {
-      const span = spanOf(request.min, request.max);
-      return request.unique ? bitsOfFallingFactorial(span, request.count) : bitsOfPower(span, request.count);
-    }
-    case 'floats':
-      if (request.precision === null) return 53 * request.count;
-      return bitsOfPower(POWERS_OF_TEN[request.precision], request.count);
-    case 'bytes':
-      return 8 * request.count * request.length;
-    case 'uuid':
-      return 122 * request.count;
-    case 'bitstring':
-      return request.length;
-    default:
-      return listBits(request);
-  }
+  return bitsOfChoices(choicesOf(request));
 }
 
 /**
@@ -150,23 +191,24 @@ const SECURITY_BITS = 64;
  */
 export function entropyBytesMax(request: ValueRequest): number {
   switch (request.kind) {
-    case 'integers': {
-      const span = spanOf(request.min, request.max);
-      if (request.unique) return uniqueBytesMax(span, request.count, SECURITY_BITS);
-      return offsetBytesMax(planOffsets(span), request.count, SECURITY_BITS);
-    }
-    case 'floats':
-      if (request.precision === null) return 7 * request.count;
-      return offsetBytesMax(planOffsets(POWERS_OF_TEN[request.precision]), request.count, SECURITY_BITS);
     case 'bytes':
       return request.count * request.length;
     case 'uuid':
       return request.count * UUID_BYTES;
     case 'bitstring':
       return Math.ceil(request.length / 8);
-    default:
-      return listEntropyBytesMax(request, SECURITY_BITS);
+    case 'shuffle':
+      return descendingBytesMax(request.items.length, request.items.length - 1, SECURITY_BITS);
+    case 'gaussians':
+      return gaussianBytesMax(request);
   }
+  const all = choicesOf(request);
+  // each kind of choice may run over with an equal part of the probability
+  const bits = SECURITY_BITS + Math.ceil(Math.log2(all.length));
+  return all.reduce((bytes, { of, count, unique, times }) => {
+    if (unique) return bytes + uniqueBytesMax(of, count, bits, times);
+    return bytes + offsetBytesMax(planOffsets(of), count, bits, times);
+  }, 0);
 }
 
 /**
@@ -216,7 +258,33 @@ export function jsonBytesMax(request: ValueRequest): number {
       return uuidsTextMax(request.count);
     case 'bitstring':
       return bitstringTextMax(request.length);
-    default:
-      return listTextMax(request);
+    case 'shuffle':
+      // no order of the items changes the size
+      return wholeListText(request.items);
+    case 'sample':
+      return Math.min(wholeListText(request.items), 2 + request.count * (1 + longest(request.items)));
+    case 'weighted':
+      return 2 + request.count * (1 + longest(request.items));
+    case 'strings':
+      // jsonStringBytes counts two quotes for each character
+      return 2 + request.count * (3 + request.length * (longest(request.alphabet) - 2));
+    case 'sequences': {
+      const each = request.ranges.map(({ length, min, max }) => 1 + integersTextMax(length, min, max));
+      return 2 + request.count * each.reduce((sum, bytes) => sum + bytes, 3);
+    }
+    case 'permutations':
+      return 2 + request.count * (1 + integersTextMax(request.length, 0, request.length - 1));
+    case 'gaussians':
+      return 2 + request.count * (GAUSSIAN_TEXT_MAX + 1);
   }
+}
+
+/** Bytes of all items as JSON: brackets and commas, and the items themselves. */
+function wholeListText(items: readonly string[]): number {
+  return items.reduce((bytes, item) => bytes + jsonStringBytes(item), 1 + items.length);
+}
+
+/** Bytes of the longest text as a JSON string. */
+function longest(texts: readonly string[]): number {
+  return texts.reduce((bytes, text) => Math.max(bytes, jsonStringBytes(text)), 0);
 }

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bitsOfFallingFactorial, bitsOfPower } from '../../src/values/information.ts';
+import { bitsOfChoices } from '../../src/values/information.ts';
 import { twinInformationBytes } from '../reference/values.ts';
 import { anySpan } from './requests.ts';
 
+const bitsOfPower = (of: number, count: number) => bitsOfChoices([{ of, count, unique: false, times: 1 }]);
+const bitsOfFallingFactorial = (of: number, count: number) =>
+  bitsOfChoices([{ of, count, unique: true, times: 1 }]);
 const bytes = (bits: number) => Math.ceil(bits / 8);
 const powerFactors = (base: number, count: number) => Array.from({ length: count }, () => BigInt(base));
 const fallingFactors = (n: number, count: number) => Array.from({ length: count }, (_, i) => BigInt(n - i));
@@ -29,7 +32,7 @@ function rootBelow(value: bigint, count: number): number {
   return low;
 }
 
-describe('bitsOfPower', () => {
+describe('independent choices', () => {
   it('rounds to the exact number of bytes', () => {
     fc.assert(
       fc.property(anySpan, fc.integer({ min: 1, max: 400 }), (span, count) => {
@@ -84,7 +87,7 @@ describe('bitsOfPower', () => {
   });
 });
 
-describe('bitsOfFallingFactorial', () => {
+describe('choices without repeats', () => {
   it('rounds to the exact number of bytes', () => {
     fc.assert(
       fc.property(anySpan, fc.integer({ min: 1, max: 400 }), (span, wanted) => {
