@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import { type HttpReply, type HttpRequest, ReplyTooLong, sendRequest } from '../core/http-request.ts';
+import { isObject, type JsonObject } from '../core/json.ts';
 import { BackendError, type BackendErrorKind } from './backend.ts';
 
 export interface ProviderCall extends HttpRequest {
@@ -76,6 +77,86 @@ export class Provider {
     for (const secret of this.#secrets()) if (secret !== '') text = text.replaceAll(secret, '[secret]');
     return text.replaceAll(/[\p{Cc}\s]+/gu, ' ');
   }
+}
+
+/** One call on an API that speaks JSON. */
+export interface ApiCall {
+  readonly method?: HttpRequest['method'];
+  /** Below the API's address, e.g. `/jobs`. */
+  readonly path: string;
+  /** JSON. */
+  readonly body?: string;
+  /** Statuses outside 2xx that the caller reads for itself; all others reject. */
+  readonly accepts?: readonly number[];
+  readonly replyBytesMax?: number;
+  readonly signal: AbortSignal;
+}
+
+/** The largest of the small replies is the properties of an IBM device: 0.65 MB for 156 qubits. */
+const REPLY_BYTES_MAX = 16 * 1024 * 1024;
+
+/** An API that speaks JSON, below one address. Rejects with a BackendError, or with the signal's reason. */
+export abstract class JsonApi {
+  protected readonly address: string;
+  protected readonly provider: Provider;
+
+  constructor(address: string, clock: Clock, secrets: () => readonly string[]) {
+    this.address = address;
+    this.provider = new Provider(address, clock, secrets);
+  }
+
+  /** What says who calls. */
+  protected abstract credentials(call: ApiCall): Promise<Readonly<Record<string, string>>>;
+
+  /** What this API means by a refusal, where that is not what the status alone says. */
+  protected meaningOf(_reply: HttpReply): Refusal {
+    return {};
+  }
+
+  /** The reply, whose status is 2xx or one of `accepts`. Everything else rejects. */
+  async send(call: ApiCall): Promise<HttpReply> {
+    const reply = await this.attempt(call);
+    const isGood = reply.status >= 200 && reply.status < 300;
+    if (isGood || call.accepts?.includes(reply.status)) return reply;
+    throw this.refusal(reply, call);
+  }
+
+  /** The JSON object of a reply to GET; empty for a status that is accepted. */
+  async get(path: string, signal: AbortSignal, accepts: readonly number[] = []): Promise<JsonObject> {
+    const reply = await this.send({ path, accepts, signal });
+    return accepts.includes(reply.status) ? {} : this.object(reply, path);
+  }
+
+  object(reply: HttpReply, path: string): JsonObject {
+    const json = jsonOf(reply);
+    if (isObject(json)) return json;
+    throw this.provider.error('retryable', `${withoutQuery(path)}: a reply that is not a JSON object`);
+  }
+
+  protected refusal(reply: HttpReply, { method = 'GET', path }: ApiCall): BackendError {
+    return this.provider.refusal(reply, `${method} ${withoutQuery(path)}`, this.meaningOf(reply));
+  }
+
+  /** The reply, whatever its status. */
+  protected async attempt(call: ApiCall): Promise<HttpReply> {
+    const { method = 'GET', path, body, replyBytesMax = REPLY_BYTES_MAX, signal } = call;
+    return this.provider.call({
+      method,
+      url: `${this.address}${path}`,
+      headers: {
+        accept: 'application/json',
+        ...(await this.credentials(call)),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+      replyBytesMax,
+      signal,
+    });
+  }
+}
+
+function withoutQuery(path: string): string {
+  return path.replace(/\?.*/, '');
 }
 
 /** What a status means where a provider has no rule of its own. */

@@ -1,26 +1,14 @@
 import type { Clock } from '../../core/clock.ts';
-import type { HttpReply, HttpRequest } from '../../core/http-request.ts';
-import { isObject, type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
-import { jsonOf, Provider } from '../provider.ts';
+import type { HttpReply } from '../../core/http-request.ts';
+import { type JsonObject, numberIn, objectIn, textIn } from '../../core/json.ts';
+import { type ApiCall, JsonApi, jsonOf, Provider, type Refusal } from '../provider.ts';
 import { apiUrlOf, type IbmOptions } from './options.ts';
 
-interface CloudRequest {
-  readonly method: HttpRequest['method'];
-  /** Below the API's base, e.g. `/jobs`. */
-  readonly path: string;
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  /** Statuses outside 2xx that the caller reads for itself; all others reject. */
-  readonly accepts?: readonly number[];
-  readonly replyBytesMax?: number;
-  readonly signal: AbortSignal;
-}
-
-/** The largest of the small replies is the properties of a device: 0.65 MB for 156 qubits. */
-const REPLY_BYTES_MAX = 16 * 1024 * 1024;
 const TOKEN_BYTES_MAX = 64 * 1024;
 /** ibm-cloud-sdk-core takes a new token when a fifth of the old one's life is left. */
 const TOKEN_USED_SHARE = 0.8;
+/** Where a 429 names no time: the limits that IBM publishes are per minute. */
+const RATE_LIMIT_PAUSE_MS = 60_000;
 
 interface Token {
   readonly bearer: string;
@@ -31,64 +19,35 @@ interface Token {
  * The REST API of IBM Quantum Platform for one instance: bearer tokens from IAM, taken anew before they
  * expire and once more when the API refuses one.
  */
-export class IbmCloud {
+export class IbmCloud extends JsonApi {
   readonly #options: IbmOptions;
   readonly #clock: Clock;
-  readonly #apiUrl: string;
-  readonly #api: Provider;
   readonly #iam: Provider;
   #token: Token | undefined;
 
   constructor(options: IbmOptions, clock: Clock) {
     const secrets = () => [options.api_key.reveal(), this.#token?.bearer ?? ''];
+    super(options.api_url === 'auto' ? apiUrlOf(options.crn) : options.api_url, clock, secrets);
     this.#options = options;
     this.#clock = clock;
-    this.#apiUrl = options.api_url === 'auto' ? apiUrlOf(options.crn) : options.api_url;
-    this.#api = new Provider(this.#apiUrl, clock, secrets);
     this.#iam = new Provider(options.iam_url, clock, secrets);
   }
 
-  /** The reply, whose status is 2xx or one of `accepts`. Everything else rejects with a BackendError. */
-  async send(request: CloudRequest): Promise<HttpReply> {
-    let reply = await this.#attempt(request);
-    if (reply.status === 401) {
-      this.#token = undefined; // revoked or expired early: one new token, and no third try
-      reply = await this.#attempt(request);
-    }
-    const { status } = reply;
-    if ((status >= 200 && status < 300) || request.accepts?.includes(status)) return reply;
-    const pause = status === 429 ? { retryAfterMs: RATE_LIMIT_PAUSE_MS } : {};
-    throw this.#api.refusal(reply, `${request.method} ${request.path.replace(/\?.*/, '')}`, pause);
+  protected override async attempt(call: ApiCall): Promise<HttpReply> {
+    const reply = await super.attempt(call);
+    if (reply.status !== 401) return reply;
+    this.#token = undefined; // revoked or expired early: one new token, and no third try
+    return super.attempt(call);
   }
 
-  /** The JSON object of a reply to GET; empty for a status that is accepted. */
-  async get(path: string, signal: AbortSignal, accepts: readonly number[] = []): Promise<JsonObject> {
-    const reply = await this.send({ method: 'GET', path, accepts, signal });
-    return accepts.includes(reply.status) ? {} : this.object(reply, path);
+  protected override meaningOf({ status }: HttpReply): Refusal {
+    return status === 429 ? { retryAfterMs: RATE_LIMIT_PAUSE_MS } : {};
   }
 
-  object(reply: HttpReply, path: string): JsonObject {
-    const json = jsonOf(reply);
-    if (isObject(json)) return json;
-    throw this.#api.error('retryable', `${path.replace(/\?.*/, '')}: a reply that is not a JSON object`);
-  }
-
-  async #attempt({ method, path, body, replyBytesMax, signal }: CloudRequest): Promise<HttpReply> {
+  protected async credentials({ signal }: ApiCall): Promise<Readonly<Record<string, string>>> {
     const { crn, api_version } = this.#options;
-    return this.#api.call({
-      method,
-      url: `${this.#apiUrl}${path}`,
-      headers: {
-        authorization: `Bearer ${await this.#bearer(signal)}`,
-        'service-crn': crn,
-        'ibm-api-version': api_version,
-        accept: 'application/json',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      replyBytesMax: replyBytesMax ?? REPLY_BYTES_MAX,
-      signal,
-    });
+    const authorization = `Bearer ${await this.#bearer(signal)}`;
+    return { authorization, 'service-crn': crn, 'ibm-api-version': api_version };
   }
 
   async #bearer(signal: AbortSignal): Promise<string> {
@@ -122,6 +81,3 @@ export class IbmCloud {
     throw this.#iam.refusal(reply, 'a token', reply.status === 400 ? { kind: 'auth' } : {});
   }
 }
-
-/** Where a 429 names no time: the limits that IBM publishes are per minute. */
-const RATE_LIMIT_PAUSE_MS = 60_000;

@@ -195,7 +195,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
     const reply = await this.#cloud.send({
       method: 'POST',
       path: '/jobs',
-      body: this.#jobOf(plan, tagOf(idempotencyKey)),
+      body: JSON.stringify(this.#jobOf(plan, tagOf(idempotencyKey))),
       accepts: [409],
       signal,
     });
@@ -232,7 +232,7 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
   protected async find(jobId: string, plan: Plan, signal: AbortSignal): Promise<IbmJob | undefined> {
     this.#isSimulator = plan.isSimulator;
     const path = `/jobs/${encodeURIComponent(jobId)}?exclude_params=true`;
-    const reply = await this.#cloud.send({ method: 'GET', path, accepts: [404], signal });
+    const reply = await this.#cloud.send({ path, accepts: [404], signal });
     if (reply.status === 404) return undefined;
     const job = this.#cloud.object(reply, path);
     const word = textIn(objectIn(job.state).status) ?? textIn(job.status) ?? '';
@@ -288,7 +288,6 @@ export class IbmBackend extends ProviderJobs<Plan, IbmJob> {
       await this.#begun.keep();
     }
     const reply = await this.#cloud.send({
-      method: 'GET',
       path: `/jobs/${encodeURIComponent(jobId)}/results`,
       accepts: [404],
       replyBytesMax: resultBytesMax(plan),

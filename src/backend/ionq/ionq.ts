@@ -10,7 +10,7 @@ import {
 } from '../backend.ts';
 import { defineBackend, type SourceParts } from '../definition.ts';
 import { type FoundJob, type JobPlan, type JobResults, ProviderJobs } from '../job.ts';
-import { IonqCloud } from './cloud.ts';
+import { IonqCloud, pathOf } from './cloud.ts';
 import {
   claimOf,
   type IonqOptions,
@@ -83,7 +83,7 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
 
   async describe(signal: AbortSignal): Promise<SourceFacts> {
     const { backend: name } = this.#options;
-    const backend = await this.#cloud.backend(name, signal);
+    const backend = await this.#cloud.get(`/backends/${name}`, signal);
     const characterization = objectIn(await this.#cloud.characterization(name, signal));
     const { estimated_cost: cost, cost_unit: unit } = await this.#providerEstimate(this.lotRawBits, signal);
     return {
@@ -107,15 +107,9 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
    */
   #providerEstimate(bits: number, signal: AbortSignal): Promise<JsonObject> {
     const { backend, qubits } = this.#options;
-    const query = {
-      backend,
-      qubits,
-      shots: shotsAskedOf(this.#options, bits),
-      '1q_gates': qubits,
-      '2q_gates': 0,
-    };
-    const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
-    return this.#cloud.estimate(Object.fromEntries(texts), signal);
+    const shots = shotsAskedOf(this.#options, bits);
+    const query = `backend=${backend}&qubits=${qubits}&shots=${shots}&1q_gates=${qubits}&2q_gates=0`;
+    return this.#cloud.get(`/jobs/estimate?${query}`, signal);
   }
 
   protected create(plan: JobPlan, idempotencyKey: string, signal: AbortSignal): Promise<string> {
@@ -129,13 +123,12 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     signal: AbortSignal,
   ): Promise<string | undefined> {
     if (!wasSent) return undefined;
-    const found = await this.#cloud.findJob(this.source.device, KEY_METADATA, idempotencyKey, signal);
-    return textIn(found?.id) ?? undefined;
+    return this.#cloud.findJob(this.source.device, KEY_METADATA, idempotencyKey, signal);
   }
 
   protected async plan(bits: number, signal: AbortSignal): Promise<JobPlan> {
     const { backend: name, qubits } = this.#options;
-    const backend = await this.#cloud.backend(name, signal);
+    const backend = await this.#cloud.get(`/backends/${name}`, signal);
     if (backend.status === 'retired') throw new BackendError('permanent', `${name} is retired`);
     const available = numberIn(backend.qubits);
     if (available === null || available < qubits) {
@@ -220,29 +213,31 @@ class Ionq extends ProviderJobs<JobPlan, IonqJob> {
     { shots, qubits }: JobPlan,
     signal: AbortSignal,
   ): Promise<{ format: ShotFormat; document: Uint8Array }> {
-    const bytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits.length);
+    const replyBytesMax = RESULT_BYTES_FREE + shots * (SHOT_BYTES + SHOT_BYTES_PER_QUBIT * qubits.length);
+    const bodyOf = async (path: string) => (await this.#cloud.send({ path, replyBytesMax, signal })).body;
     const results = objectIn(job.results);
     for (const format of ['v2', 'v1'] as const) {
       const artifact = textIn(objectIn(results[`ionq.result.shots.json.${format}`]).id);
       if (artifact === null) continue;
-      return { format, document: (await this.#cloud.artifact(jobId, artifact, bytesMax, signal)).body };
+      const path = `${pathOf(jobId)}/artifacts/${encodeURIComponent(artifact)}`;
+      return { format, document: await bodyOf(path) };
     }
     const url = textIn(objectIn(results.shots).url);
-    if (url !== null) {
-      return { format: 'v1', document: (await this.#cloud.document(url, bytesMax, signal)).body };
-    }
+    if (url !== null) return { format: 'v1', document: await bodyOf(this.#cloud.pathIn(url)) };
     const given = Object.keys(results).join(', ').slice(0, 200) || 'nothing';
     throw new BackendError('no_raw_shots', `${jobId}: no shots among its results (${given})`);
   }
 
-  async cancel(job: JobReference): Promise<void> {
-    await this.#cloud.cancelJob(job.jobId);
+  /** A job that has ended, or is not known, is left as it is. */
+  async cancel({ jobId }: JobReference): Promise<void> {
+    const { signal } = new AbortController();
+    const path = `${pathOf(jobId)}/status/cancel`;
+    await this.#cloud.send({ method: 'PUT', path, accepts: [400, 404, 409], signal });
   }
 
   /** Deletes the job with its results; a job that is gone is no error. */
-  async forget(job: JobReference, signal: AbortSignal): Promise<void> {
-    const found = await this.#cloud.job(job.jobId, signal);
-    if (found !== undefined) await this.#cloud.deleteJob(job.jobId, signal);
+  async forget({ jobId }: JobReference, signal: AbortSignal): Promise<void> {
+    await this.#cloud.send({ method: 'DELETE', path: pathOf(jobId), accepts: [404], signal });
   }
 }
 
