@@ -1,7 +1,7 @@
 """Client of the Quantum Random Number Service."""
 
 from ._wire import QrnWarning
-from ._witnesses import WitnessPolicy
+from ._log import WitnessPolicy
 from .aio import AsyncQrnClient
 from .answers import Answer, Credits, Metadata, OctetAnswer, RateLimit, RawResponse
 from .client import QrnClient

@@ -4,19 +4,63 @@ from __future__ import annotations
 
 import http.client
 import os
+import secrets
 import socket
 import ssl
-from threading import Lock
-from time import monotonic
-from typing import Callable, Dict, List, Optional, Tuple
+from threading import Event, Lock, local
+from time import monotonic, sleep
+from typing import Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _wire
 from .answers import RawResponse
+from .errors import QrnError
+
+T = TypeVar("T")
 
 _IDLE_MAX = 64
 _CHUNK_BYTES = 1 << 18
 #: How a connection that the server closed while it was idle shows itself.
 _STALE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError, ConnectionAbortedError)
+_system = secrets.SystemRandom()  # for the jitter of waits alone
+_here = local()
+
+
+class Call:
+    """What a thread does for another, which can end it: the request that is under way, and waits."""
+
+    def __init__(self) -> None:
+        self._is_ended = Event()
+        self._sock: Optional[socket.socket] = None
+
+    def run(self, function: Callable[[], T]) -> T:
+        """What the function returns. Of what it does in this thread, `end` ends what waits."""
+        _here.call = self
+        return function()
+
+    def end(self) -> None:
+        self._is_ended.set()
+        if self._sock is not None:
+            try:
+                self._sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # it has ended by itself
+
+    def begin(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.wait(0)
+
+    def wait(self, seconds: float) -> None:
+        if self._is_ended.wait(seconds):
+            raise ConnectionAbortedError("nobody waits for the answer any more")
+
+
+def wait(seconds: float) -> None:
+    """Lets so many seconds pass, unless the call of this thread is ended."""
+    call: Optional[Call] = getattr(_here, "call", None)
+    if call is None:
+        sleep(seconds)
+    else:
+        call.wait(seconds)
 
 
 class Transport:
@@ -29,13 +73,21 @@ class Transport:
         self._lock = Lock()
         self._process = os.getpid()
 
-    def exchange(
-        self, request: _wire.Request, timeout: float, under_way: Callable[[socket.socket], None] = lambda sock: None
-    ) -> RawResponse:
-        """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`.
+    def send(self, settings: _wire.Settings, request: _wire.Request) -> RawResponse:
+        """The first answer: one attempt after the other, as long as another may help and retries are left."""
+        attempt = 1
+        while True:
+            try:
+                return _wire.checked(request, self._exchange(request, settings.timeout))
+            except QrnError as error:
+                delay = _wire.after_failure(settings, request, error, attempt, _system.random())
+                if delay is None:
+                    raise
+            wait(delay)
+            attempt += 1
 
-        under_way: is told of the socket before anything is sent; whoever closes it from another thread ends the exchange
-        """
+    def _exchange(self, request: _wire.Request, timeout: float) -> RawResponse:
+        """One request and its whole answer, whatever its status. Raises `network_error` or `timeout`."""
         deadline = monotonic() + timeout
         with self._lock:
             if self._process != os.getpid():  # a fork: the parent goes on with these connections
@@ -46,13 +98,13 @@ class Transport:
             connection = self._connection(timeout)
         try:
             try:
-                response, sock = _ask(connection, request, timeout, under_way)
+                response, sock = _ask(connection, request, timeout)
             except _STALE:
                 if not reused:
                     raise
                 connection.close()
                 connection = self._connection(timeout)
-                response, sock = _ask(connection, request, timeout, under_way)
+                response, sock = _ask(connection, request, timeout)
             body = _read(response, sock, deadline)
         except BaseException as error:
             connection.close()
@@ -90,7 +142,6 @@ def _ask(
     connection: http.client.HTTPConnection,
     request: _wire.Request,
     timeout: float,
-    under_way: Callable[[socket.socket], None],
 ) -> Tuple[http.client.HTTPResponse, socket.socket]:
     headers = dict(request.headers)
     if request.idempotency_key is not None:
@@ -101,7 +152,9 @@ def _ask(
     sock = connection.sock
     assert isinstance(sock, socket.socket)
     sock.settimeout(timeout)
-    under_way(sock)
+    call: Optional[Call] = getattr(_here, "call", None)
+    if call is not None:
+        call.begin(sock)
     connection.request(request.method, request.target, request.body, headers)
     return connection.getresponse(), sock
 

@@ -21,6 +21,7 @@ from uuid import UUID
 
 from ._options import DrawOptions, sent_options
 from .answers import Answer, Credits, Metadata, OctetAnswer, RateLimit, RawResponse
+from ._reading import BASE32
 from .errors import ConnectionFailedError, InvalidAnswerError, QrnError, TimeoutExceededError, class_of
 
 T = TypeVar("T")
@@ -92,7 +93,7 @@ class Settings:
         self, timeout: Optional[float], retries: Optional[int], retry_wait_max: Optional[float]
     ) -> "Settings":
         """These with the given ones in place of their own."""
-        given = {"timeout": timeout, "retries": retries, "retry_wait_max": retry_wait_max}
+        given: Dict[str, Any] = {"timeout": timeout, "retries": retries, "retry_wait_max": retry_wait_max}
         settings = replace(self, **{name: value for name, value in given.items() if value is not None})
         if not settings.timeout > 0 or settings.retries < 0 or settings.retry_wait_max < 0:
             raise ValueError("timeout must be above 0, retries and retry_wait_max at least 0")
@@ -401,7 +402,6 @@ def octet_answer(reply: RawResponse, endpoint: str, type: str, count: Optional[i
     try:
         uuid = headers["x-request-id"]
         duration = int(headers["x-processing-time-ms"])
-        remaining = headers["x-quantum-credits-remaining"]
         metadata = Metadata(
             request_id=request_id_of(uuid),
             timestamp=headers["x-timestamp"],
@@ -417,8 +417,7 @@ def octet_answer(reply: RawResponse, endpoint: str, type: str, count: Optional[i
             entropy_consumed_bytes=int(headers["x-entropy-consumed-bytes"]),
             entropy_mode=headers["x-entropy-mode"],
         )
-        left = None if remaining == "unlimited" else int(remaining)
-        credits = Credits(left, int(headers["x-quantum-credits-used"]), None)
+        credits = Credits(int(headers["x-quantum-credits-remaining"]), int(headers["x-quantum-credits-used"]), None)
     except (KeyError, ValueError) as error:
         raise invalid_answer(reply, f"without a readable header: {error!r}") from error
     meta = {"request_id": uuid, "duration_ms": duration}
@@ -431,9 +430,6 @@ def request_id_of(uuid: str) -> str:
     """The bits of the UUID as `req_` and 26 characters of Crockford's base32."""
     bits = UUID(uuid).int
     return "req_" + "".join(BASE32[bits >> shift & 31] for shift in range(125, -1, -5))
-
-
-BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def _rate_limit(reply: RawResponse) -> Optional[RateLimit]:

@@ -1,4 +1,4 @@
-"""What the service answers. Times are ISO 8601 in UTC; None stands for unlimited or unknown, as said at each."""
+"""What the service answers. Times are ISO 8601 in UTC."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Metadata:
 
 @dataclass(frozen=True)
 class Credits:
-    """Bytes of pure mode; None means unlimited, or, of the total of an octet answer, not told."""
+    """Bytes of pure mode; 2^53 - 1 means unlimited. Of an octet answer the total is not told."""
 
-    remaining: Optional[int]
+    remaining: int
     used: int
     total: Optional[int]
 
@@ -117,10 +117,11 @@ class OctetAnswer:
             return memoryview(self.octets)
         if self.type in ("bytes", "uuid"):
             return memoryview(self.octets).cast("B", (self.count, self.item_size))
-        code = "i" if self.item_size == 4 else "d"
+        code: Any = "i" if self.item_size == 4 else "d"
         if sys.byteorder == "little":
-            return memoryview(self.octets).cast(code)
-        turned = array(code, bytes(self.octets))
+            view: memoryview = memoryview(self.octets).cast(code)
+            return view
+        turned: array[Any] = array(code, bytes(self.octets))
         turned.byteswap()
         return memoryview(turned)
 

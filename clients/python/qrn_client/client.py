@@ -6,56 +6,78 @@ import copy
 import ssl
 from collections import deque
 from functools import partial, wraps
-from itertools import count
+from itertools import count as numbers, islice
+from operator import index
 from queue import SimpleQueue
-from threading import Thread
-from time import sleep
-from typing import TYPE_CHECKING, Any, Callable, Deque, Generator, Iterator, Optional, TypeVar, Union
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Callable, Deque, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, TypeVar, Union
+from uuid import UUID
 
 from . import _wire
-from ._calls import Calls
-from ._draw_calls import DrawCalls
-from ._flow import Compute, Exchange, Flow, Step, Stream
-from ._http import Transport
-from .errors import QrnError
+from ._http import Transport, wait
+from ._log import WitnessPolicy
+from ._options import DrawOptions, is_pure, key_of, split_options
+from .answers import Answer, OctetAnswer, RawResponse
+from .draws import Draws
+from .errors import IdempotencyFullError
+from .verify import Verification, verify_answer
 
 if TYPE_CHECKING:
-    from typing_extensions import Concatenate, ParamSpec
+    from typing_extensions import Concatenate, ParamSpec, Unpack
 
     P = ParamSpec("P")
 
-S = TypeVar("S")
 T = TypeVar("T")
+_Bytes = bytes  # the class has a method of that name
+_AHEAD_MAX = 4
 
 
-def _call(make: Callable[Concatenate[Calls, P], Flow[T]]) -> Callable[Concatenate[QrnClient, P], T]:
-    """The method that makes a call and waits for what it gives."""
+class Blocks(NamedTuple):
+    """The blocks of a stream, each to be called for. They are begun ahead of their reader and given in their order."""
+
+    calls: Iterator[Callable[[], OctetAnswer]]
+    #: Blocks that are under way or wait for their reader at most, beside the one that it has.
+    ahead: int
+
+    def begun(self, taken: int, coming: int) -> Iterator[Callable[[], OctetAnswer]]:
+        """Those to begin now: one is under way at first, and one more for each that the reader took."""
+        return islice(self.calls, max(0, min(taken + 1, self.ahead) - coming))
+
+
+def _stream(make: Callable[Concatenate[QrnClient, P], Blocks]) -> Callable[Concatenate[QrnClient, P], Iterator[OctetAnswer]]:
+    """The method that gives the blocks one by one."""
 
     @wraps(make)
-    def method(self: QrnClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._run(make(Calls(self._settings), *args, **kwargs))
+    def method(self: QrnClient, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[OctetAnswer]:
+        return _in_order(make(self, *args, **kwargs))
 
     return method
 
 
-def _stream(make: Callable[Concatenate[Calls, P], Stream[T]]) -> Callable[Concatenate[QrnClient, P], Iterator[T]]:
-    """The method that gives the values of a stream one by one."""
+def _in_order(blocks: Blocks) -> Iterator[OctetAnswer]:
+    coming: Deque[SimpleQueue[Union[OctetAnswer, BaseException]]] = deque()
+    for taken in numbers():
+        coming.extend(map(_begun, blocks.begun(taken, len(coming))))
+        if not coming:
+            return
+        came = coming.popleft().get()
+        if isinstance(came, BaseException):
+            raise came
+        yield came
 
-    @wraps(make)
-    def method(self: QrnClient, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
-        return self._values(make(Calls(self._settings), *args, **kwargs))
 
-    return method
+def _begun(call: Callable[[], OctetAnswer]) -> SimpleQueue[Union[OctetAnswer, BaseException]]:
+    """Takes what the call gives, or raises, from a thread that no exit of the program waits for."""
+    box: SimpleQueue[Union[OctetAnswer, BaseException]] = SimpleQueue()
 
+    def run() -> None:
+        try:
+            box.put(call())
+        except BaseException as error:
+            box.put(error)
 
-def _draw_call(make: Callable[Concatenate[DrawCalls, P], Flow[T]]) -> Callable[Concatenate[Draws, P], T]:
-    """The method of `draws` that makes a call and waits for what it gives."""
-
-    @wraps(make)
-    def method(self: Draws, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return self._client._run(make(DrawCalls(self._client._settings), *args, **kwargs))
-
-    return method
+    Thread(target=run, daemon=True).start()
+    return box
 
 
 class QrnClient:
@@ -110,91 +132,330 @@ class QrnClient:
     @property
     def draws(self) -> Draws:
         """Draws that are committed to before anybody can know their outcome."""
-        return Draws(self)
+        return Draws(self._settings, self._send)
 
-    integers = _call(Calls.integers)
-    bytes = _call(Calls.bytes)
-    floats = _call(Calls.floats)
-    uuid = _call(Calls.uuid)
-    bitstring = _call(Calls.bitstring)
-    shuffle = _call(Calls.shuffle)
-    sample = _call(Calls.sample)
-    weighted = _call(Calls.weighted)
-    strings = _call(Calls.strings)
-    sequences = _call(Calls.sequences)
-    permutations = _call(Calls.permutations)
-    gaussians = _call(Calls.gaussians)
-    batch = _call(Calls.batch)
-    bytes_octets = _call(Calls.bytes_octets)
-    batch_octets = _call(Calls.batch_octets)
-    stream = _stream(Calls.stream)
-    quote = _call(Calls.quote)
-    certificate = _call(Calls.certificate)
-    certificate_pdf = _call(Calls.certificate_pdf)
-    usage = _call(Calls.usage)
-    tiers = _call(Calls.tiers)
-    health = _call(Calls.health)
-    keys = _call(Calls.keys)
-    verify = _call(Calls.verify)
+    def integers(
+        self,
+        /,
+        count: Optional[int] = None,
+        *,
+        min: Optional[int] = None,
+        max: Optional[int] = None,
+        unique: Optional[bool] = None,
+        sort: Optional[str] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[int]]:
+        """1 to 10,000 integers from `min` to `max`, both included. `sort`: none, ascending or descending."""
+        parameters = {"count": count, "min": min, "max": max, "unique": unique, "sort": sort}
+        return self._answered("integers", parameters, options, _wire.values_of)
 
-    def _run(self, flow: Flow[T]) -> T:
-        advance: Callable[[], Step] = flow.__next__
-        while True:
-            try:
-                step = advance()
-            except StopIteration as end:
-                value: T = end.value
-                return value
-            advance = self._after(flow, step)
+    def bytes(
+        self,
+        /,
+        count: Optional[int] = None,
+        *,
+        encoding: Optional[str] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[_Bytes]:
+        """1 to 1,024 bytes, sent as hex or base64."""
+        parameters = {"count": count, "encoding": encoding}
+        return self._answered("bytes", parameters, options, _wire.bytes_of)
 
-    def _values(self, stream: Stream[T]) -> Iterator[T]:
-        coming: Deque[SimpleQueue[Union[T, BaseException]]] = deque()
-        for taken in count():
-            coming.extend(map(self._begun, stream.begun(taken, len(coming))))
-            if not coming:
-                return
-            came = coming.popleft().get()
-            if isinstance(came, BaseException):
-                raise came
-            yield came
+    def floats(
+        self,
+        /,
+        count: Optional[int] = None,
+        *,
+        precision: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[float]]:
+        """1 to 10,000 floats in [0, 1): multiples of 2**-53, or of 10**-precision (1 to 15)."""
+        parameters = {"count": count, "precision": precision}
+        return self._answered("floats", parameters, options, _wire.floats_of)
 
-    def _begun(self, flow: Flow[T]) -> SimpleQueue[Union[T, BaseException]]:
-        """Takes what the flow gives, or the error that ended it, from a thread that no exit of the program waits for."""
-        box: SimpleQueue[Union[T, BaseException]] = SimpleQueue()
+    def uuid(
+        self,
+        /,
+        count: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[UUID]]:
+        """1 to 10,000 UUIDs of version 4."""
+        return self._answered("uuid", {"count": count}, options, _wire.uuids_of)
 
-        def run() -> None:
-            try:
-                box.put(self._run(flow))
-            except BaseException as error:
-                box.put(error)
+    def bitstring(
+        self,
+        /,
+        length: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[str]:
+        """1 to 100,000 digits 0 and 1."""
+        return self._answered("bitstring", {"length": length}, options, _wire.bitstring_of)
 
-        Thread(target=run, daemon=True).start()
-        return box
+    def shuffle(
+        self,
+        /,
+        items: Sequence[str],
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[str]]:
+        """2 to 10,000 texts in a random order, made by the service, with a certificate."""
+        return self._answered("shuffle", {"items": list(items)}, options, _wire.items_of)
 
-    def _after(self, flow: Generator[S, Any, Any], step: Step) -> Callable[[], S]:
-        """Performs a step, and gives what tells the flow of it and gets the next."""
-        try:
-            outcome = self._perform(step)
-        except QrnError as error:
-            return partial(flow.throw, error)
-        return partial(flow.send, outcome)
+    def sample(
+        self,
+        /,
+        items: Sequence[str],
+        count: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[str]]:
+        """`count` of 2 to 10,000 texts in the order drawn, none twice."""
+        parameters = {"count": count, "items": list(items)}
+        return self._answered("sample", parameters, options, _wire.items_of)
 
-    def _perform(self, step: Step) -> Any:
-        if isinstance(step, Exchange):
-            return self._transport.exchange(step.request, step.timeout)
-        if isinstance(step, Compute):
-            return step.function()
-        return sleep(step.seconds)
+    def weighted(
+        self,
+        /,
+        items: Sequence[str],
+        weights: Sequence[int],
+        count: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[str]]:
+        """Independent picks: each text with probability weight / sum, exactly. Weights are whole numbers from 1 on."""
+        parameters = {"count": count, "items": list(items), "weights": [index(weight) for weight in weights]}
+        return self._answered("weighted", parameters, options, _wire.items_of)
 
+    def strings(
+        self,
+        /,
+        count: Optional[int] = None,
+        *,
+        length: Optional[int] = None,
+        alphabet: Optional[str] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[str]]:
+        """1 to 10,000 texts of `length` characters, each equally likely to be any of the alphabet."""
+        parameters = {"count": count, "length": length, "alphabet": alphabet}
+        return self._answered("strings", parameters, options, _wire.values_of)
 
-class Draws:
-    """Committed draws. Every method returns a draw as `GET /v1/draws/ID` shows it, or raises a QrnError."""
+    def sequences(
+        self,
+        /,
+        count: Optional[int] = None,
+        *,
+        length: Sequence[int],
+        min: Sequence[int],
+        max: Sequence[int],
+        unique: Optional[bool] = None,
+        sort: Optional[str] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[List[List[int]]]]:
+        """`count` times one list for each entry of `length`, `min` and `max`."""
+        ranges: Dict[str, Any] = {"length": list(length), "min": list(min), "max": list(max)}
+        parameters = {"count": count, **ranges, "unique": unique, "sort": sort}
+        return self._answered("sequences", parameters, options, _wire.values_of)
 
-    def __init__(self, client: QrnClient) -> None:
-        self._client = client
+    def permutations(
+        self,
+        /,
+        length: int,
+        count: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[List[int]]]:
+        """The numbers from 0 to length - 1 in a random order, `count` times."""
+        parameters = {"count": count, "length": length}
+        return self._answered("permutations", parameters, options, _wire.values_of)
 
-    create = _draw_call(DrawCalls.create)
-    get = _draw_call(DrawCalls.get)
-    cancel = _draw_call(DrawCalls.cancel)
-    reveal = _draw_call(DrawCalls.reveal)
-    wait = _draw_call(DrawCalls.wait)
+    def gaussians(
+        self,
+        /,
+        count: Optional[int] = None,
+        *,
+        mean: Optional[float] = None,
+        stddev: Optional[float] = None,
+        digits: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[float]]:
+        """1 to 10,000 normally distributed numbers, exactly rounded to `digits` significant digits (2 to 14)."""
+        parameters = {"count": count, "mean": mean, "stddev": stddev, "digits": digits}
+        return self._answered("gaussians", parameters, options, _wire.floats_of)
+
+    def batch(
+        self,
+        /,
+        type: str,
+        count: int,
+        *,
+        min: Optional[int] = None,
+        max: Optional[int] = None,
+        precision: Optional[int] = None,
+        length: Optional[int] = None,
+        encoding: Optional[str] = None,
+        unique: Optional[bool] = None,
+        sort: Optional[str] = None,
+        mean: Optional[float] = None,
+        stddev: Optional[float] = None,
+        digits: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Answer[List[Any]]:
+        """1 to 100,000 values as JSON; the key needs the scope entropy:batch.
+
+        type: integers (`min`, `max`, `unique`, `sort`), floats (`precision`), bytes (`length` of each, `encoding`), uuid or
+        gaussians (`mean`, `stddev`, `digits`)
+        """
+        params: Dict[str, Any] = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
+        params.update(unique=unique, sort=sort, mean=mean, stddev=stddev, digits=digits)
+        parameters = _wire.batch_parameters(type, count, params)
+        return self._answered("batch", parameters, options, _wire.batch_values)
+
+    def bytes_octets(
+        self,
+        /,
+        count: int,
+        **options: Unpack[DrawOptions],
+    ) -> OctetAnswer:
+        """1 to 1,024 bytes as they are."""
+        return _wire.octet_answer(self._draw("bytes", {"count": count}, options, octets=True), "bytes", "bytes", count)
+
+    def batch_octets(
+        self,
+        /,
+        type: str,
+        count: int,
+        *,
+        min: Optional[int] = None,
+        max: Optional[int] = None,
+        precision: Optional[int] = None,
+        length: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> OctetAnswer:
+        """As `batch`, as bare values: nothing is parsed, and `array()` is a numpy array without a copy."""
+        # The certificate speaks of the JSON form, which for bytes has an encoding.
+        encoding = "hex" if type == "bytes" else None
+        params = {"min": min, "max": max, "precision": precision, "length": length, "encoding": encoding}
+        parameters = _wire.batch_parameters(type, count, params)
+        reply = self._draw("batch", parameters, options, octets=True)
+        return _wire.octet_answer(reply, "batch", type, count)
+
+    def _blocks(
+        self,
+        /,
+        type: str,
+        total: int,
+        *,
+        block: int = _wire.BATCH_COUNT_MAX,
+        min: Optional[int] = None,
+        max: Optional[int] = None,
+        precision: Optional[int] = None,
+        length: Optional[int] = None,
+        **options: Unpack[DrawOptions],
+    ) -> Blocks:
+        """Any number of values, in blocks of at most `block` values, each an answer as `batch_octets` gives it.
+
+        Blocks are batches that are asked for ahead of their reader: one at first, and one more for each that it took, at
+        most four. In pure mode, where a block costs credits, and under a purpose, where it has a serial, each is asked for
+        when it is wanted. A block that is lost on its way is asked for again under its own Idempotency-Key (with an
+        `idempotency_key` this is `idempotency_key/N`), and not charged again.
+        """
+        is_costly = is_pure(options) or options.get("purpose") is not None
+        given = options.pop("idempotency_key", None)
+        params: Any = {"min": min, "max": max, "precision": precision, "length": length, **options}
+        # set when the service keeps no more answers of this account: a block that is lost from then on is drawn anew
+        keyless = Event()
+
+        def answered(n: int, count: int) -> OctetAnswer:
+            draw = partial(self.batch_octets, type, count, **params)
+            if not keyless.is_set():
+                try:
+                    return draw(idempotency_key=key_of(None if given is None else f"{given}/{n}"))
+                except IdempotencyFullError:
+                    if is_costly:
+                        raise
+                    keyless.set()
+            return draw()
+
+        counts = enumerate(_wire.counts_of(total, block))
+        return Blocks((partial(answered, n, count) for n, count in counts), 1 if is_costly else _AHEAD_MAX)
+
+    stream = _stream(_blocks)
+
+    def quote(self, /, endpoint: str, **parameters: Any) -> Mapping[str, Any]:
+        """What a request would cost: `mode` and `required_bytes`. Draws, spends and certifies nothing."""
+        own, options = split_options(parameters)
+        return self._data(_wire.draw(self._settings, endpoint, own, options, dry_run=True))
+
+    def certificate(self, id: str) -> Dict[str, Any]:
+        """The certificate of an answer, by its `metadata.certificate_id`."""
+        request = _wire.fetch(self._settings, f"/certificate{_wire.query_of({'id': id})}")
+        return _wire.object_of(self._send(request), "certificate")
+
+    def certificate_pdf(self, id: str) -> _Bytes:
+        """The certificate as a PDF document."""
+        target = f"/certificate{_wire.query_of({'id': id, 'format': 'pdf'})}"
+        return _wire.pdf_of(self._send(_wire.fetch(self._settings, target, "application/pdf")))
+
+    def usage(self) -> Mapping[str, Any]:
+        """What the account has used this month, and what is left."""
+        return self._data(_wire.fetch(self._settings, "/usage"))
+
+    def tiers(self) -> Mapping[str, Any]:
+        """What each tier may do, what pure mode costs, and how much one request may ask for."""
+        return self._data(_wire.fetch(self._settings, "/tiers"))
+
+    def health(self) -> Mapping[str, Any]:
+        """The state of the service. A service that reports `fail` is an answer here, not an error."""
+        return self._data(_wire.fetch(self._settings, "/health", also_answers=(503,)))
+
+    def keys(self) -> Mapping[str, Any]:
+        """The public keys that sign the service's log. Keep them, to verify without taking the service at its word."""
+        return _wire.object_of(self._send(_wire.fetch_keys(self._settings)), "keys")
+
+    def verify(
+        self,
+        answer: Union[Answer[Any], OctetAnswer],
+        *,
+        certificate: Optional[Mapping[str, Any]] = None,
+        keys: Optional[Mapping[str, Any]] = None,
+        require_fixed: bool = False,
+        witnesses: Optional[WitnessPolicy] = None,
+    ) -> Verification:
+        """Checks that the values are those that were certified, and that the certificate stands in the signed log.
+
+        Fetches what is not given (a certificate just issued is waited for until it is logged); with both given it
+        asks nobody. With `require_fixed` an answer fails whose certificate does not show that what it was drawn from
+        was fixed before it was issued, and with `witnesses` one that too few of them have seen.
+        """
+        return verify_answer(
+            **_wire.verifiable(answer),
+            certificate=self._logged_certificate(answer.metadata.certificate_id) if certificate is None else certificate,
+            keys=self.keys() if keys is None else keys,
+            require_fixed=require_fixed,
+            witnesses=witnesses,
+        )
+
+    def _logged_certificate(self, id: str) -> Mapping[str, Any]:
+        for seconds in _wire.PROOF_WAITS:
+            found = self.certificate(id)
+            if _wire.is_logged(found):
+                return found
+            wait(seconds)
+        return self.certificate(id)
+
+    def _answered(
+        self,
+        endpoint: str,
+        parameters: Mapping[str, Any],
+        options: DrawOptions,
+        values_of: Callable[[Mapping[str, Any]], T],
+    ) -> Answer[T]:
+        return _wire.answer_of(self._draw(endpoint, parameters, options), values_of)
+
+    def _draw(
+        self, endpoint: str, parameters: Mapping[str, Any], options: DrawOptions, octets: bool = False
+    ) -> RawResponse:
+        return self._send(_wire.draw(self._settings, endpoint, parameters, options, octets=octets))
+
+    def _data(self, request: _wire.Request) -> Mapping[str, Any]:
+        data: Mapping[str, Any] = _wire.object_of(self._send(request), "data")["data"]
+        return data
+
+    def _send(self, request: _wire.Request) -> RawResponse:
+        return self._transport.send(self._settings, request)

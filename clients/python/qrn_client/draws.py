@@ -1,8 +1,22 @@
-"""Committed draws as the service shows them. Hashes are `sha256:` and 64 hex digits, bytes are in hex, times are ISO 8601 in UTC."""
+"""Committed draws. Hashes are `sha256:` and 64 hex digits, bytes are in hex, times are ISO 8601 in UTC."""
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence, TypedDict
+from datetime import datetime, timezone
+from math import inf
+from time import monotonic, time
+from typing import TYPE_CHECKING, Any, Callable, List, Mapping, Optional, Sequence, TypedDict, Union, cast
+from urllib.parse import quote
+
+from . import _wire
+from ._http import wait
+from ._options import key_of
+from ._reading import milliseconds_of
+from .answers import RawResponse
+from .errors import DrawEndedError, TimeoutExceededError
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 
 class DrawList(TypedDict, total=False):
@@ -14,26 +28,20 @@ class DrawList(TypedDict, total=False):
     size: int
 
 
-class _Winners(TypedDict):
+class DrawWinners(TypedDict):
     #: How many; without weights none is drawn twice.
     count: int
     list: DrawList
-
-
-class DrawWinners(_Winners, total=False):
     #: A whole number from 1 on for each item; then winners are picked independently, and one may be picked twice.
-    weights: Sequence[int]
+    weights: NotRequired[Sequence[int]]
 
 
-class _Values(TypedDict):
-    type: str
-    count: int
-
-
-class DrawValues(_Values, total=False):
+class DrawValues(TypedDict):
     """Values as `batch` draws them; they may take 64 KiB as JSON."""
 
-    params: Mapping[str, Any]
+    type: str
+    count: int
+    params: NotRequired[Mapping[str, Any]]
 
 
 class DrawBeacon(TypedDict):
@@ -43,12 +51,9 @@ class DrawBeacon(TypedDict):
     round: int
 
 
-class _Listed(TypedDict):
-    sha256: str
-    size: int
+class DrawStatement(TypedDict):
+    """What is fixed before anybody knows the outcome."""
 
-
-class _Statement(TypedDict):
     type: str
     version: int
     id: str
@@ -57,31 +62,24 @@ class _Statement(TypedDict):
     purpose: str
     public: bool
     due_at: str
-
-
-class DrawStatement(_Statement, total=False):
-    """What is fixed before anybody knows the outcome."""
-
-    list: _Listed
-    user_data: str
-    user_data_sha256: str
-    nonce: str
-    nonce_sha256: str
+    #: `sha256` and `size` of the list that was drawn from.
+    list: NotRequired[DrawList]
+    user_data: NotRequired[str]
+    user_data_sha256: NotRequired[str]
+    nonce: NotRequired[str]
+    nonce_sha256: NotRequired[str]
     #: `chain` is the hash of the chain.
-    beacon: DrawBeacon
+    beacon: NotRequired[DrawBeacon]
     #: When a draw fails that lacks its round or its nonce.
-    gives_up_at: str
+    gives_up_at: NotRequired[str]
 
 
-class _Round(DrawBeacon):
-    signature: str
-    randomness: str
-
-
-class DrawRound(_Round, total=False):
+class DrawRound(DrawBeacon):
     """The beacon's round that entered a draw."""
 
-    previous_signature: str
+    signature: str
+    randomness: str
+    previous_signature: NotRequired[str]
 
 
 class DrawOutcome(TypedDict):
@@ -133,3 +131,149 @@ class Draw(TypedDict):
     #: None until the draw has ended.
     outcome: Optional[DrawOutcome]
     end: Optional[DrawLeaf]
+
+
+#: Seconds between two looks at a draw that is due; doubles with every further one.
+_WAIT_FIRST = 0.25
+_WAIT_MAX = 8.0
+#: A draw that is not due yet is looked at so often all the same: it may be cancelled, and this clock may be wrong.
+_EARLY_WAIT_MAX = 60.0
+
+
+class Draws:
+    """Committed draws. Every method returns a draw as `GET /v1/draws/ID` shows it, or raises a QrnError.
+
+    A committed draw has its secret bytes fixed and logged before anybody can know the outcome. `create`, `reveal` and
+    `cancel` need a key with the scope entropy:batch; reading needs none, and none is sent.
+    """
+
+    def __init__(self, settings: _wire.Settings, send: Callable[[_wire.Request], RawResponse]) -> None:
+        self._settings = settings
+        self._send = send
+
+    def create(
+        self,
+        /,
+        purpose: str,
+        *,
+        winners: Optional[DrawWinners] = None,
+        request: Optional[DrawValues] = None,
+        user_data: Optional[str] = None,
+        user_data_sha256: Optional[str] = None,
+        public: Optional[bool] = None,
+        nonce: Optional[bytes] = None,
+        nonce_sha256: Optional[str] = None,
+        beacon: Optional[DrawBeacon] = None,
+        reveal_at: Union[datetime, str, None] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Draw:
+        """Commits to a draw, for 32 credits. Give `winners` or `request`.
+
+        Each call has an Idempotency-Key, so that a retry gets the same draw. Without `beacon`, `reveal_at` and
+        `nonce_sha256` it is revealed a moment later.
+
+        purpose: what the draw is for, 1 to 100 characters; draws of the account under it are numbered
+        winners: `{"count": …, "list": {"items": […]}}`, with `weights` if they differ; or, for a list that stays with
+            you, its `sha256` and `size`
+        request: `{"type": …, "count": …, "params": {…}}` as of `batch`
+        user_data, user_data_sha256: what the draw is bound to, up to 1,000 characters, or its SHA-256 in hex
+        public: whether the certificate shows the purpose; the page of the draw shows it always
+        nonce: 1 to 64 bytes that enter the values
+        nonce_sha256: in place of `nonce` its SHA-256 in hex; `reveal` opens it
+        beacon: `{"chain": …, "round": …}`: a round of a public beacon that enters the values
+        reveal_at: not revealed before: a datetime with a time zone, or ISO 8601 in UTC
+        """
+        members = {
+            "request": request,
+            "winners": winners,
+            "purpose": purpose,
+            "user_data": user_data,
+            "user_data_sha256": user_data_sha256,
+            "public": public,
+            "nonce": None if nonce is None else bytes(nonce).hex(),
+            "nonce_sha256": nonce_sha256,
+            "beacon": beacon,
+            "reveal_at": _time_text(reveal_at) if isinstance(reveal_at, datetime) else reveal_at,
+        }
+        return self._draw(_wire.post(self._settings, "/draws", members, key_of(idempotency_key), (201,)))
+
+    def get(self, /, id: str) -> Draw:
+        """A draw as it stands."""
+        return self._draw(_wire.fetch(self._settings, _path_of(id), with_key=False))
+
+    def cancel(self, /, id: str) -> Draw:
+        """Cancels a draw that is not due: its secret bytes are opened, and the log says that it was cancelled."""
+        request = _wire.delete(self._settings, _path_of(id))
+        return self._ending(request, id, lambda draw: draw["state"] == "cancelled")
+
+    def reveal(self, /, id: str, nonce: bytes) -> Draw:
+        """Opens the nonce of a draw that was made with `nonce_sha256`."""
+        digits = bytes(nonce).hex()
+        request = _wire.post(self._settings, _path_of(id) + "/reveal", {"nonce": digits})
+        return self._ending(request, id, lambda draw: draw["outcome"] is not None and draw["outcome"]["nonce"] == digits)
+
+    def wait(self, /, id: str, *, timeout: Optional[float] = None) -> Draw:
+        """The draw once it has ended: revealed, cancelled or failed.
+
+        Looks at it when it is due, and then ever more seldom, and waits a moment longer for the proofs of the log that
+        its check needs.
+
+        timeout: seconds for the whole wait, after which it raises TimeoutExceededError; without it there is no limit
+        """
+        end = inf if timeout is None else monotonic() + timeout
+        draw = self.get(id)
+        pause = _WAIT_FIRST
+        while draw["state"] == "committed":
+            left = end - monotonic()
+            if left <= 0:
+                due = draw["statement"]["due_at"]
+                raise TimeoutExceededError(f"The draw {id} has not ended within {timeout:g} s; it is due at {due}.", code="timeout")
+            early = min(_due(draw) - time(), _EARLY_WAIT_MAX)
+            wait(min(max(early, pause), left))
+            if early <= 0:
+                pause = min(2 * pause, _WAIT_MAX)
+            draw = self.get(id)
+        for seconds in _wire.PROOF_WAITS:
+            left = end - monotonic()
+            if _is_proven(draw) or left <= 0:
+                break
+            wait(min(seconds, left))
+            draw = self.get(id)
+        return draw
+
+    def _ending(self, request: _wire.Request, id: str, is_done: Callable[[Draw], bool]) -> Draw:
+        """Sends what ends or may end a draw; where a reply was lost, a retry finds the draw as the first attempt left it."""
+        try:
+            return self._draw(request)
+        except DrawEndedError as error:
+            draw = self.get(id) if error.attempts > 1 else None
+            if draw is None or not is_done(draw):
+                raise
+            return draw
+
+    def _draw(self, request: _wire.Request) -> Draw:
+        return cast(Draw, _wire.object_of(self._send(request), "statement"))
+
+
+def _due(draw: Draw) -> float:
+    """Seconds since 1970; 0 where the draw does not say it."""
+    try:
+        return milliseconds_of(draw["statement"]["due_at"]) / 1_000
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def _path_of(id: str) -> str:
+    return f"/draws/{quote(id, safe='')}"
+
+
+def _time_text(at: datetime) -> str:
+    if at.utcoffset() is None:
+        raise ValueError("reveal_at: a datetime needs a time zone, such as datetime.timezone.utc")
+    return at.astimezone(timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+
+
+def _is_proven(draw: Draw) -> bool:
+    certificate: Any = draw["certificate"] or {}
+    leaves = (certificate.get("certificate"), draw["commit"], draw["end"])
+    return all(isinstance(leaf, dict) and leaf.get("proof") is not None for leaf in leaves)

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from hashlib import sha256
-from typing import Any, List, Optional, Sequence, Tuple, Union
+from functools import cached_property
+from typing import Any, Dict, List, Optional, Sequence
+from uuid import UUID
 
-from ._checkpoint import Logged, Signed, is_included, known_keys, read_proof, read_signatures
-from ._derived import UNSIGNED, derived_failure, read_lots
-from ._fixed import fixed_failure
-from ._label import label_finding
-from ._members import MISSING, member, show, text, time_of, time_text
-from ._wire import BASE32
-from ._witnesses import WitnessPolicy, witnesses_failure
-from .canonical import canonical_json
+from ._fixed import fixed_before
+from ._log import Proof, Signed, WitnessPolicy, known_keys, seen_by_witnesses, signatures_of
+from ._lots import UNSIGNED, entry_of, read_lots, require_derived
+from ._reading import BASE32, MALFORMED, Refused, hashed, is_count, milliseconds_of, plain, require, same, show, time_text
+
+_ABSENT = object()
 
 
 class VerificationFailed(Exception):
@@ -59,7 +58,7 @@ def verify_answer(
     *,
     certificate: Any,
     keys: Any,
-    response: Any = MISSING,
+    response: Any = _ABSENT,
     octets: Optional[bytes] = None,
     require_fixed: bool = False,
     witnesses: Optional[WitnessPolicy] = None,
@@ -74,244 +73,273 @@ def verify_answer(
     require_fixed: fails an answer whose certificate does not show that what it was drawn from was fixed before
     witnesses: who else must have seen the log; without it nobody else is asked for
     """
-    document = member(certificate, "certificate")
-    if document is MISSING or document is None:
-        document = certificate
-    logged = read_proof(member(document, "proof"))
-    signed = read_signatures(keys, logged)
-    checks: List[Check] = []
-    if response is not MISSING:
-        checks += [
-            _check_certificate_id(response, document),
-            _check_request_id(response, document),
-            _check_metadata(response, document, octets),
-        ]
-    if response is not MISSING or octets is not None:
-        checks.append(_check_delivered(response, document, octets))
-    label = label_finding(response if octets is None else MISSING, document)
-    if label is not None:
-        checks.append(_check("label", *label))
-    leaves, found = read_lots(certificate, document)
-    is_named = leaves is not None
-    checks.append(_check("lots", None if is_named else found, found))
-    derived = _LOTS_UNKNOWN if leaves is None else derived_failure(document, leaves)
-    checks.append(_check("derived", derived, "Circuit, origin, evidence, tests and hashes follow from the lots."))
-    checks += [
-        _check_status(certificate, document, leaves),
-        _check_keys(keys),
-        _check_inclusion(document, logged),
-        _check_signature(logged, signed),
-        _check_dates(document, leaves, signed),
-    ]
-    if member(document, "entropy_mode") != "csprng" or require_fixed:
-        # an answer that is bare values has no place for an opening
-        opened = {"opening": None, **response} if octets is not None and isinstance(response, dict) else response
-        fixed = (_LOTS_UNKNOWN, "")
-        if leaves is not None:
-            fixed = fixed_failure(opened, certificate, document, leaves, logged, keys, witnesses)
-        checks.append(_check("fixed", *fixed))
+    verifier = _Verifier(response, plain(certificate), plain(keys), octets, witnesses)
+    names = ["lots", "derived", "status", "keys", "inclusion", "signature", "dates"]
+    if verifier.has_label:
+        names.insert(0, "label")
+    if response is not _ABSENT or octets is not None:
+        names.insert(0, "delivered")
+    if response is not _ABSENT:
+        names[:0] = ["certificate id", "request id", "metadata"]
+    if require_fixed or verifier.issued.get("entropy_mode") != "csprng":
+        names.append("fixed")
     if witnesses is not None:
-        checks.append(_check("witnesses", *witnesses_failure(certificate, document, logged, witnesses)))
-    return Verification(tuple(checks), tuple(_not_covered(response, octets is not None)))
+        names.append("witnesses")
+    return Verification(tuple(map(verifier.check, names)), tuple(verifier.not_covered()))
 
-
-def _check(name: str, failure: Optional[str], holds: str) -> Check:
-    return Check(name, failure is None, holds if failure is None else failure)
-
-
-def _check_certificate_id(response: Any, document: Any) -> Check:
-    id = text(member(document, "id"))
-    url = text(member(document, "verify_url"))
-    asked = member(response, "metadata", "certificate_id")
-    failure = None
-    if id is None:
-        failure = "The certificate has no id."
-    elif asked != id:
-        failure = f"The response names {show(asked)}, the certificate is {id}."
-    elif url is None or not url.endswith(f"/{id}"):
-        failure = "verify_url does not end in the id."
-    return _check("certificate id", failure, f"The response names certificate {id}.")
-
-
-def _check_request_id(response: Any, document: Any) -> Check:
-    id = text(member(document, "request_id"))
-    named = member(response, "metadata", "request_id")
-    uuid = member(response, "meta", "request_id")
-    bits = _bits_of_base32(id[4:]) if id is not None and id.startswith("req_") else None
-    failure = None
-    if bits is None:
-        failure = "The certificate has no request_id."
-    elif named != id:
-        failure = f"The response has request {show(named)}, the certificate is for {id}."
-    elif uuid != _uuid_text(bits):
-        failure = f"meta.request_id is {show(uuid)}, not the same 128 bits as {id}."
-    return _check("request id", failure, f"Both are of request {id}.")
-
-
-#: Why a check that reads the lots cannot be made.
-_LOTS_UNKNOWN = "It reads the lots, and those that were given are not the ones of the certificate."
 
 #: Members of the response beside `data` that the certificate repeats, and where it has them.
-_REPEATED: Sequence[Tuple[Sequence[str], Sequence[str]]] = (
-    (("metadata", "timestamp"), ("issued_at",)),
-    (("metadata", "lang_circuit"), ("provenance", "lang_circuit")),
-    (("metadata", "lang_version"), ("provenance", "lang_version")),
-    (("metadata", "quantum_backend"), ("provenance", "quantum_backend")),
-    (("metadata", "entropy_origin"), ("provenance", "origin")),
-    (("metadata", "nist_verified"), ("verification", "nist_verified")),
-    (("data", "metadata", "entropy_mode"), ("entropy_mode",)),
-)
+_REPEATED = {
+    "metadata.timestamp": "issued_at",
+    "metadata.lang_circuit": "provenance.lang_circuit",
+    "metadata.lang_version": "provenance.lang_version",
+    "metadata.quantum_backend": "provenance.quantum_backend",
+    "metadata.entropy_origin": "provenance.origin",
+    "metadata.nist_verified": "verification.nist_verified",
+    "data.metadata.entropy_mode": "entropy_mode",
+}
+_COVERED = {
+    *_REPEATED,
+    *("metadata." + name for name in ("certificate_id", "certificate_salt", "request_id")),
+    *("label." + name for name in ("public", "purpose", "series", "user_data", "user_data_sha256")),
+    *("opening." + name for name in ("bytes", "path", "salts")),
+    *("meta.request_id", "media_type", "opening"),
+}
 
 
-def _check_metadata(response: Any, document: Any, octets: Optional[bytes]) -> Check:
-    differing = []
-    for in_response, in_certificate in _REPEATED:
-        certified, given = member(document, *in_certificate), member(response, *in_response)
-        scalar = isinstance(certified, (str, bool, int, float)) or certified is None
-        if not scalar or type(given) is not type(certified) or given != certified:
-            differing.append(".".join(in_response))
-    media_type = member(response, "media_type")
-    if media_type is not MISSING and media_type != member(document, "media_type"):
-        differing.append("media_type")
-    failure = f"Not as certified: {', '.join(differing)}." if differing else None
-    return _check("metadata", failure, "Time, circuit, backend, origin, mode and test result are as certified.")
+class _Verifier:
+    """Each check gives what holds in a sentence, or raises Refused, or one of MALFORMED for what it cannot read."""
+
+    def __init__(
+        self, response: Any, document: Any, keys: Any, octets: Optional[bytes], witnesses: Optional[WitnessPolicy]
+    ) -> None:
+        self.has_response = response is not _ABSENT
+        self.response: Any = plain(response) if self.has_response else None
+        self.document: Dict[str, Any] = document if isinstance(document, dict) else {}
+        inner = self.document.get("certificate") or self.document
+        self.issued: Dict[str, Any] = inner if isinstance(inner, dict) else {}
+        self.keys, self.octets, self.witnesses = keys, octets, witnesses
+        in_answer = octets is None and isinstance(self.response, dict) and "label" in self.response
+        self.has_label = "label" in self.issued or in_answer
+
+    def check(self, name: str) -> Check:
+        try:
+            return Check(name, True, getattr(self, "_" + name.replace(" ", "_"))())
+        except Refused as refused:
+            return Check(name, False, str(refused))
+        except MALFORMED as error:
+            what = f"{type(error).__name__}: {error}"[:200]
+            return Check(name, False, f"What it reads has not the form that docs/certificates.md gives ({what}).")
+
+    @cached_property
+    def proof(self) -> Proof:
+        return Proof(self.issued.get("proof"))
+
+    @cached_property
+    def signed(self) -> List[Signed]:
+        return signatures_of(self.proof, self.keys)
+
+    @cached_property
+    def leaves(self) -> List[Any]:
+        try:
+            return read_lots(self.document, self.issued)
+        except (Refused, *MALFORMED):
+            raise Refused("It reads the lots, and those that were given are not the ones of the certificate.") from None
+
+    def _certificate_id(self) -> str:
+        id, asked = self.issued.get("id"), self.response["metadata"].get("certificate_id")
+        require(isinstance(id, str), "The certificate has no id.")
+        require(asked == id, f"The response names {show(asked)}, the certificate is {id}.")
+        require(self.issued["verify_url"].endswith(f"/{id}"), "verify_url does not end in the id.")
+        return f"The response names certificate {id}."
+
+    def _request_id(self) -> str:
+        id, bits = self.issued.get("request_id"), 0
+        is_id = isinstance(id, str) and re.fullmatch(f"req_[0-7][{BASE32}]{{25}}", id)
+        require(is_id, "The certificate has no request_id.")
+        for character in str(id)[len("req_") :]:
+            bits = bits << 5 | BASE32.index(character)
+        named, uuid = self.response["metadata"]["request_id"], self.response["meta"]["request_id"]
+        require(named == id, f"The response has request {show(named)}, the certificate is for {id}.")
+        require(uuid == str(UUID(int=bits)), f"meta.request_id is {show(uuid)}, not the same 128 bits as {id}.")
+        return f"Both are of request {id}."
+
+    def _metadata(self) -> str:
+        differing = []
+        for in_response, in_certificate in _REPEATED.items():
+            certified, given = _at(self.issued, in_certificate), _at(self.response, in_response)
+            if isinstance(certified, (dict, list)) or certified is _ABSENT or not same(given, certified):
+                differing.append(in_response)
+        if "media_type" in self.response and self.response["media_type"] != self.issued.get("media_type", _ABSENT):
+            differing.append("media_type")
+        require(not differing, f"Not as certified: {', '.join(differing)}.")
+        return "Time, circuit, backend, origin, mode and test result are as certified."
+
+    def _salt(self) -> bytes:
+        salt = self.response["metadata"]["certificate_salt"]
+        is_salt = isinstance(salt, str) and re.fullmatch("[0-9a-f]{64}", salt)
+        require(is_salt, "metadata.certificate_salt is not 64 hex digits.")
+        return bytes.fromhex(salt)
+
+    def _delivered(self) -> str:
+        """`delivered` is SHA-256(salt, canonical JSON of `data`), or SHA-256(salt, octets) where the certificate names their
+        media type; only who holds the response has the salt.
+        """
+        salt, is_octets = self._salt(), "media_type" in self.issued
+        media_type = self.issued.get("media_type")
+        require(not is_octets or self.octets is not None, f"The certificate is of octets, {show(media_type)}; the answer is not.")
+        require(is_octets or self.octets is None, "The certificate is of JSON; the answer is in octets.")
+        delivered = hashed(salt, entry_of(self.response["data"]) if self.octets is None else self.octets)
+        certified = self.issued["hashes"]["delivered"]
+        require(delivered == certified, f"The data and the salt hash to {delivered}, certified is {show(certified)}.")
+        return f"The {'octets are' if is_octets else 'data is'} what was delivered, bit for bit."
+
+    def _label(self) -> str:
+        require("label" in self.issued, "The answer has a label, the certificate has none.")
+        certified = self.issued["label"]
+        is_label = isinstance(certified, dict) and type(certified.get("public")) is bool
+        require(is_label, "The label of the certificate is not an object that says whether it is public.")
+        _require_texts(certified, "the certificate's")
+        serial, series = certified.get("serial", _ABSENT), certified.get("series", _ABSENT)
+        if "purpose" in certified or "purpose_commitment" in certified:
+            is_numbered = isinstance(series, str) and is_count(serial) and serial >= 1
+            require(is_numbered, "The label has a purpose without a series and a serial.")
+        else:
+            require(serial is series is _ABSENT, "The label has a serial without a purpose.")
+        if "user_data" in certified:
+            is_hash = certified.get("user_data_sha256") == hashed(certified["user_data"].encode())
+            require(is_hash, "user_data_sha256 of the certificate is not the hash of its user_data.")
+        if self.has_response and self.octets is None:
+            self._require_same_label(certified)
+        holds = "What the caller said of the answer is as certified."
+        if "serial" not in certified:
+            return holds
+        of = f"the purpose {show(certified['purpose'])}" if "purpose" in certified else "its purpose"
+        return f"{holds} It is answer {serial} of {show(series)}, its account and {of}."
+
+    def _require_same_label(self, certified: Dict[str, Any]) -> None:
+        told = self.response.get("label")
+        require(isinstance(told, dict), "The certificate has a label, the answer has none.")
+        salt = self._salt()
+        _require_texts(told, "the answer's")
+        require(told.get("public") is certified["public"], "The label of the answer differs from the certificate in public.")
+        names = ("public", "purpose", "series", "user_data", "user_data_sha256")
+        expected = {name: told[name] for name in names if name in told}
+        if certified["public"] and "user_data" in expected:
+            expected["user_data_sha256"] = hashed(expected["user_data"].encode())
+        for name, byte in () if certified["public"] else (("purpose", b"\4"), ("user_data", b"\5")):
+            if name in expected:
+                expected[name + "_commitment"] = hashed(byte, salt, expected.pop(name).encode())
+        differing = [
+            name
+            for name in sorted({*expected, *certified} - {"serial"})
+            if isinstance(certified.get(name), (dict, list)) or expected.get(name, _ABSENT) != certified.get(name, _ABSENT)
+        ]
+        require(not differing, f"The label of the answer differs from the certificate in {', '.join(differing)}.")
+
+    def _lots(self) -> str:
+        leaves = read_lots(self.document, self.issued)
+        which = "The lot is the one" if len(leaves) == 1 else f"The {len(leaves)} lots are those"
+        return f"{which} that the certificate names by the hash of its leaf."
+
+    def _derived(self) -> str:
+        require_derived(self.issued, self.leaves)
+        return "Circuit, origin, evidence, tests and hashes follow from the lots."
+
+    def _status(self) -> str:
+        """The log does not hold the status, which may change; what it follows from does stand in the log."""
+        status = self.issued.get("status")
+        expected = "test" if any(leaf.get("deterministic") is True for leaf in self.leaves) else "valid"
+        if status == "revoked":
+            reason = (self.document.get("revocation") or {}).get("reason")
+            raise Refused(f"A lot was withdrawn: {reason or 'no reason is given'}.")
+        require(status == expected, f"status is {show(status)}; the lots make it {expected}.")
+        if expected == "test":
+            return "A deterministic test source made this: not random."
+        return "The document says of no lot that it was withdrawn."
+
+    def _keys(self) -> str:
+        current = self.keys["current_key_id"] if isinstance(self.keys, dict) else None
+        is_listed = any(key.key_id == current for key in known_keys(self.keys))
+        require(is_listed, "current_key_id does not name a listed key.")
+        return "The keys are well-formed."
+
+    def _inclusion(self) -> str:
+        proof, issued = self.proof, {name: value for name, value in self.issued.items() if name not in UNSIGNED}
+        is_included = proof.includes(entry_of(issued))
+        require(is_included, f"The certificate is not leaf {proof.index} of the tree of {proof.size} that the proof names.")
+        return f"The certificate is leaf {proof.index} of the logged tree of {proof.size}."
+
+    def _signature(self) -> str:
+        ids = [each.key.key_id for each in self.signed if each.at is None]
+        return f"The checkpoint is signed by {' and '.join(ids)} of {self.proof.origin}."
+
+    def _dates(self) -> str:
+        """Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the
+        checkpoint is no older than the certificate in it.
+        """
+        told = self.issued["issued_at"]
+        issued = milliseconds_of(told)
+        for lot in self.leaves:
+            has_ended = milliseconds_of(lot["finished_at"]) <= issued
+            require(has_ended, f"It was issued at {show(told)}, and a lot of it ended at {show(lot['finished_at'])}.")
+        try:
+            signed = self.signed
+        except (Refused, *MALFORMED):
+            return "Issued after its lots ended. No signature that holds says more."
+        begun = [each.key for each in signed if each.at is None and each.key.began is not None and each.key.began <= issued]
+        require(begun, f"It was issued at {show(told)}, before the key that signed the checkpoint began.")
+        times = [(each.key.key_id, each.at) for each in signed if each.at is not None]
+        # a key that was rotated in has signed beside the retired one, and later
+        is_rightful = any(
+            key.may_sign_at(max([issued, *(1_000 * at for key_id, at in times if key_id == key.key_id)])) for key in begun
+        )
+        require(is_rightful, "The key that signed the checkpoint had been retired before.")
+        if not times:
+            return "Issued after its lots ended. The log did not say when it signed."
+        earliest = min(at for _, at in times)
+        is_later = earliest >= issued // 1_000  # the log's time has whole seconds
+        require(is_later, f"The log says that it signed at {time_text(earliest)}, before the certificate was issued.")
+        return f"Issued after its lots ended; the log says that it signed by {time_text(earliest)}."
+
+    def _fixed(self) -> str:
+        try:
+            proof: Optional[Proof] = self.proof
+        except (Refused, *MALFORMED):
+            proof = None
+        response = self.response
+        if self.octets is not None and isinstance(response, dict):
+            response = {"opening": None, **response}  # bare values have no place for an opening
+        given = self.document["lots"] if self.leaves else []
+        return fixed_before(response, self.has_response, self.issued, self.leaves, given, proof, self.keys, self.witnesses)
+
+    def _witnesses(self) -> str:
+        assert self.witnesses is not None
+        lots = self.document.get("lots")
+        proofs = [lot.get("proof") for lot in lots if isinstance(lot, dict)] if isinstance(lots, list) else []
+        return seen_by_witnesses(self.proof, proofs, self.issued.get("issued_at", ""), self.witnesses)
+
+    def not_covered(self) -> List[str]:
+        """The members of the response, two levels deep, that no check has looked at."""
+        names = []
+        for outer, inner in self.response.items() if isinstance(self.response, dict) else ():
+            paths = [f"{outer}.{name}" for name in inner] if isinstance(inner, dict) else [outer]
+            if outer == "data":  # of JSON the hash covers all of it
+                paths = [path for path in paths if path not in ("data", "data.metadata")] if self.octets is not None else []
+            names += [path for path in paths if path not in _COVERED]
+        return names
 
 
-def _check_delivered(response: Any, document: Any, octets: Optional[bytes]) -> Check:
-    """`delivered` is SHA-256(salt, canonical JSON of `data`), or SHA-256(salt, octets) where the certificate names their
-    media type; only who holds the response has the salt.
-    """
-    certified = member(document, "hashes", "delivered")
-    media_type = member(document, "media_type")
-    salt = text(member(response, "metadata", "certificate_salt"))
-    data = octets if media_type is not MISSING or octets is not None else canonical_json(member(response, "data"))
-    failure = None
-    if salt is None or not re.fullmatch("[0-9a-f]{64}", salt):
-        failure = "metadata.certificate_salt is not 64 hex digits."
-    elif media_type is not MISSING and octets is None:
-        failure = f"The certificate is of octets, {show(media_type)}; the answer is not."
-    elif media_type is MISSING and octets is not None:
-        failure = "The certificate is of JSON; the answer is in octets."
-    elif data is None:
-        failure = "The response has no data."
-    else:
-        delivered = f"sha256:{sha256(bytes.fromhex(salt) + data).hexdigest()}"
-        if delivered != certified:
-            failure = f"The data and the salt hash to {delivered}, certified is {show(certified)}."
-    what = "data is" if media_type is MISSING else "octets are"
-    return _check("delivered", failure, f"The {what} what was delivered, bit for bit.")
+def _at(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        value = value.get(name, _ABSENT) if isinstance(value, dict) else _ABSENT
+    return value
 
 
-def _check_status(certificate: Any, document: Any, leaves: Optional[List[Any]]) -> Check:
-    """The log does not hold the status, which may change; what it follows from does stand in the log."""
-    status = member(document, "status")
-    if leaves is None:
-        return _check("status", _LOTS_UNKNOWN, "")
-    expected = "test" if any(member(leaf, "deterministic") is True for leaf in leaves) else "valid"
-    failure = None
-    if status == "revoked":
-        reason = text(member(certificate, "revocation", "reason"))
-        failure = f"A lot was withdrawn: {reason or 'no reason is given'}."
-    elif status != expected:
-        failure = f"status is {show(status)}; the lots make it {expected}."
-    test, none = "A deterministic test source made this: not random.", "The document says of no lot that it was withdrawn."
-    return _check("status", failure, test if expected == "test" else none)
-
-
-def _check_inclusion(document: Any, logged: Union[Logged, str]) -> Check:
-    if isinstance(logged, str):
-        return _check("inclusion", logged, "")
-    issued = {name: value for name, value in document.items() if name not in UNSIGNED}
-    entry = canonical_json(issued)
-    included = entry is not None and is_included(sha256(b"\x00" + entry).digest(), logged)
-    failure = f"The certificate is not leaf {logged.index} of the tree of {logged.size} that the proof names."
-    holds = f"The certificate is leaf {logged.index} of the logged tree of {logged.size}."
-    return _check("inclusion", None if included else failure, holds)
-
-
-def _check_keys(keys: Any) -> Check:
-    known = known_keys(keys)
-    current = member(keys, "current_key_id")
-    failure = None
-    if isinstance(known, str):
-        failure = known
-    elif all(key.key_id != current for key in known):
-        failure = "current_key_id does not name a listed key."
-    return _check("keys", failure, "The keys are well-formed.")
-
-
-def _check_signature(logged: Union[Logged, str], signed: Union[Sequence[Signed], str]) -> Check:
-    if isinstance(signed, str) or isinstance(logged, str):
-        return _check("signature", signed if isinstance(signed, str) else str(logged), "")
-    ids = [each.key.key_id for each in signed if each.at is None]
-    return _check("signature", None, f"The checkpoint is signed by {' and '.join(ids)} of {logged.origin}.")
-
-
-def _check_dates(document: Any, leaves: Optional[List[Any]], signed: Union[Sequence[Signed], str]) -> Check:
-    """Every lot had ended when the certificate was issued, the key that signed had begun and was not retired, and the
-    checkpoint is no older than the certificate in it.
-    """
-    told = member(document, "issued_at")
-    issued = time_of(told)
-    if issued is None:
-        return _check("dates", f"issued_at is {show(told)}, not a time.", "")
-    if leaves is None:
-        return _check("dates", _LOTS_UNKNOWN, "")
-    for lot in leaves:
-        finished = time_of(member(lot, "finished_at"))
-        if finished is None or finished > issued:
-            ended = show(member(lot, "finished_at"))
-            return _check("dates", f"It was issued at {show(told)}, and a lot of it ended at {ended}.", "")
-    if isinstance(signed, str):
-        return _check("dates", None, "Issued after its lots ended. No signature that holds says more.")
-    plain = [each.key for each in signed if each.at is None and each.key.began is not None and each.key.began <= issued]
-    if not plain:
-        failure = f"It was issued at {show(told)}, before the key that signed the checkpoint began."
-        return _check("dates", failure, "")
-    times = [each.at for each in signed if each.at is not None]
-    # a key that was rotated in has signed beside the retired one, and later
-    last = {key.key_id: issued for key in plain}
-    for each in signed:
-        if each.at is not None and each.key.key_id in last:
-            last[each.key.key_id] = max(last[each.key.key_id], 1_000 * each.at)
-    if not any(not key.is_retired or (key.retired is not None and last[key.key_id] <= key.retired) for key in plain):
-        return _check("dates", "The key that signed the checkpoint had been retired before.", "")
-    if not times:
-        return _check("dates", None, "Issued after its lots ended. The log did not say when it signed.")
-    earliest = min(times)
-    too_early = None
-    if earliest < issued // 1_000:  # the log's time has whole seconds
-        too_early = f"The log says that it signed at {time_text(earliest)}, before the certificate was issued."
-    holds = f"Issued after its lots ended; the log says that it signed by {time_text(earliest)}."
-    return _check("dates", too_early, holds)
-
-
-def _not_covered(response: Any, is_octets: bool) -> List[str]:
-    """The members of the response, two levels deep, that no check has looked at."""
-    covered = {".".join(path) for path, _ in _REPEATED} | {"media_type"}
-    covered |= {"metadata.certificate_id", "metadata.certificate_salt", "metadata.request_id", "meta.request_id"}
-    covered |= {"label." + name for name in ("public", "purpose", "series", "user_data", "user_data_sha256")}
-    covered |= {"opening.bytes", "opening.path", "opening.salts", "opening"}
-    names = []
-    for outer, inner in response.items() if isinstance(response, dict) else ():
-        if outer == "data":
-            if is_octets and isinstance(inner, dict):
-                names += [f"data.{name}" for name in inner if name != "metadata"]
-            continue  # of JSON the hash covers all of it
-        paths = [f"{outer}.{name}" for name in inner] if isinstance(inner, dict) else [outer]
-        names += [path for path in paths if path not in covered]
-    return names
-
-
-def _bits_of_base32(text: str) -> Optional[int]:
-    if len(text) != 26 or any(character not in BASE32 for character in text) or text[0] > "7":
-        return None
-    bits = 0
-    for character in text:
-        bits = bits << 5 | BASE32.index(character)
-    return bits
-
-
-def _uuid_text(bits: int) -> str:
-    digits = f"{bits:032x}"
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+def _require_texts(label: Dict[str, Any], whose: str) -> None:
+    """A member that should be text in Unicode and is not would hash like another one."""
+    for name in ("purpose", "user_data"):
+        try:
+            label.get(name, "").encode()
+        except (AttributeError, UnicodeEncodeError):
+            raise Refused(f"{name} of {whose} label is not well-formed text.") from None

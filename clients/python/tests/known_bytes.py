@@ -37,7 +37,7 @@ class KnownBytes(QrnClient):
                 raise EOFError("the test bytes are used up")
         metadata = Metadata("req_0", "", "", "", "known", "simulated", False, "cert_0", "00", "", 0, 0, "csprng")
         answer = OctetAnswer(
-            endpoint, "bytes", count, octets, metadata, Credits(None, 0, None), None, {}, RawResponse(200, {}, octets)
+            endpoint, "bytes", count, octets, metadata, Credits(2**53 - 1, 0, None), None, {}, RawResponse(200, {}, octets)
         )
         self.given.append(answer)
         return answer

@@ -24,20 +24,9 @@ KEYS = http_reply(200, b'{"keys": []}')
 LATER = http_reply(503, json.dumps(OVERLOADED).encode(), "Retry-After: 0")
 
 
-def sync_keys(url: str, **options: object):
+def keys_of(url: str, **options: object):
     with QrnClient(url, "k", **options) as client:  # type: ignore[arg-type]
         return client.keys()
-
-
-def async_keys(url: str, **options: object):
-    async def call():
-        async with AsyncQrnClient(url, "k", **options) as client:  # type: ignore[arg-type]
-            return await client.keys()
-
-    return asyncio.run(call())
-
-
-BOTH = (sync_keys, async_keys)
 
 
 class Retries(unittest.TestCase):
@@ -58,41 +47,27 @@ class Retries(unittest.TestCase):
             client.keys()
             client.keys()
 
-        async def twice(url: str) -> None:
-            async with AsyncQrnClient(url, "k", retries=0) as client:
-                await client.keys()
-                await client.keys()
-
-        with ScriptedServer([KEYS, None], [KEYS]) as server:
-            asyncio.run(twice(server.url))
-
 
 class Failures(unittest.TestCase):
     def test_are_a_time_out_when_the_body_does_not_end(self) -> None:
         slow = http_reply(200, b'{"keys": []}')[:-3]
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([slow, 2.0]) as server:
-                with self.assertRaises(errors.TimeoutExceededError):
-                    call(server.url, timeout=0.2, retries=0)
+        with ScriptedServer([slow, 2.0]) as server, self.assertRaises(errors.TimeoutExceededError):
+            keys_of(server.url, timeout=0.2, retries=0)
 
     def test_are_a_network_error_when_the_answer_is_cut_or_is_no_http(self) -> None:
-        for call in BOTH:
-            for answer in ([KEYS[:-3], None], [b"HTTP/1.1 200 OK\r\nContent-Le", None], [b"hello\r\n\r\n", None]):
-                with self.subTest(call.__name__), ScriptedServer(answer) as server:
-                    with self.assertRaises(errors.ConnectionFailedError) as caught:
-                        call(server.url, retries=0)
-                    self.assertEqual(caught.exception.code, "network_error")
+        for answer in ([KEYS[:-3], None], [b"HTTP/1.1 200 OK\r\nContent-Le", None], [b"hello\r\n\r\n", None]):
+            with ScriptedServer(answer) as server, self.assertRaises(errors.ConnectionFailedError) as caught:
+                keys_of(server.url, retries=0)
+            self.assertEqual(caught.exception.code, "network_error")
 
     def test_are_an_invalid_answer_when_it_is_elsewhere(self) -> None:
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([http_reply(301, b"", "Location: /")]) as server:
-                with self.assertRaises(errors.InvalidAnswerError):
-                    call(server.url, retries=0)
+        with ScriptedServer([http_reply(301, b"", "Location: /")]) as server:
+            with self.assertRaises(errors.InvalidAnswerError):
+                keys_of(server.url, retries=0)
 
     def test_name_a_service_that_is_not_there(self) -> None:
-        for call in BOTH:
-            with self.assertRaisesRegex(errors.ConnectionFailedError, "No answer: "):
-                call("http://127.0.0.1:1", retries=0)
+        with self.assertRaisesRegex(errors.ConnectionFailedError, "No answer: "):
+            keys_of("http://127.0.0.1:1", retries=0)
 
     def test_survive_a_trip_to_another_process(self) -> None:
         error = errors.CreditsExhaustedError("No.", code="credits_exhausted", status=402, details={"required": 9})
@@ -105,16 +80,14 @@ class Bodies(unittest.TestCase):
     def test_come_in_chunks_or_until_the_connection_closes(self) -> None:
         chunked = b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"key\r\n7;x=y\r\ns": []}\r\n0\r\n\r\n'
         closed = b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"keys": []}'
-        for call in BOTH:
-            for answer in ([chunked], [closed, None]):
-                with self.subTest(call.__name__), ScriptedServer(answer) as server:
-                    self.assertEqual(call(server.url, retries=0), {"keys": []})
+        for answer in ([chunked], [closed, None]):
+            with ScriptedServer(answer) as server:
+                self.assertEqual(keys_of(server.url, retries=0), {"keys": []})
 
     def test_are_not_read_when_they_are_too_large(self) -> None:
-        for call in BOTH:
-            with self.subTest(call.__name__), ScriptedServer([b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"]) as server:
-                with self.assertRaisesRegex(errors.ConnectionFailedError, "is not an answer of the service"):
-                    call(server.url, retries=0)
+        with ScriptedServer([b"HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n"]) as server:
+            with self.assertRaisesRegex(errors.ConnectionFailedError, "is not an answer of the service"):
+                keys_of(server.url, retries=0)
 
 
 class Settings(unittest.TestCase):
