@@ -40,7 +40,7 @@ export default {
       ],
     },
     'test/generated-client': {
-      entry: ['compile.ts'],
+      entry: ['client-types.ts'],
       project: ['*.ts'],
     },
   },

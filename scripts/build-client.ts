@@ -27,7 +27,6 @@ export type { RandomOptions, RefillAnswer } from './random.ts';
 export type { CallOptions, Fetch, FetchInit } from './transport.ts';
 export type { Check, Verification } from './verifier.ts';
 export * from './answers.ts';
-export * from './certificate.ts';
 export type * from './draws.ts';
 export * from './hooks.ts';
 export * from './parameters.ts';

@@ -29,7 +29,6 @@ const FULL_ONLY: readonly string[] = [
   'test/docs/evidence.test.ts',
   'test/docs/pages.test.ts',
   'test/docs/readme.test.ts',
-  'test/http/openapi-types.test.ts',
   'test/http/parsing-time.test.ts',
   'test/ledger/crash.test.ts',
   'test/ledger/postgres/',

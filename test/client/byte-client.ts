@@ -61,7 +61,7 @@ function answer<Data>(data: Data): BinaryAnswer<Data> {
       entropy_consumed_bytes: 0,
     },
     meta: { request_id: '0', duration_ms: 0 },
-    credits: { remaining: null, used: 0 },
+    credits: { remaining: Number.MAX_SAFE_INTEGER, used: 0 },
     rateLimit: null,
   };
 }

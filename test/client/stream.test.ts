@@ -13,7 +13,7 @@ const FIELDS = {
   'X-Lang-Version': '1',
   'X-NIST-Verified': 'true',
   'X-Request-ID': '019a0000-0000-7000-8000-000000000000',
-  'X-Quantum-Credits-Remaining': 'unlimited',
+  'X-Quantum-Credits-Remaining': '5',
   'X-Quantum-Credits-Used': '0',
   'X-Certificate-ID': 'cert_x',
   'X-Certificate-Salt': '00',

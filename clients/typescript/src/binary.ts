@@ -43,7 +43,6 @@ export function octetReply({ headers, body, status }: RawResponse): OctetReply {
   const requestUuid = field('x-request-id');
   const durationMs = count('x-processing-time-ms');
   const backend = field('x-quantum-backend');
-  const remaining = field('x-quantum-credits-remaining');
   return {
     octets: body,
     entropy: { entropy_mode: field('x-entropy-mode') as EntropyMode, quantum_source: backend },
@@ -64,7 +63,7 @@ export function octetReply({ headers, body, status }: RawResponse): OctetReply {
     durationMs,
     requestUuid,
     credits: {
-      remaining: remaining === 'unlimited' ? null : Number(remaining),
+      remaining: count('x-quantum-credits-remaining'),
       used: count('x-quantum-credits-used'),
     },
   };

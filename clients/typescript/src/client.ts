@@ -8,6 +8,7 @@ import type {
   BinaryBytesData,
   BitstringData,
   BytesData,
+  CertificateDocument,
   Credits,
   DataEndpoint,
   FloatsData,
@@ -27,7 +28,6 @@ import type {
   WeightedData,
 } from './answers.ts';
 import { batchValues, octetReply, octetsOf } from './binary.ts';
-import type { CertificateDocument } from './certificate.ts';
 import { type DrawDocument, Draws } from './draws.ts';
 import { clientError, type QrnError, type RawResponse } from './error.ts';
 import type { Hooks } from './hooks.ts';

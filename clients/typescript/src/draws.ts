@@ -1,5 +1,4 @@
-import type { BatchType } from './answers.ts';
-import type { CertificateDocument } from './certificate.ts';
+import type { BatchType, CertificateDocument } from './answers.ts';
 import { clientError, QrnError, type RawResponse } from './error.ts';
 import { type BatchTypeParameters, hexOf } from './parameters.ts';
 import { type PendingCall, pendingCall } from './pending-call.ts';

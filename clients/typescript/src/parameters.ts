@@ -1,4 +1,18 @@
-import type { BatchType, ByteEncoding, DataEndpoint, EntropyMode, SortOrder } from './answers.ts';
+import type { BatchType, DataEndpoint, EntropyMode } from './answers.ts';
+import type {
+  BitstringAsked,
+  BytesAsked,
+  FloatsAsked,
+  GaussiansAsked,
+  IntegersAsked,
+  PermutationsAsked,
+  SampleAsked,
+  SequencesAsked,
+  ShuffleAsked,
+  StringsAsked,
+  UuidAsked,
+  WeightedAsked,
+} from './openapi.ts';
 
 /** Of every call that draws values. */
 export interface DrawParameters {
@@ -17,111 +31,40 @@ export interface DrawParameters {
   readonly public?: boolean | undefined;
 }
 
-export interface IntegersParameters extends DrawParameters {
-  /** 1 to 10,000; default 1. */
-  readonly count?: number | undefined;
-  /** Lower bound, inclusive; default 0. */
-  readonly min?: number | undefined;
-  /** Upper bound, inclusive, above `min`; default 100. */
-  readonly max?: number | undefined;
-  /** No value twice. */
-  readonly unique?: boolean | undefined;
-  readonly sort?: SortOrder | undefined;
-}
+/** Parameters as the OpenAPI document has them; undefined is as good as left out. */
+type Parameters<Asked> = DrawParameters & {
+  readonly [K in keyof Asked]: object extends Pick<Asked, K> ? Asked[K] | undefined : Asked[K];
+};
 
-export interface BytesParameters extends DrawParameters {
-  /** Bytes, 1 to 1,024; default 16. */
-  readonly count?: number | undefined;
-  /** Default hex. */
-  readonly encoding?: ByteEncoding | undefined;
-}
+export type IntegersParameters = Parameters<IntegersAsked>;
+export type BytesParameters = Parameters<BytesAsked>;
+export type FloatsParameters = Parameters<FloatsAsked>;
+export type UuidParameters = Parameters<UuidAsked>;
+export type BitstringParameters = Parameters<BitstringAsked>;
+/** A request line of more than 64 KiB is refused. */
+export type ShuffleParameters = Parameters<ShuffleAsked>;
+export type SampleParameters = Parameters<SampleAsked>;
+export type WeightedParameters = Parameters<WeightedAsked>;
+export type StringsParameters = Parameters<StringsAsked>;
+export type SequencesParameters = Parameters<SequencesAsked>;
+export type PermutationsParameters = Parameters<PermutationsAsked>;
+export type GaussiansParameters = Parameters<GaussiansAsked>;
 
-export interface FloatsParameters extends DrawParameters {
-  /** 1 to 10,000; default 1. */
-  readonly count?: number | undefined;
-  /** Decimal places, 1 to 15; left out: multiples of 2^-53. */
-  readonly precision?: number | undefined;
-}
-
-export interface UuidParameters extends DrawParameters {
-  /** 1 to 10,000; default 1. */
-  readonly count?: number | undefined;
-}
-
-export interface BitstringParameters extends DrawParameters {
-  /** Bits, 1 to 100,000; default 128. */
-  readonly length?: number | undefined;
-}
-
-export interface ShuffleParameters extends DrawParameters {
-  /** 2 to 10,000 items; a request line of more than 64 KiB is refused. */
-  readonly items: readonly string[];
-}
-
-export interface SampleParameters extends DrawParameters {
-  /** How many of the items, at most all; default 1. */
-  readonly count?: number | undefined;
-  /** 2 to 10,000 items. */
-  readonly items: readonly string[];
-}
-
-export interface WeightedParameters extends SampleParameters {
-  /** A whole number from 1 on for each item; their sum is at most 2^53. */
-  readonly weights: readonly number[];
-}
-
-export interface StringsParameters extends DrawParameters {
-  /** 1 to 10,000; default 1. */
-  readonly count?: number | undefined;
-  /** Characters of each string, 1 to 128; default 16. */
-  readonly length?: number | undefined;
-  /** 2 to 1,000 characters, none twice; default A-Z, a-z and 0-9. */
-  readonly alphabet?: string | undefined;
-}
-
-export interface SequencesParameters extends DrawParameters {
-  /** How often all sequences are drawn; default 1. */
-  readonly count?: number | undefined;
-  /** How many numbers each sequence has. */
-  readonly length: readonly number[];
-  readonly min: readonly number[];
-  readonly max: readonly number[];
-  /** No number twice in a sequence. */
-  readonly unique?: boolean | undefined;
-  readonly sort?: SortOrder | undefined;
-}
-
-export interface PermutationsParameters extends DrawParameters {
-  /** Default 1. */
-  readonly count?: number | undefined;
-  /** Of the numbers from 0 to length - 1; 2 to 10,000. */
-  readonly length: number;
-}
-
-export interface GaussiansParameters extends DrawParameters {
-  /** 1 to 10,000; default 1. */
-  readonly count?: number | undefined;
-  /** Within ±1,000,000; default 0. */
-  readonly mean?: number | undefined;
-  /** 0.000000001 to 1,000,000; default 1. */
-  readonly stddev?: number | undefined;
-  /** Significant decimal digits of each value, 2 to 14; default 14. */
-  readonly digits?: number | undefined;
-}
+type OfBatch<P extends DrawParameters> = Omit<P, 'count' | keyof DrawParameters>;
 
 /** What each type of batch may be told beside its count. */
-export interface BatchTypeParameters {
-  readonly integers: Pick<IntegersParameters, 'min' | 'max' | 'unique' | 'sort'>;
-  readonly floats: { readonly precision?: number | undefined };
+export interface BatchTypeParameters extends Readonly<Record<BatchType, object>> {
+  readonly integers: OfBatch<IntegersParameters>;
+  readonly floats: OfBatch<FloatsParameters>;
   /** `length`: bytes of each value, 1 to 1,024; default 16. */
-  readonly bytes: { readonly length?: number | undefined; readonly encoding?: ByteEncoding | undefined };
+  readonly bytes: OfBatch<BytesParameters> & { readonly length?: number | undefined };
   readonly uuid: Readonly<Record<string, never>>;
-  readonly sample: Pick<SampleParameters, 'items'>;
-  readonly weighted: Pick<WeightedParameters, 'items' | 'weights'>;
-  readonly strings: Pick<StringsParameters, 'length' | 'alphabet'>;
-  readonly sequences: Pick<SequencesParameters, 'length' | 'min' | 'max' | 'unique' | 'sort'>;
-  readonly permutations: Pick<PermutationsParameters, 'length'>;
-  readonly gaussians: Pick<GaussiansParameters, 'mean' | 'stddev' | 'digits'>;
+  readonly sample: OfBatch<SampleParameters>;
+  readonly weighted: OfBatch<WeightedParameters>;
+  readonly strings: OfBatch<StringsParameters>;
+  readonly sequences: OfBatch<SequencesParameters>;
+  readonly permutations: OfBatch<PermutationsParameters>;
+  readonly gaussians: OfBatch<GaussiansParameters>;
 }
 
 export interface BatchParameters<T extends BatchType> extends DrawParameters {
@@ -132,7 +75,7 @@ export interface BatchParameters<T extends BatchType> extends DrawParameters {
 }
 
 /** The parameters of each call that draws values. */
-export interface DataParameters {
+export interface DataParameters extends Readonly<Record<DataEndpoint, DrawParameters>> {
   readonly integers: IntegersParameters;
   readonly bytes: BytesParameters;
   readonly floats: FloatsParameters;
