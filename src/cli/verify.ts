@@ -1,7 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { member } from '../certificate/members.ts';
+import type { CertificateDocument } from '../certificate/document.ts';
+import { answerFacts, sourceFacts, testFacts } from '../certificate/facts.ts';
+import { member, printable } from '../certificate/members.ts';
 import { fieldsOf, responseOfFields } from '../certificate/octet-answer.ts';
 import { type Verification, type VerificationInput, verifyAnswer } from '../certificate/verify.ts';
 import { type DrawVerification, verifyDraw } from '../certificate/verify-draw.ts';
@@ -16,7 +18,7 @@ import {
   UsageError,
 } from './command.ts';
 import { fetchJson, keysFrom, originOf, readInputFile, readJson, urlGiven } from './documents.ts';
-import { json } from './text.ts';
+import { json, textOf } from './text.ts';
 import {
   exitStatusOf,
   isDraw,
@@ -159,35 +161,42 @@ class Verifier {
   async verify(path: string): Promise<Found> {
     const { out, talk } = this.#context;
     const isJson = this.#input.json === true;
-    let verification: Verification | DrawVerification;
+    let checked: Checked;
     try {
-      verification = await this.#check(path);
+      checked = await this.#check(path);
     } catch (error) {
       if (error instanceof UsageError) throw error;
       if (isJson) out(json({ file: path, ok: null, why: oneLine(error) }));
       talk(`qrn verify: ${oneLine(error)}\n`);
       return NOT_CHECKED;
     }
+    const { verification, certificate } = checked;
     const { ok, checks, notCovered } = verification;
     const standing = 'standing' in verification ? verification.standing : undefined;
     const found = exitStatusOf(verification);
     const isOne = this.#input.operands.length === 1 && this.#input.watch === undefined;
     if (isJson) out(json({ file: path, ok, checks, not_covered: notCovered, standing }));
-    else if (isOne || !ok) out(verificationText(verification));
+    else if (isOne || !ok) out(textOf([ok ? factsOf(certificate) : '', verificationText(verification)]));
     const verdict = `${verdictText(verification, path)}\n`;
     if (found !== VERIFIED) talk(verdict);
     else if (!isJson) out(verdict);
     return found;
   }
 
-  async #checkDraw(draw: unknown): Promise<DrawVerification> {
+  async #checkDraw(draw: unknown): Promise<Checked> {
     if (this.#input.certificate !== undefined)
       throw new UsageError('--certificate does not go with a draw, which holds its certificate itself');
     const keys = await this.#keysOf(serviceOf(undefined, this.#input, this.#context));
-    return verifyDraw({ draw, keys, ...this.#policy, nowMs: this.#context.clock.wallMs() });
+    const verification = await verifyDraw({
+      draw,
+      keys,
+      ...this.#policy,
+      nowMs: this.#context.clock.wallMs(),
+    });
+    return { verification, certificate: member(draw, 'certificate') };
   }
 
-  async #check(path: string): Promise<Verification | DrawVerification> {
+  async #check(path: string): Promise<Checked> {
     const answer = await answerFor(path, this.#input, this.#context);
     if (isDraw(answer.response)) return this.#checkDraw(answer.response);
     const service = serviceOf(answer.response, this.#input, this.#context);
@@ -200,13 +209,31 @@ class Verifier {
         `qrn verify: ${path} itself names the service whose keys are used, ${service.origin}\n`,
       );
     const requireFixed = this.#input.requireFixed !== undefined;
-    return verifyAnswer({ ...answer, certificate, keys, ...this.#policy, requireFixed });
+    const input = { ...answer, certificate, keys, ...this.#policy, requireFixed };
+    return { verification: await verifyAnswer(input), certificate };
   }
 
   async #keysOf({ origin }: Service): Promise<unknown> {
     if (!this.#keys.has(origin)) this.#keys.set(origin, await keysFrom(origin, this.#input.keys));
     return this.#keys.get(origin);
   }
+}
+
+/** What was found of an answer, and the document of its certificate. */
+interface Checked {
+  readonly verification: Verification | DrawVerification;
+  readonly certificate: unknown;
+}
+
+/** What a certificate that holds says to people, as its page and its PDF show it. */
+function factsOf(certificate: unknown): object {
+  const document = certificate as CertificateDocument;
+  const facts = [
+    ...answerFacts(document.certificate),
+    ...sourceFacts(document),
+    ...testFacts(document, true),
+  ];
+  return Object.fromEntries(facts.map(([label, value]) => [label, printable(value)]));
 }
 
 /** How often a folder is looked at. A file that changed since the last look may not be whole yet. */

@@ -46,6 +46,8 @@ describe('qrn verify with files', () => {
     const { status, out, talk } = await runCommand(verify, offline(await scene()));
     assert.deepEqual([status, talk], [0, '']);
     assert.equal(out.match(/^ok {6}\S/gm)?.length, 12);
+    assert.match(out, /^Origin {8}simulated$/m);
+    assert.match(out, /^SP 800-22 {5}\d+\/\d+ passed, verified$/m);
     assert.match(out, /^no certificate speaks of meta\.duration_ms, /m);
     assert.match(out, /a\.json: verified\n$/);
   });
