@@ -81,9 +81,9 @@ const BODY_DISCARDED_BYTES_MAX = 1024 * 1024;
 /**
  * A body may come in so many pieces: chunks of one byte each cost a call for every six bytes of the wire, and
  * a client that sends them without end would keep the loop for itself. Chunks of four bytes still bring a
- * whole body.
+ * whole body, though packets cut some of them and the end comes by itself.
  */
-const BODY_PIECES_MAX = 16_384;
+const BODY_PIECES_MAX = 20_000;
 
 /** How long draining serves requests that idle connections have on the wire before it closes those. */
 const LINGER_MS = 100;

@@ -314,6 +314,13 @@ function wireContract(engine: EngineName): void {
       }
     });
 
+    it('of 64 KiB in chunks of four bytes are read', async () => {
+      const { replies } = await talk(front.port, `${chunked}${'4\r\nbody\r\n'.repeat(16_384)}0\r\n\r\n`, {
+        replies: 1,
+      });
+      assert.equal(replies[0].body, `|${'body'.repeat(16_384)}`);
+    });
+
     it('of one byte more are 413 and closed, and what follows is not served', async () => {
       const body = 'b'.repeat(65_537);
       for (const request of [post(65_537) + body, `${chunked}10001\r\n${body}\r\n0\r\n\r\n`]) {
