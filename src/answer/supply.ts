@@ -173,6 +173,19 @@ export class EntropySupply {
     return from;
   }
 
+  /**
+   * Bytes for a test of a stream, drawn as an answer would draw them and delivered to nobody: of the group's keystream, or
+   * without a group of the system's. Undefined while the group has no seed.
+   */
+  sample(group: SeedGroup | undefined, size: number): Uint8Array<ArrayBuffer> | undefined {
+    const reader = group === undefined ? this.system.reader : this.seeded(group)?.reader;
+    if (reader === undefined) return undefined;
+    const bytes = new Uint8Array(size);
+    reader.fill(bytes);
+    reader.erase();
+    return bytes;
+  }
+
   close(): void {
     this.#systemSampled.resolve(); // whoever waits is refused
     this.pure.close();

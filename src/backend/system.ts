@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { wipe } from '../core/bytes.ts';
 import type { Clock } from '../core/clock.ts';
 import { fillSystemEntropy, SYSTEM_GENERATOR } from '../crypto/system-entropy.ts';
-import type { EntropyReader } from '../values/entropy-reader.ts';
 import { plainRead, type RawRead, type StreamBackend, wholeShots } from './backend.ts';
 import { defineBackend } from './definition.ts';
 
@@ -19,12 +19,15 @@ const SLICE_BYTES = 65_536;
 /** `device` of a lot. */
 const DEVICES = { kernel: '/dev/urandom', openssl: 'OpenSSL DRBG' } as const;
 
+/** Draws so many bytes of a stream. */
+export type StreamDraw = (size: number) => Promise<Uint8Array>;
+
 /**
- * The operating system's generator as an entropy source; or, with `stream`, the csprng mode's own stream, of
+ * The operating system's generator as an entropy source; or, with `draw`, the csprng mode's own stream, of
  * which a read is a sample. It has no circuit and no quantum origin, and says so. An aborted signal rejects
  * with its reason.
  */
-export function createSystemSource(clock: Clock, stream?: EntropyReader): StreamBackend {
+export function createSystemSource(clock: Clock, draw?: StreamDraw): StreamBackend {
   const generator = DEVICES[SYSTEM_GENERATOR];
   return {
     kind: 'stream',
@@ -42,17 +45,18 @@ export function createSystemSource(clock: Clock, stream?: EntropyReader): Stream
         await nextTurn();
         signal.throwIfAborted();
         const slice = random.subarray(at, at + SLICE_BYTES);
-        if (stream === undefined) fillSystemEntropy(slice);
+        if (draw === undefined) fillSystemEntropy(slice);
         else {
-          stream.fill(slice);
-          stream.erase();
+          const drawn = await draw(slice.length);
+          slice.set(drawn);
+          wipe(drawn);
         }
       }
       return plainRead({
         bits: random,
         rawSha256: hash('sha256', random, 'hex'),
         provider: 'local',
-        device: stream === undefined ? generator : `${generator}, expanded by ChaCha20`,
+        device: draw === undefined ? generator : `${generator}, expanded by ChaCha20`,
         startedAtMs,
         finishedAtMs: clock.wallMs(),
         calibration: null,

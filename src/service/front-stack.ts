@@ -36,7 +36,7 @@ import { RpcSigner } from '../http/random-org/signed.ts';
 import { corsPolicy } from '../http/reply-fields.ts';
 import { RequestRecord } from '../http/request-record.ts';
 import { Router } from '../http/router.ts';
-import type { LotRecord } from '../ledger/records.ts';
+import type { LotRecord, RateRecord } from '../ledger/records.ts';
 import type { SegmentSink } from '../ledger/segment-sink.ts';
 import { FrontGauges } from '../observe/front-gauges.ts';
 import { SERVICE_VERSION } from '../observe/readings.ts';
@@ -61,7 +61,7 @@ const CONNECTIONS_MIN = 16;
 const HEADS_SHARE = 4;
 
 /** What the main thread of a process does for each of its fronts. */
-export interface MainThread extends RunningKeys, CommittedDraws {
+export interface MainThread extends RunningKeys, CommittedDraws, Cells {
   /** Has a seed taken for the group, which reaches every front; false when none is to be had. */
   askForSeed(group: SeedGroup): Promise<boolean>;
   /** Has the csprng stream sampled, if it was not yet; its sample reaches every front. */
@@ -90,7 +90,6 @@ export interface FrontOptions extends LedgerOfFront {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
-  readonly cells: Cells;
   readonly workers: Workers;
   readonly mainThread: MainThread;
   /** Secrets of the node, 32 bytes each. */
@@ -115,6 +114,12 @@ export interface HeldFront {
 
 /** What a front serves, whichever thread it runs on. */
 export interface FrontCommands extends FrontEvents, HeldFront {
+  /** Claims pure bytes; false when there are none to claim. */
+  fillPure(): Promise<boolean>;
+  /** See EntropySupply.sample. */
+  sample(group: SeedGroup | undefined, size: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** The rate limits that a restart must know of. The meters are shared: each front sees every account's. */
+  rates(): Promise<RateRecord[]>;
   /** Answers what is under way and stops listening. */
   drain(deadlineMs: number): Promise<void>;
 }
@@ -147,7 +152,7 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
   });
   const directory = await AccountDirectory.open({
     ledger,
-    cells: options.cells,
+    cells: mainThread,
     clock,
     isShared: await ledger.isShared(),
   });
@@ -295,6 +300,9 @@ export async function startFrontStack(options: FrontOptions): Promise<FrontStack
     installSystemLot: (lot) => supply.installSystemLot(lot),
     lotsCame: () => supply.pure.keepFilled(),
     lotsRevoked: async (lotIds) => supply.withdraw(lotIds),
+    fillPure: () => supply.pure.fill(1),
+    sample: async (group, size) => supply.sample(group, size),
+    rates: async () => directory.rates(),
     sourcesClosed: () => supply.pure.close(),
     becomeReady: () => {
       ready = true;

@@ -2,7 +2,6 @@ import { MessageChannel } from 'node:worker_threads';
 import type { CertificateService } from '../certificate/archive.ts';
 import type { Clock } from '../core/clock.ts';
 import { FrontJournal, type FrontJournalOptions } from '../ledger/front-journal.ts';
-import type { JournalPlace } from '../ledger/journal.ts';
 import { type FailStop, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { LinkedSink } from '../ledger/linked-sink.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
@@ -19,20 +18,14 @@ import type {
   OpenedLedger,
 } from './ledger-worker.ts';
 
+/** The ledger for the thread that started its own, and what fronts reach it by. */
 export interface LedgerThread extends LedgerOfFront {
-  /** One for each front, that of the main thread first. */
-  readonly sinks: readonly FrontSinkData[];
-  /** For fronts in other threads, which connect with `openLedgerPorts`. */
-  readonly ports: readonly LedgerPorts[];
+  /** For each front, which connects with `openLedgerPorts` and `openFrontSink`. */
+  readonly fronts: readonly { readonly ledger: LedgerPorts; readonly sink: FrontSinkData }[];
   /** Rejects when a commit failed or the thread died: the service must stop and say why. Never resolves. */
   readonly failed: Promise<never>;
   /** Logs what is committed, closes the ledger and ends the thread. */
   stop(): Promise<void>;
-}
-
-export interface LedgerThreadOptions extends LedgerSettings {
-  /** Fronts in other threads. */
-  readonly fronts: number;
 }
 
 /**
@@ -47,17 +40,17 @@ const EXIT_PATIENCE_MS = 10_000;
  * thread loads its modules; when it throws, the thread ends and nothing was opened.
  */
 export async function startLedgerThread(
-  options: LedgerThreadOptions,
+  options: LedgerSettings,
   checkFirst: () => void,
 ): Promise<LedgerThread> {
-  const { fronts, ...rest } = options;
+  const { fronts, durability } = options;
   const channels = Array.from({ length: 1 + fronts }, () => PORTS.map(() => new MessageChannel()));
   const portsAt = (end: 'port1' | 'port2') =>
     channels.map((each) => Object.fromEntries(PORTS.map((name, i) => [name, each[i][end]])) as LedgerPorts);
   const far = portsAt('port2');
   const [own, ...ports] = portsAt('port1');
   const gate = new TransactionGate();
-  const data: Omit<LedgerWorkerData, 'home'> = { ...rest, fronts: far, gate: gate.words };
+  const data: Omit<LedgerWorkerData, 'home'> = { ...options, callers: far, gate: gate.words };
   const thread = startThread<LedgerCommands, LedgerOwner>(
     new URL('./ledger-worker.ts', import.meta.url),
     {
@@ -82,13 +75,13 @@ export async function startLedgerThread(
     throw error;
   }
   const { journals, held } = opened;
-  const { durability } = options;
-  const sinkOf = (place: JournalPlace | null) => ({ held, journal: place && { place, durability } });
   const calls = openLedgerPorts(own);
   return {
     ...calls,
-    sinks: journals?.map(sinkOf) ?? far.map(() => sinkOf(null)),
-    ports,
+    fronts: ports.map((ledger, i) => {
+      const place = journals?.[i] ?? null;
+      return { ledger, sink: { held, journal: place && { place, durability } } };
+    }),
     failed: thread.failed,
     async stop() {
       await thread.end((calls) => calls.close());

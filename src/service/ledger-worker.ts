@@ -34,12 +34,14 @@ export interface LedgerSettings {
   readonly logName: string;
   readonly witnesses: readonly string[];
   readonly witnessQuorum: number;
+  /** How many fronts have their answers made durable in it. */
+  readonly fronts: number;
 }
 
 /** What the ledger's thread is started with. */
 export interface LedgerWorkerData extends LedgerSettings, ThreadData {
-  /** Where each front's calls arrive. */
-  readonly fronts: readonly LedgerPorts[];
+  /** Where the calls of the main thread and of each front arrive. */
+  readonly callers: readonly LedgerPorts[];
   /** Of the gate that every write transaction of this thread passes. */
   readonly gate: Int32Array<SharedArrayBuffer>;
 }
@@ -122,7 +124,7 @@ async function openLedger(): Promise<OpenLedger> {
     const { isSequencer, resign } = ledger;
     return { ledger, journals: null, isSequencer, resign };
   }
-  const ledger = await openLmdbLedger({ ...options, fronts: data.fronts.length });
+  const ledger = await openLmdbLedger({ ...options, fronts: data.fronts });
   const alone = { isSequencer: async () => true, resign: async () => {} };
   return { ledger, journals: ledger.journals, ...alone };
 }
@@ -151,7 +153,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
   const lookUps = { keyed: new OneEachTurn(), keyless: new OneEachTurn() };
   const cosigning = opened.log && cosigningOf(opened.log);
   const witnessed = { ...certificates, witnesses: async () => cosigning?.states() ?? [] };
-  for (const ports of data.fronts) serveFront(ports, served, witnessed, lookUps);
+  for (const ports of data.callers) serveFront(ports, served, witnessed, lookUps);
   const stopping = new AbortController();
   const sealing = opened.log && keepSealing(opened.log, { isSequencer, resign }, stopping.signal);
   const cosigned = cosigning?.run(stopping.signal);
@@ -162,7 +164,7 @@ async function serve({ ledger, isSequencer, resign }: OpenLedger): Promise<strin
     // what was not logged is logged at the next start, or by another node
     if (await isSequencer()) await opened.log?.sealAll().catch(() => {});
     await ledger.close();
-    for (const ports of data.fronts) for (const each of Object.values(ports)) each.close();
+    for (const ports of data.callers) for (const each of Object.values(ports)) each.close();
   };
   return held;
 }

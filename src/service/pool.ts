@@ -14,8 +14,7 @@ import { RawShotStore } from '../pool/intake/raw-shots.ts';
 import { SYSTEM_SAMPLE_INTERVAL_MS, sampleSystem } from '../pool/intake/system-sample.ts';
 import { LotCatalog } from '../pool/supply/catalog.ts';
 import { SeedSchedule } from '../pool/supply/seeds.ts';
-import type { EntropyReader } from '../values/entropy-reader.ts';
-import type { FrontEvents } from './front-stack.ts';
+import type { FrontCommands, FrontEvents } from './front-stack.ts';
 import { lotRawBitsOf, type Source } from './sources.ts';
 
 /** How often seeds are looked at. */
@@ -64,10 +63,8 @@ export interface PoolOptions {
   readonly clock: Clock;
   /** All fronts; each is told of every seed and lot. */
   readonly fronts: readonly FrontEvents[];
-  /** Claims pure bytes for the first front; false when there are none to claim, and the pool is not ready. */
-  readonly fillPure: () => Promise<boolean>;
-  /** The csprng stream of the first front. */
-  readonly systemStream: EntropyReader;
+  /** One of them, whose streams are those that are tested. The pool is ready when it has pure bytes. */
+  readonly tested: Pick<FrontCommands, 'fillPure' | 'sample'>;
 }
 
 export function startPool(options: PoolOptions): Pool {
@@ -113,7 +110,7 @@ export function startPool(options: PoolOptions): Pool {
     await schedule.refresh();
     for (const front of fronts) front.lotsCame();
     const seeded = schedule.states().every(({ name }) => schedule.inForce(name) !== undefined);
-    if (isReady || !seeded || !(await options.fillPure())) return;
+    if (isReady || !seeded || !(await options.tested.fillPure())) return;
     isReady = true;
     for (const front of fronts) front.becomeReady();
     readiness.resolve();
@@ -126,7 +123,12 @@ export function startPool(options: PoolOptions): Pool {
     for (const front of fronts) front.sourcesClosed();
   };
   const collectors = collectorsOf(options, look, closeSources);
-  const sampled = { stream: options.systemStream, store: ledger, assessor, clock, log };
+  const draw = async (size: number) => {
+    const drawn = await options.tested.sample(undefined, size);
+    assert(drawn !== undefined, 'the csprng stream needs no seed');
+    return drawn;
+  };
+  const sampled = { draw, store: ledger, assessor, clock, log };
   const sample = async () => {
     try {
       const lot = await sampleSystem(sampled, stopping.signal);

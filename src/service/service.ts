@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Cells, OwnedCells } from '../account/cells.ts';
+import { OwnedCells } from '../account/cells.ts';
 import { SharedLimits } from '../account/shared-limits.ts';
 import { type CommittedDraws, DrawKeeper } from '../answer/draw-keeper.ts';
 import { Idempotency, OwnedRunningKeys } from '../answer/idempotency.ts';
-import type { EntropySupply } from '../answer/supply.ts';
-import type { Backend } from '../backend/backend.ts';
-import { BeaconChains } from '../beacon/chains.ts';
+import { BeaconChains, type FetchJson } from '../beacon/chains.ts';
 import { fetchBeacon } from '../beacon/fetch.ts';
 import { readIncarnations } from '../certificate/incarnation.ts';
 import type { Config } from '../config/config.ts';
@@ -24,20 +22,14 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { Retention } from '../ledger/retention.ts';
 import { Monitor } from '../observe/monitor.ts';
 import { Watch } from '../observe/watch.ts';
+import type { Assessor } from '../pool/intake/assessor.ts';
 import { DeliveredSampler, type DeliveredStream } from '../pool/intake/delivered-sampler.ts';
-import { UNLIMITED } from '../pool/intake/read.ts';
 import type { SeedSchedule } from '../pool/supply/seeds.ts';
-import { Workers } from '../workers/dispatch.ts';
-import { startThread } from '../workers/thread.ts';
-import {
-  type FrontCommands,
-  type FrontStack,
-  type HeldFront,
-  type MainThread,
-  startFrontStack,
-} from './front-stack.ts';
-import type { FrontWorkerData, ThreadCommands } from './front-worker.ts';
-import { type LedgerThread, openFrontSink, startLedgerThread } from './ledger-thread.ts';
+import { AssessmentThread } from '../workers/dispatch.ts';
+import type { FrontCommands, FrontOptions, HeldFront, MainThread } from './front-stack.ts';
+import { type FrontData, openFront, type RunningFront, startFrontThread } from './front-thread.ts';
+import { type LedgerThread, startLedgerThread } from './ledger-thread.ts';
+import type { LedgerSettings } from './ledger-worker.ts';
 import { type Pool, startPool } from './pool.ts';
 import { assertSelfTests, type SelfTestedParts } from './self-tests.ts';
 import { ledgerMemory, openSource, type Source } from './sources.ts';
@@ -56,15 +48,45 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** What tests put in the place of what the configuration names. */
-export interface ServiceParts {
-  readonly clock?: Clock;
-  readonly backend?: Backend;
-  /** Several, the most wanted first. */
-  readonly backends?: readonly Backend[];
-  /** Broken parts, which the self-tests must refuse. */
-  readonly selfTested?: Partial<SelfTestedParts>;
+/** What a front shares with the thread that starts it. */
+interface FrontContext {
+  readonly mainThread: MainThread;
+  readonly clock: Clock;
+  readonly log: Log;
 }
+
+/**
+ * What the service stands on: time, disk, network, threads and sources. Tests and the simulation put their own in the place
+ * of some; all else is put together here, once.
+ */
+export interface ServicePorts {
+  readonly clock: Clock;
+  /** The ledger, in a thread that owns it. `checkFirst` throws when nothing may be opened. */
+  readonly startLedger: (settings: LedgerSettings, checkFirst: () => void) => Promise<LedgerThread>;
+  /** The secrets of the node, which lie beside the ledger. */
+  readonly openKeys: (config: Config, ledger: Ledger, clock: Clock) => Promise<FrontOptions['keys']>;
+  /** Starts a front; `place` counts them from 0. */
+  readonly startFront: (place: number, data: FrontData, context: FrontContext) => Promise<RunningFront>;
+  /** Starts the thread that tests lots. */
+  readonly startAssessor: (log: Log) => Assessor & { close(): Promise<void> };
+  /** The most wanted first. */
+  readonly openSources: (config: Config, ledger: Ledger, clock: Clock) => readonly Source[];
+  readonly fetchBeacon: FetchJson;
+  /** In the place of the parts that the self-tests test. */
+  readonly selfTested: Partial<SelfTestedParts>;
+}
+
+const SYSTEM_PORTS: Omit<ServicePorts, 'clock'> = {
+  startLedger: startLedgerThread,
+  openKeys,
+  startFront: (place, data, { mainThread, clock, log }) =>
+    place === 0 ? openFront(data, mainThread, clock, log) : startFrontThread(data, mainThread),
+  startAssessor: (log) => new AssessmentThread(log),
+  openSources: ({ sources }, ledger, clock) =>
+    sources.map((each) => openSource(each, ledgerMemory(each.name, ledger), clock)),
+  fetchBeacon,
+  selfTested: {},
+};
 
 /**
  * How often limiter states are written down: what a killed process can forget of requests that were refused.
@@ -82,7 +104,6 @@ const DRAWS_INTERVAL_MS = 250;
 /** How often fronts learn whether the database answers, and with what time. */
 const DATABASE_INTERVAL_MS = 500;
 const DRAIN_DEADLINE_MS = 3_000;
-const FRONT_ENTRY = new URL('./front-worker.ts', import.meta.url);
 /** The text of the metrics is made at most so often for those who do not ask for a fresh one. */
 const METRICS_SHARED_MS = 1_000;
 /**
@@ -92,37 +113,29 @@ const METRICS_SHARED_MS = 1_000;
 const METRICS_CONNECTIONS_MAX = 8;
 
 /**
- * Starts everything in the order in which it is needed, after the self-tests; the ledger is closed again when
- * a later step fails.
+ * Starts everything in the order in which it is needed, after the self-tests. What was started is stopped again when a later
+ * step fails.
  */
 export async function startService(
   config: Config,
   log: Log,
-  { clock = new GuardedClock(), backend, backends = backend && [backend], selfTested }: ServiceParts = {},
+  given: Partial<ServicePorts> = {},
 ): Promise<Service> {
-  const { durability, logLevel, logColour } = config;
+  const ports: ServicePorts = { clock: new GuardedClock(), ...SYSTEM_PORTS, ...given };
+  const { durability, logLevel, logColour, logName, witnesses, witnessQuorum, fronts } = config;
   const node = config.node || hostname();
   const cluster = config.ledger === '' ? null : { url: config.ledger, node };
   const settings = {
     path: join(config.dataDir, cluster === null ? 'ledger' : 'node'),
     cluster,
-    durability,
     scrubBytesPerS: config.scrubMibPerS * 2 ** 20,
-    logLevel,
-    logColour,
     keysPath: join(config.dataDir, 'keys'),
-    logName: config.logName,
-    witnesses: config.witnesses,
-    witnessQuorum: config.witnessQuorum,
-    fronts: config.fronts - 1,
+    ...{ durability, logLevel, logColour, logName, witnesses, witnessQuorum, fronts },
   };
-  const thread = await startLedgerThread(settings, () => assertSelfTests(selfTested));
+  const thread = await ports.startLedger(settings, () => assertSelfTests(ports.selfTested));
   const started: (() => Promise<unknown>)[] = [() => thread.stop()];
   try {
-    const sources =
-      backends?.map((each): Source => ({ backend: each, limits: UNLIMITED })) ??
-      config.sources.map((each) => openSource(each, ledgerMemory(each.name, thread.ledger), clock));
-    return await startOn(thread, sources, await portShared(config), log, clock, started);
+    return await startOn(thread, await portShared(config), log, ports, started);
   } catch (error) {
     for (const stop of started.reverse()) await stop();
     throw error;
@@ -145,48 +158,35 @@ async function portShared(config: Config): Promise<Config> {
 /** `started` takes what must be stopped when a later step fails. */
 async function startOn(
   thread: LedgerThread,
-  sources: readonly Source[],
   config: Config,
   log: Log,
-  clock: Clock,
+  ports: ServicePorts,
   started: (() => Promise<unknown>)[],
 ): Promise<Service> {
+  const { clock } = ports;
   const { ledger } = thread;
-  const workersEach = Math.max(1, Math.floor(config.workers / config.fronts));
-  const workers = new Workers(workersEach, log);
-  started.push(() => workers.close());
+  const sources = ports.openSources(config, ledger, clock);
+  const assessor = ports.startAssessor(log);
+  started.push(() => assessor.close());
   const isShared = await ledger.isShared();
   const limits = isShared ? new SharedLimits({ limits: ledger, log }) : undefined;
   const cells = await OwnedCells.open(ledger, clock, limits);
-  const secret = (name: string) => join(config.dataDir, 'keys', name);
-  const keys = {
-    certificateIds: openSecretFile(secret('certificate-ids')),
-    incarnations: (await readIncarnations(ledger)) ?? [],
-    storedAnswers: await openStoredAnswersKey(secret('stored-answers'), ledger, clock),
-  };
-  const [ownSink, ...sinks] = thread.sinks;
-  const answers = await openFrontSink(ownSink, ledger, clock);
-  const answersFailed = answers.failed.then((error) => {
-    throw error;
-  });
-  answersFailed.catch(() => {}); // reaches whoever waits for the service's failure
-  started.push(async () => answers.close());
+  const keys = await ports.openKeys(config, ledger, clock);
   const metricMemory = createMetricMemory(config.fronts);
   const running = await OwnedRunningKeys.open(ledger, clock.wallMs(), isShared ? ledger : undefined);
   const keeper = await DrawKeeper.open({
     draws: ledger,
     idempotency: new Idempotency(ledger, keys.storedAnswers, running),
-    chains: new BeaconChains(config.beacons, fetchBeacon),
+    chains: new BeaconChains(config.beacons, ports.fetchBeacon),
     clock,
     log,
   });
   const metricsNow = async () => watching().metrics();
   const sharedMetrics = atMostEvery(METRICS_SHARED_MS, clock, metricsNow);
   const mainThread: MainThread = {
-    hold: (...args) => running.hold(...args),
-    reserve: (...args) => running.reserve(...args),
-    release: (...args) => running.release(...args),
-    ...committedDrawsOf(keeper),
+    ...methodsOf(running, ['hold', 'reserve', 'release']),
+    ...methodsOf(keeper, COMMITTED_DRAWS),
+    ...methodsOf(cells, ['cellOf', 'ask']),
     // fronts listen before there is a pool to ask
     askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
     askForSample: async () => (await poolStarted.promise).sampleSystem(),
@@ -201,47 +201,23 @@ async function startOn(
     if (monitor !== undefined) return monitor;
     throw new ApiError('overloaded', { message: 'The service is starting; retry shortly.', retryAfterS: 1 });
   };
-  const main = await startFrontStack({
-    config,
-    log,
-    clock,
-    ledger,
-    keyedLookUps: thread.keyedLookUps,
-    certificates: thread.certificates,
-    cells,
-    workers,
-    mainThread,
-    keys,
-    sink: answers.sink,
-    metrics: { memory: metricMemory, shard: 0 },
+  const own: Config = { ...config, sources: [], ledger: '' }; // no secret goes to another thread
+  const workers = Math.max(1, Math.floor(config.workers / config.fronts));
+  const starting = thread.fronts.map((each, place) => {
+    const data = { ...each, config: own, keys, workers, metrics: { memory: metricMemory, shard: place } };
+    return ports.startFront(place, data, { mainThread, clock, log });
   });
-  started.push(() => main.drain(0));
+  for (const each of await Promise.allSettled(starting))
+    if (each.status === 'fulfilled') started.push(() => each.value.end());
+  const listening = await Promise.all(starting);
+  const fronts = listening.map(({ commands }) => commands);
+  const [{ port, baseUrl }] = listening;
+  const [tested] = fronts;
   if (limits !== undefined) {
     await limits.look();
     limits.start();
     started.push(() => limits.close());
   }
-  const own: Config = { ...config, port: main.port, sources: [], ledger: '' }; // no secret goes to another thread
-  const served = {
-    ...mainThread,
-    cellOf: cells.cellOf.bind(cells),
-    ask: cells.ask.bind(cells),
-  };
-  const threads = thread.ports.map((ports, i) => {
-    const metrics = { memory: metricMemory, shard: i + 1 };
-    const data: Omit<FrontWorkerData, 'home'> = {
-      ...{ config: own, ledger: ports, keys, sink: sinks[i], metrics, workers: workersEach },
-    };
-    return startThread<ThreadCommands, MainThread & Cells>(FRONT_ENTRY, {
-      ...{ data, serve: served, name: 'a front thread', moved: Object.values(ports) },
-    });
-  });
-  started.push(() => Promise.all(threads.map((each) => each.end())));
-  await Promise.all(threads.map((each) => Promise.race([each.calls.start(), each.failed])));
-  const fronts: readonly FrontCommands[] = [
-    main,
-    ...threads.map((each) => each.remote(['lotsRevoked', 'drain'])),
-  ];
   const { metricsPort } = config;
   const metricsFront =
     typeof metricsPort === 'number'
@@ -259,18 +235,17 @@ async function startOn(
   const entropy = startPool({
     ledger,
     sources,
-    assessor: workers,
+    assessor,
     config,
     log,
     clock,
     fronts,
-    fillPure: () => main.supply.pure.fill(1),
-    systemStream: main.supply.system.reader,
+    tested,
   });
   pool = entropy;
   poolStarted.resolve(entropy);
-  const streams = () => seededStreams(entropy.schedule, main.supply);
-  const delivered = new DeliveredSampler({ streams, assessor: workers, clock, log });
+  const streams = () => seededStreams(entropy.schedule, tested);
+  const delivered = new DeliveredSampler({ streams, assessor, clock, log });
   const watched = new Monitor(
     {
       ...entropy,
@@ -291,31 +266,29 @@ async function startOn(
   watched.start();
   monitor = watched;
   const upkeep = [
-    ...startUpkeep(ledger, main, config, log, clock),
+    ...startUpkeep(ledger, tested, config, log, clock),
     every(DRAWS_INTERVAL_MS, log, async () => keeper.lookAtDue()),
     ...(config.ledger === '' ? [] : [every(DATABASE_INTERVAL_MS, log, () => followDatabase(ledger, fronts))]),
     every(DELIVERED_SAMPLE_INTERVAL_MS, log, () => delivered.sampleNext()),
   ];
   return {
-    port: main.port,
-    baseUrl: main.baseUrl,
+    port,
+    baseUrl,
     ledger,
-    failed: Promise.race([thread.failed, answersFailed, ...threads.map((each) => each.failed)]),
+    failed: Promise.race([thread, ...listening].map(({ failed }) => failed)),
     ready: entropy.ready,
     async stop() {
-      const draining = threads.map((each) => each.end((calls) => calls.drain(DRAIN_DEADLINE_MS)));
-      await Promise.all([main.drain(DRAIN_DEADLINE_MS), ...draining]);
+      await Promise.all(fronts.map((front) => front.drain(DRAIN_DEADLINE_MS)));
       await limits?.close();
       for (const timer of upkeep) clearInterval(timer);
       watched.stop();
       await metricsFront?.drain(0);
       await entropy.stop();
-      main.close();
-      await ledger.saveRates(main.directory.rates()).catch((error: unknown) => {
+      await saveRates(ledger, tested).catch((error: unknown) => {
         log.warn({ reason: messageOf(error) }, 'the states of the rate limits are not stored');
       });
-      await workers.close();
-      answers.close();
+      await assessor.close();
+      await Promise.all(listening.map((front) => front.end()));
       await thread.stop();
     },
   };
@@ -340,6 +313,16 @@ export async function followDatabase(
   for (const front of fronts) front.holdBack(why);
 }
 
+/** The keys that lie in the data folder; they are made there when it is new. */
+async function openKeys({ dataDir }: Config, ledger: Ledger, clock: Clock): Promise<FrontOptions['keys']> {
+  const path = (name: string) => join(dataDir, 'keys', name);
+  return {
+    certificateIds: openSecretFile(path('certificate-ids')),
+    incarnations: (await readIncarnations(ledger)) ?? [],
+    storedAnswers: await openStoredAnswersKey(path('stored-answers'), ledger, clock),
+  };
+}
+
 /** Throws KeyFileError when the key is gone and the ledger holds answers that only it opens: no other is made then. */
 async function openStoredAnswersKey(
   path: string,
@@ -355,34 +338,39 @@ async function openStoredAnswersKey(
   );
 }
 
-/** What fronts may call of the keeper: its methods, bound to it. */
-function committedDrawsOf(keeper: DrawKeeper): CommittedDraws {
-  return {
-    chainOf: (...args) => keeper.chainOf(...args),
-    knownDraw: (...args) => keeper.knownDraw(...args),
-    openDraw: (...args) => keeper.openDraw(...args),
-    drawCommitted: (...args) => keeper.drawCommitted(...args),
-    drawRefused: (...args) => keeper.drawRefused(...args),
-    cancelDraw: (...args) => keeper.cancelDraw(...args),
-    openNonce: (...args) => keeper.openNonce(...args),
-  };
+const COMMITTED_DRAWS = [
+  'chainOf',
+  'knownDraw',
+  'openDraw',
+  'drawCommitted',
+  'drawRefused',
+  'cancelDraw',
+  'openNonce',
+] as const satisfies readonly (keyof CommittedDraws)[];
+
+/** These methods of the object, bound to it. */
+function methodsOf<T, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> {
+  const bound = names.map((name) => [name, (of[name] as (...args: unknown[]) => unknown).bind(of)]);
+  return Object.fromEntries(bound) as Pick<T, K>;
 }
 
-/** The first front's keystreams that have a seed in force. */
-function seededStreams(schedule: SeedSchedule, supply: EntropySupply): DeliveredStream[] {
+/** The front's keystreams that have a seed in force. */
+function seededStreams(schedule: SeedSchedule, front: FrontCommands): DeliveredStream[] {
   return schedule.states().flatMap(({ name, intervalMs, current }) => {
-    const held = current && supply.seeded({ tier: current.tier, intervalMs });
-    return held ? [{ name, reader: held.reader }] : [];
+    if (current === undefined) return [];
+    const group = { tier: current.tier, intervalMs };
+    return [{ name, draw: (size) => front.sample(group, size) }];
   });
 }
 
-/**
- * What is done now and then for all fronts. The meters are shared: one front's directory sees every
- * account's.
- */
+async function saveRates(ledger: Ledger, front: FrontCommands): Promise<void> {
+  await ledger.saveRates(await front.rates());
+}
+
+/** What is done now and then for all fronts. */
 function startUpkeep(
   ledger: Ledger,
-  main: FrontStack,
+  front: FrontCommands,
   config: Config,
   log: Log,
   clock: Clock,
@@ -390,7 +378,7 @@ function startUpkeep(
   const retention = new Retention(ledger, config.certificateRetentionDays, { clock, log });
   let hasJumped = false;
   return [
-    every(RATES_INTERVAL_MS, log, () => ledger.saveRates(main.directory.rates())),
+    every(RATES_INTERVAL_MS, log, () => saveRates(ledger, front)),
     every(EXPIRY_INTERVAL_MS, log, () => retention.sweep()),
     every(CLOCK_INTERVAL_MS, log, async () => {
       const jumpMs = clock.jumpMs();

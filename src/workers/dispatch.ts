@@ -39,36 +39,25 @@ const DRAWING_MEMORY = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 12
 /** What a running task may take once the pool is closed; then its thread is stopped. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
-/**
- * The Piscina pools, and who decides what goes to them. Expansion and large answers share one pool;
- * assessment has a thread of its own at low priority, so that requests go first (bench
- * `assessment-interference` says how far).
- */
-export class Workers implements AnswerWorkers, Assessor {
-  readonly #expansion: Piscina<ExpandTask, Uint8Array<ArrayBuffer>[] | MadeByWorker>;
-  readonly #drawing: Piscina<CertificateDocument, Uint8Array>;
-  readonly #assessment: Piscina<AssessTask>;
+/** The threads of one front. Expansion and large answers share a pool, and PDFs have a thread of their own. */
+export class Workers implements AnswerWorkers {
+  readonly #expansion: TaskPool<ExpandTask, Uint8Array<ArrayBuffer>[] | MadeByWorker>;
+  readonly #drawing: TaskPool<CertificateDocument, Uint8Array>;
   readonly #log: Log;
   /** Threads that expand and make large answers. */
   readonly threads: number;
-  #closing: Promise<void> | undefined;
 
   constructor(threads: number, log: Log) {
     this.#log = log;
     this.threads = threads;
-    this.#expansion = this.#pool('./expand.ts', 'expansion', {
+    this.#expansion = new TaskPool('./expand.ts', log, {
       minThreads: threads,
       maxThreads: threads,
       maxQueue: TASK_QUEUE_MAX,
       closeTimeout: CLOSE_TIMEOUT_MS,
       resourceLimits: EXPANSION_MEMORY,
     });
-    this.#assessment = this.#pool('./assess.ts', 'assessment', {
-      ...ONE_WHEN_NEEDED,
-      maxQueue: ASSESSMENT_QUEUE_MAX,
-      resourceLimits: ASSESSMENT_MEMORY,
-    });
-    this.#drawing = this.#pool('../certificate/pdf.ts', 'drawing', {
+    this.#drawing = new TaskPool('../certificate/pdf.ts', log, {
       ...ONE_WHEN_NEEDED,
       name: 'certificatePdf',
       maxQueue: DRAWING_QUEUE_MAX,
@@ -96,7 +85,46 @@ export class Workers implements AnswerWorkers, Assessor {
 
   /** Tasks that wait for a worker now. */
   get queueLength(): number {
-    return this.#expansion.queueSize;
+    return this.#expansion.queueLength;
+  }
+
+  /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
+  async drawPdf(document: CertificateDocument): Promise<Uint8Array<ArrayBuffer>> {
+    return new Uint8Array(await this.#drawing.run(document));
+  }
+
+  /** Lets answers under way be finished, refuses those that wait, gives PDFs up, and stops the threads. */
+  async close(): Promise<void> {
+    await Promise.all([this.#expansion.close(), this.#drawing.destroy()]);
+  }
+
+  /** Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's. */
+  async #expand(task: ExpandTask): Promise<Uint8Array<ArrayBuffer>[] | MadeByWorker> {
+    const moved = movable(secretsOf(task));
+    if (task.task === 'make') moved.push(task.order.memory.buffer);
+    try {
+      return await this.#expansion.run(task, moved);
+    } catch (error) {
+      if (!(error instanceof ApiError))
+        this.#log.error({ reason: messageOf(error) }, `worker failed to ${task.task}`);
+      throw error;
+    }
+  }
+}
+
+/**
+ * The thread that tests lots: one for the process, at low priority, so that requests go first (bench `assessment-interference`
+ * says how far).
+ */
+export class AssessmentThread implements Assessor {
+  readonly #pool: TaskPool<AssessTask, unknown>;
+
+  constructor(log: Log) {
+    this.#pool = new TaskPool('./assess.ts', log, {
+      ...ONE_WHEN_NEEDED,
+      maxQueue: ASSESSMENT_QUEUE_MAX,
+      resourceLimits: ASSESSMENT_MEMORY,
+    });
   }
 
   async testBits<Of extends string>(of: Of, bits: Uint8Array, bitLength: number): Promise<AssessedBlock<Of>> {
@@ -109,68 +137,63 @@ export class Workers implements AnswerWorkers, Assessor {
     return this.#assess({ method: 'assessLot', args: [own, width, shots], bits: own });
   }
 
-  /** Draws a certificate's PDF in a thread of its own. Sheds with `overloaded`. */
-  async drawPdf(document: CertificateDocument): Promise<Uint8Array<ArrayBuffer>> {
-    return new Uint8Array(await this.#run(this.#drawing, document));
-  }
-
-  /** Lets answers under way be finished, refuses those that wait, gives tests up, and stops the threads. */
+  /** Gives tests up, and stops the thread. */
   close(): Promise<void> {
-    this.#closing ??= Promise.all([
-      this.#expansion.close({ force: true }),
-      this.#assessment.destroy(),
-      this.#drawing.destroy(),
-    ]).then(() => {});
-    return this.#closing;
+    return this.#pool.destroy();
   }
 
-  /** Secrets move: a copy would stay in the memory of the message that took it there. Until then they are the caller's. */
-  async #expand(task: ExpandTask): Promise<Uint8Array<ArrayBuffer>[] | MadeByWorker> {
-    const moved = movable(secretsOf(task));
-    if (task.task === 'make') moved.push(task.order.memory.buffer);
-    try {
-      return await this.#run(this.#expansion, task, moved);
-    } catch (error) {
-      if (!(error instanceof ApiError)) this.#report(error, `worker failed to ${task.task}`);
-      throw error;
-    }
-  }
-
-  /** Has the worker call the assessor. `bits` are a copy of ours: it moves to the worker, which erases it. */
+  /** Has the thread call the assessor. `bits` are a copy of ours: it moves to the thread, which erases it. */
   #assess<Result>(task: AssessTask): Promise<Result> {
-    return this.#run(this.#assessment, task, [task.bits.buffer]) as Promise<Result>;
+    return this.#pool.run(task, [task.bits.buffer]) as Promise<Result>;
+  }
+}
+
+/** A Piscina pool that sheds what it has no room for, and says why it did not begin a task. */
+class TaskPool<Task, Result> {
+  readonly #pool: Piscina<Task, Result>;
+  #closing: Promise<void> | undefined;
+
+  /** `file` holds the task. */
+  constructor(file: string, log: Log, options: ConstructorParameters<typeof Piscina>[0]) {
+    const filename = new URL(file, import.meta.url).href;
+    this.#pool = new Piscina({ ...options, filename, concurrentTasksPerWorker: 1 });
+    // A thread that dies between two tasks; with nobody to hear of it the process would end.
+    this.#pool.on('error', (error) =>
+      log.error({ reason: messageOf(error), file }, 'a worker thread failed'),
+    );
+  }
+
+  /** Tasks that wait for a thread now. */
+  get queueLength(): number {
+    return this.#pool.queueSize;
   }
 
   /** Rejects with `shutting_down` or `overloaded` when it was not begun. */
-  async #run<Task, Result>(
-    pool: Piscina<Task, Result>,
-    task: Task,
-    transferList: ArrayBuffer[] = [],
-  ): Promise<Result> {
+  async run(task: Task, transferList: ArrayBuffer[] = []): Promise<Result> {
     this.#refuseWhenClosing();
-    if (pool.queueSize >= pool.options.maxQueue) throw new ApiError('overloaded', { retryAfterS: 1 });
+    if (this.queueLength >= this.#pool.options.maxQueue) throw new ApiError('overloaded', { retryAfterS: 1 });
     try {
-      return await pool.run(task, { transferList });
+      return await this.#pool.run(task, { transferList });
     } catch (error) {
       this.#refuseWhenClosing();
       throw error;
     }
   }
 
-  #pool(file: string, name: string, options: ConstructorParameters<typeof Piscina>[0]): Piscina {
-    const filename = new URL(file, import.meta.url).href;
-    const pool = new Piscina({ ...options, filename, concurrentTasksPerWorker: 1 });
-    // A thread that dies between two tasks; with nobody to hear of it the process would end.
-    pool.on('error', (error) => this.#report(error, `${name} thread failed`));
-    return pool;
+  /** Finishes what runs, and refuses what waits. */
+  close(): Promise<void> {
+    this.#closing ??= this.#pool.close({ force: true });
+    return this.#closing;
+  }
+
+  /** Gives up what runs, too. */
+  destroy(): Promise<void> {
+    this.#closing ??= this.#pool.destroy();
+    return this.#closing;
   }
 
   #refuseWhenClosing(): void {
     if (this.#closing !== undefined) throw new ApiError('shutting_down', { retryAfterS: 1 });
-  }
-
-  #report(error: unknown, message: string): void {
-    this.#log.error({ reason: messageOf(error) }, message);
   }
 }
 

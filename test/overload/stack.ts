@@ -144,6 +144,7 @@ export class OverloadedFront {
     const nobody = async (): Promise<never> => {
       throw new Error('nobody asks for this here');
     };
+    const cells = await OwnedCells.open(ledger, clock);
     const stack = await startFrontStack({
       config: loadConfig({ QRN_DATA_DIR: dataDir, QRN_PORT: '0', QRN_FRONT: engine }),
       log: silentLog,
@@ -156,12 +157,13 @@ export class OverloadedFront {
         },
       } as KeyedLookUps,
       certificates: { held: async () => null } as Partial<CertificateService> as CertificateService,
-      cells: await OwnedCells.open(ledger, clock),
       workers: workers as unknown as Workers, // whose fields are private
       mainThread: {
         hold: (...args) => running.hold(...args),
         reserve: (...args) => running.reserve(...args),
         release: (...args) => running.release(...args),
+        cellOf: (...args) => cells.cellOf(...args),
+        ask: (...args) => cells.ask(...args),
         askForSeed,
         ...NO_DRAWS,
         askForSample: async () => {},

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { loadSettings } from '../../src/config/config.ts';
 import { ApiError } from '../../src/core/errors.ts';
+import { fillSystemEntropy } from '../../src/crypto/system-entropy.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import type { LotRecord } from '../../src/ledger/records.ts';
 import { UNLIMITED } from '../../src/pool/intake/read.ts';
 import type { FrontEvents } from '../../src/service/front-stack.ts';
 import { type PoolOptions, startPool } from '../../src/service/pool.ts';
-import { EntropyReader } from '../../src/values/entropy-reader.ts';
 import { recordingLog, ScriptedAssessor, settle, withCalls } from '../pool/fixtures.ts';
 import { deadBackend } from '../support/backends.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -31,8 +31,10 @@ function partsOf(ledger: Ledger, clock: ManualClock): PoolOptions {
     log: recordingLog(),
     clock,
     fronts: [FRONT],
-    fillPure: async () => false,
-    systemStream: new EntropyReader(() => crypto.getRandomValues(new Uint8Array(65_504))),
+    tested: {
+      fillPure: async () => false,
+      sample: async (_group, size) => fillSystemEntropy(new Uint8Array(size)),
+    },
   };
 }
 

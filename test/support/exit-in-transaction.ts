@@ -23,7 +23,7 @@ const thread = await startLedgerThread(
     logName: 'test.example/log',
     witnesses: [],
     witnessQuorum: 0,
-    fronts: 0,
+    fronts: 1,
   },
   () => {},
 );

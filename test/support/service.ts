@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createAccount, createKey, NO_OVERRIDES } from '../../src/account/administration.ts';
+import type { Backend } from '../../src/backend/backend.ts';
 import { loadConfig } from '../../src/config/sources.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { type Clock, systemClock } from '../../src/core/clock.ts';
 import { type Log, silentLog } from '../../src/core/log.ts';
 import type { Scope, Tier } from '../../src/core/vocabulary.ts';
 import type { HealthReport } from '../../src/http/plain-routes.ts';
 import type { AccountOverrides } from '../../src/ledger/records.ts';
-import { type Service, type ServiceParts, startService } from '../../src/service/service.ts';
+import { UNLIMITED } from '../../src/pool/intake/read.ts';
+import { type Service, startService } from '../../src/service/service.ts';
 import { fetchWhole } from './http.ts';
 import { freshMetrics, type ParsedFamily, parseExposition } from './prometheus.ts';
 import { type Environment, until, withSmallPool } from './server.ts';
@@ -18,6 +20,14 @@ export interface Asked<Body = unknown> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
+}
+
+/** What a test puts in the place of the system's. */
+interface LocalParts {
+  readonly clock?: Clock;
+  readonly backend?: Backend;
+  /** Several, the most wanted first. */
+  readonly backends?: readonly Backend[];
 }
 
 /**
@@ -39,12 +49,15 @@ export class LocalService {
   /** A given folder is the caller's to remove. */
   static async start(
     environment: Environment,
-    parts: ServiceParts,
+    { clock, backend, backends = backend && [backend] }: LocalParts,
     { dataDir, log = silentLog }: { readonly dataDir?: string; readonly log?: Log } = {},
   ): Promise<LocalService> {
     const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'qrn-local-'));
     const fixed = { QRN_DATA_DIR: folder, QRN_PORT: '0', QRN_LOG_LEVEL: 'silent' };
-    const service = await startService(loadConfig(withSmallPool({ ...fixed, ...environment })), log, parts);
+    const service = await startService(loadConfig(withSmallPool({ ...fixed, ...environment })), log, {
+      ...(clock && { clock }),
+      ...(backends && { openSources: () => backends.map((each) => ({ backend: each, limits: UNLIMITED })) }),
+    });
     const account = await createAccount(service.ledger, systemClock, { name: 'a', tier: 'pro' });
     const { text } = await createKey(service.ledger, systemClock, { accountId: account.id });
     return new LocalService(service, folder, text);
@@ -54,7 +67,7 @@ export class LocalService {
   static async startFor(
     t: TestContext,
     environment: Environment,
-    parts: ServiceParts = {},
+    parts: LocalParts = {},
     dataDir?: string,
   ): Promise<LocalService> {
     const own = dataDir ?? mkdtempSync(join(tmpdir(), 'qrn-local-'));

@@ -12,7 +12,7 @@ import { PIECE_OUTPUT_BYTES } from '../../src/crypto/expander.ts';
 import { assessLot, assessorInPlace } from '../../src/pool/intake/assess-lot.ts';
 import { ASSESSED_BITS } from '../../src/pool/intake/assessor.ts';
 import { octetTypeOf, type ValueRequest } from '../../src/values/value-request.ts';
-import { Workers } from '../../src/workers/dispatch.ts';
+import { AssessmentThread, Workers } from '../../src/workers/dispatch.ts';
 import { bytesOf, expectedFrom, orderOf, REQUESTS } from '../answer/orders.ts';
 import { isZero, recordingLog } from '../pool/fixtures.ts';
 
@@ -156,11 +156,10 @@ describe('a stop of the workers', () => {
     await workers.make(orderOf(keyed(), REQUESTS.uuid)); // the thread is up
     const keys = Array.from({ length: 10 }, (_, i) => keyed(`key ${i}`));
     const making = keys.map((draw) => workers.make(orderOf(draw, LARGE)));
-    const testing = workers.testBits('system', new Uint8Array(ASSESSED_BITS / 8), ASSESSED_BITS);
+    const assessor = new AssessmentThread(log);
+    const testing = assessor.testBits('system', new Uint8Array(ASSESSED_BITS / 8), ASSESSED_BITS);
     const outcomes = Promise.allSettled([...making, testing]);
-    const closing = workers.close();
-    assert.equal(workers.close(), closing);
-    await closing;
+    await Promise.all([workers.close(), workers.close(), assessor.close()]);
     const [first, ...rest] = await outcomes;
     assert.equal(first.status, 'fulfilled');
     for (const outcome of rest) {
@@ -172,8 +171,8 @@ describe('a stop of the workers', () => {
     assert.ok(isZero(late.key));
     await assert.rejects(workers.expand({ key: bytesOf('key', 32), pieces: 1 }), hasCode('shutting_down'));
     const bits = new Uint8Array(ASSESSED_BITS / 8);
-    await assert.rejects(workers.testBits('raw', bits, 8), hasCode('shutting_down'));
-    await assert.rejects(workers.assessLot(bits, 1, ASSESSED_BITS), hasCode('shutting_down'));
+    await assert.rejects(assessor.testBits('raw', bits, 8), hasCode('shutting_down'));
+    await assert.rejects(assessor.assessLot(bits, 1, ASSESSED_BITS), hasCode('shutting_down'));
     assert.deepEqual(log.lines, []);
   });
 
@@ -183,8 +182,8 @@ describe('a stop of the workers', () => {
 });
 
 describe('the assessment worker', () => {
-  const workers = new Workers(1, silentLog);
-  after(() => workers.close());
+  const assessor = new AssessmentThread(silentLog);
+  after(() => assessor.close());
 
   it('judges bits and lots as the assessor does in this thread, of whole and of few bits, and leaves them alone', async () => {
     for (const [bits, bitLength] of [
@@ -194,13 +193,13 @@ describe('the assessment worker', () => {
       const copy = bits.slice();
       const packed = bits.slice(0, Math.ceil(bitLength / 8));
       if (bitLength % 8 !== 0) packed[packed.length - 1] &= 0b1111_1000;
-      const block = await workers.testBits('conditioned', bits, bitLength);
+      const block = await assessor.testBits('conditioned', bits, bitLength);
       assert.deepEqual(block, await assessorInPlace.testBits('conditioned', packed, bitLength));
       assert.deepEqual(bits, copy);
     }
     const lot = bytesOf('a lot', 3_000);
     const copy = lot.slice();
-    assert.deepEqual(await workers.assessLot(lot, 5, 4_799), assessLot(copy, 5, 4_799));
+    assert.deepEqual(await assessor.assessLot(lot, 5, 4_799), assessLot(copy, 5, 4_799));
     assert.deepEqual(lot, copy);
   });
 });

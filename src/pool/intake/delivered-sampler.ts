@@ -2,7 +2,6 @@ import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { AssessedBlock } from '../../ledger/records.ts';
-import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { type AlarmState, LotAlarm } from './lot-alarm.ts';
 
@@ -12,7 +11,8 @@ export type DeliveredSample = AssessedBlock<'delivered'>;
 export interface DeliveredStream {
   /** Its seed group. */
   readonly name: string;
-  readonly reader: EntropyReader;
+  /** So many bytes of it, drawn as an answer would draw them; undefined when its seed has ended. */
+  draw(size: number): Promise<Uint8Array<ArrayBuffer> | undefined>;
 }
 
 /** What is known of one stream. */
@@ -54,13 +54,13 @@ export class DeliveredSampler {
     const stream = this.#nextStream();
     if (stream === undefined) return;
     const first = await this.#sample(stream);
-    if (first.sp80022.verified) return;
+    if (first === undefined || first.sp80022.verified) return;
     const { streams, log } = this.#options;
     log.warn({ stream: stream.name, ...first.sp80022 }, 'a delivered sample was rejected');
     const again = streams().find(({ name }) => name === stream.name); // its seed may have ended meanwhile
     if (again === undefined) return;
     const second = await this.#sample(again);
-    if (second.sp80022.verified) return;
+    if (second === undefined || second.sp80022.verified) return;
     log.error({ stream: stream.name, ...second.sp80022 }, 'two delivered samples in a row were rejected');
   }
 
@@ -78,13 +78,12 @@ export class DeliveredSampler {
     return streams.find(({ name }) => name === next);
   }
 
-  async #sample({ name, reader }: DeliveredStream): Promise<DeliveredSample> {
+  async #sample({ name, draw }: DeliveredStream): Promise<DeliveredSample | undefined> {
     const { assessor, clock } = this.#options;
-    const bits = new Uint8Array(ASSESSED_BITS / 8);
+    const bits = await draw(ASSESSED_BITS / 8);
+    if (bits === undefined) return undefined;
     let last: DeliveredSample;
     try {
-      reader.fill(bits);
-      reader.erase();
       last = await assessor.testBits('delivered', bits, ASSESSED_BITS);
     } finally {
       wipe(bits);

@@ -1,10 +1,9 @@
-import { createSystemSource } from '../../backend/system.ts';
+import { createSystemSource, type StreamDraw } from '../../backend/system.ts';
 import { wipe } from '../../core/bytes.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { EntropyStore } from '../../ledger/ledger.ts';
 import type { LotRecord } from '../../ledger/records.ts';
-import type { EntropyReader } from '../../values/entropy-reader.ts';
 import { ASSESSED_BITS, type Assessor } from './assessor.ts';
 import { HealthMonitor } from './health.ts';
 import { makeSystemLot } from './lots.ts';
@@ -23,8 +22,8 @@ export const SYSTEM_SAMPLE_INTERVAL_MS = 6 * 3_600_000;
 const REJECTED_IN_A_ROW_MAX = 3;
 
 export interface SystemSampleOptions {
-  /** The stream that csprng answers are drawn from. */
-  readonly stream: EntropyReader;
+  /** Draws of the stream that csprng answers are drawn from. */
+  readonly draw: StreamDraw;
   readonly store: Pick<EntropyStore, 'addLot'>;
   readonly assessor: Assessor;
   readonly clock: Clock;
@@ -38,10 +37,10 @@ export interface SystemSampleOptions {
  * (SP 800-22 §4.2, §4.3). Rejects as the assessor and the ledger do.
  */
 export async function sampleSystem(
-  { stream, store, assessor, clock, log }: SystemSampleOptions,
+  { draw, store, assessor, clock, log }: SystemSampleOptions,
   signal: AbortSignal,
 ): Promise<LotRecord | null> {
-  const source = createSystemSource(clock, stream);
+  const source = createSystemSource(clock, draw);
   for (let tries = 0; tries < REJECTED_IN_A_ROW_MAX; tries++) {
     const read = await readStream(source, ASSESSED_BITS, signal);
     let lot: LotRecord;

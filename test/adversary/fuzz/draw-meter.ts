@@ -2,7 +2,7 @@ import { EntropySupply } from '../../../src/answer/supply.ts';
 import { ASSESSED_BITS } from '../../../src/pool/intake/assessor.ts';
 import { SeededKeystream } from '../../../src/pool/supply/keystream.ts';
 import { PureSupply } from '../../../src/pool/supply/pure.ts';
-import { Workers } from '../../../src/workers/dispatch.ts';
+import { AssessmentThread, Workers } from '../../../src/workers/dispatch.ts';
 import { replaced } from '../planting.ts';
 
 /**
@@ -83,14 +83,14 @@ export class DrawMeter {
         return made;
       };
     });
-    this.#wrap(Workers.prototype, 'testBits', (testBits) => {
-      return function (this: Workers, of, bits, bitLength) {
+    this.#wrap(AssessmentThread.prototype, 'testBits', (testBits) => {
+      return function (this: AssessmentThread, of, bits, bitLength) {
         if (of === 'delivered') meter.#sampled += bitLength / 8;
         return testBits.call(this, of, bits, bitLength);
       } as typeof testBits;
     });
-    this.#wrap(Workers.prototype, 'assessLot', (assessLot) => {
-      return function (this: Workers, bits, width, shots) {
+    this.#wrap(AssessmentThread.prototype, 'assessLot', (assessLot) => {
+      return function (this: AssessmentThread, bits, width, shots) {
         // the sample of the system's stream is one window of one channel; the lots of the source here are longer
         if (width === 1 && shots === ASSESSED_BITS) meter.#sampled += shots / 8;
         return assessLot.call(this, bits, width, shots);

@@ -121,6 +121,8 @@ export class SimNode {
       hold: (digest, fingerprint) => running.hold(digest, fingerprint),
       reserve: (...args) => running.reserve(...args),
       release: (...args) => running.release(...args),
+      cellOf: (...args) => cells.cellOf(...args),
+      ask: (...args) => cells.ask(...args),
       askForSeed: async (group) => pool?.schedule.ensure(pool.schedule.add(group)) ?? false,
       askForSample: async () => pool?.sampleSystem(),
       ...NO_DRAWS,
@@ -150,7 +152,6 @@ export class SimNode {
           ledger: ownLedger,
           keyedLookUps: { ...certificates, usage: (...args) => ownLedger.usage(...args) },
           certificates,
-          cells,
           workers: workers.asWorkers(),
           mainThread: i === 0 ? mainThread : far.calls,
           keys: { certificateIds: keys.ids, incarnations: [], storedAnswers: keys.storedAnswers },
@@ -173,8 +174,7 @@ export class SimNode {
       log,
       clock,
       fronts: told,
-      fillPure: () => fronts[0].stack.supply.pure.fill(1),
-      systemStream: fronts[0].stack.supply.system.reader,
+      tested: fronts[0].stack,
     });
     const started = pool;
     const [main] = fronts;

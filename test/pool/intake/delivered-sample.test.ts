@@ -12,6 +12,17 @@ import { isZero, recordingLog, ScriptedAssessor } from '../fixtures.ts';
 const SAMPLE_BYTES = ASSESSED_BITS / 8;
 const CHUNK_BYTES = 65_504;
 
+/** As EntropySupply.sample draws. */
+function drawing(name: string, reader: EntropyReader): DeliveredStream {
+  const draw = async (size: number) => {
+    const bytes = new Uint8Array(size);
+    reader.fill(bytes);
+    reader.erase();
+    return bytes;
+  };
+  return { name, draw };
+}
+
 /** A reader of a known keystream, with the chunks that it was given. */
 function knownStream(id: number) {
   const chunks: Uint8Array[] = [];
@@ -35,13 +46,13 @@ function world(...inUse: DeliveredStream[]) {
 }
 
 function namedStreams(...names: string[]): DeliveredStream[] {
-  return names.map((name, i) => ({ name, reader: knownStream(100 + i).reader }));
+  return names.map((name, i) => drawing(name, knownStream(100 + i).reader));
 }
 
 describe('a delivered sample', () => {
   it('tests the next 10^6 bits of the stream, drawn like any other, and erases them', async () => {
     const { whole, reader, chunks } = knownStream(90);
-    const { assessor, sampler } = world({ name: 'a', reader });
+    const { assessor, sampler } = world(drawing('a', reader));
     reader.fill(new Uint8Array(1_000)); // an answer before it
     await sampler.sampleNext();
     const expected = whole.subarray(1_000, 1_000 + SAMPLE_BYTES);
@@ -69,7 +80,7 @@ describe('a delivered sample', () => {
   it('takes the bytes of a keystream in use from nobody', async () => {
     const stream = new SeededKeystream(async () => []);
     stream.reseed(new Uint8Array(32).fill(7));
-    const { assessor, sampler } = world({ name: 'a', reader: stream.reader });
+    const { assessor, sampler } = world(drawing('a', stream.reader));
     const answer = new Uint8Array(SAMPLE_BYTES);
     stream.reader.fill(answer);
     await sampler.sampleNext();
@@ -86,7 +97,7 @@ describe('sampling', () => {
     const order: string[] = [];
     for (let turn = 0; turn < 7; turn++) {
       clock.advance(60_000);
-      if (turn === 3) inUse.push({ name: 'c', reader: knownStream(110).reader });
+      if (turn === 3) inUse.push(drawing('c', knownStream(110).reader));
       await sampler.sampleNext();
       const latest = sampler.states().find(({ sampledAtMs }) => sampledAtMs === clock.wallMs());
       order.push(latest?.name ?? '');

@@ -24,7 +24,13 @@ function sampleOf(source: (bytes: Uint8Array<ArrayBuffer>) => void) {
     return chunk;
   });
   const store = { addLot: async (lot: LotRecord) => lots.push(lot) > 0 };
-  const options = { stream, store, assessor, clock: new ManualClock(), log };
+  const drawn = async (size: number) => {
+    const bytes = new Uint8Array(size);
+    stream.fill(bytes);
+    stream.erase();
+    return bytes;
+  };
+  const options = { draw: drawn, store, assessor, clock: new ManualClock(), log };
   const draw = () => sampleSystem(options, NEVER);
   return { draw, assessor, lots, stream, chunks, log };
 }
