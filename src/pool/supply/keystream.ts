@@ -5,10 +5,10 @@ import { Expander, expandPiece, PIECE_OUTPUT_BYTES } from '../../crypto/expander
 import { expandSystemEntropy, fillSystemEntropy } from '../../crypto/system-entropy.ts';
 import { EntropyReader } from '../../values/entropy-reader.ts';
 
-/** Pieces of PIECE_OUTPUT_BYTES that a stream keeps expanded ahead of its reader. */
-const PIECES_AHEAD = 8;
+/** The ring's size: pieces of PIECE_OUTPUT_BYTES that a stream keeps expanded ahead of its reader. */
+const RING_PIECES = 8;
 /** A refill is asked for when this many or fewer are left. */
-const REFILL_AT_PIECES = PIECES_AHEAD / 2;
+const REFILL_AT_PIECES = RING_PIECES / 2;
 
 /** What a worker needs to expand pieces: a one-time key, and nothing else that is secret. */
 export interface RefillOrder {
@@ -41,8 +41,8 @@ export function nextPiece(stream: Expander): Uint8Array<ArrayBuffer> {
 export class SeededKeystream {
   readonly reader: EntropyReader;
   readonly #order: (order: RefillOrder) => Promise<Uint8Array<ArrayBuffer>[]>;
-  /** Expanded and not yet the reader's, in order. */
-  readonly #ahead: Uint8Array<ArrayBuffer>[] = [];
+  /** Pieces that workers have expanded and the reader has not taken, oldest first. It is used in one thread, so it is a plain list. */
+  readonly #ring: Uint8Array<ArrayBuffer>[] = [];
   #root: Expander | undefined;
   #refilling = false;
   #closed = false;
@@ -84,7 +84,7 @@ export class SeededKeystream {
     this.#root?.erase();
     this.#root = undefined;
     this.reader.discard();
-    wipe(...this.#ahead.splice(0));
+    wipe(...this.#ring.splice(0));
   }
 
   /** Ends the stream for good. */
@@ -101,21 +101,21 @@ export class SeededKeystream {
   /** When the workers are behind (a cold start or a burst), this thread expands a piece itself. */
   #nextPiece(): Uint8Array<ArrayBuffer> {
     const root = this.#seededRoot();
-    const piece = this.#ahead.shift() ?? nextPiece(root);
+    const piece = this.#ring.shift() ?? nextPiece(root);
     this.#keepFilled();
     return piece;
   }
 
   #keepFilled(): void {
     const root = this.#root;
-    if (this.#refilling || root === undefined || this.#ahead.length > REFILL_AT_PIECES) return;
+    if (this.#refilling || root === undefined || this.#ring.length > REFILL_AT_PIECES) return;
     this.#refilling = true;
     const key = root.deriveKey();
     const settled = (pieces: readonly Uint8Array<ArrayBuffer>[]) => {
       wipe(key); // not before: a queued order is copied to its worker only when one is free
       this.#refilling = false;
       if (root === this.#root) {
-        this.#ahead.push(...pieces);
+        this.#ring.push(...pieces);
         return;
       }
       wipe(...pieces); // the seed changed or ended meanwhile
@@ -123,7 +123,7 @@ export class SeededKeystream {
       if (pieces.length > 0) this.#keepFilled();
     };
     const nothing = () => settled([]);
-    this.#order({ key, pieces: PIECES_AHEAD - this.#ahead.length }).then(settled, nothing);
+    this.#order({ key, pieces: RING_PIECES - this.#ring.length }).then(settled, nothing);
   }
 }
 
