@@ -63,10 +63,12 @@ export class Random {
     }
     const lowBytes = options.lowBytes ?? refillBytes / 4;
     if (!(lowBytes >= 0 && lowBytes <= refillBytes)) throw new RangeError('lowBytes: 0 to refillBytes');
+    const blocks = { type: 'bytes', count: refillBytes / KIB, params: { length: KIB }, entropyMode } as const;
     this.#reservoir = new ByteReservoir(async (signal) => {
-      const { answer, bytes } = batched
-        ? await batchOf(client, refillBytes, entropyMode, signal)
-        : await bytesOf(client, refillBytes, entropyMode, signal);
+      const answer: RefillAnswer = batched
+        ? await client.batchBinary(blocks, { signal })
+        : await client.bytesBinary({ count: refillBytes, entropyMode }, { signal });
+      const bytes = 'bytes' in answer.data ? answer.data.bytes : answer.data.values;
       try {
         await onRefill?.(answer);
       } catch (error) {
@@ -236,33 +238,4 @@ export class Random {
       if (word < plan.limit) return word % plan.span;
     }
   }
-}
-
-interface Refill {
-  readonly answer: RefillAnswer;
-  readonly bytes: Uint8Array;
-}
-
-async function bytesOf(
-  client: ByteClient,
-  count: number,
-  entropyMode: EntropyMode | undefined,
-  signal: AbortSignal,
-): Promise<Refill> {
-  const answer = await client.bytesBinary({ count, entropyMode }, { signal });
-  return { answer, bytes: answer.data.bytes };
-}
-
-async function batchOf(
-  client: ByteClient,
-  count: number,
-  entropyMode: EntropyMode | undefined,
-  signal: AbortSignal,
-): Promise<Refill> {
-  const params = { length: KIB };
-  const answer = await client.batchBinary(
-    { type: 'bytes', count: count / KIB, params, entropyMode },
-    { signal },
-  );
-  return { answer, bytes: answer.data.values };
 }

@@ -85,17 +85,19 @@ export class Streams {
     params: BatchTypeParameters[T],
     call: StreamOptions = {},
   ): AsyncGenerator<StreamBlock<T>> {
-    const { total, block = BLOCK_MAX, entropyMode, purpose, userData, userDataSha256 } = parameters;
-    if (!(Number.isSafeInteger(total) && total >= 1)) throw new RangeError('total: a whole number from 1 on');
-    if (!(Number.isInteger(block) && block >= 1 && block <= BLOCK_MAX))
-      throw new RangeError('block: 1 to 100,000');
-    const common = {
+    const {
+      total,
+      block = BLOCK_MAX,
       entropyMode,
       purpose,
       userData,
       userDataSha256,
-      public: parameters.public,
-    };
+      public: isPublic,
+    } = parameters;
+    if (!(Number.isSafeInteger(total) && total >= 1)) throw new RangeError('total: a whole number from 1 on');
+    if (!(Number.isInteger(block) && block >= 1 && block <= BLOCK_MAX))
+      throw new RangeError('block: 1 to 100,000');
+    const common = { entropyMode, purpose, userData, userDataSha256, public: isPublic };
     return this.#blocks({ type, total, block, params, ...common }, call);
   }
 
@@ -107,7 +109,7 @@ export class Streams {
     const aheadMax = String(entropyMode).toLowerCase() === 'pure' || purpose !== undefined ? 1 : AHEAD_MAX;
     const ending = new AbortController();
     const onAbort = () => ending.abort(call.signal?.reason);
-    const asker = new BlockAsker(this.#source, { ...call, signal: ending.signal }, aheadMax > 1);
+    const ask = blockAsker<T>(this.#source, { ...call, signal: ending.signal }, aheadMax > 1);
     const coming: Promise<StreamBlock<T>>[] = [];
     let left = total;
     let taken = 0;
@@ -116,7 +118,7 @@ export class Streams {
       call.signal?.addEventListener('abort', onAbort, { once: true });
       while (left > 0 || coming.length > 0) {
         for (; left > 0 && coming.length < Math.min(1 + taken, aheadMax); left -= block) {
-          const asked = asker.ask({ ...same, count: Math.min(left, block) } as BatchParameters<T>);
+          const asked = ask({ ...same, count: Math.min(left, block) } as BatchParameters<T>);
           asked.catch(() => {}); // whoever reads so far is told
           coming.push(asked);
         }
@@ -131,30 +133,23 @@ export class Streams {
 }
 
 /** Asks for blocks, each under a key of its own. */
-class BlockAsker {
-  readonly #source: Pick<QrnClient, 'batchBinary'>;
-  readonly #call: StreamOptions;
-  readonly #mayGoWithout: boolean;
-  #isKeyed = true;
-
-  constructor(source: Pick<QrnClient, 'batchBinary'>, call: StreamOptions, mayGoWithout: boolean) {
-    this.#source = source;
-    this.#call = call;
-    this.#mayGoWithout = mayGoWithout;
-  }
-
-  async ask<T extends BinaryBatchType>(parameters: BatchParameters<T>): Promise<StreamBlock<T>> {
-    if (this.#isKeyed) {
-      const idempotencyKey = await randomKey();
+function blockAsker<T extends BinaryBatchType>(
+  source: Pick<QrnClient, 'batchBinary'>,
+  call: StreamOptions,
+  mayGoWithout: boolean,
+): (parameters: BatchParameters<T>) => Promise<StreamBlock<T>> {
+  let isKeyed = true;
+  return async (parameters) => {
+    if (isKeyed) {
       try {
-        return await this.#source.batchBinary(parameters, { ...this.#call, idempotencyKey });
+        return await source.batchBinary(parameters, { ...call, idempotencyKey: await randomKey() });
       } catch (error) {
         const isFull = error instanceof QrnError && error.code === 'idempotency_full';
-        if (!(isFull && this.#mayGoWithout)) throw error;
+        if (!(isFull && mayGoWithout)) throw error;
         // the service keeps no more answers of this account: a block that is lost from now on is drawn anew
-        this.#isKeyed = false;
+        isKeyed = false;
       }
     }
-    return this.#source.batchBinary(parameters, this.#call);
-  }
+    return source.batchBinary(parameters, call);
+  };
 }

@@ -113,52 +113,32 @@ export class Transport {
     throw error;
   }
 
-  /** One request and its whole answer, whatever its status. */
-  async #exchange(request: HttpRequest, call: CallOptions): Promise<RawResponse> {
-    const limit = new Limit(call, this.#options.timeoutMs);
-    const { fetch } = this.#options;
-    return limit.of(
-      fetch(request.url, fetchInit(request, limit.signal)).then(async (response) => {
-        const body = new Uint8Array(await response.arrayBuffer());
-        return { status: response.status, headers: response.headers, body };
-      }),
-    );
-  }
-}
-
-/** Ends an exchange when its time is over, and when its caller says so. */
-class Limit {
-  readonly #limitMs: number;
-  readonly #callers: AbortSignal | undefined;
-  readonly #ending = new AbortController();
-  readonly #onAbort = () => this.#ending.abort(this.#callers?.reason);
-
-  constructor({ signal, timeoutMs }: CallOptions, defaultMs: number) {
+  /**
+   * One request and its whole answer, whatever its status. Ends when its time is over, and when its caller says so: throws the
+   * caller's reason, `timeout` or `network_error`.
+   */
+  async #exchange(
+    request: HttpRequest,
+    { signal, timeoutMs = this.#options.timeoutMs }: CallOptions,
+  ): Promise<RawResponse> {
     signal?.throwIfAborted();
-    this.#limitMs = timeoutMs ?? defaultMs;
-    this.#callers = signal;
-    signal?.addEventListener('abort', this.#onAbort, { once: true });
-  }
-
-  /** For fetch. */
-  get signal(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  /** What the work gives within the time; throws the caller's reason, `timeout` or `network_error`. */
-  async of<T>(work: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.#ending.abort(TIMED_OUT), this.#limitMs);
+    const ending = new AbortController();
+    const onAbort = () => ending.abort(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => ending.abort(TIMED_OUT), timeoutMs);
+    const { fetch } = this.#options;
     try {
-      return await work;
+      const response = await fetch(request.url, fetchInit(request, ending.signal));
+      const body = new Uint8Array(await response.arrayBuffer());
+      return { status: response.status, headers: response.headers, body };
     } catch (error) {
-      if (this.#callers?.aborted) throw this.#callers.reason;
-      if (this.signal.reason === TIMED_OUT) {
-        throw clientError('timeout', { message: `No answer within ${this.#limitMs} ms.`, cause: error });
-      }
+      if (signal?.aborted) throw signal.reason;
+      if (ending.signal.reason === TIMED_OUT)
+        throw clientError('timeout', { message: `No answer within ${timeoutMs} ms.`, cause: error });
       throw clientError('network_error', { message: networkMessage(error), cause: error });
     } finally {
       clearTimeout(timer);
-      this.#callers?.removeEventListener('abort', this.#onAbort);
+      signal?.removeEventListener('abort', onAbort);
     }
   }
 }

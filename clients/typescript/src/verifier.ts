@@ -35,6 +35,7 @@ export interface Check {
     | 'delivered'
     | 'label'
     | 'lots'
+    | 'derived'
     | 'status'
     | 'keys'
     | 'inclusion'
