@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { assert } from '../core/assert.ts';
-import type { Clock } from '../core/clock.ts';
 import {
   ALPHA,
   BATTERY_BITS,
@@ -95,9 +94,12 @@ function dossierOptions(input: Given<typeof OPTIONS>): DossierOptions | undefine
   return { symbolBits, restarts, claim: claimed };
 }
 
-/** Drawn on a terminal alone: in a pipe or a log file it would be noise. */
-function progressOf({ clock, talk }: CommandContext): Progress {
-  return new Progress(clock, process.stderr.isTTY ? talk : () => {});
+/** Back to the line's start, and erase it (ECMA-48 EL). */
+const CLEAR_LINE = '\r\u001b[K';
+
+/** One line that is written over, on a terminal alone: in a pipe or a log file it would be noise. */
+function progressOf({ talk }: CommandContext): (text: string) => void {
+  return process.stderr.isTTY ? (text) => talk(`${CLEAR_LINE}${text}`) : () => {};
 }
 
 function word(passed: boolean): 'pass' | 'fail' {
@@ -167,7 +169,7 @@ interface AssessOptions {
   readonly constants: Constants;
   /** At least 1; may be infinite. */
   readonly sequencesMax: number;
-  readonly progress: Progress;
+  readonly progress: (text: string) => void;
   /** Ends the assessment behind the sequence that is being tested. */
   readonly interrupted: AbortSignal;
 }
@@ -184,7 +186,7 @@ async function assessFile(path: string, options: AssessOptions) {
   let sequences = 0;
   let rejected = 0;
   let isPartial = false;
-  for await (const { bytes, bitLength, fractionRead } of sequencesOf(path, form, BATTERY_BITS)) {
+  for await (const { bytes, bitLength } of sequencesOf(path, form, BATTERY_BITS)) {
     if (bitLength < BATTERY_BITS) {
       if (first !== undefined) break;
       const held = bitLength.toLocaleString('en');
@@ -200,18 +202,11 @@ async function assessFile(path: string, options: AssessOptions) {
     tally.add(battery.rows);
     sequences++;
     if (!decision.passed) rejected++;
-    // by bytes, so that it holds for text too; by sequences when only so many are asked for
-    const fraction =
-      sequencesMax === Number.POSITIVE_INFINITY
-        ? fractionRead
-        : Math.max(fractionRead ?? 0, sequences / sequencesMax);
-    progress.show(`${sequences} sequences tested, ${rejected} rejected`, fraction);
-    if (first === undefined) {
-      first = assessSequence(bytes, battery);
-    }
+    progress(`${sequences} sequences tested, ${rejected} rejected`);
+    first ??= assessSequence(bytes, battery);
     if (sequences === sequencesMax) break;
   }
-  progress.clear();
+  progress('');
   assert(first !== undefined, 'a file without a whole sequence was refused');
 
   const across =
@@ -320,43 +315,4 @@ function estimatesOf({ estimators }: NonIidAssessment): object[] {
     estimator,
     'bits per bit': estimators[estimator]?.toFixed(6) ?? 'does not apply',
   }));
-}
-
-const INTERVAL_MS = 200;
-const BAR_WIDTH = 24;
-/** Back to the line's start, and erase it (ECMA-48 EL). */
-const CLEAR_LINE = '\r\u001b[K';
-
-/** How far a long command is, in one line of the terminal that is drawn over and gone at the end. */
-export class Progress {
-  readonly #clock: Clock;
-  readonly #draw: (text: string) => void;
-  readonly #beganAtMs: number;
-  #drawnAtMs = Number.NEGATIVE_INFINITY;
-
-  constructor(clock: Clock, draw: (text: string) => void) {
-    this.#clock = clock;
-    this.#draw = draw;
-    this.#beganAtMs = clock.monotonicMs();
-  }
-
-  /** `fraction` of the work is done, null when nobody knows; drawn five times a second at most. */
-  show(what: string, fraction: number | null): void {
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - this.#drawnAtMs < INTERVAL_MS) return;
-    this.#drawnAtMs = nowMs;
-    this.#draw(CLEAR_LINE + (fraction === null ? what : `${this.#bar(fraction, nowMs)}  ${what}`));
-  }
-
-  clear(): void {
-    if (this.#drawnAtMs > Number.NEGATIVE_INFINITY) this.#draw(CLEAR_LINE);
-  }
-
-  #bar(fraction: number, nowMs: number): string {
-    const filled = Math.floor(BAR_WIDTH * fraction);
-    const bar = `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${Math.floor(100 * fraction)} %`;
-    if (fraction <= 0) return bar;
-    const leftS = Math.ceil(((nowMs - this.#beganAtMs) * (1 - fraction)) / fraction / 1000);
-    return `${bar}, ${leftS < 120 ? `${leftS} s` : `${Math.ceil(leftS / 60)} min`} left`;
-  }
 }

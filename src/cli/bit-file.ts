@@ -9,8 +9,6 @@ interface Sequence {
   /** Packed, in a buffer that the next sequence fills again. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly bitLength: number;
-  /** How much of the file was read, from 0 to 1; null where nobody knows its size before its end, as of a pipe. */
-  readonly fractionRead: number | null;
 }
 
 const WHITE_SPACE = new Set([0x09, 0x0a, 0x0d, 0x20]);
@@ -28,15 +26,14 @@ export async function* sequencesOf(
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) throw new CommandError(`${path} is a directory`);
-    const sizeBytes = stats.isFile() ? stats.size : null;
-    if (sizeBytes === 0) throw new CommandError(`${path} is empty`);
+    if (stats.isFile() && stats.size === 0) throw new CommandError(`${path} is empty`);
     const bytes = new Uint8Array(sequenceBits / 8);
     let bitLength = 0;
     let isFirst = true;
-    const sequenceAt = (readBytes: number): Sequence => {
+    const sequence = (): Sequence => {
       if (isFirst && form === 'packed') assertNotText(path, bytes.subarray(0, bitLength / 8));
       isFirst = false;
-      return { bytes, bitLength, fractionRead: sizeBytes === null ? null : readBytes / sizeBytes };
+      return { bytes, bitLength };
     };
     let chunkAt = 0;
     for await (const chunk of handle.createReadStream({ autoClose: false }) as AsyncIterable<Buffer>) {
@@ -58,13 +55,13 @@ export async function* sequencesOf(
           }
         }
         if (bitLength < sequenceBits) continue;
-        yield sequenceAt(chunkAt + from);
+        yield sequence();
         bytes.fill(0);
         bitLength = 0;
       }
       chunkAt += chunk.length;
     }
-    yield sequenceAt(chunkAt);
+    yield sequence();
   } finally {
     await handle.close();
   }

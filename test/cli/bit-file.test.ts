@@ -25,17 +25,6 @@ async function sequences(form: BitForm, sequenceBits: number, file = path): Prom
 }
 
 describe('a file of bits', () => {
-  it('knows how much of it was read, and of a pipe that nobody does', async () => {
-    const fractions = async (file: string) => {
-      const read: (number | null)[] = [];
-      for await (const { fractionRead } of sequencesOf(file, 'packed', 24)) read.push(fractionRead);
-      return read;
-    };
-    writeFileSync(path, Uint8Array.of(1, 2, 3, 4));
-    assert.deepEqual(await fractions(path), [3 / 4, 1]);
-    assert.deepEqual(await fractions('/dev/null'), [null]);
-  });
-
   it('may be a pipe that gives it in pieces', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('sh', ['-c', `mkfifo ${pipe}`]);
