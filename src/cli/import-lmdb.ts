@@ -19,15 +19,23 @@ import { type ImportMark, readImportMark, writeImportMark } from '../ledger/lmdb
 import type { LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import type { Database } from '../ledger/postgres/connection.ts';
 import { placeOf } from '../ledger/postgres/failure.ts';
-import { type ImportCounts, importFolder, importStateOf, isImported } from '../ledger/postgres/import.ts';
+import {
+  type ImportCounts,
+  importFolder,
+  importStateOf,
+  isImported,
+  requireImportable,
+} from '../ledger/postgres/import.ts';
 import { requireSchema } from '../ledger/postgres/migrate.ts';
 import { agreeOnSecrets } from '../ledger/postgres/shared-secrets.ts';
+import { serverLives } from '../ledger/server-socket.ts';
 import { action, type CommandContext, CommandError } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   type ClusterSettings,
   ledgerPath,
   openAsServer,
+  openToRead,
   requireCluster,
   withDatabase,
 } from './ledger-access.ts';
@@ -50,20 +58,25 @@ export const importLmdb = action({
     'becomes that of this node (QRN_NODE). The folder serves no more as a ledger. The service must be stopped. When the command\n' +
     'was interrupted, run it again: it goes on.',
   irreversible: async (_input, context) => {
-    const { url, path } = requireCluster(context);
+    const { url, path } = await withMove(context, async (move) => {
+      if (!(await stateOf(move)).isCommitted) await requireMovable(move);
+      return move.settings;
+    });
     return `This moves the ledger in ${ledgerPath(context)} into PostgreSQL at ${placeOf(url)}; the folder becomes ${path} and serves no more as a ledger.`;
   },
   run: async (_input, context) => {
-    const settings = requireCluster(context);
-    requireOwnFolder(context);
-    await withDatabase(context, (database) =>
-      moveLedger({ context, settings, database, from: ledgerPath(context) }),
-    );
+    await withMove(context, moveLedger);
   },
 });
 
-async function moveLedger(move: Move): Promise<void> {
-  const { context, settings, database, from } = move;
+function withMove<T>(context: CommandContext, use: (move: Move) => Promise<T>): Promise<T> {
+  const settings = requireCluster(context);
+  requireOwnFolder(context);
+  return withDatabase(context, (database) => use({ context, settings, database, from: ledgerPath(context) }));
+}
+
+/** Whether the import is committed already. Throws what stands in the way of it, as far as the paths and the database tell. */
+async function stateOf({ settings, database, from }: Move) {
   await requireSchema(database);
   const { madeAtMs, firstNode } = await importStateOf(database);
   const mark = readImportMark(from);
@@ -72,15 +85,11 @@ async function moveLedger(move: Move): Promise<void> {
       `${from} went, or was about to go, into another database, at ${mark.database}: set QRN_LEDGER to that one`,
     );
   const isCommitted = mark !== undefined && (await isImported(database, mark.id));
-  if (!existsSync(from)) {
-    if (!isCommitted)
-      throw new CommandError(
-        `there is no ledger in ${from}: set QRN_DATA_DIR to the data folder of the service`,
-      );
-    context.talk('The ledger is in the database already.\n');
-    return;
-  }
-  if (isCommitted && firstNode !== settings.node)
+  if (!isCommitted && !existsSync(from))
+    throw new CommandError(
+      `there is no ledger in ${from}: set QRN_DATA_DIR to the data folder of the service`,
+    );
+  if (isCommitted && existsSync(from) && firstNode !== settings.node)
     throw new CommandError(
       `the ledger was imported for the node ${firstNode}, and another one would give up its blocks: set QRN_NODE=${firstNode}, and run this again`,
     );
@@ -88,6 +97,31 @@ async function moveLedger(move: Move): Promise<void> {
     throw new CommandError(
       `${settings.path} is not empty: this data folder has served as a node. Move it out of the way, and its blocks are lost`,
     );
+  return { isCommitted, madeAtMs };
+}
+
+/** For a dry run: throws what the import would be refused for, and changes nothing. */
+async function requireMovable(move: Move): Promise<void> {
+  const { context, database, from } = move;
+  if (await serverLives(from)) throw new CommandError(`a service is using ${from}: stop it first`);
+  const ledger = await openToRead(context, from, { forImport: true });
+  const records = ledger.records();
+  try {
+    await requireOriginal(move, ledger);
+    await requireImportable(database, records);
+  } finally {
+    records.at.done();
+    await ledger.close();
+  }
+}
+
+async function moveLedger(move: Move): Promise<void> {
+  const { context, from } = move;
+  const { isCommitted, madeAtMs } = await stateOf(move);
+  if (!existsSync(from)) {
+    context.talk('The ledger is in the database already.\n');
+    return;
+  }
   const ledger = await openAsServer(context, from, { forImport: true });
   try {
     if (!isCommitted) {
@@ -102,12 +136,11 @@ async function moveLedger(move: Move): Promise<void> {
   becomeNode(move);
 }
 
-async function importRecords(
-  { context, settings, database, from }: Move,
+/** Throws unless the ledger is sound, and the one that its keys signed for last. */
+async function requireOriginal(
+  { context, settings: { keysPath, logName }, database, from }: Move,
   ledger: LmdbLedger,
-  databaseMadeAtMs: number,
-): Promise<ImportCounts> {
-  const { keysPath, logName, node, url } = settings;
+): Promise<void> {
   const identity = await checkIdentity(ledger, from, readAnchor(keysPath));
   if (identity.kind === 'new')
     throw new CommandError(`nothing was ever served from ${from}: start a node on the database instead`);
@@ -125,6 +158,20 @@ async function importRecords(
         'empty database, and run qrn cluster init with this QRN_DATA_DIR and QRN_LOG_NAME',
     );
   });
+}
+
+async function importRecords(
+  move: Move,
+  ledger: LmdbLedger,
+  databaseMadeAtMs: number,
+): Promise<ImportCounts> {
+  await requireOriginal(move, ledger);
+  const {
+    context,
+    settings: { node, url },
+    database,
+    from,
+  } = move;
   const records = ledger.records();
   const id = randomUUID();
   try {

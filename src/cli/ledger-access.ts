@@ -6,6 +6,7 @@ import type { CertificateFolders } from '../certificate/open.ts';
 import { loadSettings } from '../config/config.ts';
 import { silentLog } from '../core/log.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { requireLmdbFile } from '../ledger/lmdb/data-file.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
 import type { CommandCall, LmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
@@ -74,9 +75,14 @@ export function withDatabase<T>(
   });
 }
 
+/** False where the ledger is in PostgreSQL. */
+export function hasFolderLedger(context: CommandContext): boolean {
+  return clusterSettings(context) === undefined;
+}
+
 /** Throws a CommandError where the ledger is in PostgreSQL: `instead` says what to do there. */
 export function requireFolderLedger(context: CommandContext, command: string, instead: string): void {
-  if (clusterSettings(context) === undefined) return;
+  if (hasFolderLedger(context)) return;
   throw new CommandError(`${command} is for a ledger in the data folder, and QRN_LEDGER is set: ${instead}`);
 }
 
@@ -91,11 +97,13 @@ export function ledgerPath(context: CommandContext): string {
 export function existingLedger(context: CommandContext): string {
   const path = ledgerPath(context);
   requireNotImported(path);
-  if (!existsSync(path)) {
+  const file = join(path, 'data.mdb');
+  if (!existsSync(file)) {
     throw new CommandError(
       `there is no ledger in ${path}: set QRN_DATA_DIR to the data folder of the service; qrn serve makes a new one`,
     );
   }
+  requireLmdbFile(file, false);
   requireOwnFolder(context);
   return path;
 }
@@ -107,6 +115,15 @@ export function openAsServer(
   more: Pick<LmdbLedgerOptions, 'forImport' | 'mayLackJournals'> = {},
 ): Promise<LmdbLedger> {
   return openLmdbLedger({ ...SERVER, ...more, fronts: 0, isCommand: true, clock, path });
+}
+
+/** Opens the ledger of a folder to read it, beside a running service or without one. */
+export function openToRead(
+  { clock }: CommandContext,
+  path: string,
+  more: Pick<LmdbLedgerOptions, 'forImport'> = {},
+): Promise<LmdbLedger> {
+  return openLmdbLedger({ ...QUIET, ...more, role: 'reader', clock, path });
 }
 
 /** Runs `use` as the one server of the folder, or as the node of the settings: neither can be running beside it. */
@@ -144,7 +161,7 @@ export async function withLedger<T>(
   const cluster = clusterSettings(context);
   const ledger =
     cluster === undefined
-      ? await openLmdbLedger({ ...QUIET, role: 'reader', clock, path: existingLedger(context) })
+      ? await openToRead(context, existingLedger(context))
       : await openPostgresLedger({ ...TOOL, clock, ...cluster });
   return using<Ledger, T>(ledger, use);
 }

@@ -4,7 +4,6 @@ import {
   copyFileSync,
   existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
@@ -14,13 +13,17 @@ import {
 import { join, resolve } from 'node:path';
 import type { Incarnation } from '../certificate/incarnation.ts';
 import { acceptMove, beginIncarnation } from '../certificate/open.ts';
-import { requireLmdbFile } from '../ledger/lmdb/data-file.ts';
+import { type AuditReport, LedgerError } from '../ledger/ledger.ts';
+import { auditInChild } from '../ledger/lmdb/audit-child.ts';
+import { makeFolder, requireLmdbFile } from '../ledger/lmdb/data-file.ts';
 import { requireNotImported } from '../ledger/lmdb/import-mark.ts';
+import { serverLives } from '../ledger/server-socket.ts';
 import { action, CommandError, group, type Report } from './command.ts';
 import { requireOwnFolder } from './data-folder.ts';
 import {
   asServer,
   existingLedger,
+  hasFolderLedger,
   ledgerPath,
   openAsServer,
   requireFolderLedger,
@@ -33,7 +36,9 @@ const audit = action({
     'Re-verifies everything in the ledger: spends, counters, owners of blocks, certificates. Reads only.',
   options: { json: { meaning: 'one JSON object' } },
   run: async (_input, context) => {
-    const report = await withLedger(context, (ledger) => ledger.audit());
+    const report = hasFolderLedger(context)
+      ? await auditOf(existingLedger(context))
+      : await withLedger(context, (ledger) => ledger.audit());
     const { ok, problems } = report;
     const counts = {
       segments: report.segments,
@@ -117,17 +122,11 @@ const restore = action({
     requireNotImported(path);
     requireOwnFolder(context);
     const from = resolve(input.operands[0]);
-    if (from !== resolve(path)) copyBackup(from, path);
-    const { incarnation, blocksBurned } = await asServer(
-      context,
-      async (folders) => {
-        const { ok, problems } = await folders.ledger.audit();
-        if (!ok)
-          throw new CommandError(`the ledger is not sound, nothing was changed: ${problems.join('; ')}`);
-        return beginIncarnation(folders);
-      },
-      { mayLackJournals: true },
-    );
+    if (from === resolve(path)) await requireSound(path);
+    else await copyBackup(from, path);
+    const { incarnation, blocksBurned } = await asServer(context, beginIncarnation, {
+      mayLackJournals: true,
+    });
     context.talk(
       'Back up the keys folder now: the new log has a key of its own. Keys and accounts are as they were when the copy was made: ' +
         'revoke again what was revoked since.\n',
@@ -173,17 +172,43 @@ function requireBackup(folder: string): string {
   return file;
 }
 
-/** The backup's data file in the place of a ledger that is not there. */
-function copyBackup(from: string, path: string): void {
+/** In a process of its own: LMDB ends one that meets certain damage. */
+async function auditOf(folder: string): Promise<AuditReport> {
+  try {
+    return await auditInChild(folder, undefined, await serverLives(folder));
+  } catch (error) {
+    const isDamage = error instanceof LedgerError && error.reason === 'damaged';
+    throw isDamage ? new CommandError(`the ledger in ${folder} is damaged: ${error.message}`) : error;
+  }
+}
+
+/** Throws a CommandError that says what is wrong with the ledger in a folder. */
+async function requireSound(folder: string): Promise<void> {
+  const { problems } = await auditOf(folder);
+  if (problems.length > 0)
+    throw new CommandError(`the ledger in ${folder} is damaged: ${problems.join('; ')}`);
+}
+
+const DRAFT = 'restored';
+
+/** The backup's data file in the place of a ledger that is not there, once the copy is found sound. */
+async function copyBackup(from: string, path: string): Promise<void> {
   const file = requireBackup(from);
+  const draft = join(path, DRAFT);
+  rmSync(draft, { recursive: true, force: true }); // what an interrupted run left
   if (existsSync(path) && readdirSync(path).length > 0)
     throw new CommandError(`${path} is not empty: move the ledger that is there out of the way first`);
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  const draft = join(path, 'data.mdb.draft');
-  copyFileSync(file, draft);
-  chmodSync(draft, 0o600);
-  const descriptor = openSync(draft, 'r');
-  fsyncSync(descriptor);
-  closeSync(descriptor);
-  renameSync(draft, join(path, 'data.mdb'));
+  makeFolder(draft);
+  try {
+    const copy = join(draft, 'data.mdb');
+    copyFileSync(file, copy);
+    chmodSync(copy, 0o600);
+    const descriptor = openSync(copy, 'r');
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    await requireSound(draft);
+    renameSync(copy, join(path, 'data.mdb'));
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
 }

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { open } from 'lmdb';
@@ -17,6 +26,8 @@ import { plainCodec } from '../../src/ledger/store.ts';
 import { openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { runCommand } from '../support/run-command.ts';
 
+/** Of LMDB. */
+const PAGE_BYTES = 4_096;
 /** A user other than root; `nobody` on most systems. */
 const STRANGER = 65_534;
 const needsRoot = process.geteuid?.() !== 0 && 'only root can give a folder to another user';
@@ -101,17 +112,84 @@ describe('a data folder of a newer program', () => {
   });
 });
 
-it('an empty file is no backup, and nothing is put in the place of the ledger', async (t) => {
-  const dataDir = temporaryFolder(t);
-  const backup = join(dataDir, 'backup');
-  mkdirSync(backup);
-  writeFileSync(join(backup, 'data.mdb'), '');
-  const { status, out, talk } = await runCommand(ledger, ['restore', backup, '--yes'], {
-    QRN_DATA_DIR: dataDir,
+describe('files of a ledger that are not sound', () => {
+  /** A backup with a leaf of zeros in the middle of a table: LMDB ends a process that walks it. */
+  async function damagedBackup(t: TestContext): Promise<string> {
+    const backup = join(temporaryFolder(t), 'backup');
+    const original = await openTestLedger(temporaryFolder(t));
+    const tiles = Array.from({ length: 200 }, (_, i) => ({ key: `tile/${i}`, value: new Uint8Array(300) }));
+    await original.putLog(tiles);
+    await original.backup(backup);
+    await original.close();
+    const file = join(backup, 'data.mdb');
+    const content = readFileSync(file);
+    for (let at = content.indexOf('tile/150'); at >= 0; at = content.indexOf('tile/150', at + 1))
+      content.fill(0, at - (at % PAGE_BYTES), at - (at % PAGE_BYTES) + PAGE_BYTES);
+    writeFileSync(file, content);
+    return backup;
+  }
+
+  it('an empty file is no backup, and nothing is put in the place of the ledger', async (t) => {
+    const dataDir = temporaryFolder(t);
+    const backup = join(dataDir, 'backup');
+    mkdirSync(backup);
+    writeFileSync(join(backup, 'data.mdb'), '');
+    const restored = await runCommand(ledger, ['restore', backup, '--yes'], { QRN_DATA_DIR: dataDir });
+    const talk = `qrn ledger restore: ${join(backup, 'data.mdb')} is empty: restore a backup\n`;
+    assert.deepEqual(restored, { status: 1, out: '', talk });
+    assert.deepEqual(readdirSync(dataDir), ['backup']);
   });
-  assert.deepEqual([status, out], [1, '']);
-  assert.equal(talk, `qrn ledger restore: ${join(backup, 'data.mdb')} is empty: restore a backup\n`);
-  assert.deepEqual(readdirSync(dataDir), ['backup']);
+
+  it('a damaged backup is not restored, and its draft goes', async (t) => {
+    const dataDir = temporaryFolder(t);
+    const backup = await damagedBackup(t);
+    const { status, talk } = await runCommand(ledger, ['restore', backup, '--yes'], {
+      QRN_DATA_DIR: dataDir,
+    });
+    assert.equal(status, 1);
+    assert.match(
+      talk,
+      /^qrn ledger restore: the ledger in .* is damaged: [^\n]*LMDB cannot follow it[^\n]*\n$/,
+    );
+    assert.deepEqual(readdirSync(join(dataDir, 'ledger')), []);
+  });
+
+  it('an audit of a damaged copy says so in a sentence', async (t) => {
+    const dataDir = temporaryFolder(t);
+    cpSync(await damagedBackup(t), join(dataDir, 'ledger'), { recursive: true });
+    const { status, talk } = await runCommand(ledger, ['audit'], { QRN_DATA_DIR: dataDir });
+    assert.equal(status, 1);
+    assert.match(
+      talk,
+      /^qrn ledger audit: the ledger in .* is damaged: [^\n]*LMDB cannot follow it[^\n]*\n$/,
+    );
+  });
+
+  it('an empty data file is not compacted', async (t) => {
+    const dataDir = temporaryFolder(t);
+    const file = join(dataDir, 'ledger', 'data.mdb');
+    mkdirSync(join(dataDir, 'ledger'));
+    writeFileSync(file, '');
+    const { status, talk } = await runCommand(ledger, ['compact'], { QRN_DATA_DIR: dataDir });
+    assert.deepEqual([status, talk], [1, `qrn ledger compact: ${file} is empty: restore a backup\n`]);
+    assert.equal(statSync(file).size, 0);
+  });
+
+  it('a backup goes neither into the folder of the ledger nor where no folder can be', {
+    skip: process.platform === 'linux' ? false : 'needs /proc',
+  }, async (t) => {
+    const dataDir = await dataFolder(t);
+    const inside = join(dataDir, 'ledger', 'copies', 'today');
+    for (const [target, why] of [
+      [inside, /lies in the folder of the ledger: a backup goes into a folder outside of/],
+      ['/proc/nowhere/backup', /cannot make the folder \/proc\/nowhere: ENOENT/],
+    ] as const) {
+      const { status, talk } = await runCommand(ledger, ['backup', target], { QRN_DATA_DIR: dataDir });
+      assert.equal(status, 1);
+      assert.match(talk, why);
+    }
+    assert.ok(!existsSync(join(dataDir, 'ledger', 'copies')));
+  });
 });
 
 /** A reader that takes the whole directory and never ends a change. */

@@ -87,7 +87,7 @@ suite('the audit after an unclean stop', () => {
     for (let page = 2; page * PAGE_BYTES < sound.length && signals.size === 0; page += 7) {
       writeFileSync(file, Buffer.from(sound).fill(0, page * PAGE_BYTES, (page + 1) * PAGE_BYTES));
       for (let start = 1; start <= 2; start++) {
-        const error = await failureOf(openTestLedger(path, { startAudit: auditInChild }));
+        const error = await failureOf(openTestLedger(path, { audit: auditInChild }));
         if (error === undefined) break; // a free page
         const [, signal] =
           /is damaged: a page is damaged so that LMDB cannot follow it \((\w+)\)/.exec(error) ?? [];
@@ -97,7 +97,7 @@ suite('the audit after an unclean stop', () => {
     }
     assert.deepEqual([...signals], ['SIGABRT']);
     writeFileSync(file, sound);
-    await (await openTestLedger(path, { startAudit: auditInChild })).close();
+    await (await openTestLedger(path, { audit: auditInChild })).close();
   });
 
   test('a start after a clean stop does not audit', async (t) => {
@@ -114,7 +114,7 @@ suite('the audit after an unclean stop', () => {
     leaveJournal(path);
     damageContent(join(path, 'data.mdb'), entry(10_000 * (SEGMENTS / 2)).requestId);
     const { lines, log } = gatheringLog();
-    const ledger = await openTestLedger(path, { log, startAuditWaitMs: 0, startAudit: auditInChild });
+    const ledger = await openTestLedger(path, { log, startAuditWaitMs: 0, audit: auditInChild });
     assert.ok(
       lines.includes('ledger: serving while the audit continues; damage that it finds stops the service'),
     );
@@ -128,7 +128,7 @@ suite('the audit after an unclean stop', () => {
     const path = temporaryFolder(t);
     await closedLedger(path);
     leaveJournal(path);
-    await (await openTestLedger(path, { startAuditWaitMs: 0, startAudit: auditInChild })).close();
+    await (await openTestLedger(path, { startAuditWaitMs: 0, audit: auditInChild })).close();
     assert.equal(journalsOf(path).length, 1);
     const { lines, log } = gatheringLog();
     await (await openTestLedger(path, { log })).close();

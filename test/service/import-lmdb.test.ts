@@ -48,10 +48,12 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
   test('keeps its keys, answers, counters, blocks and its one log, and never serves from both', async () => {
     const url = await emptyDatabase();
     const qrn = (...args: string[]) => runQrnHere(folder, args, { QRN_LEDGER: url, QRN_NODE: 'a' });
-    const refused = async (why: RegExp) => {
-      const { code, stderr, stdout } = await qrn('cluster', 'import-lmdb', '--yes');
-      assert.deepEqual([code, stdout], [1, ''], stderr);
-      assert.match(stderr, why);
+    const refused = async (why: RegExp, ways: readonly string[] = ['--dry-run', '--yes']) => {
+      for (const way of ways) {
+        const { code, stderr, stdout } = await qrn('cluster', 'import-lmdb', way);
+        assert.deepEqual([code, stdout], [1, ''], stderr);
+        assert.match(stderr, why, way);
+      }
     };
     service = await LocalService.start({}, {}, { dataDir: folder });
     await service.service.ready;
@@ -66,7 +68,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     const usage = await draw('usage');
     await refused(/there is no ledger in the database: start a node, or run qrn cluster init/);
     assert.equal((await qrn('cluster', 'init')).code, 0);
-    await refused(/another server \(process \d+\) is using .*: stop it first/);
+    await refused(/is using .*: stop it first/);
     await service.stop();
     const unclaimed = async (environment: Record<string, string>) => {
       const { stdout } = await runQrnHere(folder, ['ledger', 'audit', '--json'], environment);
@@ -95,6 +97,7 @@ suite('a service on LMDB that moves to PostgreSQL', () => {
     mkdirSync(draft);
     await refused(
       /nothing was imported, .*EISDIR.* Make that folder writable for this user, and run this again/,
+      ['--yes'],
     );
     rmSync(draft, { recursive: true });
     database = new Database({ url, log: silentLog, connections: 1 });

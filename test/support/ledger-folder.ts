@@ -82,7 +82,7 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     growAheadBytes: 0,
     freeBytesMin: 0,
     journalRingBytes: 128 * 1_024,
-    startAudit: auditFolder, // in this process: many tests start after a kill
+    audit: auditFolder, // in this process: many tests start after a kill
     ...more,
   });
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Key, SharedTable } from '../store.ts';
 import { COUNTS, type CountName } from '../tables.ts';
 
@@ -61,5 +62,35 @@ export class Auditor {
   async checkCount(name: CountName, stored: number): Promise<void> {
     const counted = (await this.count(name)) ?? 0;
     if (counted !== stored) this.problem(`${name}: ${stored} are stored, ${counted} are counted`);
+  }
+
+  /** All records of a small table, by `String` of their keys; with `count` there are as many as that number says. */
+  async records<K extends Key, V>(table: SharedTable<K, V>, count?: CountName): Promise<Map<string, V>> {
+    const records = new Map<string, V>();
+    await this.walk(table, (key, value) => records.set(String(key), value));
+    if (count !== undefined) await this.checkCount(count, records.size);
+    return records;
+  }
+
+  /**
+   * As `records`, of a table that has exactly the records that others imply. `implied` is by `String` of the keys; undefined stands
+   * for any value.
+   */
+  async implied<K extends Key, V>(
+    table: SharedTable<K, V>,
+    implied: ReadonlyMap<string, V | undefined>,
+    count?: CountName,
+  ): Promise<Map<string, V>> {
+    const records = await this.records(table, count);
+    for (const [key, value] of records) {
+      const name = `${table.name} ${key}`;
+      const expected = implied.get(key);
+      if (!implied.has(key)) this.problem(`${name}: is stored, and no other record implies it`);
+      else if (expected !== undefined && !isDeepStrictEqual(value, expected))
+        this.problem(`${name}: ${JSON.stringify(value)} is stored, others imply ${JSON.stringify(expected)}`);
+    }
+    for (const key of implied.keys())
+      if (!records.has(key)) this.problem(`${table.name} ${key}: is missing, and other records imply it`);
+    return records;
   }
 }

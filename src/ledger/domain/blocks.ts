@@ -310,13 +310,12 @@ function keysIn(blocks: LotBlocks): BlockKey[] {
 
 /** Every block of every lot is staged, unclaimed or claimed, once, and no block comes from elsewhere. `lots`: whether each was accepted. */
 export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
-  const blocksByLot = new Map<string, LotBlocks>();
+  const blocksByLot = await auditor.records(LOT_BLOCKS);
   const lotOfBlock = new Map<string, string>();
-  await auditor.walk(LOT_BLOCKS, (lotId, blocks) => {
-    blocksByLot.set(lotId, blocks);
+  for (const [lotId, blocks] of blocksByLot) {
     for (const key of keysIn(blocks)) lotOfBlock.set(key.join(' '), lotId);
     if (lots.get(lotId) === false) auditor.problem(`lot ${lotId} was not accepted and has blocks`);
-  });
+  }
   const found = new Set<string>();
   const find = (key: BlockKey, lotId: string) => {
     const name = key.join(' ');
@@ -348,14 +347,11 @@ export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, bo
     blocksClaimed++;
   });
   for (const name of lotOfBlock.keys()) if (!found.has(name)) auditor.problem(`block ${name} is lost`);
-  await auditor.walk(HELD_LOTS, (ordinal, lot) => {
-    if (left.get(lot.lotId) !== lot.left || staged.has(lot.lotId) !== lot.isStaged)
-      auditor.problem(`lot ${lot.lotId} is listed with ${lot.left} blocks left, which it has not`);
-    if (blocksByLot.get(lot.lotId)?.ordinal !== ordinal)
-      auditor.problem(`lot ${lot.lotId} is listed as ${ordinal}, which it is not`);
-    left.delete(lot.lotId);
+  const held = [...left].map(([lotId, count]) => {
+    const lot: HeldLot = { lotId, left: count, isStaged: staged.has(lotId) };
+    return [String(blocksByLot.get(lotId)?.ordinal), lot] as const;
   });
-  for (const lotId of left.keys()) auditor.problem(`lot ${lotId} has blocks and is not listed`);
+  await auditor.implied(HELD_LOTS, new Map(held));
   for (const kind of BLOCK_KINDS) {
     await auditor.checkCount(`${kind}Blocks`, levels[kind].blocks);
     await auditor.checkCount(`${kind}Bytes`, levels[kind].bytes);

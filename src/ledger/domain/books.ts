@@ -76,7 +76,9 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
       const times = yield* tx.range(SEGMENT_TIMES, { before: [beforeMs, 0], limit: SEGMENTS_PER_SWEEP });
       return yield* storedSegments(times.map(({ key: [, sequence] }) => sequence));
     });
-    if (due.length > 0) await store.write([LOG_LOCK, ...seriesLocks(due)], () => dropSegments(due, unsealed));
+    if (due.length === 0) return 0;
+    await store.write([LOG_LOCK, ...seriesLocks(due)], () => dropSegments(due, unsealed));
+    unsealed.forget(due.map(({ sequence }) => sequence));
     return due.length;
   }
 
@@ -139,8 +141,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
         const sums = new Map<number, Charge>();
         const rows = yield* tx.range(BALANCES, { from: [period, 0], before: [period + 1, 0] });
         for (const { key, value } of rows) sums.set(key[1], value);
-        const waiting = yield* tx.range(UNSEALED, {});
-        for (const charge of (yield* unsealed.tally(waiting.map(({ key }) => key))).charges())
+        for (const charge of (yield* unsealed.tallyAll()).charges())
           if (charge.period === period) sums.set(charge.account, sumOf(sums.get(charge.account), charge));
         const sorted = [...sums].sort(([a], [b]) => a - b);
         return sorted.map(([accountNumber, charge]) => ({ accountNumber, period, ...charge }));
@@ -155,8 +156,7 @@ export function booksIn(store: Store, clock: Clock, writer: Writer): Books & Log
           keys.push(usageKey(day, accountNumber));
         for (const [i, counters] of (yield* tx.getMany(USAGE, keys)).entries())
           if (counters !== undefined) sums.counters.set(keys[i], counters);
-        const waiting = yield* tx.range(UNSEALED, {});
-        sums.addTally(yield* unsealed.tally(waiting.map(({ key }) => key)));
+        sums.addTally(yield* unsealed.tallyAll());
         return [...sums.counters]
           .filter(([key]) => accountOfKey(key) === accountNumber && dayOfKey(key) >= sinceDay)
           .sort(([a], [b]) => a - b)
@@ -390,16 +390,16 @@ function* addTo<K extends Key, V>(
 }
 
 /**
- * The entries of segments that are not sealed. A segment never changes, so each is read once in this process: when it is read to
- * be sealed, or when a counter is asked for.
+ * The entries of segments that are not sealed, each read once in this process: when it is read to be sealed, or when a counter is
+ * asked for. What a failover of the database took back is not asked for again.
  */
 class UnsealedEntries {
   readonly #entries = new Map<number, Uint8Array>();
   #bytes = 0;
 
-  /** Notes a segment that was read anyway. */
+  /** Notes a segment that was read anyway, in the place of what it was before a failover. */
   note({ sequence, entries }: SegmentRecord): void {
-    if (this.#entries.has(sequence)) return;
+    this.forget([sequence]);
     this.#entries.set(sequence, entries.slice()); // whoever gets the segment may hand its buffer to another thread
     this.#bytes += entries.length;
     for (const oldest of this.#entries.keys()) {
@@ -414,6 +414,13 @@ class UnsealedEntries {
       this.#bytes -= this.#entries.get(sequence)?.length ?? 0;
       this.#entries.delete(sequence);
     }
+  }
+
+  /** The sum over all that wait. Forgets what others have sealed or dropped. */
+  *tallyAll(): Body<UsageTally> {
+    const waiting = new Set((yield* tx.range(UNSEALED, {})).map(({ key }) => key));
+    this.forget([...this.#entries.keys()].filter((sequence) => !waiting.has(sequence)));
+    return yield* this.tally([...waiting]);
   }
 
   /** The sum over these segments, which all are stored. */

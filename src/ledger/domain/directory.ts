@@ -107,23 +107,11 @@ function* allKeys() {
 
 /** The numbers of accounts are dense, and every key belongs to an account. */
 export async function auditDirectory(auditor: Auditor): Promise<void> {
-  const numbers: number[] = [];
-  const ids = new Set<string>();
-  await auditor.walk(ACCOUNTS, (id, { number }) => {
-    ids.add(id);
-    numbers.push(number);
-  });
-  numbers
-    .sort((a, b) => a - b)
-    .forEach((number, i) => {
-      if (number !== i + 1)
-        auditor.problem(`account numbers are not dense: ${number} stands at place ${i + 1}`);
-    });
-  await auditor.checkCount('accounts', numbers.length);
-  let keys = 0;
-  await auditor.walk(KEYS, (keyId, { accountId }) => {
-    keys++;
-    if (!ids.has(accountId)) auditor.problem(`key ${keyId} belongs to no account`);
-  });
-  await auditor.checkCount('keys', keys);
+  const accounts = await auditor.records(ACCOUNTS, 'accounts');
+  const numbers = [...accounts.values()].map(({ number }) => number).sort((a, b) => a - b);
+  for (const [i, number] of numbers.entries())
+    if (number !== i + 1)
+      auditor.problem(`account numbers are not dense: ${number} stands at place ${i + 1}`);
+  for (const [keyId, { accountId }] of await auditor.records(KEYS, 'keys'))
+    if (!accounts.has(accountId)) auditor.problem(`key ${keyId} belongs to no account`);
 }

@@ -79,19 +79,13 @@ export function drawsIn(store: Store): DrawStore {
 
 /** Every draw is there, and the open ones are listed. */
 export async function auditDraws(auditor: Auditor): Promise<void> {
-  const open = new Map<string, number>();
-  const known = new Set<string>();
-  await auditor.walk(DRAWS, (id, { state, accountNumber }) => {
-    known.add(id);
-    if (state !== 'ended') open.set(id, accountNumber);
-  });
-  await auditor.checkCount('draws', known.size);
-  await auditor.walk(OPEN_DRAWS, ([accountNumber, id]) => {
-    if (open.get(id) !== accountNumber) auditor.problem(`draw ${id} is listed as open and is not`);
-    open.delete(id);
-  });
-  for (const id of open.keys()) auditor.problem(`draw ${id} has not ended and is not listed as open`);
+  const draws = await auditor.records(DRAWS, 'draws');
+  const open = [...draws].filter(([, { state }]) => state !== 'ended');
+  await auditor.implied(
+    OPEN_DRAWS,
+    new Map(open.map(([id, { accountNumber }]) => [String([accountNumber, id]), 0])),
+  );
   await auditor.walk(DRAW_LEAVES, (ordinal, { drawId }) => {
-    if (!known.has(drawId)) auditor.problem(`leaf ${ordinal} is of the unknown draw ${drawId}`);
+    if (!draws.has(drawId)) auditor.problem(`leaf ${ordinal} is of the unknown draw ${drawId}`);
   });
 }

@@ -38,7 +38,7 @@ export function* putLogRecords(records: readonly LogRecord[], released?: Release
 }
 
 export async function auditLog(auditor: Auditor): Promise<void> {
-  let records = 0;
+  let records = 0; // its tiles may be larger than memory
   await auditor.walk(LOG, () => records++);
   await auditor.checkCount('logRecords', records);
 }

@@ -220,39 +220,22 @@ function notStored(id: string): LedgerError {
 
 /** Lots, their states, their order and their revocations: each says what the others imply. Gives whether each was accepted. */
 export async function auditLots(auditor: Auditor): Promise<ReadonlyMap<string, boolean>> {
-  const lots = new Map<string, boolean>();
-  const places = new Set<string>();
-  const pending = new Set<string>();
-  const withdrawn = new Set<string>();
-  await auditor.walk(LOTS, (id, { accepted, source }) => {
-    lots.set(id, accepted);
-    for (const each of [ALL_SOURCES, source]) places.add(`${each} ${id}`);
+  const lots = await auditor.records(LOTS, 'lots');
+  const states = await auditor.implied(LOT_STATES, new Map([...lots.keys()].map((id) => [id, undefined])));
+  const ordinals = new Map<string, number>();
+  await auditor.walk(LOT_ORDER, ([source, place], id) => {
+    if (source === ALL_SOURCES) ordinals.set(id, -place);
   });
-  await auditor.checkCount('lots', lots.size);
-  let states = 0;
-  await auditor.walk(LOT_STATES, (id, { releasedAtMs, isWithdrawn }) => {
-    if (lots.has(id)) states++;
-    else auditor.problem(`the states name lot ${id}, which is not stored`);
-    if (releasedAtMs === null) pending.add(id);
-    if (isWithdrawn) withdrawn.add(id);
-  });
-  if (states !== lots.size)
-    auditor.problem(`${lots.size} lots are stored, and ${states} of them have a state`);
-  await auditor.walk(LOT_ORDER, ([source], id) => {
-    if (!places.delete(`${source} ${id}`))
-      auditor.problem(`the order names lot ${id} of "${source}", which is not stored`);
-  });
-  for (const place of places) auditor.problem(`lot ${place} has no place in the order`);
-  await auditor.walk(PENDING_LOTS, (_ordinal, id) => {
-    if (!pending.delete(id)) auditor.problem(`lot ${id} is listed as pending, which it is not`);
-  });
-  for (const id of pending) auditor.problem(`lot ${id} is pending and would never be released`);
-  let revocations = 0;
-  await auditor.walk(REVOCATIONS, (id) => {
-    revocations++;
-    if (!withdrawn.delete(id)) auditor.problem(`a revocation names lot ${id}, which is not withdrawn`);
-  });
-  for (const id of withdrawn) auditor.problem(`lot ${id} is withdrawn without a revocation`);
-  await auditor.checkCount('revocations', revocations);
-  return lots;
+  const order = new Map<string, string>();
+  const pending = new Map<string, string>();
+  for (const [id, { source }] of lots) {
+    const ordinal = ordinals.get(id) ?? 0;
+    for (const each of [ALL_SOURCES, source]) order.set(String([each, -ordinal]), id);
+    if (states.get(id)?.releasedAtMs === null) pending.set(String(ordinal), id);
+  }
+  await auditor.implied(LOT_ORDER, order);
+  await auditor.implied(PENDING_LOTS, pending);
+  const withdrawn = [...states].filter(([, { isWithdrawn }]) => isWithdrawn);
+  await auditor.implied(REVOCATIONS, new Map(withdrawn.map(([id]) => [id, undefined])), 'revocations');
+  return new Map([...lots].map(([id, { accepted }]) => [id, accepted]));
 }

@@ -1,4 +1,4 @@
-import { type AnswerLabel, SERIES_LISTED_MAX, type SeriesPage } from '../label-records.ts';
+import { type AnswerLabel, SERIES_LISTED_MAX, type SeriesAnswer, type SeriesPage } from '../label-records.ts';
 import type { SeriesPart } from '../ledger.ts';
 import type { SegmentRecord } from '../records.ts';
 import { EntryCursor } from '../segment.ts';
@@ -26,15 +26,13 @@ export function* numberAnswers(segments: readonly SegmentRecord[]): Body<void> {
   const labels = labelsOf(segments);
   const counts = yield* countsOf(labels);
   for (const { segment, index, label, series } of labels) {
-    const cursor = new EntryCursor(segment.entries);
-    if (!cursor.seek(index)) continue;
-    const { sequence } = segment;
+    const answer = answerAt(segment, index, label);
+    if (answer === undefined) continue;
     const sum = counts.get(series) ?? NONE;
     const serial = sum.count + 1;
     counts.set(series, { ...sum, count: serial });
-    const { issuedAtMs } = cursor;
-    yield* tx.put(SERIES, [series, serial], { sequence, index, issuedAtMs, isPublic: label.isPublic });
-    yield* tx.put(SERIALS, [sequence, index], serial);
+    yield* tx.put(SERIES, [series, serial], answer);
+    yield* tx.put(SERIALS, [segment.sequence, index], serial);
     if (label.purpose !== undefined) yield* tx.put(PUBLIC_SERIES, [label.purpose, series], 0);
   }
   for (const [series, sum] of counts) yield* tx.put(SERIES_COUNTS, series, sum);
@@ -99,6 +97,15 @@ function labelsOf(segments: readonly SegmentRecord[]): Labelled[] {
   );
 }
 
+function answerAt(
+  { sequence, entries }: SegmentRecord,
+  index: number,
+  { isPublic }: AnswerLabel,
+): Omit<SeriesAnswer, 'serial'> | undefined {
+  const cursor = new EntryCursor(entries);
+  return cursor.seek(index) ? { sequence, index, issuedAtMs: cursor.issuedAtMs, isPublic } : undefined;
+}
+
 function seriesOf(labels: readonly Labelled[]): string[] {
   return [...new Set(labels.map(({ series }) => series))];
 }
@@ -122,34 +129,32 @@ function* serialsOf(labels: readonly Labelled[]): Body<Map<string, number>> {
 
 /** Every labelled answer has its number, and every number is of one answer. */
 export class SeriesAudit {
-  /** Series by `sequence index`, as the segments need them. */
-  readonly #expected = new Map<string, string>();
+  /** By segment and index, as SERIALS has them: what SERIES has of the answer. */
+  readonly #labelled = new Map<string, { series: string; answer: Omit<SeriesAnswer, 'serial'> }>();
 
   /** All that are stored are to be told. */
   addSegment(segment: SegmentRecord): void {
-    for (const { index, series } of labelsOf([segment]))
-      this.#expected.set(`${segment.sequence} ${index}`, series);
+    for (const { index, label, series } of labelsOf([segment])) {
+      const answer = answerAt(segment, index, label);
+      if (answer !== undefined) this.#labelled.set(String([segment.sequence, index]), { series, answer });
+    }
   }
 
   async check(auditor: Auditor): Promise<void> {
-    const serials = new Map<string, number>();
-    await auditor.walk(SERIALS, (key, serial) => serials.set(key.join(' '), serial));
-    const kept = new Map<string, number>();
-    await auditor.walk(SERIES, ([series, serial], { sequence, index }) => {
-      const place = `${sequence} ${index}`;
-      if (this.#expected.get(place) !== series || serials.get(place) !== serial)
-        auditor.problem(`serial ${serial} of ${series} is not that of its answer`);
-      else this.#expected.delete(place);
-      kept.set(series, (kept.get(series) ?? 0) + 1);
-    });
-    for (const [place, series] of this.#expected) {
-      const [sequence, index] = place.split(' ');
-      auditor.problem(`answer ${index} of segment ${sequence} has no serial in ${series}`);
+    const places = [...this.#labelled.keys()].map((place) => [place, undefined] as const);
+    const serials = await auditor.implied(SERIALS, new Map(places));
+    const answers = new Map<string, Omit<SeriesAnswer, 'serial'>>();
+    const stored = new Map<string, number>();
+    for (const [place, { series, answer }] of this.#labelled) {
+      const serial = serials.get(place);
+      if (serial !== undefined) answers.set(String([series, serial]), answer);
+      stored.set(series, (stored.get(series) ?? 0) + 1);
     }
+    await auditor.implied(SERIES, answers);
     await auditor.walk(SERIES_COUNTS, (series, { count, dropped }) => {
-      const stored = kept.get(series) ?? 0;
-      if (stored !== count - dropped)
-        auditor.problem(`${series} has ${stored} answers, and ${count - dropped} are counted`);
+      const answered = stored.get(series) ?? 0;
+      if (answered !== count - dropped)
+        auditor.problem(`${series} has ${answered} answers, and ${count - dropped} are counted`);
     });
   }
 }

@@ -1,6 +1,7 @@
 import { LedgerError, type SourceStore } from '../ledger.ts';
 import type { JobRecord, SourceSpend, SpendLimits } from '../records.ts';
 import {
+  type DaySpend,
   mayGiveLot,
   NOTHING_SPENT,
   plusCharge,
@@ -12,6 +13,7 @@ import {
 } from '../spending.ts';
 import { type Body, type Store, tx } from '../store.ts';
 import { CHARGES, increase, JOBS, OPEN_JOBS, SOURCE_NOTES, SPENDS, type StoredJob } from '../tables.ts';
+import type { Auditor } from './auditor.ts';
 
 /** What a source may spend on a day is one budget, and all sources take turns. */
 export const SOURCES_LOCK = 'sources';
@@ -152,4 +154,37 @@ function* requireJob(key: string): Body<StoredJob> {
   const stored = yield* tx.get(JOBS, key);
   if (stored === undefined) throw new LedgerError('refused', `there is no job ${key}`);
   return stored;
+}
+
+/** Jobs and their lots, charges and spends, notes: each says what the others imply. */
+export async function auditSources(lots: { has(lotId: string): boolean }, auditor: Auditor): Promise<void> {
+  const jobs = await auditor.records(JOBS, 'jobs');
+  const charges = await auditor.records(CHARGES, 'charges');
+  await auditor.records(SOURCE_NOTES, 'sourceNotes');
+  const open = new Map<string, string>();
+  const jobOfLot = new Map<string, string>();
+  for (const [key, { job, ordinal, lotId }] of jobs) {
+    if (job.key !== key) auditor.problem(`job ${job.key} is stored as ${key}`);
+    if (job.state !== 'ended') open.set(String([job.source, ordinal]), key);
+    const isStored = job.state === 'stored' || (job.state === 'ended' && job.failure === '');
+    if (isStored !== (lotId !== null))
+      auditor.problem(`job ${key} is ${job.state} and has ${lotId === null ? 'no lot' : `lot ${lotId}`}`);
+    if (lotId === null) continue;
+    if (!lots.has(lotId)) auditor.problem(`job ${key} names lot ${lotId}, which is not stored`);
+    const other = jobOfLot.get(lotId);
+    if (other !== undefined) auditor.problem(`lot ${lotId} is of job ${other} and of job ${key}`);
+    jobOfLot.set(lotId, key);
+  }
+  await auditor.implied(OPEN_JOBS, open);
+  const spends = new Map<string, DaySpend>();
+  for (const charge of [...[...jobs.values()].map(({ job }) => job), ...charges.values()]) {
+    const day = String([charge.source, charge.day]);
+    const sum = plusCharge(spends.get(day) ?? NOTHING_SPENT, charge, {
+      amountPerDay: null,
+      callsPerDay: null,
+    });
+    if (sum === undefined) auditor.problem(`spends ${day}: is a sum over currencies`);
+    else spends.set(day, sum);
+  }
+  await auditor.implied(SPENDS, spends);
 }

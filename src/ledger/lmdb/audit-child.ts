@@ -14,28 +14,37 @@ const PRIORITY = 10;
 
 /**
  * Audits the ledger of a folder in a process of its own, which changes nothing there. Rejects with LedgerError `damaged` when LMDB ends
- * that process at a damaged page, with what `auditFolder` (lmdb.ts) throws, or with the signal's reason.
+ * that process at a damaged page, with what `auditFolder` (lmdb.ts) throws, or with the signal's reason. `mayBeServed`: another
+ * process may write the folder meanwhile.
  */
-export function auditInChild(path: string, signal: AbortSignal): Promise<AuditReport> {
+export async function auditInChild(
+  path: string,
+  signal?: AbortSignal,
+  mayBeServed = false,
+): Promise<AuditReport> {
   const { promise, resolve, reject } = Promise.withResolvers<AuditReport>();
   const entry = new URL('./audit-process.ts', import.meta.url);
   // what this process loaded first, such as types that were stripped before
   const execArgv = process.execArgv.flatMap((each, i, all) =>
     each === '--import' ? [each, all[i + 1]] : [],
   );
-  const child = fork(entry, [path], { env: {}, execArgv, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const child = fork(entry, mayBeServed ? [path, 'served'] : [path], {
+    env: {},
+    execArgv,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
   const stop = () => {
     child.kill('SIGKILL');
-    reject(signal.reason);
+    reject(signal?.reason);
   };
-  signal.addEventListener('abort', stop, { once: true });
+  signal?.addEventListener('abort', stop, { once: true });
   child.on('error', reject);
   child.on('message', (outcome: AuditOutcome) => {
     if ('report' in outcome) resolve(outcome.report);
     else reject(new LedgerError(outcome.failure.reason, outcome.failure.message));
   });
   child.on('exit', (code, by) => {
-    signal.removeEventListener('abort', stop);
+    signal?.removeEventListener('abort', stop);
     reject(
       BY_DAMAGE.includes(by)
         ? new LedgerError('damaged', `a page is damaged so that LMDB cannot follow it (${by})`)

@@ -4,7 +4,8 @@ import type { AuditOutcome } from './audit-child.ts';
 import { auditFolder } from './lmdb.ts';
 
 /** The process that audit-child.ts starts: audits the folder that it is given, and tells the outcome. */
-const outcome: AuditOutcome = await auditFolder(process.argv[2]).then(
+const [path, served] = process.argv.slice(2);
+const outcome: AuditOutcome = await auditFolder(path, undefined, served !== undefined).then(
   (report) => ({ report }),
   (error: unknown) => ({
     failure: { reason: error instanceof LedgerError ? error.reason : 'damaged', message: messageOf(error) },

@@ -3,6 +3,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readSync,
   statfsSync,
@@ -10,6 +11,8 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
+import { messageOf } from '../../core/assert.ts';
 import { ApiError } from '../../core/errors.ts';
 import { isDiskFull } from '../journal.ts';
 import { LedgerError } from '../ledger.ts';
@@ -39,6 +42,22 @@ export function requireLmdbFile(file: string, mayBeNew: boolean): void {
     closeSync(descriptor);
   }
   throw new LedgerError('unusable', `${file} is not a ledger, or its header is damaged: restore a backup`);
+}
+
+/**
+ * Makes a folder that its owner alone may read, and those above it that are missing. Step by step, because mkdirSync with `recursive`
+ * never returns for a folder that the system has no room for, as in /proc (Node 22). Throws LedgerError `unusable`.
+ */
+export function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    throw new LedgerError('unusable', `cannot make the folder ${path}: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
 }
 
 /**

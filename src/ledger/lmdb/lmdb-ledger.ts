@@ -1,14 +1,5 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmSync,
-} from 'node:fs';
-import { basename, join } from 'node:path';
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { BlockKeys } from '../block-keys.ts';
 import { DirectoryFeed } from '../directory-feed.ts';
@@ -29,13 +20,13 @@ import { type FolderOwner, type Served, serverLives } from '../server-socket.ts'
 import { SOLE_NODE } from '../sole-node.ts';
 import { auditTables } from './audit.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
-import type { FreeSpace } from './data-file.ts';
+import { type FreeSpace, makeFolder } from './data-file.ts';
 import type { FolderWatch } from './folder-watch.ts';
 import type { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import type { Scrub } from './scrub.ts';
-import type { StartAudit } from './start-audit.ts';
+import type { FolderAudit, StartAudit } from './start-audit.ts';
 import type { Store } from './store.ts';
 import type { Snapshot } from './table.ts';
 import type { Tables } from './tables.ts';
@@ -87,8 +78,8 @@ export interface LmdbLedgerParts {
   readonly owner: FolderOwner | undefined;
   /** Commands may call through the socket of the folder. */
   readonly isServing: boolean;
-  /** Opens the ledger in a folder, reads all of it and gives its problems. */
-  readonly audited: (directory: string) => Promise<readonly string[]>;
+  /** Reads all of the ledger in a folder that nobody else has. */
+  readonly audit: FolderAudit;
   /**
    * Takes from a copy what this ledger goes on to deliver: unclaimed blocks, and the results of open jobs.
    */
@@ -128,11 +119,11 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     if (role === 'reader') await requireStored();
     // The copy takes the ledger's place after the journals are gone.
     if (compact) await parts.books.finishJournals(journalNames);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory);
     await store.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
     if (!compact) await parts.yielded(directory);
-    const problems = await parts.audited(directory);
+    const { problems } = await parts.audit(directory);
     for (const name of ['lock.mdb', 'block-keys']) rmSync(join(directory, name), { force: true });
     if (problems.length > 0) {
       throw new LedgerError('damaged', `the copy in ${directory} is not sound: ${problems.join('; ')}`);
@@ -177,7 +168,15 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
      * Writers go on while the copy is made: it is one moment of the ledger, without its unclaimed blocks and
      * with its open jobs ended, since a restored copy would deliver their bits a second time.
      */
-    backup: (directory: string) => copyTo(directory, false),
+    async backup(directory: string) {
+      const inside = relative(resolve(parts.path), resolve(directory));
+      if (inside === '' || !(inside.startsWith('..') || isAbsolute(inside)))
+        throw new LedgerError(
+          'refused',
+          `${directory} lies in the folder of the ledger: a backup goes into a folder outside of ${parts.path}`,
+        );
+      await copyTo(directory, false);
+    },
   };
   const { domain } = parts;
   const sources = sourcesIn(domain, ONLY_OWNER);

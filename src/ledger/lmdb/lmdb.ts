@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
@@ -22,6 +22,7 @@ import {
   freeBytesOf,
   growAhead,
   lengthen,
+  makeFolder,
   makePrivate,
   requireLmdbFile,
 } from './data-file.ts';
@@ -69,8 +70,8 @@ export interface LmdbLedgerOptions {
   readonly journalRingBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
   readonly startAuditWaitMs?: number;
-  /** The audit after an unclean stop; in a process of its own unless a test gives another. */
-  readonly startAudit?: FolderAudit;
+  /** The audit after an unclean stop, and of a backup; in a process of its own unless a test gives another. */
+  readonly audit?: FolderAudit;
   /** Bytes per second that a server's scrub reads (scrub.ts); 0 or missing: there is no scrub. */
   readonly scrubBytesPerS?: number;
   /**
@@ -112,7 +113,7 @@ export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLe
   if (readOnly && !existsSync(join(path, DATA_FILE))) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
-  if (!readOnly) mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (!readOnly) makeFolder(path);
   const owner = role === 'server' ? await takeFolder(path, options.isCommand) : undefined;
   try {
     return await openLocked(options, readOnly, owner);
@@ -134,7 +135,7 @@ async function openLocked(
   // before the first write: a write into damaged pages damages more
   let startAudit: StartAudit | undefined;
   if (leftJournals.length > 0 && existsSync(join(path, DATA_FILE))) {
-    const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS, startAudit: audit = auditInChild } = options;
+    const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS, audit = auditInChild } = options;
     startAudit = await StartAudit.begin({ path, log, waitMs, audit });
   }
   const gate = options.gate && { gate: options.gate };
@@ -215,7 +216,7 @@ async function openLocked(
       role,
       owner,
       isServing: options.forImport !== true,
-      audited,
+      audit: options.audit ?? auditInChild,
       yielded,
     });
   } catch (error) {
@@ -247,19 +248,18 @@ async function openLocked(
       await copy.close();
     }
   }
-
-  /** Opens a copy beside this ledger and reads all of it. */
-  async function audited(directory: string): Promise<readonly string[]> {
-    const copy = await openLmdbLedger({ path: directory, clock, log, role: 'reader', durability: 'fsync' });
-    const { problems } = await copy.audit();
-    await copy.close();
-    return problems;
-  }
 }
 
-/** Reads all of the ledger in a folder that nobody writes yet, as `qrn ledger audit` does. Throws LedgerError, or the signal's reason. */
-export async function auditFolder(path: string, signal?: AbortSignal): Promise<AuditReport> {
-  const store = new Store(await openRaw(path, { readOnly: true, mayLengthen: true }));
+/**
+ * Reads all of the ledger in a folder, as `qrn ledger audit` does. A data file that is short is lengthened, unless another process may
+ * write it. Throws LedgerError, or the signal's reason.
+ */
+export async function auditFolder(
+  path: string,
+  signal?: AbortSignal,
+  mayBeServed = false,
+): Promise<AuditReport> {
+  const store = new Store(await openRaw(path, { readOnly: true, mayLengthen: !mayBeServed }));
   try {
     const tables = openFormat(store, path, true);
     return await auditTables(tables, store.snapshot(), async () => {

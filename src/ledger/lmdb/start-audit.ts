@@ -8,7 +8,7 @@ import { type AuditReport, LedgerError } from '../ledger.ts';
 const PROBLEMS_QUOTED = 5;
 
 /** Audits the folder: auditInChild, but for tests. */
-export type FolderAudit = (path: string, signal: AbortSignal) => Promise<AuditReport>;
+export type FolderAudit = (path: string, signal?: AbortSignal) => Promise<AuditReport>;
 
 interface StartAuditOptions {
   readonly path: string;

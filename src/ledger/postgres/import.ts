@@ -116,6 +116,12 @@ export async function importFolder(options: ImportOptions): Promise<ImportCounts
   });
 }
 
+/** Throws LedgerError `refused` for records or a database that `importFolder` would refuse. */
+export async function requireImportable(database: Database, records: FolderRecords): Promise<void> {
+  requireSealed(records);
+  await database.transact(requireEmpty);
+}
+
 /** A service that ends cleanly logs all that it committed. */
 function requireSealed({ tables, at }: FolderRecords): void {
   const [unsealed] = tables.unsealed.entries({ limit: 1 }, at);

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { booksIn } from '../../src/ledger/domain/books.ts';
+import { tx } from '../../src/ledger/store.ts';
+import { SEGMENT_TIMES, SEGMENTS, UNSEALED } from '../../src/ledger/tables.ts';
+import { entry, NOON_MS, segment } from '../support/ledger-records.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { MemoryStore } from '../support/memory-store.ts';
+
+const STATE = { key: 'state', value: new Uint8Array([1]) };
+
+test('what a failover took back is in no counter, though this process had read it', async () => {
+  const store = new MemoryStore();
+  const books = booksIn(store, new ManualClock(NOON_MS), { number: 1, epoch: 1 });
+  const spending = (credits: number) => segment(1, [entry(1, { credits })]);
+  const credits = async () => (await books.balances(202611)).map((balance) => balance.credits);
+  const lost = spending(7);
+  await books.commit([lost], []);
+  await books.unsealed(100);
+  assert.deepEqual(await credits(), [7]);
+  store.within(
+    (function* () {
+      yield* tx.remove(SEGMENTS, 1);
+      yield* tx.remove(SEGMENT_TIMES, [lost.committedAtMs, 1]);
+      yield* tx.remove(UNSEALED, 1);
+    })(),
+  );
+  await books.commit([spending(2)], []);
+  await books.unsealed(100); // as whoever seals reads what is signed
+  await books.putLog([STATE], { key: STATE.key, expected: undefined, sealed: [1] });
+  assert.deepEqual(await credits(), [2]);
+});
