@@ -2,11 +2,14 @@ import { closeSync, constants, openSync, write, writeSync } from 'node:fs';
 import { pack, unpack } from 'msgpackr';
 import { assert, messageOf } from '../core/assert.ts';
 import {
-  fileOffset,
+  type Durability,
+  filesOf,
   isFenced,
+  isFree,
   JournalBoard,
   type JournalPlace,
   placeAfter,
+  placeInFiles,
   RECORD_HEADER_BYTES,
   recordBytes,
   sealRecord,
@@ -17,15 +20,12 @@ import { encodeSegment } from './segment.ts';
 import { heldRefusal, type SegmentSink, type SinkRefusal } from './segment-sink.ts';
 import type { Sequences } from './sequences.ts';
 
-/** What brings an acknowledged answer through a killed process (`commit`) and also through a power cut (`fsync`). */
-export type Durability = 'fsync' | 'commit';
-
-/** The ledger is asked to store at once when this part of the ring waits for it. */
+/** The ledger is asked to store at once when this part of a file waits for it. */
 const HURRY_SHARE = 1 / 4;
-/** New answers are shed when this part of the ring waits for the ledger. */
+/** New answers are shed when this part of a file waits for the ledger. */
 const BEHIND_SHARE = 3 / 4;
 /**
- * A larger record goes to the ledger itself: a kept answer of megabytes would take the ring from everybody else's.
+ * A larger record goes to the ledger itself: a kept answer of megabytes would take the room from everybody else's.
  */
 const RECORD_SHARE_MAX = 1 / 16;
 const DISK_FULL: SinkRefusal = { why: 'disk-full', retryAfterS: 30 };
@@ -43,7 +43,7 @@ export interface FrontJournalOptions {
 /**
  * The journal of one front. A segment is acknowledged when it stands here: written, for durability `commit`; written
  * through to the disk with one O_DSYNC write off the loop, for `fsync`. The ledger's thread brings it into LMDB in its
- * own time, and sees all that is acknowledged. A segment that the ring has no room for waits for LMDB's own commit.
+ * own time, and sees all that is acknowledged. A segment that the journal has no room for waits for LMDB's own commit.
  */
 export class FrontJournal implements SegmentSink {
   /** Resolves with the cause when the journal cannot be written, or another server took the folder. Never rejects. */
@@ -51,10 +51,9 @@ export class FrontJournal implements SegmentSink {
   readonly #options: FrontJournalOptions;
   readonly #board: JournalBoard;
   readonly #held: SinkRefusal | null;
-  readonly #fd: number;
+  readonly #fds: readonly number[];
   readonly #announceFailure: (error: Error) => void;
   #end = 0;
-  #flushedTo = 0;
   /** What LMDB had when it was last asked how far it has come, which it was not further behind than. */
   #storedTo = 0;
   #record = new Uint8Array(64 * 1_024);
@@ -71,7 +70,8 @@ export class FrontJournal implements SegmentSink {
     this.failed = promise;
     this.#announceFailure = resolve;
     const writesThrough = durability === 'fsync' ? constants.O_DSYNC : 0;
-    this.#fd = openSync(place.path, constants.O_RDWR | writesThrough);
+    const files = place.fileBytes === 0 ? [] : filesOf(place.path);
+    this.#fds = files.map((file) => openSync(file, constants.O_RDWR | writesThrough));
   }
 
   nextSequence(): number {
@@ -80,7 +80,7 @@ export class FrontJournal implements SegmentSink {
 
   get isBehind(): boolean {
     if (this.#options.sequences.isOut) return true;
-    const bytesMax = BEHIND_SHARE * this.#options.place.ringBytes;
+    const bytesMax = BEHIND_SHARE * this.#options.place.fileBytes;
     return this.#end - this.#storedTo > bytesMax && this.#waitingBytes() > bytesMax;
   }
 
@@ -104,7 +104,7 @@ export class FrontJournal implements SegmentSink {
   /** Nothing may be under way. */
   close(): void {
     this.#stopped ??= new LedgerError('stopped', 'the journal is closed');
-    closeSync(this.#fd);
+    for (const fd of this.#fds) closeSync(fd);
   }
 
   async #commitToLedger(segment: SegmentRecord, answers: readonly StoredAnswer[]): Promise<void> {
@@ -126,8 +126,7 @@ export class FrontJournal implements SegmentSink {
       return;
     }
     try {
-      await this.#write(written.position, written.end);
-      if (isFenced(this.#fd))
+      if (await this.#write(written.position, written.end))
         throw new LedgerError('stopped', 'another server took the folder from this one');
     } catch (error) {
       throw this.#stop(error);
@@ -138,7 +137,7 @@ export class FrontJournal implements SegmentSink {
 
   #isLarge(answers: readonly StoredAnswer[]): boolean {
     const keptBytes = answers.reduce((sum, { sealed }) => sum + sealed.length, 0);
-    return keptBytes > RECORD_SHARE_MAX * this.#options.place.ringBytes;
+    return keptBytes > RECORD_SHARE_MAX * this.#options.place.fileBytes;
   }
 
   /** The payload, in its place in the record that is written next. */
@@ -154,35 +153,36 @@ export class FrontJournal implements SegmentSink {
     return payloadBytes;
   }
 
-  /** Undefined when the record must not or cannot go into the ring. */
+  /** Undefined when the record must not or cannot go into the journal. */
   #place(payloadBytes: number): { position: number; end: number } | undefined {
     if (this.#board.isClosed) return undefined;
-    const { ringBytes, front } = this.#options.place;
+    const { fileBytes, front } = this.#options.place;
     const size = recordBytes(payloadBytes);
-    const position = placeAfter(this.#end, size, ringBytes);
-    const end = position + size;
-    if (size > RECORD_SHARE_MAX * ringBytes || end - this.#board.stored(front) > ringBytes) return undefined;
-    sealRecord(this.#record, payloadBytes, { position, after: this.#end, flushedTo: this.#flushedTo });
-    return { position, end };
+    if (size > RECORD_SHARE_MAX * fileBytes) return undefined;
+    const position = placeAfter(this.#end, size, fileBytes);
+    if (!isFree(position, this.#board.stored(front), fileBytes)) return undefined;
+    sealRecord(this.#record, payloadBytes, { position, after: this.#end });
+    return { position, end: position + size };
   }
 
-  async #write(position: number, end: number): Promise<void> {
+  /** Tells whether another server has fenced the journal. */
+  async #write(position: number, end: number): Promise<boolean> {
     const { place, durability } = this.#options;
     const record = this.#record.subarray(0, end - position);
-    const at = fileOffset(position, place.ringBytes);
-    if (durability === 'commit') {
-      for (let done = 0; done < record.length; ) {
-        done += writeSync(this.#fd, record, done, record.length - done, at + done);
-      }
-      return;
+    const { slot, offset } = placeInFiles(position, place.fileBytes);
+    const fd = this.#fds[slot];
+    for (let done = 0; done < record.length; ) {
+      done +=
+        durability === 'commit'
+          ? writeSync(fd, record, done, record.length - done, offset + done)
+          : await this.#writeThrough(fd, record, done, offset);
     }
-    for (let done = 0; done < record.length; ) done += await this.#writeThrough(record, done, at);
-    this.#flushedTo = end;
+    return isFenced(fd);
   }
 
-  #writeThrough(record: Uint8Array, done: number, at: number): Promise<number> {
+  #writeThrough(fd: number, record: Uint8Array, done: number, at: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      write(this.#fd, record, done, record.length - done, at + done, (error, written) => {
+      write(fd, record, done, record.length - done, at + done, (error, written) => {
         if (error === null) resolve(written);
         else reject(error);
       });
@@ -191,10 +191,10 @@ export class FrontJournal implements SegmentSink {
 
   /** From here on the ledger's thread sees the record. */
   #acknowledge(end: number): void {
-    const { front, ringBytes } = this.#options.place;
+    const { front, fileBytes } = this.#options.place;
     this.#end = end;
     this.#board.setWritten(front, end);
-    this.#board.wake(this.#waitingBytes() > HURRY_SHARE * ringBytes);
+    this.#board.wake(this.#waitingBytes() > HURRY_SHARE * fileBytes);
   }
 
   #waitingBytes(): number {

@@ -1,69 +1,93 @@
 import {
   closeSync,
-  constants,
+  existsSync,
   fsyncSync,
-  ftruncateSync,
   openSync,
   readFileSync,
   readSync,
   renameSync,
+  rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { fillSystemEntropy } from '../crypto/system-entropy.ts';
 import { LedgerError } from './ledger.ts';
 
 /**
- * The file in which one front leaves its segments until LMDB has them: the front writes (front-journal.ts), the ledger's
- * thread reads (lmdb/following-books.ts). What is written survives the end of the process; what is flushed survives a
- * power cut. The file keeps its length, so that a flush writes the records and nothing else.
+ * The files in which one front leaves its segments until LMDB has them: the front writes (front-journal.ts), the ledger's thread reads
+ * (lmdb/following-books.ts). What is written survives the end of the process; what is flushed survives a power cut.
  *
- * Behind the header lies a ring. A position counts bytes from the first record on and never goes back; it lies at
- * `position % ringBytes` of the ring. A record that does not fit before the end of the ring begins at its start. The ledger
- * stores how far it has come in the transaction that stores the records, and only what LMDB has is written over.
+ * A journal has two files of one fixed length, which are filled in turn, so that a flush writes the records and nothing else. A
+ * position counts the bytes of all files that were ever filled, and never goes back. A record lies in one file: one that does not
+ * fit begins the next. A file is filled anew when LMDB has all that was in it. The ledger stores how far it has come in the
+ * transaction that stores the records.
  *
- *   header           0    4  magic
- *                    4    4  version
- *                    8    8  bytes of the ring, float64
- *                   16    1  fence: not 0 once another server reads the file
- *                   24    8  owner, float64: see newJournalOwner
+ *   header           0       a line of text, see headerOf
+ *                 1024    1  fence: not 0 once another server reads the file
  *   record, aligned to 8 bytes, little-endian
  *                    0    4  magic
  *                    4    4  CRC-32 of the rest of the record
  *                    8    8  position, float64
  *                   16    8  end of the record before it, float64
- *                   24    8  position up to which everything was known to be flushed, float64
- *                   32    4  payload bytes
- *                   36    4  zero
- *                   40    …  payload
+ *                   24    4  payload bytes
+ *                   28    4  zero
+ *                   32    …  payload
  */
-const FILE_MAGIC = 0x4a_6e_72_71; // "qrnJ"
-const FILE_VERSION = 1;
 const FILE_HEADER_BYTES = 4_096;
-const FENCE_AT = 16;
-const OWNER_AT = 24;
-const OWNER_BYTES = 6;
+const FENCE_AT = 1_024;
+const LEDGER_ID_BYTES = 6;
 const MAGIC = 0x6a_6e_72_71; // "qrnj"
-export const RECORD_HEADER_BYTES = 40;
+export const RECORD_HEADER_BYTES = 32;
 const ALIGNMENT = 8;
-const CHUNK_BYTES = 2 ** 20;
 
-/** Names of journals: of one start of a server each, by its epoch, and of one front. */
-const NAME = /^journal-(\d+)-(\d+)$/;
-const DRAFT_NAME = /^journal-\d+-\d+\.draft$/;
-const FAULT_NAME = /^journal-\d+-\d+\.(damaged|foreign)$/;
+/** A journal is named after the start of its server and its front; its files add a letter. */
+const FILE_NAME = /^(journal-\d+-\d+)-[ab](\.draft)?$/;
 
-export function journalName(epoch: number, front: number): string {
-  return `journal-${epoch}-${front}`;
+/** What brings an acknowledged answer through a killed process (`commit`) and also through a power cut (`fsync`). */
+export type Durability = 'fsync' | 'commit';
+const DURABILITIES: readonly Durability[] = ['fsync', 'commit'];
+
+/** Whose journal it is. */
+export interface JournalOwner {
+  readonly ledgerId: number;
+  /** Of the server. */
+  readonly start: number;
+  readonly front: number;
 }
 
-export const isJournal = (name: string): boolean => NAME.test(name);
-export const isDraftJournal = (name: string): boolean => DRAFT_NAME.test(name);
+/** What a file of a journal states of itself. With `fsync` each of its records was flushed before the next one was written. */
+export interface JournalHeader extends JournalOwner {
+  readonly durability: Durability;
+  readonly fileBytes: number;
+}
+
+function headerOf({ ledgerId, start, front, durability, fileBytes }: JournalHeader, slot: number): string {
+  return `qrn journal 1, ledger ${ledgerId}, start ${start}, front ${front}, file ${slot}, ${fileBytes} bytes, ${durability}`;
+}
+
+export function journalName({ start, front }: Pick<JournalOwner, 'start' | 'front'>): string {
+  return `journal-${start}-${front}`;
+}
+
+/** The journal that a file of this name belongs to; undefined for any other file. A draft is of a start that was killed. */
+export function journalOf(file: string): { readonly name: string; readonly isDraft: boolean } | undefined {
+  const [, name, draft] = FILE_NAME.exec(file) ?? [];
+  return name === undefined ? undefined : { name, isDraft: draft !== undefined };
+}
+
+/** Both files of the journal at this path. */
+export function filesOf(path: string): readonly [string, string] {
+  return [`${path}-a`, `${path}-b`];
+}
 
 /** Where a front writes its journal; it can be sent to another thread. */
 export interface JournalPlace {
+  /** Without the letter of a file. */
   readonly path: string;
-  readonly ringBytes: number;
+  /** Of each file, without its header; 0 when the disk had no room for them. */
+  readonly fileBytes: number;
   /** Which of the journals in `shared` it is. */
   readonly front: number;
   readonly shared: SharedArrayBuffer;
@@ -152,56 +176,35 @@ export class JournalBoard {
   }
 }
 
-/** A number for one start of a server, which stands in its journals and in its ledger: no other journal has the same. */
-export function newJournalOwner(): number {
-  const bytes = fillSystemEntropy(new Uint8Array(OWNER_BYTES));
-  return 1 + Buffer.from(bytes).readUIntLE(0, OWNER_BYTES);
+/** A number that no other ledger has. */
+export function newLedgerId(): number {
+  const bytes = fillSystemEntropy(new Uint8Array(LEDGER_ID_BYTES));
+  return 1 + Buffer.from(bytes).readUIntLE(0, LEDGER_ID_BYTES);
 }
 
 /**
- * Makes the file at its full length; the folder is the caller's to flush. False, and an empty file, when the disk has no room
- * for it. It gets its name when it is whole: a start that is killed meanwhile leaves a draft, and not a journal that looks cut short.
+ * Makes both files at their full length; the folder is the caller's to flush. False, and no file, when the disk has no room for
+ * them. A file gets its name when it is whole: a start that is killed meanwhile leaves a draft, and not a file that looks cut short.
  */
-export function createJournal(path: string, ringBytes: number, owner: number): boolean {
-  const draft = `${path}.draft`;
-  const hasRoom = writeEmpty(draft, ringBytes, owner);
-  renameSync(draft, path);
-  return hasRoom;
-}
-
-function writeEmpty(path: string, ringBytes: number, owner: number): boolean {
-  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600);
+export function createJournal(path: string, header: JournalHeader): boolean {
+  const files = filesOf(path);
+  const content = Buffer.alloc(FILE_HEADER_BYTES + header.fileBytes);
   try {
-    const header = new DataView(new ArrayBuffer(FILE_HEADER_BYTES));
-    header.setUint32(0, FILE_MAGIC, true);
-    header.setUint32(4, FILE_VERSION, true);
-    header.setFloat64(8, ringBytes, true);
-    header.setFloat64(OWNER_AT, owner, true);
-    writeWhole(fd, new Uint8Array(header.buffer), 0);
-    const zeros = new Uint8Array(Math.min(CHUNK_BYTES, ringBytes));
-    const end = FILE_HEADER_BYTES + ringBytes;
-    for (let at = FILE_HEADER_BYTES; at < end; ) {
-      at += writeSync(fd, zeros, 0, Math.min(zeros.length, end - at), at);
+    for (const [slot, file] of files.entries()) {
+      content.write(`${headerOf(header, slot)}\n`);
+      writeFileSync(`${file}.draft`, content, { mode: 0o600, flush: true });
     }
-    fsyncSync(fd);
-    return true;
   } catch (error) {
-    if (!isDiskFull(error)) throw error;
-    ftruncateSync(fd, 0);
-    return false;
-  } finally {
-    closeSync(fd);
+    for (const file of files) rmSync(`${file}.draft`, { force: true });
+    if (isDiskFull(error)) return false;
+    throw error;
   }
+  for (const file of files) renameSync(`${file}.draft`, file);
+  return true;
 }
 
 export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
-}
-
-function writeWhole(fd: number, bytes: Uint8Array, position: number): void {
-  for (let written = 0; written < bytes.length; ) {
-    written += writeSync(fd, bytes, written, bytes.length - written, position + written);
-  }
 }
 
 /**
@@ -209,12 +212,15 @@ function writeWhole(fd: number, bytes: Uint8Array, position: number): void {
  * acknowledges only after it saw that the fence was not there when its record was.
  */
 export function fenceJournal(path: string): void {
-  const fd = openSync(path, 'r+');
-  try {
-    writeWhole(fd, Uint8Array.of(1), FENCE_AT);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
+  for (const file of filesOf(path)) {
+    if (!existsSync(file)) continue;
+    const fd = openSync(file, 'r+');
+    try {
+      writeSync(fd, Uint8Array.of(1), 0, 1, FENCE_AT);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
   }
 }
 
@@ -224,42 +230,51 @@ export function isFenced(fd: number): boolean {
   return readSync(fd, fenceByte, 0, 1, FENCE_AT) !== 1 || fenceByte[0] !== 0;
 }
 
-/** Bytes that a record takes in the ring. */
+/** Bytes that a record takes in its file. */
 export function recordBytes(payloadBytes: number): number {
   return Math.ceil((RECORD_HEADER_BYTES + payloadBytes) / ALIGNMENT) * ALIGNMENT;
 }
 
 /** Where a record of so many bytes begins that follows one which ended at `end`. */
-export function placeAfter(end: number, bytes: number, ringBytes: number): number {
-  const left = ringBytes - (end % ringBytes);
+export function placeAfter(end: number, bytes: number, fileBytes: number): number {
+  const left = fileBytes - (end % fileBytes);
   return bytes <= left ? end : end + left;
 }
 
-export function fileOffset(position: number, ringBytes: number): number {
-  return FILE_HEADER_BYTES + (position % ringBytes);
+/** Whether a record may be written at a position: LMDB, which has come to `stored`, has all that the file held before. */
+export function isFree(position: number, stored: number, fileBytes: number): boolean {
+  return stored >= startOfFile(position, fileBytes) - fileBytes;
+}
+
+/** Where a position lies: which of both files, and the byte in it. */
+export function placeInFiles(position: number, fileBytes: number): { slot: number; offset: number } {
+  const slot = Math.floor(position / fileBytes) % 2;
+  return { slot, offset: FILE_HEADER_BYTES + (position % fileBytes) };
+}
+
+function startOfFile(position: number, fileBytes: number): number {
+  return position - (position % fileBytes);
 }
 
 /** Writes the header of a record whose payload is in its place already, and the checksum over both. */
 export function sealRecord(
   record: Uint8Array<ArrayBuffer>,
   payloadBytes: number,
-  { position, after, flushedTo }: { position: number; after: number; flushedTo: number },
+  { position, after }: { position: number; after: number },
 ): void {
   const view = new DataView(record.buffer, record.byteOffset, RECORD_HEADER_BYTES);
   view.setUint32(0, MAGIC, true);
   view.setFloat64(8, position, true);
   view.setFloat64(16, after, true);
-  view.setFloat64(24, flushedTo, true);
-  view.setUint32(32, payloadBytes, true);
-  view.setUint32(36, 0, true);
+  view.setUint32(24, payloadBytes, true);
+  view.setUint32(28, 0, true);
   view.setUint32(4, crc32(record.subarray(8, RECORD_HEADER_BYTES + payloadBytes)), true);
 }
 
 interface JournalRecord {
   readonly position: number;
   readonly after: number;
-  readonly flushedTo: number;
-  /** Where the next one begins, unless it does not fit before the end of the ring. */
+  /** Where the next one begins, unless it does not fit into the file. */
   readonly end: number;
   readonly payload: Uint8Array<ArrayBuffer>;
 }
@@ -269,7 +284,7 @@ function recordAt(bytes: Uint8Array<ArrayBuffer>, at: number): JournalRecord | u
   if (at + RECORD_HEADER_BYTES > bytes.length) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset + at, RECORD_HEADER_BYTES);
   if (view.getUint32(0, true) !== MAGIC) return undefined;
-  const payloadBytes = view.getUint32(32, true);
+  const payloadBytes = view.getUint32(24, true);
   const payloadEnd = at + RECORD_HEADER_BYTES + payloadBytes;
   if (payloadEnd > bytes.length || view.getUint32(4, true) !== crc32(bytes.subarray(at + 8, payloadEnd)))
     return undefined;
@@ -277,23 +292,42 @@ function recordAt(bytes: Uint8Array<ArrayBuffer>, at: number): JournalRecord | u
   return {
     position,
     after: view.getFloat64(16, true),
-    flushedTo: view.getFloat64(24, true),
     end: position + recordBytes(payloadBytes),
     payload: bytes.subarray(at + RECORD_HEADER_BYTES, payloadEnd),
   };
 }
 
+/** The records between two positions, until one is not there. `read` gives the bytes of a range that lies in one file. */
+function* recordsBetween(
+  from: number,
+  to: number,
+  fileBytes: number,
+  read: (from: number, to: number) => Uint8Array<ArrayBuffer>,
+): Generator<JournalRecord> {
+  let end = from;
+  for (let at = from; at < to; at = startOfFile(at, fileBytes) + fileBytes) {
+    const bytes = read(at, Math.min(to, startOfFile(at, fileBytes) + fileBytes));
+    for (let place = 0; ; ) {
+      const record = recordAt(bytes, place);
+      if (record?.position !== at + place || record.after !== end) break;
+      yield record;
+      end = record.end;
+      place = end - at;
+    }
+  }
+}
+
 /** Reads what a living front writes. */
 export class JournalReader {
-  readonly #fd: number;
-  readonly #ringBytes: number;
+  readonly #fds: readonly number[];
+  readonly #fileBytes: number;
   readonly #path: string;
   #position = 0;
 
-  constructor(path: string, ringBytes: number) {
-    this.#fd = openSync(path, 'r');
+  constructor({ path, fileBytes }: Pick<JournalPlace, 'path' | 'fileBytes'>) {
+    this.#fds = filesOf(path).map((file) => openSync(file, 'r'));
     this.#path = path;
-    this.#ringBytes = ringBytes;
+    this.#fileBytes = fileBytes;
   }
 
   /** The end of the last record that was read. */
@@ -307,147 +341,106 @@ export class JournalReader {
    */
   readTo(end: number): Uint8Array<ArrayBuffer>[] {
     const payloads: Uint8Array<ArrayBuffer>[] = [];
-    while (this.#position < end) {
-      const lap = Math.floor(this.#position / this.#ringBytes);
-      const lapEnd = (lap + 1) * this.#ringBytes;
-      const bytes = this.#read(this.#position, Math.min(end, lapEnd));
-      let at = 0;
-      for (;;) {
-        const record = recordAt(bytes, at);
-        if (record === undefined || record.after !== this.#position || record.position < this.#position)
-          break;
-        payloads.push(record.payload);
-        at += record.end - record.position;
-        this.#position = record.end;
-      }
-      if (this.#position >= end || this.#position === lapEnd) continue;
-      // the rest of the lap was too short for the next record, which begins the next lap
-      const next = end > lapEnd ? recordAt(this.#read(lapEnd, end), 0) : undefined;
-      if (next?.after !== this.#position || next.position !== lapEnd) {
-        throw new LedgerError(
-          'damaged',
-          `${this.#path}: the record at ${this.#position} is not as it was written`,
-        );
-      }
-      payloads.push(next.payload);
-      this.#position = next.end;
+    const read = (from: number, to: number) => this.#read(from, to);
+    for (const record of recordsBetween(this.#position, end, this.#fileBytes, read)) {
+      payloads.push(record.payload);
+      this.#position = record.end;
     }
-    return payloads;
+    if (this.#position === end) return payloads;
+    throw new LedgerError(
+      'damaged',
+      `${this.#path}: the record at ${this.#position} is not as it was written`,
+    );
   }
 
   close(): void {
-    closeSync(this.#fd);
+    for (const fd of this.#fds) closeSync(fd);
   }
 
   #read(from: number, to: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(to - from);
-    const offset = fileOffset(from, this.#ringBytes);
+    const { slot, offset } = placeInFiles(from, this.#fileBytes);
     for (let read = 0; read < bytes.length; ) {
-      const now = readSync(this.#fd, bytes, read, bytes.length - read, offset + read);
-      if (now === 0) throw new LedgerError('damaged', `${this.#path} is cut short`);
+      const now = readSync(this.#fds[slot], bytes, read, bytes.length - read, offset + read);
+      if (now === 0) throw new LedgerError('damaged', `${filesOf(this.#path)[slot]} is cut short`);
       read += now;
     }
     return bytes;
   }
 }
 
-/** What a dead process left in its journal. */
-export interface Leftover {
-  /** See newJournalOwner; undefined when the header is damaged. */
-  readonly owner: number | undefined;
-  /** The payloads of the whole records from `from` on, oldest first. */
-  readonly payloads: readonly Uint8Array<ArrayBuffer>[];
-  /** The end of the last of them. */
-  readonly end: number;
-  /** What acknowledged records were lost to damage, in words; undefined when none is known to be. */
-  readonly damage: string | undefined;
-  /** The last record is not whole: it was being written, and was not acknowledged. */
-  readonly isTorn: boolean;
-}
-
-const CUT_SHORT = 'the file is cut short';
-
 /**
- * Reads a journal whose process is gone. A record that is not whole was torn by a power cut, and never acknowledged,
- * unless a later record says that everything up to a point behind it had been flushed: then it was acknowledged and is
- * damaged. The last record before a power cut has no later one, so damage to it cannot be told from a torn write.
- * Whole records count wherever they stand. Throws LedgerError `unusable` for a journal of another version, and the error of
- * the file system.
+ * The payloads that a dead process left behind the position `from` in the journal at this path, oldest first. They end at the first
+ * record that is not whole: it was being written, and not acknowledged. Throws LedgerError `unusable` when a file is missing, is not
+ * the owner's, or holds a later record, before which this one had been flushed: then it was acknowledged and is damaged.
  */
-export function readLeftover(path: string, from: number): Leftover {
-  const content = new Uint8Array(readFileSync(path));
-  const nothing = { owner: undefined, payloads: [], end: from, isTorn: false };
-  // cut to nothing, and taken as it lies; a fence may stand in it
-  if (content.length <= FENCE_AT + 1) return { ...nothing, damage: undefined };
-  if (content.length < FILE_HEADER_BYTES) return { ...nothing, damage: CUT_SHORT };
-  const view = new DataView(content.buffer);
-  const statedBytes = view.getFloat64(8, true);
-  const owner = view.getFloat64(OWNER_AT, true);
-  const isJournalFile = view.getUint32(0, true) === FILE_MAGIC;
-  const version = view.getUint32(4, true);
-  if (isJournalFile && version !== FILE_VERSION) {
-    throw new LedgerError(
-      'unusable',
-      `${path} is a journal of version ${version}, and this program reads version ${FILE_VERSION} alone: start the release that wrote it, and stop that with SIGTERM`,
-    );
-  }
-  const ring = content.subarray(FILE_HEADER_BYTES);
-  const isWhole = isJournalFile && statedBytes === ring.length;
-  // The records lie where one of the two lengths says: that of the header, if the file was cut short, or else its own.
-  const lengths = isWhole ? [statedBytes] : [ring.length, statedBytes];
-  const readings = lengths.map((ringBytes) => ({ ringBytes, records: recordsIn(ring, ringBytes) }));
-  const { ringBytes, records: all } = readings.reduce((a, b) =>
-    b.records.length > a.records.length ? b : a,
-  );
-  const records = all.filter(({ position }) => position >= from);
-  records.sort((a, b) => a.position - b.position);
-  const flushedTo = records.reduce((most, record) => Math.max(most, record.flushedTo), 0);
+export function readJournal(path: string, from: number, owner: JournalOwner): Uint8Array<ArrayBuffer>[] {
+  const read = filesOf(path).map((file, slot) => readFile(file, slot, owner));
+  const [{ durability, records: first }] = read;
+  const fileBytes = first.length;
+  const payloads: Uint8Array<ArrayBuffer>[] = [];
   let end = from;
-  let lostBytes = 0;
-  for (const record of records) {
-    if (record.after > end && end < flushedTo) lostBytes += Math.min(record.after, flushedTo) - end;
+  const bytesOf = (at: number, to: number) => {
+    const { slot, offset } = placeInFiles(at, fileBytes);
+    return read[slot].records.subarray(offset - FILE_HEADER_BYTES).subarray(0, to - at);
+  };
+  for (const record of recordsBetween(
+    from,
+    startOfFile(from, fileBytes) + 2 * fileBytes,
+    fileBytes,
+    bytesOf,
+  )) {
+    payloads.push(record.payload);
     end = record.end;
   }
-  const at = end % ringBytes;
-  const hasBegun = at + 16 <= ring.length && view.getUint32(FILE_HEADER_BYTES + at, true) === MAGIC;
-  return {
-    owner: isWhole ? owner : undefined,
-    payloads: records.map(({ payload }) => payload),
-    end,
-    damage:
-      lostBytes > 0
-        ? `${lostBytes} bytes of acknowledged records are damaged`
-        : isWhole
-          ? undefined
-          : isJournalFile && statedBytes > ring.length
-            ? CUT_SHORT
-            : 'its header is damaged',
-    isTorn: hasBegun && view.getFloat64(FILE_HEADER_BYTES + at + 8, true) === end,
-  };
+  if (durability === 'commit' || wholeRecordsIn(path, end).length === 0) return payloads;
+  const { slot, offset } = placeInFiles(end, fileBytes);
+  throw lossOf(filesOf(path)[slot], `is damaged at byte ${offset}`);
 }
 
-/** Whole records, in the order in which they lie. */
-function recordsIn(ring: Uint8Array<ArrayBuffer>, ringBytes: number): JournalRecord[] {
-  const records: JournalRecord[] = [];
-  for (let at = 0; at + RECORD_HEADER_BYTES <= ring.length; ) {
-    const record = recordAt(ring, at);
-    if (record?.position !== undefined && record.position % ringBytes === at) records.push(record);
-    at += record === undefined ? ALIGNMENT : record.end - record.position;
-  }
-  return records;
+function readFile(file: string, slot: number, owner: JournalOwner) {
+  if (!existsSync(file)) throw lossOf(file, 'is missing');
+  const content = new Uint8Array(readFileSync(file));
+  const [stated] = Buffer.from(content.subarray(0, FENCE_AT)).toString('latin1').split('\n', 1);
+  const records = content.subarray(FILE_HEADER_BYTES);
+  const fileBytes = records.length;
+  const durability = DURABILITIES.find(
+    (each) => headerOf({ ...owner, durability: each, fileBytes }, slot) === stated,
+  );
+  if (durability !== undefined) return { durability, records };
+  const begins = JSON.stringify(stated.replace(/\0+$/, '').slice(0, 120));
+  throw lossOf(
+    file,
+    `is not as start ${owner.start} of ledger ${owner.ledgerId} wrote it: it has ${content.length} bytes and begins with ${begins}`,
+  );
 }
 
 /**
- * Why a start keeps a file beside a journal's name, which no start reads: `damaged` lost acknowledged records, and `foreign` is
- * not of this ledger or of another state of it.
+ * The whole records behind the position `from` that stand in their places in the files of the journal at this path which are there,
+ * oldest first.
  */
-export type JournalFault = 'damaged' | 'foreign';
-
-/** The fault that a file's name states; undefined for every other name. */
-export function journalFaultOf(name: string): JournalFault | undefined {
-  return FAULT_NAME.exec(name)?.[1] as JournalFault | undefined;
+export function wholeRecordsIn(path: string, from: number): JournalRecord[] {
+  const records = filesOf(path).flatMap((file, slot) => {
+    if (!existsSync(file)) return [];
+    const content = new Uint8Array(readFileSync(file)).subarray(FILE_HEADER_BYTES);
+    const found: JournalRecord[] = [];
+    for (let at = 0; at + RECORD_HEADER_BYTES <= content.length; ) {
+      const record = recordAt(content, at);
+      const place = record && placeInFiles(record.position, content.length);
+      const isInPlace = place?.slot === slot && place.offset === FILE_HEADER_BYTES + at;
+      if (record !== undefined && isInPlace && record.position >= from) found.push(record);
+      at += record === undefined ? ALIGNMENT : record.end - record.position;
+    }
+    return found;
+  });
+  return records.sort((a, b) => a.position - b.position);
 }
 
-export function setAside(path: string, fault: JournalFault): void {
-  renameSync(path, `${path}.${fault}`);
+/** A start is refused rather than that acknowledged answers are given up in silence. */
+export function lossOf(file: string, what: string): LedgerError {
+  return new LedgerError(
+    'unusable',
+    `${file} ${what}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies ` +
+      `with \`qrn ledger restore ${dirname(file)}\``,
+  );
 }

@@ -60,11 +60,6 @@ export interface Upkeep {
   audit(): Promise<AuditReport>;
   /** Writes a consistent copy into the folder, which must not exist or be empty, and reads it back. */
   backup(directory: string): Promise<void>;
-  /**
-   * Names of the files that starts left beside journals that were damaged, foreign or missing (journal.ts), as long as
-   * they lie in the folder. The audit reports them too.
-   */
-  journalFaults(): Promise<string[]>;
   /** How far the checks of what is stored have come that run beside the service. */
   integrity(): Promise<LedgerIntegrity>;
 }
@@ -372,7 +367,6 @@ export const LEDGER_CALLS = {
   releaseKey: { part: 'claims', server: true },
   audit: { part: 'upkeep' },
   backup: { part: 'upkeep' },
-  journalFaults: { part: 'upkeep' },
   integrity: { part: 'upkeep' },
 } as const satisfies Rules<Directory, 'directory'> &
   Rules<EntropyStore, 'entropy'> &

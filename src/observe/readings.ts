@@ -39,10 +39,7 @@ export interface DaySpend {
 }
 
 export interface ReadingSources {
-  readonly ledger: Pick<
-    Ledger,
-    'blockLevels' | 'pendingLots' | 'integrity' | 'journalFaults' | 'lots' | 'spent'
-  >;
+  readonly ledger: Pick<Ledger, 'blockLevels' | 'pendingLots' | 'integrity' | 'lots' | 'spent'>;
   /** The quantum sources, the most wanted first. */
   readonly sources: readonly WatchedSource[];
   readonly schedule: Pick<SeedSchedule, 'states' | 'inForce'>;
@@ -73,10 +70,9 @@ export type Readings = Readonly<Awaited<ReturnType<typeof takeReadings>>>;
 
 export async function takeReadings(from: ReadingSources) {
   const { ledger, watch, clock, startedAtMs, pureBytesHigh } = from;
-  const [levels, pending, journalFaults, integrity, sources, checkpoint, witnesses] = await Promise.all([
+  const [levels, pending, integrity, sources, checkpoint, witnesses] = await Promise.all([
     ledger.blockLevels(),
     unlessAway(ledger.pendingLots(LOTS_LOOKED_AT), []),
-    ledger.journalFaults(),
     ledger.integrity(),
     sourceReadings(from),
     from.checkpoint(),
@@ -105,8 +101,6 @@ export async function takeReadings(from: ReadingSources) {
     minute: watch.lastMinute(),
     modes: watch.modes(),
     ledger: watch.writability(),
-    /** Journals that a start found damaged, foreign or missing. */
-    journalFaults,
     integrity,
     diskFreeBytes: freeBytesOf(from.dataDir),
     keptAnswerBytes: from.keptAnswerBytes(),

@@ -1,6 +1,5 @@
 import { isoTime } from '../core/clock.ts';
 import { COUNTED } from '../core/metrics.ts';
-import { type JournalFault, journalFaultOf } from '../ledger/journal.ts';
 import { pureSecondsLeft, type Readings, rounded, SERVICE_VERSION, seedSecondsLeft } from './readings.ts';
 import { rowsOf } from './row.ts';
 
@@ -34,13 +33,6 @@ const HELD_ADVICE =
   'Nothing is drawn from these lots until their leaves are in a signed checkpoint, with QRN_WITNESSES in one that ' +
   'QRN_WITNESS_QUORUM witnesses have cosigned. The log says which witness does not cosign, and why.';
 
-const JOURNAL_ADVICE: Readonly<Record<JournalFault, string>> = {
-  damaged:
-    'a start found acknowledged answers in this file damaged by the disk; see docs/operations.md, then remove the file',
-  foreign:
-    'a start found this journal beside a data file that it does not belong to, and stored nothing of it; see docs/operations.md, then remove the file',
-};
-
 const NOT_YET_SAMPLED =
   'The csprng stream is not yet sampled. The first request of the mode has it sampled and waits for that, a second or two; otherwise it is sampled a minute after the start.';
 
@@ -54,7 +46,6 @@ const STANDBY_LATE =
   'Commits wait for a standby of PostgreSQL: requests that draw are refused with 503 until one follows. See pg_stat_replication.';
 
 const service = rowsOf<Readings>({ of: (readings) => [readings] });
-const journalFault = rowsOf<string>({ of: ({ journalFaults }) => journalFaults });
 const startAudit = rowsOf<Readings['integrity']['startAudit']>({
   of: ({ integrity }) => (integrity.startAudit === 'none' ? [] : [integrity.startAudit]),
 });
@@ -88,12 +79,6 @@ export const SERVICE_ROWS = [
         ({ ledger: { writtenInMs } }) => writtenInMs && writtenInMs / 1_000,
       ],
     },
-  }),
-  journalFault({
-    check: 'ledger:journals',
-    value: (name) => name,
-    warnWhen: () => true,
-    advice: (name) => JOURNAL_ADVICE[journalFaultOf(name) ?? 'damaged'],
   }),
   startAudit({
     check: 'ledger:audit',

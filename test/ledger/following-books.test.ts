@@ -14,17 +14,18 @@ import { Sequences } from '../../src/ledger/sequences.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
 import { filledSegment } from '../support/ledger-records.ts';
 
-const RING_BYTES = 64 * 1_024;
+const FILE_BYTES = 64 * 1_024;
 /** The loop that stores in its own time never does so in these tests. */
 const NEVER_MS = 2 ** 30;
 
 /** A journal, the books that follow it, and an LMDB that takes each store only when it is told to. */
 function followed(t: TestContext) {
   const path = join(temporaryFolder(t), 'journal-1-0');
-  assert.ok(createJournal(path, RING_BYTES, 1));
+  const header = { ledgerId: 1, start: 1, front: 0, durability: 'commit', fileBytes: FILE_BYTES } as const;
+  assert.ok(createJournal(path, header));
   const board = JournalBoard.create(1);
-  const place = { path, ringBytes: RING_BYTES, front: 0, shared: board.shared };
-  const ledger = { commit: async () => assert.fail('the ring has room') };
+  const place = { path, fileBytes: FILE_BYTES, front: 0, shared: board.shared };
+  const ledger = { commit: async () => assert.fail('the journal has room') };
   const sequences = new Sequences({ leaseSequences: () => assert.fail('no lease is due') }, systemClock, {
     from: 1,
     before: SEQUENCES_PER_LEASE,

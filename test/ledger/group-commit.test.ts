@@ -151,7 +151,7 @@ suite('a commit that fails', () => {
     assert.equal((await ledger.blockLevels()).pure.blocks, 1);
     assert.deepEqual(await ledger.accounts(), []);
     await ledger.close();
-    assert.ok(existsSync(join(path, 'journal-1-0')), 'the next start audits');
+    assert.ok(existsSync(join(path, 'journal-1-0-a')), 'the next start audits');
     const again = await openTestLedger(path);
     await assertHolds(again, [1], [3]);
     await closeSound(again);
@@ -183,7 +183,7 @@ suite('a commit that fails', () => {
   }, async (t) => {
     const { path, ledger } = await openJournaled(t);
     await ledger.commit([filledSegment(1, 3)], []);
-    const descriptor = readdirSync('/proc/self/fd').find((fd) => isWritable(fd, join(path, 'journal-1-0')));
+    const descriptor = readdirSync('/proc/self/fd').find((fd) => isWritable(fd, join(path, 'journal-1-0-a')));
     assert.ok(descriptor !== undefined);
     closeSync(Number(descriptor));
     assert.equal(openSync('/dev/full', 'r+'), Number(descriptor), 'a full disk in its place');

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../support/ledger-folder.ts';
 import { account, filledSegment } from '../support/ledger-records.ts';
 
-const JOURNAL = 'journal-1-0';
+const JOURNAL = ['journal-1-0-a', 'journal-1-0-b'];
 
 /** A folder as a kill leaves it: `kept` is in LMDB, and what is committed while the folder is copied in the journal alone. */
 async function killedFolder(
@@ -24,9 +24,13 @@ async function killedFolder(
   await ledger.createAccount(account(1));
   for (const name of ['data.mdb', 'block-keys']) copyFileSync(join(path, name), join(image, name));
   await fill(ledger);
-  copyFileSync(join(path, JOURNAL), join(image, JOURNAL));
+  copyJournal(path, image);
   await ledger.close();
   return image;
+}
+
+function copyJournal(from: string, to: string): void {
+  for (const name of JOURNAL) copyFileSync(join(from, name), join(to, name));
 }
 
 suite('a start that stores what a killed server left in its journal', () => {
@@ -58,18 +62,19 @@ suite('a start that stores what a killed server left in its journal', () => {
 
   test("refuses another ledger's journal under the name of its own, and stores nothing of it", async (t) => {
     const path = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1, 5)], []));
-    // segments whose numbers this ledger has not given out: only the owner tells that they are not its own
+    // segments whose numbers this ledger has not given out: only the header tells that they are not its own
     const other = await killedFolder(t, async (ledger) => ledger.commit([filledSegment(1_000, 5)], []));
-    const own = readFileSync(join(path, JOURNAL));
-    copyFileSync(join(other, JOURNAL), join(path, JOURNAL));
+    const own = temporaryFolder(t);
+    copyJournal(path, own);
+    copyJournal(other, path);
     for (const attempt of ['first', 'second']) {
       const reason = {
         reason: 'unusable',
-        message: /journal-1-0 does not fit .* written for another ledger/,
+        message: /journal-1-0-a is not as start 1 of ledger \d+ wrote it/,
       };
       await assert.rejects(openTestLedger(path), reason, attempt);
     }
-    writeFileSync(join(path, JOURNAL), own);
+    copyJournal(own, path);
     const ledger = await openTestLedger(path);
     assert.deepEqual(await ledger.segment(1), filledSegment(1, 5));
     assert.equal(await ledger.segment(1_000), undefined);

@@ -1,24 +1,32 @@
 import assert from 'node:assert/strict';
 import {
   constants,
+  copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
+  rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import { type Durability, FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
+import { FrontJournal, unpackRecord } from '../../src/ledger/front-journal.ts';
 import {
   createJournal,
+  type Durability,
   fenceJournal,
+  filesOf,
   JournalBoard,
   type JournalPlace,
   JournalReader,
-  readLeftover,
+  readJournal,
+  wholeRecordsIn,
 } from '../../src/ledger/journal.ts';
 import { SEQUENCES_PER_LEASE } from '../../src/ledger/ledger.ts';
 import { decodeSegment, encodeSegment } from '../../src/ledger/segment.ts';
@@ -33,7 +41,8 @@ const SEQUENCES = new Sequences({ leaseSequences: () => assert.fail('no lease is
   before: SEQUENCES_PER_LEASE,
 });
 const HEADER_BYTES = 4_096;
-const RING_BYTES = 32 * 1_024;
+const FILE_BYTES = 32 * 1_024;
+const OWNER = { ledgerId: 7, start: 1, front: 0 };
 /** Bytes of a record of a segment with one entry; the sequence in its head makes a difference of a few bytes. */
 const RECORD_BYTES_MAX = 320;
 
@@ -48,11 +57,11 @@ interface Opened {
   store(): void;
 }
 
-function opened(t: TestContext, durability: Durability = 'fsync', ringBytes = RING_BYTES): Opened {
+function opened(t: TestContext, durability: Durability = 'fsync', fileBytes = FILE_BYTES): Opened {
   const path = join(temporaryFolder(t), 'journal-1-0');
-  assert.ok(createJournal(path, ringBytes, 1));
+  assert.ok(createJournal(path, { ...OWNER, durability, fileBytes: FILE_BYTES }));
   const board = JournalBoard.create(1);
-  const place = { path, ringBytes, front: 0, shared: board.shared };
+  const place = { path, fileBytes, front: 0, shared: board.shared };
   const direct: number[] = [];
   const ledger = {
     commit: async ([segment]: readonly { sequence: number }[]) => void direct.push(segment.sequence),
@@ -73,31 +82,32 @@ function sequencesIn(payloads: readonly Uint8Array<ArrayBuffer>[]): number[] {
   return payloads.map((payload) => decodeSegment(unpackRecord(payload).segment).sequence);
 }
 
-const leftIn = (path: string, from = 0) => sequencesIn(readLeftover(path, from).payloads);
+const leftIn = (path: string, from = 0) => sequencesIn(readJournal(path, from, OWNER));
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 suite('the journal of a front', () => {
-  test('keeps segments and kept answers as they are, in a file of its full length that only its owner reads', async (t) => {
+  test('keeps segments and kept answers as they are, in files of their full length that only their owner reads', async (t) => {
     const { place, journal } = opened(t);
     const kept = answer(1, 1, NOON_MS);
     await journal.commit(filledSegment(1, 3), [kept]);
     await journal.commit(filledSegment(2, 1), []);
-    const { payloads, damage, isTorn } = readLeftover(place.path, 0);
+    const payloads = readJournal(place.path, 0, OWNER);
     assert.deepEqual(
       Buffer.from(unpackRecord(payloads[0]).segment),
       Buffer.from(encodeSegment(filledSegment(1, 3))),
     );
     assert.deepEqual(unpackRecord(payloads[0]).answers, [kept]);
     assert.deepEqual(unpackRecord(payloads[1]).answers, []);
-    assert.deepEqual({ damage, isTorn }, { damage: undefined, isTorn: false });
-    assert.equal(statSync(place.path).size, HEADER_BYTES + RING_BYTES);
-    assert.equal(statSync(place.path).mode & 0o777, 0o600);
+    for (const file of filesOf(place.path)) {
+      assert.equal(statSync(file).size, HEADER_BYTES + FILE_BYTES);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+    }
   });
 
   for (const durability of ['fsync', 'commit'] as const) {
-    test(`${durability}: runs through many laps of the ring, and is read as it was written`, async (t) => {
+    test(`${durability}: fills both files many times, and is read as it was written`, async (t) => {
       const { place, board, commit, direct, store } = opened(t, durability);
-      const reader = new JournalReader(place.path, RING_BYTES);
+      const reader = new JournalReader(place);
       const read: number[] = [];
       for (let n = 1; n <= 600; n++) {
         await commit(n);
@@ -123,7 +133,7 @@ suite('the journal of a front', () => {
   }, (t) => {
     for (const durability of ['fsync', 'commit'] as const) {
       const { place } = opened(t, durability);
-      const descriptor = readdirSync('/proc/self/fd').find((fd) => pathOf(fd) === place.path);
+      const descriptor = readdirSync('/proc/self/fd').find((fd) => pathOf(fd) === filesOf(place.path)[0]);
       const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'utf8');
       const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
       assert.equal((flags & constants.O_DSYNC) !== 0, durability === 'fsync');
@@ -134,7 +144,7 @@ suite('the journal of a front', () => {
     const { place, journal, commit, direct, store } = opened(t);
     let n = 0;
     while (direct.length === 0) await commit(++n);
-    assert.ok(n > (RING_BYTES - RECORD_BYTES_MAX) / RECORD_BYTES_MAX && journal.isBehind);
+    assert.ok(n > (2 * FILE_BYTES - 3 * RECORD_BYTES_MAX) / RECORD_BYTES_MAX && journal.isBehind);
     assert.deepEqual(direct, [n]);
     assert.deepEqual(leftIn(place.path), numbers(1, n - 1));
     store();
@@ -158,13 +168,13 @@ suite('the journal of a front', () => {
     assert.ok(process.memoryUsage().arrayBuffers - before < sealed.length / 2);
   });
 
-  test('gets its name only when it is whole: a start that ends before leaves no journal', (t) => {
+  test('its files get their names when both are whole: a start that ends before leaves no journal', (t) => {
     const path = join(temporaryFolder(t), 'journal-1-0');
-    assert.throws(() => createJournal(path, -1, 1)); // after the header
-    assert.ok(!existsSync(path));
-    assert.ok(createJournal(path, RING_BYTES, 1));
-    assert.ok(!existsSync(`${path}.draft`));
-    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const header = { ...OWNER, durability: 'fsync', fileBytes: FILE_BYTES } as const;
+    const [, second] = filesOf(path);
+    mkdirSync(`${second}.draft`);
+    assert.throws(() => createJournal(path, header), /EISDIR/);
+    assert.ok(filesOf(path).every((file) => !existsSync(file)));
   });
 
   for (const durability of ['fsync', 'commit'] as const) {
@@ -174,7 +184,9 @@ suite('the journal of a front', () => {
         : 'the system has no /dev/full, which answers each write with ENOSPC',
     }, async (t) => {
       const board = JournalBoard.create(1);
-      const place = { path: '/dev/full', ringBytes: RING_BYTES, front: 0, shared: board.shared };
+      const path = join(temporaryFolder(t), 'journal-1-0');
+      for (const file of filesOf(path)) symlinkSync('/dev/full', file);
+      const place = { path, fileBytes: FILE_BYTES, front: 0, shared: board.shared };
       const ledger = { commit: () => assert.fail('nothing goes round the journal') };
       const journal = new FrontJournal({ place, durability, ledger, sequences: SEQUENCES });
       t.after(() => journal.close());
@@ -187,13 +199,13 @@ suite('the journal of a front', () => {
     });
   }
 
-  test('a ledger that stalls makes the front shed while there is room in the ring for what is under way', async (t) => {
+  test('a ledger that stalls makes the front shed while there is room in its files for what is under way', async (t) => {
     const { journal, commit, direct, board } = opened(t);
     let n = 0;
     while (!journal.isBehind) await commit(++n);
     assert.deepEqual(direct, [], 'nothing waits for the ledger before the front sheds');
-    const left = RING_BYTES - board.written(0);
-    assert.ok(left > RING_BYTES / 8, `${left} bytes are left for answers that were drawn before`);
+    const left = FILE_BYTES - board.written(0);
+    assert.ok(left > FILE_BYTES / 8, `${left} bytes are left for answers that were drawn before`);
     board.setStored(0, board.written(0));
     assert.ok(!journal.isBehind, 'it serves again as soon as the ledger goes on');
   });
@@ -204,14 +216,14 @@ suite('the journal of a front', () => {
     fenceJournal(place.path);
     await assert.rejects(commit(2), { reason: 'stopped', message: /another server took the folder/ });
     assert.match((await journal.failed).message, /another server took the folder/);
-    assert.deepEqual(sequencesIn(new JournalReader(place.path, RING_BYTES).readTo(board.written(0))), [1]);
+    assert.deepEqual(sequencesIn(new JournalReader(place).readTo(board.written(0))), [1]);
   });
 
   test('a living reader refuses a record that is not as it was written', async (t) => {
     const { place, commit, board } = opened(t);
     for (const n of [1, 2, 3]) await commit(n);
-    flip(place.path, HEADER_BYTES + RECORD_BYTES_MAX);
-    const reader = new JournalReader(place.path, RING_BYTES);
+    flip(filesOf(place.path)[0], HEADER_BYTES + RECORD_BYTES_MAX);
+    const reader = new JournalReader(place);
     assert.throws(() => reader.readTo(board.written(0)), { reason: 'damaged' });
     reader.close();
   });
@@ -231,7 +243,7 @@ function startsOf(path: string): number[] {
   const starts: number[] = [];
   for (let at = HEADER_BYTES; content.readUInt32LE(at) === 0x6a_6e_72_71; ) {
     starts.push(at);
-    at += Math.ceil((40 + content.readUInt32LE(at + 32)) / 8) * 8;
+    at += Math.ceil((32 + content.readUInt32LE(at + 24)) / 8) * 8;
   }
   return starts;
 }
@@ -243,89 +255,79 @@ function flip(path: string, at: number, mask = 0x40): void {
 }
 
 suite('a journal that a power cut or a bad disk changed', () => {
+  /** A journal with so many records in its first file, and where that file and its records are. */
+  async function filled(t: TestContext, records: number, durability: Durability = 'fsync') {
+    const { place, commit } = opened(t, durability);
+    for (const n of numbers(1, records)) await commit(n);
+    const [file, other] = filesOf(place.path);
+    return { path: place.path, file, other, starts: startsOf(file) };
+  }
+
   test('a last record torn at any byte was not acknowledged: nothing is damaged', async (t) => {
-    const { place, commit } = opened(t);
-    for (const n of [1, 2, 3]) await commit(n);
-    const whole = readFileSync(place.path);
-    const [, , last] = startsOf(place.path);
-    const end = last + 40 + whole.readUInt32LE(last + 32);
+    const { path, file, starts } = await filled(t, 3);
+    const whole = readFileSync(file);
+    const [, , last] = starts;
+    const end = last + 32 + whole.readUInt32LE(last + 24);
     for (let torn = last; torn < end; torn++) {
       const copy = Buffer.from(whole);
       copy[torn] ^= 0x40;
-      writeFileSync(place.path, copy);
-      const { payloads, damage } = readLeftover(place.path, 0);
-      assert.deepEqual(sequencesIn(payloads), [1, 2], `byte ${torn - last}`);
-      assert.equal(damage, undefined);
+      writeFileSync(file, copy);
+      assert.deepEqual(leftIn(path), [1, 2], `byte ${torn - last}`);
     }
   });
 
-  test('an acknowledged record that is damaged is told apart, and the records behind it are kept', async (t) => {
-    const { place, commit } = opened(t);
-    for (const n of [1, 2, 3, 4]) await commit(n);
-    const [first, second, third] = startsOf(place.path);
-    flip(place.path, second + 60);
-    const { payloads, damage } = readLeftover(place.path, 0);
-    assert.deepEqual(sequencesIn(payloads), [1, 3, 4]);
-    assert.equal(damage, `${third - second} bytes of acknowledged records are damaged`);
-    flip(place.path, first + 60);
-    assert.equal(
-      readLeftover(place.path, 0).damage,
-      `${third - first} bytes of acknowledged records are damaged`,
-    );
-    // what the ledger has stored may be damaged
-    const { damage: none, payloads: rest } = readLeftover(place.path, third - HEADER_BYTES);
-    assert.deepEqual([none, sequencesIn(rest)], [undefined, [3, 4]]);
+  test('an acknowledged record that is damaged refuses the journal, unless the ledger has it', async (t) => {
+    const { path, file, starts } = await filled(t, 4);
+    const [, second, third] = starts;
+    flip(file, second + 60);
+    assert.throws(() => readJournal(path, 0, OWNER), {
+      reason: 'unusable',
+      message: `${file} is damaged at byte ${second}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies with \`qrn ledger restore ${dirname(file)}\``,
+    });
+    assert.deepEqual(leftIn(path, third - HEADER_BYTES), [3, 4]);
+    const salvaged = wholeRecordsIn(path, 0).map(({ payload }) => payload);
+    assert.deepEqual(sequencesIn(salvaged), [1, 3, 4]);
   });
 
   test('with durability commit nothing is known to be flushed: a hole is what a power cut leaves', async (t) => {
-    const { place, commit } = opened(t, 'commit');
-    for (const n of [1, 2, 3]) await commit(n);
-    flip(place.path, startsOf(place.path)[1] + 60);
-    const { payloads, damage } = readLeftover(place.path, 0);
-    assert.deepEqual([sequencesIn(payloads), damage], [[1, 3], undefined]);
+    const { path, file, starts } = await filled(t, 3, 'commit');
+    flip(file, starts[1] + 60);
+    assert.deepEqual(leftIn(path), [1]);
   });
 
-  test('one flipped bit in the length that the header states loses no record and is reported', async (t) => {
-    const { place, board, commit, store } = opened(t);
-    let last = 0;
-    while (board.written(0) < RING_BYTES + RECORD_BYTES_MAX) {
-      await commit(++last);
-      if (last === 40) store();
-    }
-    const from = board.stored(0);
-    const expected = numbers(41, last);
-    assert.deepEqual(leftIn(place.path, from), expected);
-    for (let bit = 0; bit < 64; bit++) {
-      const at = 8 + (bit >> 3);
-      flip(place.path, at, 1 << (bit & 7));
-      assert.deepEqual(leftIn(place.path, from), expected, `bit ${bit}`);
-      assert.match(
-        readLeftover(place.path, from).damage ?? '',
-        /^(its header is damaged|the file is cut short)$/,
-      );
-      flip(place.path, at, 1 << (bit & 7));
-    }
-  });
-
-  test('a header that is gone and a file that is cut short are damage; an empty file never had room', async (t) => {
-    const { place, commit } = opened(t);
-    for (const n of [1, 2]) await commit(n);
-    const whole = readFileSync(place.path);
-    writeFileSync(place.path, Buffer.from(whole).fill(0, 0, HEADER_BYTES));
-    assert.deepEqual(leftIn(place.path), [1, 2], 'the records are read all the same');
-    assert.equal(readLeftover(place.path, 0).damage, 'its header is damaged');
-    writeFileSync(place.path, whole);
-    truncateSync(place.path, startsOf(place.path)[1]);
-    assert.deepEqual(leftIn(place.path), [1]);
-    assert.equal(readLeftover(place.path, 0).damage, 'the file is cut short');
-    truncateSync(place.path, 100);
-    assert.equal(readLeftover(place.path, 0).damage, 'the file is cut short');
-    writeFileSync(place.path, Buffer.alloc(whole.length));
-    assert.equal(readLeftover(place.path, 0).damage, 'its header is damaged');
-    writeFileSync(place.path, '');
-    fenceJournal(place.path);
-    const nothing = { owner: undefined, payloads: [], end: 5, damage: undefined, isTorn: false };
-    assert.deepEqual(readLeftover(place.path, 5), nothing);
-    assert.ok(existsSync(place.path));
-  });
+  const SPOILS: readonly (readonly [string, (file: string, other: string) => void, RegExp])[] = [
+    ['missing', (file) => rmSync(file), /^\S+-a is missing, and acknowledged answers/],
+    ['empty', (file) => truncateSync(file), /^\S+-a is not as start 1 of ledger 7 wrote it: it has 0 bytes/],
+    [
+      'cut short',
+      (file) => truncateSync(file, 20_000),
+      /-a is not as .*: it has 20000 bytes and begins with/,
+    ],
+    ['without a header', (file) => flip(file, 3), /-a is not as .* and begins with "qrn`journal 1, ledger 7/],
+    [
+      'in the place of the other one',
+      (file, other) => {
+        renameSync(file, `${file}.x`);
+        renameSync(other, file);
+        renameSync(`${file}.x`, other);
+      },
+      /-a is not as .* and begins with ".* front 0, file 1, /,
+    ],
+    [
+      'of another start, front or ledger',
+      (file) => {
+        const place = `${file}.x`;
+        createJournal(place, { ledgerId: 8, start: 2, front: 3, durability: 'fsync', fileBytes: FILE_BYTES });
+        copyFileSync(filesOf(place)[0], file);
+      },
+      /-a is not as start 1 of ledger 7 wrote it: .* "qrn journal 1, ledger 8, start 2, front 3, file 0, /,
+    ],
+  ];
+  for (const [what, spoil, message] of SPOILS) {
+    test(`a file that is ${what} is refused in a sentence`, async (t) => {
+      const { path, file, other } = await filled(t, 2);
+      spoil(file, other);
+      assert.throws(() => readJournal(path, 0, OWNER), { reason: 'unusable', message });
+    });
+  }
 });

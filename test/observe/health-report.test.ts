@@ -46,7 +46,6 @@ describe('health', () => {
     const health = SOURCE.health!;
     const cases: [Partial<Readings>, Record<string, HealthStatus>][] = [
       [{ clockJumpMs: -120_001 }, { 'clock:wall': 'fail' }],
-      [{ journalFaults: ['journal-1-0.damaged'] }, { 'ledger:journals': 'warn' }],
       [{ integrity: { ...SOUND.integrity, startAudit: 'running' } }, { 'ledger:audit': 'warn' }],
       [{ integrity: { ...SOUND.integrity, startAudit: 'sound' } }, {}],
       [{ integrity: { ...SOUND.integrity, startAudit: 'damaged' } }, { 'ledger:audit': 'fail' }],

@@ -105,7 +105,6 @@ export const SOUND: Readings = {
     loopDelayMaxMs: 40,
     lateSeconds: 0,
   },
-  journalFaults: [],
   integrity: {
     startAudit: 'none',
     database: null,

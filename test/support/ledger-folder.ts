@@ -81,7 +81,7 @@ export function openTestLedger(path: string, more: Partial<LmdbLedgerOptions> = 
     durability: 'fsync',
     growAheadBytes: 0,
     freeBytesMin: 0,
-    journalRingBytes: 128 * 1_024,
+    journalFileBytes: 128 * 1_024,
     audit: auditFolder, // in this process: many tests start after a kill
     ...more,
   });

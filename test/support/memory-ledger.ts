@@ -56,7 +56,6 @@ export function memoryParts({ books, folder, clock, writer, jobs }: MemoryOwner)
     claims: SOLE_NODE,
     upkeep: {
       audit: () => auditOf(books, folder),
-      journalFaults: async () => [],
       integrity: async () => ({ startAudit: 'none', scrub: null, database: null }),
       async backup() {
         throw new LedgerError('refused', 'a ledger in memory has nothing to back up');

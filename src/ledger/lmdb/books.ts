@@ -5,7 +5,7 @@ import type { Books, LogStore } from '../ledger.ts';
 import type { StoredAnswer } from '../records.ts';
 import type { GroupWriter } from './group-writer.ts';
 import type { LmdbStore } from './lmdb-store.ts';
-import { count, type Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** In place of a position: all of the journal is stored, and its file may be gone. */
 export const JOURNAL_FINISHED = -1;
@@ -28,10 +28,8 @@ export interface LmdbBooks extends Books, LogStore {
   ): Promise<void>;
   /** The position up to which each journal that this ledger knows is stored, or JOURNAL_FINISHED, by name. */
   journalPositions(): Map<string, number>;
-  /** The owner that journals of this ledger name; 0 before its first start. */
-  journalOwner(): number;
-  /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably, and name the owner. */
-  beginJournals(journals: readonly JournalPosition[], owner: number): Promise<void>;
+  /** Makes these the journals of this ledger, and forgets all others. Their files are there, durably. */
+  beginJournals(journals: readonly JournalPosition[]): Promise<void>;
   /** Notes that all of these journals is stored: their files may go. */
   finishJournals(names: readonly string[]): Promise<void>;
 }
@@ -60,11 +58,8 @@ export function lmdbBooksIn(
 
     journalPositions,
 
-    journalOwner: () => count(meta, 'journalOwner'),
-
-    beginJournals: (journals, owner) =>
+    beginJournals: (journals) =>
       writer.submit(() => {
-        meta.put('journalOwner', owner);
         for (const name of journalPositions().keys()) meta.remove(`journal/${name}`);
         putPositions(journals);
       }),

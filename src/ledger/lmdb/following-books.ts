@@ -77,7 +77,7 @@ export class FollowingBooks implements Books {
     this.saveRates = options.books.saveRates;
     this.probe = options.books.probe;
     this.#followed = options.journals.map(({ name, place }) => ({
-      reader: new JournalReader(place.path, place.ringBytes),
+      reader: new JournalReader(place),
       front: place.front,
       name,
     }));

@@ -7,7 +7,7 @@ import type { BlockFolder } from '../domain/blocks.ts';
 import { directoryIn } from '../domain/directory.ts';
 import { drawsIn } from '../domain/draws.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
-import { isJournal, type JournalFault, type JournalPlace, journalFaultOf, readLeftover } from '../journal.ts';
+import { filesOf, type JournalPlace, readJournal } from '../journal.ts';
 import {
   callsOver,
   type EntropyStore,
@@ -31,11 +31,19 @@ import type { Store } from './store.ts';
 import type { Snapshot } from './table.ts';
 import type { Tables } from './tables.ts';
 
+/** Which ledger a folder holds, and how often a server has started on it: a lower number is an earlier state. */
+export interface LedgerIdentity {
+  readonly ledgerId: number;
+  /** Of this server; for a reader, of the next one. */
+  readonly start: number;
+}
+
 /**
  * The ledger in an LMDB folder: one process writes it, its server. Commands call it through its socket (server-socket.ts),
  * and read beside it.
  */
 export interface LmdbLedger extends Ledger, FailStop {
+  readonly identity: LedgerIdentity;
   /**
    * Like backup, without the free pages: as small as the content. To be put in the ledger's place while it is
    * down.
@@ -64,6 +72,7 @@ export interface LmdbLedgerParts {
   /** Present for a server. */
   readonly blockKeys: BlockKeys | undefined;
   readonly path: string;
+  readonly identity: LedgerIdentity;
   /** Present for a server with fronts. */
   readonly following: FollowingBooks | undefined;
   readonly journals: readonly JournalPlace[];
@@ -98,15 +107,15 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   /** A copy has no journals: what only those of a server that was killed hold would be missing from it. */
   async function requireStored(): Promise<void> {
     if (await serverLives(parts.path)) return;
-    const known = parts.books.journalPositions();
-    for (const name of readdirSync(parts.path).filter(isJournal)) {
-      const from = known.get(name);
-      if (from === undefined || from === JOURNAL_FINISHED) continue;
-      const count = readLeftover(join(parts.path, name), from).payloads.length;
+    for (const [name, from] of parts.books.journalPositions()) {
+      if (from === JOURNAL_FINISHED) continue;
+      const journal = join(parts.path, name);
+      const [, start, front] = name.split('-').map(Number);
+      const count = readJournal(journal, from, { ...parts.identity, start, front }).length;
       if (count === 0) continue;
       throw new LedgerError(
         'refused',
-        `${join(parts.path, name)} holds ${count} commit(s) of a service that was killed, which a copy would lack: start the service, and back up then`,
+        `${journal} holds ${count} commit(s) of a service that was killed, which a copy would lack: start the service, and back up then`,
       );
     }
   }
@@ -141,7 +150,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       await following?.close();
       if (journals.length > 0 && isSound && writer.isRunning) {
         await parts.books.finishJournals(journalNames);
-        for (const { path } of journals) rmSync(path, { force: true });
+        for (const file of journals.flatMap(({ path }) => filesOf(path))) rmSync(file, { force: true });
       }
       writer.close();
     } finally {
@@ -154,11 +163,8 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   const upkeep = {
     async audit() {
       await following?.store();
-      const report = await auditTables(tables, store.snapshot());
-      const lost = journalFaultsIn(parts.path).map((name) => `${name}: ${FAULTS[journalFaultOf(name)!]}`);
-      return { ...report, ok: report.ok && lost.length === 0, problems: [...report.problems, ...lost] };
+      return auditTables(tables, store.snapshot());
     },
-    journalFaults: async () => journalFaultsIn(parts.path),
     integrity: async () => ({
       startAudit: parts.startAudit?.state ?? 'none',
       scrub: parts.scrub?.state() ?? null,
@@ -208,6 +214,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   let closed: Promise<void> | undefined;
   return {
     ...feed.over(calls),
+    identity: parts.identity,
     failed: writer.failed,
     folder: parts.folder,
     journals,
@@ -241,15 +248,6 @@ export type CommandCall = (typeof COMMAND_CALLS)[number];
 
 function isCommandCall(call: string): call is CommandCall {
   return (COMMAND_CALLS as readonly string[]).includes(call);
-}
-
-const FAULTS: Readonly<Record<JournalFault, string>> = {
-  damaged: 'acknowledged answers in this journal were damaged and could not be read at a start',
-  foreign: 'this journal was not of this state of the ledger, and nothing of it was stored',
-};
-
-function journalFaultsIn(path: string): string[] {
-  return readdirSync(path).filter((name) => journalFaultOf(name) !== undefined);
 }
 
 function syncToDisk(path: string): void {

@@ -9,7 +9,7 @@ import { BlockKeys } from '../block-keys.ts';
 import { type BlockFolder, type BlockSeals, Blocks } from '../domain/blocks.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER } from '../domain/sources.ts';
-import type { Durability } from '../front-journal.ts';
+import { type Durability, filesOf, newLedgerId } from '../journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts';
 import type { Key } from '../store.ts';
@@ -29,14 +29,14 @@ import {
 import { FolderWatch } from './folder-watch.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
-import { type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
+import { type LedgerIdentity, type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbStore } from './lmdb-store.ts';
 import { Scrub } from './scrub.ts';
 import { type FolderAudit, StartAudit } from './start-audit.ts';
-import { journalsIn, startJournals } from './start-journals.ts';
+import { hasJournals, startJournals } from './start-journals.ts';
 import { type RawStore, Store } from './store.ts';
 import type { RawDatabase } from './table.ts';
-import { count, FORMAT, increase, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
@@ -66,8 +66,8 @@ export interface LmdbLedgerOptions {
   readonly freeBytes?: () => number;
   /** A server makes the data file this much longer than its content when it starts, see growAhead. */
   readonly growAheadBytes?: number;
-  /** Bytes of the ring of each journal. */
-  readonly journalRingBytes?: number;
+  /** Bytes of each of the two files of a journal. */
+  readonly journalFileBytes?: number;
   /** How long the start of a server waits for the audit that follows an unclean stop, see StartAudit. */
   readonly startAuditWaitMs?: number;
   /** The audit after an unclean stop, and of a backup; in a process of its own unless a test gives another. */
@@ -93,7 +93,7 @@ const TABLES_MAX = 64;
 /**
  * 40 ms at 100,000 certificates a second take 320 KB; the rest is for a ledger that falls behind by a second.
  */
-const JOURNAL_RING_BYTES = 8 * MEBIBYTE;
+const JOURNAL_FILE_BYTES = 8 * MEBIBYTE;
 /**
  * How long what is acknowledged may wait for LMDB, in milliseconds. With `commit` nothing else brings it to disk: a power
  * cut loses this much of certificates and counters.
@@ -131,10 +131,9 @@ async function openLocked(
 ): Promise<LmdbLedger> {
   const { path, clock, log, role } = options;
   const isServer = role === 'server';
-  const leftJournals = isServer ? journalsIn(path) : [];
   // before the first write: a write into damaged pages damages more
   let startAudit: StartAudit | undefined;
-  if (leftJournals.length > 0 && existsSync(join(path, DATA_FILE))) {
+  if (isServer && hasJournals(path) && existsSync(join(path, DATA_FILE))) {
     const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS, audit = auditInChild } = options;
     startAudit = await StartAudit.begin({ path, log, waitMs, audit });
   }
@@ -152,14 +151,15 @@ async function openLocked(
       options.freeBytes ?? (() => freeBytesOf(path)),
       options.freeBytesMin ?? FREE_BYTES_MIN,
     );
-    const epoch = isServer ? takeEpoch(store, tables) : count(tables.meta, 'epoch');
+    const identity = identityOf(store, tables, isServer);
+    const { start: epoch } = identity;
     if (isServer) {
       // the rest is for what is written before the file is full
       const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor() / 2);
       store.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
     }
     const writer = new GroupWriter(store, log, () => {
-      requireEpoch(tables, epoch);
+      requireStart(tables, identity);
     });
     if (readOnly)
       writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
@@ -179,14 +179,14 @@ async function openLocked(
     const { following, journals } = isServer
       ? await startJournals({
           path,
-          names: leftJournals,
           log,
           books,
           writer,
           space,
-          epoch,
+          identity,
           fronts: options.fronts ?? 1,
-          ringBytes: options.journalRingBytes ?? JOURNAL_RING_BYTES,
+          durability: options.durability,
+          fileBytes: options.journalFileBytes ?? JOURNAL_FILE_BYTES,
           intervalMs: STORE_INTERVAL_MS[options.durability],
           mayLackJournals: options.mayLackJournals === true,
         })
@@ -195,7 +195,7 @@ async function openLocked(
     const bytesPerS = isServer ? (options.scrubBytesPerS ?? 0) : 0;
     const scrub = bytesPerS > 0 ? new Scrub({ store, tables, log, clock, bytesPerS }) : undefined;
     scrub?.startAfter(startAudit?.damage);
-    if (isServer) log.info({ path, epoch, durability: options.durability }, 'ledger: open');
+    if (isServer) log.info({ path, ...identity, durability: options.durability }, 'ledger: open');
     return lmdbLedger({
       store,
       tables,
@@ -207,6 +207,7 @@ async function openLocked(
       folder,
       blockKeys,
       path,
+      identity,
       following,
       journals,
       space,
@@ -365,6 +366,7 @@ function openFormat(store: Store, path: string, readOnly: boolean): Tables {
   store.transact(() => {
     tables = openTables(store, meta, true);
     meta.put('format', FORMAT);
+    meta.put('ledgerId', newLedgerId());
   });
   assert(tables !== undefined, 'the transaction ran');
   return tables;
@@ -380,7 +382,7 @@ function watchFolder(
   const { path, log, writer, following, journals, space } = parts;
   const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
   const socket = socketPathOf(path);
-  const all = [...names, socket, ...journals.map((each) => each.path)];
+  const all = [...names, socket, ...journals.flatMap((each) => filesOf(each.path))];
   return new FolderWatch(all, space, async (file) => {
     const what =
       file === socket ? 'start it again' : 'put it back, or restore a backup with `qrn ledger restore`';
@@ -414,20 +416,18 @@ function sealsOf(keys: BlockKeys, writer: GroupWriter): BlockSeals {
   };
 }
 
-/** The fencing token: a server whose number is no longer the highest may not write. */
-function takeEpoch(store: Store, { meta }: Tables): number {
-  let epoch = 0;
-  store.transact(() => {
-    epoch = increase(meta, 'epoch', 1);
-  });
-  return epoch;
+/** A server whose start is no longer the newest may not write. */
+function identityOf(store: Store, { meta }: Tables, isServer: boolean): LedgerIdentity {
+  const start = count(meta, 'start') + 1;
+  if (isServer) store.transact(() => meta.put('start', start));
+  return { ledgerId: count(meta, 'ledgerId'), start };
 }
 
-function requireEpoch({ meta }: Tables, epoch: number): void {
-  const now = count(meta, 'epoch');
-  if (now === epoch) return;
+function requireStart({ meta }: Tables, { start }: LedgerIdentity): void {
+  const now = count(meta, 'start');
+  if (now === start) return;
   throw new LedgerError(
     'stopped',
-    `another server (start ${now}) took the folder from this one (start ${epoch})`,
+    `another server (start ${now}) took the folder from this one (start ${start})`,
   );
 }

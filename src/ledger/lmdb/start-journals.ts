@@ -1,20 +1,19 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../core/log.ts';
 import { syncFolder } from '../block-keys.ts';
 import { unpackRecord } from '../front-journal.ts';
 import {
   createJournal,
+  type Durability,
   fenceJournal,
-  isDraftJournal,
-  isJournal,
   JournalBoard,
-  type JournalFault,
   type JournalPlace,
   journalName,
-  newJournalOwner,
-  readLeftover,
-  setAside,
+  journalOf,
+  lossOf,
+  readJournal,
+  wholeRecordsIn,
 } from '../journal.ts';
 import { LedgerError } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
@@ -22,23 +21,23 @@ import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
+import type { LedgerIdentity } from './lmdb-ledger.ts';
 
-/** The journals of a server that did not end cleanly: a clean end removes its own. */
-export function journalsIn(path: string): string[] {
-  return readdirSync(path).filter(isJournal);
+/** Whether the folder has journals of a server that did not end cleanly: a clean end removes its own. */
+export function hasJournals(path: string): boolean {
+  return readdirSync(path).some((file) => journalOf(file)?.isDraft === false);
 }
 
 export interface StartJournalsOptions {
   readonly path: string;
-  /** What journalsIn found. */
-  readonly names: readonly string[];
   readonly log: Log;
   readonly books: LmdbBooks;
   readonly writer: GroupWriter;
   readonly space: FreeSpace;
-  readonly epoch: number;
+  readonly identity: LedgerIdentity;
   readonly fronts: number;
-  readonly ringBytes: number;
+  readonly durability: Durability;
+  readonly fileBytes: number;
   /** See FollowingBooks. */
   readonly intervalMs: number;
   /** See LmdbLedgerOptions. */
@@ -52,17 +51,9 @@ export interface StartJournalsOptions {
 export async function startJournals(
   options: StartJournalsOptions,
 ): Promise<{ following: FollowingBooks; journals: readonly JournalPlace[] }> {
-  const { path, names, log, books, writer, space, epoch, fronts, ringBytes, intervalMs } = options;
-  if (!options.mayLackJournals) requireJournals(options);
-  const kept = await recoverJournals(options);
-  for (const name of names) {
-    const file = join(path, name);
-    const why = kept.get(name);
-    if (why === undefined) rmSync(file);
-    else setAside(file, why);
-  }
-  for (const name of readdirSync(path).filter(isDraftJournal)) rmSync(join(path, name));
-  syncFolder(path);
+  const { path, log, books, writer, space, identity, fronts, durability, fileBytes, intervalMs } = options;
+  await recoverJournals(options);
+  removeJournals(options);
   const board = JournalBoard.create(fronts);
   space.follow((isFull, freeBytes, freeBytesMin) => {
     board.setDiskFull(isFull);
@@ -74,103 +65,66 @@ export async function startJournals(
       );
     else log.info(facts, 'ledger: the disk has room again');
   });
-  const owner = newJournalOwner();
   const journals = Array.from({ length: fronts }, (_, front) => {
-    const name = journalName(epoch, front);
-    const file = join(path, name);
-    const hasRoom = createJournal(file, ringBytes, owner);
-    const place = { path: file, ringBytes: hasRoom ? ringBytes : 0, front, shared: board.shared };
-    return { name, place, position: hasRoom ? 0 : JOURNAL_FINISHED };
+    const name = journalName({ ...identity, front });
+    const hasRoom = createJournal(join(path, name), { ...identity, front, durability, fileBytes });
+    const place = { path: join(path, name), fileBytes: hasRoom ? fileBytes : 0, front, shared: board.shared };
+    return { name, place, position: 0 };
   });
   syncFolder(path);
-  await books.beginJournals(journals, owner);
-  const followed = journals.filter(({ position }) => position !== JOURNAL_FINISHED);
+  const followed = journals.filter(({ place }) => place.fileBytes > 0);
+  await books.beginJournals(followed);
   const following = new FollowingBooks({ books, writer, board, space, journals: followed, intervalMs });
   return { following, journals: journals.map(({ place }) => place) };
 }
 
-/** Gives those that must be kept, by name, and why. */
-async function recoverJournals({
-  path,
-  names,
-  books,
-  log,
-}: StartJournalsOptions): Promise<Map<string, JournalFault>> {
-  const kept = new Map<string, JournalFault>();
-  const known = books.journalPositions();
+/** Of a journal that may lack, whatever of it can be read is stored. */
+async function recoverJournals({ path, books, log, identity, mayLackJournals }: StartJournalsOptions) {
   let recovered = 0;
-  for (const name of names) {
-    const from = known.get(name);
+  for (const [name, from] of books.journalPositions()) {
     if (from === JOURNAL_FINISHED) continue;
-    const file = join(path, name);
-    fenceJournal(file);
-    const { owner, payloads, damage, isTorn } = readLeftover(file, from ?? 0);
-    if (from === undefined) {
-      // Of a start that was killed before it began; or the data file was put in the place of the one that it belongs to.
-      if (payloads.length === 0) continue;
-      log.error(
-        { journal: file, keptAs: `${file}.foreign` },
-        'ledger: a journal is not of this ledger, or of another state of it; nothing of it was stored',
-      );
-      kept.set(name, 'foreign');
-      continue;
-    }
-    // Names repeat from ledger to ledger, and the numbers of its segments may be new to this one.
-    if (owner !== undefined && owner !== books.journalOwner()) {
-      throw conflictOf(new LedgerError('conflict', 'it was written for another ledger'), file, path);
-    }
+    const journal = join(path, name);
+    fenceJournal(journal);
+    const [, start, front] = name.split('-').map(Number);
+    const payloads = mayLackJournals
+      ? wholeRecordsIn(journal, from).map(({ payload }) => payload)
+      : readJournal(journal, from, { ledgerId: identity.ledgerId, start, front });
     const records = payloads.map(unpackRecord);
     const segments = records.map(({ segment: bytes }) => ({ segment: decodeSegment(bytes), bytes }));
-    const answers = records.flatMap((record) => record.answers);
-    // One that is damaged is not finished before it has its other name: a start that is killed reports it again.
-    const position = damage === undefined ? JOURNAL_FINISHED : from;
     try {
-      await books.store(segments, answers, [{ name, position }]);
+      await books.store(
+        segments,
+        records.flatMap(({ answers }) => answers),
+        [{ name, position: JOURNAL_FINISHED }],
+      );
     } catch (error) {
-      throw conflictOf(error, file, path);
+      // which of the two is right only an operator knows
+      if (!(error instanceof LedgerError && error.reason === 'conflict')) throw error;
+      throw lossOf(journal, `does not fit the data file (${error.message})`);
     }
     recovered += records.length;
-    if (damage !== undefined) {
+  }
+  if (recovered > 0)
+    log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
+}
+
+/** Those that are stored, and those of a start that was killed before it began. */
+function removeJournals({ path, books, log, mayLackJournals }: StartJournalsOptions): void {
+  const known = books.journalPositions();
+  for (const file of readdirSync(path)) {
+    const journal = journalOf(file);
+    if (journal === undefined) continue;
+    const at = join(path, file);
+    const isStored = journal.isDraft || known.has(journal.name);
+    if (isStored || wholeRecordsIn(join(path, journal.name), 0).length === 0) rmSync(at);
+    else if (!mayLackJournals) throw lossOf(at, 'is of another state of the ledger than the data file');
+    else {
+      renameSync(at, `${at}.foreign`);
       log.error(
-        { journal: file, damage, keptAs: `${file}.damaged` },
-        'ledger: acknowledged answers of a journal are lost to damage of the disk; the rest was recovered',
-      );
-      kept.set(name, 'damaged');
-    } else if (isTorn) {
-      log.warn(
-        { journal: file },
-        'ledger: the last record of a journal was being written and was not acknowledged',
+        { journal: at, keptAs: `${at}.foreign` },
+        'ledger: a journal is of another state of the ledger',
       );
     }
   }
-  if (recovered > 0) {
-    log.warn({ commits: recovered }, 'ledger: recovered commits that an unclean stop left in the journals');
-  }
-  return kept;
-}
-
-/** Throws `unusable` when a journal that was neither finished nor recovered is gone, or was cut to nothing. */
-function requireJournals({ path, books }: StartJournalsOptions): void {
-  for (const [name, position] of books.journalPositions()) {
-    const file = join(path, name);
-    if (position === JOURNAL_FINISHED || existsSync(`${file}.damaged`)) continue;
-    const what = !existsSync(file) ? 'missing' : statSync(file).size === 0 ? 'empty' : undefined;
-    if (what === undefined) continue;
-    throw new LedgerError(
-      'unusable',
-      `${file} is ${what}, and acknowledged answers that only it held are lost without it: put it back, or take the folder as it lies ` +
-        `with \`qrn ledger restore ${path}\``,
-    );
-  }
-}
-
-/** Nothing is stored when the journal and the data file disagree; which of the two is right only an operator knows. */
-function conflictOf(error: unknown, file: string, path: string): unknown {
-  if (!(error instanceof LedgerError && error.reason === 'conflict')) return error;
-  return new LedgerError(
-    'unusable',
-    `${file} does not fit the data file (${error.message}): one of them was replaced. Put the files of ${path} back as one ` +
-      'copy that was made while the service was stopped, or restore a backup with `qrn ledger restore`',
-    { cause: error },
-  );
+  syncFolder(path);
 }

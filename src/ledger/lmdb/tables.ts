@@ -13,10 +13,9 @@ export const FORMAT = 1;
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
   | 'format'
-  /** Bumped at each start of a server: the fencing token. */
-  | 'epoch'
-  /** The owner that the journals of the last start name (newJournalOwner). */
-  | 'journalOwner'
+  /** See LedgerIdentity (lmdb-ledger.ts). */
+  | 'ledgerId'
+  | 'start'
   /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
   | `journal/${string}`
   | CountName;
@@ -53,11 +52,4 @@ export function openTables(store: Store, meta: Table<MetaName, number>, create: 
 /** A number of the ledger; 0 before it was first written. */
 export function count(meta: Table<MetaName, number>, name: MetaName, at?: Snapshot): number {
   return meta.get(name, at) ?? 0;
-}
-
-/** Adds to a number inside a write transaction and returns the sum. */
-export function increase(meta: Table<MetaName, number>, name: MetaName, by: number): number {
-  const sum = count(meta, name) + by;
-  meta.put(name, sum);
-  return sum;
 }

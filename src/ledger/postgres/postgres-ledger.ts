@@ -9,7 +9,7 @@ import { drawsIn } from '../domain/draws.ts';
 import { limitsIn } from '../domain/limits.ts';
 import { lotsIn } from '../domain/lots.ts';
 import { sourcesIn } from '../domain/sources.ts';
-import type { Durability } from '../front-journal.ts';
+import type { Durability } from '../journal.ts';
 import { type Books, type CallRule, callsOver, type FailStop, type Ledger, LedgerError } from '../ledger.ts';
 import { type LmdbLedgerOptions, openLmdbLedger } from '../lmdb/lmdb.ts';
 import type { LmdbLedger } from '../lmdb/lmdb-ledger.ts';

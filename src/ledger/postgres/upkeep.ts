@@ -10,7 +10,7 @@ import { ONE_MOMENT, rangeOf } from './postgres-store.ts';
 /** Records read at a time: of segments some megabytes. */
 const RECORDS_READ = 64;
 
-type Folder = Pick<Ledger, 'audit' | 'integrity' | 'journalFaults'>;
+type Folder = Pick<Ledger, 'audit' | 'integrity'>;
 
 /**
  * Audits the books of all nodes, and the blocks of this one. `folder` has those; undefined on a machine that has none. A command
@@ -39,8 +39,6 @@ export function postgresUpkeep(
         'PostgreSQL has the books of this service: back them up with its own tools, such as pg_basebackup or pg_dump',
       );
     },
-
-    journalFaults: async () => (await folder?.journalFaults()) ?? [],
 
     async integrity(): Promise<LedgerIntegrity> {
       const ofFolder = (await folder?.integrity()) ?? { startAudit: 'none', scrub: null };

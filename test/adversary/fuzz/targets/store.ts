@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { pack } from 'msgpackr';
-import { readLeftover } from '../../../../src/ledger/journal.ts';
+import { createJournal, filesOf, readJournal, wholeRecordsIn } from '../../../../src/ledger/journal.ts';
 import { LedgerError } from '../../../../src/ledger/ledger.ts';
 import { decodeSegment, ENTRY_BYTES, encodeSegment, readEntries } from '../../../../src/ledger/segment.ts';
 import { type FuzzTarget, magnitude, refusalOf, scratchFile } from './target.ts';
@@ -65,32 +66,45 @@ function segmentSeed(count: number): Uint8Array {
 }
 
 const FILE_HEADER_BYTES = 4_096;
-const RING_BYTES = 1_024;
-const HEADER_BYTES = 40;
-const FILE_MAGIC = Buffer.from('qrnJ', 'latin1');
+const FILE_BYTES = 1_024;
+const HEADER_BYTES = 32;
+const OWNER = { ledgerId: 1, start: 1, front: 0 };
 const MAGIC = Buffer.from('qrnj', 'latin1');
 
 /**
- * The journal of a front as a dead process left it: the input is its ring, behind a sound header. With an odd first byte
- * checksums, which chance does not find, are put into what looks like a record, and a position that fits its place.
+ * The journal of a front as a dead process left it: the input is the content of its two files, behind sound headers. With an odd
+ * first byte checksums, which chance does not find, are put into what looks like a record, and a position that fits its place.
  */
 const journal: FuzzTarget = {
   name: 'journal',
   words: ['qrnj', 'qrnj\0\0\0\0', '\0\0\0\0\0\0\xf0?', '\x01\0\0\0', '\x05\0\0\0'],
   seeds: () => [Buffer.from([0]), Buffer.concat([Buffer.from([1]), journalSeed()])],
   read: (input) => {
-    const ring = Buffer.alloc(RING_BYTES);
-    ring.set(input.subarray(1, 1 + RING_BYTES));
     const isSealed = ((input[0] ?? 0) & 1) === 1;
-    if (isSealed) sealRecords(ring);
-    const header = Buffer.alloc(FILE_HEADER_BYTES);
-    FILE_MAGIC.copy(header);
-    header.writeUInt32LE(1, 4);
-    header.writeDoubleLE(RING_BYTES, 8);
-    const path = scratchFile('journal', Buffer.concat([header, ring]));
-    const { payloads, damage } = readLeftover(path, 0);
-    assert.deepEqual(payloads.map(hex).sort(), recordsIn(ring).map(hex).sort());
-    return `${magnitude(payloads.length)} records${isSealed ? '' : ' of anybody'}${damage === undefined ? '' : ', damage'}`;
+    const path = scratchFile('journal', Buffer.alloc(0));
+    createJournal(path, { ...OWNER, durability: 'fsync', fileBytes: FILE_BYTES });
+    const contents = filesOf(path).map((file, slot) => {
+      const content = Buffer.alloc(FILE_BYTES);
+      content.set(input.subarray(1 + slot * FILE_BYTES, 1 + (slot + 1) * FILE_BYTES));
+      if (isSealed) sealRecords(content, slot);
+      writeFileSync(file, Buffer.concat([readFileSync(file).subarray(0, FILE_HEADER_BYTES), content]));
+      return content;
+    });
+    const whole = contents.flatMap(recordsIn);
+    assert.deepEqual(
+      wholeRecordsIn(path, 0)
+        .map(({ payload }) => hex(payload))
+        .sort(),
+      whole.map(hex).sort(),
+    );
+    try {
+      const payloads = readJournal(path, 0, OWNER);
+      for (const payload of payloads) assert.ok(whole.some((each) => hex(each) === hex(payload)));
+      return `${magnitude(payloads.length)} records${isSealed ? '' : ' of anybody'}`;
+    } catch (error) {
+      assert.match((error as Error).message, / is damaged at byte /);
+      return 'damage';
+    }
   },
 };
 
@@ -99,41 +113,42 @@ function hex(bytes: Uint8Array): string {
 }
 
 function journalSeed(): Buffer {
-  const ring = Buffer.alloc(RING_BYTES);
+  const content = Buffer.alloc(FILE_BYTES);
   let at = 0;
   for (const size of [5, 0, 20]) {
-    MAGIC.copy(ring, at);
-    ring.writeUInt32LE(size, at + 32);
+    MAGIC.copy(content, at);
+    content.writeDoubleLE(at, at + 16);
+    content.writeUInt32LE(size, at + 24);
     at += alignedBytes(HEADER_BYTES + size);
   }
-  return ring;
+  return content;
 }
 
 function alignedBytes(bytes: number): number {
   return bytes + ((8 - (bytes % 8)) % 8);
 }
 
-/** Puts a position of one of four laps and the right checksum into each thing that looks like a record. */
-function sealRecords(ring: Buffer): void {
-  for (let at = 0; at + HEADER_BYTES <= ring.length; ) {
-    const end = at + HEADER_BYTES + ring.readUInt32LE(at + 32);
-    if (end > ring.length) break;
-    ring.writeDoubleLE((ring[at + 8] % 4) * RING_BYTES + at, at + 8);
-    ring.writeUInt32LE(crc32(ring.subarray(at + 8, end)), at + 4);
+/** Puts a position that fits the file and the right checksum into each thing that looks like a record. */
+function sealRecords(content: Buffer, slot: number): void {
+  for (let at = 0; at + HEADER_BYTES <= content.length; ) {
+    const end = at + HEADER_BYTES + content.readUInt32LE(at + 24);
+    if (end > content.length) break;
+    content.writeDoubleLE((2 * (content[at + 8] % 4) + slot) * FILE_BYTES + at, at + 8);
+    content.writeUInt32LE(crc32(content.subarray(at + 8, end)), at + 4);
     at = alignedBytes(end);
   }
 }
 
 /** The same reading once more, in plain steps: whole records wherever they begin, none inside another. */
-function recordsIn(ring: Buffer): Uint8Array[] {
+function recordsIn(content: Buffer, slot: number): Uint8Array[] {
   const records: Uint8Array[] = [];
-  for (let at = 0; at + HEADER_BYTES <= ring.length; at += 8) {
-    const size = HEADER_BYTES + ring.readUInt32LE(at + 32);
-    const isWhole = ring.subarray(at, at + 4).equals(MAGIC) && at + size <= ring.length;
-    if (!isWhole || ring.readUInt32LE(at + 4) !== crc32(ring.subarray(at + 8, at + size))) continue;
-    const position = ring.readDoubleLE(at + 8);
-    if (position >= 0 && position % RING_BYTES === at)
-      records.push(ring.subarray(at + HEADER_BYTES, at + size));
+  for (let at = 0; at + HEADER_BYTES <= content.length; at += 8) {
+    const size = HEADER_BYTES + content.readUInt32LE(at + 24);
+    const isWhole = content.subarray(at, at + 4).equals(MAGIC) && at + size <= content.length;
+    if (!isWhole || content.readUInt32LE(at + 4) !== crc32(content.subarray(at + 8, at + size))) continue;
+    const position = content.readDoubleLE(at + 8);
+    if (position >= 0 && position % (2 * FILE_BYTES) === slot * FILE_BYTES + at)
+      records.push(content.subarray(at + HEADER_BYTES, at + size));
     at += alignedBytes(size) - 8;
   }
   return records;
