@@ -27,7 +27,10 @@ export async function modulesOf(subject: Subject) {
     digest: await load<typeof import('../../src/crypto/digest.ts')>(subject, 'src/crypto/digest.ts'),
     expander: await load<typeof import('../../src/crypto/expander.ts')>(subject, 'src/crypto/expander.ts'),
     dispatch: await load<typeof import('../../src/workers/dispatch.ts')>(subject, 'src/workers/dispatch.ts'),
-    lmdb: await load<typeof import('../../src/ledger/lmdb/lmdb.ts')>(subject, 'src/ledger/lmdb/lmdb.ts'),
+    lmdb: await load<typeof import('../../src/ledger/lmdb/lmdb-ledger.ts')>(
+      subject,
+      'src/ledger/lmdb/lmdb-ledger.ts',
+    ),
     segment: await load<typeof import('../../src/ledger/segment.ts')>(subject, 'src/ledger/segment.ts'),
     /** Undefined in revisions whose fronts had no journals of their own. */
     journal: existsSync(new URL('src/ledger/front-journal.ts', subject.root))

@@ -10,7 +10,7 @@ import { ApiError } from '../core/errors.ts';
 import { createLog, type LogLevel } from '../core/log.ts';
 import { type Durability, isDiskFull, type JournalPlace } from '../ledger/journal.ts';
 import { type CallRule, type FailStop, LEDGER_CALLS, type Ledger, LedgerError } from '../ledger/ledger.ts';
-import { openLmdbLedger } from '../ledger/lmdb/lmdb.ts';
+import { openLmdbLedger } from '../ledger/lmdb/lmdb-ledger.ts';
 import { TransactionGate } from '../ledger/lmdb/transaction-gate.ts';
 import { awayFailure } from '../ledger/postgres/failure.ts';
 import { Link, OneEachTurn } from '../workers/call.ts';

@@ -3,8 +3,7 @@ import { open } from 'lmdb';
 import { silentLog } from '../../src/core/log.ts';
 import { GroupWriter } from '../../src/ledger/lmdb/group-writer.ts';
 import { LmdbStore } from '../../src/ledger/lmdb/lmdb-store.ts';
-import { Store as Folder } from '../../src/ledger/lmdb/store.ts';
-import type { RawDatabase } from '../../src/ledger/lmdb/table.ts';
+import type { RawDatabase, RawStore } from '../../src/ledger/lmdb/table.ts';
 import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
 import { PostgresStore } from '../../src/ledger/postgres/postgres-store.ts';
 import { temporaryFolder } from '../support/ledger-folder.ts';
@@ -24,15 +23,15 @@ storeContract('LMDB', async (t: TestContext) => {
     maxDbs: 64,
   });
   t.after(() => root.close());
-  const folder = new Folder({
+  const raw: RawStore = {
     openDatabase: (name) => root.openDB({ name, encoding: 'binary' }) as unknown as RawDatabase,
     transact: (body) => root.transactionSync(body),
     snapshot: () => root.useReadTransaction(),
     copyTo: () => Promise.reject(new Error('no copy is made here')),
     close: () => root.close(),
-  });
-  const tables = openTables(folder, openMeta(folder)!, true);
-  return new LmdbStore(tables, new GroupWriter(folder, silentLog, () => {}));
+  };
+  const writer = new GroupWriter(raw, silentLog, () => {});
+  return new LmdbStore(openTables(raw, writer, openMeta(raw, writer)!, true), writer);
 });
 
 storeContract('PostgreSQL', async (t: TestContext) => {

@@ -8,7 +8,7 @@ import { ApiError } from '../../src/core/errors.ts';
 import { FrontJournal } from '../../src/ledger/front-journal.ts';
 import { LedgerError } from '../../src/ledger/ledger.ts';
 import type { LmdbLedger } from '../../src/ledger/lmdb/lmdb-ledger.ts';
-import type { RawStore } from '../../src/ledger/lmdb/store.ts';
+import type { RawStore } from '../../src/ledger/lmdb/table.ts';
 import { Sequences } from '../../src/ledger/sequences.ts';
 import { assertRejects } from '../contract/ledger.contract.ts';
 import {

@@ -5,7 +5,7 @@ import { suite, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { silentLog } from '../../src/core/log.ts';
 import { Scrub } from '../../src/ledger/lmdb/scrub.ts';
-import { type RawStore, Store } from '../../src/ledger/lmdb/store.ts';
+import type { RawStore } from '../../src/ledger/lmdb/table.ts';
 import { openMeta, openTables } from '../../src/ledger/lmdb/tables.ts';
 import { damageContent, openTestLedger, temporaryFolder } from '../support/ledger-folder.ts';
 import { account, entry, filledSegment } from '../support/ledger-records.ts';
@@ -31,10 +31,10 @@ async function filledLedger(path: string) {
     [],
   );
   assert.ok(raw !== undefined);
-  const store = new Store(raw);
-  const meta = openMeta(store);
+  const gate = { open: false, wrote() {} };
+  const meta = openMeta(raw, gate);
   assert.ok(meta !== undefined);
-  return { ledger, store, tables: openTables(store, meta, false) };
+  return { ledger, store: raw, tables: openTables(raw, gate, meta, false) };
 }
 
 /** Resolves once `isTrue`; fails after so many turns of the loop. */

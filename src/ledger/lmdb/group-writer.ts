@@ -1,7 +1,7 @@
 import { assert, messageOf } from '../../core/assert.ts';
 import type { Log } from '../../core/log.ts';
 import { isRefusal, LedgerError, stoppedBy } from '../ledger.ts';
-import type { Store } from './store.ts';
+import type { RawStore, WriteGate } from './table.ts';
 
 interface Pending {
   /** Runs inside the transaction; returns what settles the caller's promise once it is durable. */
@@ -17,10 +17,10 @@ interface Pending {
  * stored, and no write follows. After a failed fsync the page cache cannot be trusted (LMDB, and every store
  * that has been tried), so the process must end.
  */
-export class GroupWriter {
+export class GroupWriter implements WriteGate {
   /** Resolves with the cause when the writer stops; never rejects. */
   readonly failed: Promise<Error>;
-  readonly #store: Store;
+  readonly #raw: Pick<RawStore, 'transact'>;
   readonly #log: Log;
   /** Runs first in every transaction; throws when this process may no longer write. */
   readonly #fence: () => void;
@@ -28,14 +28,36 @@ export class GroupWriter {
   #queue: Pending[] = [];
   #scheduled: NodeJS.Immediate | undefined;
   #stopped: LedgerError | undefined;
+  #isOpen = false;
+  #writes = 0;
 
-  constructor(store: Store, log: Log, fence: () => void) {
-    this.#store = store;
+  constructor(raw: Pick<RawStore, 'transact'>, log: Log, fence: () => void) {
+    this.#raw = raw;
     this.#log = log;
     this.#fence = fence;
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failed = promise;
     this.#announceFailure = resolve;
+  }
+
+  /** True inside a write transaction. */
+  get open(): boolean {
+    return this.#isOpen;
+  }
+
+  wrote(): void {
+    this.#writes++;
+  }
+
+  /** Runs `body` in a transaction of its own, blocking until it is on disk. Of a start, which nobody else writes beside. */
+  transact(body: () => void): void {
+    assert(!this.#isOpen, 'write transactions do not nest');
+    this.#isOpen = true;
+    try {
+      this.#raw.transact(body);
+    } finally {
+      this.#isOpen = false;
+    }
   }
 
   /** Resolves with what `body` returned when its writes are on disk. */
@@ -63,7 +85,7 @@ export class GroupWriter {
     this.#queue = [];
     const settle: (() => void)[] = [];
     try {
-      this.#store.transact(() => {
+      this.transact(() => {
         this.#fence();
         for (const pending of group) settle.push(this.#runAlone(pending));
       });
@@ -101,11 +123,11 @@ export class GroupWriter {
   }
 
   #runAlone(pending: Pending): () => void {
-    const writes = this.#store.writes;
+    const writes = this.#writes;
     try {
       return pending.run();
     } catch (error) {
-      if (!isRefusal(error) || this.#store.writes !== writes) throw error;
+      if (!isRefusal(error) || this.#writes !== writes) throw error;
       return () => pending.reject(error);
     }
   }

@@ -1,42 +1,23 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
-import type { BlockKeys } from '../block-keys.ts';
+import { silentLog } from '../../core/log.ts';
 import { DirectoryFeed } from '../directory-feed.ts';
 import type { BlockFolder } from '../domain/blocks.ts';
 import { directoryIn } from '../domain/directory.ts';
 import { drawsIn } from '../domain/draws.ts';
+import { lotsIn } from '../domain/lots.ts';
 import { ONLY_OWNER, sourcesIn } from '../domain/sources.ts';
 import { filesOf, type JournalPlace, readJournal } from '../journal.ts';
-import {
-  callsOver,
-  type EntropyStore,
-  type FailStop,
-  type Ledger,
-  type LedgerCalls,
-  LedgerError,
-} from '../ledger.ts';
-import { type FolderOwner, type Served, serverLives } from '../server-socket.ts';
+import { callsOver, type FailStop, type Ledger, type LedgerCalls, LedgerError } from '../ledger.ts';
+import { type Served, serverLives } from '../server-socket.ts';
 import { SOLE_NODE } from '../sole-node.ts';
 import { auditTables } from './audit.ts';
-import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
-import { type FreeSpace, makeFolder } from './data-file.ts';
-import type { FolderWatch } from './folder-watch.ts';
-import type { FollowingBooks } from './following-books.ts';
-import type { GroupWriter } from './group-writer.ts';
-import type { LmdbStore } from './lmdb-store.ts';
-import type { Scrub } from './scrub.ts';
-import type { FolderAudit, StartAudit } from './start-audit.ts';
-import type { Store } from './store.ts';
+import { JOURNAL_FINISHED } from './books.ts';
+import { makeFolder } from './data-file.ts';
+import { type LmdbLedgerOptions, type OpenFolder, openFolder } from './lmdb.ts';
 import type { Snapshot } from './table.ts';
-import type { Tables } from './tables.ts';
-
-/** Which ledger a folder holds, and how often a server has started on it: a lower number is an earlier state. */
-export interface LedgerIdentity {
-  readonly ledgerId: number;
-  /** Of this server; for a reader, of the next one. */
-  readonly start: number;
-}
+import type { LedgerIdentity, Tables } from './tables.ts';
 
 /**
  * The ledger in an LMDB folder: one process writes it, its server. Commands call it through its socket (server-socket.ts),
@@ -59,45 +40,37 @@ export interface LmdbLedger extends Ledger, FailStop {
   abandonJobs(failure: string): Promise<void>;
 }
 
-/** What openLmdbLedger (lmdb.ts) has opened. */
-export interface LmdbLedgerParts {
-  readonly store: Store;
-  readonly tables: Tables;
-  readonly writer: GroupWriter;
-  readonly books: LmdbBooks;
-  readonly domain: LmdbStore;
-  readonly clock: Clock;
-  readonly entropy: EntropyStore;
-  readonly folder: BlockFolder;
-  /** Present for a server. */
-  readonly blockKeys: BlockKeys | undefined;
-  readonly path: string;
-  readonly identity: LedgerIdentity;
-  /** Present for a server with fronts. */
-  readonly following: FollowingBooks | undefined;
-  readonly journals: readonly JournalPlace[];
-  readonly space: FreeSpace;
-  /** Present for a server that started after an unclean stop. */
-  readonly startAudit: StartAudit | undefined;
-  /** Present for a server that scrubs. */
-  readonly scrub: Scrub | undefined;
-  /** Present for a server. */
-  readonly folderWatch: FolderWatch | undefined;
-  readonly role: 'server' | 'reader';
-  readonly owner: FolderOwner | undefined;
-  /** Commands may call through the socket of the folder. */
-  readonly isServing: boolean;
-  /** Reads all of the ledger in a folder that nobody else has. */
-  readonly audit: FolderAudit;
-  /**
-   * Takes from a copy what this ledger goes on to deliver: unclaimed blocks, and the results of open jobs.
-   */
-  readonly yielded: (directory: string) => Promise<void>;
+/** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
+export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
+  return lmdbLedger(await openFolder(options), options.forImport !== true);
 }
 
-/** The ledger over what was opened; it closes all of it. */
-export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
-  const { store, tables, writer, following, journals, role, space } = parts;
+/**
+ * This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it is opened without their
+ * keys.
+ */
+async function yieldIn(directory: string, clock: Clock): Promise<void> {
+  const copy = await openLmdbLedger({
+    path: directory,
+    clock,
+    log: silentLog,
+    role: 'server',
+    durability: 'fsync',
+    growAheadBytes: 0,
+    freeBytesMin: 0,
+    fronts: 0,
+    mayLackJournals: true,
+  });
+  try {
+    await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
+  } finally {
+    await copy.close();
+  }
+}
+
+/** The ledger over what was opened; it closes all of it. `isServing`: commands may call through the socket of the folder. */
+function lmdbLedger(parts: OpenFolder, isServing: boolean): LmdbLedger {
+  const { raw, tables, writer, following, journals, role, space, domain, folder } = parts;
   const journalNames = journals.map(({ path }) => basename(path));
   const requireServer = (call: string) => {
     if (role !== 'server')
@@ -129,9 +102,9 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     // The copy takes the ledger's place after the journals are gone.
     if (compact) await parts.books.finishJournals(journalNames);
     makeFolder(directory);
-    await store.copyTo(directory, compact);
+    await raw.copyTo(directory, compact);
     chmodSync(join(directory, 'data.mdb'), 0o600); // LMDB makes it readable to all
-    if (!compact) await parts.yielded(directory);
+    if (!compact) await yieldIn(directory, parts.clock);
     const { problems } = await parts.audit(directory);
     for (const name of ['lock.mdb', 'block-keys']) rmSync(join(directory, name), { force: true });
     if (problems.length > 0) {
@@ -155,7 +128,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       writer.close();
     } finally {
       parts.blockKeys?.close();
-      await store.close();
+      await raw.close();
       await parts.owner?.release();
     }
   }
@@ -163,7 +136,7 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
   const upkeep = {
     async audit() {
       await following?.store();
-      return auditTables(tables, store.snapshot());
+      return auditTables(tables, raw.snapshot());
     },
     integrity: async () => ({
       startAudit: parts.startAudit?.state ?? 'none',
@@ -184,12 +157,11 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
       await copyTo(directory, false);
     },
   };
-  const { domain } = parts;
   const sources = sourcesIn(domain, ONLY_OWNER);
   const calls = callsOver(
     {
       directory: directoryIn(domain),
-      entropy: parts.entropy,
+      entropy: lotsIn({ books: domain, folder, node: ONLY_OWNER.node }),
       sources,
       books: following ?? parts.books,
       draws: drawsIn(domain),
@@ -210,16 +182,16 @@ export function lmdbLedger(parts: LmdbLedgerParts): LmdbLedger {
     const result = await (calls[call] as (...args: readonly unknown[]) => Promise<unknown>)(...args);
     return { result, isConfirmed: await feed.push() };
   };
-  if (parts.isServing) parts.owner?.serve(served);
+  if (isServing) parts.owner?.serve(served);
   let closed: Promise<void> | undefined;
   return {
     ...feed.over(calls),
     identity: parts.identity,
     failed: writer.failed,
-    folder: parts.folder,
+    folder,
     journals,
     compactTo: (directory) => copyTo(directory, true),
-    records: () => ({ tables, at: store.snapshot() }),
+    records: () => ({ tables, at: raw.snapshot() }),
     async abandonJobs(failure) {
       requireServer('abandonJobs');
       await sources.abandonJobs(failure);

@@ -7,9 +7,7 @@ import type { Clock } from '../../core/clock.ts';
 import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
 import { type BlockFolder, type BlockSeals, Blocks } from '../domain/blocks.ts';
-import { lotsIn } from '../domain/lots.ts';
-import { ONLY_OWNER } from '../domain/sources.ts';
-import { type Durability, filesOf, newLedgerId } from '../journal.ts';
+import { type Durability, filesOf, type JournalPlace, newLedgerId } from '../journal.ts';
 import { type AuditReport, LedgerError } from '../ledger.ts';
 import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts';
 import type { Key } from '../store.ts';
@@ -27,16 +25,15 @@ import {
   requireLmdbFile,
 } from './data-file.ts';
 import { FolderWatch } from './folder-watch.ts';
+import type { FollowingBooks } from './following-books.ts';
 import { GroupWriter } from './group-writer.ts';
 import { requireNotImported } from './import-mark.ts';
-import { type LedgerIdentity, type LmdbLedger, type LmdbLedgerParts, lmdbLedger } from './lmdb-ledger.ts';
 import { LmdbStore } from './lmdb-store.ts';
 import { Scrub } from './scrub.ts';
 import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { hasJournals, startJournals } from './start-journals.ts';
-import { type RawStore, Store } from './store.ts';
-import type { RawDatabase } from './table.ts';
-import { count, FORMAT, openMeta, openTables, type Tables } from './tables.ts';
+import type { RawDatabase, RawStore } from './table.ts';
+import { count, FORMAT, type LedgerIdentity, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {
@@ -105,18 +102,20 @@ const DATA_FILE = 'data.mdb';
 const LOCK_FILE = 'lock.mdb';
 const BLOCK_KEYS_FILE = 'block-keys';
 
-/** Opens the ledger in a folder. Throws LedgerError `unusable` with a sentence an operator can act on. */
-export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLedger> {
+/** A folder that was opened; lmdb-ledger.ts makes the ledger over it, and closes all of it. */
+export type OpenFolder = Awaited<ReturnType<typeof openLocked>>;
+
+/** Opens the folder of a ledger. Throws LedgerError `unusable` with a sentence an operator can act on. */
+export async function openFolder(options: LmdbLedgerOptions): Promise<OpenFolder> {
   const { path, role } = options;
-  const readOnly = role === 'reader';
+  const isServer = role === 'server';
   if (options.forImport !== true) requireNotImported(path);
-  if (readOnly && !existsSync(join(path, DATA_FILE))) {
+  if (!isServer && !existsSync(join(path, DATA_FILE)))
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
-  }
-  if (!readOnly) makeFolder(path);
-  const owner = role === 'server' ? await takeFolder(path, options.isCommand) : undefined;
+  if (isServer) makeFolder(path);
+  const owner = isServer ? await takeFolder(path, options.isCommand) : undefined;
   try {
-    return await openLocked(options, readOnly, owner);
+    return await openLocked(options, owner);
   } catch (error) {
     await owner?.drain();
     await owner?.release();
@@ -124,130 +123,90 @@ export async function openLmdbLedger(options: LmdbLedgerOptions): Promise<LmdbLe
   }
 }
 
-async function openLocked(
-  options: LmdbLedgerOptions,
-  readOnly: boolean,
-  owner: FolderOwner | undefined,
-): Promise<LmdbLedger> {
-  const { path, clock, log, role } = options;
+async function openLocked(options: LmdbLedgerOptions, owner: FolderOwner | undefined) {
+  const { path, clock, log, role, durability, audit = auditInChild } = options;
   const isServer = role === 'server';
   // before the first write: a write into damaged pages damages more
   let startAudit: StartAudit | undefined;
   if (isServer && hasJournals(path) && existsSync(join(path, DATA_FILE))) {
-    const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS, audit = auditInChild } = options;
+    const { startAuditWaitMs: waitMs = START_AUDIT_WAIT_MS } = options;
     startAudit = await StartAudit.begin({ path, log, waitMs, audit });
   }
-  const gate = options.gate && { gate: options.gate };
-  const raw = await openRaw(path, { readOnly, ...gate }).catch(async (error: unknown) => {
-    await startAudit?.stop();
-    throw error;
-  });
-  const store = new Store(options.wrap === undefined ? raw : options.wrap(raw));
+  const dataFile = await openRaw(path, { readOnly: !isServer, gate: options.gate }).catch(
+    async (error: unknown) => {
+      await startAudit?.stop();
+      throw error;
+    },
+  );
+  const raw: RawStore = options.wrap === undefined ? dataFile : options.wrap(dataFile);
   let blockKeys: BlockKeys | undefined;
   try {
-    const tables = openFormat(store, path, readOnly);
-    if (raw.lengthened) await requireWhole(store, tables, path);
+    const writer = new GroupWriter(raw, log, () => requireStart(tables, identity));
+    const tables = openFormat(raw, writer, path, !isServer);
+    if (dataFile.lengthened) await requireWhole(raw, tables, path);
     const space = new FreeSpace(
       options.freeBytes ?? (() => freeBytesOf(path)),
       options.freeBytesMin ?? FREE_BYTES_MIN,
     );
-    const identity = identityOf(store, tables, isServer);
-    const { start: epoch } = identity;
-    if (isServer) {
-      // the rest is for what is written before the file is full
-      const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor() / 2);
-      store.transact(() => growAhead(join(path, DATA_FILE), raw.usedBytes(), aheadBytes));
-    }
-    const writer = new GroupWriter(store, log, () => {
-      requireStart(tables, identity);
-    });
-    if (readOnly)
-      writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
-    startAudit?.damage.then((damage) => damage && writer.stop(damage));
-    const domain = new LmdbStore(tables, writer);
-    blockKeys = isServer
-      ? BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1)
-      : undefined;
-    const folder: BlockFolder = {
-      store: domain,
-      seals: blockKeys && sealsOf(blockKeys, writer),
-      ...{ epoch, clock, log },
+    const identity: LedgerIdentity = {
+      ledgerId: count(tables.meta, 'ledgerId'),
+      start: count(tables.meta, 'start') + 1,
     };
-    if (isServer) await new Blocks(folder).begin();
-    const entropy = lotsIn({ books: domain, folder, node: ONLY_OWNER.node });
+    const domain = new LmdbStore(tables, writer);
     const books = lmdbBooksIn(domain, tables, writer, clock);
-    const { following, journals } = isServer
-      ? await startJournals({
-          path,
-          log,
-          books,
-          writer,
-          space,
-          identity,
-          fronts: options.fronts ?? 1,
-          durability: options.durability,
-          fileBytes: options.journalFileBytes ?? JOURNAL_FILE_BYTES,
-          intervalMs: STORE_INTERVAL_MS[options.durability],
-          mayLackJournals: options.mayLackJournals === true,
-        })
-      : { following: undefined, journals: [] };
-    const folderWatch = isServer ? watchFolder({ path, log, writer, following, journals, space }) : undefined;
-    const bytesPerS = isServer ? (options.scrubBytesPerS ?? 0) : 0;
-    const scrub = bytesPerS > 0 ? new Scrub({ store, tables, log, clock, bytesPerS }) : undefined;
-    scrub?.startAfter(startAudit?.damage);
-    if (isServer) log.info({ path, ...identity, durability: options.durability }, 'ledger: open');
-    return lmdbLedger({
-      store,
+    const opened = {
+      raw,
       tables,
       writer,
       books,
       domain,
       clock,
-      entropy,
-      folder,
-      blockKeys,
       path,
       identity,
-      following,
-      journals,
       space,
       startAudit,
-      scrub,
-      folderWatch,
       role,
       owner,
-      isServing: options.forImport !== true,
-      audit: options.audit ?? auditInChild,
-      yielded,
+      audit,
+    };
+    const none = { blockKeys, folderWatch: undefined, scrub: undefined, following: undefined, journals: [] };
+    const reading = {
+      store: domain,
+      seals: undefined,
+      epoch: identity.start,
+      clock,
+      log,
+    } satisfies BlockFolder;
+    if (!isServer) {
+      writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
+      return { ...opened, ...none, folder: reading };
+    }
+    writer.transact(() => tables.meta.put('start', identity.start));
+    // the rest is for what is written before the file is full
+    const aheadBytes = Math.min(options.growAheadBytes ?? GROW_AHEAD_BYTES, space.aboveFloor() / 2);
+    writer.transact(() => growAhead(join(path, DATA_FILE), dataFile.usedBytes(), aheadBytes));
+    startAudit?.damage.then((damage) => damage && writer.stop(damage));
+    blockKeys = BlockKeys.open(join(path, BLOCK_KEYS_FILE), count(tables.meta, 'blocks') + 1);
+    const folder: BlockFolder = { ...reading, seals: sealsOf(blockKeys, writer) };
+    await new Blocks(folder).begin();
+    const started = await startJournals({
+      ...{ path, log, books, writer, space, identity, durability },
+      fronts: options.fronts ?? 1,
+      fileBytes: options.journalFileBytes ?? JOURNAL_FILE_BYTES,
+      intervalMs: STORE_INTERVAL_MS[durability],
+      mayLackJournals: options.mayLackJournals === true,
     });
+    const folderWatch = watchFolder({ path, log, writer, space, ...started });
+    const bytesPerS = options.scrubBytesPerS ?? 0;
+    const scrub = bytesPerS > 0 ? new Scrub({ store: raw, tables, log, clock, bytesPerS }) : undefined;
+    scrub?.startAfter(startAudit?.damage);
+    log.info({ path, ...identity, durability }, 'ledger: open');
+    return { ...opened, ...started, blockKeys, folder, folderWatch, scrub };
   } catch (error) {
     await startAudit?.stop();
     blockKeys?.close();
-    await store.close();
+    await raw.close();
     throw error;
-  }
-
-  /**
-   * This ledger goes on with its unclaimed blocks and open jobs, so a copy gives up both: the first when it
-   * is opened without their keys.
-   */
-  async function yielded(directory: string): Promise<void> {
-    const copy = await openLmdbLedger({
-      path: directory,
-      clock,
-      log: silentLog,
-      role: 'server',
-      durability: 'fsync',
-      growAheadBytes: 0,
-      freeBytesMin: 0,
-      fronts: 0,
-      mayLackJournals: true,
-    });
-    try {
-      await copy.abandonJobs('this ledger is a copy, and the one that it was made of goes on with the job');
-    } finally {
-      await copy.close();
-    }
   }
 }
 
@@ -260,15 +219,15 @@ export async function auditFolder(
   signal?: AbortSignal,
   mayBeServed = false,
 ): Promise<AuditReport> {
-  const store = new Store(await openRaw(path, { readOnly: true, mayLengthen: !mayBeServed }));
+  const raw = await openRaw(path, { readOnly: true, mayLengthen: !mayBeServed });
   try {
-    const tables = openFormat(store, path, true);
-    return await auditTables(tables, store.snapshot(), async () => {
+    const tables = openFormat(raw, new GroupWriter(raw, silentLog, () => {}), path, true);
+    return await auditTables(tables, raw.snapshot(), async () => {
       signal?.throwIfAborted();
       await nextTurn();
     });
   } finally {
-    await store.close();
+    await raw.close();
   }
 }
 
@@ -286,7 +245,7 @@ async function openRaw(
     readOnly,
     mayLengthen = !readOnly,
     gate,
-  }: { readOnly: boolean; mayLengthen?: boolean; gate?: TransactionGate },
+  }: { readOnly: boolean; mayLengthen?: boolean; gate?: TransactionGate | undefined },
 ): Promise<DataFile> {
   const root = openRoot(path, readOnly);
   // `env` is missing in the type declarations; `stat` and `info` read the header only, getStats() reads the
@@ -339,8 +298,8 @@ function openRoot(path: string, readOnly: boolean): RootDatabase<Uint8Array, Key
   }
 }
 
-async function requireWhole(store: Store, tables: Tables, path: string): Promise<void> {
-  const { ok, problems } = await auditTables(tables, store.snapshot());
+async function requireWhole(raw: RawStore, tables: Tables, path: string): Promise<void> {
+  const { ok, problems } = await auditTables(tables, raw.snapshot());
   if (ok) return;
   throw new LedgerError(
     'damaged',
@@ -348,14 +307,14 @@ async function requireWhole(store: Store, tables: Tables, path: string): Promise
   );
 }
 
-function openFormat(store: Store, path: string, readOnly: boolean): Tables {
-  const meta = openMeta(store);
+function openFormat(raw: RawStore, writer: GroupWriter, path: string, readOnly: boolean): Tables {
+  const meta = openMeta(raw, writer);
   const format = meta === undefined ? 0 : count(meta, 'format');
   if (meta === undefined || (readOnly && format === 0)) {
     throw new LedgerError('unusable', `there is no ledger in ${path}`);
   }
   if (format > 0) {
-    if (format === FORMAT) return openTables(store, meta, false);
+    if (format === FORMAT) return openTables(raw, writer, meta, false);
     throw new LedgerError(
       'unusable',
       `the ledger in ${path} has format ${format}, and this program reads format ${FORMAT} alone: use the release that wrote it, or another data folder`,
@@ -363,8 +322,8 @@ function openFormat(store: Store, path: string, readOnly: boolean): Tables {
   }
   // All tables and the format in one transaction: a new folder is a whole ledger or none.
   let tables: Tables | undefined;
-  store.transact(() => {
-    tables = openTables(store, meta, true);
+  writer.transact(() => {
+    tables = openTables(raw, writer, meta, true);
     meta.put('format', FORMAT);
     meta.put('ledgerId', newLedgerId());
   });
@@ -372,14 +331,20 @@ function openFormat(store: Store, path: string, readOnly: boolean): Tables {
   return tables;
 }
 
+interface WatchedFolder {
+  readonly path: string;
+  readonly log: Log;
+  readonly writer: GroupWriter;
+  readonly following: FollowingBooks;
+  readonly journals: readonly JournalPlace[];
+  readonly space: FreeSpace;
+}
+
 /**
  * Once a file is gone, stores what is acknowledged, and stops: what is written from then on would end with the process. A journal
  * that is gone is not missed then.
  */
-function watchFolder(
-  parts: Pick<LmdbLedgerParts, 'path' | 'writer' | 'following' | 'journals' | 'space'> & { log: Log },
-): FolderWatch {
-  const { path, log, writer, following, journals, space } = parts;
+function watchFolder({ path, log, writer, following, journals, space }: WatchedFolder): FolderWatch {
   const names = [DATA_FILE, BLOCK_KEYS_FILE].map((name) => join(path, name));
   const socket = socketPathOf(path);
   const all = [...names, socket, ...journals.flatMap((each) => filesOf(each.path))];
@@ -392,7 +357,7 @@ function watchFolder(
     );
     log.error({ file }, gone.message);
     try {
-      await following?.closeJournals();
+      await following.closeJournals();
     } finally {
       writer.stop(gone);
     }
@@ -417,12 +382,6 @@ function sealsOf(keys: BlockKeys, writer: GroupWriter): BlockSeals {
 }
 
 /** A server whose start is no longer the newest may not write. */
-function identityOf(store: Store, { meta }: Tables, isServer: boolean): LedgerIdentity {
-  const start = count(meta, 'start') + 1;
-  if (isServer) store.transact(() => meta.put('start', start));
-  return { ledgerId: count(meta, 'ledgerId'), start };
-}
-
 function requireStart({ meta }: Tables, { start }: LedgerIdentity): void {
   const now = count(meta, 'start');
   if (now === start) return;

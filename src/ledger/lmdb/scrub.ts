@@ -4,12 +4,11 @@ import { type Clock, systemWait, type Wait } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { ScrubState } from '../integrity.ts';
 import type { Key } from '../store.ts';
-import type { Store } from './store.ts';
-import type { Table } from './table.ts';
+import type { RawStore, Table } from './table.ts';
 import type { Tables } from './tables.ts';
 
 export interface ScrubOptions {
-  readonly store: Pick<Store, 'snapshot'>;
+  readonly store: Pick<RawStore, 'snapshot'>;
   readonly tables: Tables;
   readonly log: Log;
   readonly clock: Clock;

@@ -34,6 +34,21 @@ export interface RawDatabase {
   getRange(range: RawRange): Iterable<{ key: Key; value: Uint8Array }>;
 }
 
+/** What the ledger needs of LMDB; lmdb.ts hands in the real one, tests one that fails. */
+export interface RawStore {
+  /** Undefined when the database does not exist and is not created, because of `create` or because the folder is read only. */
+  openDatabase(name: string, create: boolean): RawDatabase | undefined;
+  /**
+   * Runs `body` under the one write lock of the folder and makes its writes durable before returning. When it
+   * throws, whether from `body` or from the disk, nothing of it is visible or stored.
+   */
+  transact(body: () => void): void;
+  /** A consistent view for a read that spans turns of the event loop; `done` must be called. */
+  snapshot(): Snapshot;
+  copyTo(directory: string, compact: boolean): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** Tells tables whether a write transaction is open, and counts what was written in it. */
 export interface WriteGate {
   readonly open: boolean;

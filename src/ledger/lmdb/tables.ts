@@ -1,8 +1,7 @@
 import { LedgerError } from '../ledger.ts';
 import { type Key, plainCodec, type TableKind } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
-import type { Store } from './store.ts';
-import type { Snapshot, Table } from './table.ts';
+import { type RawStore, type Snapshot, Table, type WriteGate } from './table.ts';
 
 /**
  * The format of the folder. A change that an older program would misread takes the next number, and a program
@@ -10,10 +9,17 @@ import type { Snapshot, Table } from './table.ts';
  */
 export const FORMAT = 1;
 
+/** Which ledger a folder holds, and how often a server has started on it: a lower number is an earlier state. */
+export interface LedgerIdentity {
+  readonly ledgerId: number;
+  /** Of this server; for a reader, of the next one. */
+  readonly start: number;
+}
+
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
   | 'format'
-  /** See LedgerIdentity (lmdb-ledger.ts). */
+  /** See LedgerIdentity. */
   | 'ledgerId'
   | 'start'
   /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
@@ -29,22 +35,23 @@ export type Tables = { readonly meta: Table<MetaName, number> } & {
     : never;
 };
 
-/** Opens the format number alone, so that a folder of a newer program is left as it is. */
-export function openMeta(store: Store): Table<MetaName, number> | undefined {
-  return store.table<MetaName, number>('meta', plainCodec<number>(), true);
+/** Opens the format number alone, so that a folder of another program is left as it is. */
+export function openMeta(raw: RawStore, gate: WriteGate): Tables['meta'] | undefined {
+  const database = raw.openDatabase('meta', true);
+  return database && new Table('meta', database, plainCodec<number>(), gate);
 }
 
 /** Opens every table, and with `create` makes those that are missing. Throws `unusable` when one is missing. */
-export function openTables(store: Store, meta: Table<MetaName, number>, create: boolean): Tables {
+export function openTables(raw: RawStore, gate: WriteGate, meta: Tables['meta'], create: boolean): Tables {
   const opened = Object.entries<TableKind<Key, unknown>>(TABLES).map(([name, { codec }]) => {
-    const table = store.table(name, codec, create);
-    if (table === undefined) {
+    const database = raw.openDatabase(name, create);
+    if (database === undefined) {
       throw new LedgerError(
         'unusable',
         `the ledger has no table ${name}, so another release wrote it or it is damaged: use that release, a backup, or another data folder`,
       );
     }
-    return [name, table];
+    return [name, new Table(name, database, codec, gate)];
   });
   return { meta, ...Object.fromEntries(opened) } as Tables;
 }

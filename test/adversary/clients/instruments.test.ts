@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/core/clock.ts';
 import { base32Of } from '../../../src/core/ids.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
-import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
+import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { SegmentWriter } from '../../../src/ledger/segment.ts';
 import { Chance, uniforms } from '../../support/chance.ts';

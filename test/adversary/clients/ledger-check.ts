@@ -5,7 +5,7 @@ import { base32Of } from '../../../src/core/ids.ts';
 import { silentLog } from '../../../src/core/log.ts';
 import { openSecretFile } from '../../../src/crypto/key-files.ts';
 import type { Ledger } from '../../../src/ledger/ledger.ts';
-import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb.ts';
+import { openLmdbLedger } from '../../../src/ledger/lmdb/lmdb-ledger.ts';
 import type { AnswerEntry } from '../../../src/ledger/records.ts';
 import { readEntries } from '../../../src/ledger/segment.ts';
 import type { Acknowledged } from './acknowledged.ts';
