@@ -7,7 +7,7 @@ import { sha256Hex } from '../crypto/digest.ts';
 import { KeyFileError, type PublishedKey } from '../crypto/key-files.ts';
 import { equalHashes, rootOf } from '../crypto/merkle.ts';
 import type { Checkpoint } from '../crypto/note.ts';
-import type { LogStore } from '../ledger/ledger.ts';
+import type { Ledger, LedgerIdentity, LogStore } from '../ledger/ledger.ts';
 import { jsonRecord, type LogReader, readJson } from './log-records.ts';
 import { storedStateOf } from './log-state.ts';
 import { canonicalText } from './members.ts';
@@ -133,6 +133,8 @@ export interface Anchor {
   readonly version: 1;
   readonly incarnation: number;
   readonly folder: FolderIdentity;
+  /** As the start had it that signed last; absent where nodes share the ledger. */
+  readonly ledger?: LedgerIdentity | undefined;
   /** The newest checkpoint that was signed, a signed note. */
   readonly checkpoint: string;
 }
@@ -198,7 +200,7 @@ export type IdentityCheck =
  * ledger too: one without an anchor joins them, and a later incarnation than its own was begun on one of them.
  */
 export async function checkIdentity(
-  store: LogStore,
+  store: LogStore & Pick<Ledger, 'identity'>,
   ledgerPath: string,
   anchor: Anchor | undefined,
   isShared = false,
@@ -226,6 +228,15 @@ export async function checkIdentity(
     );
   const failure = await historyFailure(logStoreOf(store, newest.number), signed);
   if (failure !== undefined) return behind(failure);
+  const { identity } = store;
+  if (identity !== undefined && anchor.ledger !== undefined) {
+    if (identity.ledgerId !== anchor.ledger.ledgerId)
+      return behind('it is another ledger, which began with the same log');
+    if (identity.start <= anchor.ledger.start)
+      return behind(
+        `it is from before start ${anchor.ledger.start}, which signed last: it is an earlier state`,
+      );
+  }
   if (isSameFolder) return { kind: 'original' };
   return { kind: 'moved', reason: `it is a copy: ${differences(anchor.folder, folder)}` };
 }

@@ -127,13 +127,17 @@ function sharedHeldText(path: string, reason: string, kind: 'moved' | 'behind'):
   );
 }
 
-function anchorIn({ keysPath, sharedAnchorPath, ledgerPath }: CertificateFolders, incarnation: number) {
+function anchorIn(
+  { ledger, keysPath, sharedAnchorPath, ledgerPath }: CertificateFolders,
+  incarnation: number,
+) {
   const folder = folderIdentity(ledgerPath);
   return (checkpoint: string) =>
     writeAnchor(sharedAnchorPath ?? keysPath, {
       version: 1,
       incarnation,
       folder,
+      ledger: ledger.identity,
       checkpoint,
     } satisfies Anchor);
 }

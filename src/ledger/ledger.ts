@@ -29,12 +29,21 @@ import type { Claims, Limits } from './sharing.ts';
  * (postgres) run them, and so do tests in memory.
  */
 export interface Ledger extends LedgerCalls {
+  /** Absent where nodes share the ledger. */
+  readonly identity?: LedgerIdentity;
   /**
    * Resolves when the reader has the whole directory. From then on it is told of every change, and a call that makes one
    * here waits until it has it.
    */
   follow(reader: DirectoryReader): Promise<void>;
   close(): Promise<void>;
+}
+
+/** Which ledger a folder holds, and how often a server has started on it: a lower number is an earlier state. */
+export interface LedgerIdentity {
+  readonly ledgerId: number;
+  /** Of this server; for a reader, of the next one. */
+  readonly start: number;
 }
 
 /** What may be asked of a ledger, in this thread or from another. */

@@ -10,6 +10,7 @@ import {
   folderIdentity,
   readAnchor,
   readIncarnations,
+  writeAnchor,
   writeIncarnations,
 } from '../../src/certificate/incarnation.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
@@ -192,6 +193,24 @@ describe('a ledger that is the original', () => {
     assert.equal(readAnchor(data.keysPath), undefined);
     await data.serve(1);
     assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 4);
+  });
+
+  it('is held back when its data file is from before the start that signed last, though its log is whole', async (t) => {
+    const data = folder(t);
+    await data.serve(1);
+    const file = join(data.ledgerPath, 'data.mdb');
+    const before = readFileSync(file);
+    await data.with(async ({ ledger }) => {
+      // as if the start had signed its last checkpoint again
+      const anchor = readAnchor(data.keysPath)!;
+      writeAnchor(data.keysPath, { ...anchor, ledger: ledger.identity });
+    });
+    writeFileSync(file, before);
+    assert.match(await data.held(), /it is from before start 2, which signed last: it is an earlier state/);
+    writeFileSync(file, before);
+    const anchor = readAnchor(data.keysPath)!;
+    writeAnchor(data.keysPath, { ...anchor, ledger: { ledgerId: 1, start: 1 } });
+    assert.match(await data.held(), /it is another ledger, which began with the same log/);
   });
 
   it('goes on after a crash between its first checkpoint and the note of its incarnation', async (t) => {

@@ -17,14 +17,13 @@ import { JOURNAL_FINISHED } from './books.ts';
 import { makeFolder } from './data-file.ts';
 import { type LmdbLedgerOptions, type OpenFolder, openFolder } from './lmdb.ts';
 import type { Snapshot } from './table.ts';
-import type { LedgerIdentity, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /**
  * The ledger in an LMDB folder: one process writes it, its server. Commands call it through its socket (server-socket.ts),
  * and read beside it.
  */
 export interface LmdbLedger extends Ledger, FailStop {
-  readonly identity: LedgerIdentity;
   /**
    * Like backup, without the free pages: as small as the content. To be put in the ledger's place while it is
    * down.

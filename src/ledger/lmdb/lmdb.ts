@@ -8,7 +8,7 @@ import { type Log, silentLog } from '../../core/log.ts';
 import { BlockKeys } from '../block-keys.ts';
 import { type BlockFolder, type BlockSeals, Blocks } from '../domain/blocks.ts';
 import { type Durability, filesOf, type JournalPlace, newLedgerId } from '../journal.ts';
-import { type AuditReport, LedgerError } from '../ledger.ts';
+import { type AuditReport, LedgerError, type LedgerIdentity } from '../ledger.ts';
 import { type FolderOwner, socketPathOf, takeFolder } from '../server-socket.ts';
 import type { Key } from '../store.ts';
 import { auditTables } from './audit.ts';
@@ -33,7 +33,7 @@ import { Scrub } from './scrub.ts';
 import { type FolderAudit, StartAudit } from './start-audit.ts';
 import { hasJournals, startJournals } from './start-journals.ts';
 import type { RawDatabase, RawStore } from './table.ts';
-import { count, FORMAT, type LedgerIdentity, openMeta, openTables, type Tables } from './tables.ts';
+import { count, FORMAT, openMeta, openTables, type Tables } from './tables.ts';
 import type { TransactionGate } from './transaction-gate.ts';
 
 export interface LmdbLedgerOptions {

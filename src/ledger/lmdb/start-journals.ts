@@ -15,13 +15,12 @@ import {
   readJournal,
   wholeRecordsIn,
 } from '../journal.ts';
-import { LedgerError } from '../ledger.ts';
+import { LedgerError, type LedgerIdentity } from '../ledger.ts';
 import { decodeSegment } from '../segment.ts';
 import { JOURNAL_FINISHED, type LmdbBooks } from './books.ts';
 import type { FreeSpace } from './data-file.ts';
 import { FollowingBooks } from './following-books.ts';
 import type { GroupWriter } from './group-writer.ts';
-import type { LedgerIdentity } from './tables.ts';
 
 /** Whether the folder has journals of a server that did not end cleanly: a clean end removes its own. */
 export function hasJournals(path: string): boolean {

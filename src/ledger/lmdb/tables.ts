@@ -9,17 +9,10 @@ import { type RawStore, type Snapshot, Table, type WriteGate } from './table.ts'
  */
 export const FORMAT = 1;
 
-/** Which ledger a folder holds, and how often a server has started on it: a lower number is an earlier state. */
-export interface LedgerIdentity {
-  readonly ledgerId: number;
-  /** Of this server; for a reader, of the next one. */
-  readonly start: number;
-}
-
 /** Single numbers of the ledger, each changed in the transaction that makes it true. */
 export type MetaName =
   | 'format'
-  /** See LedgerIdentity. */
+  /** See LedgerIdentity (ledger.ts). */
   | 'ledgerId'
   | 'start'
   /** The position up to which the journal of this name is stored (journal.ts), or JOURNAL_FINISHED (books.ts). */
