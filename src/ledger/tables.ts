@@ -116,7 +116,6 @@ export const STAGED_BLOCKS = table<string, Readonly<Record<BlockKind, readonly U
 );
 /** Blocks that are cut and that nobody has claimed. */
 export const BLOCKS = table<BlockKey, StoredBlock>('blocks');
-export const CLAIMS = table<BlockKey, BlockClaim>('claims');
 
 /** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
 const answerCodec: Codec<StoredAnswer> = {
@@ -222,16 +221,6 @@ interface StoredBlock {
   readonly sealed: Uint8Array;
 }
 
-/** Who took a block. Its bytes are gone. */
-interface BlockClaim {
-  readonly lotId: string;
-  /** Bytes that the block held. */
-  readonly size: number;
-  /** Epoch of the server that took it; 0 when it went away with its lot. */
-  readonly epoch: number;
-  readonly atMs: number;
-}
-
 /** A job, its place in the order of all jobs, the lot that it gave, and the number of the node that goes on with it. */
 export interface StoredJob {
   readonly job: JobRecord;
@@ -284,7 +273,6 @@ export const BLOCK_TABLES = {
   heldLots: HELD_LOTS,
   stagedBlocks: STAGED_BLOCKS,
   blocks: BLOCKS,
-  claims: CLAIMS,
 };
 
 /** Adds to a number, and gives the sum. */

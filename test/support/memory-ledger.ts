@@ -44,7 +44,7 @@ interface MemoryOwner {
 /** The rules of the ledger over the driver in memory, which forgets everything with the process: as src/ledger/lmdb has them. */
 export function memoryParts({ books, folder, clock, writer, jobs }: MemoryOwner): LedgerParts {
   const ofBooks = booksIn(books, clock, writer);
-  const blocks = { store: folder, seals: OPEN_SEALS, epoch: 0, clock, log: silentLog };
+  const blocks = { store: folder, seals: OPEN_SEALS, log: silentLog };
   return {
     directory: directoryIn(books),
     entropy: lotsIn({ books, folder: blocks, node: writer.number }),

@@ -1,6 +1,5 @@
 import { assert } from '../../core/assert.ts';
 import { wipe } from '../../core/bytes.ts';
-import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { SEAL_BYTES } from '../block-keys.ts';
 import { BLOCK_KINDS, type BlockKind, type ClaimedBlock } from '../records.ts';
@@ -8,7 +7,6 @@ import { type Body, type Store, tx } from '../store.ts';
 import {
   BLOCKS,
   type BlockKey,
-  CLAIMS,
   COUNTS,
   HELD_LOTS,
   type HeldLot,
@@ -40,9 +38,6 @@ export interface BlockFolder {
   readonly store: Store;
   /** Undefined for a reader, which neither stores nor claims blocks. */
   readonly seals: BlockSeals | undefined;
-  /** Written into each claim: says which start of the server took the block. */
-  readonly epoch: number;
-  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -56,8 +51,6 @@ interface StoredBlock {
 }
 
 const LOCKS = ['blocks'];
-/** In place of an epoch, in the claims of a block that went away with its lot. */
-const WITHDRAWN = 0;
 
 /**
  * The blocks of one node. One record stores all blocks of a lot, sealed, and is cut into blocks once the lot is released;
@@ -113,10 +106,10 @@ export class Blocks {
 
   /** As settle, and then takes the oldest blocks that are cut. */
   async claim(kind: BlockKind, max: number, fates: LotFates): Promise<ClaimedBlock[]> {
-    const { store, epoch, log } = this.#folder;
+    const { store, log } = this.#folder;
     const seals = this.#seals;
     const settle = () => this.#settle(fates);
-    const take = (blocks: readonly StoredBlock[]) => this.#take(blocks, epoch);
+    const take = (blocks: readonly StoredBlock[]) => this.#take(blocks);
     const taken = await store.write(LOCKS, function* () {
       yield* settle();
       const oldest = yield* tx.range(BLOCKS, { ...allOf(kind), limit: Math.max(0, max) });
@@ -185,14 +178,14 @@ export class Blocks {
     let isWaiting = false;
     for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
       const fate = fates.get(lot.lotId);
-      if (fate === 'lost') yield* this.#withdraw(lot, WITHDRAWN);
+      if (fate === 'lost') yield* this.#withdraw(lot);
       else if (lot.isStaged && fate !== undefined && !isWaiting) yield* cut(lot, fate);
       else isWaiting ||= lot.isStaged;
     }
   }
 
   /** Takes what is left of a lot. */
-  *#withdraw({ lotId, isStaged }: HeldLot, epoch: number): Body<number> {
+  *#withdraw({ lotId, isStaged }: HeldLot): Body<number> {
     const blocks = yield* blocksOf(lotId);
     const keys = keysIn(blocks);
     const staged = isStaged ? yield* tx.get(STAGED_BLOCKS, lotId) : undefined;
@@ -202,22 +195,13 @@ export class Blocks {
       return sealed === undefined ? [] : [{ key, lotId, sealed }];
     });
     if (isStaged) yield* tx.remove(STAGED_BLOCKS, lotId);
-    yield* this.#take(left, epoch);
+    yield* this.#take(left);
     return left.length;
   }
 
-  /** The stored bytes go and the claims come in one transaction: a block has no second owner. */
-  *#take(blocks: readonly StoredBlock[], epoch: number): Body<void> {
-    const atMs = this.#folder.clock.wallMs();
-    const claims = yield* tx.getMany(
-      CLAIMS,
-      blocks.map(({ key }) => key),
-    );
-    for (const [i, { key, lotId, sealed }] of blocks.entries()) {
-      assert(claims[i] === undefined, `block ${key.join(' ')} is claimed and unclaimed at once`);
-      yield* tx.remove(BLOCKS, key);
-      yield* tx.put(CLAIMS, key, { lotId, size: sealed.length - SEAL_BYTES, epoch, atMs });
-    }
+  /** The stored bytes go in the transaction of the claim: a block has no second owner. */
+  *#take(blocks: readonly StoredBlock[]): Body<void> {
+    for (const { key } of blocks) yield* tx.remove(BLOCKS, key);
     for (const [kind, ours] of Map.groupBy(blocks, ({ key }) => key[0])) {
       const bytes = ours.reduce((sum, { sealed }) => sum + sealed.length - SEAL_BYTES, 0);
       yield* this.#count(kind, -ours.length, -bytes);
@@ -243,12 +227,11 @@ export class Blocks {
       yield* raise('blocks', oldest - 1); // an older data file in the place of the newer one
       const keyless = yield* tx.range(BLOCKS, { ...allOf(kind), before: [kind, oldest] });
       const blocks = keyless.map(({ key, value: { lotId, sealed } }) => ({ key, lotId, sealed }));
-      yield* this.#take(blocks, this.#folder.epoch);
+      yield* this.#take(blocks);
       givenUp += blocks.length;
       for (const { value: lot } of yield* tx.range(HELD_LOTS, {})) {
         const { first, count } = (yield* blocksOf(lot.lotId))[kind];
-        if (lot.isStaged && count > 0 && first < oldest)
-          givenUp += yield* this.#withdraw(lot, this.#folder.epoch);
+        if (lot.isStaged && count > 0 && first < oldest) givenUp += yield* this.#withdraw(lot);
       }
     }
     return givenUp;
@@ -308,45 +291,38 @@ function keysIn(blocks: LotBlocks): BlockKey[] {
   });
 }
 
-/** Every block of every lot is staged, unclaimed or claimed, once, and no block comes from elsewhere. `lots`: whether each was accepted. */
+/** Of the blocks of each lot as many are staged or cut as are left, and none comes from elsewhere. `lots`: whether each was accepted. */
 export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, boolean>) {
   const blocksByLot = await auditor.records(LOT_BLOCKS);
-  const lotOfBlock = new Map<string, string>();
-  for (const [lotId, blocks] of blocksByLot) {
-    for (const key of keysIn(blocks)) lotOfBlock.set(key.join(' '), lotId);
-    if (lots.get(lotId) === false) auditor.problem(`lot ${lotId} was not accepted and has blocks`);
+  const ranges = [...blocksByLot.values()].flatMap((blocks) => BLOCK_KINDS.map((kind) => blocks[kind]));
+  let next = 0;
+  for (const { first, count } of ranges
+    .filter((range) => range.count > 0)
+    .sort((a, b) => a.first - b.first)) {
+    if (first < next) auditor.problem(`blocks from ${first} on are of two lots`);
+    next = first + count;
   }
-  const found = new Set<string>();
-  const find = (key: BlockKey, lotId: string) => {
-    const name = key.join(' ');
-    if (found.has(name)) auditor.problem(`block ${name} has two owners`);
-    if (lotOfBlock.get(name) !== lotId)
-      auditor.problem(`block ${name} is not of the lot ${lotId} that it names`);
-    found.add(name);
-  };
+  for (const lotId of blocksByLot.keys())
+    if (lots.get(lotId) === false) auditor.problem(`lot ${lotId} was not accepted and has blocks`);
   const levels = { pure: { blocks: 0, bytes: 0 }, seed: { blocks: 0, bytes: 0 } };
   const left = new Map<string, number>();
-  const findUnclaimed = (key: BlockKey, lotId: string, sealed: Uint8Array) => {
-    find(key, lotId);
+  const find = ([kind, ordinal]: BlockKey, lotId: string, sealed: Uint8Array) => {
+    const { first = 0, count = 0 } = blocksByLot.get(lotId)?.[kind] ?? {};
+    if (ordinal < first || ordinal >= first + count)
+      auditor.problem(`block ${kind} ${ordinal} is not of the lot ${lotId} that it names`);
     left.set(lotId, (left.get(lotId) ?? 0) + 1);
-    levels[key[0]].blocks++;
-    levels[key[0]].bytes += sealed.length - SEAL_BYTES;
+    levels[kind].blocks++;
+    levels[kind].bytes += sealed.length - SEAL_BYTES;
   };
-  await auditor.walk(BLOCKS, (key, { lotId, sealed }) => findUnclaimed(key, lotId, sealed));
+  await auditor.walk(BLOCKS, (key, { lotId, sealed }) => find(key, lotId, sealed));
   const staged = new Set<string>();
   await auditor.walk(STAGED_BLOCKS, (lotId, sealed) => {
     staged.add(lotId);
     for (const kind of BLOCK_KINDS) {
       const first = blocksByLot.get(lotId)?.[kind].first ?? 0;
-      for (const [index, each] of sealed[kind].entries()) findUnclaimed([kind, first + index], lotId, each);
+      for (const [index, each] of sealed[kind].entries()) find([kind, first + index], lotId, each);
     }
   });
-  let blocksClaimed = 0;
-  await auditor.walk(CLAIMS, (key, { lotId }) => {
-    find(key, lotId);
-    blocksClaimed++;
-  });
-  for (const name of lotOfBlock.keys()) if (!found.has(name)) auditor.problem(`block ${name} is lost`);
   const held = [...left].map(([lotId, count]) => {
     const lot: HeldLot = { lotId, left: count, isStaged: staged.has(lotId) };
     return [String(blocksByLot.get(lotId)?.ordinal), lot] as const;
@@ -356,5 +332,7 @@ export async function auditBlocks(auditor: Auditor, lots: ReadonlyMap<string, bo
     await auditor.checkCount(`${kind}Blocks`, levels[kind].blocks);
     await auditor.checkCount(`${kind}Bytes`, levels[kind].bytes);
   }
-  return { blocksUnclaimed: levels.pure.blocks + levels.seed.blocks, blocksClaimed };
+  const blocksUnclaimed = levels.pure.blocks + levels.seed.blocks;
+  const blocksStored = ranges.reduce((sum, { count }) => sum + count, 0);
+  return { blocksUnclaimed, blocksClaimed: blocksStored - blocksUnclaimed };
 }

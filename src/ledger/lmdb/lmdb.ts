@@ -170,13 +170,7 @@ async function openLocked(options: LmdbLedgerOptions, owner: FolderOwner | undef
       audit,
     };
     const none = { blockKeys, folderWatch: undefined, scrub: undefined, following: undefined, journals: [] };
-    const reading = {
-      store: domain,
-      seals: undefined,
-      epoch: identity.start,
-      clock,
-      log,
-    } satisfies BlockFolder;
+    const reading = { store: domain, seals: undefined, log } satisfies BlockFolder;
     if (!isServer) {
       writer.close(new LedgerError('refused', 'a reader of the folder changes nothing: its server does'));
       return { ...opened, ...none, folder: reading };
