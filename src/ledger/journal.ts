@@ -7,6 +7,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -213,7 +214,8 @@ export function isDiskFull(error: unknown): boolean {
  */
 export function fenceJournal(path: string): void {
   for (const file of filesOf(path)) {
-    if (!existsSync(file)) continue;
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    if (size <= FENCE_AT) continue; // it has no record, and counts as fenced
     const fd = openSync(file, 'r+');
     try {
       writeSync(fd, Uint8Array.of(1), 0, 1, FENCE_AT);

@@ -37,7 +37,7 @@ suite('opening', () => {
           message: `the ledger in ${path} has format ${format}, and this program reads format ${FORMAT} alone: use the release that wrote it, or another data folder`,
         });
       }
-      await plant(path, (table) => assert.equal(table('meta').get('epoch'), 1, 'no start was counted'));
+      await plant(path, (table) => assert.equal(table('meta').get('start'), 1, 'no start was counted'));
     });
   }
 
