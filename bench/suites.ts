@@ -6,6 +6,7 @@ import { falseRejects } from './false-rejects.bench.ts';
 import { idealEntropy } from './ideal-entropy.bench.ts';
 import { keyTiming } from './key-timing.bench.ts';
 import { latency } from './latency.bench.ts';
+import { ledger } from './ledger.bench.ts';
 import { micro } from './micro.bench.ts';
 import { peers } from './peers.bench.ts';
 import { small } from './small.bench.ts';
@@ -27,5 +28,6 @@ export const SUITES: readonly Suite[] = [
   aims,
   peers,
   engines,
+  ledger,
   latency,
 ];

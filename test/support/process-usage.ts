@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 /** Linux tells user space that it has 100 ticks a second, whatever it has. */
 const TICK_MS = 10;
@@ -12,19 +12,27 @@ export interface CpuTime {
 
 /** By /proc (Linux), to the nanosecond; undefined elsewhere. A thread that ended takes its time with it. */
 export function cpuTime(pid: number): CpuTime | undefined {
-  const tasks = `/proc/${pid}/task`;
-  try {
-    let allNs = 0;
-    for (const thread of readdirSync(tasks)) allNs += threadNs(`${tasks}/${thread}`);
-    return { allNs, mainNs: threadNs(`${tasks}/${pid}`) };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const threads = threadTimes(pid);
+  const mainNs = threads.get(pid);
+  return mainNs === undefined
+    ? undefined
+    : { allNs: [...threads.values()].reduce((sum, ns) => sum + ns), mainNs };
 }
 
-function threadNs(task: string): number {
-  return Number(readFileSync(`${task}/schedstat`, 'utf8').split(' ')[0]);
+/** The same of each thread by its id, of which the main one has the process's; empty elsewhere. */
+export function threadTimes(pid: number): Map<number, number> {
+  const tasks = `/proc/${pid}/task`;
+  const times = new Map<number, number>();
+  if (!existsSync(tasks)) return times;
+  for (const thread of readdirSync(tasks)) {
+    try {
+      const spent = readFileSync(`${tasks}/${thread}/schedstat`, 'utf8').split(' ', 1)[0];
+      times.set(Number(thread), Number(spent));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // it has just ended
+    }
+  }
+  return times;
 }
 
 /** The same of all threads that the process ever had, to 10 ms, in ms. */
