@@ -209,7 +209,7 @@ function becomeNode({ context, settings: { keysPath, path, node }, from }: Move)
     return;
   }
   try {
-    writeAnchor(from, { ...(readAnchor(keysPath) as Anchor), ledger: undefined });
+    writeAnchor(from, readAnchor(keysPath) as Anchor);
     if (existsSync(path)) rmdirSync(path);
     renameSync(from, path);
     syncFolder(dirname(path));
