@@ -19,7 +19,7 @@ export interface ComplexFft {
   transform(re: Reals, im: Reals): Spectrum;
 }
 
-/** One pass of radix r over `stride` interleaved transforms; see fft-passes.ts for the tables' order. */
+/** One pass of radix r; see fft-passes.ts for the order in the tables. */
 interface Pass {
   readonly run: PassFunction;
   readonly blocks: number;
@@ -54,10 +54,10 @@ function setRoot(cos: Reals, sin: Reals, index: number, turns: number): void {
   sin[index] = -Math.sin(2 * Math.PI * turns);
 }
 
-function passesOf(length: number, radices: readonly number[], batch: number): Pass[] {
+function passesOf(length: number, radices: readonly number[]): Pass[] {
   const passes: Pass[] = [];
   let rest = length;
-  let stride = batch;
+  let stride = 1;
   for (const radix of radices) {
     const blocks = rest / radix;
     const cos = reals(blocks * (radix - 1));
@@ -72,21 +72,18 @@ function passesOf(length: number, radices: readonly number[], batch: number): Pa
   return passes;
 }
 
-/**
- * `batch` interleaved transforms (element j of transform b at j·batch + b) of a length whose prime factors
- * are 2 and 5.
- */
+/** Of a length whose prime factors are 2 and 5. */
 class StockhamFft implements ComplexFft {
   readonly length: number;
   readonly #passes: readonly Pass[];
   readonly #scratchRe: Reals;
   readonly #scratchIm: Reals;
 
-  constructor(length: number, radices: readonly number[], batch: number) {
+  constructor(length: number, radices: readonly number[]) {
     this.length = length;
-    this.#passes = passesOf(length, radices, batch);
-    this.#scratchRe = reals(length * batch);
-    this.#scratchIm = reals(length * batch);
+    this.#passes = passesOf(length, radices);
+    this.#scratchRe = reals(length);
+    this.#scratchIm = reals(length);
   }
 
   transform(re: Reals, im: Reals): Spectrum {
@@ -178,151 +175,61 @@ function multiply(
 export function complexFft(length: number): ComplexFft {
   assert(Number.isSafeInteger(length) && length >= 1, 'a transform has at least one element');
   const radices = radicesOf(length);
-  return radices === undefined ? new BluesteinFft(length) : new StockhamFft(length, radices, 1);
-}
-
-/** The largest divisor of n up to its square root whose prime factors are 2 and 5. */
-function smoothDivisor(n: number): number {
-  for (let divisor = Math.floor(Math.sqrt(n)); divisor > 1; divisor--) {
-    if (n % divisor === 0 && radicesOf(divisor) !== undefined) return divisor;
-  }
-  return 1;
+  return radices === undefined ? new BluesteinFft(length) : new StockhamFft(length, radices);
 }
 
 /**
- * Real columns transformed at once, two to a complex transform: 8 float64 are one cache line of the matrix.
- */
-const COLUMNS_AT_ONCE = 8;
-
-/**
- * |X_k|² of a real signal. The signal of n = R·C samples is seen as R rows of C columns (sample c + C·r) and
- * transformed in two sweeps (Gentleman & Sande 1966), so that each short transform stays in the first-level
- * cache: columns over r, two real ones as the parts of one complex transform; then, as the signal is real,
- * only the rows k1 = 0 .. R/2, each times e^(-2πi c·k1/n), over c. Row k1 gives the bins k1 + R·k2. At n =
- * 10^6 (R = C = 1000) the matrix takes 8 MB and bench/micro.bench.ts measures 20 ms.
+ * |X_k|² of a real signal, for the bins below the middle. The samples of an even length are the parts of half as many complex
+ * ones, z_j = x_2j + i x_2j+1; their transform gives those of the even and of the odd samples by symmetry.
  */
 export class RealSpectrum {
   readonly length: number;
-  readonly #rows: number;
-  readonly #columns: number;
-  /**
-   * Distance of two rows in the matrix; the extra line keeps powers of two from falling into one cache set.
-   */
-  readonly #pitch: number;
-  readonly #columnFft: ComplexFft;
-  readonly #rowFft: ComplexFft;
-  readonly #matrix: Spectrum;
-  readonly #work: Spectrum;
-  /** e^(-2πi c/n) for each column c: the step of the twiddle factors from one row to the next. */
-  readonly #step: Spectrum;
-  readonly #twiddle: Spectrum;
+  readonly #fft: ComplexFft;
+  readonly #re: Reals;
+  readonly #im: Reals;
+  /** e^(-2πi k/n) for each bin k of an even length. */
+  readonly #cos: Reals;
+  readonly #sin: Reals;
   readonly #moduli: Reals;
-  /** The signal and some zeros, so that the last batch of columns may read past its end. */
-  readonly #samples: Int8Array;
 
   constructor(length: number) {
-    assert(Number.isSafeInteger(length) && length >= 1, 'a signal has at least one sample');
-    const rows = smoothDivisor(length);
-    const columns = length / rows;
-    const batches = Math.ceil(columns / COLUMNS_AT_ONCE);
-    const scratch = Math.max(columns, (rows * COLUMNS_AT_ONCE) / 2);
+    assert(Number.isSafeInteger(length) && length >= 2, 'a signal has at least two samples');
+    const half = Math.floor(length / 2);
+    const size = length % 2 === 0 ? half : length;
     this.length = length;
-    this.#rows = rows;
-    this.#columns = columns;
-    this.#pitch = (batches + 1) * COLUMNS_AT_ONCE;
-    this.#columnFft = new StockhamFft(rows, radicesOf(rows) ?? [], COLUMNS_AT_ONCE / 2);
-    this.#rowFft = complexFft(columns);
-    const cells = (Math.floor(rows / 2) + 1) * this.#pitch;
-    this.#matrix = zeros(cells);
-    this.#work = zeros(scratch);
-    this.#step = zeros(columns);
-    this.#twiddle = zeros(columns);
-    this.#moduli = reals(columns);
-    this.#samples = new Int8Array(length + COLUMNS_AT_ONCE);
-    for (let c = 0; c < columns; c++) setRoot(this.#step.re, this.#step.im, c, c / length);
+    this.#fft = complexFft(size);
+    this.#re = reals(size);
+    this.#im = reals(size);
+    this.#moduli = reals(half);
+    this.#cos = reals(half);
+    this.#sin = reals(half);
+    for (let k = 0; k < half; k++) setRoot(this.#cos, this.#sin, k, k / length);
   }
 
-  /**
-   * Calls `visit` for each row with moduli[j] = |X_k|², k = first + step·j; the array is valid during the
-   * call. Every pair of bins k, n - k is seen in one of its two places, except in the rows where 2·first is 0
-   * or step: those hold both.
-   */
-  squaredModuli(
-    signal: Int8Array,
-    visit: (moduli: readonly number[], first: number, step: number) => void,
-  ): void {
+  /** |X_k|² for k = 0 .. floor(n/2) - 1; valid until the next call. */
+  squaredModuli(signal: Int8Array): readonly number[] {
     assert(signal.length === this.length, 'the signal has the length of the plan');
-    this.#samples.set(signal);
-    for (let c = 0; c < this.#columns; c += COLUMNS_AT_ONCE) this.#transformColumns(c);
-    // A row starts with half: the columns' parts were separated without dividing by two.
-    this.#twiddle.re.fill(0.5);
-    this.#twiddle.im.fill(0);
-    for (let row = 0; 2 * row <= this.#rows; row++) {
-      this.#loadRow(row);
-      const { re, im } = this.#rowFft.transform(this.#work.re, this.#work.im);
-      const moduli = this.#moduli;
-      for (let j = 0; j < moduli.length; j++) {
-        const x = re[j];
-        const y = im[j];
-        moduli[j] = x * x + y * y;
+    const isEven = this.length % 2 === 0;
+    for (let j = 0; j < this.#re.length; j++) {
+      this.#re[j] = signal[isEven ? 2 * j : j];
+      this.#im[j] = isEven ? signal[2 * j + 1] : 0;
+    }
+    const { re, im } = this.#fft.transform(this.#re, this.#im);
+    const moduli = this.#moduli;
+    for (let k = 0; k < moduli.length; k++) {
+      if (!isEven) {
+        moduli[k] = re[k] * re[k] + im[k] * im[k];
+        continue;
       }
-      visit(moduli, row, this.#rows);
+      const mirror = k === 0 ? 0 : moduli.length - k;
+      const evenRe = (re[k] + re[mirror]) / 2;
+      const evenIm = (im[k] - im[mirror]) / 2;
+      const oddRe = (im[k] + im[mirror]) / 2;
+      const oddIm = (re[mirror] - re[k]) / 2;
+      const x = evenRe + oddRe * this.#cos[k] - oddIm * this.#sin[k];
+      const y = evenIm + oddRe * this.#sin[k] + oddIm * this.#cos[k];
+      moduli[k] = x * x + y * y;
     }
+    return moduli;
   }
-
-  /**
-   * Columns c .. c+7: gathered, transformed, separated by symmetry (Z_k ± conj Z_(R-k)) and stored by rows.
-   */
-  #transformColumns(c: number): void {
-    const pairs = COLUMNS_AT_ONCE / 2;
-    const samples = this.#samples;
-    const { re: workRe, im: workIm } = this.#work;
-    for (let row = 0, i = 0, from = c; row < this.#rows; row++, from += this.#columns) {
-      for (let pair = 0; pair < pairs; pair++, i++) {
-        workRe[i] = samples[from + 2 * pair];
-        workIm[i] = samples[from + 2 * pair + 1];
-      }
-    }
-    const { re, im } = this.#columnFft.transform(workRe, workIm);
-    const { re: matrixRe, im: matrixIm } = this.#matrix;
-    for (let row = 0; 2 * row <= this.#rows; row++) {
-      const at = row * pairs;
-      const mirror = row === 0 ? 0 : (this.#rows - row) * pairs;
-      const to = row * this.#pitch + c;
-      for (let pair = 0; pair < pairs; pair++) {
-        const zRe = re[at + pair];
-        const zIm = im[at + pair];
-        const mirrorRe = re[mirror + pair];
-        const mirrorIm = im[mirror + pair];
-        matrixRe[to + 2 * pair] = zRe + mirrorRe;
-        matrixIm[to + 2 * pair] = zIm - mirrorIm;
-        matrixRe[to + 2 * pair + 1] = zIm + mirrorIm;
-        matrixIm[to + 2 * pair + 1] = mirrorRe - zRe;
-      }
-    }
-  }
-
-  /** One row times its twiddle factors, which then take their step; 500 steps cost about 1e-14. */
-  #loadRow(row: number): void {
-    const { re: matrixRe, im: matrixIm } = this.#matrix;
-    const { re: workRe, im: workIm } = this.#work;
-    const { re: twiddleRe, im: twiddleIm } = this.#twiddle;
-    const { re: stepRe, im: stepIm } = this.#step;
-    for (let c = 0, from = row * this.#pitch; c < this.#columns; c++, from++) {
-      const re = matrixRe[from];
-      const im = matrixIm[from];
-      const cos = twiddleRe[c];
-      const sin = twiddleIm[c];
-      workRe[c] = re * cos - im * sin;
-      workIm[c] = re * sin + im * cos;
-      const stepCos = stepRe[c];
-      const stepSin = stepIm[c];
-      twiddleRe[c] = cos * stepCos - sin * stepSin;
-      twiddleIm[c] = cos * stepSin + sin * stepCos;
-    }
-  }
-}
-
-function zeros(length: number): Spectrum {
-  return { re: reals(length), im: reals(length) };
 }

@@ -43,37 +43,10 @@ export function spectralTest(bits: BitSequence) {
   const n = bits.length;
   if (plan?.signs.length !== n) plan = new SpectralPlan(n);
   expandSigns(bits.words, plan.quads);
-  const half = Math.floor(n / 2); // step 3: the first half of the bins, the mean among them
   const threshold = n * Math.log(1 / 0.05); // step 4: T², T = sqrt(n ln(1/0.05))
-  let belowThreshold = 0; // N_1, among the bins 0 .. n/2 - 1
-  plan.spectrum.squaredModuli(plan.signs, (moduli, first, step) => {
-    belowThreshold += countBelow(moduli, first, step, half, n, threshold);
-  });
+  let belowThreshold = 0; // N_1, among the bins of the first half, the mean among them (step 3)
+  for (const modulus of plan.spectrum.squaredModuli(plan.signs)) if (modulus < threshold) belowThreshold++;
   const expected = (0.95 * n) / 2; // step 5
   const d = (belowThreshold - expected) / Math.sqrt((n * 0.95 * 0.05) / 4); // step 7, the /4 of rev 1a
   return { belowThreshold, pValue: erfc(Math.abs(d) / Math.SQRT2) }; // step 8
-}
-
-/** Bins below `half` in one row first, first + step, ..., that are under the threshold, each bin once. */
-function countBelow(
-  moduli: readonly number[],
-  first: number,
-  step: number,
-  half: number,
-  n: number,
-  threshold: number,
-): number {
-  let count = 0;
-  if (2 * first === 0 || 2 * first === step) {
-    // A row that holds both names, k and n - k, of its bins.
-    for (let j = 0, k = first; k < half; j++, k += step) if (moduli[j] < threshold) count++;
-    return count;
-  }
-  // Any other row holds each of its bins once, under either name. An odd n has a bin (n - 1)/2 to leave out.
-  for (let j = 0; j < moduli.length; j++) if (moduli[j] < threshold) count++;
-  for (const k of n % 2 === 0 ? [] : [half, n - half]) {
-    const j = (k - first) / step;
-    if (Number.isInteger(j) && moduli[j] < threshold) count--;
-  }
-  return count;
 }

@@ -127,8 +127,6 @@ export interface VerdictAcross {
   /** A row fails when one of its p-values is below this. */
   readonly threshold: number;
   readonly rule: string;
-  /** Upper bound, by Bonferroni, of the chance that good sequences are rejected. */
-  readonly falseRejectRate: number;
 }
 
 const ACROSS_FALSE_REJECT_RATE = 0.001;
@@ -243,7 +241,6 @@ export class SequenceTally {
       rule:
         "fails if any row's proportion or uniformity (exact binomial) " +
         `has p < ${ACROSS_FALSE_REJECT_RATE} / ${checks} checks`,
-      falseRejectRate: ACROSS_FALSE_REJECT_RATE,
     };
   }
 }
@@ -256,8 +253,6 @@ export interface RejectionVerdict {
   /** Chance of at least as many among good sequences, of which one in 500 is rejected. */
   readonly p: number;
   readonly rule: string;
-  /** Upper bound. */
-  readonly falseRejectRate: number;
 }
 
 /** `rejected` of `sequences` failed `verdict`. Exact, since sequences are independent; rows are not. */
@@ -271,6 +266,5 @@ export function verdictOnRejections(sequences: number, rejected: number): Reject
     rule:
       'fails if so many sequences are rejected that good ones do it with ' +
       `p < ${ACROSS_FALSE_REJECT_RATE} (exact binomial, ${FALSE_REJECT_RATE} a sequence)`,
-    falseRejectRate: ACROSS_FALSE_REJECT_RATE,
   };
 }

@@ -1,5 +1,3 @@
-import { PairTable } from './pair-table.ts';
-
 /**
  * The contexts of a predictor over a wide alphabet: a tree whose root is the empty context and whose branch
  * for a symbol leads to the context longer by that symbol at its old end. Each context counts what followed
@@ -10,21 +8,22 @@ export class ContextTree {
   static readonly ROOT = 0;
   static readonly NONE = -1;
 
-  readonly #children = new PairTable();
-  readonly #successors = new PairTable();
-  #size = 1;
-  #bestCounts = new Int32Array(1024);
-  #bestSymbols = new Uint8Array(1024);
+  /** By context and symbol: a context and eight bits. */
+  readonly #children = new Map<number, number>();
+  readonly #successors = new Map<number, number>();
+  /** By context. */
+  readonly #bestCounts = [0];
+  readonly #bestSymbols = [0];
 
   /** The context one symbol longer than `context`, or NONE. */
   child(context: number, symbol: number): number {
-    return this.#children.get((context << 8) | symbol);
+    return this.#children.get((context << 8) | symbol) ?? ContextTree.NONE;
   }
 
   /** Adds the context one symbol longer; it must not exist. */
   addChild(context: number, symbol: number): number {
-    const child = this.#size++;
-    if (child === this.#bestCounts.length) this.#grow();
+    const child = this.#bestCounts.push(0) - 1;
+    this.#bestSymbols.push(0);
     this.#children.set((context << 8) | symbol, child);
     return child;
   }
@@ -40,26 +39,18 @@ export class ContextTree {
 
   /** Whether `symbol` has followed this context. */
   hasSuccessor(context: number, symbol: number): boolean {
-    return this.#successors.get((context << 8) | symbol) !== ContextTree.NONE;
+    return this.#successors.has((context << 8) | symbol);
   }
 
   /** Counts one occurrence of `symbol` after this context; gives how many there are now. */
   countSuccessor(context: number, symbol: number): number {
-    const count = this.#successors.increment((context << 8) | symbol);
+    const count = (this.#successors.get((context << 8) | symbol) ?? 0) + 1;
+    this.#successors.set((context << 8) | symbol, count);
     const best = this.#bestCounts[context];
     if (count > best || (count === best && symbol > this.#bestSymbols[context])) {
       this.#bestCounts[context] = count;
       this.#bestSymbols[context] = symbol;
     }
     return count;
-  }
-
-  #grow(): void {
-    const counts = new Int32Array(this.#size * 2);
-    counts.set(this.#bestCounts);
-    this.#bestCounts = counts;
-    const symbols = new Uint8Array(this.#size * 2);
-    symbols.set(this.#bestSymbols);
-    this.#bestSymbols = symbols;
   }
 }

@@ -111,16 +111,9 @@ class SymbolWindow {
   /** Takes in the symbol at `place` and lets the oldest one go. */
   advance(place: number): void {
     const oldest = this.symbols[place - this.length];
-    if (oldest === this.symbols[place]) {
-      // Counts stay; but the symbol is now the most recent, and so wins a tie.
-      this.lastPlaces[oldest] = place;
-      if (this.counts[oldest] === this.counts[this.mostCommon]) this.mostCommon = oldest;
-      return;
-    }
-    const losesMostCommon = oldest === this.mostCommon;
     this.counts[oldest]--;
     this.#append(place);
-    if (losesMostCommon) this.#search();
+    if (oldest === this.mostCommon) this.#search();
   }
 
   #append(place: number): void {
@@ -131,12 +124,11 @@ class SymbolWindow {
 
   #search(): void {
     const { counts, lastPlaces } = this;
-    let best = 0;
-    for (let symbol = 1; symbol < counts.length; symbol++) {
-      const lead = counts[symbol] - counts[best];
-      if (lead > 0 || (lead === 0 && lastPlaces[symbol] > lastPlaces[best])) best = symbol;
+    for (let symbol = 0; symbol < counts.length; symbol++) {
+      const lead = counts[symbol] - counts[this.mostCommon];
+      if (lead > 0 || (lead === 0 && lastPlaces[symbol] > lastPlaces[this.mostCommon]))
+        this.mostCommon = symbol;
     }
-    this.mostCommon = best;
   }
 }
 

@@ -4,13 +4,10 @@ import { longestCommonPrefixes } from './longest-common-prefix.ts';
 
 /**
  * Counts the repeated substrings of every length of symbols of `bitsPerSymbol` bits, one a byte. Data that
- * repeat long stretches, for which comparing suffixes takes too long, are sorted by doubling, in O(n log^2
- * n).
+ * repeat long stretches, for which comparing suffixes takes too long, are sorted by doubling.
  */
 export function repeatedSubstrings(symbols: Uint8Array, bitsPerSymbol: number): RepeatedSubstrings {
-  return (
-    repeatCounts(symbols, bitsPerSymbol) ?? repeatCountsOf(longestCommonPrefixes(symbols, bitsPerSymbol))
-  );
+  return repeatCounts(symbols, bitsPerSymbol) ?? repeatCountsOf(longestCommonPrefixes(symbols));
 }
 
 /** The shortest length at which no tuple occurs 35 times or more (SP 800-90B 6.3.5 and 6.3.6). */

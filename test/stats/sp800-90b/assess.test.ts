@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { bitStringOf } from '../../../src/stats/sp800-90b/alphabet.ts';
-import { assessBits, assessNonIid, assessOriginal, ESTIMATORS } from '../../../src/stats/sp800-90b/assess.ts';
+import { assessBits, assessNonIid, ESTIMATORS } from '../../../src/stats/sp800-90b/assess.ts';
 import { uniforms } from '../../support/chance.ts';
 
 const FOR_BITS_ONLY = ['Collision', 'Markov', 'Compression'];
@@ -19,22 +18,6 @@ suite('assessment of wide symbols', () => {
     const wide = ESTIMATORS.filter((name) => !FOR_BITS_ONLY.includes(name));
     assert.deepEqual(Object.keys(assessed.estimators), wide);
     assert.deepEqual(Object.keys(assessed.bitstringEstimators ?? {}), [...ESTIMATORS]);
-  });
-
-  test('the bit string is assessed as bits', () => {
-    const bits = assessNonIid(bitStringOf(symbols, 4), 1);
-    assert.deepEqual(assessed.bitstringEstimators, bits.estimators);
-    assert.equal(assessed.hBitstring, bits.hOriginal);
-  });
-
-  test('the assessment takes the lower of both figures', () => {
-    assert.equal(assessed.hOriginal, Math.min(...Object.values(assessed.estimators)));
-    assert.equal(
-      assessed.minEntropyPerSymbol,
-      Math.min(assessed.hOriginal, 4 * (assessed.hBitstring ?? Number.NaN)),
-    );
-    assert.equal(assessed.minEntropyPerBit, assessed.minEntropyPerSymbol / 4);
-    assert.equal(assessOriginal(symbols, 4), assessed.hOriginal);
   });
 });
 

@@ -48,19 +48,6 @@ suite('probability of no run (SP 800-90B 6.3.7, step 5)', () => {
 });
 
 suite('prediction estimate', () => {
-  test('a long run raises the probability until such a run has probability 0.01', () => {
-    const estimate = predictionEstimate({ predictions: 10_000, correct: 5000, longestRun: 39 }, 2);
-    assert.ok(estimate.pLocal !== null && estimate.pLocal > estimate.pGlobalUpper);
-    assertClose(Math.exp(logNoRun(estimate.pLocal, 40, 10_000)), 0.99, 'no longer run');
-    assertClose(estimate.minEntropy, -Math.log2(estimate.pLocal), 'min-entropy');
-  });
-
-  test('a run as long as expected decides nothing', () => {
-    const estimate = predictionEstimate({ predictions: 10_000, correct: 5000, longestRun: 12 }, 2);
-    assert.equal(estimate.pLocal, null);
-    assertClose(estimate.pGlobalUpper, 0.5 + (2.5758293035489008 * 0.5) / Math.sqrt(9999), 'upper bound');
-  });
-
   test('a predictor that is never right counts as chance, 1/k', () => {
     const estimate = predictionEstimate({ predictions: 10_000, correct: 0, longestRun: 0 }, 4);
     assertClose(estimate.pGlobalUpper, 1 - 0.01 ** (1 / 10_000), 'none right');

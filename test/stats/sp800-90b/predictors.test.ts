@@ -49,22 +49,6 @@ test('LZ78Y: the dictionary takes 65,536 contexts, of its last step the longest'
   assert.notDeepEqual(plainLz78y(symbols, 65_537), plainLz78y(symbols));
 });
 
-test('LZ78Y: a stream of bits that lacks a word of three has at most 42,760 contexts of 1 to 16 bits', () => {
-  // The dictionary of 65,536 contexts is therefore never full while contexts longer than a bit matter.
-  const sizes = Array.from({ length: 8 }, (_, lacking) => {
-    let words = [0, 1, 2, 3];
-    let contexts = 2 + words.length;
-    for (let length = 3; length <= 16; length++) {
-      words = words.flatMap((word) => [2 * word, 2 * word + 1]).filter((word) => (word & 7) !== lacking);
-      contexts += words.length;
-    }
-    return contexts;
-  });
-  assert.equal(Math.max(...sizes), 42_760);
-  assert.equal(sizes.indexOf(42_760), 0); // without 000; without 111 alike
-  assert.equal(sizes[7], 42_760);
-});
-
 test('a sequence that is too short for a predictor has no estimate', () => {
   const bits = Uint8Array.from({ length: 4095 }, (_, i) => i & 1);
   assert.equal(multiMcw(bits, 2), null);

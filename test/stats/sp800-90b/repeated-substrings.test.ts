@@ -4,13 +4,11 @@ import fc from 'fast-check';
 import { symbolBits } from '../../../src/stats/sp800-90b/alphabet.ts';
 import type { RepeatedSubstrings } from '../../../src/stats/sp800-90b/kernels.ts';
 import {
-  firstRareLength,
   longestRepeatedSubstring,
   repeatedSubstrings,
   tTuple,
 } from '../../../src/stats/sp800-90b/repeated-substrings.ts';
 import { plainRepeatedSubstrings } from '../../reference/sp800-90b/substrings.ts';
-import { assertClose } from './details.ts';
 import { sources } from './sources.ts';
 
 const ALPHABETS = [2, 2, 3, 5, 8, 20, 256];
@@ -51,25 +49,6 @@ suite('t-tuple and LRS estimates', () => {
     mostFrequent: Int32Array.of(0, 60, 40, 20, 2),
     equalPairs: Float64Array.of(0, 3000, 1500, 400, 1),
   };
-
-  test('lengths are split where 35 occurrences are no longer reached', () => {
-    assert.equal(firstRareLength(repeats), 3);
-    const most = tTuple(repeats);
-    assert.ok(most !== null);
-    assert.equal(most.t, 2);
-    assertClose(most.pMax, Math.sqrt(40 / 100), 'the pair outweighs 60/101');
-    assertClose(
-      most.pUpper,
-      most.pMax + (2.5758293035489008 / 10) * Math.sqrt(most.pMax * (1 - most.pMax)),
-      'upper bound',
-    );
-
-    const longest = longestRepeatedSubstring(repeats);
-    assert.ok(longest !== null);
-    assert.deepEqual([longest.u, longest.v], [3, 4]);
-    assertClose(longest.pHat, Math.cbrt(400 / ((99 * 98) / 2)), 'length 3 outweighs length 4');
-    assertClose(longest.minEntropy, -Math.log2(longest.pUpper), 'min-entropy');
-  });
 
   test('the estimates do not apply when no tuple is that frequent, or nothing repeats beyond', () => {
     assert.equal(tTuple({ ...repeats, mostFrequent: Int32Array.of(0, 34, 3, 2, 2) }), null);
