@@ -1,12 +1,10 @@
 import { utf8Bytes } from '../core/bytes.ts';
-import { fromBase64, toBase64 } from '../crypto/base64.ts';
+import { toBase64 } from '../crypto/base64.ts';
 import {
   CompactRange,
   consistencyProof,
   equalHashes,
-  type Hash,
   leafHash,
-  nodesCovering,
   rootOf,
   verifyConsistency,
 } from '../crypto/merkle.ts';
@@ -24,14 +22,20 @@ import {
 import { LogDoubt, LogSource, LogUnavailable, type ReadPath } from './log-source.ts';
 import { listAt, member, parsedObject, text, timeOf, timeText } from './members.ts';
 import type { PublicLeaf } from './public-leaves.ts';
-import { readCheckpoint, readSignatures, readSigned, type SignedCheckpoint } from './signed-checkpoint.ts';
-import { TILE_HASHES } from './tiles.ts';
+import {
+  holdsLeaf,
+  readCheckpoint,
+  readProof,
+  readSignatures,
+  readSigned,
+  type SignedCheckpoint,
+} from './signed-checkpoint.ts';
 import { found, Refusal } from './verdict.ts';
 
 /**
- * Follows a log from outside, from poll to poll: every leaf's hash is read, so that each tree that the log signs is
- * known to begin with the one before it, and every public leaf is held against the tree. What a poll needs of the
- * polls before it is one JSON document, the state. Runs in browsers.
+ * Follows a log from outside, from poll to poll: the tiles must prove that each tree that the log signs begins with the one
+ * before it, and hold every public leaf. What a poll needs of the polls before it is one JSON document, the state. Runs in
+ * browsers.
  */
 export interface FollowState {
   readonly version: 1;
@@ -39,8 +43,6 @@ export interface FollowState {
   readonly keys: unknown;
   /** The newest checkpoint: a signed note. */
   readonly checkpoint: string;
-  /** The growing edge of the whole tiles: leaves, and the roots of their maximal complete subtrees in base64. */
-  readonly whole: { readonly size: number; readonly roots: readonly string[] };
   /** Index of each lot's leaf. */
   readonly lots: Readonly<Record<string, number>>;
   /** Of draws that are not due, by their statement: the leaf that commits, and the time (Unix ms). */
@@ -169,7 +171,7 @@ class Follower {
   /** The first of two checkpoints must be of a beginning of the tree of the second; `doubt` where the tiles do not tell. */
   async #checkBeginning(older: SignedCheckpoint, newer: SignedCheckpoint, doubt: Error): Promise<void> {
     const [from, to] = [older.checkpoint, newer.checkpoint];
-    if (from.size === 0 || from.size >= to.size) return;
+    if (from.size >= to.size) return;
     const readNode = this.#source.nodeReader(to.size);
     const root = await rootOf(from.size, readNode);
     const proof = await consistencyProof(from.size, to.size, readNode);
@@ -269,39 +271,17 @@ class Follower {
   /** Reads what the log has more, and holds it against both checkpoints. */
   async #extend(before: SignedCheckpoint | undefined, now: SignedCheckpoint): Promise<FollowState> {
     const [from, { size }] = [before?.checkpoint.size ?? 0, now.checkpoint];
+    const doubt = new LogDoubt(`The tiles do not give the root of the ${size} leaves that were signed.`);
+    if (before !== undefined) await this.#checkBeginning(before, now, doubt);
+    else if (!equalHashes(await rootOf(size, this.#source.nodeReader(size)), now.checkpoint.root))
+      throw doubt;
     const listed = size > from ? await this.#source.publicLeaves(from, size) : new Map<number, string>();
-    const hashes = new Map<number, Hash>();
-    const stored = this.#state?.whole ?? { size: 0, roots: [] };
-    if (stored.roots.length !== nodesCovering(0, stored.size).length)
-      throw new RangeError('the state holds roots that do not fit its size');
-    const roots = stored.roots.map((each) => fromBase64(each) ?? new Uint8Array(0));
-    let whole = new CompactRange(stored.size, roots);
-    const range = new CompactRange(whole.size, whole.roots);
-    let beginning = range.root();
-    const first = size > from ? Math.floor(whole.size / TILE_HASHES) : Number.POSITIVE_INFINITY;
-    for (let index = first; index * TILE_HASHES < size; index++) {
-      for (const hash of await this.#source.tile(0, index, size)) {
-        if (listed.has(range.size)) hashes.set(range.size, hash);
-        range.append(hash);
-        if (range.size === from) beginning = range.root();
-      }
-      if (range.size % TILE_HASHES === 0) whole = new CompactRange(range.size, range.roots);
-    }
-    if (size > from) {
-      const isWhole = equalHashes(range.root(), now.checkpoint.root);
-      const isBegun = from === 0 || (before !== undefined && equalHashes(beginning, before.checkpoint.root));
-      const doubt = `The tiles do not give the root of the ${size} leaves that were signed.`;
-      // another history from before the tiles that were read: then all of it has to be asked for
-      if (before !== undefined && !(isWhole && isBegun))
-        await this.#checkBeginning(before, now, new LogDoubt(doubt));
-      if (!(isWhole && isBegun)) throw new LogDoubt(doubt);
-    }
     if (from === 0 && this.#firstLeaf !== undefined && size > 0) await this.#checkFirstLeaf(now);
     const { lots = {}, draws, withdrawals = [] } = this.#state ?? {};
     Object.assign(this.#lots, lots);
     this.#draws = drawsNotDue(draws, before?.atS);
     for (const leaf of withdrawals) this.#addWithdrawal(leaf);
-    for (const [index, leaf] of listed) await this.#takeLeaf({ index, leaf }, hashes.get(index), before, now);
+    for (const [index, leaf] of listed) await this.#takeLeaf({ index, leaf }, before, now);
     const isTold = [...listed.values()].some(
       (leaf) => withdrawalsIn(leaf) !== undefined || member(parsedObject(leaf), 'type') === 'revocation',
     );
@@ -310,7 +290,6 @@ class Follower {
       version: 1,
       keys: this.#keys,
       checkpoint: formatNote(now.note),
-      whole: { size: whole.size, roots: whole.roots.map(toBase64) },
       lots: this.#lots,
       draws: this.#draws,
       withdrawals: this.#withdrawals,
@@ -321,13 +300,12 @@ class Follower {
   /** Holds a public leaf against the tree, the dates and the leaves before it. */
   async #takeLeaf(
     { index, leaf }: PublicLeaf,
-    hash: Hash | undefined,
     before: SignedCheckpoint | undefined,
     now: SignedCheckpoint,
   ): Promise<void> {
     const counted = this.#counted;
     const proof = async (at: number) => ({ proof: await this.#source.proof(at, now) });
-    if (hash === undefined || !equalHashes(hash, leafHash(utf8Bytes(leaf))))
+    if (!(await this.#isLeaf(index, leaf, now)))
       throw new LogDoubt(`The text that is listed as leaf ${index} is not that leaf.`);
     const told = withdrawalsIn(leaf);
     if (told !== undefined && (told.count !== counted.size || told.root !== toBase64(counted.root()))) {
@@ -392,9 +370,12 @@ class Follower {
   }
 
   async #checkFirstLeaf(now: SignedCheckpoint): Promise<void> {
-    const [hash] = await this.#source.tile(0, 0, now.checkpoint.size);
-    if (equalHashes(hash, leafHash(utf8Bytes(this.#firstLeaf ?? '')))) return;
+    if (await this.#isLeaf(0, this.#firstLeaf ?? '', now)) return;
     throw new LogDoubt('The first leaf is not the one that the document of keys gives.');
+  }
+
+  async #isLeaf(index: number, leaf: string, now: SignedCheckpoint): Promise<boolean> {
+    return holdsLeaf(readProof(await this.#source.proof(index, now)), leaf);
   }
 
   #found(

@@ -1,6 +1,5 @@
-import { concatBytes } from '../core/bytes.ts';
 import { isObject } from '../core/json.ts';
-import { HASH_BYTES, type Hash, inclusionProof, type ReadNode, splitHashes } from '../crypto/merkle.ts';
+import { HASH_BYTES, inclusionProof, type ReadNode } from '../crypto/merkle.ts';
 import { formatNote, formatProof } from '../crypto/note.ts';
 import { member, text } from './members.ts';
 import type { CheckpointNote } from './signed-checkpoint.ts';
@@ -26,6 +25,7 @@ export class LogDoubt extends Error {
 
 export class LogSource {
   readonly #read: ReadPath;
+  readonly #readers = new Map<number, ReadNode>();
   #tilesRead = 0;
 
   constructor(read: ReadPath) {
@@ -82,11 +82,13 @@ export class LogSource {
 
   /** Nodes of the tree of `size` leaves. */
   nodeReader(size: number): ReadNode {
-    return tileNodeReader(async (level, index) => concatBytes(...(await this.tile(level, index, size))));
+    const reader = this.#readers.get(size) ?? tileNodeReader((...of) => this.#tile(...of, size));
+    this.#readers.set(size, reader);
+    return reader;
   }
 
   /** The hashes of a tile that belong to the tree of `size` leaves. */
-  async tile(level: number, index: number, size: number): Promise<Hash[]> {
+  async #tile(level: number, index: number, size: number): Promise<Uint8Array> {
     const width = tileWidth(level, index, size);
     const partial = width === TILE_HASHES ? '' : `.p/${width}`;
     const bytes = await this.#read(`/log/tile/${level}/${tileName(index)}${partial}`);
@@ -95,7 +97,7 @@ export class LogSource {
         `tile ${level}/${index} has ${bytes.length} bytes and not ${width * HASH_BYTES}`,
       );
     this.#tilesRead++;
-    return splitHashes(bytes);
+    return bytes;
   }
 }
 

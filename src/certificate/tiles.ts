@@ -12,26 +12,35 @@ import { type LogReader, paddedNumber } from './log-records.ts';
 export const TILE_HASHES = 256;
 const LEVELS_PER_TILE = 8;
 
-/** Reads nodes from the tiles that `readTile` gives; keeps the tiles it has read, so make one per proof. */
+/** Reads nodes from the tiles that `readTile` gives; keeps those that it has read. */
 export function tileNodeReader(readTile: (level: number, index: number) => Promise<Uint8Array>): ReadNode {
-  const tiles = new Map<string, Promise<Uint8Array>>();
+  const tiles = new Map<string, Promise<Hash[][]>>();
   return async (treeLevel, index) => {
     const level = Math.floor(treeLevel / LEVELS_PER_TILE);
-    const count = 2 ** (treeLevel % LEVELS_PER_TILE); // hashes of the tile under the node
-    const first = index * count;
-    const tileIndex = Math.floor(first / TILE_HASHES);
-    const start = first % TILE_HASHES;
+    const above = treeLevel % LEVELS_PER_TILE;
+    const width = TILE_HASHES / 2 ** above; // nodes of that level over a whole tile
+    const tileIndex = Math.floor(index / width);
     const key = `${level}/${tileIndex}`;
     let tile = tiles.get(key);
-    if (tile === undefined) tiles.set(key, (tile = readTile(level, tileIndex)));
-    const hashes = splitHashes((await tile).subarray(start * HASH_BYTES, (start + count) * HASH_BYTES));
-    assert(hashes.length === count, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
-    while (hashes.length > 1) {
-      for (let i = 0; i < hashes.length / 2; i++) hashes[i] = nodeHash(hashes[2 * i], hashes[2 * i + 1]);
-      hashes.length /= 2;
-    }
-    return hashes[0];
+    if (tile === undefined) tiles.set(key, (tile = readTile(level, tileIndex).then(levelsOf)));
+    const hash = (await tile)[above][index % width];
+    assert(hash !== undefined, `tile ${level}/${tileIndex} holds the node ${treeLevel}/${index}`);
+    return hash;
   };
+}
+
+/** The hashes of a tile, and the complete nodes above them level by level. */
+function levelsOf(tile: Uint8Array): Hash[][] {
+  const levels = [splitHashes(tile)];
+  while (levels.length < LEVELS_PER_TILE) {
+    const below = levels[levels.length - 1];
+    levels.push(
+      Array.from({ length: Math.floor(below.length / 2) }, (_, i) =>
+        nodeHash(below[2 * i], below[2 * i + 1]),
+      ),
+    );
+  }
+  return levels;
 }
 
 /** How many hashes of a tile belong to the tree of `size` leaves. */
