@@ -1,7 +1,8 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { type BeaconChain, BeaconError, LEAGUE_OF_ENTROPY } from '../beacon/drand.ts';
 import { roundOf } from '../beacon/round.ts';
-import { drawKey, drawnValues, drawStream } from './draw-values.ts';
+import { drawnValues } from './draw-kinds.ts';
+import { drawKey, drawStream } from './draw-stream.ts';
 import { canonical, member, show, text, timeOf, timeText } from './members.ts';
 import { loggedLeaf } from './signed-checkpoint.ts';
 import { about, digestText, type Found, found, refuse } from './verdict.ts';
@@ -156,7 +157,6 @@ function valuesVerdict(
   const statementDigest = hexToBytes(digest.slice('sha256:'.length));
   const key = drawKey({ secret, nonce, randomness, statementDigest });
   const values = drawnValues(member(draw, 'statement', 'request'), drawStream(key));
-  if (typeof values === 'string') refuse(`The request of the statement: ${values}.`);
   if (canonical(values) !== canonical(told))
     refuse('Other values follow from the committed bytes, the nonce and the round.');
   const what = `${values.length} value${values.length === 1 ? '' : 's'}`;

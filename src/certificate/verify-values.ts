@@ -1,6 +1,6 @@
 import { isObject } from '../core/json.ts';
+import { drawnValues } from './draw-kinds.ts';
 import { ByteStream } from './draw-samplers.ts';
-import { drawnValues } from './draw-values.ts';
 import { canonical, listAt, member, show, text } from './members.ts';
 import { refuse } from './verdict.ts';
 
@@ -53,7 +53,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     ['alphabet', 'length'],
     (data, count) => ofBits(count * numberIn(data, 'length') * Math.log2(alphabetOf(data).length || 1)),
     'values',
-    (data) => ({ alphabet: alphabetOf(data) }),
+    (own) => ({ ...own, alphabet: alphabetOf(own) }),
   ),
   sequences: counted(
     'sequences',
@@ -64,7 +64,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
       return ofBits(count * bits.reduce((sum, of) => sum + of, 0));
     },
     'values',
-    (data) => ({ ranges: rangesOf(data) }),
+    ({ count, sort, ...own }) => ({ count, sort, ranges: rangesOf(own) }),
   ),
   permutations: counted('permutations', ['length'], (data, count) => {
     const length = numberIn(data, 'length');
@@ -85,8 +85,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     bytesMax: (data, length) => Math.floor(length * (member(data, 'encoding') === 'hex' ? 1 / 2 : 3 / 4)),
     drawAgain: (data, bytes) => {
       const [length, encoding] = [member(data, 'count'), member(data, 'encoding')];
-      const drawn = drawnValues({ kind: 'bytes', count: 1, length, encoding }, bytes);
-      return typeof drawn === 'string' ? undefined : drawn[0];
+      return drawnValues({ kind: 'bytes', count: 1, length, encoding, single: true }, bytes)[0];
     },
   },
   bitstring: {
@@ -112,6 +111,8 @@ const BYTE_STRINGS = counted(
   'bytes',
   ['encoding', 'length'],
   (data, count) => count * numberIn(data, 'length'),
+  'values',
+  (own) => ({ ...own, single: false }),
 );
 const BATCH_MEMBERS = ['count', 'params', 'type', 'values'];
 const NOT_IN_BATCHES: readonly unknown[] = ['bitstring', 'shuffle'];
@@ -122,7 +123,7 @@ function counted(
   params: readonly string[],
   bytesMax: Kind['bytesMax'],
   values = 'values',
-  more: (data: unknown) => object = () => ({}),
+  requestOf: (own: Readonly<Record<string, unknown>>) => object = (own) => own,
 ): Kind {
   return {
     ...COUNTED,
@@ -134,8 +135,7 @@ function counted(
       // values that take no entropy would be counted to any number
       if (!Array.isArray(told) || told.length !== member(data, 'count')) return undefined;
       const own = Object.fromEntries(['count', ...params].map((name) => [name, member(data, name)]));
-      const drawn = drawnValues({ kind, ...own, ...more(data) }, bytes);
-      return typeof drawn === 'string' ? undefined : drawn;
+      return drawnValues({ kind, ...requestOf(own) }, bytes);
     },
   };
 }

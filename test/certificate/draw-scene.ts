@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import canonicalize from 'canonicalize';
-import { drawKey, drawnValues, drawStream } from '../../src/certificate/draw-values.ts';
+import { drawnValues } from '../../src/certificate/draw-kinds.ts';
+import { drawKey, drawStream } from '../../src/certificate/draw-stream.ts';
 import type { KeysDocument } from '../../src/certificate/keys-document.ts';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { sha256 } from '../../src/crypto/digest.ts';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { drawKey, drawnValues, drawStream } from '../../src/certificate/draw-values.ts';
+import { drawnValues } from '../../src/certificate/draw-kinds.ts';
+import { drawKey, drawStream } from '../../src/certificate/draw-stream.ts';
+import { Refusal } from '../../src/certificate/verdict.ts';
 import { fromHex, toHex, utf8Bytes } from '../../src/core/bytes.ts';
 import { chacha20 } from '../../src/crypto/chacha20.ts';
 import { hkdfSha256 } from '../../src/crypto/digest.ts';
@@ -68,6 +70,6 @@ describe('values of a committed draw', () => {
       { kind: 'gaussians', count: 1, mean: 0, stddev: 0, digits: 14 },
     ];
     for (const request of wrong)
-      assert.equal(typeof drawnValues(request, stream()), 'string', JSON.stringify(request)?.slice(0, 99));
+      assert.throws(() => drawnValues(request, stream()), Refusal, JSON.stringify(request)?.slice(0, 99));
   });
 });

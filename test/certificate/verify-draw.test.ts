@@ -68,27 +68,15 @@ describe('a committed draw', () => {
   it('fails where the caller or the service changed anything afterwards', async () => {
     const nonce = { statement: { nonce: '00ff' }, nonce: '00ff' };
     const [draw, withBeacon] = [await drawScene({ ...nonce, hasBeacon: false }), await drawScene(nonce)];
+    // of every member of a draw without a beacon, see below
     const cases: [path: string, to: unknown, failed: CheckName[]][] = [
-      ['outcome.values', ['ada', 'grace'].reverse(), ['values', 'end']],
-      ['outcome.secret', '00'.repeat(32), ['secret', 'values', 'end']],
-      ['outcome.nonce', '00fe', ['nonce', 'values', 'end']],
       ['outcome.beacon.signature', 'aa'.repeat(96), ['beacon', 'values', 'end']],
       ['outcome.beacon.round', 9, ['beacon', 'values', 'end']],
-      ['outcome.ended_at', '2026-11-21T08:31:00.000Z', ['end']],
-      ['answer.data.bytes', '00'.repeat(32), ['delivered', 'fixed', 'secret', 'values']],
       ['chain.period', 11, ['logged', 'beacon', 'values']],
-      ['committed_at', '2026-11-21T08:30:00.000Z', ['commitment']],
-      ['certificate_id', 'cert_00000000000000000000000000', ['commitment']],
-      ['id', 'draw_00000000000000000000000000', ['statement']],
-      ['state', 'failed', ['end']],
-      ['end.proof', null, ['end']],
-      ['commit.proof', null, ['logged']],
-      ['statement_sha256', `sha256:${'0'.repeat(64)}`, ['statement']],
     ];
-    for (const [path, to, expected] of cases) {
-      const changedDraw = /beacon|chain/.test(path) ? withBeacon : draw;
-      assert.deepEqual(await failuresOf(changedDraw, path, to), expected, path);
-    }
+    for (const [path, to, expected] of cases)
+      assert.deepEqual(await failuresOf(withBeacon, path, to), expected, path);
+    assert.deepEqual(await failuresOf(draw, 'commit.proof', null), ['logged']);
     const others = {
       request: { kind: 'sample', count: 2, items: [...ITEMS].reverse() },
       purpose: 'summer raffle',
@@ -178,9 +166,9 @@ describe('a committed draw', () => {
     const oneOutcome = /one possible outcome/;
     const otherList = /not the one that the statement names/;
     const forged: [request: Record<string, unknown>, why: RegExp, more?: DrawSceneOptions][] = [
-      [{ ...strings, items: names }, /has a member "items", which a request does not/, listed],
+      [{ ...strings, items: names }, /request\.items has no place there/, listed],
       [strings, /names a list, and a draw of "strings" reads none/, listed],
-      [{ ...fives, items: names }, /has a member "items"/, listed],
+      [{ ...fives, items: names }, /request\.items has no place there/, listed],
       [{ ...fives, unique: false }, otherList, listed],
       [{ ...fives, sort: 'ascending' }, otherList, listed],
       [sample('ada\ngrace\nbarbara\nmary', 'joan'), /Item 1 has a line break/, listOfTwo],
@@ -189,23 +177,27 @@ describe('a committed draw', () => {
       [sample('1', '2'), otherList, listOfTwo],
       [sample(...names), otherList, listOfTwo],
       [{ ...fives, min: 2 }, otherList, listed],
-      [sample('ada', 7), /Item 2 is 7, not a text/],
-      [{ kind: 'sample', count: 1 }, /The request lacks the member "items"/],
+      [sample('ada', 7), /request\.items\[1\] is 7, not a text/],
+      [{ kind: 'sample', count: 1 }, /request\.items is missing/],
       [sample('ada', 'ada'), oneOutcome],
       [{ kind: 'strings', count: 2, length: 3, alphabet: ['j'] }, oneOutcome],
       [integers, oneOutcome],
       [{ ...integers, count: 3, max: 7, unique: true, sort: 'descending' }, oneOutcome],
       [{ kind: 'permutations', count: 9, length: 1 }, oneOutcome],
       [sequences(sequence), oneOutcome],
-      [sequences({ ...sequence, max: 9, x: 1 }), /range of the request has a member "x"/],
+      [sequences({ ...sequence, max: 9, x: 1 }), /request\.ranges\[0\]\.x has no place there/],
       [{ kind: 'dice', count: 1 }, /no kind "dice"/],
-      [{ ...fives, unique: 'true' }, /unique is "true", not true or false/],
-      [{ ...fives, sort: 'asc' }, /sort is "asc", not none/],
+      [{ ...fives, unique: 'true' }, /request\.unique is "true", not true or false/],
+      [{ ...fives, sort: 'asc' }, /request\.sort is "asc", not one of/],
       [{ ...strings, alphabet: ['ada\ngrace', 'joan'] }, /Character 1 of the alphabet has a line/],
       [{ ...strings, alphabet: ['joan', 'mary'] }, /Character 1 of the alphabet is "joan", not one/],
       [{ kind: 'gaussians', count: 1, mean: 5, stddev: 1e-9, digits: 2 }, oneOutcome],
-      [fives, /The statement has a member "winner"/, { statement: { winner: 'joan' } }],
-      [fives, /The list has a member "items"/, { list: { ...listOf(names), items: names } as never }],
+      [fives, /statement\.winner has no place there/, { statement: { winner: 'joan' } }],
+      [
+        fives,
+        /statement\.list\.items has no place there/,
+        { list: { ...listOf(names), items: names } as never },
+      ],
       [
         { kind: 'weighted', count: 1, items: ITEMS, weights: [1, 1, 1, 1] },
         /chances in the document are not those/,
