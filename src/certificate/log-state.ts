@@ -1,5 +1,4 @@
 import { utf8Bytes } from '../core/bytes.ts';
-import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import type { LogKeys } from '../crypto/key-files.ts';
 import { CompactRange, equalHashes, nodesCovering } from '../crypto/merkle.ts';
 import {
@@ -19,8 +18,8 @@ import type { Books, LogRecord, LogStore, ReleasedLots } from '../ledger/ledger.
 import type { CertificateIds } from './ids.ts';
 import { type LogReader, paddedNumber, readJson, textOf } from './log-records.ts';
 import {
+  loadPublicState,
   type PublicState,
-  publicStateOf,
   type StoredPublicState,
   storedPublicState,
 } from './public-leaves.ts';
@@ -47,6 +46,7 @@ export class CertificateLogError extends Error {
 
 export const STATE_KEY = 'state';
 
+/** The growing edge of the tree is that of the stored tiles. */
 interface StoredState {
   readonly version: 1;
   readonly origin: string;
@@ -55,8 +55,6 @@ interface StoredState {
    */
   readonly ids: string;
   readonly size: number;
-  /** Roots of the complete subtrees, base64, largest first. */
-  readonly roots: readonly string[];
   /** The newest checkpoint, a signed note. */
   readonly checkpoint: string;
   readonly published: StoredPublicState;
@@ -155,7 +153,6 @@ export function recorded(
     origin: keys.name,
     ids: ids.fingerprint,
     size: range.size,
-    roots: range.roots.map(toBase64),
     checkpoint,
     published: storedPublicState(published),
   };
@@ -213,7 +210,7 @@ export async function loadState(
   const record = await store.getLog(STATE_KEY);
   if (record === undefined) return undefined;
   const stored = JSON.parse(textOf(record)) as StoredState;
-  if (stored.version !== 1 || stored.published === undefined)
+  if (stored.version !== 1 || typeof stored.published?.withdrawals !== 'number')
     throw new CertificateLogError(
       `the log was stored by another build (version ${stored.version}), and this program reads its own alone: begin with a new data folder`,
     );
@@ -225,32 +222,21 @@ export async function loadState(
       'the key of the certificate ids is not the one that this log was written with',
     );
   }
-  const roots = stored.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
-  const range = new CompactRange(stored.size, roots);
-  await assertRootsAreStored(store, range);
+  const readNode = nodeReader(store);
+  const roots = nodesCovering(0, stored.size).map(({ level, index }) => readNode(level, index));
+  const range = new CompactRange(stored.size, await Promise.all(roots));
   assertKeysAreNewest(stored.checkpoint, keys);
   const { checkpoint, sealedAtS } = await ownCheckpoint(stored.checkpoint, keys);
   if (checkpoint.size !== range.size || !equalHashes(checkpoint.root, range.root()))
-    throw new CertificateLogError('the stored checkpoint is not that of the stored tree');
+    throw new CertificateLogError('the stored tiles are not those of the tree that was signed');
   return {
     range,
     edge: await TileEdge.load(store, stored.size),
     checkpoint: stored.checkpoint,
     sealedAtS,
-    published: publicStateOf(stored.published),
+    published: await loadPublicState(store, stored.published),
     record,
   };
-}
-
-/**
- * The tiles give the same subtree roots as the state: appending goes on from where the proofs will be read.
- */
-async function assertRootsAreStored(store: LogStore, range: CompactRange): Promise<void> {
-  const readNode = nodeReader(store);
-  for (const [i, { level, index }] of nodesCovering(0, range.size).entries()) {
-    if (!equalHashes(await readNode(level, index), range.roots[i]))
-      throw new CertificateLogError('the stored tiles are not those of the log');
-  }
 }
 
 /** A checkpoint that this log has signed, and the latest time that it did. */

@@ -1,6 +1,5 @@
 import { assert } from '../core/assert.ts';
 import { utf8Bytes } from '../core/bytes.ts';
-import { fromBase64, toBase64 } from '../crypto/base64.ts';
 import { CompactRange, leafHash } from '../crypto/merkle.ts';
 import type { DrawLeaf } from '../ledger/draw-records.ts';
 import type { LogRecord } from '../ledger/ledger.ts';
@@ -103,18 +102,33 @@ export interface PublicState {
   readonly lastAtS: number;
 }
 
-/** As JSON. */
+/** As JSON; `withdrawals` counts them. */
 export interface StoredPublicState extends Omit<PublicState, 'withdrawals'> {
-  readonly withdrawals: { readonly size: number; readonly roots: readonly string[] };
+  readonly withdrawals: number;
 }
 
 export function storedPublicState({ withdrawals, ...rest }: PublicState): StoredPublicState {
-  return { ...rest, withdrawals: { size: withdrawals.size, roots: withdrawals.roots.map(toBase64) } };
+  return { ...rest, withdrawals: withdrawals.size };
 }
 
-export function publicStateOf({ withdrawals, ...rest }: StoredPublicState): PublicState {
-  const roots = withdrawals.roots.map((root) => fromBase64(root) ?? new Uint8Array(0));
-  return { ...rest, withdrawals: new CompactRange(withdrawals.size, roots) };
+export async function loadPublicState(
+  store: LogReader,
+  { withdrawals: count, ...rest }: StoredPublicState,
+): Promise<PublicState> {
+  const withdrawals = new CompactRange();
+  for (const leaf of await withdrawalLeaves(store, count)) withdrawals.append(leafHash(utf8Bytes(leaf)));
+  return { ...rest, withdrawals };
+}
+
+/** The texts of the first `count` withdrawals, in order. */
+async function withdrawalLeaves(store: LogReader, count: number): Promise<string[]> {
+  const leaves: string[] = [];
+  for (let i = 0; i < count; i++) {
+    const withdrawn = await namedLeaf(store, withdrawnKey(i));
+    assert(withdrawn !== undefined, `withdrawal ${i} is stored`);
+    leaves.push(withdrawn.leaf);
+  }
+  return leaves;
 }
 
 /** The state of a new log, which began at this time, in seconds since 1970. */
@@ -200,11 +214,6 @@ export async function readStatement(
   if (n === null) return { withdrawals: [], statement: undefined };
   const statement = await leafAt(store, n);
   const { withdrawals } = JSON.parse(statement.leaf) as { withdrawals: { count: number } };
-  const texts: string[] = [];
-  for (let i = 0; i < Math.min(withdrawals.count, WITHDRAWALS_TOLD_MAX); i++) {
-    const withdrawn = await namedLeaf(store, withdrawnKey(i));
-    assert(withdrawn !== undefined, `withdrawal ${i} is stored`);
-    texts.push(withdrawn.leaf);
-  }
-  return { withdrawals: texts, statement };
+  const told = Math.min(withdrawals.count, WITHDRAWALS_TOLD_MAX);
+  return { withdrawals: await withdrawalLeaves(store, told), statement };
 }
