@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CERTIFICATE_ROWS, type IssuedCertificate } from '../../src/certificate/certificate-members.ts';
-import { originOf } from '../../src/certificate/derive.ts';
+import type { IssuedCertificate } from '../../src/certificate/certificate-members.ts';
 import {
   type CertificateDocument,
   certificateDocument,
@@ -13,17 +12,16 @@ import { CertificateIds } from '../../src/certificate/ids.ts';
 import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
 import { provenanceMeaning } from '../../src/certificate/meanings.ts';
-import { canonicalText, member } from '../../src/certificate/members.ts';
+import { canonicalText } from '../../src/certificate/members.ts';
 import { certificateOf } from '../../src/certificate/record.ts';
 import { resultOf } from '../../src/certificate/windows.ts';
 import { InvariantError } from '../../src/core/assert.ts';
-import { type BareType, DATA_ENDPOINTS, ENTROPY_MODES, ORIGINS } from '../../src/core/vocabulary.ts';
+import { type BareType, DATA_ENDPOINTS, ENTROPY_MODES } from '../../src/core/vocabulary.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import {
   type AnswerEntry,
   type DrawnRange,
   type DrawSource,
-  EVIDENCE_LEVELS,
   type LotRecord,
   nistVerified,
   SEED_BLOCK_BYTES,
@@ -90,63 +88,6 @@ describe('a certificate', () => {
       'utf8',
     );
     assert.equal(`${leaves.join('\n')}\n`, golden);
-  });
-
-  it('has in each mode the members of the table and no other', () => {
-    const label = { isPublic: true, userData: 'x', userDataSha256: 'ab'.repeat(32) };
-    for (const mode of ENTROPY_MODES) {
-      const lot = mode === 'csprng' ? sampleLot('a') : lotRecord('a');
-      const certificate = issue([lot], { mode, entry: { octets: 'int32', label } });
-      const paths = Object.entries(certificate).flatMap(([name, value]) =>
-        ['provenance', 'verification', 'hashes'].includes(name)
-          ? Object.keys(value ?? {}).map((inner) => `${name}.${inner}`)
-          : [name],
-      );
-      const rows = CERTIFICATE_ROWS.filter(([, { modes }]) => modes.includes(mode)).map(([path]) => path);
-      assert.deepEqual(paths, rows, mode);
-      for (const path of paths) assert.notEqual(member(certificate, ...path.split('.')), undefined, path);
-    }
-  });
-
-  it('has of several lots their digests in order, the weakest estimate and all tests', () => {
-    const lots = [
-      lotRecord('a', { origin: 'quantum-processor', minEntropyPerBit: 0.9 }),
-      lotRecord('b', { minEntropyPerBit: 0.7 }),
-    ];
-    const { hashes, verification } = issue(lots, PURE);
-    assert.equal(verification.min_entropy_per_bit, 0.7);
-    assert.equal(verification.nist_sp800_22, '372/376 passed');
-    assert.notEqual(hashes.raw_output, issue(lots.toReversed(), PURE).hashes.raw_output, 'order matters');
-    const unknown = issue([lotRecord('a'), lotRecord('b', { minEntropyPerBit: null })], PURE);
-    assert.equal(unknown.verification.min_entropy_per_bit, null);
-  });
-
-  it('never has a stronger origin or claim than the weakest of its lots', () => {
-    for (const [i, strong] of ORIGINS.entries()) {
-      for (const weak of ORIGINS.slice(i)) {
-        const lots = [lotRecord('a', { origin: strong }), lotRecord('b', { origin: weak })];
-        assert.equal(originOf(lots), weak);
-        assert.equal(originOf(lots.toReversed()), weak);
-      }
-    }
-    for (const [i, weak] of EVIDENCE_LEVELS.entries()) {
-      for (const strong of EVIDENCE_LEVELS.slice(i)) {
-        const lots = [lotWithEvidence('a', strong), lotWithEvidence('b', weak)];
-        assert.equal(issue(lots, PURE).provenance.evidence, weak);
-        assert.equal(issue(lots.toReversed(), PURE).provenance.evidence, weak);
-      }
-    }
-  });
-
-  it('refuses lots that are not those the source names, no lots at all, and a lot that was not accepted', () => {
-    const lot = lotRecord('a');
-    const facts = { source: seededSource(lot.id), lots: [certifiedLot(lotRecord('b'))], context: CONTEXT };
-    assert.throws(() => certificateOf(ID, answerEntry(1), facts), InvariantError);
-    assert.throws(() => issue([], { drawn: [] }), InvariantError);
-    assert.throws(() => issue([lot], { entry: { mode: 'pure' } }), InvariantError);
-    const { commitment: _, ...refused } = lot;
-    assert.throws(() => certifiedLot(refused), InvariantError);
-    assert.throws(() => certifiedLot({ ...lot, processedSha256: '' }), InvariantError);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -195,19 +195,6 @@ describe('cosigned checkpoints', () => {
     assert.equal((await back.verified(segment, [witness.key], 1)).ok, false);
   });
 
-  it('are refused by a witness that has seen a fork of the same size', async (t) => {
-    const one = await scene();
-    const witness = await witnessOf(t, one.w, 11);
-    await one.grow(3);
-    await one.cosigning(1, witness).round();
-    const fork = await scene();
-    fork.w.lots.set('x', LOT);
-    await fork.grow(1);
-    await fork.grow(2);
-    await fork.cosigning(1, witness).round();
-    assert.match(fork.warned.join(), /it answered 409.*another tree of 5 leaves was cosigned/);
-  });
-
   it('wait for no witness: the log grows and proves while one does not answer', async (t) => {
     const { w, log, grow, cosigning, warned } = await scene();
     const one = await witnessOf(t, w, 11);
@@ -277,38 +264,6 @@ describe('cosigned checkpoints', () => {
     assert.match((await verified(segment, keys, 3)).why, /^2 of the 3 witnesses/);
     assert.equal((await log.proofOf(segment, 0))?.match(/liar\.example\/w24 /g)?.length, 1);
     assert.ok(!(await log.proofOf(segment, 0))?.includes('w99'));
-  });
-
-  it('of three witnesses hold with one cut off and one rolled back, and not on a fork', async (t) => {
-    const { w, log, grow, verified, cosigning } = await scene();
-    const directory = temporaryFolder(t);
-    const [one, back] = [await witnessOf(t, w, 11), await witnessOf(t, w, 12, directory)];
-    const { key: awayKey } = await witnessOf(t, w, 13);
-    const away = { key: awayKey, address: `${awayKey}@http://127.0.0.1:9` };
-    const keys = [one.key, back.key, away.key];
-    const fork = await scene();
-    await grow(3);
-    await fork.grow(3);
-    await cosigning(2, one, back, away).round();
-    const [file] = readdirSync(directory);
-    const early = readFileSync(join(directory, file));
-    await grow(3);
-    await cosigning(2, one, back, away).round();
-    writeFileSync(join(directory, file), early); // its disk was set back
-    const rolledBack = await witnessOf(t, w, 12, directory);
-    const segment = await grow(3);
-    await cosigning(2, one, rolledBack, away).round();
-    const honest = await verified(segment, keys, 2);
-    assert.ok(honest.ok, honest.why);
-    assert.equal(sizeOf(await log.proofOf(segment, 0)), 11);
-    // the operator shows another history from where the witness was set back to
-    writeFileSync(join(directory, file), early);
-    const again = await witnessOf(t, w, 12, directory);
-    const forked = await fork.grow(9);
-    await fork.cosigning(2, one, again, away).round();
-    assert.match((await fork.verified(forked, keys, 2)).why, /^0 of the 2 witnesses/, 'it has no quorum');
-    await fork.cosigning(1, again).round();
-    assert.ok((await fork.verified(forked, keys, 1)).ok, 'one witness alone would have been fooled');
   });
 
   it('count for nothing when a witness lies', async (t) => {

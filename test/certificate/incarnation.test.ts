@@ -13,7 +13,6 @@ import {
   writeAnchor,
   writeIncarnations,
 } from '../../src/certificate/incarnation.ts';
-import { CertificateLog } from '../../src/certificate/log.ts';
 import {
   acceptMove,
   beginIncarnation,
@@ -24,7 +23,7 @@ import {
 import { verifyAnswer } from '../../src/certificate/verify.ts';
 import { ledger as ledgerCommand } from '../../src/cli/ledger.ts';
 import { log as logCommand } from '../../src/cli/log.ts';
-import { openLogKeys, openSecretFile } from '../../src/crypto/key-files.ts';
+import { openSecretFile } from '../../src/crypto/key-files.ts';
 import { leafHash } from '../../src/crypto/merkle.ts';
 import { parseCheckpoint, parseNote } from '../../src/crypto/note.ts';
 import { fetchWhole } from '../support/http.ts';
@@ -178,21 +177,6 @@ describe('a ledger that is the original', () => {
     await data.serve(3);
     assert.equal((await data.qrn('compact')).status, 0);
     await data.serve(1);
-  });
-
-  it('is taken as the original at the first start that notes an anchor', async (t) => {
-    const data = folder(t);
-    await data.with(async ({ ledger, keysPath, clock }) => {
-      const keys = openLogKeys(keysPath, NAME, clock);
-      const ids = new CertificateIds(openSecretFile(join(keysPath, 'certificate-ids')));
-      await ledger.addLot(LOT, []);
-      const log = await CertificateLog.open({ store: ledger, ids, keys, clock });
-      await ledger.commit([segmentRecord(1, [seededSource(LOT.id)], [answerEntry(99)])], []);
-      await log.sealAll();
-    });
-    assert.equal(readAnchor(data.keysPath), undefined);
-    await data.serve(1);
-    assert.equal(sizeOf(readAnchor(data.keysPath)?.checkpoint ?? ''), 4);
   });
 
   it('is held back when its data file is from before the start that signed last, though its log is whole', async (t) => {

@@ -3,20 +3,15 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { CertificateIds } from '../../src/certificate/ids.ts';
 import { keysDocument } from '../../src/certificate/keys-document.ts';
-import { LeafHasher } from '../../src/certificate/leaf.ts';
 import { CertificateLog } from '../../src/certificate/log.ts';
 import { CertificateLogError, readVouchers } from '../../src/certificate/log-state.ts';
-import { certifiedLot } from '../../src/certificate/lot-leaf.ts';
 import { InvariantError } from '../../src/core/assert.ts';
-import { verifyConsistency } from '../../src/crypto/merkle.ts';
-import { parseCheckpoint, parseNote, readTimestamped } from '../../src/crypto/note.ts';
+import { parseNote, readTimestamped } from '../../src/crypto/note.ts';
 import type { SegmentRecord } from '../../src/ledger/records.ts';
-import { referenceRoot } from '../reference/merkle.ts';
 import { answerEntry, lotRecord, seededSource, segmentRecord, TIME_MS } from './fixtures.ts';
-import { checkProof, LogWorld, logKeys, StoreFault } from './log-world.ts';
+import { LogWorld, logKeys, StoreFault } from './log-world.ts';
 
 const LOT = lotRecord('a');
-const CERTIFIED = certifiedLot(LOT);
 let answers = 0;
 
 function segment(sequence: number, count: number): SegmentRecord {
@@ -60,90 +55,6 @@ describe('CertificateLog', () => {
     assert.equal(w.writes, writes + 1);
     assert.ok(turns >= 2, `${turns} turns`);
     assert.equal(await w.check(log), 4_000);
-  });
-
-  it('logs what is committed, in one write a batch, and proves every certificate', async () => {
-    const w = world();
-    const log = await w.open();
-    w.commit(segment(1, 3));
-    w.commit(segment(2, 5));
-    const writes = w.writes;
-    assert.equal(await log.seal(), 8);
-    assert.equal(w.writes, writes + 1);
-    assert.equal(await w.check(log), 8);
-    assert.equal(await log.seal(), 0);
-    assert.equal(w.writes, writes + 1, 'nothing to do writes nothing');
-    assert.equal(await log.proofOf(2, 5), undefined, 'the segment has no such entry');
-    assert.ok(await log.proofOf(2, 4));
-  });
-
-  it('keeps each proof as it is while it grows, and stays consistent with every size that it had', async () => {
-    const w = world();
-    const log = await w.open();
-    w.commit(segment(1, 7));
-    await log.seal();
-    const proof = await log.proofOf(1, 6);
-    const heads = [log.checkpoint];
-    for (let sequence = 2; sequence < 12; sequence++) {
-      w.commit(segment(sequence, sequence));
-      await log.seal();
-      await w.check(log);
-      heads.push(log.checkpoint);
-    }
-    assert.equal(await log.proofOf(1, 6), proof);
-    const checkpoints = heads.map((head) => parseCheckpoint(parseNote(head)?.text ?? ''));
-    for (const from of checkpoints) {
-      for (const to of checkpoints) {
-        assert.ok(from && to);
-        if (from.size > to.size) continue;
-        const path = await log.consistencyProof(from.size, to.size);
-        assert.ok(verifyConsistency(from.size, from.root, to.size, to.root, path));
-      }
-    }
-    await assert.rejects(log.consistencyProof(0, log.size + 1), InvariantError);
-  });
-
-  it('reaches the third level of tiles', async () => {
-    const w = world();
-    const log = await w.open();
-    const [large, small] = [segment(1, 65_540), segment(2, 3)];
-    w.commit(large);
-    assert.equal(await log.seal(), 65_540, 'a segment is never split');
-    w.commit(small);
-    assert.equal(await log.seal(), 3);
-    assert.equal((await log.tile(1, 0))?.length, 256 * 32);
-    assert.equal((await log.tile(2, 0))?.length, 32);
-    assert.equal((await log.tile(0, 256))?.length, 7 * 32);
-    for (const [level, index] of [
-      [0, 257],
-      [2, 1],
-      [3, 0],
-    ])
-      assert.equal(await log.tile(level, index), undefined);
-    // that the hasher makes the right leaves is shown elsewhere (leaf.test.ts); here, that the tree is theirs
-    const hasher = new LeafHasher(w.ids);
-    const leaves = [large, small].flatMap((each) => hasher.leavesOf(each, () => CERTIFIED).hashes);
-    const root = parseCheckpoint(parseNote(log.checkpoint)?.text ?? '')?.root;
-    assert.deepEqual(Buffer.from(root!), Buffer.from(referenceRoot(leaves)));
-    for (const [sequence, index] of [
-      [1, 0],
-      [1, 65_535],
-      [1, 65_539],
-      [2, 2],
-    ]) {
-      checkProof((await log.proofOf(sequence, index))!, leaves);
-    }
-    assert.equal((await w.open()).checkpoint, log.checkpoint);
-  });
-
-  it('takes a large backlog in batches', async () => {
-    const w = world();
-    const log = await w.open();
-    for (let sequence = 1; sequence <= 200; sequence++) w.commit(segment(sequence, 10));
-    const first = await log.seal();
-    assert.ok(first >= 1_024 && first < 2_000, `${first} of 2,000 in the first batch`);
-    assert.equal(first + (await sealAll(log)), 2_000);
-    await w.check(log);
   });
 
   it('logs the leaves of a draw once, publicly, whatever becomes of a write, and proves them', async () => {
@@ -230,16 +141,6 @@ describe('two writers of one log', () => {
     assert.deepEqual(await shown(reader), await shown(writer));
     assert.equal(reader.checkpoint, writer.checkpoint);
     assert.ok((await shown(reader)).every((proof) => proof !== undefined));
-  });
-
-  it('fork the log where a step is not compared with what is stored', async () => {
-    const w = world();
-    w.comparesStates = false;
-    const { logs } = await race(w);
-    await assert.rejects(async () => {
-      for (const log of logs) await sealAll(log);
-      for (const log of logs) await w.check(log);
-    });
   });
 });
 

@@ -15,8 +15,6 @@ import {
 } from '../../src/core/vocabulary.ts';
 import { BlockCommitment } from '../../src/crypto/block-commitment.ts';
 import { sha256 } from '../../src/crypto/digest.ts';
-import { leafHash } from '../../src/crypto/merkle.ts';
-import { parseProof } from '../../src/crypto/note.ts';
 import type { AnswerLabel } from '../../src/ledger/label-records.ts';
 import { type DrawnRange, type LotRecord, PURE_BLOCK_BYTES } from '../../src/ledger/records.ts';
 import { Opening } from '../../src/pool/supply/opening.ts';
@@ -200,28 +198,4 @@ export function changed<T>(value: T, path: string, to: unknown): T {
   if (to === undefined) delete at[last];
   else at[last] = to;
   return copy;
-}
-
-/** The scene, its certificate forged and signed by the log as if it had been issued so; the answer repeats it. */
-export function forged(s: Scene, path: string, to: unknown): { certificate: unknown; response: unknown } {
-  const document = changed(s.document, `certificate.${path}`, to);
-  const { provenance, verification } = document.certificate;
-  const metadata = {
-    ...(s.response['metadata'] as object),
-    entropy_origin: provenance.origin,
-    lang_circuit: provenance.lang_circuit,
-    lang_version: provenance.lang_version,
-    quantum_backend: provenance.quantum_backend,
-    nist_verified: verification.nist_verified,
-  };
-  const { proof } = document.certificate;
-  const parsed = parseProof(proof ?? '');
-  assert(parsed !== undefined);
-  const leaves = s.world.leaves();
-  const { status: _, verify_url: __, proof: ___, ...issued } = document.certificate;
-  leaves[parsed.index] = leafHash(utf8Bytes(canonicalize(issued)!));
-  return {
-    certificate: changed(document, 'certificate.proof', s.world.proofIn(leaves, parsed.index)),
-    response: { ...s.response, metadata },
-  };
 }

@@ -27,7 +27,7 @@ interface ChangedCase {
   readonly fails: readonly string[];
 }
 
-export const VECTORS = new URL('../vectors/certificate/', import.meta.url);
+const VECTORS = new URL('../vectors/certificate/', import.meta.url);
 
 export function vectorNames(): string[] {
   return readdirSync(VECTORS)
@@ -35,14 +35,8 @@ export function vectorNames(): string[] {
     .map((name) => name.replace(/\.json$/, ''));
 }
 
-/** The case that a file changes; undefined for one that holds all of its case. */
-export function baseOf(name: string): string | undefined {
-  const stored = storedVector(name);
-  return 'of' in stored ? stored.of : undefined;
-}
-
-/** The file of a case; `what` and `fails` are written by hand before the rest of it is made. */
-export function storedVector(name: string): VerificationCase | ChangedCase {
+/** The file of a case. */
+function storedVector(name: string): VerificationCase | ChangedCase {
   return JSON.parse(readFileSync(new URL(`${name}.json`, VECTORS), 'utf8'));
 }
 
@@ -77,51 +71,4 @@ export function writeWholeVectors(folder: string): string[] {
     writeFileSync(path, `${JSON.stringify(readVector(name), null, 2)}\n`);
     return path;
   });
-}
-
-/**
- * The content of the file for a case: what differs from the one of the earlier cases that is nearest to it, or the whole
- * case where that is shorter.
- */
-export function vectorFile(
-  { what, fails, ...parts }: VerificationCase,
-  earlier: ReadonlyMap<string, VerificationCase>,
-): object {
-  let shortest: object = { what, ...parts, fails };
-  for (const [of, { what: _, fails: __, ...others }] of earlier) {
-    const changes: Record<string, unknown> = {};
-    const removed: string[] = [];
-    collectDifferences(others, parts, '', changes, removed);
-    const file = {
-      what,
-      of,
-      ...(Object.keys(changes).length === 0 ? {} : { changes }),
-      ...(removed.length === 0 ? {} : { removed }),
-      fails,
-    };
-    if (JSON.stringify(file).length < JSON.stringify(shortest).length) shortest = file;
-  }
-  return shortest;
-}
-
-function collectDifferences(
-  from: object,
-  to: object,
-  at: string,
-  changes: Record<string, unknown>,
-  removed: string[],
-): void {
-  const [before, after] = [from as Record<string, unknown>, to as Record<string, unknown>];
-  for (const name of Object.keys(before)) if (!(name in after)) removed.push(`${at}/${name}`);
-  for (const [name, value] of Object.entries(after)) {
-    const [old, place] = [before[name], `${at}/${name}`];
-    if (isAlike(old, value)) collectDifferences(old, value as object, place, changes, removed);
-    else if (old !== value) changes[place] = value;
-  }
-}
-
-/** Two objects, or two lists as long as each other. */
-function isAlike(a: unknown, b: unknown): a is object {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
-  return Array.isArray(a) ? Array.isArray(b) && a.length === b.length : !Array.isArray(b);
 }

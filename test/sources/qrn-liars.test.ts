@@ -6,7 +6,7 @@ import type { AnswerVerifier } from '../../src/backend/definition.ts';
 import { type Qrn, qrnBackend } from '../../src/backend/qrn/qrn.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { verifyUpstream } from '../../src/service/verify-upstream.ts';
-import { workedExample } from '../certificate/example.ts';
+import { answerScene } from '../certificate/example.ts';
 import { loggedCertificate, usageOf } from '../support/replies.ts';
 import { TestServer } from '../support/server.ts';
 import { MemoryNotes, optionValues } from '../support/source-parts.ts';
@@ -332,7 +332,7 @@ describe('a service that lies to a source of kind qrn', () => {
   }
 
   it('gives nothing under the key of another log', async (t) => {
-    const { keys } = await workedExample();
+    const { keys } = await answerScene('worked-example');
     const { source } = await setting(t, { keys: { ...keys } });
     const error = await refusal(source.fetch(await jobOf(source), NEVER));
     assert.equal(error.kind, 'auth');
