@@ -1,6 +1,5 @@
 import { assert } from '../core/assert.ts';
-import { complexFft } from './fft.ts';
-import { reals } from './fft-passes.ts';
+import { complexFft, type Spectrum } from './fft.ts';
 
 /** Largest lag that is looked at, in bits, plus one. */
 const LAGS_MAX = 2 ** 18;
@@ -95,8 +94,8 @@ function centred(bits: Uint8Array, width: number, shots: number): Values {
 function sumsByLag(next: Values, total: number, lags: number): Float64Array {
   const size = 2 * lags;
   const fft = complexFft(size);
-  const [re, im] = [reals(size), reals(size)];
-  const products = { re: reals(size), im: reals(size) };
+  const [re, im] = [new Float64Array(size), new Float64Array(size)];
+  const products = { re: new Float64Array(size), im: new Float64Array(size) };
   const window = new Float64Array(size);
   next(window.subarray(lags));
   for (let start = 0; start < total; start += lags) {
@@ -112,16 +111,11 @@ function sumsByLag(next: Values, total: number, lags: number): Float64Array {
   return Float64Array.from({ length: lags }, (_, lag) => back[(size - lag) % size] / size);
 }
 
-interface Complex {
-  readonly re: number[];
-  readonly im: number[];
-}
-
 /**
  * conj(A) W: A = (Z(k) + conj Z(-k)) / 2 and W = (Z(k) - conj Z(-k)) / 2i, of Z the transform of a + iw. Both are of real
  * values, so that place -k has the conjugate.
  */
-function addProducts(products: Complex, { re, im }: Complex, size: number): void {
+function addProducts(products: Spectrum, { re, im }: Spectrum, size: number): void {
   for (let k = 0; k <= size / 2; k++) {
     const j = k === 0 ? 0 : size - k;
     const aRe = (re[k] + re[j]) / 2;

@@ -5,34 +5,19 @@
  * the other pair of arrays. The tables hold these factors for k = 1 .. radix-1, p after p. The plain twin is
  * test/reference/dft.ts.
  *
- * Written out, with every element read once, because that is what makes them fast. Two facts about V8 shape
- * them: it does not merge two reads of one element; and once any ArrayBuffer of the process has been detached
- * (a transfer to a worker, or a WebAssembly memory that grew, as Node's type stripper does at start), every
- * access to every typed array checks for that. Accesses to plain arrays of doubles do not.
+ * Written out, with every element read once, because that is what makes them fast: V8 does not merge two reads of one
+ * element. In typed arrays they take as long as in plain ones, and no heap of the worker that tests a lot.
  */
-
-/** A plain array that has held a fraction from the start, so that V8 keeps it unboxed; see `reals`. */
-export type Reals = number[];
-
-/**
- * `length` zeros (at least one), unboxed: made with a fraction first, since an array made of whole numbers would be one of
- * SMIs. Copies of what is there already are a quarter of the work of `Array.from`, which was a quarter of a first battery.
- */
-export function reals(length: number): Reals {
-  let zeros = [0.5];
-  while (2 * zeros.length <= length) zeros = zeros.concat(zeros);
-  return zeros.concat(zeros.slice(0, length - zeros.length)).fill(0);
-}
 
 export type PassFunction = (
-  xr: Reals,
-  xi: Reals,
-  yr: Reals,
-  yi: Reals,
+  xr: Float64Array,
+  xi: Float64Array,
+  yr: Float64Array,
+  yi: Float64Array,
   blocks: number,
   stride: number,
-  cos: Reals,
-  sin: Reals,
+  cos: Float64Array,
+  sin: Float64Array,
 ) => void;
 
 const COS_72 = Math.cos((2 * Math.PI) / 5);
@@ -41,7 +26,15 @@ const COS_144 = Math.cos((4 * Math.PI) / 5);
 const SIN_144 = Math.sin((4 * Math.PI) / 5);
 
 /** y[at] = (re + i im)(cos + i sin). */
-function put(yr: Reals, yi: Reals, at: number, re: number, im: number, cos: number, sin: number): void {
+function put(
+  yr: Float64Array,
+  yi: Float64Array,
+  at: number,
+  re: number,
+  im: number,
+  cos: number,
+  sin: number,
+): void {
   yr[at] = re * cos - im * sin;
   yi[at] = re * sin + im * cos;
 }

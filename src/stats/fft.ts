@@ -6,17 +6,17 @@
  * until its next call.
  */
 import { assert } from '../core/assert.ts';
-import { type PassFunction, pass2, pass4, pass5, type Reals, reals } from './fft-passes.ts';
+import { type PassFunction, pass2, pass4, pass5 } from './fft-passes.ts';
 
 export interface Spectrum {
-  readonly re: Reals;
-  readonly im: Reals;
+  readonly re: Float64Array;
+  readonly im: Float64Array;
 }
 
 export interface ComplexFft {
   readonly length: number;
   /** Transforms (and overwrites) its arguments; the result lies in them or in the plan's scratch. */
-  transform(re: Reals, im: Reals): Spectrum;
+  transform(re: Float64Array, im: Float64Array): Spectrum;
 }
 
 /** One pass of radix r; see fft-passes.ts for the order in the tables. */
@@ -24,8 +24,8 @@ interface Pass {
   readonly run: PassFunction;
   readonly blocks: number;
   readonly stride: number;
-  readonly cos: Reals;
-  readonly sin: Reals;
+  readonly cos: Float64Array;
+  readonly sin: Float64Array;
 }
 
 /** The cheapest a point first. */
@@ -49,7 +49,7 @@ function radicesOf(length: number): number[] | undefined {
 }
 
 /** Writes e^(-2πi turns) into one place of a pair of tables. */
-function setRoot(cos: Reals, sin: Reals, index: number, turns: number): void {
+function setRoot(cos: Float64Array, sin: Float64Array, index: number, turns: number): void {
   cos[index] = Math.cos(2 * Math.PI * turns);
   sin[index] = -Math.sin(2 * Math.PI * turns);
 }
@@ -60,8 +60,8 @@ function passesOf(length: number, radices: readonly number[]): Pass[] {
   let stride = 1;
   for (const radix of radices) {
     const blocks = rest / radix;
-    const cos = reals(blocks * (radix - 1));
-    const sin = reals(blocks * (radix - 1));
+    const cos = new Float64Array(blocks * (radix - 1));
+    const sin = new Float64Array(blocks * (radix - 1));
     for (let p = 0; p < blocks; p++) {
       for (let k = 1; k < radix; k++) setRoot(cos, sin, p * (radix - 1) + k - 1, ((p * k) % rest) / rest);
     }
@@ -76,17 +76,17 @@ function passesOf(length: number, radices: readonly number[]): Pass[] {
 class StockhamFft implements ComplexFft {
   readonly length: number;
   readonly #passes: readonly Pass[];
-  readonly #scratchRe: Reals;
-  readonly #scratchIm: Reals;
+  readonly #scratchRe: Float64Array;
+  readonly #scratchIm: Float64Array;
 
   constructor(length: number, radices: readonly number[]) {
     this.length = length;
     this.#passes = passesOf(length, radices);
-    this.#scratchRe = reals(length);
-    this.#scratchIm = reals(length);
+    this.#scratchRe = new Float64Array(length);
+    this.#scratchIm = new Float64Array(length);
   }
 
-  transform(re: Reals, im: Reals): Spectrum {
+  transform(re: Float64Array, im: Float64Array): Spectrum {
     let fromRe = re;
     let fromIm = im;
     let toRe = this.#scratchRe;
@@ -107,24 +107,24 @@ class StockhamFft implements ComplexFft {
 class BluesteinFft implements ComplexFft {
   readonly length: number;
   readonly #convolution: ComplexFft;
-  readonly #chirpCos: Reals;
-  readonly #chirpSin: Reals;
+  readonly #chirpCos: Float64Array;
+  readonly #chirpSin: Float64Array;
   /** Transform of the conjugate chirp, scaled by 1 / convolution length. */
-  readonly #kernelRe: Reals;
-  readonly #kernelIm: Reals;
-  readonly #re: Reals;
-  readonly #im: Reals;
+  readonly #kernelRe: Float64Array;
+  readonly #kernelIm: Float64Array;
+  readonly #re: Float64Array;
+  readonly #im: Float64Array;
 
   constructor(length: number) {
     const padded = 2 ** Math.ceil(Math.log2(2 * length - 1));
     this.length = length;
     this.#convolution = complexFft(padded);
-    this.#chirpCos = reals(length);
-    this.#chirpSin = reals(length);
-    this.#re = reals(padded);
-    this.#im = reals(padded);
-    const kernelRe = reals(padded);
-    const kernelIm = reals(padded);
+    this.#chirpCos = new Float64Array(length);
+    this.#chirpSin = new Float64Array(length);
+    this.#re = new Float64Array(padded);
+    this.#im = new Float64Array(padded);
+    const kernelRe = new Float64Array(padded);
+    const kernelIm = new Float64Array(padded);
     for (let j = 0; j < length; j++) {
       // The phase has period 2n in j²; reduced as an exact whole number (j² < 2^53).
       setRoot(this.#chirpCos, this.#chirpSin, j, ((j * j) % (2 * length)) / (2 * length));
@@ -138,7 +138,7 @@ class BluesteinFft implements ComplexFft {
     this.#kernelIm = kernel.im.slice();
   }
 
-  transform(re: Reals, im: Reals): Spectrum {
+  transform(re: Float64Array, im: Float64Array): Spectrum {
     this.#re.fill(0);
     this.#im.fill(0);
     multiply(re, im, this.#chirpCos, this.#chirpSin, this.#re, this.#im, this.length);
@@ -153,12 +153,12 @@ class BluesteinFft implements ComplexFft {
 
 /** out = x · y, element by element; out may be x. */
 function multiply(
-  xRe: Reals,
-  xIm: Reals,
-  yRe: Reals,
-  yIm: Reals,
-  outRe: Reals,
-  outIm: Reals,
+  xRe: Float64Array,
+  xIm: Float64Array,
+  yRe: Float64Array,
+  yIm: Float64Array,
+  outRe: Float64Array,
+  outIm: Float64Array,
   count: number,
 ): void {
   for (let j = 0; j < count; j++) {
@@ -185,12 +185,12 @@ export function complexFft(length: number): ComplexFft {
 export class RealSpectrum {
   readonly length: number;
   readonly #fft: ComplexFft;
-  readonly #re: Reals;
-  readonly #im: Reals;
+  readonly #re: Float64Array;
+  readonly #im: Float64Array;
   /** e^(-2πi k/n) for each bin k of an even length. */
-  readonly #cos: Reals;
-  readonly #sin: Reals;
-  readonly #moduli: Reals;
+  readonly #cos: Float64Array;
+  readonly #sin: Float64Array;
+  readonly #moduli: Float64Array;
 
   constructor(length: number) {
     assert(Number.isSafeInteger(length) && length >= 2, 'a signal has at least two samples');
@@ -198,16 +198,16 @@ export class RealSpectrum {
     const size = length % 2 === 0 ? half : length;
     this.length = length;
     this.#fft = complexFft(size);
-    this.#re = reals(size);
-    this.#im = reals(size);
-    this.#moduli = reals(half);
-    this.#cos = reals(half);
-    this.#sin = reals(half);
+    this.#re = new Float64Array(size);
+    this.#im = new Float64Array(size);
+    this.#moduli = new Float64Array(half);
+    this.#cos = new Float64Array(half);
+    this.#sin = new Float64Array(half);
     for (let k = 0; k < half; k++) setRoot(this.#cos, this.#sin, k, k / length);
   }
 
   /** |X_k|² for k = 0 .. floor(n/2) - 1; valid until the next call. */
-  squaredModuli(signal: Int8Array): readonly number[] {
+  squaredModuli(signal: Int8Array): Float64Array {
     assert(signal.length === this.length, 'the signal has the length of the plan');
     const isEven = this.length % 2 === 0;
     for (let j = 0; j < this.#re.length; j++) {

@@ -23,7 +23,7 @@ const ASSESSMENT_QUEUE_MAX = 16;
 /** A thread for what is done seldom, which ends when it had nothing to do for this long. */
 const ONE_WHEN_NEEDED = { minThreads: 0, maxThreads: 1, idleTimeout: 5_000 };
 /**
- * The tests of a lot hold 22 MB of heap and 33 MB of arrays at most. Without a limit the engine lets garbage
+ * The tests of a lot hold 6 MB of heap and 70 MB of arrays at most. Without a limit the engine lets garbage
  * lie, and the process grows by 92 MB; with this one by 65 MB, for 8 % more time (resident set over four
  * lots, Node 22.23).
  */

@@ -5,7 +5,7 @@ import { InvariantError } from '../../src/core/assert.ts';
 import { complexFft, RealSpectrum } from '../../src/stats/fft.ts';
 import { dft } from '../reference/dft.ts';
 
-function assertClose(actual: readonly number[], expected: readonly number[], tolerance: number): void {
+function assertClose(actual: ArrayLike<number>, expected: readonly number[], tolerance: number): void {
   expected.forEach((value, k) => {
     assert.ok(Math.abs(actual[k] - value) <= tolerance, `element ${k}: ${actual[k]}, not ${value}`);
   });

@@ -111,9 +111,10 @@ class SymbolWindow {
   /** Takes in the symbol at `place` and lets the oldest one go. */
   advance(place: number): void {
     const oldest = this.symbols[place - this.length];
+    const losesMostCommon = oldest === this.mostCommon;
     this.counts[oldest]--;
     this.#append(place);
-    if (oldest === this.mostCommon) this.#search();
+    if (losesMostCommon) this.#search();
   }
 
   #append(place: number): void {
