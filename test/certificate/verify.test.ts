@@ -105,6 +105,19 @@ it('says why a lot was withdrawn', async () => {
 });
 
 describe('an answer of which something was changed', () => {
+  it('fails in a member of a few bytes, which flipped bits hit seldom', async () => {
+    const s = await pureAnswer();
+    for (const [what, path, to, fails] of [
+      ['certificate', 'certificate.status', 'test', ['status']],
+      ['certificate', 'lots.1.runs', [], ['fixed']],
+      ['keys', 'current_key_id', '00000000', ['keys']],
+    ] as const)
+      assert.deepEqual(
+        failed(await verifyAnswer({ ...s, [what]: changed<unknown>(s[what], path, to) })),
+        fails,
+      );
+  });
+
   it('refuses a checkpoint of another log with the same keys', async () => {
     const s = await pureAnswer();
     const proof = s.certificate.certificate.proof ?? '';
