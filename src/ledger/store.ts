@@ -37,16 +37,12 @@ export function plainCodec<V>(): Codec<V> {
 /** Bytes as they are; what comes back is a view of a buffer that nobody else has. */
 export const bytesCodec: Codec<Uint8Array> = { encode: (value) => value, decode: (bytes) => bytes };
 
-/** How a table is stored. */
-export interface TableKind<K extends Key, V> {
+/** A table that every driver has. */
+export interface SharedTable<K extends Key, V> {
+  readonly name: string;
   readonly codec: Codec<V>;
   /** Never there: it binds the type of the keys. */
   readonly key?: K;
-}
-
-/** A table that every driver has. */
-export interface SharedTable<K extends Key, V> extends TableKind<K, V> {
-  readonly name: string;
 }
 
 /** Keys from `from` on and before `before`, at most `limit`. */

@@ -17,9 +17,24 @@ import type { DaySpend } from './spending.ts';
 import { type Body, bytesCodec, type Codec, type Key, plainCodec, type SharedTable, tx } from './store.ts';
 import { type Charge, countersCodec, type UsageCounters } from './usage-counters.ts';
 
-/** The tables of the rules in `domain`, each under the name that its records have in every store. */
-function table<K extends Key, V>(name: string, codec = plainCodec<V>()): SharedTable<K, V> {
-  return { name, codec };
+/** The tables of the rules in `domain`, without COUNTS. */
+export const BOOK_TABLES: SharedTable<Key, unknown>[] = [];
+/** Those of the folder of a node's blocks. */
+export const BLOCK_TABLES: SharedTable<Key, unknown>[] = [];
+
+/** A table under the name that its records have in every store. */
+function table<K extends Key, V>(
+  name: string,
+  codec = plainCodec<V>(),
+  tables = BOOK_TABLES,
+): SharedTable<K, V> {
+  const made: SharedTable<K, V> = { name, codec };
+  tables.push(made);
+  return made;
+}
+
+function blockTable<K extends Key, V>(name: string): SharedTable<K, V> {
+  return table<K, V>(name, plainCodec<V>(), BLOCK_TABLES);
 }
 
 /** Numbers that are changed with what they count, so that an audit notices when records are missing. */
@@ -54,7 +69,7 @@ export type CountName =
   /** Of blocks that nobody has claimed. */
   | `${BlockKind}Blocks`
   | `${BlockKind}Bytes`;
-export const COUNTS = table<CountName, number>('meta');
+export const COUNTS: SharedTable<CountName, number> = { name: 'meta', codec: plainCodec<number>() };
 
 /** domain/directory.ts */
 export const ACCOUNTS = table<string, AccountRecord>('accounts');
@@ -107,15 +122,15 @@ export const PENDING_LOTS = table<number, string>('pendingLots');
 export const REVOCATIONS = table<string, LotRevocation>('revocations');
 
 /** domain/blocks.ts: tables of the folder of one node. By id of the lot: where its blocks are. */
-export const LOT_BLOCKS = table<string, LotBlocks>('lotBlocks');
+export const LOT_BLOCKS = blockTable<string, LotBlocks>('lotBlocks');
 /** By ordinal: lots with blocks that nobody has claimed. */
-export const HELD_LOTS = table<number, HeldLot>('heldLots');
+export const HELD_LOTS = blockTable<number, HeldLot>('heldLots');
 /** By id of the lot: the sealed blocks of a lot that is not cut, in the order of their ordinals. See BlockKeys. */
-export const STAGED_BLOCKS = table<string, Readonly<Record<BlockKind, readonly Uint8Array[]>>>(
+export const STAGED_BLOCKS = blockTable<string, Readonly<Record<BlockKind, readonly Uint8Array[]>>>(
   'stagedBlocks',
 );
 /** Blocks that are cut and that nobody has claimed. */
-export const BLOCKS = table<BlockKey, StoredBlock>('blocks');
+export const BLOCKS = blockTable<BlockKey, StoredBlock>('blocks');
 
 /** A head in MessagePack, its length before it (uint16, little-endian), and the sealed answer, which may be too large to copy twice. */
 const answerCodec: Codec<StoredAnswer> = {
@@ -228,52 +243,6 @@ export interface StoredJob {
   readonly lotId: string | null;
   readonly node: number;
 }
-
-/** Those of the books, without COUNTS. */
-export const BOOK_TABLES = {
-  accounts: ACCOUNTS,
-  keys: KEYS,
-  directoryChanges: DIRECTORY_CHANGES,
-  series: SERIES,
-  seriesCounts: SERIES_COUNTS,
-  serials: SERIALS,
-  publicSeries: PUBLIC_SERIES,
-  draws: DRAWS,
-  openDraws: OPEN_DRAWS,
-  drawLeaves: DRAW_LEAVES,
-  sourceNotes: SOURCE_NOTES,
-  charges: CHARGES,
-  spends: SPENDS,
-  jobs: JOBS,
-  openJobs: OPEN_JOBS,
-  lots: LOTS,
-  lotStates: LOT_STATES,
-  lotOrder: LOT_ORDER,
-  pendingLots: PENDING_LOTS,
-  revocations: REVOCATIONS,
-  segments: SEGMENTS,
-  segmentTimes: SEGMENT_TIMES,
-  unsealed: UNSEALED,
-  droppedSegments: DROPPED_SEGMENTS,
-  usage: USAGE,
-  balances: BALANCES,
-  spent: SPENT,
-  keyClaims: KEY_CLAIMS,
-  allowances: ALLOWANCES,
-  grants: GRANTS,
-  answers: ANSWERS,
-  answerExpiry: ANSWER_EXPIRY,
-  rates: RATES,
-  log: LOG,
-};
-
-/** Those of the folder of a node's blocks. */
-export const BLOCK_TABLES = {
-  lotBlocks: LOT_BLOCKS,
-  heldLots: HELD_LOTS,
-  stagedBlocks: STAGED_BLOCKS,
-  blocks: BLOCKS,
-};
 
 /** Adds to a number, and gives the sum. */
 export function* increase(name: CountName, by: number): Body<number> {

@@ -70,8 +70,8 @@ suite('the scrub', () => {
     let stored = 0;
     let cost = 0;
     const snapshot = store.snapshot();
-    for (const table of Object.values(tables)) {
-      for (const record of (table as typeof tables.segments).checked(snapshot)) {
+    for (const table of tables.all.values()) {
+      for (const record of table.checked(snapshot)) {
         stored++;
         cost += Math.max(record.bytes, 512);
       }

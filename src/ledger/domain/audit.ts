@@ -46,7 +46,7 @@ export async function auditStore(walk: Walk, withBlocks: boolean): Promise<Audit
   const sums = await segments.run();
   await auditAnswers(auditor);
   await auditLog(auditor);
-  await auditor.walkRest(withBlocks ? { ...BOOK_TABLES, ...BLOCK_TABLES } : BOOK_TABLES);
+  await auditor.walkRest(withBlocks ? [...BOOK_TABLES, ...BLOCK_TABLES] : BOOK_TABLES);
   const { problems } = auditor;
   return { ok: problems.length === 0, problems, lots: lots.size, ...sums, ...blocks };
 }

@@ -39,9 +39,8 @@ export class Auditor {
   }
 
   /** Reads those of the tables that nothing else is held against: each record has its own checksum. */
-  async walkRest(tables: object): Promise<void> {
-    for (const table of Object.values(tables) as SharedTable<Key, unknown>[])
-      if (!this.#walked.has(table.name)) await this.walk(table, () => {});
+  async walkRest(tables: readonly SharedTable<Key, unknown>[]): Promise<void> {
+    for (const table of tables) if (!this.#walked.has(table.name)) await this.walk(table, () => {});
   }
 
   problem(text: string): void {

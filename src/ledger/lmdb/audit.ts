@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { auditStore } from '../domain/audit.ts';
 import type { AuditReport } from '../ledger.ts';
-import { tableOf } from './lmdb-store.ts';
 import type { Snapshot } from './table.ts';
-import type { Tables } from './tables.ts';
+import { type Tables, tableOf } from './tables.ts';
 
 /** Records read between two turns of the event loop, so that commits go on beside an audit. */
 const RECORDS_PER_TURN = 16;

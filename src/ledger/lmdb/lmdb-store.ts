@@ -1,7 +1,6 @@
-import { type Body, type Key, runNow, type SharedTable, type Step, type Store } from '../store.ts';
+import { type Body, runNow, type Step, type Store } from '../store.ts';
 import type { GroupWriter } from './group-writer.ts';
-import type { Table } from './table.ts';
-import type { Tables } from './tables.ts';
+import { type Tables, tableOf } from './tables.ts';
 
 /** The driver on LMDB: a body runs within one turn, a writing one in the transaction of its group, which is the only lock. */
 export class LmdbStore implements Store {
@@ -37,9 +36,4 @@ export class LmdbStore implements Store {
     if (step.ask === 'range') return [...table.entries(step.range)];
     return step.ask === 'put' ? table.put(step.key, step.value) : table.remove(step.key);
   };
-}
-
-/** The open table of the folder. */
-export function tableOf<K extends Key, V>(tables: Tables, { name }: SharedTable<K, V>): Table<K, V> {
-  return tables[name as 'draws'] as unknown as Table<K, V>;
 }

@@ -85,7 +85,7 @@ export class Scrub {
     await earlier;
     for (;;) {
       const beganMs = clock.monotonicMs();
-      for (const table of Object.values(tables) as Table<Key, unknown>[]) await this.#walk(table);
+      for (const table of tables.all.values()) await this.#walk(table);
       const endedMs = clock.monotonicMs();
       this.#passes++;
       this.#passMs = endedMs - beganMs;

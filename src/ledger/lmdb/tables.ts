@@ -1,5 +1,5 @@
 import { LedgerError } from '../ledger.ts';
-import { type Key, plainCodec, type TableKind } from '../store.ts';
+import { type Key, plainCodec, type SharedTable } from '../store.ts';
 import { BLOCK_TABLES, BOOK_TABLES, type CountName } from '../tables.ts';
 import { type RawStore, type Snapshot, Table, type WriteGate } from './table.ts';
 
@@ -19,14 +19,16 @@ export type MetaName =
   | `journal/${string}`
   | CountName;
 
-/** All tables but `meta`, under the names of their LMDB databases. */
-const TABLES = { ...BOOK_TABLES, ...BLOCK_TABLES };
+/** The open tables, each under the name of its LMDB database. */
+export interface Tables {
+  readonly meta: Table<MetaName, number>;
+  /** `meta` among them. */
+  readonly all: ReadonlyMap<string, Table<Key, unknown>>;
+}
 
-export type Tables = { readonly meta: Table<MetaName, number> } & {
-  readonly [Name in keyof typeof TABLES]: (typeof TABLES)[Name] extends TableKind<infer K, infer V>
-    ? Table<K, V>
-    : never;
-};
+export function tableOf<K extends Key, V>({ all }: Tables, { name }: SharedTable<K, V>): Table<K, V> {
+  return all.get(name) as unknown as Table<K, V>;
+}
 
 /** Opens the format number alone, so that a folder of another program is left as it is. */
 export function openMeta(raw: RawStore, gate: WriteGate): Tables['meta'] | undefined {
@@ -36,7 +38,8 @@ export function openMeta(raw: RawStore, gate: WriteGate): Tables['meta'] | undef
 
 /** Opens every table, and with `create` makes those that are missing. Throws `unusable` when one is missing. */
 export function openTables(raw: RawStore, gate: WriteGate, meta: Tables['meta'], create: boolean): Tables {
-  const opened = Object.entries<TableKind<Key, unknown>>(TABLES).map(([name, { codec }]) => {
+  const all = new Map<string, Table<Key, unknown>>([['meta', meta as unknown as Table<Key, unknown>]]);
+  for (const { name, codec } of [...BOOK_TABLES, ...BLOCK_TABLES]) {
     const database = raw.openDatabase(name, create);
     if (database === undefined) {
       throw new LedgerError(
@@ -44,9 +47,9 @@ export function openTables(raw: RawStore, gate: WriteGate, meta: Tables['meta'],
         `the ledger has no table ${name}, so another release wrote it or it is damaged: use that release, a backup, or another data folder`,
       );
     }
-    return [name, new Table(name, database, codec, gate)];
-  });
-  return { meta, ...Object.fromEntries(opened) } as Tables;
+    all.set(name, new Table(name, database, codec, gate));
+  }
+  return { meta, all };
 }
 
 /** A number of the ledger; 0 before it was first written. */

@@ -2,11 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { DIRECTORY_LOCK } from '../domain/directory.ts';
 import { ONLY_OWNER } from '../domain/sources.ts';
 import { LedgerError } from '../ledger.ts';
-import { tableOf } from '../lmdb/lmdb-store.ts';
 import type { Snapshot } from '../lmdb/table.ts';
-import type { Tables } from '../lmdb/tables.ts';
-import type { Key, SharedTable } from '../store.ts';
-import { BOOK_TABLES, COUNTS } from '../tables.ts';
+import { type Tables, tableOf } from '../lmdb/tables.ts';
+import { BOOK_TABLES, COUNTS, UNSEALED } from '../tables.ts';
 import { COMMIT_NOTHING, type Database, type Session } from './connection.ts';
 import { lockIn, packedRows, putRows, type RecordRow, rowOf } from './postgres-store.ts';
 import { auditBooks } from './upkeep.ts';
@@ -125,7 +123,7 @@ export async function requireImportable(database: Database, records: FolderRecor
 
 /** A service that ends cleanly logs all that it committed. */
 function requireSealed({ tables, at }: FolderRecords): void {
-  const [unsealed] = tables.unsealed.entries({ limit: 1 }, at);
+  const [unsealed] = tableOf(tables, UNSEALED).entries({ limit: 1 }, at);
   if (unsealed === undefined) return;
   throw new LedgerError(
     'refused',
@@ -136,7 +134,7 @@ function requireSealed({ tables, at }: FolderRecords): void {
 
 /** What the rules in ledger/domain keep, as it is. */
 function* rowsOf({ tables, at }: FolderRecords): Generator<RecordRow> {
-  for (const table of Object.values<SharedTable<Key, unknown>>(BOOK_TABLES))
+  for (const table of BOOK_TABLES)
     for (const { key, value } of tableOf(tables, table).entries({}, at)) yield rowOf(table, key, value);
   for (const { key, value } of tableOf(tables, COUNTS).entries({}, at))
     if (!OF_FOLDER.test(key)) yield rowOf(COUNTS, key, value);
